@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ageSeconds } from './age.ts';
 
-test('digits are seconds, of several members the first, and beyond 2^31 no more than that', () => {
+test('digits are seconds, the first of several members counts, and the value is capped at 2^31', () => {
   assert.deepEqual(['0', ' 7 ', '86400', '12, 99', '12,x', '9'.repeat(400), '2147483649'].map(ageSeconds), [
     0,
     7,
@@ -15,7 +15,7 @@ test('digits are seconds, of several members the first, and beyond 2^31 no more 
   ]);
 });
 
-test('anything else is no age', () => {
+test('any other value is ignored', () => {
   for (const value of [
     null,
     '',
@@ -33,7 +33,7 @@ test('anything else is no age', () => {
     assert.equal(ageSeconds(value), 0, String(value));
 });
 
-test('whatever stands there, the age can be sent on', () => {
+test('the age can be sent on whatever the field contains', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^-?[0-9]{0,500}$/)), (value) => {
       const seconds = ageSeconds(value);

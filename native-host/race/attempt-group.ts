@@ -1,5 +1,6 @@
-// One group of a trial: the endpoints still to be attempted, in order, and the pace at which they may be. Section 6 of the
-// Happy Eyeballs v3 draft for a list that may change while it is worked through; no event costs a scan of the attempts.
+// One group of a trial: the endpoints not yet attempted, in order, and the pacing between attempts. Implements section
+// 6 of the Happy Eyeballs v3 draft for a list that may change during the trial; no event requires a scan of all
+// attempts.
 import type { ContenderName } from '@photofinish/shared/race/outcome';
 import { type Endpoint, endpointKey as keyOf } from '../discover/endpoint.ts';
 import type { Run } from './attempt-run.ts';
@@ -9,17 +10,17 @@ import type { PlannedGroup } from './plan.ts';
 export class AttemptGroup {
   readonly index: number;
   readonly rules: PlannedGroup;
-  /** Attempts whose handshake is under way. */
+  /** Attempts whose handshake is in progress. */
   readonly connecting = new Set<Run>();
-  /** The attempt that was established and not beaten; nothing more is started beside it. */
+  /** The established attempt, unless it was beaten; while it is set, no further attempt starts. */
   winner: Run | null = null;
   opened = false;
-  /** HTTP/3 was established late: nothing is left to learn here. */
+  /** HTTP/3 was established late: there is nothing left to learn. */
   learnt = false;
-  /** When its timer is set to, null when it is not. */
+  /** When the group's timer fires; null if it is not set. */
   timerMs: number | null = null;
   readonly #attemptDelayMs: Readonly<Record<ContenderName, number>>;
-  /** Last in front, so that taking the first is cheap. */
+  /** In reverse order, so that taking the first endpoint is cheap. */
   #queue: Endpoint[];
   readonly #attempted = new Set<string>();
   #givenBack: Endpoint[] = [];
@@ -33,22 +34,22 @@ export class AttemptGroup {
     this.#queue = rules.endpoints.toReversed();
   }
 
-  /** How many endpoints wait. */
+  /** Number of queued endpoints. */
   waiting(): number {
     return this.#queue.length;
   }
 
-  /** Those that wait. */
+  /** The queued endpoints. */
   endpoints(): readonly Endpoint[] {
     return this.#queue;
   }
 
-  /** Whether an endpoint of this contender waits. */
+  /** Whether an endpoint of this contender is queued. */
   holds(contender: ContenderName): boolean {
     return this.#queue.some((endpoint) => endpoint.contender === contender);
   }
 
-  /** Takes the first endpoint that waits. */
+  /** Removes and returns the first queued endpoint. */
   take(): Endpoint | undefined {
     const endpoint = this.#queue.pop();
     if (endpoint !== undefined) this.#attempted.add(keyOf(endpoint));
@@ -56,8 +57,8 @@ export class AttemptGroup {
   }
 
   /**
-   * Sets the endpoints that wait to those of the list that were not attempted yet, in its order; what has been started is
-   * not touched. Gives whether the list held any endpoint unheard of.
+   * Replaces the queue with those endpoints of the list that have not been attempted yet, in its order; running
+   * attempts are not affected. Returns whether the list contained a previously unknown endpoint.
    */
   relist(endpoints: readonly Endpoint[]): boolean {
     const before = new Set(this.#queue.map(keyOf));
@@ -75,12 +76,15 @@ export class AttemptGroup {
     return news;
   }
 
-  /** An attempt was ended for another's sake, so its endpoint may be attempted again should that other one break. */
+  /**
+   * Marks the endpoint of an attempt cancelled in favour of another as eligible again, in case that other attempt
+   * breaks.
+   */
   giveBack(endpoint: Endpoint): void {
     this.#givenBack.push(endpoint);
   }
 
-  /** Puts the endpoints given back in front of those that wait. */
+  /** Puts the endpoints given back at the front of the queue. */
   requeue(): void {
     const waiting = new Set(this.#queue.map(keyOf));
     for (const endpoint of this.#givenBack.reverse()) {
@@ -92,38 +96,41 @@ export class AttemptGroup {
     this.#givenBack = [];
   }
 
-  /** Puts this contender's endpoints behind all others: of one that does not answer another address is the last hope. */
+  /**
+   * Moves this contender's endpoints to the end: if it does not answer at one address, its other addresses are tried
+   * last.
+   */
   putLast(contender: ContenderName): void {
-    // Last in front.
+    // The queue is in reverse order.
     this.#queue = [
       ...this.#queue.filter((endpoint) => endpoint.contender === contender),
       ...this.#queue.filter((endpoint) => endpoint.contender !== contender),
     ];
   }
 
-  /** When the next endpoint may be started beside what is under way. */
+  /** When the next endpoint may start while attempts are in progress. */
   dueMs(): number {
     return this.#nextMs;
   }
 
-  /** An attempt was started: the next is paced after it. */
+  /** Records the start of an attempt and paces the next one after it. */
   onStart(run: Run): void {
     this.#last = run;
     this.#nextMs = run.startedMs + this.#attemptDelayMs[run.endpoint.contender];
   }
 
-  /** A hedged attempt was started beside another: the next endpoint waits no longer for it than the draft's least delay. */
+  /** A hedged attempt was started: the next endpoint waits only the draft's minimum delay after it. */
   onHedged(run: Run): void {
     this.#last = run;
     this.#nextMs = Math.max(this.#nextMs, run.startedMs + LEAST_ATTEMPT_DELAY_MS);
   }
 
-  /** Progress before the end: the next waits for an estimate of the whole establishment (section 6.1). */
+  /** An attempt made progress: extends the timer by an estimate of the rest of its handshake (section 6.1). */
   onProgress(run: Run, nowMs: number): void {
     this.#nextMs = Math.max(this.#nextMs, nowMs + establishingMs(nowMs - run.startedMs));
   }
 
-  /** The next need not wait, but for an attempt under way that was started a moment ago. */
+  /** Makes the next endpoint due now, subject to the minimum delay after the last attempt in progress. */
   scheduleNow(): void {
     if (this.#last === null) return;
     const leastMs = this.#last.phase === 'connecting' ? this.#last.startedMs + LEAST_ATTEMPT_DELAY_MS : 0;

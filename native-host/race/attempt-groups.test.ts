@@ -1,5 +1,6 @@
-// Attempt groups with several endpoints: HTTP/3 is raced within its own address families before it counts as lost, in every mode;
-// advertisements, broken HTTP/3 and the hedged QUIC attempt. Times are chosen so that no two events coincide.
+// Attempt groups with several endpoints: in every mode, HTTP/3 is raced within its own address families before it
+// counts as lost; advertisements, broken HTTP/3 and the hedged QUIC attempt. Times are chosen so that no two events
+// coincide.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/outcome';
@@ -22,7 +23,7 @@ interface Scene {
   readonly mode?: Mode;
   readonly endpoints?: readonly Endpoint[];
   readonly with?: Partial<PlainInput>;
-  /** By contender, address and port, or by contender and address, or by contender; silent unless said. */
+  /** Keyed by contender, address and port, by contender and address, or by contender; silent by default. */
   readonly peers?: Readonly<Record<string, Behaviour | readonly Behaviour[]>>;
 }
 
@@ -46,7 +47,7 @@ const starts = ({ starts: all }: Simulation): string[] =>
 const outcomes = ({ trial }: Simulation): string[] =>
   trial.attempts.map((a) => `${a.protocol} ${a.address} ${a.outcome}`);
 
-test('UDP black-holed on IPv6 only: HTTP/3 is found on IPv4, late, and is not lost', () => {
+test('UDP black-holed on IPv6 only: HTTP/3 is established late on IPv4, and is not lost', () => {
   const run = play({ peers: { 'h3 127.0.0.1': { handshakeMs: 40 }, h2: { handshakeMs: 60 } } });
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 10', 'h3 127.0.0.1 250']);
   assert.deepEqual(outcomes(run), ['h3 ::1 cancelled', 'h2 ::1 adopted', 'h3 127.0.0.1 established-late']);
@@ -54,7 +55,7 @@ test('UDP black-holed on IPv6 only: HTTP/3 is found on IPv4, late, and is not lo
   assert.equal(run.endedMs, 290);
 });
 
-test('UDP refused on IPv6 only: HTTP/3 goes on over IPv4 at once, and wins', () => {
+test('UDP refused on IPv6 only: HTTP/3 continues on IPv4 at once, and wins', () => {
   const run = play({
     peers: { 'h3 ::1': UDP_REFUSED, 'h3 127.0.0.1': { handshakeMs: 40 }, h2: { handshakeMs: 60 } },
   });
@@ -67,7 +68,7 @@ test('a group has failed only when all its endpoints have: then old HTTP starts 
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 127.0.0.1 1', 'h2 ::1 2']);
 });
 
-test('one family refused, the other silent: old HTTP waits for the start delay', () => {
+test('one family refused, the other silent: old HTTP waits for its start delay', () => {
   const run = play({
     peers: { 'h3 ::1': UDP_REFUSED, h2: { handshakeMs: 60 } },
     with: { tcpAttemptDelayMs: 100 },
@@ -75,7 +76,7 @@ test('one family refused, the other silent: old HTTP waits for the start delay',
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 127.0.0.1 1', 'h2 ::1 100']);
 });
 
-test('TCP black-holed on IPv6 only: old HTTP is found on IPv4', () => {
+test('TCP black-holed on IPv6 only: old HTTP is established on IPv4', () => {
   const run = play({ peers: { 'h2 127.0.0.1': { handshakeMs: 60 } } });
   assert.deepEqual(starts(run).slice(0, 4), [
     'h3 ::1 0',
@@ -107,7 +108,7 @@ test('HTTP/3 that fails everywhere after it was beaten is recorded as failed at 
   assert.equal(run.endedMs, 180);
 });
 
-test('an adopted HTTP/3 that breaks is tried on its other family while old HTTP is attempted afresh', () => {
+test('an adopted HTTP/3 that breaks is retried on the other family while old HTTP is attempted afresh', () => {
   const run = play({
     peers: {
       'h3 ::1': { handshakeMs: 20, answerMs: 5, answerFailure: 'h3-error' },
@@ -119,7 +120,7 @@ test('an adopted HTTP/3 that breaks is tried on its other family while old HTTP 
   assert.equal(run.trial.adopted, 'h3');
 });
 
-test('an adopted old HTTP that breaks after HTTP/3 came late leaves the race to a fresh HTTP/3', () => {
+test('an adopted old HTTP that breaks after a late HTTP/3 handshake falls back to a new HTTP/3 attempt', () => {
   const run = play({
     peers: {
       'h3 ::1': [{ handshakeMs: 40 }, { handshakeMs: 30, answerMs: 1 }],
@@ -140,11 +141,11 @@ for (const mode of ['naive', 'h3', 'h2'] as const)
     assert.ok(run.starts.every(({ endpoint }) => mode === 'naive' || endpoint.contender === mode));
   });
 
-test('naive: both protocols start in the same instant', () => {
+test('naive: both protocols start at the same instant', () => {
   assert.deepEqual(starts(play({ mode: 'naive' })).slice(0, 2), ['h3 ::1 0', 'h2 ::1 0']);
 });
 
-test('alt-svc: the established old HTTP is asked alone, and the families of what it advertises are raced', () => {
+test('alt-svc: old HTTP alone sends a request once established, then the advertised address families are raced', () => {
   const endpoints = ['::1', '127.0.0.1'].map((address) =>
     endpoint('h3', { address, port: 8443, source: 'alt-svc' }),
   );
@@ -162,7 +163,7 @@ test('alt-svc: the established old HTTP is asked alone, and the families of what
   assert.equal(run.trial.adopted, 'h3');
 });
 
-test('alt-svc: what is advertised and leads nowhere leaves the adoption to the old HTTP that waits', () => {
+test('alt-svc: if the advertised endpoints fail, the held old-HTTP connection is adopted', () => {
   const answer = { handshakeMs: 50, answerMs: 50, advertises: [] };
   const empty = play({ mode: 'alt-svc', peers: { h2: { ...answer, followMs: 80 } } });
   assert.equal(empty.told.find(({ event }) => event === 'adopted')?.atMs, 180);
@@ -171,7 +172,7 @@ test('alt-svc: what is advertised and leads nowhere leaves the adoption to the o
   assert.equal(never.trial.adopted, 'h2');
 });
 
-test('alt-svc: endpoints of HTTPS records are not what Alt-Svc advertised', () => {
+test('alt-svc: endpoints from HTTPS records do not count as advertised by Alt-Svc', () => {
   const endpoints = [endpoint('h3', { source: 'https-record' }), endpoint('h2')];
   const run = play({
     mode: 'alt-svc',
@@ -181,7 +182,7 @@ test('alt-svc: endpoints of HTTPS records are not what Alt-Svc advertised', () =
   assert.deepEqual(outcomes(run), ['h2 127.0.0.1 adopted']);
 });
 
-test('alt-svc: beside a known alternative, endpoints of HTTPS records are still not its own', () => {
+test('alt-svc: endpoints from HTTPS records do not count as advertised beside a known alternative either', () => {
   const endpoints = [
     endpoint('h3', { port: 8443, source: 'alt-svc' }),
     endpoint('h3', { source: 'https-record' }),
@@ -194,7 +195,7 @@ test('alt-svc: beside a known alternative, endpoints of HTTPS records are still 
   );
 });
 
-test('race: an advertised port replaces the assumed endpoints that were not attempted yet, and starts at once', () => {
+test('race: an advertised port replaces the assumed endpoints not yet attempted, and starts at once', () => {
   const advertises = [endpoint('h3', { address: '::1', port: 8443, source: 'alt-svc' })];
   const run = play({
     peers: { h2: { handshakeMs: 20, answerMs: 5, advertises }, 'h3 ::1 8443': { handshakeMs: 30 } },
@@ -204,17 +205,17 @@ test('race: an advertised port replaces the assumed endpoints that were not atte
   assert.equal(run.trial.lateH3, true);
 });
 
-test('race: an advertisement of the endpoints assumed anyway changes neither their order nor their pace', () => {
+test('race: advertising the assumed endpoints changes neither their order nor their pacing', () => {
   const run = play({ peers: { h2: { handshakeMs: 20, answerMs: 5, advertises: FAMILIES.slice(0, 2) } } });
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 10', 'h3 127.0.0.1 250']);
 });
 
-test('race: an advertisement that leads nowhere leaves the assumed endpoints as they were', () => {
+test('race: an advertisement without usable endpoints leaves the assumed endpoints unchanged', () => {
   const run = play({ peers: { h2: { handshakeMs: 20, answerMs: 5, advertises: [] } } });
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 10', 'h3 127.0.0.1 250']);
 });
 
-test('race: HTTP/3 that is known to work already needs no advertised endpoint', () => {
+test('race: once HTTP/3 is known to work, advertised endpoints are not tried', () => {
   const advertises = [endpoint('h3', { port: 8443, source: 'alt-svc' })];
   const run = play({
     peers: { h3: { handshakeMs: 40 }, h2: { handshakeMs: 20, answerMs: 30, advertises, followMs: 5 } },
@@ -227,7 +228,7 @@ test('race: HTTP/3 that is known to work already needs no advertised endpoint', 
   assert.deepEqual(starts(later), ['h3 ::1 0', 'h2 ::1 10']);
 });
 
-test('a group without an endpoint is passed over, and does not keep the next one waiting', () => {
+test('a group without endpoints is skipped without delaying the next one', () => {
   const group = { opens: 'staggered', whenBeaten: 'cancelled', givesWay: false, learns: false } as const;
   const plan = {
     ...plainPlan({ mode: 'naive', tcpAttemptDelayMs: 70, timeoutMs: TIMEOUT_MS }),
@@ -266,18 +267,18 @@ for (const mode of ['race', 'alt-svc'] as const)
     assert.equal(run.endedMs, 20, 'what is advertised is not even looked up');
   });
 
-test('the back-off over, HTTP/3 is tried again', () => {
+test('after the back-off HTTP/3 is tried again', () => {
   const run = play({ with: { hints: BROKEN, epochMs: 5000 }, peers: { h3: { handshakeMs: 20 } } });
   assert.equal(run.trial.adopted, 'h3');
 });
 
 for (const mode of ['naive', 'h3'] as const)
-  test(`${mode}: what is known to be broken is tried all the same`, () => {
+  test(`${mode}: endpoints known to be broken are tried all the same`, () => {
     const run = play({ mode, with: { hints: BROKEN, epochMs: 0 }, peers: { h3: { handshakeMs: 20 } } });
     assert.equal(run.trial.adopted, 'h3');
   });
 
-test('a decision for old HTTP whose host has died falls back to HTTP/3, broken as it was', () => {
+test('a remembered decision for old HTTP whose host has died falls back to HTTP/3 although that was broken', () => {
   const run = play({
     with: { hints: BROKEN, decision: 'h2' },
     peers: { h2: { handshakeMs: 1, refusal: 'tcp-refused' }, h3: { handshakeMs: 9 } },
@@ -288,7 +289,7 @@ test('a decision for old HTTP whose host has died falls back to HTTP/3, broken a
 
 const FRESH = { hedge: true, tcpAttemptDelayMs: 5000 };
 
-test('hedged QUIC: one attempt at the same endpoint once the first was silent for a PTO, and never another', () => {
+test('hedged QUIC: one attempt at the same endpoint after one PTO of silence, and never another', () => {
   const run = play({ endpoints: FAMILIES.slice(1, 2), with: FRESH });
   assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 201']);
   assert.deepEqual(
@@ -301,12 +302,12 @@ const KNOWN = { srttMs: 40, rttvarMs: 2, handshakeMs: 44, lossRate: null };
 const ON_KNOWN_PATH = { hedge: null, tcpAttemptDelayMs: null, hints: { ...NO_HINTS, h3: KNOWN } };
 const ONE_ADDRESS = FAMILIES.filter(({ address }) => address === '127.0.0.1');
 
-test('hedged QUIC: unasked where HTTP/3 is known to work, once a handshake is overdue; old HTTP 10 ms behind it', () => {
+test('hedged QUIC: by default where HTTP/3 is known to work, when a handshake is overdue; old HTTP 10 ms later', () => {
   const run = play({ endpoints: ONE_ADDRESS, with: ON_KNOWN_PATH });
   assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 52', 'h2 127.0.0.1 62']);
 });
 
-test('hedged QUIC: a known path needs no sign of life to know that a ServerHello was lost', () => {
+test('hedged QUIC: on a known path a lost ServerHello is detected without a sign of life', () => {
   const run = play({
     endpoints: ONE_ADDRESS,
     with: ON_KNOWN_PATH,
@@ -319,7 +320,7 @@ test('hedged QUIC: a known path needs no sign of life to know that a ServerHello
   ]);
 });
 
-test('hedged QUIC: a handshake in time has none beside it, and a decision for HTTP/3 may have one', () => {
+test('hedged QUIC: not started for a handshake in time, but for a remembered decision for HTTP/3', () => {
   const quick = play({ endpoints: ONE_ADDRESS, with: ON_KNOWN_PATH, peers: { h3: { handshakeMs: 51 } } });
   assert.deepEqual(starts(quick), ['h3 127.0.0.1 0']);
   const decided = play({
@@ -330,7 +331,7 @@ test('hedged QUIC: a handshake in time has none beside it, and a decision for HT
   assert.deepEqual(outcomes(decided), ['h3 127.0.0.1 cancelled', 'h3 127.0.0.1 adopted']);
 });
 
-test('hedged QUIC: the first sign of life of an unknown path says when a handshake is overdue', () => {
+test('hedged QUIC: on an unknown path the first sign of life determines when a handshake is overdue', () => {
   const run = play({
     endpoints: FAMILIES.slice(1, 2),
     with: FRESH,
@@ -339,7 +340,7 @@ test('hedged QUIC: the first sign of life of an unknown path says when a handsha
   assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 80']);
 });
 
-test('hedged QUIC: unasked on an unknown path for a handshake that stalls, never for silence', () => {
+test('hedged QUIC: by default on an unknown path for a stalled handshake, never for silence', () => {
   const unasked = { hedge: null, tcpAttemptDelayMs: 5000 };
   const stalled = play({
     endpoints: ONE_ADDRESS,
@@ -351,7 +352,7 @@ test('hedged QUIC: unasked on an unknown path for a handshake that stalls, never
   assert.deepEqual(starts(silent), ['h3 127.0.0.1 0']);
 });
 
-test('hedged QUIC: old HTTP that stalls beside a silent QUIC tells of a path that loses packets', () => {
+test('hedged QUIC: old HTTP that stalls beside a silent QUIC attempt indicates a path that loses packets', () => {
   const h3 = [{ handshakeMs: 900 }, { handshakeMs: 9 }];
   const unasked = { hedge: null };
   const stalled = play({
@@ -368,14 +369,14 @@ test('hedged QUIC: old HTTP that stalls beside a silent QUIC tells of a path tha
   assert.deepEqual(starts(inTime), ['h3 127.0.0.1 0', 'h2 127.0.0.1 10']);
 });
 
-test('hedged QUIC: a sign of life that comes after it calls for no other', () => {
+test('hedged QUIC: a sign of life after the hedged attempt starts no other', () => {
   const h3 = [{ handshakeMs: 2000, transportMs: 250 }, { handshakeMs: 2000 }];
   const run = play({ endpoints: FAMILIES.slice(1, 2), with: FRESH, peers: { h3 } });
   assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 201']);
 });
 
 for (const mode of ['v3', 'naive', 'alt-svc', 'h2'] as const)
-  test(`hedged QUIC: never in ${mode}, whatever is known and asked for`, () => {
+  test(`hedged QUIC: never in ${mode}, whatever is known or requested`, () => {
     for (const hedge of [null, true]) {
       const endpoints = ONE_ADDRESS.map((each) => ({ ...each, source: 'alt-svc' as const }));
       const plan = plainPlan({ mode, endpoints, ...ON_KNOWN_PATH, hedge, timeoutMs: TIMEOUT_MS });
@@ -398,7 +399,7 @@ test('hedged QUIC: for HTTP/3 alone as well', () => {
   assert.deepEqual(outcomes(run), ['h3 127.0.0.1 cancelled', 'h3 127.0.0.1 adopted']);
 });
 
-test('hedged QUIC: no sooner than the least delay after an attempt under way (section 6 of the draft)', () => {
+test('hedged QUIC: no sooner than the minimum delay after an attempt in progress (section 6 of the draft)', () => {
   const run = play({
     endpoints: ONE_ADDRESS,
     with: { hedge: true },
@@ -407,7 +408,7 @@ test('hedged QUIC: no sooner than the least delay after an attempt under way (se
   assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h2 127.0.0.1 10', 'h3 127.0.0.1 20']);
 });
 
-test('hedged QUIC: the next address keeps the least delay after it as well', () => {
+test('hedged QUIC: the next address keeps the minimum delay after it as well', () => {
   const run = play({
     endpoints: FAMILIES.filter(({ contender }) => contender === 'h3'),
     with: { ...ON_KNOWN_PATH, tcpAttemptDelayMs: 5000, attemptDelayMs: 55 },
@@ -415,7 +416,7 @@ test('hedged QUIC: the next address keeps the least delay after it as well', () 
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 ::1 52', 'h3 127.0.0.1 62']);
 });
 
-test('hedged QUIC: the first of the two to be established counts, the other is ended', () => {
+test('hedged QUIC: the first of the two to be established is used, the other is ended', () => {
   const second = play({
     endpoints: FAMILIES.slice(1, 2),
     with: FRESH,
@@ -430,7 +431,7 @@ test('hedged QUIC: the first of the two to be established counts, the other is e
   assert.deepEqual(outcomes(first), ['h3 127.0.0.1 adopted', 'h3 127.0.0.1 cancelled']);
 });
 
-test('hedged QUIC: where HTTP/3 breaks behind either of the two, its endpoint has no third', () => {
+test('hedged QUIC: if HTTP/3 breaks after either of the two, its endpoint gets no third attempt', () => {
   const broken = { handshakeMs: 50, answerMs: 9, answerFailure: 'h3-error' } as const;
   for (const h3 of [
     [{ handshakeMs: 1000 }, broken],
@@ -442,12 +443,12 @@ test('hedged QUIC: where HTTP/3 breaks behind either of the two, its endpoint ha
   }
 });
 
-test('hedged QUIC: a sign of life, a failure or an adoption of HTTP/3 is enough to do without', () => {
+test('hedged QUIC: not started after a sign of life, a failure or an adoption of HTTP/3', () => {
   for (const h3 of [{ handshakeMs: 400, transportMs: 200 }, UDP_REFUSED, { handshakeMs: 150 }])
     assert.equal(play({ endpoints: FAMILIES.slice(1, 2), with: FRESH, peers: { h3 } }).starts.length, 1);
 });
 
-test('hedged QUIC: beaten by old HTTP, HTTP/3 is learnt from the first attempt or not at all', () => {
+test('hedged QUIC: when old HTTP wins, HTTP/3 is learnt from the first attempt only', () => {
   const run = play({
     endpoints: FAMILIES.filter(({ address }) => address === '127.0.0.1'),
     with: { hedge: true },

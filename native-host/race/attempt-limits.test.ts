@@ -1,5 +1,5 @@
-// What one trial and one race may cost others, whatever DNS and servers say: attempts, endpoints, bytes and
-// packets, in virtual time.
+// Limits on the load that one trial and one race may cause, whatever DNS and servers send: attempts, endpoints, bytes
+// and packets, in virtual time.
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ import { MOST_ATTEMPTS_PER_TRIAL, TRIAL_LIMITS } from './trial-budget.ts';
 const TIMEOUT_MS = 3000;
 const REFUSED = { handshakeMs: 1, refusal: 'tcp-refused' } as const;
 
-/** Lists whose addresses are new each time. */
+/** Lists with new addresses every time. */
 function ever(count: number, contenders: readonly ('h3' | 'h2')[]): Listing[] {
   return Array.from({ length: count }, (_, n) => ({
     atMs: n * 20,
@@ -23,14 +23,14 @@ function ever(count: number, contenders: readonly ('h3' | 'h2')[]): Listing[] {
   }));
 }
 
-test('a zone that names other addresses all the time is gone to at a bounded number of endpoints', () => {
+test('for a zone that keeps naming new addresses, the number of endpoints tried is bounded', () => {
   const plan = plainPlan({ mode: 'v3', timeoutMs: TIMEOUT_MS, attemptDelayMs: 10 });
   const { trial, starts } = simulate({ plan, behave: () => REFUSED, lists: ever(100, ['h3', 'h2']) });
   assert.equal(starts.length, TRIAL_LIMITS.endpoints);
   assert.ok((trial.untried ?? 0) > 300, `${trial.untried} addresses untried`);
 });
 
-test('a trial that has made its attempts ends, and does not wait for more names', () => {
+test('a trial that has used up its attempts ends without waiting for more names', () => {
   const plan = plainPlan({
     ...{ mode: 'v3', timeoutMs: TIMEOUT_MS, attemptDelayMs: 10 },
     limits: { ...TRIAL_LIMITS, endpoints: 1000 },
@@ -41,7 +41,7 @@ test('a trial that has made its attempts ends, and does not wait for more names'
   assert.equal(trial.adopted, null);
 });
 
-test('HTTP/3 that failed at some endpoints is undecided where a limit kept it from others', () => {
+test('HTTP/3 that failed at some endpoints is undecided if a limit kept the others from being tried', () => {
   const endpoints = Array.from({ length: 6 }, (_, i) => endpoint('h3', { address: `192.0.2.${i}` }));
   const plan = plainPlan({
     ...{ mode: 'h3', endpoints, timeoutMs: TIMEOUT_MS },
@@ -51,7 +51,7 @@ test('HTTP/3 that failed at some endpoints is undecided where a limit kept it fr
   assert.deepEqual([trial.attempts.length, trial.h3Undecided, trial.untried], [2, true, 4]);
 });
 
-test('a race over the port ends when it has made its attempts over all its trials', async () => {
+test('a race over the port ends when its trials together have used up its attempts', async () => {
   const { result, contenders } = await race([{ handshakeMs: 20 }], [{ handshakeMs: 20 }], {
     ...{ mode: 'compare', pairs: 15, limits: { ...RACE_LIMITS, attempts: 9 } },
   });
@@ -59,7 +59,7 @@ test('a race over the port ends when it has made its attempts over all its trial
   assert.equal(result.trials.length, 9);
 });
 
-test('its endpoints are counted over all its trials, and of the command line those of each', async () => {
+test('over the port endpoints are counted across all trials, on the command line per trial', async () => {
   const trials = { mode: 'race', trials: 3 } as const;
   for (const [limits, expected] of [
     [{ ...RACE_LIMITS, endpoints: 1 }, 1],
@@ -81,7 +81,7 @@ for (const [what, traffic] of [
   ['bytes', { bytes: 5 * MIB, packets: 1 }],
   ['packets', { bytes: 1, packets: 5000 }],
 ] as const)
-  test(`a trial begins no attempt once the others took their ${what}; what is left counts as untried`, () => {
+  test(`a trial starts no attempt once the others used up its ${what}; remaining endpoints count as untried`, () => {
     const endpoints = Array.from({ length: 6 }, (_, i) => endpoint('h3', { address: `192.0.2.${i}` }));
     const plan = plainPlan({ mode: 'h3', endpoints, timeoutMs: TIMEOUT_MS });
     const refusal = 'response-too-large' as const;
@@ -93,7 +93,7 @@ for (const [what, traffic] of [
   ['bytes', { bytes: 6 * MIB, packets: 1 }],
   ['packets', { bytes: 1, packets: 6000 }],
 ] as const)
-  test(`a race over the port ends when all its trials together took their ${what}`, async () => {
+  test(`a race over the port ends when its trials together have used up its ${what}`, async () => {
     const peer = [{ handshakeMs: 20, traffic }];
     const series = { mode: 'compare', pairs: 15 } as const;
     const { result } = await race(peer, peer, { ...series, limits: RACE_LIMITS });
@@ -102,7 +102,7 @@ for (const [what, traffic] of [
     assert.ok(unbound.trials.length > 3, 'those of the command line have their limits each');
   });
 
-test('a flood that used a race up is not held against the protocol that had no turn', async () => {
+test("a flood that used up a race's limits does not count against the protocol not yet tried", async () => {
   const traffic = { bytes: 40 * MIB, packets: 1 };
   const flood = [{ handshakeMs: 20, refusal: 'response-too-large', traffic }] as const;
   const { result, contenders } = await race([...flood], [{ handshakeMs: 20 }], {

@@ -1,4 +1,4 @@
-// One attempt as the race's state machine sees it: how far it has come, and the record that is left of it.
+// One attempt within the race's state machine: its progress, and the record made from it.
 import type { Attempt, AttemptError } from '@photofinish/shared/race/outcome';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { Endpoint } from '../discover/endpoint.ts';
@@ -6,9 +6,9 @@ import type { AttemptGroup } from './attempt-group.ts';
 import { NO_TRAFFIC, type Packets, type Traffic } from './contender.ts';
 
 /**
- * connecting → asked → over is the winner's way; `overdue`: its answer is still waited for, but others are attempted
- * beside it; `held` waits, answered, for what its answer advertised; `expiring` was told to end at the deadline and has
- * not yet said how far it had come.
+ * connecting → asked → over is the path of the winner. `overdue`: its answer is still awaited, but others are attempted
+ * beside it. `held`: answered, and waiting for the alternatives its answer advertised. `expiring`: told to end at the
+ * deadline, and its progress not yet reported.
  */
 export type Phase = 'connecting' | 'asked' | 'overdue' | 'held' | 'expiring' | 'over';
 
@@ -16,10 +16,10 @@ export interface Run {
   readonly id: number;
   readonly group: AttemptGroup;
   readonly endpoint: Endpoint;
-  /** The one beside an unanswered attempt at the same endpoint. */
+  /** The second attempt beside an unanswered one at the same endpoint. */
   readonly hedged: boolean;
   readonly startedMs: number;
-  /** Begun by our own delay, when what made it needless had happened and was not yet told. */
+  /** Started only because we processed an event late that had already made it unnecessary. */
   needless: boolean;
   phase: Phase;
   protocol: KnownProtocol;
@@ -29,7 +29,7 @@ export interface Run {
   askedMs: number | null;
   firstByteMs: number | null;
   rttMs: number | null;
-  /** The server wanted the request over HTTP/1.1. */
+  /** The server required HTTP/1.1 for the request. */
   http11Required: boolean;
   packets: Packets | null;
   traffic: Traffic;
@@ -65,12 +65,12 @@ export function newRun(
   };
 }
 
-/** How long an attempt has waited for what it waits for: an answer, or the end of its handshake. */
+/** How long an attempt has waited for the end of its handshake or for an answer. */
 export function waitedMs(run: Run, nowMs: number): number {
   return nowMs - (run.askedMs ?? run.startedMs);
 }
 
-/** How an attempt failed that the deadline ended: by how far it had come. */
+/** The failure of an attempt ended by the deadline, by how far it had come. */
 export function expiredError(run: Run, timeoutMs: number): AttemptError {
   const within = `within ${Math.round(waitedMs(run, timeoutMs))} ms`;
   if (run.establishedMs !== null)
@@ -82,14 +82,14 @@ export function expiredError(run: Run, timeoutMs: number): AttemptError {
     : { code: 'tcp-timeout', message: `TCP did not connect ${within}` };
 }
 
-/** Microseconds are all that the clocks behind the times are good for. */
+/** Rounds to microseconds, the precision of the clocks used. */
 export function rounded(ms: number): number;
 export function rounded(ms: number | null): number | null;
 export function rounded(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms * 1000) / 1000;
 }
 
-/** The attempt's record; `originHost` is the host that goes without saying. */
+/** The attempt's record; `originHost` is the host that is omitted from it. */
 export function attemptOf(run: Run, originHost: string): Attempt {
   const { host, source } = run.endpoint;
   return {

@@ -1,4 +1,4 @@
-// The largest records that servers and resolvers can make, cut to what the schema and the port take.
+// The largest records that servers and resolvers can cause, cut to the limits of schema and port.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -92,7 +92,7 @@ const UNKNOWN: Verdict = {
   ),
 };
 
-test('the largest record fits schema and port, and says how much it leaves out', () => {
+test('the largest record fits schema and port, and states how much it leaves out', () => {
   const bounded = {
     ...boundedRace(hugeRace()),
     verdict: UNKNOWN,
@@ -106,7 +106,7 @@ test('the largest record fits schema and port, and says how much it leaves out',
   ]);
 });
 
-test('what matters is kept: what was adopted, each name’s address, the best records, a protocol that we speak', () => {
+test('adopted attempts, each name’s first address, the best records and known protocols are kept', () => {
   const { trials, discovered } = boundedRace(hugeRace());
   assert.ok(trials.every(({ attempts }) => attempts.some(({ outcome }) => outcome === 'adopted')));
   assert.ok(discovered.names?.addresses.some(({ host }) => host === 'last.test'));
@@ -114,7 +114,7 @@ test('what matters is kept: what was adopted, each name’s address, the best re
   assert.ok(discovered.names?.services.every(({ alpn }) => alpn.includes('h3')));
 });
 
-test('what fits is left as it is', () => {
+test('a record within the bounds is unchanged', () => {
   const small = race([trial(up('h3'))]);
   assert.deepEqual(boundedRace(small), small);
   assert.deepEqual(leftOutWords(boundedRace(small)), []);

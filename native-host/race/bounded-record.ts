@@ -1,5 +1,6 @@
-// Cuts a race's record to the bounds of its schema. What servers and resolvers chose to send is in it, and the port, the
-// ledger and reports carry all of it; what is left out is counted, so that nobody takes the rest for the whole.
+// Cuts a race's record to the bounds of its schema. The record contains data chosen by servers and resolvers, and is
+// passed on to the port, the ledger and reports. What is left out is counted, so that the rest is not mistaken for the
+// whole.
 
 import type { Names, ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { Attempt, AttemptError, LeftOut, OriginRace, Trial } from '@photofinish/shared/race/outcome';
@@ -21,7 +22,7 @@ import {
 
 type UnjudgedRace = Omit<OriginRace, 'verdict'>;
 
-/** At most so many items, those that matter first, all in their old order. */
+/** At most `most` items in their original order, preferring those that matter. */
 function kept<T>(items: readonly T[], most: number, matters: (item: T, index: number) => boolean): T[] {
   if (items.length <= most) return [...items];
   const chosen = items.map((item, index) => ({ item, index, first: matters(item, index) }));
@@ -32,7 +33,7 @@ function kept<T>(items: readonly T[], most: number, matters: (item: T, index: nu
     .map(({ item }) => item);
 }
 
-/** Protocols that we speak, which a verdict may rest on. */
+/** Protocols that we speak, on which a verdict may depend. */
 const SPOKEN = ['h3', 'h2', 'http/1.1'];
 
 function boundedService(record: ServiceRecord): ServiceRecord {
@@ -50,7 +51,7 @@ function boundedService(record: ServiceRecord): ServiceRecord {
   };
 }
 
-/** Of the addresses each name keeps its first, of the records those that come first by priority (RFC 9460 section 2.4.1). */
+/** Prefers the first address of each name, and service records by priority (RFC 9460 section 2.4.1). */
 function boundedNames({ addresses, services, lookups, ...counted }: Names): Names {
   const hosts = new Set<string>();
   const isFirst = ({ host }: Names['addresses'][number]): boolean => {
@@ -116,7 +117,7 @@ function leftOutOf(whole: UnjudgedRace, rest: UnjudgedRace): LeftOut | null {
   return Object.values(leftOut).some((n) => n > 0) ? leftOut : null;
 }
 
-/** The record within the bounds of `originRaceSchema`, with the number of what it leaves out. */
+/** The record within the bounds of `originRaceSchema`, with counts of what was left out. */
 export function boundedRace(race: UnjudgedRace): UnjudgedRace {
   const { names, altSvc, alternatives } = race.discovered;
   const bounded: UnjudgedRace = {

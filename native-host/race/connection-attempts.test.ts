@@ -1,6 +1,6 @@
-// Section 6 of the Happy Eyeballs v3 draft ("Connection Attempts") and what sections 4 and 7 say of attempts, in virtual
-// time; each test is named after the sentence it holds the engine to. Neither resumption nor ECH is used here, so the
-// sentences about them have nothing to hold.
+// Section 6 of the Happy Eyeballs v3 draft ("Connection Attempts") and what sections 4 and 7 say about attempts, in
+// virtual time; each test is named after the sentence that it checks. Neither resumption nor ECH is used here, so the
+// sentences about them do not apply.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_HINTS, type PathHint } from '../cache/hints.ts';
@@ -26,7 +26,7 @@ const listed = (atMs: number, endpoints: readonly string[], final = true): Listi
 
 interface Scene {
   readonly lists: readonly Listing[];
-  /** By address; silent unless said. */
+  /** By address; silent by default. */
   readonly peers?: Readonly<Record<string, Behaviour>>;
   readonly with?: Partial<PlainInput>;
 }
@@ -113,7 +113,7 @@ test('section 6: "a subsequent connection MUST NOT be started within 10 millisec
 });
 
 test('section 6: "a subsequent connection MUST NOT be started within 10 milliseconds" of one still under way', () => {
-  // The first fails a moment after the second was started: the third may not follow at once.
+  // The first fails shortly after the second was started: the third must not follow at once.
   const run = play({
     lists: [listed(0, ['h3 6a', 'h2 4a', 'h2 4b'])],
     peers: { '6a': { handshakeMs: 253, refusal: 'tcp-refused' } },
@@ -143,7 +143,7 @@ test('section 6: "in the case of the end of the list being reached, is cancelled
   assert.equal(run.endedMs, TIMEOUT_MS);
 });
 
-test('section 6: a failed attempt starts the next at once, for only attempts in progress are paced', () => {
+test('section 6: a failed attempt starts the next at once, because only attempts in progress are paced', () => {
   const run = play({
     lists: [listed(0, ['h3 6a', 'h3 4a', 'h2 6a', 'h2 4b'])],
     peers: { '6a': REFUSED, '4a': { handshakeMs: 30, refusal: 'tls-alert' }, '4b': { handshakeMs: 5 } },
@@ -164,7 +164,7 @@ test('section 6: when all have failed and the list is complete, the trial has fa
 });
 
 test('section 6.1: "clients SHOULD wait for the TLS handshake to successfully complete before cancelling"', () => {
-  // A proxy terminates TCP at once and never lets TLS through.
+  // A proxy accepts TCP at once and never lets TLS through.
   const run = play({
     lists: [listed(0, ['h2 6a', 'h2 4a'])],
     peers: { '6a': { handshakeMs: null, transportMs: 2 }, '4a': { handshakeMs: 40, transportMs: 20 } },
@@ -173,7 +173,7 @@ test('section 6.1: "clients SHOULD wait for the TLS handshake to successfully co
 });
 
 test('section 6.1: "the timer SHOULD be extended to a new value" once TCP is up and TLS is not', () => {
-  // 200 ms for TCP: TLS has three times that from then on, not only the 50 ms left of the 250.
+  // 200 ms for TCP: from then on TLS gets three times that, not only the 50 ms left of the 250.
   const slow = { handshakeMs: 420, transportMs: 200 };
   const run = play({ lists: [listed(0, ['h2 6a', 'h2 4a'])], peers: { '6a': slow } });
   assert.deepEqual(starts(run), ['h2 6a 0']);
@@ -289,7 +289,7 @@ test('section 7: an endpoint is never attempted twice, in whatever list and from
   assert.deepEqual(starts(run), ['h3 6a 0', 'h2 4a 50']);
 });
 
-test('a list that comes to nothing ends the trial as soon as it is complete', () => {
+test('an empty list ends the trial as soon as it is complete', () => {
   const failed = play({ lists: [{ atMs: 30, endpoints: null, final: true }] });
   assert.deepEqual([failed.trial.adopted, failed.endedMs], [null, 30]);
   const over = play({
@@ -313,14 +313,14 @@ test('a 421 from an alternative fails that endpoint, and the endpoints of the or
       '4a': { handshakeMs: 9 },
     },
   });
-  // The origin's own 6a answers as its alternative does.
+  // The origin's own 6a answers like its alternative.
   assert.deepEqual(starts(run), ['h3 6a 0', 'h2 6a 40', 'h2 4a 80']);
   assert.equal(run.trial.attempts[0]?.error?.code, 'misdirected');
   assert.deepEqual([run.trial.attempts[0]?.host, run.trial.attempts[0]?.source], ['b.test', 'alt-svc']);
   assert.equal(run.trial.establishedMs, 89);
 });
 
-test('an adoption that breaks brings back what was cancelled for its sake, paced as before', () => {
+test('when the adopted attempt breaks, endpoints cancelled in its favour are attempted again, paced as before', () => {
   const run = play({
     lists: [listed(0, ['h2 6a', 'h2 6b', 'h3 4a'])],
     peers: { '4a': { handshakeMs: 30, answerMs: 10, answerFailure: 'h3-error' }, '6b': { handshakeMs: 600 } },
@@ -329,7 +329,7 @@ test('an adoption that breaks brings back what was cancelled for its sake, paced
   assert.equal(run.trial.establishedMs, 1390);
 });
 
-test('what an adoption that broke has brought back is not lost to a list that comes after it', () => {
+test('endpoints brought back by a broken adoption are not lost when a new list arrives', () => {
   const peers = {
     '4a': { handshakeMs: 30, answerMs: 10, answerFailure: 'h3-error' as const },
     '6b': { handshakeMs: 600 },
@@ -342,7 +342,7 @@ test('what an adoption that broke has brought back is not lost to a list that co
   assert.deepEqual(starts(removed).slice(3), ['h2 6a 540']);
 });
 
-test('HTTP/3 that failed on one family, and was never tried on the other, is undecided, not lost', () => {
+test('HTTP/3 that failed on one family and was never tried on the other is undecided, not lost', () => {
   const refused: Behaviour = { handshakeMs: 1, refusal: 'udp-refused' };
   const peers = { '6a': refused, '4a': { handshakeMs: 20 }, '4b': { handshakeMs: 400 } };
   const untried = play({ lists: [listed(0, ['h3 6a', 'h2 4a', 'h3 4b'])], peers });

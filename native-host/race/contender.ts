@@ -1,25 +1,30 @@
-// The small interface behind which transports hide, so that the engine never knows sockets and a further transport
-// is one more file. An attempt goes through two phases that the owner drives: established, then (if adopted) a request.
+// The interface that hides the transports from the engine, so that another transport is one more file. An attempt has
+// two phases driven by its owner: the handshake and then, if the attempt is adopted, a request.
 import type { AltSvcSource, AttemptError, ContenderName } from '@photofinish/shared/race/outcome';
 import type { AltSvc } from '@photofinish/shared/web/alt-svc';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 
-/** Owner and attempt share a deadline by two clocks: whichever is first, it is the attempt that knows what is missing. */
+/**
+ * Owner and attempt share a deadline but have separate clocks: whichever fires first, the attempt reports what is
+ * missing.
+ */
 export const DEADLINE_LEEWAY_MS = 10;
 
-/** One pinned target: the address is a literal, already passed by the guard; nothing is looked up behind here. */
+/** One pinned target: the address is a literal that has passed the guard; transports look up nothing. */
 export interface AttemptTarget {
   readonly address: string;
   readonly port: number;
   /** TLS server name and HTTP authority's host. */
   readonly host: string;
-  /** Host and port as they stand in `:authority` / `Host`. */
+  /** Host and port as sent in `:authority` / `Host`. */
   readonly authority: string;
-  /** QUIC's initial round-trip time estimate in milliseconds; its first PTO is three times it. */
+  /** QUIC's initial round-trip time estimate in milliseconds; its first PTO is three times this. */
   readonly initialRttMs: number;
-  /** Milliseconds after which the attempt itself gives up its handshake. */
+  /** Milliseconds after which the attempt itself gives up on its handshake. */
   readonly handshakeTimeoutMs: number;
-  /** Told once, when the peer first shows life (TCP connected, first datagram back), before the handshake is done. */
+  /**
+   * Called once, when the peer first responds (TCP connected, first datagram received), before the handshake is done.
+   */
   readonly onTransport?: () => void;
 }
 
@@ -29,7 +34,7 @@ export interface Packets {
   readonly lost: number;
 }
 
-/** What an attempt cost the network so far, both ways; datagrams of QUIC, and of TCP as many as full segments would be. */
+/** Network cost of an attempt so far, in both directions: QUIC datagrams; over TCP, the number of full segments. */
 export interface Traffic {
   readonly bytes: number;
   readonly packets: number;
@@ -47,41 +52,41 @@ export interface AttemptFailure {
   readonly error: AttemptError;
   /** Milliseconds from the attempt's start to the failure. */
   readonly atMs: number;
-  /** First sign of life from the peer, null if there was none. */
+  /** First sign of life from the peer, null if none. */
   readonly transportMs: number | null;
-  /** Of a handshake that failed no losses are told: 0. */
+  /** Failed handshakes report 0 lost packets. */
   readonly packets?: Packets;
   readonly traffic?: Traffic;
 }
 
-/** Times are milliseconds from the attempt's own start, by a monotonic clock. */
+/** Times are milliseconds from the start of the attempt, by a monotonic clock. */
 export interface AttemptHandshake {
   readonly ok: true;
   readonly protocol: KnownProtocol;
-  /** First datagram back (QUIC), or TCP connected. */
+  /** First datagram received (QUIC), or TCP connected. */
   readonly transportMs: number | null;
   readonly establishedMs: number;
   readonly rttMs: number | null;
-  /** Absent over TCP, which does not tell. */
+  /** Absent over TCP, which does not report packets. */
   readonly packets?: Packets;
   readonly traffic?: Traffic;
-  /** The chain ends in a publicly known root; browsers refuse QUIC otherwise. */
+  /** The chain ends in a publicly known root, which browsers require for QUIC. */
   readonly knownRoot: boolean;
 }
 
 export interface AttemptAnswer {
   readonly ok: true;
   readonly status: number;
-  /** The last Alt-Svc value received, several lines joined by `, `, its `Age` taken off; null without one. */
+  /** The last Alt-Svc value received, several lines joined by `, `, its `Age` subtracted; null if none. */
   readonly altSvc: AltSvc | null;
-  /** How it came: in a header section, interim responses' included, or in an ALTSVC frame; absent without one. */
+  /** Where it was received: in a header section, including interim responses, or in an ALTSVC frame; absent if none. */
   readonly altSvcSource?: AltSvcSource;
   readonly firstByteMs: number;
   readonly doneMs: number;
   readonly bodyBytes: number;
   /**
-   * The server wanted the request over HTTP/1.1 (HTTP_1_1_REQUIRED, RFC 9113 section 7), and got it over a connection
-   * of its own that was established then.
+   * The server required HTTP/1.1 for the request (HTTP_1_1_REQUIRED, RFC 9113 section 7) and received it over a
+   * separate connection, established at this time.
    */
   readonly repeated?: { readonly protocol: 'http/1.1'; readonly establishedMs: number };
   /** Over the whole attempt; absent over TCP. */
@@ -90,7 +95,7 @@ export interface AttemptAnswer {
   readonly traffic?: Traffic;
 }
 
-/** An answer of 421 (RFC 9110 section 15.5.20); what it advertises is not to be heeded (RFC 7838 section 6). */
+/** The error for a 421 (RFC 9110 section 15.5.20); Alt-Svc in it must be ignored (RFC 7838 section 6). */
 export function misdirectedError(altSvc: string | null): AttemptError {
   return {
     code: 'misdirected',
@@ -100,30 +105,32 @@ export function misdirectedError(altSvc: string | null): AttemptError {
 }
 
 export interface RunningAttempt {
-  /** Resolves once: established, or why not. Never rejects; a cancelled attempt resolves with code `cancelled`. */
+  /**
+   * Resolves once with the handshake or the failure. Never rejects; a cancelled attempt resolves with code `cancelled`.
+   */
   readonly established: Promise<AttemptHandshake | AttemptFailure>;
-  /** Sends one request over the established connection; only the owner of an adopted attempt calls it. */
+  /** Sends one request over the established connection; only called by the owner of an adopted attempt. */
   request(timeoutMs: number): Promise<AttemptAnswer | AttemptFailure>;
   /**
-   * Ends the attempt at once in any phase; calling it again does nothing. An attempt that is at its deadline by
-   * `DEADLINE_LEEWAY_MS` or less says what it has waited for, as if its own clock had ended it.
+   * Ends the attempt at once in any phase; idempotent. An attempt within `DEADLINE_LEEWAY_MS` of its deadline reports
+   * what it was waiting for, as if its own clock had ended it.
    */
   cancel(): void;
 }
 
 export interface Contender {
   readonly name: ContenderName;
-  /** Its results come from a thread of its own: a busy event loop tells them some time after they were made. */
+  /** Results come from a separate thread, so a busy event loop receives them some time after they were produced. */
   readonly toldLate?: boolean;
   /**
-   * Loads and warms up what the first attempt needs, so that no attempt is charged for it; calling it again is cheap.
-   * Rejects when the transport cannot be used on this machine at all.
+   * Loads and warms up what the first attempt needs, so that no attempt pays for it; repeated calls are cheap. Rejects
+   * when the transport cannot be used on this machine at all.
    */
   prepare(): Promise<void>;
   start(target: AttemptTarget): RunningAttempt;
 }
 
-/** A contender whose transport is loaded once, by the first `prepare`; one that was not prepared throws when started. */
+/** A contender whose transport is loaded by the first `prepare`; starting it unprepared throws. */
 export function lazyContender<Loaded>(
   name: ContenderName,
   load: () => Promise<Loaded>,

@@ -1,5 +1,5 @@
-// What deciding costs without any I/O: a simple race, a list of many endpoints, and the same from DNS answers on. Run:
-// node decide.bench.ts SCENE ENDPOINTS; prints the median microseconds of one decision.
+// Cost of deciding without any I/O: a simple race, a list of many endpoints, and the same starting from DNS answers.
+// Run: node decide.bench.ts SCENE ENDPOINTS; prints the median microseconds of one decision.
 import { argv, stdout } from 'node:process';
 import type { Mode } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
@@ -18,7 +18,7 @@ export type Scene = (typeof SCENES)[number];
 
 const HOST = 'a.test';
 const SAMPLES = 60;
-/** A sample is the mean of as many decisions as this takes, or the clock would be what is measured. */
+/** A sample is the mean of as many decisions as fit in this time, because of the clock's resolution. */
 const SAMPLE_MS = 4;
 const WARM_UP_MS = 400;
 
@@ -30,7 +30,7 @@ function isDone(actions: readonly TrialAction[]): boolean {
   return actions.at(-1)?.type === 'done';
 }
 
-/** The attempt is established, adopted, asked and answered; everything else ends. */
+/** The attempt is established, adopted, sent a request and answered; all others end. */
 function win(trial: TrialMachine, attempt: number, nowMs: number): void {
   const told = { protocol: 'h2', transportMs: nowMs - 1, rttMs: 1, packets: null } as const;
   trial.handle({ type: 'established', attempt, establishedMs: nowMs, ...told }, nowMs);
@@ -41,7 +41,7 @@ function win(trial: TrialMachine, attempt: number, nowMs: number): void {
   if (!isDone(last)) throw new Error('the race has not ended');
 }
 
-/** P2's usual case: QUIC is silent, old HTTP is started after the delay; QUIC is established first. */
+/** P2's usual case: QUIC is silent, old HTTP starts after the delay, QUIC is established first. */
 function simpleRace(plan: TrialPlan): void {
   const trial = createTrial(plan);
   trial.start();
@@ -49,7 +49,7 @@ function simpleRace(plan: TrialPlan): void {
   win(trial, 0, 30);
 }
 
-/** All endpoints are started, every other one after a failure, the others by the timer; the last is established. */
+/** All endpoints are started, alternately after a failure and by the timer; the last is established. */
 function workThrough(trial: TrialMachine, count: number): void {
   let nowMs = 0;
   const error = { code: 'tcp-refused', message: 'refused' } as const;
@@ -89,7 +89,7 @@ function parsedOrigin() {
   return parsed.value;
 }
 
-/** One HTTPS record for both protocols, and as many addresses as make `count` endpoints of it. */
+/** One HTTPS record for both protocols, and as many addresses as give `count` endpoints. */
 function answersFor(count: number): Record<QueryKind, Answer> {
   const addresses = (family: number) =>
     Array.from({ length: count / 4 }, (_, index) => ({
@@ -164,7 +164,7 @@ function microsecondsEach(decide: () => void, forMs: number): number {
   return (tookMs * 1000) / decisions;
 }
 
-/** Median microseconds of one decision, warmed up. */
+/** Median microseconds of one decision after a warm-up. */
 function measureDecision(scene: Scene, count: number): number {
   const decide = sceneOf(scene, count);
   microsecondsEach(decide, WARM_UP_MS);

@@ -1,5 +1,5 @@
-// What the trial makes of its attempts: one is asked, adopted, beaten or broken, and what that means for all others.
-// P2's rule 4 and section 6 of the Happy Eyeballs v3 draft; who starts after that is the business of starting.ts.
+// Decides what becomes of attempts: one is sent a request, adopted, beaten or broken, with the consequences for all
+// others. P2's rule 4 and section 6 of the Happy Eyeballs v3 draft; starting.ts decides what starts next.
 import type { Attempt, AttemptError } from '@photofinish/shared/race/outcome';
 import type { AttemptGroup } from './attempt-group.ts';
 import { type Run, waitedMs } from './attempt-run.ts';
@@ -7,25 +7,25 @@ import { drain, isSpent, open, openNext } from './starting.ts';
 import { answerDueMs, cutShort, isSilence, isTooShort } from './trial-budget.ts';
 import { enter, setPace, setTimer, type TrialState, tell } from './trial-state.ts';
 
-/** The one way in which an attempt ends by our own will. */
+/** The only way in which we end an attempt ourselves. */
 export function end(s: TrialState, run: Run, outcome: Attempt['outcome'], nowMs: number): void {
   enter(s, run, 'over');
   run.outcome = outcome;
   const { winner } = run.group;
-  // Beaten by the other QUIC attempt at the same endpoint: that one answers for both.
+  // Beaten by the other QUIC attempt at the same endpoint, which represents both.
   const answeredFor = winner !== null && winner !== run && winner.endpoint === run.endpoint;
   if (outcome !== 'adopted' && !answeredFor) run.group.giveBack(run.endpoint);
   s.actions.push({ type: 'end', attempt: run.id });
   if (outcome === 'cancelled') tell(s, 'cancelled', run, nowMs);
 }
 
-/** Ends what a group has under way; endpoints that wait stay, in case the winner breaks. */
+/** Ends the attempts in progress in a group; queued endpoints stay, in case the winner breaks. */
 export function stop(s: TrialState, group: AttemptGroup, nowMs: number): void {
   for (const run of group.connecting) end(s, run, 'cancelled', nowMs);
   setPace(s, group, null);
 }
 
-/** Sends the request over an established attempt, which is the winner of its group from now on. */
+/** Sends the request over an established attempt, which becomes the winner of its group. */
 export function ask(s: TrialState, run: Run, nowMs: number): void {
   enter(s, run, 'asked');
   run.askedMs = nowMs;
@@ -34,7 +34,7 @@ export function ask(s: TrialState, run: Run, nowMs: number): void {
   stop(s, run.group, nowMs);
 }
 
-/** Ends what the other groups have under way, now that this attempt is the one. */
+/** Ends the attempts in progress in the other groups after this attempt was adopted. */
 export function beat(s: TrialState, run: Run, nowMs: number): void {
   setTimer(s, 'stagger', null);
   for (const group of s.groups) {
@@ -48,11 +48,11 @@ export function beat(s: TrialState, run: Run, nowMs: number): void {
   }
 }
 
-/** Settles the race on an attempt: its request is sent, unless it is answered already. */
+/** Settles the race on an attempt and sends its request, unless it is already answered. */
 export function adopt(s: TrialState, run: Run, nowMs: number): void {
   s.adopted = run;
   tell(s, 'adopted', run, nowMs);
-  // Told late, after a timer had begun what was not needed any more.
+  // This event was received late, after a timer had started attempts that were no longer needed.
   for (const other of s.runs)
     if (other.phase === 'connecting' && other !== run && other.startedMs > (run.establishedMs ?? nowMs))
       other.needless = other.group === run.group || other.group.rules.whenBeaten === 'cancelled';
@@ -70,14 +70,14 @@ export function conclude(s: TrialState, run: Run, nowMs: number): void {
   stop(s, run.group, nowMs);
 }
 
-/** After a winner broke: a group goes on, with what was ended for the winner's sake. */
+/** Resumes a group after a winner broke, with the endpoints that were cancelled in its favour. */
 export function resume(s: TrialState, group: AttemptGroup, nowMs: number): void {
   group.requeue();
   group.learnt = false;
   open(s, group, nowMs);
 }
 
-/** An attempt ended otherwise than by our own will; what it kept from being attempted goes on. */
+/** Handles an attempt that was not ended by us, and continues with what it was holding back. */
 export function fail(s: TrialState, run: Run, error: AttemptError, nowMs: number): void {
   const { group } = run;
   const wasAdopted = s.adopted === run;
@@ -89,7 +89,7 @@ export function fail(s: TrialState, run: Run, error: AttemptError, nowMs: number
   run.error = early ? cutShort(waited) : error;
   tell(s, run.outcome, run, nowMs);
   if (wasWinner) group.winner = null;
-  // A handshake that leads to no answer is no success: the adoption falls back to whoever is left.
+  // A handshake without an answer is no success: the adoption falls back to the remaining attempts.
   if (wasAdopted) s.adopted = null;
   if (s.expired) return;
   group.scheduleNow();

@@ -1,5 +1,5 @@
-// When lateness may have made what a trial says, and when it cannot have; then whole races on virtual time beside an event
-// loop that is said to be late.
+// When lateness may have caused a trial's result and when it cannot have; then whole races on virtual time with an
+// event loop reported as late.
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
@@ -25,39 +25,39 @@ function disturbed(of: Trial, lateness: Lateness, limitMs = LIMIT_MS): Trial['di
   return withLateness(of, { decided: lateness, ended: lateness }, limitMs).disturbed;
 }
 
-test('a limit that ran out while half of it was lost proves nothing', () => {
+test('a time-out of which half was lost proves nothing', () => {
   for (const code of ['udp-timeout', 'tcp-timeout', 'handshake-timeout', 'response-timeout'] as const) {
     assert.equal(disturbed(failed(code), { worstMs: 1500, totalMs: 1500 }), 'outcome', code);
     assert.equal(disturbed(failed(code), { worstMs: 1499, totalMs: 1499 }), undefined, code);
   }
 });
 
-test('a peer that went away while it waited for us proves nothing either', () => {
+test('a peer that closed while it waited for us proves nothing either', () => {
   for (const code of ['connection-closed', 'h3-error', 'goaway', 'stateless-reset'] as const) {
     assert.equal(disturbed(failed(code), { worstMs: 1500, totalMs: 1500 }), 'outcome', code);
     assert.equal(disturbed(failed(code), { worstMs: 1000, totalMs: 1000 }), undefined, code);
   }
 });
 
-test('a stall that means everything to a short limit means nothing to a long one', () => {
+test('a stall that matters for a short time-out does not matter for a long one', () => {
   const stall = { worstMs: 200, totalMs: 200 };
   assert.equal(disturbed(failed('udp-timeout'), stall, 300), 'outcome');
   assert.equal(disturbed(failed('udp-timeout'), stall, 3000), undefined);
 });
 
-test('many short delays cost an attempt no more than it has turns to wait for', () => {
+test('many short delays cost an attempt no more than the number of turns it waits for', () => {
   assert.equal(disturbed(failed('udp-timeout'), { worstMs: 20, totalMs: 2500 }), undefined);
   assert.equal(disturbed(failed('udp-timeout'), { worstMs: 200, totalMs: 2500 }), 'outcome');
 });
 
-test('what the peer or the network said was so, however late it was heard', () => {
+test('what the peer or the network reported counts, however late it was processed', () => {
   const stall = { worstMs: 2900, totalMs: 2900 };
   for (const code of ['udp-refused', 'tcp-refused', 'certificate-invalid', 'misdirected'] as const)
     assert.equal(disturbed(failed(code), stall), undefined, code);
   assert.equal(disturbed(established(2950), stall), 'times', 'a handshake that was is no less true');
 });
 
-test('times are disturbed by a fifth of themselves, and by less than 50 ms never', () => {
+test('times count as disturbed from a fifth of their length on, and never below 50 ms', () => {
   const stall = (ms: number): Lateness => ({ worstMs: ms, totalMs: ms });
   assert.equal(disturbed(established(49), stall(49)), undefined, 'what a trial itself keeps the loop for');
   assert.equal(disturbed(established(60), stall(50)), 'times');
@@ -66,13 +66,13 @@ test('times are disturbed by a fifth of themselves, and by less than 50 ms never
   assert.equal(disturbed(established(1000), stall(200)), 'times');
 });
 
-test('lateness after the decision does not touch its times', () => {
+test('lateness after the decision does not affect its times', () => {
   const ended = { worstMs: 1000, totalMs: 1000 };
   const after = withLateness(established(20), { decided: NONE, ended }, LIMIT_MS);
   assert.deepEqual([after.lateMs, after.disturbed], [0, undefined]);
 });
 
-/** An event loop that is late in the trials named, by so much. */
+/** An event loop that is late by this much in the given trials. */
 function lateIn(trials: readonly number[], lateness: Lateness): WatchLateness {
   let begun = 0;
   return () => {
@@ -85,15 +85,15 @@ function lateIn(trials: readonly number[], lateness: Lateness): WatchLateness {
 const SILENT = [{ handshakeMs: null }];
 const STALLED = { worstMs: 2000, totalMs: 2000 };
 
-test('without a measure of lateness a trial says nothing of it', async () => {
+test('without measured lateness a trial has no disturbance', async () => {
   const { result } = await race([{ handshakeMs: 20 }], [{ handshakeMs: 30 }]);
   assert.ok(result.trials.every((t) => !('lateMs' in t) && !('disturbed' in t)));
 });
 
-test('a race that is disturbed in all trials says so and nothing else', async () => {
+test('a race disturbed in all trials reports that and nothing else', async () => {
   const { result } = await race(SILENT, SILENT, {
     trials: 2,
-    // The first watch is of the look-up.
+    // The first watch is that of the look-up.
     watchLateness: lateIn([1, 2], STALLED),
   });
   assert.deepEqual(
@@ -123,7 +123,7 @@ test('the trials that were not disturbed decide', async () => {
   assert.equal(result.verdict.code, 'h3-available');
 });
 
-test('a disturbed trial teaches the next one nothing', async () => {
+test('nothing is learnt from a disturbed trial', async () => {
   const late = { memory: 'full', trials: 2, watchLateness: lateIn([1], STALLED) } as const;
   const onTime = { ...late, watchLateness: lateIn([], NONE) };
   const peers = [SILENT, [{ handshakeMs: 30 }]] as const;
@@ -133,7 +133,7 @@ test('a disturbed trial teaches the next one nothing', async () => {
   assert.deepEqual(await cacheHits(late), [false, false]);
 });
 
-test('disturbed times are in no median and in no pair', async () => {
+test('disturbed times count in no median and no pair', async () => {
   const options = { mode: 'compare', pairs: 8 } as const;
   const h3 = [{ handshakeMs: 300 }, ...Array.from({ length: 7 }, () => ({ handshakeMs: 20 }))];
   const late = lateIn([1], { worstMs: 280, totalMs: 280 });
@@ -150,7 +150,7 @@ test('disturbed times are in no median and in no pair', async () => {
   assert.equal(few.result.verdict.code, 'h3-not-advertised', 'what was reached was reached');
 });
 
-test('a look-up that this machine was too late for is not the name’s failure', async () => {
+test('a look-up that failed because this machine was late is not a failure of the name', async () => {
   const dns = { takesMs: null };
   const { result } = await race([], [], { dns, watchLateness: lateIn([0], STALLED) });
   assert.deepEqual([result.error?.code, result.error?.disturbed], ['dns-failed', true]);

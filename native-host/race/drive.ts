@@ -1,5 +1,5 @@
-// Between the engine and the world: carries out one trial's actions with real contenders, discovery and a clock, and
-// feeds what happens back in. What can be prepared is prepared before the trial's time 0; between events it only passes.
+// Connects the engine to the outside: carries out one trial's actions with real contenders, discovery and a clock, and
+// feeds events back. Everything that can be prepared is prepared before the trial's time 0.
 
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { Names } from '@photofinish/shared/race/discovered';
@@ -25,62 +25,62 @@ import { notInTime } from './look-up.ts';
 import { nextPoll } from './next-poll.ts';
 import type { TrialPlan } from './plan.ts';
 
-/** An event can be handled after the deadline and before its timer; what it starts is then given no time at all. */
+/** For an event handled after the deadline and before its timer: the attempt that it starts gets this minimum time. */
 const LEAST_TIMEOUT_MS = 1;
 
-/** Said outright, because without a reason every abort makes an exception with its stack. */
+/** A preallocated reason, because without one every abort creates an exception with a stack. */
 const OVER = new Error('the trial is over');
 
 export type Contenders = Readonly<Record<ContenderName, Contender>>;
 
-/** Told as it happens; `atMs` counts from the start of the trial. */
+/** Called as it happens; `atMs` counts from the start of the trial. */
 type TrialListener = (event: Progress['event'], contender: ContenderName, atMs: number) => void;
 
 export interface Drive {
   readonly plan: TrialPlan;
   readonly origin: OriginParts;
   readonly discovery: Discovering;
-  /** What a live plan asks of discovery, on the trial's time; null where the plan holds the endpoints. */
+  /** What a live plan asks of discovery during the trial; null if the plan contains the endpoints. */
   readonly live: DiscoveryQuery | null;
-  /** Whether an alternative that an answer names is worth following. */
+  /** Whether an alternative named by an answer is worth following. */
   readonly believes: (alternative: Alternative) => boolean;
   readonly contenders: Contenders;
   readonly clock: Clock;
-  /** Without it nothing counts as late. */
+  /** If null, nothing counts as late. */
   readonly watchLateness: WatchLateness | null;
   readonly signal: AbortSignal | null;
   readonly listener: TrialListener | null;
 }
 
-/** An Alt-Svc value and how it came. */
+/** An Alt-Svc value and where it was received. */
 interface HeardAltSvc {
   readonly value: AltSvc;
   readonly source: AltSvcSource;
 }
 
-/** A trial and what was learnt beside it. */
+/** A trial and what was learnt from it. */
 export interface DrivenTrial {
   readonly trial: Trial;
-  /** Where attempts were begun, in order. */
+  /** The endpoints of started attempts, in order. */
   readonly started: readonly Endpoint[];
-  /** What all attempts cost the network. */
+  /** Network cost of all attempts. */
   readonly traffic: Traffic;
-  /** The last Alt-Svc value received, null when no answer carried one. */
+  /** The last Alt-Svc value received, null if no answer contained one. */
   readonly altSvc: HeardAltSvc | null;
   /** Whether the chain ended in a publicly known root, by contender; null: no handshake finished. */
   readonly knownRoot: Readonly<Record<ContenderName, boolean | null>>;
-  /** What the trial's own discovery gave; null without one. */
+  /** Result of the trial's own discovery; null without one. */
   readonly names: Names | null;
-  /** What was asked to follow alternatives. */
+  /** Look-ups made to follow alternatives. */
   readonly followed: readonly Names[];
-  /** Why the trial's own discovery led nowhere. */
+  /** Why the trial's own discovery found no endpoint. */
   readonly undiscovered: AttemptError | null;
 }
 
 interface Entry {
   readonly running: RunningAttempt;
   readonly startedMs: number;
-  /** Resolves once the engine knows how the attempt's handshake ended. */
+  /** Resolves once the engine has been told how the attempt's handshake ended. */
   readonly told: Promise<void>;
   alternatives: readonly Alternative[];
 }
@@ -89,12 +89,12 @@ function isH3At(endpoint: Endpoint, host: string, port: number): boolean {
   return endpoint.contender === 'h3' && endpoint.host === host && endpoint.port === port;
 }
 
-/** One trial under way: from `begin` to the promise that it resolves. */
+/** One trial in progress, from `begin` until its promise resolves. */
 class RunningTrial {
   readonly #drive: Drive;
   readonly #machine: TrialMachine;
   readonly #resolve: (driven: DrivenTrial) => void;
-  /** Host and port as attempts name them. */
+  /** Host and port as attempts send them. */
   readonly #authority: string;
   readonly #late: LatenessWatch;
   readonly #zeroMs: number;
@@ -104,13 +104,13 @@ class RunningTrial {
   readonly #knownRoot: Record<ContenderName, boolean | null> = { h3: null, h2: null };
   readonly #over = new AbortController();
   readonly #followed: Names[] = [];
-  /** Ends of handshakes that the engine has not been told of. */
+  /** Ends of handshakes not yet passed to the engine. */
   #arrived: { readonly event: TrialEvent; readonly atMs: number }[] = [];
-  /** Handshakes of contenders whose results may be told late. */
+  /** Handshakes in progress of contenders whose results may be received late. */
   #lateUnderWay = 0;
   #altSvc: HeardAltSvc | null = null;
   #undiscovered: AttemptError | null = null;
-  /** Discovery has said something. */
+  /** Discovery has produced something. */
   #heard = false;
   #live: LiveDiscovery | null = null;
   #lateAtAdoption: Lateness | null = null;
@@ -170,7 +170,8 @@ class RunningTrial {
     const running = contender.start({
       address: endpoint.address,
       port: endpoint.port,
-      // Wherever the endpoint was learnt, it has to prove that it is the origin (RFC 7838 section 2.1, RFC 9460 section 9).
+      // Wherever the endpoint was learnt, it must authenticate as the origin (RFC 7838 section 2.1, RFC 9460 section
+      // 9).
       host: origin.host,
       authority: this.#authority,
       initialRttMs: plan.pacing.initialRttMs,
@@ -187,9 +188,9 @@ class RunningTrial {
   }
 
   /**
-   * One contender's results come from a thread of its own, and a busy event loop tells them late; the other's are made
-   * as they are told. So the latter wait, while one of the former may be on its way, until everything that had happened
-   * by then was told, and the contenders' own times decide.
+   * One contender's results come from a separate thread, so a busy event loop receives them late, while the other's are
+   * produced when they are received. Therefore the latter wait while one of the former may be in flight, until
+   * everything that had happened by then has been received, and the contenders' own timestamps decide.
    */
   async #onHandshakeOver(event: TrialEvent, atMs: number, { toldLate = false }: Contender): Promise<void> {
     this.#arrived.push({ event, atMs });
@@ -228,7 +229,7 @@ class RunningTrial {
     this.#feed({ ...answerEvent(attempt, answer, entry.startedMs), advertises });
   }
 
-  /** What the plan goes to anyway need not be followed. */
+  /** Alternatives at endpoints already in the plan need not be followed. */
   #isPlanned({ host, port }: Alternative): boolean {
     const { origin, plan } = this.#drive;
     const own = host === '' || host === origin.host;
@@ -271,7 +272,7 @@ class RunningTrial {
     this.#live?.cancel();
     const ended = this.#late.read();
     this.#late.end();
-    // Ended attempts still have to say how many packets they took.
+    // Ended attempts still report their packet counts.
     await Promise.all(this.#attempts.map((entry) => entry.told));
     const names = this.#live?.names() ?? null;
     if (names !== null && !this.#heard)
@@ -288,7 +289,7 @@ class RunningTrial {
     });
   }
 
-  /** The trial's record, with how late this machine was. */
+  /** The trial's record, including how late this machine was. */
   #recordWith(ended: Lateness): Trial {
     const record = this.#machine.record();
     if (this.#drive.watchLateness === null) return record;

@@ -1,4 +1,4 @@
-// What becomes of a race whose adopted attempt does not answer, and what silence is worth; in virtual time.
+// Races whose adopted attempt does not answer, and what silence proves; in virtual time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/outcome';
@@ -7,7 +7,7 @@ import { type Behaviour, endpoint, type Simulation, simulate } from '../testing/
 import { createTrial } from './engine.ts';
 
 const TIMEOUT_MS = 3000;
-/** Half of what is left when the request goes out. */
+/** Half of the time left when the request is sent. */
 const DUE_MS = TIMEOUT_MS / 2;
 const MUTE: Behaviour = { handshakeMs: 0, answerMs: null };
 
@@ -41,7 +41,7 @@ const told = ({ trial }: Simulation): string[] =>
   trial.attempts.map(({ protocol, outcome, error }) => `${protocol} ${error?.code ?? outcome}`);
 
 for (const mode of ['race', 'naive', 'v3'] as const)
-  test(`${mode}: HTTP/3 that never answers leaves HTTP/2 the time to, and is known for it`, () => {
+  test(`${mode}: HTTP/3 that never answers leaves HTTP/2 enough time, and is recorded as not answering`, () => {
     const run = play({ mode, h3: MUTE, h2: { handshakeMs: 20, answerMs: 200 } });
     assert.equal(run.trial.adopted, 'h2');
     assert.equal(run.trial.establishedMs, DUE_MS + 20);
@@ -52,7 +52,7 @@ for (const mode of ['race', 'naive', 'v3'] as const)
     assert.equal(run.endedMs, TIMEOUT_MS);
   });
 
-test('the answer that is waited for longest may still be the first: HTTP/3 stays adopted', () => {
+test('the first request may still be answered first: HTTP/3 stays adopted', () => {
   const slow = { handshakeMs: 0, answerMs: 1800 };
   const run = play({ h3: slow, h2: slow });
   assert.deepEqual(told(run), ['h3 adopted', 'h2 cancelled']);
@@ -60,37 +60,37 @@ test('the answer that is waited for longest may still be the first: HTTP/3 stays
   assert.equal(run.endedMs, 1800);
 });
 
-test('HTTP/3 that answers after HTTP/2 did has not failed', () => {
+test('HTTP/3 that answers after HTTP/2 has not failed', () => {
   const run = play({ h3: { handshakeMs: 0, answerMs: 2000 }, h2: { handshakeMs: 20, answerMs: 20 } });
   assert.deepEqual(told(run), ['h3 cancelled', 'h2 adopted']);
   assert.equal(run.trial.attempts[0]?.firstByteMs, 2000);
   assert.equal(run.endedMs, 2000);
 });
 
-test('an answer that comes after four seconds over both: neither is blamed for its handshake', () => {
+test('an answer that takes more than four seconds over both: neither handshake is blamed', () => {
   const run = play({ h3: { handshakeMs: 2, answerMs: 4000 }, h2: { handshakeMs: 5, answerMs: 4000 } });
   assert.deepEqual(told(run), ['h3 response-timeout', 'h2 response-timeout']);
   assert.equal(run.trial.adopted, null);
   assert.match(run.trial.attempts[1]?.error?.message ?? '', /within 1494 ms/);
 });
 
-test('HTTP/2 that does not answer leaves HTTP/3 the same', () => {
+test('HTTP/2 that does not answer leaves HTTP/3 as much time', () => {
   const run = play({ h3: { handshakeMs: 60, answerMs: 5 }, h2: { handshakeMs: 20, answerMs: null } });
   assert.deepEqual(told(run), ['h3 established-late', 'h2 response-timeout', 'h3 adopted']);
 });
 
-test('v3: of a protocol that does not answer another address is the last hope', () => {
+test('v3: the other addresses of a protocol that does not answer are tried last', () => {
   const run = play({ mode: 'v3', h3: MUTE, h2: { handshakeMs: 20 }, addresses: ['127.0.0.1', '127.0.0.2'] });
   assert.deepEqual(told(run), ['h3 response-timeout', 'h2 adopted']);
 });
 
-test('race: the second answer is asked for at every other address too, one of them is adopted', () => {
+test('race: the second request is sent at every other address too, and one of them is adopted', () => {
   const run = play({ h3: MUTE, h2: { handshakeMs: 20 }, addresses: ['127.0.0.1', '127.0.0.2'] });
   assert.equal(run.trial.adopted, 'h2');
   assert.deepEqual(run.requests, [0, 1, 2]);
 });
 
-test('an answer asked for beside an overdue one is still waited for when that breaks', () => {
+test('a request sent beside an overdue one is still awaited when the latter breaks', () => {
   const h3: readonly Behaviour[] = [
     { handshakeMs: 0, answerMs: DUE_MS + 100, answerFailure: 'h3-error' },
     { handshakeMs: 150, answerMs: 100 },
@@ -110,7 +110,7 @@ test('an answer asked for beside an overdue one is still waited for when that br
   assert.deepEqual(run.requests, [0, 2, 1], 'all three, the last when nothing is adopted any more');
 });
 
-test('alt-svc: old HTTP asked afresh is not given up for a second HTTP/3 that breaks like the first', () => {
+test('alt-svc: a new old-HTTP attempt is not given up for a second HTTP/3 attempt that breaks like the first', () => {
   const advertises = ['127.0.0.1', '127.0.0.2'].map((address) => endpoint('h3', { address, port: 8443 }));
   const behaviours: Record<'h3' | 'h2', readonly Behaviour[]> = {
     h3: [
@@ -130,7 +130,7 @@ test('alt-svc: old HTTP asked afresh is not given up for a second HTTP/3 that br
   assert.equal(run.endedMs, DUE_MS + 400);
 });
 
-test('silence is no evidence where there was no time for more: the attempt is cancelled', () => {
+test('silence without enough time is no evidence: the attempt is cancelled', () => {
   const silent: Behaviour = { handshakeMs: null };
   const plan = plainPlan({
     mode: 'race',
@@ -143,7 +143,7 @@ test('silence is no evidence where there was no time for more: the attempt is ca
   assert.match(late.trial.attempts[1]?.error?.message ?? '', /500 ms/);
 });
 
-test("an attempt's own clock is believed no more than the trial's", () => {
+test("an attempt's own time-out proves no more than the trial's", () => {
   const plan = plainPlan({
     mode: 'race',
     endpoints: [endpoint('h3'), endpoint('h2')],
@@ -157,7 +157,7 @@ test("an attempt's own clock is believed no more than the trial's", () => {
 });
 
 for (const mode of ['race', 'v3'] as const)
-  test(`${mode}: what our own delay began after the winner was established is no attempt of it`, () => {
+  test(`${mode}: attempts that only our own lateness started after the winner was established are not recorded`, () => {
     const endpoints = [endpoint('h3'), endpoint('h2')];
     const timer = mode === 'v3' ? 'group-0' : 'stagger';
     const live = mode === 'v3';

@@ -1,5 +1,5 @@
-// Random worlds with many endpoints whose list changes while it is worked through. The simulation asserts the engine's
-// invariants at every action; here is what the end of each world owes.
+// Random worlds with many endpoints whose list changes during the trial. The simulation asserts the engine's invariants
+// at every action; the tests here check the outcome of each world.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/outcome';
@@ -102,7 +102,7 @@ test('random lists and peers keep the invariants, in every mode', () => {
   );
 });
 
-test('v3: a sound endpoint that has time is always found, whatever fails before it and however the lists come', () => {
+test('v3: a working endpoint with enough time is always found, whatever fails before and however lists arrive', () => {
   const dead = fc.record({
     handshakeMs: fc.option(fc.nat({ max: 300 })),
     transportMs: fc.constant(null),

@@ -1,5 +1,5 @@
-// Every order of events that a two-sided race can bring, and random worlds beyond them. The simulation itself asserts
-// the invariants: one adoption at a time, a decision by the time-out, nothing left running, no request of a late attempt.
+// Every order of events possible in a two-sided race, and random worlds beyond that. The simulation itself asserts the
+// invariants: one adoption at a time, a decision by the time-out, nothing left running, no request by a late attempt.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AttemptErrorCode, ContenderName, Mode } from '@photofinish/shared/race/outcome';
@@ -10,7 +10,7 @@ import { type Behaviour, endpoint, simulate } from '../testing/simulation.ts';
 import type { Decision, TrialPlan } from './plan.ts';
 
 const TIMEOUT_MS = 100;
-/** Less than this says nothing: a third of so short a trial. */
+/** Less than this proves nothing: a third of such a short trial. */
 const LEAST_PATIENCE_MS = TIMEOUT_MS / 3;
 const MODES: readonly Mode[] = ['race', 'alt-svc', 'h3', 'h2'];
 
@@ -34,7 +34,7 @@ function planOf(
 const ADVERTISED: readonly Endpoint[] = [endpoint('h3', { port: 8443, source: 'alt-svc' })];
 
 test('every order of handshakes, failures, answers, start delay and time-out', () => {
-  // Instants on, before and after the start delay (10) and the time-out (100), and coinciding with one another.
+  // Instants at, before and after the start delay (10) and the time-out (100), and coinciding with each other.
   const instants = [1, 10, 11, 50, 90, 99, 100, 150, null];
   const answers = [0, 1, 40, 90, null];
   const behaviours: Behaviour[] = instants.flatMap((handshakeMs): Behaviour[] => [

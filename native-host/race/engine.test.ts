@@ -31,7 +31,7 @@ const advertised = (port: number): readonly Endpoint[] => [endpoint('h3', { port
 
 const NEVER: Behaviour = { handshakeMs: null };
 
-/** One behaviour for every attempt of a contender, or one for each, the last one repeating. */
+/** One behaviour for every attempt of a contender, or one per attempt, the last one repeating. */
 function nthOf(behaviours: Behaviour | readonly Behaviour[] | undefined, nth: number): Behaviour {
   const list = behaviours === undefined ? [NEVER] : [behaviours].flat();
   return list[Math.min(nth, list.length - 1)] ?? NEVER;
@@ -56,7 +56,7 @@ test('rule 1: QUIC starts at once, old HTTP after the start delay', () => {
   );
 });
 
-test('rule 1: with a start delay of 0 both start in the same instant, however quick QUIC is', () => {
+test('rule 1: with a start delay of 0 both start at the same instant, however fast QUIC is', () => {
   const run = play({ with: { tcpAttemptDelayMs: 0 }, h3: { handshakeMs: 0 }, h2: { handshakeMs: 5 } });
   assert.deepEqual(
     run.trial.attempts.map((a) => [a.protocol, a.startedMs]),
@@ -67,7 +67,7 @@ test('rule 1: with a start delay of 0 both start in the same instant, however qu
   );
 });
 
-test('rule 1: QUIC established within the delay, and old HTTP is never attempted', () => {
+test('rule 1: if QUIC is established within the delay, old HTTP is never attempted', () => {
   const run = play({ h3: { handshakeMs: 9, answerMs: 30 }, h2: { handshakeMs: 1 } });
   assert.deepEqual(outcomes(run), ['h3 adopted']);
 });
@@ -79,13 +79,13 @@ test('rule 1: a QUIC attempt that fails earlier starts old HTTP at once', () => 
   assert.equal(run.trial.establishedMs, 7);
 });
 
-test('rule 2: TCP up but TLS not is not established, so QUIC still wins', () => {
+test('rule 2: TCP connected without TLS is not established, so QUIC still wins', () => {
   const run = play({ h3: { handshakeMs: 60 }, h2: { handshakeMs: 70, transportMs: 20 } });
   assert.equal(run.trial.adopted, 'h3');
   assert.equal(run.trial.establishedMs, 60);
 });
 
-test('rule 3: QUIC first is adopted and the other terminated at once', () => {
+test('rule 3: QUIC first is adopted and the other attempt is ended at once', () => {
   const run = play({ h3: { handshakeMs: 50, answerMs: 25 }, h2: { handshakeMs: 100 } });
   assert.deepEqual(outcomes(run), ['h3 adopted', 'h2 cancelled']);
   assert.equal(run.told.find((t) => t.event === 'cancelled')?.atMs, 50);
@@ -93,7 +93,7 @@ test('rule 3: QUIC first is adopted and the other terminated at once', () => {
   assert.deepEqual(run.requests, [0]);
 });
 
-test('rule 4: old HTTP first is adopted and asked; QUIC goes on, is established late and never asked', () => {
+test('rule 4: old HTTP first is adopted and sends its request; QUIC is established late and sends none', () => {
   const run = play({ h3: { handshakeMs: 80 }, h2: { handshakeMs: 20, answerMs: 5 } });
   assert.deepEqual(outcomes(run), ['h3 established-late', 'h2 adopted']);
   assert.deepEqual(run.requests, [1]);
@@ -138,7 +138,7 @@ test('rule 5: a fresh decision for old HTTP attempts it alone, and sends no UDP 
   assert.deepEqual(outcomes(run), ['http/1.1 adopted']);
 });
 
-test('rule 5: when the remembered protocol fails, the other one is the fallback, at once', () => {
+test('rule 5: when the remembered protocol fails, the other is tried at once', () => {
   const run = play({
     with: { decision: 'h3' },
     h3: { handshakeMs: 4, refusal: 'udp-refused' },
@@ -149,13 +149,13 @@ test('rule 5: when the remembered protocol fails, the other one is the fallback,
   assert.equal(run.trial.cacheHit, true);
 });
 
-test('rule 5: when the remembered protocol stays silent, the other one is started beside it', () => {
+test('rule 5: when the remembered protocol stays silent, the other is started beside it', () => {
   const run = play({ with: { decision: 'h3' }, h2: { handshakeMs: 5 } });
   assert.equal(run.trial.adopted, 'h2');
   assert.equal(run.trial.establishedMs, 1005);
 });
 
-test('both fail: nothing is adopted, both reasons are kept', () => {
+test('both fail: nothing is adopted, both reasons are recorded', () => {
   const run = play({
     h3: { handshakeMs: 1, refusal: 'udp-refused' },
     h2: { handshakeMs: 1, refusal: 'tcp-refused' },
@@ -175,13 +175,13 @@ test('time-out: each attempt fails by how far it had come', () => {
   assert.equal(mute.endedMs, TIMEOUT_MS);
 });
 
-test('time-out: a handshake whose end comes in after the decision is no adoption', () => {
+test('time-out: a handshake reported after the decision is not adopted', () => {
   const run = play({ h3: { handshakeMs: TIMEOUT_MS }, choose: () => 0, h2: NEVER });
   assert.equal(run.trial.adopted, null);
   assert.deepEqual(codes(run), ['handshake-timeout', 'tcp-timeout']);
 });
 
-test('an adopted HTTP/3 that then breaks falls back to old HTTP, and is recorded as failed', () => {
+test('an adopted HTTP/3 connection that breaks falls back to old HTTP, and is recorded as failed', () => {
   const run = play({
     h3: { handshakeMs: 20, answerMs: 3, answerFailure: 'h3-error' },
     h2: [{ handshakeMs: 100 }, { handshakeMs: 40 }],
@@ -191,7 +191,7 @@ test('an adopted HTTP/3 that then breaks falls back to old HTTP, and is recorded
   assert.equal(run.trial.establishedMs, 63);
 });
 
-test('an adopted old HTTP that then breaks leaves the race to QUIC, if it is still under way', () => {
+test('an adopted old-HTTP connection that breaks falls back to QUIC if that is still in progress', () => {
   const run = play({
     h3: { handshakeMs: 90, answerMs: 1 },
     h2: { handshakeMs: 20, answerMs: 3, answerFailure: 'misdirected' },
@@ -200,12 +200,12 @@ test('an adopted old HTTP that then breaks leaves the race to QUIC, if it is sti
   assert.deepEqual(run.requests, [1, 0]);
 });
 
-test('the h2 contender is adopted as what ALPN gave', () => {
+test('the h2 contender is adopted as the protocol that ALPN selected', () => {
   const run = play({ mode: 'h2', h2: { handshakeMs: 20, protocol: 'http/1.1' } });
   assert.equal(run.trial.adopted, 'http/1.1');
 });
 
-test('an answer that advertises another port has that port tried, as a late attempt', () => {
+test('a port advertised by an answer is tried as a late attempt', () => {
   const run = play({
     h3: [{ handshakeMs: 1, refusal: 'udp-refused' }, { handshakeMs: 7 }],
     h2: { handshakeMs: 20, answerMs: 5, advertises: advertised(8443) },
@@ -250,13 +250,13 @@ test('alt-svc: when the advertised HTTP/3 fails, the old HTTP that answered is a
   assert.equal(run.trial.establishedMs, 100);
 });
 
-test('alt-svc: when the advertised HTTP/3 is silent, the decision falls at the time-out', () => {
+test('alt-svc: when the advertised HTTP/3 is silent, the decision is made at the time-out', () => {
   const run = play({ mode: 'alt-svc', h2: { handshakeMs: 100, answerMs: 50, advertises: advertised(443) } });
   assert.deepEqual(outcomes(run), ['h2 adopted', 'h3 failed']);
   assert.equal(run.told.find((t) => t.event === 'adopted')?.atMs, TIMEOUT_MS);
 });
 
-test('alt-svc: when the advertised HTTP/3 breaks after its handshake, old HTTP is attempted afresh', () => {
+test('alt-svc: when the advertised HTTP/3 breaks after its handshake, old HTTP is attempted again', () => {
   const run = play({
     mode: 'alt-svc',
     h3: { handshakeMs: 5, answerFailure: 'goaway' },
@@ -265,7 +265,7 @@ test('alt-svc: when the advertised HTTP/3 breaks after its handshake, old HTTP i
   assert.deepEqual(outcomes(run), ['h2 cancelled', 'h3 failed', 'h2 adopted']);
 });
 
-test('alt-svc: a known alternative is tried first, with old HTTP behind it', () => {
+test('alt-svc: a known alternative is tried first, with old HTTP as the fallback', () => {
   const run = play({
     mode: 'alt-svc',
     with: { endpoints: [...advertised(8443), endpoint('h2')] },
@@ -296,7 +296,7 @@ test("the user's cancel ends every attempt at once", () => {
   assert.equal(run.endedMs, 30);
 });
 
-test("the user's cancel while the winner waits for its answer leaves nothing adopted", () => {
+test('cancelling while the winner waits for its answer leaves nothing adopted', () => {
   const run = play({ h3: { handshakeMs: 5, answerMs: null }, cancelAtMs: 8 });
   assert.equal(run.trial.adopted, null);
   assert.deepEqual(outcomes(run), ['h3 cancelled']);

@@ -1,20 +1,20 @@
-// The race's state machine, free of I/O: events with their time go in, actions come out. It runs ONE trial by a plan of
+// The race's state machine, free of I/O: timestamped events in, actions out. It runs ONE trial according to a plan of
 // groups: P2 ("Happy Eyeballs for HTTP/3") between groups, section 6 of the Happy Eyeballs v3 draft within each.
-// example.test.ts plays a trial from start to end.
+// example.test.ts walks through a trial.
 //
-// In (TrialEvent, events.ts): how an attempt comes along (progressed, established, failed, answered), endpoints that
-// discovery or an answer's alternatives give during the trial, timers that were set, and that the user gave up.
+// In (TrialEvent, events.ts): progress of attempts (progressed, established, failed, answered), endpoints found by
+// discovery or named by an answer during the trial, timers, and the user's cancellation.
 //
 // Out (TrialAction): start an attempt at an endpoint, send the request over it, follow what its answer advertises, end
-// it; set a timer; tell listeners; done.
+// it; set a timer; notify listeners; done.
 //
 // Timers, one of each name: `deadline` ends the trial; `stagger` opens the next group (pacing.ts: TCP's connection
-// attempt delay); `group-N` starts the next endpoint of a group (the draft's Connection Attempt Delay); `hedge` starts a
-// second QUIC attempt beside a first one that is overdue; `answer` gives others their chance beside an adopted attempt
-// that does not answer.
+// attempt delay); `group-N` starts the next endpoint of a group (the draft's Connection Attempt Delay); `hedge` starts
+// a second QUIC attempt beside a first one that is overdue; `answer` starts other attempts beside an adopted one that
+// does not answer.
 //
-// Read next: modes.ts (what races there are), plan.ts (what one trial is to do), starting.ts (what is attempted when),
-// deciding.ts (what is adopted, and what then ends), drive.ts (who carries the actions out).
+// Read next: modes.ts (the kinds of races), plan.ts (the plan of one trial), starting.ts (what is attempted when),
+// deciding.ts (what is adopted, and what ends then), drive.ts (carries out the actions).
 import type { AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from '../discover/endpoint.ts';
 import type { AttemptGroup } from './attempt-group.ts';
@@ -37,13 +37,13 @@ import {
 } from './trial-state.ts';
 
 export interface TrialMachine {
-  /** The first actions; call it once, at time 0. */
+  /** The first actions; called once, at time 0. */
   start(): TrialAction[];
-  /** Takes an event in and gives the actions it causes; those of ended attempts cause none, but tell of packets. */
+  /** Returns the actions that an event causes. Events of ended attempts cause none, but update packet counts. */
   handle(event: TrialEvent, nowMs: number): TrialAction[];
-  /** The trial as far as it has come. */
+  /** The record of the trial so far. */
   record(): Trial;
-  /** What its attempts cost the network as far as they have told. */
+  /** Network cost of the attempts as reported so far. */
   traffic(): Traffic;
 }
 
@@ -52,7 +52,7 @@ type EventOf<Type extends TrialEvent['type']> = Extract<TrialEvent, { type: Type
 
 const USER_CANCELLED: AttemptError = { code: 'cancelled', message: 'the race was cancelled' };
 
-/** Also of an attempt that was ended while this was on its way: what it sent was sent. */
+/** Also counts what an attempt sent that was ended while this event was in flight. */
 function addCost(
   s: TrialState,
   run: Run,
@@ -79,7 +79,7 @@ function onEstablished(s: TrialState, run: Run, event: EventOf<'established'>, n
   addCost(s, run, event);
   if (run.phase !== 'connecting' && run.phase !== 'expiring') return;
   run.transportMs = event.transportMs ?? run.transportMs;
-  // The deadline had already decided when this handshake's end came in.
+  // The deadline had already decided when this handshake was reported.
   if (run.phase === 'expiring' && s.adopted === null) {
     fail(s, run, expiredError(run, s.plan.timeoutMs), nowMs);
     return;
@@ -105,7 +105,7 @@ function onFailed(s: TrialState, run: Run, event: EventOf<'failed'>, nowMs: numb
   fail(s, run, ownCode ? event.error : expiredError(run, s.plan.timeoutMs), nowMs);
 }
 
-/** Attempt groups for which an answer in another group can name endpoints. */
+/** Groups whose endpoints can be named by an answer in another group. */
 function learners(s: TrialState, answered: Run): AttemptGroup[] {
   const learns = ({ rules, learnt, winner }: AttemptGroup): boolean =>
     rules.learns && rules.contenders.length > 0 && !learnt && winner === null;
@@ -148,7 +148,7 @@ function onAlternatives(
   for (const group of learners(s, run)) {
     const own = endpoints.filter((e) => group.rules.contenders.includes(e.contender));
     if (own.length === 0) continue;
-    // What is advertised need not wait for what was only assumed.
+    // Advertised endpoints need not wait for endpoints that were only assumed.
     if (group.relist(own)) group.scheduleNow();
     open(s, group, nowMs);
   }
@@ -162,7 +162,9 @@ function onList(s: TrialState, endpoints: readonly Endpoint[], final: boolean, n
   }
 }
 
-/** The answer is overdue: it is still waited for, and whoever answers first is what the race settles on. */
+/**
+ * The adopted attempt's answer is overdue: it is still awaited, and the race settles on the first attempt to answer.
+ */
 function onOverdue(s: TrialState, nowMs: number): void {
   const run = s.adopted;
   if (run?.phase !== 'asked' || s.expired) return;
@@ -209,7 +211,7 @@ function onCancelled(s: TrialState, nowMs: number): void {
   }
 }
 
-/** Draws the conclusions that no single event holds. */
+/** Applies the consequences that depend on the state as a whole, not on a single event. */
 function settle(s: TrialState, nowMs: number): void {
   const { count } = s;
   if (s.adopted === null && count.held > 0 && count.connecting + count.asked + s.following === 0) {
@@ -245,13 +247,16 @@ function dispatch(s: TrialState, event: AttemptEvent, nowMs: number): void {
 }
 
 /**
- * A machine for one trial of `plan`. Invariants, whatever the order of events: at most one attempt is adopted at any
- * time; the decision has fallen by `timeoutMs`; no attempt is left running at `done`; only an adopted attempt, one that
- * gives way, or one beside another's request while nothing is adopted or the answer to that is overdue, is asked to send
- * a request; an endpoint is attempted again only if it was ended for the sake of an attempt that then broke or did not
- * answer; the next endpoint of a group starts no sooner than 10 ms after one that is still under way; silence is held
- * against nobody who had too little time; no more attempts are made, and at no more endpoints, than the plan allows, and
- * none once those that have told of it took more bytes or packets.
+ * Creates the state machine for one trial of `plan`. Invariants, for any order of events:
+ * - At most one attempt is adopted at any time, and the decision is made by `timeoutMs`.
+ * - No attempt is left running at `done`.
+ * - A request is sent only over an adopted attempt, one in a group that gives way, or beside another's request while
+ *   nothing is adopted or that answer is overdue.
+ * - An endpoint is attempted again only if it was ended in favour of an attempt that then broke or did not answer.
+ * - The next endpoint of a group starts no sooner than 10 ms after an attempt still in progress.
+ * - Silence does not count against an attempt that had too little time.
+ * - The plan's limits on attempts and endpoints hold, and no attempt starts once the bytes or packets reported so far
+ *   exceed the plan's.
  */
 export function createTrial(plan: TrialPlan): TrialMachine {
   const s = newTrial(plan);

@@ -1,4 +1,4 @@
-// What goes into the race's state machine and what comes out of it: the whole language between engine and driver.
+// Input and output of the race's state machine: the complete interface between engine and driver.
 
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { AttemptError, ContenderName } from '@photofinish/shared/race/outcome';
@@ -7,14 +7,14 @@ import type { Endpoint } from '../discover/endpoint.ts';
 import type { AttemptAnswer, AttemptFailure, AttemptHandshake, Packets, Traffic } from './contender.ts';
 
 /**
- * `group-N` paces the endpoints of the nth group; `hedge` is how long the first QUIC attempt may take, `answer` how long the
- * adopted one's answer alone is waited for.
+ * `group-N` paces the endpoints of the nth group; `hedge` limits the first QUIC attempt, `answer` the time for which
+ * only the adopted attempt's answer is awaited.
  */
 export type TimerName = 'stagger' | 'deadline' | 'hedge' | 'answer' | `group-${number}`;
 
-/** What happened; times are milliseconds from the start of the trial, `attempt` is the number from its `start`. */
+/** An event; times are milliseconds from the start of the trial, `attempt` is the number from its `start`. */
 export type TrialEvent =
-  /** The peer shows life, and the handshake is not done. */
+  /** The peer responded; the handshake is not done. */
   | { readonly type: 'progressed'; readonly attempt: number; readonly transportMs: number }
   | {
       readonly type: 'established';
@@ -42,28 +42,28 @@ export type TrialEvent =
       readonly traffic?: Traffic;
       /** Whether the answer names unexpired HTTP/3 alternatives. */
       readonly advertises: boolean;
-      /** The server wanted the request over HTTP/1.1, and this connection was established for it. */
+      /** The server required HTTP/1.1 for the request, and this connection was established for it. */
       readonly repeated?: { readonly protocol: KnownProtocol; readonly establishedMs: number };
     }
-  /** Where the alternatives are that were to be followed; none: they lead nowhere. */
+  /** Endpoints of the alternatives that were followed; empty if there are none. */
   | { readonly type: 'alternatives'; readonly attempt: number; readonly endpoints: readonly Endpoint[] }
-  /** The whole list as discovery has it now; `final`: no further one will come. */
+  /** The complete list as discovery has it now; `final`: no further list will come. */
   | { readonly type: 'endpoints'; readonly endpoints: readonly Endpoint[]; readonly final: boolean }
-  /** Discovery has ended without any endpoint. */
+  /** Discovery ended without any endpoint. */
   | { readonly type: 'undiscovered' }
   | { readonly type: 'timer'; readonly timer: TimerName }
-  /** The user gave up, or the network changed. */
+  /** The user cancelled, or the network changed. */
   | { readonly type: 'cancelled' };
 
-/** What is to be done, in order. */
+/** Actions to carry out, in order. */
 export type TrialAction =
   | { readonly type: 'start'; readonly attempt: number; readonly endpoint: Endpoint }
   | { readonly type: 'request'; readonly attempt: number }
-  /** Finds out where the alternatives are that this attempt's answer named, and says so by `alternatives`. */
+  /** Resolves the alternatives named by this attempt's answer and reports them as `alternatives`. */
   | { readonly type: 'follow'; readonly attempt: number }
-  /** Ends the attempt's connection at once, whatever it is doing. */
+  /** Ends the attempt's connection at once, in any phase. */
   | { readonly type: 'end'; readonly attempt: number }
-  /** Sets the timer anew, or forgets it. */
+  /** Sets the timer, replacing any earlier setting; null clears it. */
   | { readonly type: 'timer'; readonly timer: TimerName; readonly atMs: number | null }
   | {
       readonly type: 'tell';
@@ -72,10 +72,10 @@ export type TrialAction =
       readonly contender: ContenderName;
       readonly atMs: number;
     }
-  /** Nothing runs any more; `record` is final, but for packets and traffic still to be told of. */
+  /** Nothing is running; `record` is final except for packets and traffic not yet reported. */
   | { readonly type: 'done' };
 
-/** That an attempt which began at `startedMs` failed. */
+/** The event for the failure of an attempt that began at `startedMs`. */
 export function failureEvent(attempt: number, failure: AttemptFailure, startedMs: number): TrialEvent {
   const transportMs = failure.transportMs === null ? null : startedMs + failure.transportMs;
   const packets = failure.packets ?? null;
@@ -83,7 +83,7 @@ export function failureEvent(attempt: number, failure: AttemptFailure, startedMs
   return { type: 'failed', attempt, error, transportMs, packets, ...(traffic && { traffic }) };
 }
 
-/** How the handshake of an attempt ended that began at `startedMs`. */
+/** The event for the end of the handshake of an attempt that began at `startedMs`. */
 export function handshakeEvent(
   attempt: number,
   result: AttemptHandshake | AttemptFailure,
@@ -102,7 +102,7 @@ export function handshakeEvent(
   };
 }
 
-/** That an attempt which began at `startedMs` was answered; what the answer advertises is not for it to say. */
+/** The event for the answer to an attempt that began at `startedMs`; the caller adds what it advertises. */
 export function answerEvent(
   attempt: number,
   { firstByteMs, packets, traffic, repeated }: AttemptAnswer,

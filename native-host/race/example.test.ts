@@ -1,5 +1,6 @@
-// The race's state machine in use, to be read before engine.ts: QUIC is slow, TCP starts beside it after its delay and
-// is adopted, QUIC comes late. No clock and no socket: whoever calls says what happens when, and does what is asked.
+// A walk through the race's state machine, to read before engine.ts: QUIC is slow, TCP starts beside it after its delay
+// and is adopted, QUIC is established late. No clock and no socket: the caller supplies the events and carries out the
+// actions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { plainPlan } from '../testing/plan.ts';
@@ -7,7 +8,7 @@ import { endpoint } from '../testing/simulation.ts';
 import { createTrial } from './engine.ts';
 import type { TrialAction } from './events.ts';
 
-/** What is to be done in words; what is told to listeners is left out. */
+/** The actions in words, without notifications to listeners. */
 function words(actions: readonly TrialAction[]): string[] {
   return actions.flatMap((action) => {
     if (action.type === 'tell') return [];
@@ -17,7 +18,7 @@ function words(actions: readonly TrialAction[]): string[] {
   });
 }
 
-test('a trial: events with their times go in, actions come out', () => {
+test('a trial: timestamped events in, actions out', () => {
   const endpoints = [endpoint('h3'), endpoint('h2')];
   const trial = createTrial(plainPlan({ mode: 'race', endpoints, timeoutMs: 3000 }));
 
@@ -28,7 +29,7 @@ test('a trial: events with their times go in, actions come out', () => {
     'stagger at no time',
   ]);
 
-  // The first to be established is adopted: it is asked, its answer has a time limit of its own, and QUIC runs on.
+  // The first attempt established is adopted: its request is sent, its answer has a time limit, and QUIC continues.
   const established = { transportMs: 20, rttMs: null, packets: null } as const;
   const tcp = { type: 'established', attempt: 1, protocol: 'h2', establishedMs: 30, ...established } as const;
   assert.deepEqual(words(trial.handle(tcp, 30)), ['stagger at no time', 'request 1', 'answer at 1515']);
@@ -41,7 +42,7 @@ test('a trial: events with their times go in, actions come out', () => {
   } as const;
   assert.deepEqual(words(trial.handle(answered, 45)), ['answer at no time', 'end 1']);
 
-  // HTTP/3 that is established late is learnt, not used; with it the trial is done, and every timer forgotten.
+  // HTTP/3 established late is learnt, not used; then the trial is done, and all timers are cleared.
   const quic = {
     type: 'established',
     attempt: 0,

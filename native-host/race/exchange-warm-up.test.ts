@@ -1,4 +1,4 @@
-// The warm-up goes all the way: both clients send their request and read its answer.
+// The warm-up covers a whole exchange: both clients send their request and read its answer.
 import assert from 'node:assert/strict';
 import http2 from 'node:http2';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import { Client } from 'undici';
 import { PLENTY_MS } from '../testing/contender.ts';
 import { warmUpExchanges } from './exchange-warm-up.ts';
 
-test('both versions of HTTP are asked and answer', async () => {
+test('both versions of HTTP send a request and receive an answer', async () => {
   const results = await warmUpExchanges({ Client, http2 }, PLENTY_MS);
   assert.deepEqual(
     results.map((result) => result.ok && result.answer.status),

@@ -1,6 +1,6 @@
-// A first request in a process is slow over TCP too: 20 ms go into compiling Node's HTTP/2 client or undici, on a first
-// answer's time, and in one piece for which no forecast is answered. So each client warms up once while it loads, with
-// a peer in memory that gives the shortest answer there is.
+// The first request in a process is slow over TCP too: compiling Node's HTTP/2 client or undici takes 20 ms of a first
+// answer's time, in one block during which no forecast is answered. So each client warms up while it loads, with an
+// in-memory peer that sends the shortest possible answer.
 import { duplexPair } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
@@ -11,7 +11,7 @@ import { WARM_UP } from './warm-up.ts';
 
 const HTTP1_NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n';
 const HTTP2_SETTINGS = Buffer.from('000000040000000000', 'hex');
-/** HEADERS on stream 1, its end, with the ninth static entry: 204 (RFC 7541 appendix A). */
+/** HEADERS on stream 1 with END_STREAM and static entry 9, `:status: 204` (RFC 7541 appendix A). */
 const HTTP2_NO_CONTENT = Buffer.from('00000101050000000189', 'hex');
 const FRAME_HEAD_BYTES = 9;
 const TYPE_HEADERS = 1;
@@ -22,7 +22,7 @@ interface LoadedTransport {
   readonly http2: Http2;
 }
 
-/** Whether these bytes of a client hold a whole request's header (RFC 9113 section 4.1). */
+/** Whether these client bytes contain a complete request HEADERS frame (RFC 9113 section 4.1). */
 function holdsHeaders(sent: Buffer): boolean {
   for (let at = PREFACE_BYTES; at + FRAME_HEAD_BYTES <= sent.length; ) {
     const endAt = at + FRAME_HEAD_BYTES + sent.readUIntBE(at, 3);
@@ -49,7 +49,7 @@ function warmUp(
   });
   const zeroMs = performance.now();
   const { authority } = WARM_UP;
-  // Of a TLS socket no more is used than of any stream, and this.
+  // undici and Node use nothing of a TLS socket beyond a stream except this.
   const socket = Object.assign(nearEnd, { bytesRead: 0 }) as unknown as TLSSocket;
   const running = exchange({
     ...{ socket, authority, timeoutMs },
@@ -58,7 +58,7 @@ function warmUp(
   return running.result;
 }
 
-/** Sends one request over each version of HTTP to a peer in memory, each in a turn of its own; gives what came of them. */
+/** Sends one request over each version of HTTP to an in-memory peer, each in a separate turn; returns the results. */
 export async function warmUpExchanges(
   { Client, http2 }: LoadedTransport,
   timeoutMs = WARM_UP.handshakeTimeoutMs,

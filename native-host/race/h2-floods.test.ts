@@ -1,4 +1,5 @@
-// Peers that send without an end what no layer above TCP hears of: each is left after a bounded number of bytes.
+// Peers that send endless data that no layer above TCP notices: each connection is closed after a bounded number of
+// bytes.
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
@@ -10,10 +11,10 @@ import { type Http2FrameKind, http2Frame } from '../testing/http2-frames.ts';
 const { ca, pair, contender, get } = await h2Scene();
 after(() => ca.stop());
 
-/** What the server's kernel and the client's hold besides what is read, in a process that serves both. */
+/** What the kernel buffers of server and client hold besides what is read, in a process that runs both. */
 const MOST_SENT_BYTES = 32 * 1024 * 1024;
 
-/** Writes the same again and again until nobody takes it any more; gives how many bytes it was. */
+/** Writes the same bytes repeatedly until nobody accepts them any more; returns the number of bytes written. */
 function flood(socket: Socket, bytes: Buffer): () => number {
   const more = (): void => {
     while (socket.writable && socket.write(bytes));
@@ -28,8 +29,8 @@ function isTooLarge(error: { readonly code: string; readonly message: string } |
   assert.match(error?.message ?? '', /more than the 1 MiB/);
 }
 
-test('messages of TLS before the handshake that it has to skip', async () => {
-  // HelloRequest (RFC 5246 section 7.4.1.1), as many as a record holds.
+test('endless TLS messages before the handshake, which the client has to skip', async () => {
+  // HelloRequest (RFC 5246 section 7.4.1.1), as many as fit a record.
   const requests = Buffer.alloc(16_384);
   const record = Buffer.concat([Buffer.from('1603034000', 'hex'), requests]);
   let sent = (): number => 0;
@@ -67,7 +68,7 @@ for (const [what, kind, stream] of FLOODS)
     });
   });
 
-test('HTTP/1.1: interim responses without an end', async () => {
+test('HTTP/1.1: endless interim responses', async () => {
   let sent = (): number => 0;
   const server = createTlsServer({ ...pair, ALPNProtocols: ['http/1.1'] }, (socket) => {
     socket.on('error', () => {});
@@ -84,7 +85,7 @@ test('HTTP/1.1: interim responses without an end', async () => {
   });
 });
 
-test('HTTP/2: interim responses of a few bytes each, of which a MiB holds 75,000', async () => {
+test('HTTP/2: interim responses of a few bytes each, 75,000 per MiB', async () => {
   let sent = (): number => 0;
   const early = http2Frame('HEADERS', 1, Buffer.from('0803313033', 'hex'));
   early.writeUInt8(4, 4);

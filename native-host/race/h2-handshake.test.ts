@@ -1,4 +1,4 @@
-// Every way in which the handshake of the old-HTTP contender can fail, by real peers on loopback.
+// Every way in which the handshake of the old-HTTP contender can fail, with real peers on loopback.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
@@ -15,10 +15,10 @@ const { ca, pair, contender, http2 } = await h2Scene();
 after(() => ca.stop());
 
 const BACKLOG = 1;
-/** Kernels let one connection more wait than they were told to, and drop the SYNs of all further ones. */
+/** Kernels queue one connection more than the backlog, and drop the SYNs of all further ones. */
 const QUEUE_LENGTH = BACKLOG + 1;
 
-/** A process that listens, accepts nothing and whose queue is full, so that further SYNs are dropped. */
+/** A process that listens, accepts nothing and has a full queue, so that further SYNs are dropped. */
 async function deafPeer(): Promise<{ readonly port: number; stop(): void }> {
   const listen = `const s = require('node:net').createServer();
     s.listen({ port: 0, host: '${LOOPBACK}', backlog: ${BACKLOG} }, () => console.log(s.address().port));`;
@@ -77,7 +77,7 @@ test('a peer that swallows SYNs is tcp-timeout', async () => {
   assert.equal(failure.error.code, 'tcp-timeout');
 });
 
-test('TCP up and silence is handshake-timeout, and the sign of life is told of once', async () => {
+test('TCP connected without an answer is handshake-timeout, and the sign of life is reported once', async () => {
   let life = 0;
   const onTransport = () => {
     life += 1;
@@ -101,7 +101,7 @@ test('a peer that closes or resets during the handshake is connection-closed', a
   });
 });
 
-test('a peer that speaks no TLS, or refuses by an alert, is tls-alert', async () => {
+test('a peer that does not speak TLS, or refuses with an alert, is tls-alert', async () => {
   const plain = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
   await serving(plain, async (port) => {
     const { error } = await failureOf(contender.start(target(port)));
@@ -115,13 +115,13 @@ test('a peer that speaks no TLS, or refuses by an alert, is tls-alert', async ()
   });
 });
 
-test('a server that knows neither h2 nor http/1.1 is alpn-mismatch', async () => {
+test('a server that supports neither h2 nor http/1.1 is alpn-mismatch', async () => {
   await serving(createTlsServer({ ...pair, ALPNProtocols: ['acme-tls/1'] }), async (port) => {
     assert.equal((await failureOf(contender.start(target(port)))).error.code, 'alpn-mismatch');
   });
 });
 
-test('a certificate under a root that is not trusted is certificate-invalid, unknown-issuer', async () => {
+test('a certificate under an untrusted root is certificate-invalid, unknown-issuer', async () => {
   const stranger = h2Contender(await trusted([]));
   await stranger.prepare();
   await serving(http2(), async (port) => {
@@ -132,7 +132,7 @@ test('a certificate under a root that is not trusted is certificate-invalid, unk
   });
 });
 
-test('the chain is judged once more as the other transport would: as it was sent, for the host', async () => {
+test("the chain as sent is also verified for the host by the other transport's verifier", async () => {
   const base = await trusted([ca.caPath]);
   const judged: [string, string[]][] = [];
   const judging = (verdict: ChainVerdict) =>

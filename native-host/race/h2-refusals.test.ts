@@ -1,4 +1,5 @@
-// By which code an established old-HTTP connection was ended, and by whom: raw frames and TLS of real peers on loopback.
+// The code with which an established old-HTTP connection was ended, and by which side: raw frames and TLS of real peers
+// on loopback.
 import assert from 'node:assert/strict';
 import { constants } from 'node:http2';
 import { after, test } from 'node:test';
@@ -30,7 +31,7 @@ const SETTINGS = frame(4, 0, Buffer.alloc(0));
 const DATA_UNASKED = frame(0, 1, Buffer.from('hello'));
 const OF_ALL_STREAMS = 0x7fffffff;
 
-/** What a request comes to whose server sends these frames once it has heard anything. */
+/** The error of a request whose server sends these frames as soon as it has received anything. */
 async function endedBy(...frames: Buffer[]): Promise<AttemptError> {
   const server = createTlsServer({ ...pair, ALPNProtocols: ['h2'] }, (socket) => {
     socket.on('error', () => {});
@@ -48,12 +49,12 @@ for (const [name, number] of [
   ['INADEQUATE_SECURITY', constants.NGHTTP2_INADEQUATE_SECURITY],
 ] as const) {
   for (const lastStream of [0, OF_ALL_STREAMS])
-    test(`GOAWAY with ${name} after stream ${lastStream} is told by its code`, async () => {
+    test(`GOAWAY with ${name} after stream ${lastStream} is reported with its code`, async () => {
       const error = await endedBy(SETTINGS, goAway(lastStream, number));
       assert.deepEqual([error.code, error.wireCode, error.endedBy], ['goaway', name, undefined]);
     });
 
-  test(`a stream reset with ${name} is told by its code`, async () => {
+  test(`a stream reset with ${name} is reported with its code`, async () => {
     const server = http2();
     server.on('stream', (stream) => stream.close(number));
     await serving(server, async (port) => {
@@ -64,7 +65,7 @@ for (const [name, number] of [
   });
 }
 
-test('a breach of HTTP/2 that Node finds is told as such, with the code that it sends', async () => {
+test('an HTTP/2 violation that Node detects is reported as such, with the code that it sends', async () => {
   for (const frames of [[SETTINGS, DATA_UNASKED], [Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')]]) {
     const error = await endedBy(...frames);
     assert.deepEqual(
@@ -81,7 +82,7 @@ function tlsOnly(options: TlsOptions) {
   );
 }
 
-test('a client certificate that is demanded is told by the name of its alert', async () => {
+test('a required client certificate is reported with the name of its alert', async () => {
   await serving(tlsOnly({ requestCert: true, rejectUnauthorized: true }), async (port) => {
     const { answer } = await get(port);
     assert.ok(!answer.ok);
@@ -89,7 +90,7 @@ test('a client certificate that is demanded is told by the name of its alert', a
   });
 });
 
-test('no TLS version in common is protocol_version, whoever finds out', async () => {
+test('no common TLS version is protocol_version, whichever side notices', async () => {
   const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const;
   await serving(tlsOnly(old), async (port) => {
     const { error } = await failureOf(contender.start(target(port)));
@@ -97,7 +98,7 @@ test('no TLS version in common is protocol_version, whoever finds out', async ()
   });
 });
 
-test("an Alt-Svc field of a 421 is kept as what was ignored, and is no answer's", async () => {
+test("an Alt-Svc field in a 421 is recorded as ignored, and not used as an answer's", async () => {
   const server = http2();
   server.on('stream', (stream) => {
     stream.respond({ ':status': 421, 'alt-svc': 'h3=":443"' }, { endStream: true });

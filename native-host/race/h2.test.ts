@@ -1,4 +1,4 @@
-// The old-HTTP contender against real peers on loopback: what works, and how it is ended.
+// The old-HTTP contender against real peers on loopback: successful requests and cancellation.
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import type { RunningAttempt } from './contender.ts';
 const { ca, pair, contender, http2, get } = await h2Scene();
 after(() => ca.stop());
 
-/** An attempt and the socket that it opens: what has reached it is otherwise seen only by asking it something. */
+/** An attempt and its socket, because received bytes can otherwise only be observed through a request. */
 function startWatched(port: number): { readonly attempt: RunningAttempt; readonly socket: Socket } {
   const opened: Socket[] = [];
   const onSocket = (message: unknown): void => void opened.push((message as { socket: Socket }).socket);
@@ -27,10 +27,10 @@ function startWatched(port: number): { readonly attempt: RunningAttempt; readonl
 }
 
 const EMPTY_SETTINGS = Buffer.from('000000040000000000', 'hex');
-/** HEADERS on stream 1, its end, with the eighth static entry: 204 (RFC 7541 appendix A). */
+/** HEADERS on stream 1 with END_STREAM and static entry 9, `:status: 204` (RFC 7541 appendix A). */
 const NO_CONTENT = Buffer.from('00000101050000000189', 'hex');
 
-test('HTTP/2: stamps in order, private root told, request and answer as agreed', async () => {
+test('HTTP/2: timestamps in order, private root detected, request and answer as specified', async () => {
   const seen: Record<string, unknown>[] = [];
   const server = http2();
   server.on('stream', (stream, headers) => {
@@ -73,7 +73,7 @@ test('several lines of Alt-Svc are one list (RFC 9110 section 5.3), over both ve
     });
 });
 
-test('HTTP/1.1 when ALPN gives that, and when the server has no ALPN at all', async () => {
+test('HTTP/1.1 when ALPN selects it, and when the server has no ALPN at all', async () => {
   const server = createHttpsServer({ ...pair }, (_request, response) => response.end('hello'));
   await serving(server, async (port) => {
     const { established, answer } = await get(port);
@@ -126,7 +126,7 @@ test('a beaten attempt sends no request, and cancel closes its connection at onc
   assert.equal(requests, 0);
 });
 
-test('cancel while connecting, shaking hands, or waiting for the answer resolves as cancelled', async () => {
+test('cancel while connecting, shaking hands or waiting for the answer resolves as cancelled', async () => {
   await serving(createServer(), async (port) => {
     const connecting = contender.start(target(port));
     connecting.cancel();
@@ -149,9 +149,9 @@ test('cancel while connecting, shaking hands, or waiting for the answer resolves
   });
 });
 
-test('a server that speaks before the request is asked loses nothing of it', async () => {
+test('data that a server sends before the request is not lost', async () => {
   const said = Promise.withResolvers<Socket>();
-  // By hand: when a server of Node's has sent its SETTINGS cannot be known without asking the client.
+  // Written by hand: when a Node server has sent its SETTINGS is unknown without asking the client.
   const server = createTlsServer({ ...pair, ALPNProtocols: ['h2'] }, async (socket) => {
     socket.on('error', () => {});
     socket.write(EMPTY_SETTINGS, () => said.resolve(accepted));
@@ -173,8 +173,8 @@ test('a server that speaks before the request is asked loses nothing of it', asy
   });
 });
 
-test('a connection that ends between handshake and request is told by its reason: an alert, a close', async () => {
-  // TLS 1.3: the client has finished before the server can object to what it sent.
+test('a connection that ends between handshake and request reports the reason: an alert, a close', async () => {
+  // TLS 1.3: the client has finished before the server can reject what it sent.
   const objecting = createTlsServer({ ...pair, ALPNProtocols: ['h2'], requestCert: true });
   const closing = createTlsServer({ ...pair, ALPNProtocols: ['h2'] }, (socket) => socket.end());
   for (const [server, code] of [

@@ -1,5 +1,5 @@
-// The old-HTTP contender: TCP and TLS by Node's own sockets, then one request by a client of the attempt's own.
-// The handshake is finished before that sees the socket, so that a beaten attempt never sends a request.
+// The old-HTTP contender: TCP and TLS on Node's own sockets, then one request by an HTTP client of this attempt alone.
+// The HTTP client only gets the socket after the handshake, so that a beaten attempt never sends a request.
 
 import type { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -38,19 +38,19 @@ import { type RunningExchange, responseTimeout } from './response-reading.ts';
 import { certificateError, connectError, exchangeError } from './tcp-failure.ts';
 import { WARM_UP } from './warm-up.ts';
 
-/** The old protocols in the order of our wish (RFC 7301); many servers follow the client's. */
+/** The old protocols in order of preference (RFC 7301); many servers follow the client's order. */
 const ALPN_PROTOCOLS = ['h2', 'http/1.1'];
-/** For a request that the server wants over HTTP/1.1. */
+/** For a request that the server requires to be over HTTP/1.1. */
 const HTTP_1_1_ALONE = ['http/1.1'];
 
-/** What the QUIC addon offers without ML-KEM, in OpenSSL's names. */
+/** The groups that the QUIC addon offers without ML-KEM, in OpenSSL's names. */
 const CLASSICAL_GROUPS = 'X25519:P-256:P-384';
 
 const watchReading = createReadWatch();
 
 const CANCELLED: AttemptError = { code: 'cancelled', message: 'the attempt was cancelled' };
 
-/** What the first race loads and every attempt shares. */
+/** Loaded by the first race and shared by all attempts. */
 interface LoadedTransport {
   readonly Client: UndiciClient;
   readonly http2: Http2;
@@ -59,8 +59,8 @@ interface LoadedTransport {
 }
 
 /**
- * What the judge of the other transport's chains says of this one, that OpenSSL has let pass already: each of the two
- * knows rules that the other does not, and a chain must satisfy both on both transports.
+ * Verifies a chain that OpenSSL has accepted with the QUIC transport's verifier too: each of the two checks rules that
+ * the other does not, and a chain must satisfy both on both transports.
  */
 function judgedOf(socket: TLSSocket, host: string, store: TrustStore): ChainVerdict {
   const chain: Buffer[] = [];
@@ -69,7 +69,7 @@ function judgedOf(socket: TLSSocket, host: string, store: TrustStore): ChainVerd
   return store.judge(host, chain);
 }
 
-/** No resumption: neither a session is offered nor is one kept. */
+/** No resumption: no session is offered or stored. */
 function tlsOptions(
   target: AttemptTarget,
   secureContext: SecureContext,
@@ -77,30 +77,30 @@ function tlsOptions(
 ): ConnectionOptions {
   return {
     secureContext,
-    // Said outright, or NODE_TLS_REJECT_UNAUTHORIZED would make one contender trust anybody.
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED would make this contender trust anybody.
     rejectUnauthorized: true,
     ALPNProtocols: [...alpn],
-    // An address literal is no server name (RFC 6066 section 3); it is checked against the certificate all the same.
+    // An address literal is not a valid server name (RFC 6066 section 3); the certificate is still checked against it.
     ...(isIP(target.host) === 0 && { servername: target.host }),
     checkServerIdentity: (_name, certificate) => checkServerIdentity(target.host, certificate),
   };
 }
 
-/** One socket to one address: the literal is not looked up, and no other family is tried beside it. */
+/** One socket to one address: nothing is looked up, and no other family is tried. */
 function openTcp({ address, port }: AttemptTarget): Socket {
   return connectTcp({ host: address, port, autoSelectFamily: false, noDelay: true });
 }
 
-/** What IPv4 and Ethernet leave of a segment. */
+/** Payload of a TCP segment with IPv4 over Ethernet. */
 const SEGMENT_BYTES = 1460;
 
-/** Packets are the system's business; so many they are at least. */
+/** Node does not report TCP segments, so this is the minimum number. */
 function trafficOf({ bytesRead, bytesWritten }: Socket): Traffic {
   const bytes = bytesRead + bytesWritten;
   return { bytes, packets: Math.ceil(bytes / SEGMENT_BYTES) };
 }
 
-/** An answer or failure of an attempt that began `byMs` after the one whose it is told as. */
+/** Shifts the times of a result by `byMs`: the attempt started that much after the one it is reported for. */
 function later(result: AttemptAnswer | AttemptFailure, byMs: number): AttemptAnswer | AttemptFailure {
   if (!result.ok)
     return {
@@ -111,7 +111,7 @@ function later(result: AttemptAnswer | AttemptFailure, byMs: number): AttemptAns
   return { ...result, firstByteMs: result.firstByteMs + byMs, doneMs: result.doneMs + byMs };
 }
 
-/** One connection to one endpoint, from its SYN to the answer over it. */
+/** One connection to one endpoint, from the SYN to the answer. */
 class TcpAttempt implements RunningAttempt {
   readonly established: Promise<AttemptHandshake | AttemptFailure>;
   readonly #resolve: (result: AttemptHandshake | AttemptFailure) => void;
@@ -124,13 +124,13 @@ class TcpAttempt implements RunningAttempt {
   readonly #endWatch: () => void;
   #tls: TLSSocket | null = null;
   #transportMs: number | null = null;
-  /** What is waited for until when; null: nothing. */
+  /** What is awaited and until when; null: nothing. */
   #waiting: { readonly untilMs: number; readonly overdue: () => AttemptError } | null;
   #endExchange: ((error: AttemptError) => void) | null = null;
   #cancelled = false;
-  /** Why the connection is over; a request that comes after that is told so. */
+  /** Why the connection ended; a later request fails with this. */
   #over: AttemptError | null = null;
-  /** The attempt over HTTP/1.1 that the server asked for. */
+  /** The attempt over HTTP/1.1 that the server required. */
   #repeating: RunningAttempt | null = null;
 
   constructor(target: AttemptTarget, loaded: LoadedTransport, alpn: readonly string[]) {
@@ -150,7 +150,7 @@ class TcpAttempt implements RunningAttempt {
       target.onTransport?.();
     });
     this.#tcp.on('error', (error) => this.#fail(error));
-    // By then the SYN is sent: what TLS takes to be set up, half a millisecond, passes while it is on its way.
+    // By then the SYN has been sent, so the half millisecond of TLS setup overlaps with its round trip.
     process.nextTick(() => this.#secure());
   }
 
@@ -202,7 +202,7 @@ class TcpAttempt implements RunningAttempt {
     (this.#tls ?? this.#tcp).destroy();
   }
 
-  /** An alert or reset may come at any time, also when nobody asks any more. */
+  /** An alert or reset may arrive at any time, even when no request is pending. */
   #fail(error: Error): void {
     const judged = this.#tls !== null && this.#tls.authorizationError != null;
     this.#giveUp(
@@ -235,7 +235,7 @@ class TcpAttempt implements RunningAttempt {
     this.#waiting = null;
     this.#resolve({
       ok: true,
-      // A server without ALPN speaks HTTP/1.1 (RFC 9113 section 3.2 makes ALPN a condition of h2).
+      // A server without ALPN speaks HTTP/1.1 (RFC 9113 section 3.2 requires ALPN for h2).
       protocol: socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1',
       transportMs: this.#transportMs,
       establishedMs,
@@ -256,13 +256,13 @@ class TcpAttempt implements RunningAttempt {
     return socket.alpnProtocol === 'h2' ? http2Exchange(http2, options) : http1Exchange(Client, options);
   }
 
-  /** What came of the second connection, with what the first took. */
+  /** The result of the second connection, including the cost of the first. */
   #withOwn(result: AttemptAnswer | AttemptFailure): AttemptAnswer | AttemptFailure {
     const { traffic = NO_TRAFFIC } = result;
     return { ...result, traffic: sumOfTraffic([trafficOf(this.#tcp), traffic]) };
   }
 
-  /** As browsers do: over a connection of its own, which offers nothing but HTTP/1.1. */
+  /** Like browsers, on a separate connection that offers only HTTP/1.1. */
   async #repeat(untilMs: number): Promise<AttemptAnswer | AttemptFailure> {
     const beganMs = this.#sinceStart();
     const handshakeTimeoutMs = Math.max(1, untilMs - beganMs);
@@ -284,7 +284,7 @@ function startAttempt(target: AttemptTarget, loaded: LoadedTransport): RunningAt
   return new TcpAttempt(target, loaded, ALPN_PROTOCOLS);
 }
 
-/** TCP to a port that refuses, and the first flight of TLS to nobody. */
+/** TCP to a port that refuses, and the first flight of TLS to a peer that does not exist. */
 async function warmUp(loaded: LoadedTransport): Promise<void> {
   const [nearEnd, farEnd] = duplexPair();
   const socket = connect({ ...tlsOptions(WARM_UP, loaded.secureContext, ALPN_PROTOCOLS), socket: nearEnd });
@@ -298,7 +298,7 @@ async function warmUp(loaded: LoadedTransport): Promise<void> {
 
 /** HTTP/2 or HTTP/1.1 over TLS, with the roots of `trust`. undici and the roots are loaded by `prepare`. */
 export function h2Contender(trust: Trust): Contender {
-  // Each part takes 5 to 50 ms; between them forecasts are answered.
+  // Each part takes 5 to 50 ms; forecasts are answered between them.
   async function load(): Promise<LoadedTransport> {
     const { Client } = await import('undici');
     await nextPoll();
@@ -306,7 +306,7 @@ export function h2Contender(trust: Trust): Contender {
     await nextPoll();
     const { bundled, extra } = trust.roots();
     await nextPoll();
-    // Building it from the root list takes 12 ms: once, and not on an attempt's time.
+    // Building it from the root list takes 12 ms, so it is done once and outside the attempts.
     const secureContext = createSecureContext({
       ca: [...bundled, ...extra],
       ...(!trust.postQuantum && { ecdhCurve: CLASSICAL_GROUPS }),

@@ -1,4 +1,4 @@
-// The HTTP/3 contender against real peers on loopback, as the race sees it; the addon's own suite covers the rest.
+// The HTTP/3 contender against real peers on loopback, as used by the race; the addon's own suite covers the rest.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -37,7 +37,7 @@ test('established without a request, then one request with its answer', async ()
   assert.ok(established.establishedMs <= answer.firstByteMs && answer.firstByteMs <= answer.doneMs);
 });
 
-test('the first datagram is told of once, before the handshake is; packets are counted to the end', async () => {
+test('the first datagram is reported once, before the handshake; packets are counted to the end', async () => {
   const told: string[] = [];
   const attempt = contender.start(
     target(origins.ports[0], { onTransport: () => void told.push('transport') }),
@@ -48,12 +48,12 @@ test('the first datagram is told of once, before the handshake is; packets are c
   assert.deepEqual(told, ['transport', 'established']);
   assert.ok(established.ok && established.packets !== undefined && established.packets.sent >= 3);
   assert.ok(answer.ok && answer.packets !== undefined && answer.packets.sent > established.packets.sent);
-  // Both ways: what came is of it.
+  // Both directions: received datagrams count as well.
   assert.ok((established.traffic?.packets ?? 0) > established.packets.sent);
   assert.ok((answer.traffic?.packets ?? 0) > (established.traffic?.packets ?? 0));
 });
 
-test('a port without QUIC is udp-refused, with what was sent and no sign of life', async () => {
+test('a port without QUIC is udp-refused, with the packets sent and no sign of life', async () => {
   let life = 0;
   const attempt = contender.start(
     target(origins.ports[1], {
@@ -70,7 +70,7 @@ test('a port without QUIC is udp-refused, with what was sent and no sign of life
   assert.equal(result.error.code, 'udp-refused');
 });
 
-test('a certificate for another name, and one under a strange root, are certificate-invalid with the reason', async () => {
+test('a certificate for another name or under an unknown root is certificate-invalid with the reason', async () => {
   const wrong = await contender.start(target(origins.ports[0], { host: 'other.test' })).established;
   assert.ok(!wrong.ok);
   assert.equal(wrong.error.code, 'certificate-invalid');
@@ -83,7 +83,7 @@ test('a certificate for another name, and one under a strange root, are certific
   assert.match(unknown.error.message, /^unknown-issuer: /);
 });
 
-test('cancel resolves what is pending as cancelled; a request after it is refused the same way', async () => {
+test('cancel resolves pending results as cancelled; a request after it fails the same way', async () => {
   const silent = createSocket('udp4');
   silent.bind(0, '127.0.0.1');
   await once(silent, 'listening');
@@ -98,12 +98,12 @@ test('cancel resolves what is pending as cancelled; a request after it is refuse
   assert.ok(!answer.ok && answer.error.code === 'cancelled');
 });
 
-test('misuse of the addon is our own fault, and not the server’s', async () => {
+test('misuse of the addon is our fault, not the server’s', async () => {
   const silent = createSocket('udp4');
   silent.bind(0, '127.0.0.1');
   await once(silent, 'listening');
   const attempt = contender.start(target(silent.address().port));
-  // Nothing can be asked before the handshake is over, and with this peer it never is.
+  // A request is invalid before the handshake is done, and with this peer it never is.
   const early = await attempt.request(PLENTY_MS);
   attempt.cancel();
   silent.close();
@@ -111,7 +111,7 @@ test('misuse of the addon is our own fault, and not the server’s', async () =>
   assert.deepEqual([early.error.code, early.error.message.includes('established')], ['internal', true]);
 });
 
-test('a host that no certificate can name fails its attempt and throws nothing', async () => {
+test('a host that no certificate can contain fails its attempt and throws nothing', async () => {
   const attempt = contender.start(target(origins.ports[0], { host: '-a*b.test' }));
   const result = await attempt.established;
   assert.ok(!result.ok);

@@ -1,4 +1,4 @@
-// The HTTP/3 contender: one attempt of the QUIC addon behind the interface that every contender has.
+// The HTTP/3 contender: one attempt of the QUIC addon behind the common contender interface.
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type {
@@ -31,7 +31,7 @@ interface LoadedTransport {
   readonly store: TrustStore;
 }
 
-/** What was exchanged as the reason, for whoever reads the message alone. */
+/** The reason in terms of the codes exchanged, for readers who see only the message. */
 function codeWords({ code, wireCode, peerCode }: AddonFailure): string {
   if (wireCode !== undefined && (code === 'tls-alert' || code === 'alpn-mismatch'))
     return ` (TLS alert ${wireCode})`;
@@ -56,10 +56,10 @@ function packetsOf({ datagramsSent }: Datagrams, lostPackets: number): Packets {
   return { sent: datagramsSent, lost: lostPackets };
 }
 
-/** What a datagram holds at most: quinn's default of `max_udp_payload_size`, which nothing here sets. */
+/** Largest datagram payload: quinn's default `max_udp_payload_size`, which is not changed here. */
 const LARGEST_DATAGRAM_BYTES = 1472;
 
-/** Of the bytes the addon says no more than that they were in so many datagrams. */
+/** The addon counts datagrams, not bytes. */
 function costOf({ datagramsSent, datagramsReceived }: Datagrams): Traffic {
   const packets = datagramsSent + datagramsReceived;
   return { bytes: packets * LARGEST_DATAGRAM_BYTES, packets };
@@ -76,13 +76,13 @@ function failureOf(failure: AddonFailure): AttemptFailure {
   };
 }
 
-/** The addon rejects only for misuse, which is our fault and not the server's; it costs this attempt, not the race. */
+/** The addon rejects only for misuse, which is our fault and not the server's; it fails this attempt, not the race. */
 function misused(error: unknown): AttemptFailure {
   const message = error instanceof Error ? error.message : String(error);
   return { ok: false, error: { code: 'internal', message }, atMs: 0, transportMs: null };
 }
 
-/** Calls `listener` at most once; `withhold` makes that never. */
+/** Calls `listener` at most once; after `withhold`, never. */
 function once(listener: () => void): { readonly tell: () => void; readonly withhold: () => void } {
   let pending = true;
   const withhold = (): void => {
@@ -108,7 +108,7 @@ async function connect(
     transport?.withhold();
     return failureOf(result.failure);
   }
-  // Two threads race to tell of the first datagram and of the handshake, which one datagram may have finished.
+  // First datagram and handshake are reported by two threads, and one datagram may have completed both.
   transport?.tell();
   return {
     ok: true,
@@ -159,10 +159,10 @@ async function ask(
   };
 }
 
-/** How the addon says that a host cannot be one of a certificate's names; a URL may hold it all the same. */
+/** The addon's message for a host that cannot be a name in a certificate but is valid in a URL. */
 const NO_SERVER_NAME = /^serverName /;
 
-/** The addon takes no argument that it cannot use. */
+/** The result when the addon rejects its arguments. */
 function refused(error: unknown): RunningAttempt {
   const fault = misused(error);
   const reason = 'wrong-name';
@@ -203,7 +203,7 @@ async function warmUp(loaded: LoadedTransport): Promise<void> {
   attempt.cancel();
 }
 
-/** HTTP/3 by the QUIC addon, with the roots of `trust`. The addon is loaded by `prepare`, which rejects without one. */
+/** HTTP/3 by the QUIC addon, with the roots of `trust`. The addon is loaded by `prepare`, which rejects without it. */
 export function h3Contender(trust: Trust): Contender {
   async function load(): Promise<LoadedTransport> {
     const addon = loadQuicAddon();

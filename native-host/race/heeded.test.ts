@@ -1,5 +1,5 @@
-// What browsers heed and undici keeps to itself, by real peers on loopback: ALTSVC frames, interim responses, large
-// header sections, and the wish for HTTP/1.1.
+// What browsers process and undici does not expose, with real peers on loopback: ALTSVC frames, interim responses,
+// large header sections, and HTTP_1_1_REQUIRED.
 import assert from 'node:assert/strict';
 import { constants, createSecureServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
@@ -12,7 +12,7 @@ import { h2Scene, requestOn, serving } from '../testing/h2-server.ts';
 const { ca, pair, http2, get } = await h2Scene();
 after(() => ca.stop());
 
-/** The Alt-Svc value that is read of an HTTP/2 server, and how it came. */
+/** The Alt-Svc value read from an HTTP/2 server, and where it was received. */
 async function altSvcOf(act: (stream: ServerHttp2Stream, origin: string) => void): Promise<unknown[]> {
   const server = http2();
   return serving(server, async (port) => {
@@ -29,7 +29,7 @@ function frameOn(stream: ServerHttp2Stream, value: string, origin?: string): voi
   (stream.session as ServerHttp2Session).altsvc(value, origin ?? stream.id ?? 0);
 }
 
-test('an ALTSVC frame is read on the request’s stream, and on stream 0 where it names the origin', async () => {
+test('an ALTSVC frame is read on the request’s stream, and on stream 0 if it names the origin', async () => {
   const onStream = await altSvcOf((stream) => {
     frameOn(stream, 'h3=":1"');
     stream.respond({ ':status': 204, age: '7' }, { endStream: true });
@@ -50,7 +50,7 @@ test('an ALTSVC frame for another origin is ignored (RFC 7838 section 4)', async
   assert.deepEqual(heard, [undefined, undefined, undefined]);
 });
 
-test('Alt-Svc in a 103 alone is read, over HTTP/2 and HTTP/1.1', async () => {
+test('Alt-Svc only in a 103 is read, over HTTP/2 and HTTP/1.1', async () => {
   const over2 = await altSvcOf((stream) => {
     stream.additionalHeaders({ ':status': 103, 'alt-svc': 'h3=":1"' });
     stream.respond({ ':status': 204 }, { endStream: true });
@@ -88,7 +88,7 @@ const HEADERS = 1;
 const CONTINUATION = 9;
 const END_STREAM = 1;
 const END_HEADERS = 4;
-/** SETTINGS, and the acknowledgement of the client's. */
+/** SETTINGS, and the acknowledgement of the client's SETTINGS. */
 const SETTINGS = Buffer.from('000000040000000000' + '000000040100000000', 'hex');
 
 function frame(type: number, flags: number, payload: Buffer): Buffer {
@@ -110,7 +110,7 @@ function headerBlock(totalBytes: number, fieldBytes = 1000): Buffer {
   return Buffer.concat([Buffer.of(0x89), ...Array<Buffer>(Math.ceil(totalBytes / fieldBytes)).fill(field)]);
 }
 
-/** RFC 7541 section 5.1, what follows a full prefix. */
+/** The rest of an integer after a full prefix (RFC 7541 section 5.1). */
 function lengthAfterPrefix(rest: number): Buffer {
   const octets: number[] = [];
   let left = rest;
@@ -118,7 +118,7 @@ function lengthAfterPrefix(rest: number): Buffer {
   return Buffer.from([...octets, left]);
 }
 
-/** By hand: Node's own server cannot choose its frames. */
+/** Written by hand, because Node's server does not let its user choose frames. */
 function serverOfFrames(block: Buffer, frameBytes: number): Server {
   const pieces: Buffer[] = [];
   for (let at = 0; at < block.length; at += frameBytes) pieces.push(block.subarray(at, at + frameBytes));
@@ -148,7 +148,7 @@ test('header sections are read up to 256 KiB, over HTTP/2 and HTTP/1.1', async (
     });
 });
 
-test('beyond that the response is too large for us, which nobody else is to blame for', async () => {
+test('beyond that the response is too large for us, which does not count against the server', async () => {
   const line = `x-y: ${'y'.repeat(300_000)}`;
   const old = createTlsServer({ ...pair }, (socket) => {
     socket.on('error', () => {});
@@ -170,7 +170,7 @@ test('beyond that the response is too large for us, which nobody else is to blam
     });
 });
 
-test('a stream that ends with ENHANCE_YOUR_CALM is the server’s doing', async () => {
+test('a stream that ends with ENHANCE_YOUR_CALM was ended by the server', async () => {
   const server = http2();
   server.on('stream', (stream) => stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM));
   await serving(server, async (port) => {
@@ -180,7 +180,7 @@ test('a stream that ends with ENHANCE_YOUR_CALM is the server’s doing', async 
   });
 });
 
-/** HTTP/2 and HTTP/1.1 on one port; does `act` with each request over HTTP/2. */
+/** HTTP/2 and HTTP/1.1 on one port; calls `act` for each request over HTTP/2. */
 function bothVersions(act: (stream: ServerHttp2Stream) => void, seen: string[]): Server {
   const server = createSecureServer({ ...pair, allowHTTP1: true });
   server.on('session', (session) => session.on('error', () => {}));
@@ -197,7 +197,7 @@ function bothVersions(act: (stream: ServerHttp2Stream) => void, seen: string[]):
   return server;
 }
 
-test('a request that is wanted over HTTP/1.1 is repeated so, by stream and by GOAWAY, and is told as such', async () => {
+test('a request that requires HTTP/1.1, by stream or GOAWAY, is repeated over it and reported as such', async () => {
   const asks: ((stream: ServerHttp2Stream) => void)[] = [
     (stream) => stream.close(constants.NGHTTP2_HTTP_1_1_REQUIRED),
     (stream) => stream.session?.goaway(constants.NGHTTP2_HTTP_1_1_REQUIRED),
@@ -218,7 +218,7 @@ test('a request that is wanted over HTTP/1.1 is repeated so, by stream and by GO
   }
 });
 
-test('where HTTP/1.1 does not work either, that is the failure; it is asked for once', async () => {
+test('if HTTP/1.1 fails too, that is the failure; it is tried once', async () => {
   const seen: string[] = [];
   const server = http2();
   server.on('stream', (stream) => {

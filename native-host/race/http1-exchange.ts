@@ -1,5 +1,4 @@
-// One request over HTTP/1.1 on a TLS socket that is already established, by an undici client that gets this socket and
-// no other.
+// One request over HTTP/1.1 on an established TLS socket, by an undici client that only gets this socket.
 import type { Dispatcher, Client as UndiciClientType } from 'undici';
 import { MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
 import { type ExchangeOptions, type RunningExchange, readResponse } from './response-reading.ts';
@@ -21,11 +20,11 @@ export function http1Exchange(Client: UndiciClient, options: ExchangeOptions): R
 
   const client = new Client(`https://${options.authority}`, {
     maxHeaderSize: MAX_HEADER_BYTES,
-    // One timer of our own is exact; undici's are not.
+    // We use one exact timer of our own instead of undici's.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: (_target, callback) => {
-      // undici connects anew for a request that a close left unanswered; an attempt has one connection.
+      // undici reconnects for a request left unanswered by a close; an attempt has only one connection.
       const again = handedOver;
       handedOver = true;
       queueMicrotask(() =>

@@ -1,5 +1,5 @@
-// One request over HTTP/2 on a TLS socket that is already established, by Node's own client. undici, which stands on the
-// same, keeps to itself what browsers heed: ALTSVC frames, interim responses, and header sections beyond 64 KiB.
+// One request over HTTP/2 on an established TLS socket, by Node's own client. undici, which is built on the same
+// client, does not expose what browsers process: ALTSVC frames, interim responses, and header sections beyond 64 KiB.
 import type { ClientHttp2Stream } from 'node:http2';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
@@ -9,22 +9,22 @@ import { exchangeError } from './tcp-failure.ts';
 export type Http2 = typeof import('node:http2');
 
 /**
- * Node resets a stream whose header section is larger than this, and does not say that it was Node: so far beyond our
- * own limit that a reset within that is the server's.
+ * Node resets a stream whose header section exceeds this, without saying that Node did it. It is so far above our own
+ * limit that a reset below our limit must come from the server.
  */
 const NODE_HEADER_LIST_BYTES = 4 * MAX_HEADER_BYTES;
-/** The least that a field counts for (RFC 9113 section 6.5.2). */
+/** Minimum size of a field in the header list size (RFC 9113 section 6.5.2). */
 const FIELD_BYTES = 32;
 /**
- * nghttp2 reads no more than eight CONTINUATION frames, and no field beyond 64 KiB. Servers that make use of larger
- * frames need none of the former for what we read.
+ * nghttp2 accepts at most eight CONTINUATION frames, and no field beyond 64 KiB. Servers that use larger frames need no
+ * CONTINUATION for header sections within our limit.
  */
 const MAX_FRAME_BYTES = 2 * MAX_HEADER_BYTES;
-/** What the first frame has brought by then (`SETTINGS_MAX_FRAME_SIZE` at its least). */
+/** Bytes that the first frame may have contained (the minimum of `SETTINGS_MAX_FRAME_SIZE`). */
 const FIRST_FRAME_BYTES = 16 * 1024;
 /** `NGHTTP2_ERR_TOO_MANY_CONTINUATIONS`. */
 const TOO_MANY_CONTINUATIONS = -905;
-/** `NGHTTP2_ERR_PROTO`: all that is said of a field that was too large, too. */
+/** `NGHTTP2_ERR_PROTO`: also the only code for a field that was too large. */
 const PROTOCOL_ERROR = -505;
 const TOO_LARGE_FOR_NGHTTP2: AttemptError = {
   code: 'response-too-large',
@@ -40,7 +40,10 @@ function errnoOf(error: Error): unknown {
   return 'errno' in error ? error.errno : null;
 }
 
-/** A frame on the connection names its origin; one on a stream is for the origin of the request (RFC 7838 section 4). */
+/**
+ * A frame on stream 0 names its origin; one on another stream applies to the origin of the request (RFC 7838 section
+ * 4).
+ */
 function isForUs(named: string, stream: number, origin: string, ownStream: number | undefined): boolean {
   if (stream !== 0) return named === '' && stream === ownStream;
   return URL.canParse(named) && new URL(named).origin === new URL(origin).origin;
@@ -67,7 +70,7 @@ export function http2Exchange({ connect }: Http2, options: ExchangeOptions): Run
     socket.destroy();
   });
 
-  /** The limit of ours that ended it, null if none did. */
+  /** Which of our limits ended the stream, null if none did. */
   function limitOf(error: Error): AttemptError | null {
     const readBytes = socket.bytesRead - readBefore;
     if (headed) return null;
@@ -85,7 +88,7 @@ export function http2Exchange({ connect }: Http2, options: ExchangeOptions): Run
   function goneAway(code: number, lastStream: number | undefined): void {
     const error: AttemptError = exchangeError(new Error(`HTTP/2: "GOAWAY" frame received with code ${code}`));
     if (code === HTTP_1_1_REQUIRED) reading.requireHttp11(error);
-    // Requests up to the last stream are still answered after an orderly farewell (RFC 9113 section 6.8).
+    // After a graceful GOAWAY, requests up to the last stream are still answered (RFC 9113 section 6.8).
     else if (code !== NO_ERROR || (lastStream ?? 0) < (stream?.id ?? 1)) reading.end(error);
   }
 

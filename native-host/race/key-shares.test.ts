@@ -1,4 +1,4 @@
-// What a first flight carries with ML-KEM key shares and without, on both transports, as a peer that never answers sees it.
+// The first flight with and without ML-KEM key shares, on both transports, as received by a peer that never answers.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { h3Contender } from './h3.ts';
 
 /** X25519MLKEM768's key share (draft-ietf-tls-ecdhe-mlkem): an encapsulation key of 1184 bytes and a point of 32. */
 const ML_KEM_SHARE_BYTES = 1216;
-/** No retransmission comes within the attempt's time. */
+/** Long enough that no retransmission happens during the attempt. */
 const SLOW_RTT_MS = 10_000;
 
 async function prepared(contender: typeof h2Contender, postQuantum: boolean): Promise<Contender> {
@@ -23,7 +23,7 @@ async function prepared(contender: typeof h2Contender, postQuantum: boolean): Pr
   return made;
 }
 
-/** How long the ClientHello over TCP is. */
+/** Length of the ClientHello over TCP. */
 async function helloBytes(contender: Contender): Promise<number> {
   const server = createServer().listen(0, LOOPBACK);
   await once(server, 'listening');
@@ -33,11 +33,11 @@ async function helloBytes(contender: Contender): Promise<number> {
   attempt.cancel();
   socket.destroy();
   server.close();
-  // A TLS record says its own length (RFC 8446 section 5.1).
+  // The length field of the TLS record (RFC 8446 section 5.1).
   return hello.readUInt16BE(3);
 }
 
-/** How many datagrams the first flight over QUIC takes. */
+/** Number of datagrams in the first flight over QUIC. */
 async function flightDatagrams(contender: Contender): Promise<number | undefined> {
   const peer = createSocket('udp4').bind(0, LOOPBACK);
   await once(peer, 'listening');
@@ -48,12 +48,12 @@ async function flightDatagrams(contender: Contender): Promise<number | undefined
   return result.packets?.sent;
 }
 
-test('with ML-KEM as by default, and without it where told so: the ClientHello over TCP', async () => {
+test('with ML-KEM by default, and without it when configured: the ClientHello over TCP', async () => {
   assert.ok((await helloBytes(await prepared(h2Contender, true))) > ML_KEM_SHARE_BYTES);
   assert.ok((await helloBytes(await prepared(h2Contender, false))) < ML_KEM_SHARE_BYTES);
 });
 
-test('with ML-KEM the first flight over QUIC is two datagrams, as browsers send, and without it one', async () => {
+test('with ML-KEM the first flight over QUIC is two datagrams, as in browsers, and without it one', async () => {
   assert.equal(await flightDatagrams(await prepared(h3Contender, true)), 2);
   assert.equal(await flightDatagrams(await prepared(h3Contender, false)), 1);
 });

@@ -1,9 +1,9 @@
-// How lateness is measured, on a clock that the test moves, and once on the event loop itself.
+// How lateness is measured: on a clock controlled by the test, and once on the real event loop.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { latenessMeter, watchEventLoop } from './lateness.ts';
 
-/** A meter whose timer fires when the test says so. */
+/** A meter whose timer is fired by the test. */
 function scene() {
   let nowMs = 0;
   let due: { readonly atMs: number; readonly run: () => void } | null = null;
@@ -22,7 +22,7 @@ function scene() {
     pass(ms: number) {
       nowMs += ms;
     },
-    /** Fires the timer, so many milliseconds after it was due. */
+    /** Fires the timer this many milliseconds after it was due. */
     fire(lateByMs: number) {
       assert.ok(due, 'the timer is set');
       const { atMs, run } = due;
@@ -32,21 +32,21 @@ function scene() {
   };
 }
 
-test('timers that fire when they are due leave nothing', () => {
+test('timers that fire when due record no lateness', () => {
   const { watch, fire } = scene();
   const late = watch();
   for (let i = 0; i < 1000; i += 1) fire(1);
   assert.deepEqual(late.read(), { worstMs: 0, totalMs: 0 });
 });
 
-test('the worst delay and the sum of all are kept, a millisecond of each being the timer’s own', () => {
+test('the longest delay and the total are recorded, less the timer’s granularity of a millisecond each', () => {
   const { watch, fire } = scene();
   const late = watch();
   for (const ms of [6, 0, 31, 2]) fire(ms);
   assert.deepEqual(late.read(), { worstMs: 30, totalMs: 36 });
 });
 
-test('what is overdue now counts before its timer has fired, and only once', () => {
+test('an overdue timer counts before it has fired, and only once', () => {
   const { watch, fire, pass } = scene();
   const late = watch();
   pass(10 + 201);
@@ -55,7 +55,7 @@ test('what is overdue now counts before its timer has fired, and only once', () 
   assert.deepEqual(late.read(), { worstMs: 200, totalMs: 200 });
 });
 
-test('a watch that begins while the loop is blocked bears only its own part', () => {
+test('a watch that begins while the loop is blocked counts only its own part', () => {
   const { watch, fire, pass } = scene();
   const early = watch();
   pass(10 + 300);
@@ -64,7 +64,7 @@ test('a watch that begins while the loop is blocked bears only its own part', ()
   assert.deepEqual([early.read().worstMs, late.read().worstMs], [400, 100]);
 });
 
-test('nothing is timed while nobody watches', () => {
+test('no timer runs while there is no watch', () => {
   const { watch, armed } = scene();
   const [first, second] = [watch(), watch()];
   first.end();
@@ -74,7 +74,7 @@ test('nothing is timed while nobody watches', () => {
   assert.ok(watch().read().totalMs === 0 && armed());
 });
 
-test('an event loop that is kept is seen to be late', () => {
+test('a blocked event loop is measured as late', () => {
   const late = watchEventLoop();
   const beganMs = performance.now();
   while (performance.now() - beganMs < 60);

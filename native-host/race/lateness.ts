@@ -1,36 +1,36 @@
-// How late this machine handles what falls due: a race's limits and times are only as good as the event loop that heeds
-// them, so each trial is watched, and what a busy machine falsified is told from what the network did.
+// How late this machine handles due events: a race's time-outs and times are only as accurate as the event loop, so
+// each trial is watched, to distinguish what a busy machine falsified from what the network did.
 import { systemClock } from '../clock.ts';
 
-/** What one watch has seen. */
+/** Lateness seen by one watch. */
 export interface Lateness {
-  /** The longest that something due waited, in milliseconds. */
+  /** The longest delay of a due timer, in milliseconds. */
   readonly worstMs: number;
-  /** The sum of all such waiting, in milliseconds: for so long whatever came in was not handled. */
+  /** The sum of all such delays, in milliseconds: during that time incoming data was not handled. */
   readonly totalMs: number;
 }
 
 export interface LatenessWatch {
-  /** What was seen so far; up to this very moment, where something is overdue now. */
+  /** Lateness so far, including a timer that is overdue at this moment. */
   read(): Lateness;
   end(): void;
 }
 
-/** Begins to watch. */
+/** Starts a watch. */
 export type WatchLateness = () => LatenessWatch;
 
 export interface LatenessParts {
   readonly nowMs: () => number;
-  /** Calls `run` after `delayMs`, without keeping the process alive for it; gives how to forget it. */
+  /** Calls `run` after `delayMs`, without keeping the process alive; returns how to cancel it. */
   readonly after: (delayMs: number, run: () => void) => () => void;
 }
 
-/** Often enough to see what delays a handshake, and seldom enough to cost nothing beside one. */
+/** Often enough to detect what delays a handshake, and rarely enough to cost nothing beside one. */
 const EVERY_MS = 10;
-/** libuv counts whole milliseconds, so a timer that is no later than that is on time. */
+/** libuv counts whole milliseconds, so a timer that is at most this late is on time. */
 const GRANULARITY_MS = 1;
 
-/** A watch that nothing is ever late for: races on virtual time. */
+/** A watch that never reports lateness, for races on virtual time. */
 export const NEVER_LATE: LatenessWatch = { read: () => ({ worstMs: 0, totalMs: 0 }), end() {} };
 
 interface LatenessState {
@@ -39,13 +39,13 @@ interface LatenessState {
   totalMs: number;
 }
 
-/** A meter by a timer that is set anew again and again while anybody watches, and is of use to all of them. */
+/** A meter with one repeating timer that runs while there is any watch, shared by all of them. */
 export function latenessMeter({ nowMs, after }: LatenessParts): WatchLateness {
   const watched = new Set<LatenessState>();
   let dueMs = 0;
   let forget: (() => void) | null = null;
 
-  /** Of what was overdue before a watch began, it bears only its own part. */
+  /** For a delay that began before the watch, the watch counts only its own part. */
   function lateMs({ beganMs }: LatenessState, atMs: number): number {
     return Math.max(0, atMs - Math.max(dueMs, beganMs) - GRANULARITY_MS);
   }
@@ -84,7 +84,7 @@ export function latenessMeter({ nowMs, after }: LatenessParts): WatchLateness {
   };
 }
 
-/** The event loop of this process. */
+/** The meter of this process's event loop. */
 export const watchEventLoop: WatchLateness = latenessMeter({
   nowMs: systemClock.nowMs,
   after(delayMs, run) {

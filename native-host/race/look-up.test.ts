@@ -1,4 +1,4 @@
-// The look-up before the trials: how many ask at once, and what silence in the end is said to mean.
+// The look-up before the trials: how many run at once, and what a final silence is reported as.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Names } from '@photofinish/shared/race/discovered';
@@ -17,7 +17,7 @@ function lookups(...outcomes: readonly (readonly ['A' | 'AAAA' | 'HTTPS', 'empty
   };
 }
 
-test('a name that DNS knows no address of has none, whatever else was not answered', () => {
+test('a name without addresses in DNS is reported as such, whatever else was not answered', () => {
   const code = (names: Names): string => notInTime('a.test', names, 3000, NOBODY_LATE).code;
   assert.equal(code(lookups(['A', 'empty'], ['AAAA', 'empty'], ['HTTPS', 'failed'])), 'no-address');
   assert.equal(code(lookups(['A', 'empty'], ['AAAA', 'failed'], ['HTTPS', 'empty'])), 'dns-failed');
@@ -25,7 +25,7 @@ test('a name that DNS knows no address of has none, whatever else was not answer
   assert.equal(code(lookups()), 'dns-failed');
 });
 
-/** Look-ups of names that take so long, many at once; gives how each ended, and the most that ever ran together. */
+/** Runs many look-ups that take this long; returns how each ended, and the maximum that ran concurrently. */
 async function many(count: number, takesMs: number | null, timeoutMs: number) {
   const { clock, run } = virtualTime();
   const parsed = parseOrigin('a.test');
@@ -54,19 +54,19 @@ async function many(count: number, takesMs: number | null, timeoutMs: number) {
   };
 }
 
-test('two hundred dead names at once: a bounded number asks, and waiting is not of the time for an answer', async () => {
+test('two hundred dead names: concurrency is bounded, and waiting for a slot uses no time-out', async () => {
   const { codes, most, endedMs } = await many(200, 1000, 3000);
   assert.deepEqual([...codes], ['no-address'], 'the last ones began after 6 s, and had their own 3 s');
   assert.equal(most, LOOK_UPS_AT_ONCE);
   assert.equal(endedMs, 7000);
 });
 
-test('a resolver that answers none of them is told as one', async () => {
+test('a resolver that answers none of them is reported as such', async () => {
   const { codes } = await many(200, null, 3000);
   assert.deepEqual([...codes], ['dns-failed']);
 });
 
-test('a look-up that waits for its slot ends with its signal', async () => {
+test('a look-up waiting for its slot ends with its signal', async () => {
   const { clock, run } = virtualTime();
   const parsed = parseOrigin('a.test');
   assert.ok(parsed.ok);

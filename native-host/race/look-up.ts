@@ -1,4 +1,4 @@
-// The look-up before a race's trials: settled once, within the time that one trial has.
+// The look-up before a race's trials: completed once, within the time-out of one trial.
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { Clock } from '../clock.ts';
@@ -11,14 +11,15 @@ export interface LookUp {
   readonly query: DiscoveryQuery;
   readonly timeoutMs: number;
   readonly clock: Clock;
-  /** Without it nothing counts as late. */
+  /** If null, nothing counts as late. */
   readonly watchLateness: WatchLateness | null;
   readonly signal: AbortSignal | null;
 }
 
 /**
- * What became of a name that led nowhere in time, as far as we were there to hear. If DNS has said that there are no
- * addresses, the silence is about something else, HTTPS records mostly, which some resolvers leave unanswered.
+ * The result for a name without an endpoint in time, as far as this machine was able to hear. If DNS has said that
+ * there are no addresses, the silence concerns something else, mostly HTTPS records, which some resolvers leave
+ * unanswered.
  */
 export function notInTime(
   host: string,
@@ -35,7 +36,7 @@ export function notInTime(
   return { code, message, disturbed: true };
 }
 
-/** So many look-ups ask DNS at once: a few hundred questions in one burst are more than home routers keep. */
+/** Concurrent look-ups: a few hundred questions in one burst overflow home routers. */
 export const LOOK_UPS_AT_ONCE = 32;
 
 interface Slots {
@@ -45,7 +46,7 @@ interface Slots {
 
 const slotsOf = new WeakMap<Discovering, Slots>();
 
-/** Waits for a slot, at most until the signal is aborted; the returned function gives it back. */
+/** Waits for a slot, at most until the signal is aborted; the returned function releases it. */
 async function takeSlot(discovery: Discovering, signal: AbortSignal): Promise<() => void> {
   const slots = slotsOf.get(discovery) ?? { taken: 0, line: [] };
   slotsOf.set(discovery, slots);
@@ -62,8 +63,8 @@ async function takeSlot(discovery: Discovering, signal: AbortSignal): Promise<()
 }
 
 /**
- * Settles a discovery, or gives it up after `timeoutMs` or when the signal is aborted. Waiting for a slot among the look-ups
- * of others is not of that time. Never rejects.
+ * Runs a discovery to its end, or gives up after `timeoutMs` or when the signal is aborted. Waiting for a slot does not
+ * count towards `timeoutMs`. Never rejects.
  */
 export async function lookUp({
   discovery,

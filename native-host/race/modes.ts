@@ -1,45 +1,45 @@
-// The modes of a race as data: which endpoints a group holds, when it opens, and what becomes of it when another is adopted
-// first. The engine knows these words and no mode's name; a further mode is one more entry.
+// The race modes as data: which endpoints a group contains, when it opens, and what happens to it when another group's
+// attempt is adopted first. The engine knows these rules and no mode names; a new mode is one more entry.
 import type { ContenderName, Mode } from '@photofinish/shared/race/outcome';
 
-/** An ordered list of endpoints that are attempted one after the other; groups run beside each other. */
+/** An ordered list of endpoints attempted one after the other; groups run in parallel. */
 export interface GroupRules {
-  /** Whose endpoints it holds. */
+  /** The contenders whose endpoints it contains. */
   readonly contenders: readonly ContenderName[];
   /**
-   * `at-once`: with the trial. `staggered`: a delay after the group before it, at once when a group fails earlier.
+   * `at-once`: with the trial. `staggered`: a delay after the previous group, or at once when a group fails earlier.
    * `advertised`: when another group's answer advertises endpoints for it.
    */
   readonly opens: 'at-once' | 'staggered' | 'advertised';
-  /** What becomes of its attempts when another group's is adopted first. */
+  /** What happens to its attempts when another group's is adopted first. */
   readonly whenBeaten: 'runs-on' | 'cancelled';
-  /** Established alone is not enough: its answer is read first and gives way to what that advertises. */
+  /** A handshake alone does not win: the answer is read first, and alternatives that it advertises take precedence. */
   readonly givesWay: boolean;
-  /** The endpoints that another group's answer advertises take the place of those it has not attempted yet. */
+  /** Endpoints advertised by another group's answer replace those not attempted yet. */
   readonly learns: boolean;
 }
 
 export interface RaceRules {
   readonly kind: 'race';
   readonly groups: readonly GroupRules[];
-  /** Taken instead of `groups` when an unexpired alternative is known before the trial. */
+  /** Used instead of `groups` when an unexpired alternative is known before the trial. */
   readonly groupsWhenAdvertised: readonly GroupRules[];
   /**
-   * Where HTTP/3 is looked for. `assumed`: at the origin's own port even if nothing advertises it (P2). `alt-svc`: only
-   * at advertised alternatives. `discovered`: wherever DNS and alternatives name it.
+   * Where HTTP/3 is tried. `assumed`: at the origin's own port even if nothing advertises it (P2). `alt-svc`: only at
+   * advertised alternatives. `discovered`: wherever DNS and alternatives name it.
    */
   readonly h3Places: 'assumed' | 'alt-svc' | 'discovered';
-  /** Names are looked up before the trials, or within each trial, on its time. */
+  /** Names are looked up before the trials, or within each trial and as part of its time. */
   readonly discovers: 'before' | 'during';
-  /** A QUIC attempt may get a hedged one beside it. */
+  /** A hedged QUIC attempt may start beside the first one. */
   readonly hedges: boolean;
   /** A remembered decision replaces the race (memory `full`). */
   readonly usesDecision: boolean;
-  /** HTTP/3 that is remembered as broken is left out (memory `hints` and `full`). */
+  /** HTTP/3 remembered as broken is left out (memory `hints` and `full`). */
   readonly avoidsBroken: boolean;
 }
 
-/** Trials of other modes that take turns, one pair after the other, the order within a pair alternating. */
+/** Alternates trials of other modes in pairs, alternating the order within a pair. */
 interface SeriesRules {
   readonly kind: 'series';
   readonly pair: readonly [Mode, Mode];
@@ -56,7 +56,7 @@ const H3: GroupRules = {
 };
 const H2: GroupRules = { ...H3, contenders: ['h2'], whenBeaten: 'cancelled' };
 
-/** P2 ("Happy Eyeballs for HTTP/3"): QUIC first, old HTTP after the delay; a beaten QUIC group goes on. */
+/** P2 ("Happy Eyeballs for HTTP/3"): QUIC first, old HTTP after the delay; a beaten QUIC group continues. */
 const QUIC_FIRST: readonly GroupRules[] = [H3, { ...H2, opens: 'staggered' }];
 
 function alone(group: GroupRules): RaceRules {
@@ -72,7 +72,9 @@ function alone(group: GroupRules): RaceRules {
   };
 }
 
-/** An answer that names another endpoint for HTTP/3 has that endpoint tried too, or the verdict would blame the wrong one. */
+/**
+ * If an answer names another endpoint for HTTP/3, that is tried too; otherwise the verdict would blame the wrong one.
+ */
 const LEARNING_QUIC_FIRST = QUIC_FIRST.map((group) =>
   group.contenders.includes('h3') ? { ...group, learns: true } : group,
 );
@@ -89,7 +91,7 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
     usesDecision: true,
     avoidsBroken: true,
   },
-  // Happy Eyeballs v3, section 6: one list over protocols and families; on success all others are cancelled.
+  // Happy Eyeballs v3, section 6: one list across protocols and families; on success all others are cancelled.
   v3: {
     ...alone({ ...H3, contenders: ['h3', 'h2'], whenBeaten: 'cancelled' }),
     h3Places: 'discovered',
@@ -98,7 +100,7 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
   },
   'alt-svc': {
     kind: 'race',
-    // P2's baseline: a whole old-HTTP exchange teaches the client where HTTP/3 is (RFC 7838 section 2.4).
+    // P2's baseline: a complete old-HTTP exchange tells the client where HTTP/3 is (RFC 7838 section 2.4).
     groups: [
       { ...H2, givesWay: true },
       { ...H3, opens: 'advertised', learns: true },

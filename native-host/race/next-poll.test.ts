@@ -1,4 +1,4 @@
-// What has come in before a pause is handled within it, also when the pause begins in the middle of a poll.
+// Data that arrived before a pause is handled during it, even if the pause begins in the middle of a poll.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -9,14 +9,14 @@ import { nextPoll } from './next-poll.ts';
 const server = createServer();
 after(() => server.close());
 
-test('what stands in a socket is handled before the pause ends', async () => {
+test('data waiting in a socket is handled before the pause ends', async () => {
   server.listen(0, LOOPBACK);
   await once(server, 'listening');
   const near = connect((server.address() as AddressInfo).port, LOOPBACK);
   const [far] = (await once(server, 'connection')) as [Socket];
   const heard: string[] = [];
   near.setEncoding('utf8').on('data', (text: string) => void heard.push(text));
-  // An event of a poll: its handlers run before the poll looks further.
+  // An event of a poll: its handlers run before the poll continues.
   near.write('x');
   await once(far, 'data');
   far.write('question');

@@ -1,9 +1,9 @@
-// How a long piece of work lets others in: what has come in by now, a forecast's question above all, is handled first.
+// Lets long-running work yield, so that pending input, above all a forecast's request, is handled first.
 import { setImmediate } from 'node:timers/promises';
 
-/** Resolves when the event loop has polled once more and everything found has been handled. */
+/** Resolves after the event loop has polled again and handled everything found. */
 export async function nextPoll(): Promise<void> {
-  // The first turn may end the very poll that is under way, the second one makes another.
+  // The first turn may end the poll in progress; the second completes another one.
   await setImmediate();
   await setImmediate();
 }

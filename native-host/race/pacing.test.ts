@@ -1,4 +1,4 @@
-// The delays that a known path gives, against the formulas they come from and the bounds they may not leave.
+// The delays derived from a known path, compared with the formulas they come from and their bounds.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ const h3 = (...measured: Parameters<typeof path>): Hints => ({ ...NO_HINTS, h3: 
 const pacing = (hints: Hints, asked: Partial<PacingOptions> = {}, hedges = false) =>
   pacingOf(hints, { ...PACED_BY_PATH, ...asked }, hedges);
 
-test('an unknown host has the values of P2 and of the draft', () => {
+test('an unknown host gets the values of P2 and of the draft', () => {
   assert.equal(pacing(NO_HINTS).initialRttMs, 67);
   assert.equal(pacing(NO_HINTS).groupDelayMs, 10);
   assert.equal(pacing(NO_HINTS).attemptDelayMs.h3, 250);
@@ -34,7 +34,7 @@ test('the path known from the other protocol is the same path', () => {
   assert.equal(pacing({ ...h3(150, 10), h2: path(200, 10) }).attemptDelayMs.h2, 240);
 });
 
-test('TCP’s connection attempt delay: until a handshake is overdue, from 10 ms to 2 s, unless asked for', () => {
+test('TCP’s connection attempt delay: until a handshake is overdue, from 10 ms to 2 s, unless configured', () => {
   assert.equal(pacing(h3(50, 4)).groupDelayMs, 66);
   assert.equal(pacing(h3(50, 4, 60)).groupDelayMs, 76);
   assert.equal(pacing(h3(1, 0)).groupDelayMs, 10);
@@ -51,14 +51,14 @@ test('TCP’s connection attempt delay: 10 ms behind a hedged QUIC attempt (sect
   assert.equal(pacing(NO_HINTS, {}, true).groupDelayMs, 10);
 });
 
-test('a hedged QUIC attempt: on a path that HTTP/3 is known to take when a handshake is overdue, unless forbidden', () => {
+test('a hedged QUIC attempt: once a handshake is overdue on a path known to support HTTP/3, unless disabled', () => {
   assert.deepEqual(pacing(h3(50, 4, 60), {}, true).hedge, { afterMs: 76, bySignOfLife: false });
   assert.deepEqual(pacing(h3(1, 0), {}, true).hedge, { afterMs: 10, bySignOfLife: false });
   assert.equal(pacing(h3(50, 4), { hedge: false }, true).hedge, null);
   assert.equal(pacing(h3(50, 4)).hedge, null);
 });
 
-test('a hedged QUIC attempt on an unknown path: by the first sign of life, and after silence only where asked for', () => {
+test('a hedged QUIC attempt on an unknown path: by the first sign of life, and after silence only if requested', () => {
   for (const hints of [NO_HINTS, { ...NO_HINTS, h2: path(50, 4) }]) {
     const rule = (hedge: boolean | null) => pacing(hints, { hedge, initialRttMs: 25 }, true).hedge;
     assert.deepEqual(rule(null), { afterMs: null, bySignOfLife: true });
@@ -67,18 +67,18 @@ test('a hedged QUIC attempt on an unknown path: by the first sign of life, and a
   }
 });
 
-test('RFC 6298 section 2.2: nothing is waited for longer than three times its time, however lossy the past', () => {
+test('RFC 6298 section 2.2: no wait exceeds three times the usual time, however lossy the past', () => {
   assert.equal(pacing(h3(4, 40, 5)).groupDelayMs, 15);
   assert.equal(pacing(h3(30, 40, 20)).initialRttMs, 20);
   assert.equal(pacing(h3(300, 2, 50)).groupDelayMs, 58);
 });
 
-test('RFC 9002 section 6.1.2: nothing is overdue sooner than an eighth after its time', () => {
+test('RFC 9002 section 6.1.2: nothing is overdue earlier than 9/8 of its usual time', () => {
   assert.equal(pacing(h3(48, 0)).initialRttMs, 18);
   assert.equal(pacing(h3(200, 0)).groupDelayMs, 225);
 });
 
-test('no history and no configuration takes the Connection Attempt Delay out of its bounds', () => {
+test('the Connection Attempt Delay stays within its bounds for any history and configuration', () => {
   const ms = fc.double({ min: 0, max: 1e6, noNaN: true });
   fc.assert(
     fc.property(ms, ms, fc.option(ms), (srttMs, rttvarMs, configuredMs) => {
@@ -90,7 +90,7 @@ test('no history and no configuration takes the Connection Attempt Delay out of 
   );
 });
 
-test('broken means until its time', () => {
+test('broken applies until its expiry', () => {
   const hints = { ...NO_HINTS, h3Broken: { code: 'udp-refused', untilMs: 100 } as const };
   assert.deepEqual(
     [leavesH3Out('race', hints, 99), leavesH3Out('race', hints, 100), leavesH3Out('race', NO_HINTS, 0)],

@@ -1,20 +1,20 @@
-// The pace of a race: every delay that memory or a flag can inform, each with the rule it comes from. Pure.
+// The pace of a race: every delay that memory or a flag can influence, each with the rule it comes from. Pure.
 import type { ContenderName } from '@photofinish/shared/race/outcome';
 import type { Hints, PathHint } from '../cache/hints.ts';
 
-/** What is asked of a race's pace, in milliseconds; null leaves a value to what is known of the path. */
+/** Requested delays in milliseconds; null derives the value from what is known about the path. */
 export interface PacingOptions {
   /** TCP's connection attempt delay: the head start of QUIC. */
   readonly tcpAttemptDelayMs: number | null;
   /** The Connection Attempt Delay within a group. */
   readonly attemptDelayMs: number | null;
-  /** One hedged QUIC attempt beside a first one that is overdue; null: not for the silence of an unknown host. */
+  /** One hedged QUIC attempt beside a first one that is overdue; null: not for silence of an unknown host. */
   readonly hedge: boolean | null;
   /** QUIC's initial round-trip time estimate. */
   readonly initialRttMs: number | null;
 }
 
-/** Nothing asked for. */
+/** Nothing requested. */
 export const PACED_BY_PATH: PacingOptions = {
   tcpAttemptDelayMs: null,
   attemptDelayMs: null,
@@ -24,7 +24,7 @@ export const PACED_BY_PATH: PacingOptions = {
 
 /** The delays of one trial, in milliseconds. */
 export interface Pacing {
-  /** Between the openings of two groups: TCP's connection attempt delay, where QUIC is the first. */
+  /** Between the openings of two groups: TCP's connection attempt delay if QUIC is first. */
   readonly groupDelayMs: number;
   /** The Connection Attempt Delay within a group, after an attempt of each contender. */
   readonly attemptDelayMs: Readonly<Record<ContenderName, number>>;
@@ -34,14 +34,14 @@ export interface Pacing {
   readonly initialRttMs: number;
 }
 
-/** How long a trial takes at most, unless its flag says otherwise. */
+/** Maximum duration of a trial unless configured. */
 export const DEFAULT_TIMEOUT_MS = 3000;
-/** How long a comparison that a message asks for goes on while it is undecided; its pairs are at most 6 s long. */
+/** How long a comparison requested by a message continues while undecided; each pair takes at most 6 s. */
 export const MOST_SERIES_MS = 45_000;
 
-/** P2: the fixed delay after which old HTTP is started. */
+/** P2: the fixed delay after which old HTTP starts. */
 export const TCP_ATTEMPT_DELAY_MS = 10;
-/** QUIC's estimate for a host never met: its first retransmission then comes after 200 ms, as in quic-go, P2's stack. */
+/** QUIC's estimate for an unknown host: its first retransmission is then after 200 ms, as in quic-go, P2's stack. */
 const UNKNOWN_HOST_RTT_MS = 67;
 
 /** The Happy Eyeballs v3 draft's Connection Attempt Delay and its bounds (section 6). */
@@ -49,20 +49,20 @@ export const ATTEMPT_DELAY_MS = 250;
 const MIN_ATTEMPT_DELAY_MS = 100;
 export const MAX_ATTEMPT_DELAY_MS = 2000;
 /**
- * "A subsequent connection MUST NOT be started within 10 milliseconds of the previous attempt" (section 6): kept between
- * attempts under way; after one that has failed the next starts at once (docs/departures.md).
+ * "A subsequent connection MUST NOT be started within 10 milliseconds of the previous attempt" (section 6): applied
+ * between attempts in progress; after a failed one the next starts at once (docs/departures.md).
  */
 export const LEAST_ATTEMPT_DELAY_MS = 10;
 
-/** quinn's first probe time-out before it has a sample is this many initial round-trip times. */
+/** quinn's first probe time-out, in initial round-trip times, before it has a sample. */
 const INITIAL_RTTS_PER_PTO = 3;
-/** RFC 9002 section 6.1.2 and quinn: timers are no finer. */
+/** Granularity of timers in RFC 9002 section 6.1.2 and quinn. */
 const GRANULARITY_MS = 1;
-/** RFC 9002 section 6.1.2: how much later than a round trip a packet may come before it counts as lost. */
+/** RFC 9002 section 6.1.2: the multiple of a round trip after which a packet counts as lost. */
 const TIME_THRESHOLD = 9 / 8;
 /**
  * RFC 6298 section 2.2: after its first sample R a retransmission timer is R + 4 x R / 2. By then a TLS 1.3 handshake,
- * one round trip, is either done or has lost a packet.
+ * which takes one round trip, is either done or has lost a packet.
  */
 const ROUND_TRIPS_TO_ESTABLISH = 3;
 
@@ -71,44 +71,48 @@ function bounded(ms: number, leastMs: number, mostMs: number): number {
 }
 
 /**
- * When something is overdue that takes `usualMs`, by the path's variance (RFC 6298 section 2.3) or the time threshold. No
- * later than after a first sample: the variance of a path that loses packets is made of timers as well.
+ * When something that usually takes `usualMs` is overdue, by the path's variance (RFC 6298 section 2.3) or the time
+ * threshold. Never later than after a first sample: on a lossy path the variance also contains timers.
  */
 function overdueMs(usualMs: number, { rttvarMs }: PathHint): number {
   const byVarianceMs = Math.min(usualMs + 4 * rttvarMs, ROUND_TRIPS_TO_ESTABLISH * usualMs);
   return Math.max(byVarianceMs, usualMs + GRANULARITY_MS, TIME_THRESHOLD * usualMs);
 }
 
-/** When a first flight over this path is sent again: RFC 6298 section 2.3, RFC 9002 section 6.2.1. */
+/** When a first flight over this path is retransmitted: RFC 6298 section 2.3, RFC 9002 section 6.2.1. */
 function retransmissionMs(path: PathHint): number {
-  // What acknowledgements took that were lost and sent again is not the path's: a handshake holds a whole round trip.
+  // Samples from lost and retransmitted acknowledgements are not the path's; a handshake contains a complete round
+  // trip.
   return overdueMs(Math.min(path.srttMs, path.handshakeMs ?? path.srttMs), path);
 }
 
-/** The contender's own past, or else the other's: both take the same path. */
+/** The contender's own history, or else the other's: both take the same path. */
 function pathOf(hints: Hints, contender: ContenderName): PathHint | null {
   return contender === 'h3' ? (hints.h3 ?? hints.h2) : (hints.h2 ?? hints.h3);
 }
 
-/** QUIC's initial round-trip estimate, so that a lost first flight costs one retransmission time of this path. */
+/**
+ * QUIC's initial round-trip estimate, chosen so that a lost first flight costs one retransmission time of this path.
+ */
 function initialRttMs(hints: Hints): number {
   const path = pathOf(hints, 'h3');
   return path === null ? UNKNOWN_HOST_RTT_MS : retransmissionMs(path) / INITIAL_RTTS_PER_PTO;
 }
 
-/** When one hedged QUIC attempt is due beside a first one. */
+/** When one hedged QUIC attempt is due beside the first one. */
 interface HedgeRule {
   /** Null: not for silence alone. */
   readonly afterMs: number | null;
-  /** Whether it is for signs of life to say when a handshake is overdue. */
+  /** Whether a sign of life determines when a handshake is overdue. */
   readonly bySignOfLife: boolean;
 }
 
 /**
- * The rule for one hedged QUIC attempt; null: none. A ServerHello that was lost is its server's to send again, after 200 ms
- * or a second, whatever its client knows: only another connection asks for another one. It is due once a handshake is
- * overdue: by memory on a path that HTTP/3 is known to take, by the first sign of life on any other. Silence alone may
- * there be a long way, or a host without HTTP/3: it counts only where asked for (`wanted`), after the first probe time-out.
+ * The rule for one hedged QUIC attempt; null: none. Only the server can retransmit a lost ServerHello, after 200 ms or
+ * a second, whatever the client knows; a client can only get another one with another connection. It is due once a
+ * handshake is overdue: by memory on a path known to support HTTP/3, by the first sign of life on any other. There
+ * silence alone may mean a long path, or a host without HTTP/3, so it counts only if requested (`wanted`), after the
+ * first probe time-out.
  */
 function hedgeRule(hints: Hints, wanted: boolean | null, rttMs: number): HedgeRule | null {
   if (wanted === false) return null;
@@ -116,7 +120,7 @@ function hedgeRule(hints: Hints, wanted: boolean | null, rttMs: number): HedgeRu
   return { afterMs: wanted === null ? null : rttMs * INITIAL_RTTS_PER_PTO, bySignOfLife: true };
 }
 
-/** By when a handshake would be done over a path that lost none of it; no attempt starts sooner after another. */
+/** When a handshake would be done on this path without loss; no attempt starts sooner after another. */
 function handshakeOverdueMs(path: PathHint): number {
   return bounded(
     overdueMs(path.handshakeMs ?? path.srttMs, path),
@@ -126,8 +130,9 @@ function handshakeOverdueMs(path: PathHint): number {
 }
 
 /**
- * TCP's connection attempt delay, unless configured: P2's, and on a known path until a handshake is overdue, as the draft
- * would have it (section 6: the previous attempt's first retransmission). After a hedged attempt the draft's least delay.
+ * TCP's connection attempt delay, unless configured: P2's value, and on a known path until a handshake is overdue, as
+ * in the draft (section 6: the previous attempt's first retransmission). After a hedged attempt, the draft's minimum
+ * delay.
  */
 function tcpAttemptDelayMs(hints: Hints, configuredMs: number | null, hedge: HedgeRule | null): number {
   if (configuredMs !== null) return configuredMs;
@@ -149,12 +154,17 @@ function attemptDelayMs(hints: Hints, contender: ContenderName, configuredMs: nu
     : bounded(retransmissionMs(path), MIN_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
 }
 
-/** How much longer an attempt may take that has just shown life after `roundTripMs` (section 6.1 of the draft). */
+/**
+ * The estimated remaining time of an attempt whose first sign of life took `roundTripMs` (section 6.1 of the draft).
+ */
 export function establishingMs(roundTripMs: number): number {
   return bounded(ROUND_TRIPS_TO_ESTABLISH * roundTripMs, LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
 }
 
-/** The pace of a trial by what is asked and what is known of the path; `hedges`: whether its mode allows a hedged attempt. */
+/**
+ * The pacing of a trial from what is requested and what is known of the path; `hedges`: whether its mode allows a
+ * hedged attempt.
+ */
 export function pacingOf(hints: Hints, asked: PacingOptions, hedges: boolean): Pacing {
   const rttMs = asked.initialRttMs ?? initialRttMs(hints);
   const hedge = hedges ? hedgeRule(hints, asked.hedge, rttMs) : null;

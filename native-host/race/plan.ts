@@ -1,4 +1,4 @@
-// From a mode, the endpoints, what is remembered and the flags to the plan of one trial. Pure: the engine only follows it.
+// Derives the plan of one trial from mode, endpoints, memory and flags. Pure: the engine only executes it.
 import type { Mode } from '@photofinish/shared/race/outcome';
 import type { Hints } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
@@ -8,15 +8,15 @@ import { type AttemptLimits, rememberedPatienceMs, TRIAL_LIMITS } from './trial-
 
 const NOWHERE: ReadonlySet<string> = new Set();
 
-/** What a host cache remembers as the protocol to use, null when it does not know. */
+/** The protocol that a host cache remembers, null when unknown. */
 export type Decision = 'h3' | 'h2' | 'http/1.1';
 
-/** A group with its endpoints in the order in which they are attempted. */
+/** A group with its endpoints in the order of attempts. */
 export interface PlannedGroup extends GroupRules {
   readonly endpoints: readonly Endpoint[];
 }
 
-/** Everything the engine needs to run one trial; times in milliseconds, from its start where they are instants. */
+/** Everything the engine needs to run one trial; times in milliseconds, instants from its start. */
 export interface TrialPlan {
   /** The origin's own host. */
   readonly host: string;
@@ -24,18 +24,18 @@ export interface TrialPlan {
   readonly pacing: Pacing;
   readonly timeoutMs: number;
   readonly limits: AttemptLimits;
-  /** Keys of endpoints that count among those of the limits already. */
+  /** Keys of endpoints already counted towards the limits. */
   readonly visited: ReadonlySet<string>;
-  /** The endpoints come as events during the trial. */
+  /** Endpoints are received as events during the trial. */
   readonly live: boolean;
   readonly cacheHit: boolean;
 }
 
 export interface PlanInput {
-  /** A mode with rules of its own, not a series. */
+  /** A mode that runs trials itself, not a series. */
   readonly mode: Mode;
   readonly host: string;
-  /** Settled endpoints in the draft's order; empty where they come during the trial. */
+  /** Known endpoints in the draft's order; empty if they are received during the trial. */
   readonly endpoints: readonly Endpoint[];
   /** A fresh decision from memory, null without one. */
   readonly decision: Decision | null;
@@ -43,12 +43,12 @@ export interface PlanInput {
   readonly epochMs: number;
   readonly pacing: PacingOptions;
   readonly timeoutMs: number;
-  /** Left out: those of any trial. */
+  /** If absent: the limits of any trial. */
   readonly limits?: AttemptLimits;
   readonly visited?: ReadonlySet<string>;
 }
 
-/** The remembered contender alone, the others behind it as the fallback; null when the mode cannot start with it. */
+/** The remembered contender alone, with the others as the fallback; null when the mode cannot start with it. */
 function rememberedGroups(
   groups: readonly PlannedGroup[],
   decision: Decision,
@@ -63,7 +63,7 @@ function rememberedGroups(
   ];
 }
 
-/** The rules of a mode that runs trials of its own; throws for a series. */
+/** The rules of a mode that runs trials itself; throws for a series. */
 export function raceRulesOf(mode: Mode): RaceRules {
   const rules = MODE_RULES[mode];
   if (rules.kind !== 'race') throw new TypeError(`${mode} is a series of trials, not a trial`);
@@ -81,7 +81,7 @@ function plannedGroups(rules: RaceRules, endpoints: readonly Endpoint[]): readon
   }));
 }
 
-/** No endpoint of HTTP/3, now or learnt later. */
+/** No HTTP/3 endpoint, now or learnt later. */
 function withoutH3(groups: readonly PlannedGroup[]): readonly PlannedGroup[] {
   return groups.map((group) => ({
     ...group,
@@ -90,21 +90,21 @@ function withoutH3(groups: readonly PlannedGroup[]): readonly PlannedGroup[] {
   }));
 }
 
-/** Whether HTTP/3 is left out of races in this mode, for it is known to be broken. */
+/** Whether races in this mode leave HTTP/3 out because it is known to be broken. */
 export function leavesH3Out(mode: Mode, hints: Hints, epochMs: number): boolean {
   return raceRulesOf(mode).avoidsBroken && hints.h3Broken !== null && epochMs < hints.h3Broken.untilMs;
 }
 
-/** The pace of a race in this mode where nothing is decided before. */
+/** The pacing of a race in this mode without a remembered decision. */
 export function pacingInMode(mode: Mode, hints: Hints, asked: PacingOptions): Pacing {
   const rules = MODE_RULES[mode];
   return pacingOf(hints, asked, rules.kind === 'race' && rules.hedges);
 }
 
 /**
- * The plan of one trial. A fresh decision means that only its protocol is attempted (P1, test case 3): the race is the
- * fallback when that attempt fails or stays silent for `rememberedPatienceMs`. HTTP/3 known to be broken costs nothing: its
- * group is empty, so the next one opens at 0 ms. Throws for a series mode.
+ * The plan of one trial. With a fresh decision only its protocol is attempted (P1, test case 3): the race is the
+ * fallback when that attempt fails or stays silent for `rememberedPatienceMs`. HTTP/3 known to be broken costs nothing:
+ * its group is empty, so the next one opens at 0 ms. Throws for a series mode.
  */
 export function planTrial(input: PlanInput): TrialPlan {
   const { mode, hints, decision, timeoutMs } = input;
@@ -115,7 +115,8 @@ export function planTrial(input: PlanInput): TrialPlan {
   const pacing = pacingInMode(mode, hints, input.pacing);
   return {
     host: input.host,
-    // Behind a decision for old HTTP, HTTP/3 is only tried once old HTTP has failed: then nothing is known to be broken.
+    // With a decision for old HTTP, HTTP/3 is only tried once old HTTP has failed: then it is tried even if known to be
+    // broken.
     groups: remembered ?? (broken ? withoutH3(groups) : groups),
     pacing: remembered === null ? pacing : { ...pacing, groupDelayMs: rememberedPatienceMs(timeoutMs) },
     timeoutMs,

@@ -1,4 +1,4 @@
-// The record of a race: its trials, what was learnt about the origin beside them, the summary, and the verdict.
+// The record of a race: its trials, what was learnt about the origin, the summary, and the verdict.
 import type { DiscoveredAlternative, Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError, Discovered, OriginRace } from '@photofinish/shared/race/outcome';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
@@ -14,14 +14,14 @@ import { cacheUseOf, summaryOf } from './summary.ts';
 export interface RaceResult {
   readonly options: RaceOptions;
   readonly memory: RaceMemory;
-  /** When the first trial began, milliseconds since the epoch. */
+  /** Start of the first trial, milliseconds since the epoch. */
   readonly atMs: number;
   readonly done: readonly DrivenTrial[];
-  /** What was remembered before each of them. */
+  /** What was remembered before each trial. */
   readonly decisions: readonly (Decision | null)[];
-  /** What the look-up before the trials gave, null without one. */
+  /** Result of the look-up before the trials, null without one. */
   readonly names: Names | null;
-  /** Why there are no trials, or fewer than asked for. */
+  /** Why there are no trials, or fewer than requested. */
   readonly error: AttemptError | null;
 }
 
@@ -35,7 +35,7 @@ function alternativesOf({ options, done }: RaceResult): DiscoveredAlternative[] 
   return [...remembered, ...answered];
 }
 
-/** What the last look-up gave, and after it what the last following of alternatives asked. */
+/** Results of the last look-up, then questions of the last alternatives followed. */
 function namesOf({ done, names }: RaceResult): Names | null {
   const own = done.findLast((d) => d.names !== null)?.names ?? names;
   const followed = done.findLast((d) => d.followed.length > 0)?.followed ?? [];
@@ -74,7 +74,7 @@ export function recordOf(raced: RaceResult): Omit<OriginRace, 'verdict'> {
   const trials = done.map((d) => d.trial);
   const { groupDelayMs } = pacingInMode(options.mode, memory.hints, options.pacing);
   const cache = options.memory === 'full' ? cacheUseOf(options.mode, trials, raced.decisions) : null;
-  // What servers and DNS said enters here: their reasons, headers and names.
+  // Data from servers and DNS enters here: reasons, headers and names.
   const told: Omit<OriginRace, 'verdict'> = printableDeep({
     origin: options.origin.origin,
     network: options.network,

@@ -1,23 +1,23 @@
-// How much is read from one TCP connection, whatever it carries. Below HTTP a peer can send without an end what no layer
-// above ever hears of: handshake messages, session tickets, frames of unknown types. Node's native code reads all of it,
-// so the sockets' own counters are looked at.
+// Limits how much is read from one TCP connection, whatever it carries. Below HTTP a peer can send endless data that no
+// layer above notices: handshake messages, session tickets, frames of unknown types. Node's native code reads all of
+// it, so the sockets' own byte counters are polled.
 import type { Socket } from 'node:net';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { MAX_READ_BYTES } from './request-limits.ts';
 
-/** At a gigabit a second 600 KB come in between, which the kernel would buffer anyway. */
+/** At 1 Gbit/s, 600 KB arrive between two polls, which the kernel would buffer anyway. */
 const LOOK_EVERY_MS = 5;
 
-/** A limit of ours, which says nothing against the server. */
+/** Our own limit, which does not count against the server. */
 export const READ_TOO_MUCH: AttemptError = {
   code: 'response-too-large',
   message: `the server sent more than the ${MAX_READ_BYTES / 1024 / 1024} MiB that are read of a connection`,
 };
 
-/** Calls `onOver` once if more than that has been read from the socket; the returned function ends the watch. */
+/** Calls `onOver` once if more than the limit has been read from the socket; the returned function ends the watch. */
 export type WatchReading = (socket: Pick<Socket, 'bytesRead'>, onOver: () => void) => () => void;
 
-/** One timer for all sockets, which runs only while there are any. */
+/** One timer for all sockets, running only while there are any. */
 export function createReadWatch(): WatchReading {
   const watched = new Map<Pick<Socket, 'bytesRead'>, () => void>();
   let timer: NodeJS.Timeout | null = null;

@@ -1,4 +1,4 @@
-// What trials teach, and what they do not.
+// What is learnt from trials, and what is not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
@@ -27,7 +27,7 @@ function trial(cacheHit: boolean, ...outcomes: Outcome[]): Trial {
 const H3_FAILED = ['h3', 'failed', 'udp-timeout'] as const;
 const H2_ADOPTED = ['h2', 'adopted'] as const;
 
-test('an adopted or a late HTTP/3 is HTTP/3', () => {
+test('an adopted or a late HTTP/3 gives a decision for HTTP/3', () => {
   assert.equal(decisionOf([trial(false, ['h3', 'adopted'], ['h2', 'cancelled'])]), 'h3');
   assert.equal(decisionOf([trial(false, ['h3', 'established-late'], H2_ADOPTED)]), 'h3');
 });
@@ -43,17 +43,17 @@ test('old HTTP alone proves nothing about HTTP/3, unless it was itself remembere
   assert.equal(decisionOf([trial(true, H2_ADOPTED)]), 'h2');
 });
 
-test('nothing adopted, or the user gave up: nothing learnt', () => {
+test('nothing adopted, or the user cancelled: nothing learnt', () => {
   assert.equal(decisionOf([trial(false, H3_FAILED, ['h2', 'failed', 'tcp-refused'])]), null);
   assert.equal(decisionOf([trial(false, ['h3', 'cancelled', 'cancelled'])]), null);
   assert.equal(decisionOf([]), null);
 });
 
-test('a fault of ours teaches nothing about HTTP/3', () => {
+test('our own fault teaches nothing about HTTP/3', () => {
   assert.equal(decisionOf([trial(false, ['h3', 'failed', 'internal'], H2_ADOPTED)]), null);
 });
 
-test('a compare series is read as a whole; the last proof counts', () => {
+test('a compare series is evaluated as a whole; the last proof counts', () => {
   assert.equal(decisionOf([trial(false, ['h3', 'adopted']), trial(false, H2_ADOPTED)]), 'h3');
   assert.equal(decisionOf([trial(false, H3_FAILED), trial(false, H2_ADOPTED)]), 'h2');
   assert.equal(
@@ -67,7 +67,7 @@ test('a compare series is read as a whole; the last proof counts', () => {
   );
 });
 
-test('HTTP/3 that failed at one address and was left at the others is not lost', () => {
+test('HTTP/3 that failed at one address and was not tried at the others is not lost', () => {
   const undecided = { ...trial(false, H3_FAILED, H2_ADOPTED), h3Undecided: true };
   assert.equal(decisionOf([undecided]), null);
   assert.equal(decisionOf([trial(false, ['h3', 'adopted']), undecided]), 'h3');

@@ -1,5 +1,5 @@
-// What a race knows before each of its trials: what it was given, less what its memory may not read, and with memory
-// `full` what its earlier trials taught.
+// What a race knows before each of its trials: its input, without what its memory setting may not read, and with memory
+// `full` also what its earlier trials taught.
 
 import { conclusiveAttempts, isOurDoing } from '@photofinish/shared/race/conclusive';
 import type { DiscoveredAlternative } from '@photofinish/shared/race/discovered';
@@ -12,11 +12,11 @@ import type { Decision } from './plan.ts';
 
 /** What a host cache knows before the race. Memory `hints` reads all but the decision, `none` nothing. */
 export interface PriorKnowledge {
-  /** The protocol to attempt alone, if a fresh outcome says so; null lets the race decide. */
+  /** The protocol to attempt alone, from a fresh outcome; null lets the race decide. */
   readonly decision: Decision | null;
-  /** The Alt-Svc value last received, its age taken off. */
+  /** The Alt-Svc value last received, its age subtracted. */
   readonly altSvc?: AltSvc;
-  /** `host:port` of an alternative that answered 421 and is not to be believed in for now. */
+  /** `host:port` of an alternative that answered 421 and is ignored for now. */
   readonly misdirected?: string;
   readonly hints: Hints;
 }
@@ -28,7 +28,7 @@ export interface RaceMemory {
   alternatives(nowMs: number): readonly Alternative[];
   /** Whether an alternative is worth following: it has not answered 421 (RFC 7838 section 6). */
   believes(alternative: Alternative): boolean;
-  /** Takes in what a trial taught; nothing, unless the memory is `full`. */
+  /** Stores what a trial taught; does nothing unless the memory is `full`. */
   learn(driven: DrivenTrial, nowMs: number): void;
 }
 
@@ -71,7 +71,7 @@ export function remember({ memory, known, host: own, nowMs }: MemoryOptions): Ra
   };
 }
 
-/** Alternatives as a record keeps them. */
+/** Alternatives in the form of the record. */
 export function discoveredAlternatives(
   { alternatives }: AltSvc,
   source: DiscoveredAlternative['source'],
@@ -86,7 +86,7 @@ export function discoveredAlternatives(
   }));
 }
 
-/** True: HTTP/3 works. False: it was tried and failed. Null: nobody knows, for a beaten attempt proves nothing. */
+/** True: HTTP/3 works. False: it was tried and failed. Null: unknown, because a beaten attempt proves nothing. */
 function h3Proof(trial: Trial): boolean | null {
   const h3 = conclusiveAttempts(trial).filter(
     (a) => a.protocol === 'h3' && !isOurDoing(a) && !isMisdirectedAlternative(a),
@@ -97,8 +97,8 @@ function h3Proof(trial: Trial): boolean | null {
 
 /**
  * The protocol to attempt alone from now on, by the last trials that prove anything; null when they prove nothing.
- * HTTP/3 that was established late counts (P2, rule 4); old HTTP counts only if HTTP/3 was tried and failed, or if the
- * trial itself used a remembered decision.
+ * HTTP/3 established late counts (P2, rule 4); old HTTP counts only if HTTP/3 was tried and failed, or if the trial
+ * itself used a remembered decision.
  */
 export function decisionOf(trials: readonly Trial[]): Decision | null {
   const proof = trials.map(h3Proof).findLast((p) => p !== null);

@@ -1,4 +1,5 @@
-// Every way in which an established old-HTTP connection can fail to answer, by real peers on loopback, and its limits.
+// Every way in which an established old-HTTP connection can fail to answer, with real peers on loopback, and its
+// limits.
 import assert from 'node:assert/strict';
 import { constants } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
@@ -38,7 +39,8 @@ test('an answer that never comes, or never ends, is response-timeout', async () 
 
 test('GOAWAY for our stream is goaway, and no second connection is opened', async () => {
   let connections = 0;
-  // SETTINGS, then GOAWAY with last stream 0: nothing was processed (RFC 9113 section 6.8). node:http2 cannot say so.
+  // SETTINGS, then GOAWAY with last stream 0: nothing was processed (RFC 9113 section 6.8). node:http2 cannot send
+  // this.
   const frames = Buffer.from('000000040000000000' + '0000080700000000000000000000000000', 'hex');
   const server = createTlsServer({ ...pair, ALPNProtocols: ['h2'] }, (socket) => {
     connections += 1;
@@ -53,7 +55,7 @@ test('GOAWAY for our stream is goaway, and no second connection is opened', asyn
   assert.equal(connections, 1);
 });
 
-test('a stream that is refused unprocessed is goaway, as over HTTP/3', async () => {
+test('a stream refused without processing is goaway, as over HTTP/3', async () => {
   const server = http2();
   server.on('stream', (stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM));
   await serving(server, async (port) => {
@@ -76,7 +78,7 @@ test('a connection that dies before the answer is connection-closed, on h2 and o
   });
 });
 
-test('of a body no more than 64 KiB is read, and an endless one ends the answer', async () => {
+test('no more than 64 KiB of a body are read, and then an endless one counts as answered', async () => {
   const chunk = Buffer.alloc(16_384);
   const server = http2();
   server.on('stream', (stream) => {

@@ -1,5 +1,4 @@
-// What is read of a response, within which limits, and how reading ends: the same over HTTP/2 and HTTP/1.1, whoever
-// speaks the protocol.
+// What is read of a response, its limits, and how reading ends: the same for HTTP/2 and HTTP/1.1.
 import type { TLSSocket } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
@@ -20,18 +19,18 @@ export type ExchangeResult =
   | {
       readonly ok: false;
       readonly error: AttemptError;
-      /** The server wants the request over HTTP/1.1 (RFC 9113 section 7). */
+      /** The server requires HTTP/1.1 for the request (RFC 9113 section 7). */
       readonly http11Required?: boolean;
     };
 
 export interface RunningExchange {
   /** Resolves once; never rejects. */
   readonly result: Promise<ExchangeResult>;
-  /** Ends the exchange at once with this error; does nothing when it is over. */
+  /** Ends the exchange at once with this error; does nothing if it is over. */
   end(error: AttemptError): void;
 }
 
-/** Field values by lower-case name, as Node and undici give them. */
+/** Field values by lower-case name, as provided by Node and undici. */
 type Fields = Readonly<Record<string, string | readonly string[] | number | undefined>>;
 
 export interface Reading extends RunningExchange {
@@ -40,15 +39,15 @@ export interface Reading extends RunningExchange {
   /** The header section of an interim (1xx) or the final response. */
   head(status: number, fields: Fields): void;
   body(bytes: number): void;
-  /** The response has ended as it should. */
+  /** The response ended normally. */
   complete(): void;
-  /** As `end`: the server wants the request over HTTP/1.1. */
+  /** Like `end`: the server requires HTTP/1.1 for the request. */
   requireHttp11(error: AttemptError): void;
 }
 
 const STATUS_MISDIRECTED = 421;
 
-/** A limit of ours, which says nothing against the server. */
+/** Our own limit, which does not count against the server. */
 export const TOO_LARGE: AttemptError = {
   code: 'response-too-large',
   message: `the header section of the response is larger than the ${MAX_HEADER_BYTES / 1024} KiB that are read`,
@@ -65,7 +64,7 @@ function fieldValue(fields: Fields, name: string): string | null {
   return Array.isArray(value) ? value.join(', ') : String(value);
 }
 
-/** Name and value of every line. */
+/** Bytes of the names and values of all field lines. */
 function headerBytes(fields: Fields): number {
   return Object.entries(fields).reduce(
     (sum, [name, value]) => sum + name.length + String(value ?? '').length,
@@ -73,15 +72,15 @@ function headerBytes(fields: Fields): number {
   );
 }
 
-/** The end of an exchange that has not come to its own. */
+/** The error for an exchange that has timed out. */
 export function responseTimeout(timeoutMs: number): AttemptError {
   return { code: 'response-timeout', message: `no complete answer within ${Math.round(timeoutMs)} ms` };
 }
 
 /**
- * Reads one response: its header section, and of its body no more than the cap. `close` is called once, when reading
- * ends in whatever way. Of several Alt-Svc values the last one received counts: each replaces those before it, whether
- * it came in a frame, an interim or the final response (RFC 7838 sections 3 and 4).
+ * Reads one response: its header section, and its body up to the limit. `close` is called once, when reading ends for
+ * any reason. The last Alt-Svc value received counts: each replaces earlier ones, whether it was in a frame, an interim
+ * or the final response (RFC 7838 sections 3 and 4).
  */
 export function readResponse(
   { timeoutMs, sinceStart }: Pick<ExchangeOptions, 'timeoutMs' | 'sinceStart'>,
@@ -119,7 +118,7 @@ export function readResponse(
       altSvc = { altSvc: parseAltSvc(value), altSvcSource: 'frame' };
     },
     head(status, fields) {
-      // Each costs a turn of its own, and the event loop with it, though it be of a few bytes.
+      // Even one of a few bytes costs a separate turn of the event loop.
       if (settled) return;
       if (status < 200) interim += 1;
       if (interim > MAX_INTERIM_RESPONSES) return end(TOO_MANY_INTERIM);

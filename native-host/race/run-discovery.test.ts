@@ -1,4 +1,5 @@
-// When a race looks names up and on whose time, what its attempts tell, and how it is ended from outside; virtual time.
+// When a race looks up names and whether that counts towards its time, what its attempts report, and how it is
+// cancelled; virtual time.
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +9,7 @@ import { adopted, arrange, race } from '../testing/race.ts';
 import type { Script } from '../testing/virtual-time.ts';
 import { raceOrigin } from './run.ts';
 
-test('names are looked up once before the trials, and not on their time', async () => {
+test('names are looked up once before the trials, outside their time', async () => {
   const { result, discovery } = await race([{ handshakeMs: 60 }], [{ handshakeMs: 90 }], {
     trials: 3,
     dns: { takesMs: 100 },
@@ -22,7 +23,7 @@ test('names are looked up once before the trials, and not on their time', async 
   assert.equal(result.atMs, 1_000_100);
 });
 
-test('nothing is looked up before the transports are loaded, whose loading would count as its time', async () => {
+test('nothing is looked up before the transports are loaded, or loading would count towards its time', async () => {
   const { time, options, discovery, contenders } = arrange([], []);
   const h3 = { ...contenders.h3, prepare: () => Promise.reject(new Error('no addon')) };
   const broken = raceOrigin({ ...options, contenders: { ...contenders, h3 } });
@@ -30,7 +31,7 @@ test('nothing is looked up before the transports are loaded, whose loading would
   assert.equal(discovery.settled.length, 0);
 });
 
-test('a look-up that takes longer than a trial may is given up: an error and no trials', async () => {
+test("a look-up that exceeds a trial's time-out is given up: an error and no trials", async () => {
   const { result, contenders } = await race([], [], { dns: { takesMs: null }, timeoutMs: 500 });
   assert.deepEqual(result.error, {
     code: 'dns-failed',
@@ -40,7 +41,7 @@ test('a look-up that takes longer than a trial may is given up: an error and no 
   assert.equal(contenders.h3.targets.length, 0);
 });
 
-test('v3: names are looked up within each trial and on its time, and HTTP/3 is assumed nowhere', async () => {
+test('v3: names are looked up within each trial as part of its time, and HTTP/3 is assumed nowhere', async () => {
   const { result, discovery, contenders } = await race([{ handshakeMs: 1 }], [{ handshakeMs: 60 }], {
     mode: 'v3',
     trials: 2,
@@ -71,14 +72,14 @@ test('v3: a known alternative is among the endpoints, one attempt at a time', as
   assert.equal(result.trials[0]?.establishedMs, 270);
 });
 
-test('v3: a name that leads nowhere, or to nothing in time, is an error and no trial', async () => {
+test('v3: a name without an endpoint, or without one in time, is an error and no trial', async () => {
   const none = await race([], [], { mode: 'v3', trials: 3, dns: { addresses: [] } });
   assert.deepEqual([none.result.error?.code, none.result.trials.length], ['no-address', 0]);
   const never = await race([], [], { mode: 'v3', dns: { takesMs: null } });
   assert.deepEqual([never.result.error?.code, never.result.trials.length], ['dns-failed', 0]);
 });
 
-test('a look-up of alternatives is bounded by the deadline, and so is the answer that waits for it', async () => {
+test('a look-up of alternatives is bounded by the deadline, and so is the answer held for it', async () => {
   const { result, endedMs } = await race(
     [{ handshakeMs: 5 }],
     [{ handshakeMs: 5, altSvc: 'h3="elsewhere.test:443"' }],
@@ -88,7 +89,7 @@ test('a look-up of alternatives is bounded by the deadline, and so is the answer
   assert.equal(endedMs, 700);
 });
 
-test('what is advertised anew is looked up before the next trial, with memory full', async () => {
+test('newly advertised alternatives are looked up before the next trial, with memory full', async () => {
   const { result, discovery } = await race(
     [{ handshakeMs: 1, refusal: 'udp-refused' }, { handshakeMs: 9 }],
     [{ handshakeMs: 5, altSvc: 'h3="elsewhere.test:443"' }],
@@ -102,7 +103,7 @@ test('what is advertised anew is looked up before the next trial, with memory fu
   );
 });
 
-test('attempts tell of their round trip, and of packets even when they were cancelled', async () => {
+test('attempts report their round trip, and packets even when they were cancelled', async () => {
   const { result } = await race(
     [
       { handshakeMs: 300, packets: { sent: 4, lost: 1 } },
@@ -121,7 +122,7 @@ test('attempts tell of their round trip, and of packets even when they were canc
   );
 });
 
-test('packets are counted until the answer, and until an attempt is ended whose handshake was over untold', async () => {
+test('packets are counted until the answer, and for an attempt ended before its handshake was reported', async () => {
   const inOneInstant = [
     { handshakeMs: 61, packets: { sent: 4, lost: 0 }, packetsInAll: { sent: 9, lost: 2 } },
     { handshakeMs: 10, packets: { sent: 3, lost: 0 } },
@@ -142,24 +143,24 @@ test('packets are counted until the answer, and until an attempt is ended whose 
   ]);
 });
 
-test('the first sign of life is when the transport saw it, not when a busy event loop heard of it', async () => {
+test('the first sign of life is timed by the transport, not by when a busy event loop received it', async () => {
   const { result } = await race([{ handshakeMs: 40, transportMs: 39, sawLifeMs: 18 }], [{ handshakeMs: 90 }]);
   assert.equal(result.trials[0]?.attempts[0]?.transportMs, 18);
 });
 
-test('a sign of life keeps the hedged QUIC attempt away', async () => {
+test('a sign of life prevents the hedged QUIC attempt', async () => {
   const { contenders } = await race([{ handshakeMs: 300, transportMs: 150 }], [{ handshakeMs: 500 }], {
     hedge: true,
   });
   assert.equal(contenders.h3.targets.length, 1);
 });
 
-test('told in the same instant, the one that was established first is adopted, whichever is told first', async () => {
+test('when both are reported at the same instant, the one established first is adopted, in either order', async () => {
   const dns = { addresses: ['127.0.0.1', '127.0.0.2'] };
   for (const toldLateMs of [1, 15]) {
     const h3First = await race([{ handshakeMs: 60, toldLateMs }], [{ handshakeMs: 60 }], { mode: 'naive' });
     assert.deepEqual(adopted(h3First.result), ['h3']);
-    // The timer of the second address is set later than TCP's, so that TCP is told first.
+    // The timer of the second address is set later than TCP's, so that TCP is reported first.
     const h3: Script[] = [
       { handshakeMs: 20, refusal: 'udp-refused' },
       { handshakeMs: 40, toldLateMs },
@@ -173,7 +174,7 @@ test('told in the same instant, the one that was established first is adopted, w
   assert.deepEqual(adopted(h2Earlier.result), ['h2']);
 });
 
-test("an abort's own reason is the record's", async () => {
+test("the record contains the abort's own reason", async () => {
   const abort = new AbortController();
   const { time, options } = arrange([{ handshakeMs: 50 }], [{ handshakeMs: 50 }], { signal: abort.signal });
   time.clock.after(20, () => abort.abort(new Error('the network changed')));

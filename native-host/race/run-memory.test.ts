@@ -1,4 +1,5 @@
-// What each memory lets a race know, in virtual time: hints, decisions, and how often the host cache was right.
+// What a race knows with each memory setting, in virtual time: hints, decisions, and how often the host cache was
+// right.
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,7 +13,7 @@ const HINTS: Hints = {
   addresses: new Map([['127.0.0.1', { srttMs: 40, usedAtMs: 5 }]]),
 };
 
-test('memory hints: the path and what is advertised are known, the decision is not', async () => {
+test('memory hints: path and advertisements are known, the decision is not', async () => {
   const known = { decision: 'h2', altSvc: parseAltSvc('h3=":4433"'), hints: HINTS } as const;
   const { result, contenders, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
     memory: 'hints',
@@ -35,7 +36,7 @@ test('memory hints: the path and what is advertised are known, the decision is n
   assert.equal(result.summary.cache, undefined);
 });
 
-test('a hedged QUIC attempt joins HTTP/3 alone, and never a pair that is compared', async () => {
+test('a hedged QUIC attempt joins HTTP/3 alone, and never a trial of a comparison', async () => {
   const known = { decision: null, hints: HINTS } as const;
   const attempts = async (mode: 'h3' | 'compare') => {
     const options = { mode, memory: 'hints', tcpAttemptDelayMs: null, known, pairs: 1 } as const;
@@ -52,7 +53,7 @@ test('a hedged QUIC attempt joins HTTP/3 alone, and never a pair that is compare
   ]);
 });
 
-test('a start delay from a measured path is told in whole microseconds, as all times are', async () => {
+test('a start delay from a measured path is reported in whole microseconds, like all times', async () => {
   const measured = { srttMs: 10, rttvarMs: 4.0227277, handshakeMs: null, lossRate: null };
   const known = { decision: null, hints: { ...NO_HINTS, h3: measured } };
   const { result } = await race([{ handshakeMs: 5 }], [], {
@@ -63,7 +64,7 @@ test('a start delay from a measured path is told in whole microseconds, as all t
   assert.equal(result.startDelayMs, 36.091);
 });
 
-test('memory none: nothing of it is read, and the delays are those of an unknown host', async () => {
+test('memory none: nothing is read, and the delays are those of an unknown host', async () => {
   const { result, contenders, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
     tcpAttemptDelayMs: null,
     known: { decision: 'h2', altSvc: parseAltSvc('h3=":4433"'), hints: HINTS },
@@ -84,7 +85,7 @@ test('memory hints: HTTP/3 known to be broken is left out for now, and no cache 
   assert.deepEqual([result.trials[0]?.establishedMs, result.trials[0]?.cacheHit], [50, false]);
 });
 
-test('memory full: hit ratio and accuracy are counted apart', async () => {
+test('memory full: hit ratio and accuracy are counted separately', async () => {
   // Raced; then h3 remembered and right; then remembered, dead, and wrong; then old HTTP remembered and right.
   const { result } = await race(
     [{ handshakeMs: 5 }, { handshakeMs: 5 }, { handshakeMs: 1, refusal: 'udp-refused' }],
@@ -97,7 +98,7 @@ test('memory full: hit ratio and accuracy are counted apart', async () => {
   assert.equal(alone.result.summary.cache, undefined);
 });
 
-test('memory full: a hit whose trial adopts nothing is a hit that cannot be scored', async () => {
+test('memory full: a hit whose trial adopts nothing cannot be scored', async () => {
   const { result } = await race(
     [{ handshakeMs: 1, refusal: 'udp-refused' }],
     [{ handshakeMs: 1, refusal: 'tcp-refused' }],
@@ -106,7 +107,7 @@ test('memory full: a hit whose trial adopts nothing is a hit that cannot be scor
   assert.deepEqual(result.summary.cache, { lookups: 1, hits: 1, scored: 0, right: 0 });
 });
 
-test('memory full: an alternative that answered 421 is not tried again, and HTTP/3 is not lost for it', async () => {
+test('memory full: an alternative that answered 421 is not tried again, without HTTP/3 being lost', async () => {
   const elsewhere = new Map([['b.test', '127.0.0.9']]);
   const wrong = { handshakeMs: 5, answerFailure: 'misdirected' } as const;
   const old = { handshakeMs: 20, altSvc: 'h3="b.test:444"' };
@@ -133,7 +134,7 @@ test('memory full: an alternative that answered 421 is not tried again, and HTTP
   assert.deepEqual(adopted(result), ['h2', 'h3']);
 });
 
-test('memory none: an alternative that answered 421 is tried in each trial, for each is cold', async () => {
+test('memory none: an alternative that answered 421 is tried in each trial, because each is cold', async () => {
   const wrong = { handshakeMs: 5, answerFailure: 'misdirected' } as const;
   const { contenders } = await race([wrong], [{ handshakeMs: 20, altSvc: 'h3=":444"' }], {
     mode: 'alt-svc',

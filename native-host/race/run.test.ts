@@ -1,4 +1,4 @@
-// A whole race from options to record, in virtual time: series, memory, progress, cancel, and what comes out of it.
+// A whole race from options to record, in virtual time: series, memory, progress, cancellation, and results.
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { scripted } from '../testing/virtual-time.ts';
 import type { AttemptTarget } from './contender.ts';
 import { raceOrigin } from './run.ts';
 
-test('attempts are told the pinned address, the authority with its port, and the time that is left', async () => {
+test('attempts get the pinned address, the authority with its port, and the remaining time', async () => {
   const { contenders } = await race([{ handshakeMs: 60 }], [{ handshakeMs: 20 }]);
   const [target] = contenders.h2.targets;
   assert.deepEqual(
@@ -26,7 +26,7 @@ test('attempts are told the pinned address, the authority with its port, and the
   );
 });
 
-test('memory none: what one trial taught does not count in the next', async () => {
+test('memory none: what one trial taught does not affect the next', async () => {
   const { result, contenders } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 20 }], { trials: 3 });
   assert.deepEqual(adopted(result), ['h2', 'h2', 'h2']);
   assert.equal(contenders.h3.targets.length, 3);
@@ -46,7 +46,7 @@ test('memory full: a late HTTP/3 is learnt and adopted from then on (P2, rule 4)
   assert.equal(contenders.h2.targets.length, 1);
 });
 
-test('memory full: a host whose HTTP/3 failed gets old HTTP only from then on', async () => {
+test('memory full: a host whose HTTP/3 failed is tried with old HTTP only from then on', async () => {
   const { result, contenders } = await race(
     [{ handshakeMs: 80, refusal: 'udp-refused' }],
     [{ handshakeMs: 20, protocol: 'http/1.1' }],
@@ -56,7 +56,7 @@ test('memory full: a host whose HTTP/3 failed gets old HTTP only from then on', 
   assert.equal(contenders.h3.targets.length, 1);
 });
 
-test('memory full: a remembered HTTP/3 that has died is unlearnt by the race behind it', async () => {
+test('memory full: a remembered HTTP/3 that has died is unlearnt by the fallback race', async () => {
   const { result } = await race([{ handshakeMs: 2, refusal: 'udp-refused' }], [{ handshakeMs: 20 }], {
     trials: 2,
     memory: 'full',
@@ -66,7 +66,7 @@ test('memory full: a remembered HTTP/3 that has died is unlearnt by the race beh
   assert.equal(result.trials[1]?.attempts.length, 1);
 });
 
-test('what is known before is read with memory full only', async () => {
+test('prior knowledge is read with memory full only', async () => {
   const known = { decision: 'h2', hints: NO_HINTS } as const;
   const cold = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], { known });
   assert.deepEqual(adopted(cold.result), ['h3']);
@@ -74,7 +74,7 @@ test('what is known before is read with memory full only', async () => {
   assert.deepEqual(adopted(warm.result), ['h2']);
 });
 
-test('a known alternative on another port is where HTTP/3 is tried, while it is fresh', async () => {
+test('HTTP/3 is tried at a known alternative on another port while it is fresh', async () => {
   const known = { decision: null, hints: NO_HINTS };
   const at = async (ageSeconds: number): Promise<number | undefined> => {
     const { contenders } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
@@ -87,7 +87,7 @@ test('a known alternative on another port is where HTTP/3 is tried, while it is 
   assert.equal(await at(60), 8443);
 });
 
-test('an alternative on another host is followed there, and has to be the origin all the same', async () => {
+test('an alternative on another host is followed there, and must still authenticate as the origin', async () => {
   const { result, contenders } = await race(
     [{ handshakeMs: 5 }],
     [{ handshakeMs: 5, altSvc: 'h3="elsewhere.test:443"' }],
@@ -100,7 +100,7 @@ test('an alternative on another host is followed there, and has to be the origin
   assert.deepEqual([attempt?.host, attempt?.source], ['elsewhere.test', 'alt-svc']);
 });
 
-test('an alternative that leads nowhere changes nothing', async () => {
+test('an alternative without usable endpoints changes nothing', async () => {
   const { result, contenders } = await race(
     [{ handshakeMs: 5 }],
     [{ handshakeMs: 5, altSvc: 'h3="elsewhere.test:443"' }],
@@ -110,7 +110,7 @@ test('an alternative that leads nowhere changes nothing', async () => {
   assert.equal(contenders.h3.targets.length, 0);
 });
 
-test('alt-svc with memory full: learnt over HTTP/2 once, HTTP/3 alone from then on', async () => {
+test('alt-svc with memory full: learnt over HTTP/2 once, then HTTP/3 alone', async () => {
   const { result, contenders } = await race(
     [{ handshakeMs: 30 }],
     [{ handshakeMs: 40, altSvc: 'h3=":8443"; ma=3600' }],
@@ -123,7 +123,7 @@ test('alt-svc with memory full: learnt over HTTP/2 once, HTTP/3 alone from then 
   assert.equal(contenders.h2.targets.length, 1);
 });
 
-test('compare: alternating order, never overlapping, nothing cancelled, gain by medians', async () => {
+test('compare: alternating order, never overlapping, nothing cancelled, gain from medians', async () => {
   const h3 = [10, 30, 20, 10, 30, 20].map((handshakeMs) => ({ handshakeMs }));
   const h2 = [50, 40, 60, 50, 40, 60].map((handshakeMs) => ({ handshakeMs }));
   const { result } = await race(h3, h2, { mode: 'compare', pairs: 6 });
@@ -134,7 +134,7 @@ test('compare: alternating order, never overlapping, nothing cancelled, gain by 
   assert.equal(result.summary.establishedMs, null, 'one median of two protocols is the time of neither');
 });
 
-test('compare: fewer than three whole pairs are no measurement', async () => {
+test('compare: fewer than three complete pairs are no measurement', async () => {
   const two = await race([{ handshakeMs: 10 }], [{ handshakeMs: 20 }], { mode: 'compare', pairs: 2 });
   assert.equal(two.result.summary.gainMs, null);
   const broken = await race(
@@ -146,12 +146,12 @@ test('compare: fewer than three whole pairs are no measurement', async () => {
   assert.equal(broken.result.summary.failed, 1);
 });
 
-test('a race whose loser was cancelled never yields a gain', async () => {
+test('a race whose loser was cancelled never reports a gain', async () => {
   const { result } = await race([{ handshakeMs: 30 }], [{ handshakeMs: 60 }], { trials: 6 });
   assert.equal(result.summary.gainMs, null);
 });
 
-test('one protocol only: the other contender is not even loaded', async () => {
+test('one protocol only: the other contender is not loaded', async () => {
   const { contenders } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], { mode: 'h2', trials: 2 });
   assert.equal(contenders.h3.prepared(), 0);
   assert.equal(contenders.h2.prepared(), 1);
@@ -174,7 +174,7 @@ test('progress names the trial, and its times count from the start of that trial
   assert.equal(told[6], '2/2 h3 started 0');
 });
 
-test('the answers of the race are its discovery, and the verdict comes from them', async () => {
+test("discovery uses the race's own answers, and the verdict is based on them", async () => {
   const { result } = await race(
     [{ handshakeMs: 2, refusal: 'udp-refused' }],
     [{ handshakeMs: 20, altSvc: 'h3=":8443"', knownRoot: false }],
@@ -211,7 +211,7 @@ test('no address: an error and no trials', async () => {
   assert.equal(contenders.h3.targets.length, 0);
 });
 
-test("the user's abort ends everything at once; finished trials stay, the one under way is left out", async () => {
+test('cancelling ends everything at once; finished trials are kept, the current one is left out', async () => {
   const abort = new AbortController();
   const { time, contenders, options } = arrange([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
     trials: 5,
@@ -227,7 +227,7 @@ test("the user's abort ends everything at once; finished trials stay, the one un
   assert.equal(result.trials.length, 3);
 });
 
-test('a signal that was aborted before starts nothing', async () => {
+test('a signal that is already aborted starts nothing', async () => {
   const { result, contenders } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
     signal: AbortSignal.abort(),
   });
@@ -235,10 +235,10 @@ test('a signal that was aborted before starts nothing', async () => {
   assert.equal(contenders.h3.targets.length, 0);
 });
 
-test('what is started after the deadline, before its timer fired, is given time that a transport can take', async () => {
+test('an attempt started after the deadline, before its timer, gets a time-out that a transport accepts', async () => {
   const { time, options } = arrange([{ handshakeMs: 1 }], [{ handshakeMs: 1 }]);
   const { clock } = time;
-  // A machine that stands still while the start delay is waited for: the timer fires long after the time-out.
+  // A machine that is suspended during the start delay: the timer fires long after the time-out.
   let lateMs = 0;
   const waits: number[] = [];
   const late = {

@@ -1,5 +1,5 @@
-// The race of one origin from options to the finished record: looks up, prepares, runs the trials, learns between them.
-// Storing what was learnt happens after.
+// The race of one origin from options to the finished record: look-up, preparation, trials, and learning between them.
+// The caller stores what was learnt.
 
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { Names } from '@photofinish/shared/race/discovered';
@@ -28,27 +28,27 @@ export interface RaceOptions {
   readonly network: string;
   readonly mode: Mode;
   readonly memory: Memory;
-  /** How many trials, one after the other; `compare` counts `pairs` instead. */
+  /** Number of consecutive trials; `compare` uses `pairs` instead. */
   readonly trials: number;
-  /** The most pairs of single-protocol trials in `compare`, which ends when they have decided; left out: 15. */
+  /** Maximum number of pairs of single-protocol trials in `compare`, which ends once they have decided; default 15. */
   readonly pairs?: number;
-  /** After so long `compare` begins no further pair; left out: however long it takes. */
+  /** After this time `compare` starts no further pair; unlimited if absent. */
   readonly seriesMs?: number;
   readonly pacing: PacingOptions;
-  /** Over all trials together; left out: each trial has its own. */
+  /** For all trials together; if absent, each trial has its own. */
   readonly limits?: AttemptLimits;
-  /** Of one trial, and of the look-up before the first. */
+  /** For each trial, and for the look-up before the first. */
   readonly timeoutMs: number;
   readonly known?: PriorKnowledge;
   readonly contenders: Contenders;
   readonly clock: Clock;
-  /** How late this machine is; without it nothing counts as late. */
+  /** Measures how late this machine is; if absent, nothing counts as late. */
   readonly watchLateness?: WatchLateness;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Omit<Progress, 'id' | 'type'>) => void;
 }
 
-/** The modes of the trials that may come, in order; in a series the order within a pair alternates. */
+/** The modes of all possible trials in order; in a series the order within a pair alternates. */
 function scheduleOf(options: RaceOptions): Mode[] {
   const rules = MODE_RULES[options.mode];
   if (rules.kind === 'race') return Array<Mode>(options.trials).fill(options.mode);
@@ -58,28 +58,30 @@ function scheduleOf(options: RaceOptions): Mode[] {
   ).flat();
 }
 
-/** Loads what the trials need; a contender that no group names stays unloaded. */
+/** Loads the transports that the trials need; a contender in no group is not loaded. */
 async function prepare(schedule: readonly Mode[], contenders: Contenders): Promise<void> {
   const groups = [...new Set(schedule)].flatMap((mode) => raceRulesOf(mode).groups);
   const names = new Set(groups.flatMap((group) => group.contenders));
   await Promise.all([...names].map((name) => contenders[name].prepare()));
 }
 
-/** Where the endpoints of a race come from before its trials; looked up again only when what is advertised has changed. */
+/**
+ * Source of a race's endpoints before its trials; looked up again only when the advertised alternatives have changed.
+ */
 interface Endpoints {
   readonly endpoints: readonly Endpoint[];
   readonly names: Names;
-  /** The alternatives that were asked about. */
+  /** The alternatives that were looked up. */
   readonly advertised: string;
 }
 
-/** A look-up that led to no endpoint, with what it learnt all the same. */
+/** A look-up without an endpoint, with what it learnt nevertheless. */
 type FailedDiscovery = Extract<Discovery, { readonly ok: false }>;
 
 function queryOf(options: RaceOptions, mode: Mode, memory: RaceMemory): DiscoveryQuery {
   const { clock, origin } = options;
   const { discovers, h3Places } = raceRulesOf(mode);
-  // Within a trial their questions would hold up the origin's own answers, and nothing would come of them.
+  // Within a trial their questions would delay the origin's own answers, and their results would not be used.
   const idle = discovers === 'during' && leavesH3Out(mode, memory.hints, clock.epochMs());
   return {
     origin,
@@ -109,7 +111,7 @@ interface Race {
   readonly spent: RaceUsage;
 }
 
-/** What a race has done of what its limits allow. */
+/** How much of its limits a race has used. */
 interface RaceUsage {
   attempts: number;
   traffic: Traffic;
@@ -144,7 +146,7 @@ function driveOne(race: Race, index: number, endpoints: Endpoints | null) {
     decision: memory.decision(),
     hints: memory.hints,
     epochMs: clock.epochMs(),
-    // A series measures what one connection takes.
+    // A series measures the time of one connection.
     pacing: mode === options.mode ? options.pacing : { ...options.pacing, hedge: false },
     timeoutMs: options.timeoutMs,
     ...limitsOf(race),
@@ -170,12 +172,12 @@ function isUnfound(endpoints: Endpoints | FailedDiscovery): endpoints is FailedD
   return 'error' in endpoints;
 }
 
-/** Whether the race may make no further attempt. */
+/** Whether the race may start no further attempt. */
 function isExhausted({ options: { limits }, spent: { attempts, traffic } }: Race): boolean {
   return limits !== undefined && isUsedUp(limits, attempts, traffic);
 }
 
-/** Whether a series needs no further pair, or the race may make no further attempt. */
+/** Whether a series needs no further pair, or the race may start no further attempt. */
 function isOver(race: Race, done: readonly DrivenTrial[], sinceMs: number): boolean {
   if (isExhausted(race)) return true;
   const { options } = race;
@@ -188,14 +190,14 @@ function isOver(race: Race, done: readonly DrivenTrial[], sinceMs: number): bool
   );
 }
 
-/** Why a race was ended from outside: the signal's own words, where it has any. */
+/** The reason of the abort signal, if it has one. */
 function cancelledError(signal: AbortSignal | undefined): AttemptError {
   const reason: unknown = signal?.reason;
   const said = reason instanceof Error && reason.name !== 'AbortError' ? reason.message : null;
   return { code: 'cancelled', message: said ?? 'the race was cancelled' };
 }
 
-/** Runs the trials until one finds no endpoint at all, they have decided a comparison, or the signal is aborted. */
+/** Runs the trials until one finds no endpoint at all, a comparison is decided, or the signal is aborted. */
 async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memory'>> {
   const { options, schedule, memory } = race;
   const { clock, signal } = options;
@@ -211,7 +213,7 @@ async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memo
     names: endpoints?.names ?? null,
     error,
   });
-  // First, for a process's first look-up would be charged for all that is loaded and seeded with the transports.
+  // First, or loading and seeding the transports would count towards the first look-up of a process.
   if (!signal?.aborted) await prepare(schedule, options.contenders);
   for (const [index, mode] of schedule.entries()) {
     if (signal?.aborted) return sofar(cancelledError(signal));
@@ -241,10 +243,10 @@ async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memo
 }
 
 /**
- * Races one origin. `compare` gives two trials a pair, each of one protocol alone, and ends when they have decided; every
- * other mode gives `trials`. With memory `full` what one trial taught counts in the next. A name without an endpoint to
- * connect to gives `error` and no trials. An abort ends everything at once: the finished trials stay, the one under way is
- * left out, and `error` is `cancelled`. Rejects only when a contender cannot be loaded.
+ * Races one origin. `compare` runs two trials per pair, each of one protocol alone, and ends once they have decided;
+ * every other mode runs `trials`. With memory `full` the next trial uses what the previous one taught. A name without
+ * an endpoint gives `error` and no trials. An abort ends everything at once: finished trials are kept, the current one
+ * is left out, and `error` is `cancelled`. Rejects only when a contender cannot be loaded.
  */
 export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
   const { clock } = options;

@@ -1,4 +1,4 @@
-// How long a comparison goes on, in virtual time: while it is undecided, no longer, and within its limits.
+// How long a comparison continues, in virtual time: while it is undecided, no longer, and within its limits.
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
@@ -30,7 +30,7 @@ test('pairs that agree end a comparison as soon as it is decided', async () => {
   assert.match(verdictText(result.verdict), /\(80\.0 ms faster\)\.$/);
 });
 
-test('pairs that do not agree go on to fifteen, and then nothing is clear', async () => {
+test('pairs that disagree continue to fifteen, and the result is undecided', async () => {
   const turns = Array.from({ length: 15 }, (_, i) => (i % 2 === 0 ? 10 : 20));
   const result = await compare(times(...turns), times(...turns.map((ms) => 30 - ms)));
   assert.equal(pairsOf(result), 15);
@@ -42,19 +42,19 @@ test('pairs that do not agree go on to fifteen, and then nothing is clear', asyn
   );
 });
 
-test('whoever asks for more pairs, or fewer, gets at most those', async () => {
+test('a different number of pairs can be requested as the maximum', async () => {
   assert.equal(pairsOf(await compare(times(10), times(10), { pairs: 20 })), 20);
   assert.equal(pairsOf(await compare(times(10), times(10), { pairs: 4 })), 4);
   const one = await compare(times(10), times(90), { pairs: 1 });
   assert.deepEqual([pairsOf(one), one.summary.gainMs, one.summary.comparison], [1, null, undefined]);
 });
 
-test('a difference too small to be worth a word decides nothing, however many pairs agree', async () => {
+test('a negligible difference decides nothing, however many pairs agree', async () => {
   const result = await compare(times(100), times(101));
   assert.deepEqual([pairsOf(result), result.summary.comparison?.quicker], [15, null]);
 });
 
-test('three pairs in a row that are none end it: what fails is told, and not compared', async () => {
+test('three incomplete pairs in a row end it: the failure is reported, not compared', async () => {
   const dead = { handshakeMs: 1, refusal: 'udp-refused' } as const;
   const none = await compare([dead], times(20));
   assert.deepEqual([pairsOf(none), none.summary.failed], [3, 3]);
@@ -64,7 +64,7 @@ test('three pairs in a row that are none end it: what fails is told, and not com
   assert.deepEqual([pairsOf(some), some.summary.gainMs], [11 - 1, 10], 'seven whole ones');
 });
 
-test('a comparison out of time begins no further pair, but has its first three', async () => {
+test('a comparison out of time starts no further pair, but completes its first three', async () => {
   const slow = await compare(times(500), times(500), { seriesMs: 100 });
   assert.equal(pairsOf(slow), 3);
   assert.equal(slow.error, undefined, 'nobody cancelled it');
@@ -72,7 +72,7 @@ test('a comparison out of time begins no further pair, but has its first three',
   assert.equal(pairsOf(await compare(times(20), times(20), { seriesMs: 250 })), 5);
 });
 
-test('a comparison that is cut off is judged as one that might have gone on', async () => {
+test('an aborted comparison is evaluated as one that might have continued', async () => {
   const abort = new AbortController();
   const { time, options } = arrange(times(10), times(20), { mode: 'compare', signal: abort.signal });
   // Six pairs of 40 ms are done, the seventh is not.
@@ -84,13 +84,13 @@ test('a comparison that is cut off is judged as one that might have gone on', as
   assert.equal(whole.summary.comparison?.quicker, 'h3', 'six of six that could not become more');
 });
 
-test('progress counts the trials that there may be', async () => {
+test('progress counts the maximum number of trials', async () => {
   const told = new Set<string>();
   await compare(times(10), times(90), { onProgress: ({ trial, trials }) => told.add(`${trial}/${trials}`) });
   assert.deepEqual([told.size, told.has('1/30'), told.has('14/30')], [14, true, true]);
 });
 
-/** The rule alone, over the same times: pair after pair until it is decided. */
+/** The stopping rule alone, on the same times: pair after pair until it is decided. */
 function ruleOver(pairsMs: readonly PairMs[]) {
   for (let made = 3; ; made += 1) {
     const result = comparePairs(pairsMs.slice(0, made), pairsMs.length);
@@ -104,7 +104,7 @@ for (const [h3Ms, h2Ms] of [
   [40, 50],
   [300, 290],
 ] as const)
-  test(`whole races of ${h3Ms} against ${h2Ms} ms with heavy tails come to what the rule gives, whose rates are simulated`, async () => {
+  test(`whole races of ${h3Ms} against ${h2Ms} ms with heavy tails give the simulated rule’s result`, async () => {
     const random = seededRandom(1000 * h3Ms + h2Ms);
     const time = (trueMs: number) => Math.round(1000 * tailed(trueMs, TAILS.heavy, random)) / 1000;
     let named = 0;

@@ -1,5 +1,5 @@
-// What a trial starts, and when: the endpoints of a group one after the other (Happy Eyeballs v3 draft, section 6), and the
-// groups one after the other (P2, rule 1).
+// What a trial starts, and when: the endpoints of a group in order (Happy Eyeballs v3 draft, section 6), and the groups
+// in order (P2, rule 1).
 import type { Endpoint } from '../discover/endpoint.ts';
 import type { AttemptGroup } from './attempt-group.ts';
 import { newRun, type Run } from './attempt-run.ts';
@@ -32,8 +32,9 @@ function beginNext(s: TrialState, group: AttemptGroup, nowMs: number): void {
 }
 
 /**
- * One hedged QUIC attempt beside the first, if the handshake of that is overdue and nothing is adopted yet: what is only
- * learnt can wait. Like any other it starts no sooner than the draft's least delay after an attempt under way.
+ * Starts one hedged QUIC attempt beside the first if that one's handshake is overdue and nothing is adopted yet; after
+ * an adoption, learning about HTTP/3 can wait. Like any other it starts no sooner than the draft's minimum delay after
+ * an attempt in progress.
  */
 export function beginHedged(s: TrialState, nowMs: number): void {
   const first = s.firstQuic;
@@ -50,8 +51,9 @@ export function beginHedged(s: TrialState, nowMs: number): void {
 }
 
 /**
- * On an unknown path a sign of life says what a round trip takes, and so when a handshake is overdue: QUIC's own, else
- * old HTTP's. If its handshake is overdue as well, silence is not a host without HTTP/3 but a path that loses packets.
+ * On an unknown path a sign of life shows how long a round trip takes, and so when a handshake is overdue: QUIC's own,
+ * else old HTTP's. If the latter's handshake is overdue as well, silence does not mean a host without HTTP/3 but a path
+ * that loses packets.
  */
 export function onSignOfLife(s: TrialState, run: Run, transportMs: number): void {
   if (s.plan.pacing.hedge?.bySignOfLife !== true) return;
@@ -64,7 +66,7 @@ function mayStart(s: TrialState, group: AttemptGroup): boolean {
   return isOpen(s) || group.rules.whenBeaten === 'runs-on';
 }
 
-/** Starts what is due in a group and sets the timer for what is not: only attempts under way are waited for. */
+/** Starts what is due in a group and sets the timer for the rest; only attempts in progress delay the next. */
 export function drain(s: TrialState, group: AttemptGroup, nowMs: number): void {
   while (mayStart(s, group) && group.waiting() > 0) {
     if (group.connecting.size > 0 && nowMs < group.dueMs()) {
@@ -81,12 +83,12 @@ export function open(s: TrialState, group: AttemptGroup, nowMs: number): void {
   drain(s, group, nowMs);
 }
 
-/** Whether a group has lost: all its endpoints have failed. */
+/** Whether all endpoints of a group have failed. */
 export function isSpent(group: AttemptGroup): boolean {
   return group.winner === null && group.connecting.size === 0 && group.waiting() === 0;
 }
 
-/** Opens the next group that has an endpoint, and paces the one after it. */
+/** Opens the next group that has an endpoint, and sets the timer for the one after it. */
 export function openNext(s: TrialState, nowMs: number): void {
   if (s.staggered.length === 0) return;
   let group: AttemptGroup | undefined;
@@ -97,10 +99,10 @@ export function openNext(s: TrialState, nowMs: number): void {
   setTimer(s, 'stagger', s.staggered.length > 0 ? nowMs + s.plan.pacing.groupDelayMs : null);
 }
 
-/** The groups that open with the trial, at time 0. */
+/** Opens the groups that open at time 0. */
 export function openFirst(s: TrialState): void {
   for (const group of s.groups) if (group.rules.opens === 'at-once') open(s, group, 0);
-  // A timer of 0 ms would still let a quick handshake finish first.
+  // With a timer of 0 ms a fast handshake could still finish first.
   if (s.plan.pacing.groupDelayMs === 0) while (s.staggered.length > 0) openNext(s, 0);
   else if (s.groups.some((group) => group.opened && isSpent(group))) openNext(s, 0);
   else if (s.staggered.length > 0) setTimer(s, 'stagger', s.plan.pacing.groupDelayMs);

@@ -1,4 +1,4 @@
-// One summary per series of trials: counts, statistics over adopted trials, and what its pairs show, if it is `compare`.
+// One summary per series of trials: counts, statistics over adopted trials, and the result of its pairs for `compare`.
 import { timedTrials } from '@photofinish/shared/race/conclusive';
 import type { CacheUse, Comparison, Mode, Summary, Trial } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
@@ -16,8 +16,8 @@ function compared(trials: readonly Trial[], mostPairs: number): Pick<Summary, 'g
 }
 
 /**
- * Counts and statistics of a series; h3 + h2 + http/1.1 + failed = trials. `mostPairs` is how many pairs a series may
- * have. Times of a series have no statistics here: one median of two protocols is the time of neither.
+ * Counts and statistics of a series; h3 + h2 + http/1.1 + failed = trials. `mostPairs` is the maximum number of pairs
+ * of a series. A series has no time statistics here: a median across two protocols is the time of neither.
  */
 export function summaryOf(mode: Mode, trials: readonly Trial[], mostPairs: number = MOST_PAIRS): Summary {
   const adopted = (protocol: Trial['adopted']): number => trials.filter((t) => t.adopted === protocol).length;
@@ -33,8 +33,8 @@ export function summaryOf(mode: Mode, trials: readonly Trial[], mostPairs: numbe
 }
 
 /**
- * How often the host cache was asked, knew, and was right (P1: hit ratio and accuracy are different things);
- * `decisions` is what was remembered before each trial. Null for a mode that asks for no decision.
+ * How often the host cache was queried, had an answer, and was right (P1 distinguishes hit ratio and accuracy);
+ * `decisions` is what was remembered before each trial. Null for a mode that does not use decisions.
  */
 export function cacheUseOf(
   mode: Mode,

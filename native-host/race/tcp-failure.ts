@@ -1,8 +1,11 @@
-// From what Node, OpenSSL and undici throw to the failure taxonomy, for attempts over TCP and TLS. One table each.
+// Maps errors of Node, OpenSSL and undici to the failure taxonomy, for attempts over TCP and TLS.
 import type { AttemptError, CertificateReason } from '@photofinish/shared/race/outcome';
 import { TOO_LARGE } from './response-reading.ts';
 
-/** HTTP/2's error codes (RFC 9113 section 7) in the registry's order, from 0: some are told by number, some by name. */
+/**
+ * HTTP/2's error codes (RFC 9113 section 7) in the order of the registry, from 0: some errors give the number, some the
+ * name.
+ */
 const HTTP2_CODES = [
   'NO_ERROR',
   'PROTOCOL_ERROR',
@@ -20,7 +23,7 @@ const HTTP2_CODES = [
   'HTTP_1_1_REQUIRED',
 ] as const;
 
-/** The name of a code, or the code itself where nobody has registered one. */
+/** The name of a code, or the code itself if it is not registered. */
 function http2CodeName(code: number): string {
   return HTTP2_CODES[code] ?? `0x${code.toString(16)}`;
 }
@@ -43,34 +46,34 @@ const CERTIFICATE_REASONS: Readonly<Record<string, CertificateReason>> = {
   UNABLE_TO_DECRYPT_CERT_SIGNATURE: 'bad-signature',
 };
 
-/** What Node adds to OpenSSL's words: its own flag, which is not ours. */
+/** Node appends advice about its own command-line flag, which does not apply here. */
 const NODE_ADVICE = '; if the root CA';
 
-/** The alert with which a server says that it has none of the offered protocols (RFC 7301 section 3.2). */
+/** The alert for no common application protocol (RFC 7301 section 3.2). */
 const NO_APPLICATION_PROTOCOL = /NO_APPLICATION_PROTOCOL/;
 
-/** OpenSSL's name of an error that a peer's alert is; what follows is the alert's own (RFC 8446 section 6). */
+/** OpenSSL's code of an error caused by a peer's alert; the suffix is the alert's name (RFC 8446 section 6). */
 const ALERT = /_ALERT_([A-Z_]+)$/;
 
-/** OpenSSL found no version in common, and says so to the server by that alert. */
+/** OpenSSL found no common version, and sends the server that alert. */
 const NO_COMMON_VERSION: ReadonlySet<string> = new Set([
   'ERR_SSL_UNSUPPORTED_PROTOCOL',
   'ERR_SSL_WRONG_SSL_VERSION',
 ]);
 
-/** The first bytes of the answer are no TLS record. */
+/** The first bytes received are not a TLS record. */
 const NOT_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
 
 function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** OpenSSL's own words, without the address and the source line that it puts around them. */
+/** OpenSSL's reason, without the address and source line around it. */
 function tlsMessage(error: Error): string {
   return 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
 }
 
-/** The one form of a refused certificate. */
+/** The common form of a certificate error. */
 export function certificateError(reason: CertificateReason, message: string): AttemptError {
   return { code: 'certificate-invalid', message: `${reason}: ${message}`, reason };
 }
@@ -90,7 +93,7 @@ function tlsError(error: Error): AttemptError | null {
   return null;
 }
 
-/** Why TCP or TLS failed; `connected`: TCP was up; `judged`: Node refused the certificate, and this is why. */
+/** Why TCP or TLS failed; `connected`: TCP was connected; `judged`: Node refused the certificate with this error. */
 export function connectError(
   error: Error,
   { connected, judged }: { readonly connected: boolean; readonly judged: boolean },
@@ -101,17 +104,17 @@ export function connectError(
     return certificateError(CERTIFICATE_REASONS[code] ?? 'other', message);
   }
   if (connected) return tlsError(error) ?? { code: 'connection-closed', message: error.message };
-  // Unreachable networks and hosts, and local refusals, are told by their message; only silence is a time-out.
+  // For unreachable networks and hosts and local refusals the message gives the reason; only silence is a time-out.
   return { code: code === 'ETIMEDOUT' ? 'tcp-timeout' : 'tcp-refused', message: error.message };
 }
 
-/** GOAWAY, as undici and Node tell of it: the second, where the code makes it the end of our request as well. */
+/** GOAWAY as reported by undici and Node; the second form is used when the code ends our request as well. */
 const GOAWAY = /"GOAWAY" frame received with code (\d+)|^Session closed with error code (\d+)/;
 
-/** RST_STREAM: by the peer, or by Node where the answer is malformed; it does not say which. */
+/** RST_STREAM: by the peer, or by Node if the answer is malformed; the message does not say which. */
 const STREAM_CLOSED = /^Stream closed with error code (?:NGHTTP2_)?(\w+)/;
 
-/** What nghttp2 refuses to go on with, and says so to the server (RFC 9113 section 5.4.1). */
+/** A violation by the peer on which nghttp2 ends the connection, telling the server so (RFC 9113 section 5.4.1). */
 const BREACH = 'ERR_HTTP2_ERROR';
 
 function http2Error(error: Error): AttemptError | null {
@@ -123,7 +126,7 @@ function http2Error(error: Error): AttemptError | null {
   }
   const [, wireCode] = STREAM_CLOSED.exec(error.message) ?? [];
   if (wireCode !== undefined) {
-    // REFUSED_STREAM: not processed either (RFC 9113 section 8.7), as H3_REQUEST_REJECTED over QUIC.
+    // REFUSED_STREAM: not processed either (RFC 9113 section 8.7), like H3_REQUEST_REJECTED over QUIC.
     const code = wireCode === 'REFUSED_STREAM' ? 'goaway' : 'connection-closed';
     return { code, message: `the request's stream was reset (${wireCode})`, wireCode };
   }

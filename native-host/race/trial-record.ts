@@ -1,9 +1,9 @@
-// The record of a trial as far as it has come: what of the state machine's own is worth keeping.
+// The record of a trial so far, extracted from the state machine.
 import type { Trial } from '@photofinish/shared/race/outcome';
 import { attemptOf, type Run, rounded } from './attempt-run.ts';
 import { isExhausted, type TrialState } from './trial-state.ts';
 
-/** Whether HTTP/3 failed somewhere and yet is not lost: the race was decided before its other endpoints were. */
+/** Whether HTTP/3 failed somewhere but is not lost: the race was decided before its other endpoints were tried. */
 function h3Undecided(s: TrialState): boolean {
   const h3 = s.runs.filter((run) => run.endpoint.contender === 'h3');
   const proven = (run: Run): boolean => run.outcome === 'adopted' || run.outcome === 'established-late';
@@ -14,7 +14,7 @@ function h3Undecided(s: TrialState): boolean {
   );
 }
 
-/** Addresses that a limit kept the trial from, and nothing else did. */
+/** Addresses not tried because of a limit, and for no other reason. */
 function untriedAddresses(s: TrialState): number {
   const left = isExhausted(s) && s.adopted === null ? s.groups.flatMap((group) => group.endpoints()) : [];
   const tried = new Set(s.runs.map(({ endpoint }) => endpoint.address));
@@ -22,7 +22,7 @@ function untriedAddresses(s: TrialState): number {
   return new Set(untried.filter((address) => !tried.has(address))).size;
 }
 
-/** The trial as its record keeps it. */
+/** The record of the trial. */
 export function trialOf(s: TrialState): Trial {
   const untried = untriedAddresses(s);
   return {

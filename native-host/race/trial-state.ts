@@ -1,5 +1,5 @@
-// What a trial is at one moment: its attempts, its groups, what was decided, and the actions not yet handed out. Counters
-// stand where a scan over all attempts would otherwise be needed at every event.
+// The state of a trial: its attempts, groups, decision, and the actions not yet returned. Counters avoid scanning all
+// attempts at every event.
 import type { Progress } from '@photofinish/shared/port/wire';
 import { type Endpoint, endpointKey } from '../discover/endpoint.ts';
 import { AttemptGroup } from './attempt-group.ts';
@@ -12,29 +12,29 @@ import { isUsedUp } from './trial-budget.ts';
 export interface TrialState {
   readonly plan: TrialPlan;
   readonly groups: readonly AttemptGroup[];
-  /** Attempt groups that open one after the other, those not opened yet. */
+  /** Staggered groups that have not opened yet. */
   readonly staggered: AttemptGroup[];
   readonly runs: Run[];
-  /** Keys of the endpoints that count for the limits. */
+  /** Keys of the endpoints counted towards the limits. */
   readonly visited: Set<string>;
-  /** Endpoints that were due when the limit of endpoints was reached. */
+  /** Endpoints that were due after the endpoint limit was reached. */
   readonly untried: Endpoint[];
-  /** How many attempts are in each phase. */
+  /** Number of attempts in each phase. */
   readonly count: Record<Phase, number>;
-  /** What the attempts cost the network as far as they have told. */
+  /** Network cost of the attempts as reported so far. */
   traffic: Traffic;
   actions: TrialAction[];
   adopted: Run | null;
   firstQuic: Run | null;
   /** HTTP/3 was established after another protocol had been adopted. */
   lateH3: boolean;
-  /** Answers whose alternatives are being followed. */
+  /** Number of answers whose alternatives are being followed. */
   following: number;
   /** The list of endpoints is complete. */
   listed: boolean;
-  /** The deadline has passed, or the race was cancelled: nothing is started any more. */
+  /** The deadline has passed, or the race was cancelled: nothing more is started. */
   expired: boolean;
-  /** `done` was said. */
+  /** `done` was emitted. */
   finished: boolean;
 }
 
@@ -62,17 +62,17 @@ export function newTrial(plan: TrialPlan): TrialState {
   };
 }
 
-/** Whether the race is still open: nothing is adopted, or what is does not answer. */
+/** Whether the race is still open: nothing is adopted, or the adopted attempt does not answer. */
 export function isOpen({ adopted }: TrialState): boolean {
   return adopted === null || adopted.phase === 'overdue';
 }
 
-/** Whether the trial may make no further attempt. */
+/** Whether the trial may start no further attempt. */
 export function isExhausted({ plan, runs, traffic }: TrialState): boolean {
   return isUsedUp(plan.limits, runs.length, traffic);
 }
 
-/** Whether an attempt may go there, which then counts among the endpoints. */
+/** Whether an attempt may be made there; if so, counts it among the endpoints. */
 export function visits({ visited, plan }: TrialState, endpoint: Endpoint): boolean {
   const key = endpointKey(endpoint);
   if (!visited.has(key) && visited.size >= plan.limits.endpoints) return false;
@@ -84,19 +84,19 @@ export function tell(s: TrialState, event: Progress['event'], run: Run, atMs: nu
   s.actions.push({ type: 'tell', event, attempt: run.id, contender: run.endpoint.contender, atMs });
 }
 
-/** Sets a timer anew; null forgets it. */
+/** Sets a timer, replacing an earlier setting; null clears it. */
 export function setTimer(s: TrialState, timer: TimerName, atMs: number | null): void {
   s.actions.push({ type: 'timer', timer, atMs });
 }
 
-/** Sets the timer of a group's pace, unless it stands there already. */
+/** Sets the timer of a group's pace, unless it is already set to that time. */
 export function setPace(s: TrialState, group: AttemptGroup, atMs: number | null): void {
   if (group.timerMs === atMs) return;
   group.timerMs = atMs;
   setTimer(s, `group-${group.index}`, atMs);
 }
 
-/** Moves an attempt to another phase; no other way leads there. */
+/** Moves an attempt to another phase; the only way to do so. */
 export function enter(s: TrialState, run: Run, phase: Phase): void {
   s.count[run.phase] -= 1;
   s.count[phase] += 1;

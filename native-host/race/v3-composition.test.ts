@@ -1,5 +1,5 @@
-// Happy Eyeballs v3 from the first question to the adopted protocol, in virtual time: the real resolution and the real
-// race together, answers and peers as told. What each does alone is tested beside it; here it is their interplay.
+// Happy Eyeballs v3 from the first question to the adopted protocol, in virtual time: real resolution and race
+// together, with scripted answers and peers. Each is tested separately; this tests their interplay.
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -16,7 +16,7 @@ import type { Script } from '../testing/virtual-time.ts';
 import type { PriorKnowledge } from './remembered.ts';
 import { raceOrigin } from './run.ts';
 
-/** Public addresses, or the guard would let nothing through; nothing is ever sent. */
+/** Public addresses, which the guard accepts; nothing is ever sent. */
 const [V4, V6, V6_MORE, V4_SERVICE] = ['1.1.1.1', '2606:4700::1111', '2606:4700::1001', '8.8.8.8'];
 const NEVER: Script = { handshakeMs: null };
 
@@ -27,7 +27,7 @@ interface Reply {
 }
 
 interface Scene {
-  /** By `KIND name`, times from the question on; empty at once unless said. */
+  /** By `KIND name`, times from the question on; answered at once with nothing by default. */
   readonly dns: Readonly<Record<string, Reply>>;
   /** In the order of the attempts, the last one repeating. */
   readonly h3?: readonly Script[];
@@ -72,7 +72,7 @@ const attempts = (race: OriginRace): string[] =>
     (a) => `${a.protocol} ${a.address} ${a.port} ${a.startedMs} ${a.outcome}`,
   );
 
-// HTTPS records of origins on other ports have a name of their own (RFC 9460 section 9.1).
+// HTTPS records of origins on other ports have a different owner name (RFC 9460 section 9.1).
 const HTTPS = 'HTTPS _8443._https.a.test';
 
 test('HTTPS, AAAA and A in time: HTTP/3 over IPv6 first, and its time counts from the first question', async () => {
@@ -88,7 +88,7 @@ test('HTTPS, AAAA and A in time: HTTP/3 over IPv6 first, and its time counts fro
   assert.equal(race.trials[0]?.establishedMs, 50);
 });
 
-test('an HTTPS record later than the resolution delay: HTTP/3 joins the list behind what has been started', async () => {
+test('an HTTPS record after the resolution delay: HTTP/3 joins the list behind those already started', async () => {
   const { race } = await play({
     dns: {
       [HTTPS]: { atMs: 120, services: [{ target: 'a.test' }] },
@@ -102,7 +102,7 @@ test('an HTTPS record later than the resolution delay: HTTP/3 joins the list beh
   assert.match(second ?? '', /^h3 .* 310 adopted$/);
 });
 
-test('IPv6 black-holed for both protocols: both are found on IPv4', async () => {
+test('IPv6 black-holed for both protocols: both are established on IPv4', async () => {
   const { race } = await play({
     dns: {
       [HTTPS]: { atMs: 5, services: [{ target: 'a.test' }] },
@@ -116,7 +116,7 @@ test('IPv6 black-holed for both protocols: both are found on IPv4', async () => 
   assert.match(tried.at(-1) ?? '', new RegExp(`^h3 ${V4} .* adopted$`));
 });
 
-test('a better list arrives while the first attempt hangs: it re-sorts only what has not started', async () => {
+test('a better list arrives while the first attempt hangs: it reorders only endpoints not yet started', async () => {
   const { race } = await play({
     dns: {
       'AAAA a.test': { atMs: 200, addresses: [V6, V6_MORE] },
@@ -127,7 +127,7 @@ test('a better list arrives while the first attempt hangs: it re-sorts only what
   assert.deepEqual(attempts(race), [`h2 ${V4} 8443 55 cancelled`, `h2 ${V6} 8443 305 adopted`]);
 });
 
-test('a service on another port and host is tried there and nowhere else with its protocol', async () => {
+test('a service on another port and host is tried there with its protocol, and nowhere else', async () => {
   const { race } = await play({
     dns: {
       [HTTPS]: {
@@ -172,7 +172,7 @@ for (const alternative of ['elsewhere.test:443', ':4433'])
       await startsAt({ untilMs: Number.MAX_SAFE_INTEGER, code: 'udp-timeout' }),
       `h2 ${V6} 8443 10 adopted`,
     );
-    // Where it may work, the draft's resolution delay is spent on it.
+    // If it may work, the draft's resolution delay is spent on it.
     assert.match((await startsAt(null)) ?? '', /^h2 \S+ 8443 (60|310) /);
   });
 
@@ -185,7 +185,7 @@ test('a race that is over no longer waits for names', async () => {
   assert.ok(cancelled.includes(HTTPS));
 });
 
-test('all questions come to nothing: no trial, and the error says so', async () => {
+test('all questions without an answer: no trial, and the error says so', async () => {
   const { race } = await play({ dns: {} });
   assert.deepEqual([race.error?.code, race.trials.length], ['no-address', 0]);
 });
