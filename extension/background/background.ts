@@ -1,13 +1,13 @@
-// The background: wires observers, ledger, pages, helper and popup together, and nothing else.
+// The background: wires observers, ledger, pages, helper and popup together, and does nothing else.
 //
-// The life of a request: the browser tells of it when it ends, `recordable` turns it away or the request table keeps it,
-// until its page tells of it too in a numbered batch (or nobody does in time). The recorder joins the two halves into one
-// observation, the ledger counts it in one transaction, and only then is the batch acknowledged, the tab drawn anew and
-// the helper told. Before all that, the navigation had its forecast. docs/architecture.md follows it file by file.
+// The life of a request: when it ends, the browser reports it; `recordable` rejects it or the request table keeps it
+// until its page reports it too, in a numbered batch, or the wait times out. The recorder joins the two halves into one
+// observation, the ledger counts it in one transaction, and only then is the batch acknowledged, the tab redrawn and
+// the helper informed. The navigation's forecast came before all that. docs/architecture.md follows it file by file.
 //
-// It lives as a service worker (Chromium) or event page (Firefox) that the browser may end at any moment, so every
-// listener is registered in the first turn, waits for `ready` before it touches state, and acknowledges nothing before
-// it is durable.
+// This is a service worker (Chromium) or event page (Firefox) that the browser may terminate at any moment. Every
+// listener is therefore registered synchronously at startup, waits for `ready` before it touches state, and
+// acknowledges nothing before it is durable.
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
@@ -54,7 +54,7 @@ const { version } = chrome.runtime.getManifest();
 const store = openStore();
 const table = createRequestTable();
 const recordable = createRecordable();
-/** Why the newest batch could not be recorded; null: it was. */
+/** Why the newest batch could not be recorded; null if it was. */
 let trouble: string | null = null;
 let rooms: Rooms | null = null;
 let settings = DEFAULT_SETTINGS;
@@ -187,7 +187,7 @@ async function start() {
   return { ledger, pages, presenter, recorder, upload, failures, steering };
 }
 
-/** Runs at once where that is possible, so that nothing waits for a promise's turn, else in order once it is. */
+/** Runs synchronously if everything is ready, to avoid the delay of a promise turn; otherwise later, in order. */
 function whenReady(run: (rooms: Rooms) => void): void {
   if (rooms !== null) run(rooms);
   else ready.then(run).catch(logged);
@@ -199,7 +199,7 @@ async function beginRecording(loaded: Settings): Promise<void> {
   recordable.begin(await knownTabs(settings.neverRecord.length > 0));
 }
 
-/** What is never to be recorded is not known. */
+/** Used when it is not known what must never be recorded. */
 async function recordNothing(error: unknown): Promise<void> {
   logged(error);
   recordable.refuseAll();
@@ -258,7 +258,7 @@ observeRequests({
     if (!recordable.mayRecord({ request, shownNow: true })) return;
     const answer = answerOf(request);
     table.add(asServed(request, rooms?.steering ?? null));
-    // A background that this very answer woke up is not ready yet.
+    // A background that was woken up by this very answer is not ready yet.
     if (answer !== null) whenReady(({ steering }) => steering?.answered(answer));
     batchQueue.sweepSoon();
   },
@@ -292,7 +292,7 @@ observeNavigations({
     void ready.then((started) => tabs.failed(tabId, failure, started)).catch(logged),
 });
 
-/** Asks the helper about a page that is about to come. */
+/** Asks the helper about a page that is about to be loaded. */
 function foretell(tabId: number, frameId: number, url: string): void {
   whenReady(() => {
     if (recordable.mayRecord({ tabId, pageUrl: url })) forecaster.navigate(tabId, frameId, url);
@@ -339,7 +339,7 @@ chrome.alarms.onAlarm.addListener(({ name }) => {
   if (name === STEER_ALARM) ready.then(({ steering }) => steering?.expire()).catch(logged);
 });
 
-/** Forgets everything; the helper's cache, too, where a helper answers. */
+/** Deletes everything, including the helper's cache if a helper answers. */
 async function wipe(): Promise<number | null> {
   const { ledger, pages, steering, upload } = await ready;
   races.withdraw(() => true);
@@ -347,16 +347,16 @@ async function wipe(): Promise<number | null> {
   pages.clear();
   inspection.forget();
   forecaster.forget();
-  // What has ended and still waits for its page's word belongs to what is forgotten.
+  // Requests that have ended and still wait for their page's timing are part of what is deleted.
   table.expire(Number.POSITIVE_INFINITY);
-  // So do batches that pages left behind.
+  // So are batches that pages left behind.
   await takeLeft(chrome.storage.session, async () => {});
   await chrome.storage.session.remove(UNASKED_KEY);
   await steering?.wipe();
-  // What is on its way to the helper comes before its own wipe: later messages of it would bring it back.
+  // Uploads in progress must finish before the helper's own wipe: arriving later, they would restore deleted data.
   await upload().catch(() => {});
   const wiped = await helper.wipe().catch(() => null);
-  // Last, for the helper's names would be taken over anew until they are gone.
+  // Last, because until the helper's names are gone they would be adopted again.
   await forgetNames(store);
   return wiped;
 }

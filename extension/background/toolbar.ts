@@ -1,5 +1,5 @@
-// The toolbar button of a tab: the mark, the badge text and the verdict as a tooltip. Text and shape both say it,
-// because colour alone would not reach everyone.
+// The toolbar button of a tab: the mark, the badge text and the verdict as a tooltip. Text and shape both show it,
+// because not everyone can see the colour.
 import { type Protocol, protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../common/catalog.ts';
 
@@ -11,7 +11,7 @@ const MARKS: Record<Protocol, { readonly icon: string; readonly badge: string }>
   unknown: { icon: 'unknown', badge: '?' },
 };
 
-/** Shows a protocol on a tab's button, with the verdict as its tooltip. A tab that is gone by now is no error. */
+/** Shows a protocol on a tab's button, with the verdict as its tooltip. A tab that no longer exists is not an error. */
 export async function setToolbar(tabId: number, protocol: Protocol, verdict: string | null): Promise<void> {
   const { icon, badge } = MARKS[protocol];
   const title = verdict ?? getMessage('popupToolbarProtocol', { protocol: protocolName(protocol) });

@@ -1,9 +1,9 @@
-// Opens the welcome page when Photofinish is installed, and never again by itself: browsers say "installed" anew each
-// time an extension is loaded from a folder.
+// Opens the welcome page when Photofinish is installed, and never again automatically: browsers report an installation
+// each time an extension is loaded from a folder.
 import { changeSettings, loadSettings } from '../common/settings.ts';
 import type { Store } from '../common/store/store.ts';
 
-/** To be called in the background's first turn. */
+/** Must be called synchronously when the background starts. */
 export function welcomeOnInstall(store: Store): void {
   chrome.runtime.onInstalled.addListener(({ reason }) => {
     if (reason === 'install') void openOnce(store).catch(console.error);

@@ -1,6 +1,6 @@
-// The background's side of the developer tools: which tabs are inspected, what their requests were, and who watches.
-// A tab is inspected from the tools' first word until their port closes. Lives in memory only: it is the tools' view of
-// now, and the tools tell it again to a background that was started anew.
+// The background's side of the developer tools: which tabs are inspected, what their requests were, and who watches. A
+// tab is inspected from the first message of its tools until their port closes. Kept in memory only: it is a live view,
+// and the tools send everything again to a restarted background.
 import * as v from 'valibot';
 import {
   type DevtoolsMessage,
@@ -10,29 +10,29 @@ import {
 import type { InspectedRequest } from '../../common/inspected/har.ts';
 import { MAX_REQUESTS } from '../../common/inspected/log.ts';
 
-/** What of a browser's port is used. */
+/** The part of a browser's port that is used. */
 export interface DevtoolsPort {
   readonly onMessage: { addListener(listen: (message: unknown) => void): void };
   readonly onDisconnect: { addListener(listen: () => void): void };
 }
 
 export interface InspectionDeps {
-  /** Runs once it is known which tabs may be told of; in the order of the calls. */
+  /** Runs once it is known which tabs may be reported; in the order of the calls. */
   readonly inOrder: (run: () => void) => void;
-  /** Whether anything of what this tab shows may be kept. */
+  /** Whether anything that this tab shows may be kept. */
   readonly mayRecord: (tabId: number) => boolean;
-  /** What the tools saw in a tab, each request once. */
+  /** The requests that the tools saw in a tab, each once. */
   readonly onRequests: (tabId: number, requests: readonly InspectedRequest[]) => void;
-  /** The tools of a tab closed. */
+  /** The developer tools of a tab closed. */
   readonly onClosed: (tabId: number) => void;
 }
 
 export interface Inspection {
   accept(port: DevtoolsPort): void;
   isInspected(tabId: number): boolean;
-  /** Empties the lists of these tabs, or all of them. */
+  /** Empties the lists of these tabs, or of all tabs. */
   forget(tabs?: readonly number[]): void;
-  /** Tells the tab's requests now and as they come; gives the function that ends it. */
+  /** Passes the tab's requests to the listener, now and as they arrive; returns the function that stops it. */
   watch(tabId: number, listener: InspectedListener): () => void;
 }
 

@@ -1,4 +1,4 @@
-// Firefox's own rooms.
+// Firefox's implementation of the edition.
 import { observeFirefox, waitForRequests as waitForHeads } from '../observe/firefox-observer.ts';
 import { openBrowserSteering as openSteering } from '../steer/browser-steering.ts';
 import * as served from '../steer/served.ts';

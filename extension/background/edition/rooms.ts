@@ -1,5 +1,5 @@
-// The rooms that each edition has of its own. The background imports them as `#edition`, by which the build takes
-// those of one browser and leaves the other's out; unit tests run with Chromium's.
+// What each browser's edition implements. The background imports it as `#edition`; the build includes the
+// implementation of one browser and leaves the other out. Unit tests run with Chromium's.
 
 import type { Timing } from '../../common/timing.ts';
 import type { RequestSink } from '../observe/details.ts';
@@ -10,14 +10,14 @@ import type { SteeredAnswer } from '../steer/steering-state.ts';
 export interface EditionRooms {
   /** Starts listening; must be called synchronously when the background starts, or events are lost. */
   readonly observeRequests: (sink: RequestSink) => void;
-  /** How long a batch should wait, in milliseconds, until the requests of its newest entries have been told of. */
+  /** How long a batch should wait, in milliseconds, until the requests of its newest entries have been reported. */
   readonly waitForRequests: (entries: readonly Timing[], nowMs: number) => number;
-  /** Null in a browser that ignores what an extension says of alternatives. Rejects when storage or rules fail. */
+  /** Null in a browser that ignores alternatives set by an extension. Rejects when storage or rules fail. */
   readonly openBrowserSteering: (
     deps: Pick<SteerDeps, 'advertised' | 'nowMs' | 'onChange' | 'store'>,
   ) => Promise<Steering | null>;
-  /** What an answer tells steering; null: nothing. */
+  /** What steering learns from an answer; null: nothing. */
   readonly answerOf: (request: EndedRequest) => SteeredAnswer | null;
-  /** The request without our own header; `steering` is null until its state is there. */
+  /** The request without our own header; `steering` is null until its state is loaded. */
   readonly asServed: (request: EndedRequest, steering: Pick<Steering, 'isOurs'> | null) => EndedRequest;
 }

@@ -1,7 +1,7 @@
-// Asks the helper before each navigation what the page's origins will speak. The page's own origin goes out alone and
-// at once, in the event's own turn, so that its answer waits for nothing; the origins that the site used before follow
-// in a second message, from memory or from the ledger.
-// An asked forecast waits for its document's commit, until its tab navigates anew, and then belongs to that page.
+// Asks the helper before each navigation which protocols the page's origins will use. The page's own origin is sent
+// alone and synchronously in the event handler, so that nothing delays its answer; the origins that the site used
+// before follow in a second message, from memory or from the ledger. A forecast waits for its document's commit, or
+// until its tab navigates again, and then belongs to that page.
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import { MAX_FORECAST_ORIGINS } from '@photofinish/shared/port/wire';
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
@@ -20,32 +20,34 @@ export interface ForecasterDeps {
   readonly nowMs: () => number;
 }
 
-/** One navigation's forecasts, while they arrive. */
+/** The forecasts of one navigation, while they arrive. */
 export interface Navigation {
   readonly tabId: number;
   readonly frameId: number;
   readonly origin: Origin;
   readonly site: string;
   readonly askedAtMs: number;
-  /** What has arrived, each message's answer with its time. */
+  /** What has arrived: each message's answer with its time. */
   readonly arrived: { readonly forecasts: readonly Forecast[]; readonly atMs: number }[];
-  /** The document it became; null until it commits. */
+  /** The document that the navigation committed; null until then. */
   documentId: string | null;
 }
 
 const MAX_SITES_IN_MEMORY = 200;
 const MAX_WAITING = 200;
-/** Firefox begins a navigation anew when it gives it to another process, and sites send their visitors on to themselves. */
+/**
+ * Firefox restarts a navigation when it moves it to another process, and sites redirect their visitors to themselves.
+ */
 const SAME_NAVIGATION_MS = 2000;
 
 export interface Forecaster {
-  /** An outermost page is about to be asked for. */
+  /** An outermost page is about to be requested. */
   navigate(tabId: number, frameId: number, url: string): void;
-  /** The navigation became this document; null when no forecast was asked for it. */
+  /** The navigation committed this document; null when no forecast was requested for it. */
   commit(tabId: number, frameId: number, documentId: string): Navigation | null;
-  /** The site uses this origin: the next navigation asks for it too. */
+  /** The site uses this origin: the next navigation includes it. */
   remember(site: string, origins: Iterable<Origin>): void;
-  /** Forgets what sites use; the ledger is asked again. */
+  /** Forgets which origins sites use; the ledger is queried again. */
   forget(): void;
 }
 
@@ -59,7 +61,8 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
         navigation.arrived.push({ forecasts, atMs: nowMs() });
         onArrived(navigation);
       },
-      // No helper, or too slow a one: the page simply has no forecast, and the popup shows the helper's state.
+      // Without a helper, or with one that is too slow, the page has no forecast, and the popup shows the helper's
+      // state.
       () => {},
     );
 
@@ -98,7 +101,7 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
       waiting.delete(key);
       waiting.set(key, navigation);
       dropOldest(waiting, MAX_WAITING);
-      // A ledger that cannot be read costs the further forecasts only.
+      // A ledger that cannot be read costs only the additional forecasts.
       sendRest(navigation).catch(() => {});
     },
 
@@ -121,8 +124,8 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
   };
 }
 
-// What becomes of a navigation's forecasts once they arrive: steering obeys them, the page shows them, the ledger counts
-// the look-ups.
+// What happens with a navigation's forecasts once they arrive: steering acts on them, the page shows them, the ledger
+// counts the look-ups.
 
 export interface ForecastRooms {
   readonly ledger: Pick<KeptLedger, 'countLookups'>;
@@ -130,7 +133,7 @@ export interface ForecastRooms {
   readonly steering: Pick<Steering, 'forecast'> | null;
 }
 
-/** Puts what has arrived beside the origins of the page that the navigation became, if it became one yet. */
+/** Adds what has arrived to the origins of the page that the navigation committed, if it has committed one yet. */
 export function attachForecasts(pages: Pages, { documentId, askedAtMs, arrived }: Navigation): void {
   const page = documentId === null ? undefined : pages.get(documentId);
   if (page === undefined) return;
@@ -146,7 +149,7 @@ export async function useForecasts(
 ): Promise<void> {
   const newest = navigation.arrived.at(-1);
   if (newest === undefined) return;
-  // Before anything else: a rule counts for the answer that is on its way.
+  // First of all, because a rule must be in force for the answer that is on its way.
   await steering?.forecast(newest.forecasts, network, false);
   attachForecasts(pages, navigation);
   await ledger.countLookups(navigation.origin, navigation.site, newest.forecasts, network, Date.now());

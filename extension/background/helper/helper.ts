@@ -1,5 +1,5 @@
-// The helper as the rest of the extension sees it: forecasts, races, observations, each a typed call with its own
-// patience. Everything here rejects with a HelperError; nobody else in the extension knows the wire.
+// The helper as the rest of the extension sees it: forecasts, races and observations as typed calls, each with its own
+// time-out. Everything here rejects with a HelperError; nothing else in the extension knows the wire format.
 import type { DoctorFinding } from '@photofinish/shared/port/doctor';
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { Progress } from '@photofinish/shared/port/wire';
@@ -10,25 +10,25 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { HelperError } from '../../common/helper/state.ts';
 import type { Answer, HelperPort, Question } from './port.ts';
 
-/** A forecast later than this helps nobody: the page is there. */
+/** A later forecast is useless: the page has loaded by then. */
 const FORECAST_TIMEOUT_MS = 5000;
 /** A comparison's longest silence is one attempt's time-out (3 s) after waiting for a free slot. */
 const RACE_TIMEOUT_MS = 30_000;
 const STORE_TIMEOUT_MS = 15_000;
-/** It says hello to itself through every browser's launcher. */
+/** The doctor starts the helper through every browser's launcher and waits for its hello. */
 const DOCTOR_TIMEOUT_MS = 30_000;
 
 /** How an origin is to be raced. */
 export interface RaceOrder {
   readonly origin: Origin;
   readonly mode: Mode;
-  /** Whether somebody asked for it, or a visit did. */
+  /** Whether the user requested it or a visit triggered it. */
   readonly reason: 'click' | 'navigation';
-  /** Null: the mode's own. */
+  /** Null: the mode's default. */
   readonly startDelayMs: number | null;
 }
 
-/** Each protocol alone, in pairs: what the photo finish and the gain come from. */
+/** Each protocol alone, in pairs: the input of the photo finish and the gain. */
 export function comparison(origin: Origin): RaceOrder {
   return { origin, mode: 'compare', reason: 'click', startDelayMs: null };
 }
@@ -42,17 +42,17 @@ export interface RunningRace {
 export interface Helper {
   forecast(site: string, origins: readonly Origin[]): Promise<readonly Forecast[]>;
   race(order: RaceOrder, onProgress: (progress: Progress) => void): RunningRace;
-  /** Resolves once the helper has the observations on its disk. */
+  /** Resolves once the observations are durable in the helper. */
   observed(observations: readonly Observation[]): Promise<void>;
-  /** The label of the network the helper sees. */
+  /** The label of the network that the helper sees. */
   network(): Promise<string>;
-  /** Networks with names, and the one the machine is on. */
+  /** Networks with names, and the current one. */
   networks(): Promise<readonly NamedNetwork[]>;
-  /** Names a network, or takes its name away. */
+  /** Names a network, or removes its name. */
   nameNetwork(network: string, name: string | null): Promise<readonly NamedNetwork[]>;
   /** What the helper's doctor finds in its own installation. */
   doctor(): Promise<readonly DoctorFinding[]>;
-  /** Empties the host cache; the number of records that were in it. */
+  /** Empties the host cache; returns the number of records that were in it. */
   wipe(): Promise<number>;
 }
 
@@ -61,7 +61,7 @@ function expected<Type extends Answer['type']>(answer: Answer, type: Type): Extr
   throw new HelperError('helper-bad-reply', `the helper replied ${answer.type} instead of ${type}`);
 }
 
-/** `onNetwork` is told the label of the network that each forecast holds on. */
+/** `onNetwork` receives the label of the network that each forecast applies to. */
 export function createHelper(
   port: HelperPort,
   browser: Browser,
@@ -85,7 +85,7 @@ export function createHelper(
           return race;
         }),
         cancel: () => {
-          // Whatever it answers, the race's own reply tells how it ended.
+          // The answer does not matter: the race's own reply says how it ended.
           port.ask({ type: 'cancel', target: id }, { timeoutMs: STORE_TIMEOUT_MS }).reply.catch(() => {});
         },
       };

@@ -1,5 +1,5 @@
-// The background's line to the helper: opened where the user agreed to it, watched by whoever shows its state, and used
-// to hand on what was observed. Keeps the label of the network, which the helper alone can tell.
+// The background's connection to the helper: opened if the user agreed to it, observed by the pages that show its
+// state, and used to pass on observations. Keeps the label of the network, which only the helper can determine.
 
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -25,9 +25,9 @@ export interface HelperLinkDeps {
   readonly store: Store;
   /** Our name and version. */
   readonly program: string;
-  /** Hands on what waits in the outbox. */
+  /** Uploads the contents of the outbox. */
   readonly upload: () => Promise<void>;
-  /** The state or the network is another now. */
+  /** The state or the network has changed. */
   readonly onChange: () => void;
   readonly onNetwork: (label: string) => void;
 }
@@ -35,32 +35,32 @@ export interface HelperLinkDeps {
 export interface HelperLink {
   readonly helper: Helper;
   readonly state: HelperState;
-  /** Where the helper says this is; of the session before, until it says so itself. */
+  /** The network according to the helper; that of the session before, until the helper reports it. */
   readonly network: string;
-  /** Takes the label that a race or forecast came with. */
+  /** Takes the label that came with a race or forecast. */
   setNetwork(label: string): void;
-  /** Recalls the session's label, unless the helper has told one. */
+  /** Restores the session's label, unless the helper has already reported one. */
   recallNetwork(): Promise<void>;
-  /** Opens the line if the user agreed to it. */
+  /** Opens the connection if the user agreed to it. */
   connect(): void;
-  /** Asks for forecasts; whether the user still agrees is looked up beside it, so as not to be late. */
+  /** Requests forecasts; whether the user still agrees is checked in parallel, to save time. */
   forecast(site: string, origins: readonly Origin[]): Promise<readonly Forecast[]>;
-  /** Looks again whether the user agrees, and opens the line now, whatever pause was left, or closes it. */
+  /** Checks again whether the user agrees, and opens the connection now, without waiting out a pause, or closes it. */
   reconnect(): void;
-  /** Tells the state now and after each change; gives the function that ends it. */
+  /** Calls `told` with the state now and after each change; returns the function that stops it. */
   watch(told: (state: HelperState) => void): () => void;
-  /** Whether the helper answers, once that is known: a line that is being opened is waited for. */
+  /** Whether the helper answers, once that is known: waits for a connection that is being opened. */
   settled(): Promise<boolean>;
   /** Something is in the outbox. */
   uploadSoon(): void;
 }
 
-/** Several batches of one page go to the helper together. */
+/** Combines several batches of one page into one upload. */
 const UPLOAD_DELAY_MS = 1000;
 /** A helper starts in a fraction of a second, on a slow disk in a few. */
 const SETTLE_MS = 5000;
 
-/** Makes the line and opens it as soon as the user's consent is known. */
+/** Creates the connection and opens it as soon as the user's consent is known. */
 export function openHelperLink(deps: HelperLinkDeps): HelperLink {
   return new ConsentedLink(deps);
 }
@@ -68,7 +68,7 @@ export function openHelperLink(deps: HelperLinkDeps): HelperLink {
 class ConsentedLink implements HelperLink {
   readonly #deps: HelperLinkDeps;
   readonly #watchers = new Set<(state: HelperState) => void>();
-  /** Null until the user's answer is known. */
+  /** Null until the user's consent is known. */
   #consent: boolean | null = null;
   #network = NETWORK_UNKNOWN;
   #names: NetworkNames = new Map();
@@ -139,7 +139,7 @@ class ConsentedLink implements HelperLink {
   watch(told: (state: HelperState) => void): () => void {
     this.#watchers.add(told);
     told(this.#stateNow());
-    // Who looks wants to see what another browser, or the command line, named meanwhile.
+    // The user looking at the page wants to see names given meanwhile in another browser or on the command line.
     this.#agree();
     return () => this.#watchers.delete(told);
   }
@@ -187,7 +187,7 @@ class ConsentedLink implements HelperLink {
     this.#deps.onChange();
   }
 
-  /** An older helper knows no names, one that went away is told when it is back. */
+  /** An older helper does not support names; one that is unreachable is updated when it is back. */
   #agree(): void {
     this.#agreeAgain = this.#agreeing !== null;
     if (this.#agreeing !== null || this.#port.state.state !== 'ready') return;
@@ -204,7 +204,8 @@ class ConsentedLink implements HelperLink {
     this.#tell();
   }
 
-  // Firefox does not tell that the user withdrew it, so that it is also asked before anything observed is handed on.
+  // Firefox does not report that the user withdrew consent, so it is also checked before anything observed is passed
+  // on.
   async #askConsentAgain(): Promise<void> {
     const given = await hasConsent();
     const [before, withdrawn] = [this.#consent, this.#consent !== false && !given];

@@ -20,14 +20,14 @@ export interface PendingReplies {
   /** The reply to `id`; rejects with a HelperError. */
   expect(id: number, options: AskOptions): Promise<Answer>;
   /**
-   * Takes a message in; a string says that the wire itself is broken. A reply that is broken fails its own request alone,
-   * one that nobody waits for any more is dropped.
+   * Processes a message; returns a string if the wire itself is broken. A malformed reply fails only its own request;
+   * one that no longer has a pending request is dropped.
    */
   take(message: unknown): string | null;
   rejectAll(error: HelperError): void;
 }
 
-/** Which request a message answers that is no reply; null where it does not say. */
+/** The request that a malformed message answers; null if it does not say. */
 function idOf(message: unknown): number | null {
   const id = typeof message === 'object' && message !== null && 'id' in message ? message.id : null;
   return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 ? id : null;
@@ -119,7 +119,7 @@ class ReplyTable implements PendingReplies {
   #takeReply(reply: Reply): string | null {
     const waiter = this.#waiters.get(reply.id);
     if (waiter === undefined) {
-      // Id 0 names no request of ours after hello: the helper could not read what we sent.
+      // Id 0 is no request of ours after hello: the helper could not read what we sent.
       return reply.type === 'error' && reply.id === 0 ? reply.message : null;
     }
     if (reply.type === 'chunk') return this.#takeChunk(waiter, reply);
@@ -136,21 +136,21 @@ class ReplyTable implements PendingReplies {
   }
 }
 
-// Puts long replies together again. The helper cuts what browsers would refuse to carry in one message.
+// Reassembles long replies, which the helper splits because browsers limit the size of one message.
 
 export type ReassemblyState =
   | { readonly state: 'more' }
   | { readonly state: 'whole'; readonly message: unknown }
   | { readonly state: 'broken'; readonly why: string };
 
-/** One request's chunks, in order; a gap, a bad end or too much of it breaks the reply. */
+/** The chunks of one request, in order; a gap, a wrong end or too much data breaks the reply. */
 export function createReassembly(): (chunk: Chunk) => ReassemblyState {
   const parts: string[] = [];
   let chars = 0;
   return ({ seq, last, data }) => {
     if (seq !== parts.length)
       return { state: 'broken', why: `received chunk ${seq} instead of ${parts.length}` };
-    // A character is a byte at least.
+    // A character is at least one byte.
     chars += data.length;
     if (chars > MAX_WHOLE_REPLY_BYTES) return { state: 'broken', why: 'the reply is too long' };
     parts.push(data);

@@ -1,7 +1,7 @@
-// The one speaker on the native port: one long-lived connection, numbered requests, replies checked by the wire's
-// schemas: a bad one fails its own request. Requests go out without waiting for hello's answer, because the port keeps
-// their order.
-// A connection lives until the helper goes or garbles; then it is tried again, each time after a longer pause.
+// The only user of the native port: one long-lived connection, numbered requests, replies validated against the wire's
+// schemas; an invalid reply fails its own request. Requests are sent without waiting for the answer to hello, because
+// the port keeps their order. A connection lasts until the helper exits or sends garbage; then it is reopened, after a
+// pause that grows each time.
 import { type Reply, type Request, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import type { Clock, NativePort } from '../../common/browser.ts';
 import { getMessage } from '../../common/catalog.ts';
@@ -28,21 +28,21 @@ interface PendingRequest {
 }
 
 export interface AskOptions {
-  /** Without any word from the helper for so long, the request fails; each progress starts it anew. */
+  /** Without any message from the helper for this long, the request fails; each progress message restarts it. */
   readonly timeoutMs: number;
   readonly onProgress?: (progress: Extract<Reply, { type: 'progress' }>) => void;
 }
 
 export interface HelperPort {
   readonly state: HelperState;
-  /** Opens the port now, whatever pause was left. */
+  /** Opens the port now, without waiting out a pause. */
   connect(): void;
-  /** Closes it and leaves it closed until `connect`: the user has not agreed to it. */
+  /** Closes it and keeps it closed until `connect`: the user has not agreed to it. */
   forbid(): void;
   ask(question: Question, options: AskOptions): PendingRequest;
 }
 
-/** Starting the helper takes 164 ms at worst on a cold disk; a minute's machine stall is not a broken helper. */
+/** Starting the helper takes 164 ms at worst on a cold disk; a machine stalled for a minute is not a broken helper. */
 const HELLO_TIMEOUT_MS = 15_000;
 const FIRST_RECONNECT_MS = 1000;
 const LAST_RECONNECT_MS = 300_000;
@@ -100,7 +100,7 @@ class ReconnectingPort implements HelperPort {
     try {
       port.postMessage({ ...question, id });
     } catch (error) {
-      // The port closed a moment ago, and the browser has not told us yet.
+      // The port closed a moment ago, and the browser has not reported that yet.
       pending.take({ id, type: 'error', code: 'internal', message: `the helper stopped (${error})` });
     }
     return { id, reply };

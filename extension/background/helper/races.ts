@@ -1,5 +1,5 @@
-// Races of the extension, by click or by visit: no more at once and in a minute than the helper's budget allows, one per
-// origin, the others wait.
+// Races started by the extension, by click or by visit: limited to the helper's budget, both at once and per minute,
+// one per origin; the others wait.
 
 import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import type { Progress } from '@photofinish/shared/port/wire';
@@ -16,30 +16,30 @@ export interface RacesDeps {
   readonly onProgress: (origin: Origin, progress: Progress) => void;
   readonly onDone: (race: OriginRace) => void;
   readonly onFailed: (origin: Origin, code: string, message: string) => void;
-  /** Told whenever `asked` changed. */
+  /** Called whenever `asked` changed. */
   readonly onAsked: (asked: readonly RaceAsked[]) => void;
   readonly clock: Clock & { nowMs(): number };
 }
 
 export interface Races {
   start(order: RaceOrder): void;
-  /** Starts all of these, each in its turn; a race that is asked for alone goes before them. */
+  /** Queues all of these; a race requested on its own goes before them. */
   startAll(orders: readonly RaceOrder[]): void;
   cancel(origin: Origin): void;
-  /** Cancels every race by a press, running or waiting. */
+  /** Cancels every race started by a click, running or waiting. */
   stop(): void;
-  /** Cancels those that wait and that `which` picks; what runs is over in seconds. */
+  /** Cancels the waiting races that `which` selects; running ones end within seconds. */
   withdraw(which: (order: RaceOrder) => boolean): void;
-  /** The races by a press since none of them was under way. */
+  /** The races started by a click, since the last time that none was in progress. */
   readonly asked: readonly RaceAsked[];
 }
 
 const MINUTE_MS = 60_000;
-/** The helper counts from when it hears of a race, which is a little later. */
+/** The helper counts from when it receives a race, which is slightly later. */
 const MARGIN_MS = 500;
 const MAX_WAITING = 500;
 
-/** What the helper's codes mean to somebody who pressed a button; other messages are sentences already. */
+/** What the helper's codes mean to a user who clicked a button; other messages are complete sentences already. */
 const WORDS: Partial<Record<HelperError['code'], MessageKey>> = {
   'too-many-races': 'popupRaceTooMany',
   'helper-missing': 'popupRaceHelperMissing',
@@ -57,7 +57,7 @@ function wordsOf({ code, message }: HelperError): string {
 
 interface WaitingRace {
   readonly order: RaceOrder;
-  /** One of many that were asked for at once. */
+  /** One of many that were requested at once. */
   readonly oneOfMany: boolean;
 }
 
@@ -115,18 +115,21 @@ class RaceQueue implements Races {
     this.#asked.set(origin, 'waiting');
   }
 
-  /** Notes how far a race is that somebody asked for; of others nobody is told. */
+  /** Records the progress of a race that a user requested; other races are not reported. */
   #note(origin: Origin, state: RaceAsked['state']): void {
     if ((this.#asked.get(origin) ?? 'over') === 'over') return;
     this.#asked.set(origin, state);
     this.#deps.onAsked(this.#askedNow());
   }
 
-  /** Whether another race may begin now; if only the minute forbids it, `next` is called again when it allows one. */
+  /**
+   * Whether another race may begin now; if only the limit per minute forbids it, `next` is called again once it allows
+   * one.
+   */
   #mayBegin(): boolean {
     if (this.#running.size >= RACES_AT_ONCE) return false;
     const nowMs = this.#deps.clock.nowMs();
-    // A clock that was set back must not hold races up.
+    // A clock that was set back must not delay races.
     this.#begunMs = this.#begunMs.filter((atMs) => atMs <= nowMs && nowMs - atMs < MINUTE_MS + MARGIN_MS);
     const [oldestMs] = this.#begunMs;
     if (oldestMs === undefined || this.#begunMs.length < RACES_PER_MINUTE) return true;

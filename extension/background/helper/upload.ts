@@ -1,5 +1,5 @@
-// Empties the ledger's outbox into the helper: in order, one message at a time, and a row is forgotten only after
-// the helper said that it is durable there. Without a helper the outbox waits, bounded by the ledger.
+// Empties the ledger's outbox into the helper: in order, one message at a time. A row is deleted only after the helper
+// confirmed that it is durable there. Without a helper the outbox waits, bounded by the ledger.
 
 import { MAX_INBOUND_BYTES, MAX_OBSERVATIONS } from '@photofinish/shared/port/wire';
 import type { Observation } from '@photofinish/shared/web/observation';
@@ -9,15 +9,18 @@ import type { Ledger, OutboxEntry } from '../../ledger/ledger.ts';
 export interface UploadDeps {
   readonly ledger: Pick<Ledger, 'outbox' | 'acknowledge'>;
   readonly observed: (observations: readonly Observation[]) => Promise<void>;
-  /** Whether what was recorded of this site may still be told. */
+  /** Whether what was recorded of this site may still be sent. */
   readonly mayRecord: (subject: { site: string }) => boolean;
 }
 
 const ROWS_AT_ONCE = 50;
-/** The helper ends at a frame over MAX_INBOUND_BYTES; a character is three bytes at most, and the frame has a rim. */
+/**
+ * The helper exits on a frame over MAX_INBOUND_BYTES; a character is at most three bytes, and the envelope needs some
+ * too.
+ */
 const MAX_MESSAGE_CHARS = Math.floor(MAX_INBOUND_BYTES / 3) - 1024;
 
-/** In order, in as few messages as the helper's limits allow: by number, and by size, which servers can blow up. */
+/** In order, in as few messages as the helper's limits allow: by count, and by size, which servers can inflate. */
 function messagesOf(observations: readonly Observation[]): Observation[][] {
   const messages: Observation[][] = [];
   let chars = 0;
@@ -44,14 +47,17 @@ async function sendRows(
     try {
       await observed(message);
     } catch (error) {
-      // What the helper can never read would block everything behind it for ever.
+      // What the helper can never read would block everything behind it forever.
       if (!(error instanceof HelperError && error.code === 'bad-message')) throw error;
     }
   }
   await ledger.acknowledge(rows.map((row) => row.key));
 }
 
-/** Gives `upload`, which sends all there is; a call while one runs makes that one look again before it ends. */
+/**
+ * Returns `upload`, which sends everything there is; a call while one is running makes that one check again before it
+ * ends.
+ */
 export function createUpload(deps: UploadDeps): () => Promise<void> {
   let running: Promise<void> | null = null;
   let again = false;

@@ -1,5 +1,5 @@
-// Which of the documents that servers answered are visits that a race may follow: those of pages that are recorded, with
-// what the browser says of window, container and proxy.
+// Which of the documents answered by servers are visits that may trigger a race: documents of recorded pages, together
+// with what the browser reports about window, container and proxy.
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import { BROWSER } from '../../common/edition.ts';
@@ -18,10 +18,10 @@ export interface VisitDeps extends Omit<FirstVisitDeps, 'known'> {
   readonly ledger: () => Promise<Pick<KeptLedger, 'recordsOf' | 'newestRaces'>>;
 }
 
-/** A page is asked for at most this long before its answer, so an older record is of an earlier visit. */
+/** A page is requested at most this long before its answer, so an older record belongs to an earlier visit. */
 const FIRST_VISIT_MS = 60_000;
 
-/** Gives what is told of each document that was answered. Rejects when the ledger cannot be read. */
+/** Returns the function to call for each document that was answered. Rejects when the ledger cannot be read. */
 export function createVisits({
   recordable,
   ledger,
@@ -53,14 +53,14 @@ export function createVisits({
       unasked,
       privateWindow: privateWindow ?? recordable.isPrivateTab(tabId),
       container,
-      // Chromium says it of the browser, not of a request.
+      // Chromium reports the proxy for the whole browser, not per request.
       proxied: proxied ?? (BROWSER === 'chromium' ? (await proxyMode()) !== 'direct' : null),
     });
   };
 }
 
-// Races that nobody clicked for: one for each top-level origin, on its first visit, and only for those who chose it.
-// A race goes past the browser's proxy and leaves its private windows and containers, so any of them, and any doubt
+// Races that nobody clicked for: one for each top-level origin, on its first visit, and only if the user enabled them.
+// A race bypasses the browser's proxy and is outside its private windows and containers, so any of these, and any doubt
 // about them, forbids it.
 
 /** A top-level document that came over the network. */
@@ -70,10 +70,10 @@ export interface Visit {
   /** When its page began, milliseconds since the epoch. */
   readonly startedMs: number;
   readonly tabId: number;
-  /** A page went there by itself, without the user's doing. */
+  /** A page navigated there by itself, without a user action. */
   readonly unasked: boolean;
   readonly privateWindow: boolean;
-  /** Of a container tab, which keeps its identity apart (Firefox). */
+  /** In a container tab, which keeps its identity separate (Firefox). */
   readonly container: boolean;
   /** Whether it went through a proxy; null: the browser does not say. */
   readonly proxied: boolean | null;
@@ -81,19 +81,22 @@ export interface Visit {
 
 export interface FirstVisitDeps {
   readonly settings: () => Settings;
-  /** Whether the helper answers, once that is known: a line that is being opened is waited for. */
+  /** Whether the helper answers, once that is known: waits for a connection that is being opened. */
   readonly helperReady: () => Promise<boolean>;
   /** Whether the origin was raced, or visited before this page began. */
   readonly known: (visit: Visit) => Promise<boolean>;
-  /** Whether a visit that no user asked for may be raced; to ask counts it. */
+  /** Whether a visit without a user action may be raced; each call counts against the limit. */
   readonly mayRaceUnasked: (visit: { tabId: number; site: string; atMs: number }) => Promise<boolean>;
   readonly race: (order: RaceOrder) => void;
 }
 
-/** Origins of this life of the background that need not be looked up again. */
+/** Origins that need not be looked up again while this background lives. */
 const MAX_REMEMBERED = 1000;
 
-/** Gives what is told of each visit; it starts the race of a first one. Rejects when the ledger cannot be read. */
+/**
+ * Returns the function to call for each visit; it races the origin on a first one. Rejects when the ledger cannot be
+ * read.
+ */
 export function createFirstVisitRaces(deps: FirstVisitDeps): (visit: Visit) => Promise<void> {
   const seen = new Set<Origin>();
 
@@ -105,12 +108,12 @@ export function createFirstVisitRaces(deps: FirstVisitDeps): (visit: Visit) => P
     dropOldest(seen, MAX_REMEMBERED);
     if (await deps.known(visit)) return;
     const ready = await deps.helperReady();
-    // A later visit may find the helper there.
+    // At a later visit the helper may be available.
     if (!ready) seen.delete(origin);
     if (!ready || !wanted()) return;
     const { tabId, site, startedMs: atMs, unasked } = visit;
     if (unasked && !(await deps.mayRaceUnasked({ tabId, site, atMs }))) {
-      // The user may come there after all.
+      // The user may still visit it.
       seen.delete(origin);
       return;
     }

@@ -1,5 +1,5 @@
-// Where what was observed comes in: batches from pages, batches that pages left behind, requests that no page tells of.
-// Every batch is checked and passes the gate; it is answered only once it is in the ledger.
+// Where observations enter: batches from pages, batches that pages left behind, requests that no page reports. Every
+// batch is validated and checked by `recordable`; it is acknowledged only once it is in the ledger.
 import * as v from 'valibot';
 import { waitForRequests } from '#edition';
 import { timers } from '../../common/browser.ts';
@@ -20,29 +20,31 @@ import { confirmedTop, type Sender, senderOf, type Vouchers } from './sender.ts'
 
 export interface BatchQueueDeps {
   readonly recorder: () => Promise<Recorder>;
-  /** What the browser says of who sends. */
+  /** What the browser confirms about the sender. */
   readonly vouchers: () => Promise<Vouchers>;
   readonly recordable: Recordable;
   readonly table: RequestTable;
-  /** Why the newest batch could not be recorded; null: it was. */
+  /** Why the newest batch could not be recorded; null if it was. */
   readonly onTrouble: (words: string | null) => void;
-  /** A tab came to show a document in another way than by loading it. */
+  /** A tab now shows a document without having loaded it. */
   readonly onArrived: (tabId: number, documentId: string, arrival: Arrival) => void;
   /** The user clicked or typed in a page of the tab. */
   readonly onTouched: (tabId: number) => void;
 }
 
 export interface BatchQueue {
-  /** A request ended; it is recorded by itself unless its page tells of it in time. */
+  /** A request ended; it is recorded on its own unless its page reports it in time. */
   sweepSoon(): void;
   /** Looks for batches left behind. */
   takeLeftSoon(): void;
 }
 
-/** A batch that a page left behind is also on its way as a message, which tells more and should come first. */
+/**
+ * A batch that a page left behind is also being sent as a message, which contains more and should be processed first.
+ */
 const LEFT_DELAY_MS = 5000;
 
-/** Runs `run` once, `delayMs` after the first of the calls that ask for it. */
+/** Runs `run` once, `delayMs` after the first of the calls that request it. */
 function soon(delayMs: number, run: () => void): () => void {
   let waiting = false;
   return () => {
@@ -55,7 +57,7 @@ function soon(delayMs: number, run: () => void): () => void {
   };
 }
 
-/** The batch with its page as the browser names it; null: nothing of it may be recorded. */
+/** The batch with its page as confirmed by the browser; null: nothing of it may be recorded. */
 async function admitted(
   { vouchers, recordable }: Pick<BatchQueueDeps, 'vouchers' | 'recordable'>,
   batch: TimingBatch,
@@ -105,7 +107,7 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
     const sender = senderOf(from, chrome.runtime.id);
     if (message?.type !== 'timings') return false;
     const batch = v.safeParse(timingBatchSchema, message);
-    // What does not fit now would not fit if it were sent again.
+    // An invalid batch would be as invalid if it were sent again.
     if (!batch.success || sender === null) {
       respond({ ack: message.seq });
       return false;
@@ -129,10 +131,11 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
     const sender = senderOf(from, chrome.runtime.id);
     if (sender === null) return;
     const left = v.safeParse(leftSchema, message);
-    // Kept before anything is asked or awaited: its page is gone, and this background may go any moment.
+    // Stored before anything is queried or awaited: its page is gone, and this background may be terminated at any
+    // moment.
     if (left.success)
       keepLeft(chrome.storage.session, { sender, batches: left.output.batches })
-        // Each has its own time: what a page left a moment ago would else be taken with what another left before it.
+        // Each has its own timer: otherwise a batch left a moment ago would be taken together with one left earlier.
         .then((key) => key !== null && takeLater([key]))
         .catch(console.error);
     const arrived = v.safeParse(arrivedSchema, message);
@@ -144,7 +147,7 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
   return { sweepSoon, takeLeftSoon: () => takeLater(null) };
 }
 
-// The door for what content scripts send: values come from pages, so every one is bounded and typed here, once.
+// Validates what content scripts send: the values come from pages, so each is bounded and typed once, here.
 
 const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
 const bytes = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));

@@ -1,5 +1,6 @@
-// Chromium's own observer: turns webRequest events into ended requests. The listeners never block; all judgement is
-// in `join`. Chromium's status line says HTTP/1.1 whatever carried the answer, so the protocol comes from timings.
+// Chromium's observer: converts webRequest events to ended requests. The listeners never block; all decisions are made
+// in `join`. Chromium's status line says HTTP/1.1 whatever protocol carried the answer, so the protocol comes from
+// timings.
 import { comparableUrl } from '../../common/timing.ts';
 import { altSvcOf, createChains, EVERY_PAGE, kindOf, type RequestSink } from './details.ts';
 import type { EndedRequest } from './requests.ts';
@@ -9,21 +10,24 @@ type EndDetails = chrome.webRequest.OnCompletedDetails | chrome.webRequest.OnErr
 type RedirectDetails = chrome.webRequest.OnBeforeRedirectDetails;
 
 const NOT_MODIFIED = 304;
-/** Opaque Response Blocking judges an answer by its head and body, so there was one; nothing else is told of it. */
+/**
+ * Opaque Response Blocking decides by an answer's head and body, so there was an answer; nothing else is reported of
+ * it.
+ */
 const BLOCKED = 'net::ERR_BLOCKED_BY_ORB';
 
-/** Told of as blocked, or as complete and without any header. */
+/** Reported as blocked, or as complete and without any header. */
 function isWithheld(details: EndDetails | RedirectDetails): boolean {
   if ('error' in details) return details.error === BLOCKED;
   return details.responseHeaders !== undefined && details.responseHeaders.length === 0;
 }
 
-/** The extension's own traffic, and other extensions', is nobody's page. */
+/** Traffic of this and of other extensions belongs to no page. */
 function isExtension(initiator: string | undefined): boolean {
   return initiator?.startsWith('chrome-extension:') === true;
 }
 
-/** What becomes of Chromium's events; `observeChromium` puts it on the browser's own. */
+/** Handles Chromium's events; `observeChromium` registers it with the browser. */
 export function createChromiumObserver(sink: RequestSink) {
   const chains = createChains();
 
@@ -54,7 +58,8 @@ export function createChromiumObserver(sink: RequestSink) {
     timingAllowed: timingAllowedOf(details, chains.firstUrl(details.requestId, details.url)),
     withheld: isWithheld(details),
     protocol: null,
-    // Of a copy that the page keeps itself; one that the HTTP cache has confirmed is told of as cached, with its own 200.
+    // For a copy that the page itself keeps; one revalidated by the HTTP cache is reported as cached, with its stored
+    // 200.
     revalidated: 'statusCode' in details && details.statusCode === NOT_MODIFIED,
     fromCache: details.fromCache,
     address: details.ip ?? null,
@@ -76,14 +81,14 @@ export function createChromiumObserver(sink: RequestSink) {
 
   return {
     completed: (details: chrome.webRequest.OnCompletedDetails): void => finish(details, true),
-    // Cut off after the answer began, the address is known; before, there was no answer to record.
+    // If it was cut off after the answer began, the address is known; before that, there was no answer to record.
     failed: (details: chrome.webRequest.OnErrorOccurredDetails): void =>
       finish(details, details.ip !== undefined || details.error === BLOCKED),
     redirected(details: RedirectDetails): void {
       if (isExtension(details.initiator)) return;
       const request = requestOf(details, true, true);
       chains.hop(request);
-      // Without an address no server answered: the browser redirected by itself (HSTS, an extension).
+      // Without an address no server answered: the browser redirected internally (HSTS, an extension).
       if (details.ip !== undefined) sink.ended(request);
       if (details.type === 'main_frame')
         sink.navigationRedirected(details.tabId, details.frameId, details.redirectUrl);

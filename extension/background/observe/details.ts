@@ -1,5 +1,5 @@
-// What the webRequest events of both browsers have in common: where they go, what is kept of a header, and what
-// is kept of a redirect chain. Runs for every request of every page, so it does the least possible.
+// What the webRequest events of both browsers have in common: how they are passed on, and what is kept of headers and
+// redirect chains. Runs for every request of every page, so it does as little as possible.
 
 import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/web/observation';
 import { printable } from '@photofinish/shared/web/printable';
@@ -7,18 +7,18 @@ import { dropOldest } from '../../common/drop-oldest.ts';
 import { comparableUrl } from '../../common/timing.ts';
 import type { EndedRequest } from './requests.ts';
 
-/** A top-level document that a server just answered, and what the browser says of how it was asked for. */
+/** A top-level document that a server just answered, and what the browser says about how it was requested. */
 export interface DocumentVisit {
   readonly tabId: number;
   readonly url: string;
   readonly atMs: number;
-  /** Null: the browser tells by tab only. */
+  /** Null: the browser reports it per tab only. */
   readonly privateWindow: boolean | null;
-  /** A page led there, be it by a link that was clicked; false: the user asked the browser for it. */
+  /** A page navigated there, for example by a clicked link; false: the user asked the browser for it. */
   readonly byPage: boolean;
-  /** Of a container, which keeps its identity apart (Firefox). */
+  /** In a container, which keeps its identity separate (Firefox). */
   readonly container: boolean;
-  /** Whether it went through a proxy; null: the browser does not say of a request. */
+  /** Whether it went through a proxy; null: the browser does not report it per request. */
   readonly proxied: boolean | null;
 }
 
@@ -26,12 +26,12 @@ export interface RequestSink {
   visited(visited: DocumentVisit): void;
   /** A request was answered, or failed. */
   ended(request: EndedRequest): void;
-  /** The outermost page is about to be asked for at another URL. */
+  /** The outermost page is about to be requested at another URL. */
   navigationRedirected(tabId: number, frameId: number, url: string): void;
 }
 
 export const EVERY_PAGE: chrome.webRequest.RequestFilter = { urls: ['https://*/*'] };
-/** Redirect chains under way; browsers give up after 20 hops, and few chains run at once. */
+/** Redirect chains in progress; browsers give up after 20 hops, and few chains run at once. */
 const MAX_CHAINS = 1000;
 
 /** The Alt-Svc field as received (RFC 7838 section 3), its lines joined (RFC 9110 section 5.3). */
@@ -51,7 +51,7 @@ export function kindOf(type: string): EndedRequest['kind'] {
   return type === 'sub_frame' ? 'frame' : 'resource';
 }
 
-/** Redirect chains under way: where each began, and whether one of its answers hid its timings. */
+/** Redirect chains in progress: where each began, and whether one of its answers hid its timings. */
 export interface Chains {
   readonly firstUrl: (id: string, url: string) => string;
   readonly hidden: (id: string) => boolean;
@@ -66,7 +66,7 @@ export function createChains(): Chains {
     hidden: (id) => chains.size > 0 && chains.get(id)?.hidden === true,
     hop({ id, firstUrl, timingAllowed, address }) {
       chains.set(id, { firstUrl, hidden: address !== null && timingAllowed === false });
-      // A chain whose end never shows, as one that a service worker took over, goes with the oldest.
+      // A chain whose end is never reported, such as one that a service worker took over, is dropped as the oldest.
       dropOldest(chains, MAX_CHAINS);
     },
     end(id) {

@@ -1,6 +1,6 @@
-// Where the developer tools and the page's own timings meet: the tools know the protocol of requests that the page may
-// not see. Either may speak first. What has one half waits for the other in memory, of inspected tabs only, and the
-// oldest give way.
+// Combines what the developer tools and the page's own timings report: the tools know the protocol of requests that the
+// page may not see. Either may report first. What has one half waits for the other, in memory and for inspected tabs
+// only; the oldest are dropped.
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { InspectedRequest } from '../../common/inspected/har.ts';
@@ -13,7 +13,7 @@ import type { Pages } from '../tab/pages.ts';
 /** An observation in the ledger, and where it is shown. */
 export interface RecordedObservation {
   readonly tabId: number;
-  /** Where the answer came from after redirects. */
+  /** The URL that answered, after redirects. */
   readonly url: string;
   /** The page it counts for; null when none is known. */
   readonly documentId: string | null;
@@ -26,19 +26,19 @@ export interface BackfilledObservation extends RecordedObservation {
 }
 
 export interface DevtoolsFeed {
-  /** What the tools saw in a tab; gives what of it was recorded as unknown before. */
+  /** What the tools saw in a tab; returns what of it was recorded as unknown before. */
   tell(tabId: number, requests: readonly InspectedRequest[]): BackfilledObservation[];
-  /** The observation as it is, with its protocol where it was unknown and the tools told of it. */
+  /** The observation, with its protocol filled in if it was unknown and the tools reported it. */
   complete(tabId: number, url: string, observation: Observation): Observation;
-  /** Observations are in the ledger; gives which of the unknown ones the tools told of meanwhile. */
+  /** Observations are in the ledger; returns the unknown ones that the tools have reported meanwhile. */
   recorded(all: readonly RecordedObservation[]): BackfilledObservation[];
-  /** The tools of a tab closed: nothing of it has another half to come. */
+  /** The tools of a tab closed: no further halves will arrive. */
   forget(tabId: number): void;
 }
 
 const MAX_WAITING = 5000;
 
-/** Lists by key, of which the oldest entries are dropped when there are too many. */
+/** Lists by key; the oldest entries are dropped when there are too many. */
 function createWaiting<Entry>() {
   const lists = new Map<string, Entry[]>();
   let size = 0;
@@ -69,7 +69,7 @@ function createWaiting<Entry>() {
   };
 }
 
-/** Only protocols that hide are worth waiting for: a confirmed copy stays what it is. */
+/** Only hidden protocols are worth waiting for: a revalidated copy remains what it is. */
 function isHidden({ protocol, delivery, reason }: Observation): boolean {
   return protocol === 'unknown' && delivery === 'network' && reason !== 'revalidated';
 }
@@ -82,7 +82,7 @@ export function createDevtoolsFeed(isInspected: (tabId: number) => boolean): Dev
   return {
     tell(tabId, requests) {
       return requests.flatMap(({ url, method, protocol }) => {
-        // A preflight is nobody's observation, and would be taken for the request that follows it.
+        // A preflight is not an observation, and would be mistaken for the request that follows it.
         if (protocol === null || method === 'OPTIONS') return [];
         const recorded = hidden.shift(keyOf(tabId, url));
         if (recorded !== undefined) return [{ ...recorded, protocol }];
@@ -92,7 +92,7 @@ export function createDevtoolsFeed(isInspected: (tabId: number) => boolean): Dev
     },
     complete(tabId, url, observation) {
       if (!isInspected(tabId)) return observation;
-      // Taken by a known one, too: the next request of that address has a word of its own.
+      // Also consumed for a known protocol: the next request for that address has its own report.
       const protocol = observation.delivery === 'network' ? told.shift(keyOf(tabId, url)) : undefined;
       if (protocol === undefined || !isHidden(observation)) return observation;
       const { reason: _, ...known } = observation;
@@ -115,7 +115,7 @@ export function createDevtoolsFeed(isInspected: (tabId: number) => boolean): Dev
   };
 }
 
-/** As the ledger takes them: those that differ in nothing but their time of day are one. */
+/** In the form that the ledger takes: those that differ only in time of day are combined. */
 export function backfillsOf(backfilled: readonly BackfilledObservation[]): Backfill[] {
   const groups = new Map<string, Backfill>();
   for (const { observation, protocol } of backfilled) {
@@ -132,7 +132,7 @@ export interface BackfillRooms {
   readonly pages: Pages;
 }
 
-/** Rejects when storage fails, and then nothing was counted. */
+/** Rejects when storage fails; nothing was counted then. */
 export async function backfill(
   backfilled: readonly BackfilledObservation[],
   { ledger, pages }: BackfillRooms,

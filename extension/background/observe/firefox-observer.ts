@@ -1,6 +1,6 @@
-// Firefox's own observer: its status lines name the protocol of every answer, cross-origin too (`HTTP/3.0 200 `), so
-// nothing is hidden here. Heard when an answer's head arrives, which is before a page can tell of it, and the one
-// moment at which a confirmation of a stored copy (304) still shows as what it is.
+// Firefox's observer: its status lines name the protocol of every answer, cross-origin too (`HTTP/3.0 200 `), so
+// nothing is hidden here. It listens for the head of an answer, which arrives before a page can report it and is the
+// only moment at which the revalidation of a stored copy (304) is still visible as such.
 
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import { comparableUrl, type Timing } from '../../common/timing.ts';
@@ -16,22 +16,22 @@ import {
 import type { EndedRequest } from './requests.ts';
 import { timingAllowed } from './timing-allowed.ts';
 
-/** What Firefox tells of a request, as far as it is used; the types of `chrome.webRequest` know only Chromium's. */
+/** What Firefox reports about a request, as far as it is used; the types of `chrome.webRequest` cover only Chromium. */
 export interface FirefoxDetails {
   readonly requestId: string;
   readonly url: string;
-  /** The document that asked; absent for pages that the user asked for. */
+  /** The requesting document; absent for pages that the user asked for. */
   readonly originUrl?: string;
   readonly type: string;
-  /** -1: a worker's own request. */
+  /** -1: a request made by a worker. */
   readonly tabId: number;
   readonly frameId: number;
-  /** Absent for documents: theirs does not exist yet. */
+  /** Absent for documents, which do not exist yet. */
   readonly documentId?: string;
   readonly timeStamp: number;
   readonly incognito: boolean;
   readonly fromCache: boolean;
-  /** Null: no server was asked. */
+  /** Null: no server was contacted. */
   readonly ip: string | null;
   readonly statusCode?: number;
   readonly statusLine?: string;
@@ -50,7 +50,7 @@ const BY_VERSION: Readonly<Record<string, KnownProtocol>> = {
   '1.1': 'http/1.1',
   '1.0': 'http/1.0',
 };
-/** Status codes that send the browser elsewhere when a Location says where (RFC 9110 section 15.4). */
+/** Status codes that redirect the browser if there is a Location (RFC 9110 section 15.4). */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** The protocol that a status line names; null when it names none. */
@@ -76,7 +76,9 @@ function timingAllowedOf(details: FirefoxDetails, chains: Chains): boolean | nul
   return timingAllowed(responseHeaders, { by, firstUrl, url: comparableUrl(url) });
 }
 
-/** An event as an ended request. An answer out of the cache repeats the old status line, which says nothing of today. */
+/**
+ * An event as an ended request. An answer from the cache repeats the old status line, which says nothing about today.
+ */
 function requestOf(details: FirefoxDetails, hop: boolean, answered: boolean, chains: Chains): EndedRequest {
   return {
     id: details.requestId,
@@ -101,7 +103,7 @@ function requestOf(details: FirefoxDetails, hop: boolean, answered: boolean, cha
   };
 }
 
-/** The identities that are no containers. */
+/** The cookie stores that are not containers. */
 const PLAIN_STORES: ReadonlySet<string> = new Set(['firefox-default', 'firefox-private']);
 
 function visitedOf(details: FirefoxDetails): DocumentVisit {
@@ -117,15 +119,15 @@ function visitedOf(details: FirefoxDetails): DocumentVisit {
   };
 }
 
-/** What becomes of Firefox's events; `observeFirefox` puts it on the browser's own. */
+/** Handles Firefox's events; `observeFirefox` registers it with the browser. */
 export function createFirefoxObserver(sink: RequestSink) {
   const chains = createChains();
   return {
     headersReceived(details: FirefoxDetails): void {
       if (isExtension(details)) return;
-      // A confirmed copy is told of twice: as the 304 that came, and then as the old answer out of the cache.
+      // A revalidated copy is reported twice: as the 304 that arrived, and then as the old answer from the cache.
       if (details.fromCache && details.ip !== null) return;
-      // Told of by `redirected`, which knows where it leads.
+      // Reported by `redirected`, which knows the target.
       if (isRedirect(details)) return;
       sink.ended(requestOf(details, false, true, chains));
       chains.end(details.requestId);
@@ -134,11 +136,11 @@ export function createFirefoxObserver(sink: RequestSink) {
 
     redirected(details: FirefoxDetails): void {
       const { redirectUrl, type, tabId, frameId, url } = details;
-      // A service worker takes a request over by a redirect to the same address.
+      // A service worker takes a request over with a redirect to the same address.
       if (isExtension(details) || redirectUrl === undefined || redirectUrl === url) return;
       const request = requestOf(details, true, true, chains);
       chains.hop(request);
-      // Without an address no server answered: Firefox redirected by itself (HSTS, an extension).
+      // Without an address no server answered: Firefox redirected internally (HSTS, an extension).
       if (details.ip !== null) sink.ended(request);
       if (type === 'main_frame') sink.navigationRedirected(tabId, frameId, redirectUrl);
     },
@@ -150,10 +152,12 @@ export function createFirefoxObserver(sink: RequestSink) {
   };
 }
 
-/** Firefox tells of requests beside what pages tell of themselves, and sometimes after it (160 ms measured under load). */
+/**
+ * Firefox's request events race with the pages' own messages, and sometimes arrive later (160 ms measured under load).
+ */
 const LATE_EVENTS_MS = 300;
 
-/** How long a batch should wait, in milliseconds, until the requests of its newest entries have been told of. */
+/** How long a batch should wait, in milliseconds, until the requests of its newest entries have been reported. */
 export function waitForRequests(entries: readonly Timing[], nowMs: number): number {
   const newestMs = Math.max(...entries.map(({ endMs }) => endMs));
   return Math.min(Math.max(newestMs + LATE_EVENTS_MS - nowMs, 0), LATE_EVENTS_MS);

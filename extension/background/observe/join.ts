@@ -1,5 +1,5 @@
-// The join: one timing entry and the webRequest event of the same request become one Observation. Pure; the one
-// place that decides what a protocol, a hidden protocol and a delivery are.
+// The join: one timing entry and the webRequest event of the same request become one Observation. Pure; the only place
+// that decides what counts as a protocol, a hidden protocol and a delivery.
 import type { Observation } from '@photofinish/shared/web/observation';
 import { originOfUrl } from '@photofinish/shared/web/origin';
 import {
@@ -19,25 +19,28 @@ export interface JoinContext {
   /** The entry belongs to the outermost document, not to a frame. */
   readonly outermost: boolean;
   readonly controlled: boolean;
-  /** Since when webRequest events are received without gaps, milliseconds since the epoch. */
+  /** Since when webRequest events have been received without gaps, milliseconds since the epoch. */
   readonly witnessSinceMs: number;
 }
 
 /**
- * The document's entry was taken while its answer was still coming over the network. What a service worker or a
- * prefetch gave has no end to come.
+ * The document's entry was taken while its answer was still arriving over the network. An answer from a service worker
+ * or a prefetch has no end to wait for.
  */
 export function isUnfinished({ navigation, startMs, endMs, alpn, worker, deliveryType }: Timing): boolean {
   return navigation && endMs <= startMs && alpn !== '' && !worker && deliveryType === '';
 }
 
-/** `transferSize` of an answer without content: browsers tell of no head how long it was (Resource Timing, section 4.3). */
+/**
+ * `transferSize` of an answer without content: browsers do not reveal the size of a head (Resource Timing, section
+ * 4.3).
+ */
 const HEAD_BYTES = 300;
 
 /**
- * What Chromium tells of a copy in its page's memory that the server confirmed (304): nothing but a head came, which it
- * calls neither cached nor a 304, with the old answer's protocol. An answer without content looks the same, so without
- * an event of the request nobody knows. Firefox tells as much of every answer whose size it hides.
+ * How Chromium reports a copy in its page's memory that the server confirmed (304): only a head arrived, which it calls
+ * neither cached nor a 304, with the old answer's protocol. An answer without content looks the same, so without an
+ * event of the request the two cannot be told apart. Firefox reports the same for every answer whose size it hides.
  */
 function maybeConfirmed({ navigation, deliveryType, transferBytes }: Timing): boolean {
   return BROWSER === 'chromium' && !navigation && deliveryType === '' && transferBytes === HEAD_BYTES;
@@ -52,22 +55,23 @@ function isRevalidated(timing: Timing, request: EndedRequest | null): boolean {
 function deliveryOf(timing: Timing, request: EndedRequest | null, context: JoinContext): Delivery {
   if (timing.deliveryType === 'navigational-prefetch') return 'prefetch';
   const hidden = protocolFromAlpn(timing.alpn) === null;
-  // Before `cache`, which Chromium also says of what a worker made up. A worker that declines leaves a request of the
-  // page's own behind, and the protocol visible where the site lets it be seen.
+  // Before `cache`, which Chromium also reports for what a worker generated. A worker that declines leaves a request of
+  // the page itself behind, and the protocol visible if the site allows it.
   if (hidden && timing.worker && request === null) return 'service-worker';
   if (isRevalidated(timing, request)) return 'network';
   if (timing.deliveryType === 'cache') return 'http-cache';
   if (request !== null) return request.fromCache ? 'http-cache' : 'network';
   if (!hidden) return timing.transferBytes === 0 && timing.bodyBytes > 0 ? 'http-cache' : 'network';
-  // webRequest would have seen the network: the answer came out of the renderer's memory or a worker.
+  // webRequest would have seen the network: the answer came from the renderer's memory or a worker.
   if (timing.startMs < context.witnessSinceMs) return 'network';
   if (context.controlled) return 'service-worker';
   return timing.opaque && !timing.navigation ? 'http-cache' : 'network';
 }
 
 /**
- * Firefox also lists what it gave up (the icon of a page left at once): without any time taken, or with the protocol of
- * the connection that it was meant for and not a byte. The event that says so is lost where the background was not there.
+ * Firefox also lists requests that it abandoned (the icon of a page left at once): without any duration, or with the
+ * protocol of the intended connection and no bytes. The event that reports this is lost if the background was not
+ * running.
  */
 function wasGivenUp(timing: Timing, { witnessSinceMs }: JoinContext): boolean {
   const { navigation, alpn, worker, deliveryType, startMs, endMs, transferBytes, bodyBytes } = timing;
@@ -84,11 +88,14 @@ function reasonOf(
   if (delivery === 'service-worker') return 'service-worker';
   if (revalidated) return 'revalidated';
   if (!timing.opaque || timing.navigation) return 'missed';
-  // Browsers hide as much of what they blocked as of what its site hides, so only the answer's head tells which it was.
+  // Browsers hide as much of what they blocked as of what its site hides; only the answer's head tells the two apart.
   return request?.timingAllowed === false ? 'no-timing-allow-origin' : 'not-exposed';
 }
 
-/** What carried the answer. The answer's own word goes before the timing's, which of a 304 repeats an old one. */
+/**
+ * The protocol that carried the answer. The answer itself takes precedence over the timing, which for a 304 repeats an
+ * old one.
+ */
 function protocolOf(
   timing: Timing,
   request: EndedRequest | null,
@@ -99,7 +106,7 @@ function protocolOf(
   return revalidated ? null : protocolFromAlpn(timing.alpn);
 }
 
-/** Of a confirmed copy Firefox gives the stored body's size for what crossed the network. */
+/** For a revalidated copy Firefox reports the size of the stored body as what crossed the network. */
 function bytesOf(timing: Timing, request: EndedRequest | null, delivery: Delivery): number | null {
   if (delivery !== 'network' || timing.transferBytes === 0 || request?.revalidated === true) return null;
   return timing.transferBytes;
@@ -113,8 +120,8 @@ function networkFacts(request: EndedRequest | null): Pick<Observation, 'address'
 }
 
 /**
- * What the browser did for one timing entry; null when it is not worth a record: not https, or ended before any
- * answer. Of a redirect chain the protocol is the last answer's, and so is the origin.
+ * What the browser did for one timing entry; null when it is not worth a record: not https, or ended before any answer.
+ * For a redirect chain, protocol and origin are those of the last answer.
  */
 export function observationOf(
   timing: Timing,
@@ -142,7 +149,9 @@ export function observationOf(
   };
 }
 
-/** An answer that no timing entry told of: counted, by what it said itself. `kind` is what it was to its page. */
+/**
+ * An answer that no timing entry reported: counted with what the answer itself says. `kind` is its role on its page.
+ */
 export function missedObservation(
   request: EndedRequest,
   { id, site, kind }: Pick<Observation, 'id' | 'site' | 'kind'>,

@@ -1,10 +1,10 @@
-// Batches that pages leave behind when they go away unanswered. They wait in the session's storage, which no page can
-// read or write: each is recorded, unless its message was, then removed.
+// Batches that pages leave behind when they close before an acknowledgement. They wait in session storage, which no
+// page can read or write: each is recorded, unless its message was, then removed.
 
 import type { TimingBatch } from '../../common/timing.ts';
 import type { Sender } from './sender.ts';
 
-/** What a document left, and the browser's word about it. */
+/** What a document left, and what the browser confirms about it. */
 export interface LeftBatches {
   readonly sender: Sender;
   readonly batches: readonly TimingBatch[];
@@ -18,17 +18,19 @@ export interface LeftArea {
 }
 
 const LEFT_PREFIX = 'left:';
-/** What one document may leave; of the session's 10 MB the pages in view need most. */
+/** What one document may leave; most of the session's 10 MB is needed for the pages in view. */
 const MAX_LEFT_CHARS = 256 * 1024;
-/** Documents whose batches wait at a time; beyond it the oldest go, which webRequest still counts. */
+/**
+ * Documents whose batches wait at a time; beyond it the oldest are dropped, and webRequest still counts those requests.
+ */
 const MAX_LEFT = 16;
 
-/** Keeps what a document left, and gives its key; null where it is more than there is room for. */
+/** Stores what a document left, and returns its key; null if it exceeds the limit. */
 export async function keepLeft(area: LeftArea, left: LeftBatches): Promise<string | null> {
   const batches = [...left.batches];
   while (batches.length > 0 && JSON.stringify(batches).length > MAX_LEFT_CHARS) batches.shift();
   if (batches.length === 0) return null;
-  // One place for each document: of one that leaves again and again the newest counts.
+  // One slot per document: if it leaves batches repeatedly, the newest counts.
   const key = `${LEFT_PREFIX}${left.sender.documentId}`;
   await area.set({ [key]: { ...left, batches } });
   const kept = Object.keys(await area.get(null)).filter((each) => each.startsWith(LEFT_PREFIX));
@@ -38,8 +40,8 @@ export async function keepLeft(area: LeftArea, left: LeftBatches): Promise<strin
 }
 
 /**
- * Hands what was left, all or that of the keys, to `record` batch by batch, and forgets each document's once that has
- * resolved.
+ * Passes what was left, all of it or that of the keys, to `record` batch by batch, and deletes each document's batches
+ * once that has resolved.
  */
 export async function takeLeft(
   area: LeftArea,

@@ -1,5 +1,5 @@
-// Navigations of both browsers in one shape: begun, committed to a document, failed. Firefox gives documents a name
-// since 153, the oldest version that the manifest admits; what else it leaves out is made up for here.
+// Navigations of both browsers in one shape: begun, committed to a document, failed. Firefox has had document ids since
+// 153, the oldest version that the manifest allows; whatever else it lacks is derived here.
 import { printable } from '@photofinish/shared/web/printable';
 import { BROWSER } from '../../common/edition.ts';
 
@@ -10,26 +10,26 @@ export interface CommittedDocument {
   readonly url: string;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
-  /** Null: it is the tab's own page. */
+  /** Null: it is the tab's outermost page. */
   readonly parentDocumentId: string | null;
   readonly prerender: boolean;
 }
 
 /** A navigation that failed. */
 export interface Failure {
-  /** The document of the browser's error page; null where the browser does not name it. */
+  /** The document of the browser's error page; null if the browser does not name it. */
   readonly errorPage: string | null;
-  /** The browser's own name for what went wrong; null where it tells none. */
+  /** The browser's own name for the error; null if it gives none. */
   readonly error: string | null;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
 }
 
 export interface NavigationSink {
-  /** A tab's own page is about to be asked for, over https. */
+  /** A tab's outermost page is about to be requested over https. */
   begun(tabId: number, frameId: number, url: string): void;
   committed(document: CommittedDocument): void;
-  /** A tab's navigation failed, or was called off. */
+  /** A tab's navigation failed or was cancelled. */
   failed(tabId: number, failure: Failure): void;
 }
 
@@ -38,10 +38,10 @@ interface FrameDetails {
   readonly frameId: number;
 }
 
-/** Firefox commits an error page under the address that failed; once loaded it goes by one of these. */
+/** Firefox commits an error page under the address that failed; once loaded it has one of these addresses. */
 const ERROR_PAGE = /^about:(?:neterror|certerror|blocked|httpsonlyerror|tabcrashed|framecrashed)\b/;
 
-/** Whether it is a tab's own page; Firefox, which renders no page ahead of time, has no frame types. */
+/** Whether it is a tab's outermost page; Firefox, which does not prerender, has no frame types. */
 function isOutermost({ frameType, frameId }: FrameDetails): boolean {
   return frameType === undefined ? frameId === 0 : frameType === 'outermost_frame';
 }
@@ -65,7 +65,7 @@ export function observeNavigations(sink: NavigationSink): void {
     sink.committed({ documentId, tabId, frameId, url, atMs: timeStamp, parentDocumentId, prerender });
   });
 
-  // Firefox also says that a navigation failed when it goes on with it in another process.
+  // Firefox also reports a navigation as failed when it continues it in another process.
   if (BROWSER === 'firefox')
     onDOMContentLoaded.addListener(
       (details) => {

@@ -1,6 +1,7 @@
-// The one gate before anything is kept: private windows and the sites that the user excluded. `mayRecord` is asked before
-// a request, a navigation or a batch gets any further, so that what is refused is neither stored nor foretold nor sent on.
-// Browsers tell of a private window by tab (Firefox by request, too), and what a tab shows decides for all of its frames.
+// The one check before anything is kept: private windows and the sites that the user excluded. `mayRecord` is called
+// before a request, a navigation or a batch gets any further, so that what is rejected is never stored, forecast or
+// sent. Browsers report a private window per tab (Firefox also per request), and what a tab shows decides for all of
+// its frames.
 import type { KnownTab } from '../../common/browser.ts';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import type { Settings } from '../../common/settings.ts';
@@ -8,33 +9,33 @@ import { siteOfUrl } from '../../common/site.ts';
 import type { CommittedDocument } from './navigations.ts';
 import type { EndedRequest } from './requests.ts';
 
-/** `no-options`: they cannot be read, so that nobody knows what is excluded. */
+/** `no-options`: they cannot be read, so it is unknown what is excluded. */
 type Refusal = 'private' | 'excluded' | 'no-options';
 
 type Rules = Pick<Settings, 'privateWindows' | 'neverRecord'>;
 
-/** What is asked about, by as much as is known of it: any part that is given can forbid it. */
+/** The subject of the question, as far as known: each part that is given can forbid it. */
 interface RecordSubject {
   /** Its tab, and so its window. */
   readonly tabId?: number;
-  /** The outermost page's, also where a frame of it is meant. */
+  /** URL of the outermost page, also for its frames. */
   readonly pageUrl?: string;
   readonly site?: string;
   readonly request?: EndedRequest;
-  /** It belongs to what its tab shows now, as a request does that ends just now. */
+  /** It belongs to what its tab shows now, as a request that has just ended does. */
   readonly shownNow?: true;
 }
 
 export interface Recordable {
-  /** Whether it may be recorded, foretold, told of or sent on. */
+  /** Whether it may be recorded, forecast, reported or sent. */
   mayRecord(subject: RecordSubject): boolean;
   /** Why it may not; null: it may. */
   refusal(subject: RecordSubject): Refusal | null;
-  /** Takes the settings, now or changed. */
+  /** Takes the settings, initially and whenever they change. */
   follow(rules: Rules): void;
-  /** Refuses everything until settings are taken. */
+  /** Rejects everything until settings are set. */
   refuseAll(): void;
-  /** Takes the tabs there are, once, before anything is judged for good. */
+  /** Takes the existing tabs, once, before any final decision. */
   begin(tabs: readonly KnownTab[]): void;
   tabCreated(tabId: number, incognito: boolean): void;
   tabRemoved(tabId: number): void;
@@ -42,14 +43,14 @@ export interface Recordable {
   committed(document: Pick<CommittedDocument, 'tabId' | 'documentId' | 'url' | 'prerender'>): void;
   /** A document sent a batch: `pageUrl` is the outermost page's, the document may be a frame of it. */
   batchArrived(batch: { tabId: number; documentId: string; incognito: boolean; pageUrl: string }): void;
-  /** Whether the tab is of a private window, recorded or not. */
+  /** Whether the tab is in a private window, recorded or not. */
   isPrivateTab(tabId: number): boolean;
 }
 
 /** Documents of excluded pages whose requests may still end. */
 const MAX_DOCUMENTS = 1000;
 
-/** The gate with nothing excluded yet, and private windows closed. */
+/** The check with nothing excluded yet, and private windows rejected. */
 export function createRecordable(): Recordable {
   return new RecordGate();
 }
@@ -80,7 +81,7 @@ class RecordGate implements Recordable {
   #isPrivate(tabId: number | undefined, request: EndedRequest | undefined): boolean {
     if (request === undefined) return tabId !== undefined && this.#privateTabs.has(tabId);
     if (request.incognito !== null) return request.incognito;
-    // Chromium does not say whose worker asks; while a private window is open it may be that one's.
+    // Chromium does not say whose worker sent the request; while a private window is open it may be that window's.
     return request.tabId < 0 ? this.#privateTabs.size > 0 : this.#privateTabs.has(request.tabId);
   }
 

@@ -1,5 +1,5 @@
 // From what the observers saw to what is recorded: joins, writes the ledger, updates the page, and only then
-// acknowledges. Order matters: a batch is acknowledged after it is durable, and each step tolerates a repetition.
+// acknowledges. Order matters: a batch is acknowledged after it is durable, and each step tolerates repetition.
 
 import type { Observation } from '@photofinish/shared/web/observation';
 import { originOfUrl } from '@photofinish/shared/web/origin';
@@ -13,7 +13,7 @@ import type { BackfilledObservation, DevtoolsFeed, RecordedObservation } from '.
 import { isUnfinished, missedObservation, observationOf } from './join.ts';
 import type { EndedRequest, RequestTable } from './requests.ts';
 
-/** The sender of a batch, as the browser vouches for it. */
+/** The sender of a batch, as confirmed by the browser. */
 interface BatchSender {
   readonly tabId: number;
   readonly documentId: string;
@@ -24,22 +24,22 @@ export interface RecorderDeps {
   readonly table: RequestTable;
   readonly ledger: Pick<Ledger, 'record'>;
   readonly pages: Pages;
-  /** Since when webRequest events arrive without gaps, milliseconds since the epoch. */
+  /** Since when webRequest events have arrived without gaps, milliseconds since the epoch. */
   readonly witnessSinceMs: number;
   readonly nowMs: () => number;
-  /** The label of the network now. */
+  /** The label of the current network. */
   readonly network: () => string;
-  /** Whether an answer that no timing told of, on this site, may be recorded. */
+  /** Whether an answer on this site that no timing reported may be recorded. */
   readonly mayRecord: (subject: { request: EndedRequest; site: string }) => boolean;
   /** Something new is in the ledger. */
   readonly onRecorded: (observations: readonly Observation[]) => void;
-  /** What the developer tools know of requests that hide their protocol. */
+  /** What the developer tools know about requests that hide their protocol. */
   readonly devtoolsFeed: Pick<DevtoolsFeed, 'complete' | 'recorded'>;
-  /** The developer tools told of these meanwhile: they are in the ledger as unknown. */
+  /** The developer tools have meanwhile reported these, which are in the ledger as unknown. */
   readonly onBackfill: (backfilled: readonly BackfilledObservation[]) => void;
 }
 
-/** An observation, and where its answer came from. */
+/** An observation, and the URL that answered. */
 type UrlObservation = Pick<RecordedObservation, 'url' | 'observation'>;
 
 interface PreparedBatch {
@@ -51,22 +51,22 @@ interface PreparedBatch {
   readonly recorded: readonly RecordedObservation[];
 }
 
-/** Answers that no timing told of, not yet in the ledger. */
+/** Answers that no timing reported, not yet in the ledger. */
 interface UnsavedAnswers {
   readonly recorded: readonly RecordedObservation[];
   readonly scores: readonly Score[];
 }
 
 const NOTHING: UnsavedAnswers = { recorded: [], scores: [] };
-/** Batches joined and not yet in the ledger; storage that fails for longer costs details, not counts. */
+/** Batches joined and not yet in the ledger; if storage fails for longer, details are lost, but not counts. */
 const MAX_PREPARED = 200;
 
 export interface Recorder {
-  /** Resolves once the batch is durable; rejects when storage fails, and the batch should come again. */
+  /** Resolves once the batch is durable; rejects when storage fails, and the batch should be sent again. */
   record(batch: TimingBatch, sender: BatchSender): Promise<void>;
-  /** The same for a batch whose document, of this URL, is gone; it counts once, however it came. */
+  /** The same for a batch whose document, with this URL, is gone; it counts once, however it arrived. */
   recordLeft(batch: TimingBatch, documentUrl: string): Promise<void>;
-  /** Records the answers that no timing told of. */
+  /** Records the answers that no timing reported. */
   recordMissed(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ class JoinedRecorder implements Recorder {
 
   async record(batch: TimingBatch, sender: BatchSender): Promise<void> {
     const site = siteOfUrl(batch.topOrigin ?? sender.url);
-    // A frame inside another extension's page, or of a document without an address: nobody's visit.
+    // A frame inside another extension's page, or of a document without a URL, belongs to no visit.
     if (site === null) return;
     const key = `${batch.source}:${batch.seq}`;
     const ready = this.#prepared.get(key) ?? this.#prepare(key, batch, sender, site);
@@ -94,7 +94,7 @@ class JoinedRecorder implements Recorder {
     dropOldest(this.#prepared, MAX_PREPARED);
     const fresh = await this.#count({ key, ...ready.counted });
     this.#prepared.delete(key);
-    // A full session area costs the view after a restart; the batch is durable, and must not come again for it.
+    // A full session area costs only the view after a restart; the batch is durable and must not be sent again for it.
     await this.#deps.pages.saved().catch(() => {});
     if (fresh) this.#done(ready.counted.observations, ready.recorded);
   }
@@ -103,7 +103,8 @@ class JoinedRecorder implements Recorder {
     const site = siteOfUrl(batch.topOrigin ?? documentUrl);
     if (site === null) return;
     const key = `${batch.source}:${batch.seq}`;
-    // Whoever could have seen its requests died over the batch, or the batch is in the ledger already.
+    // The background that could have seen its requests was terminated during the batch, or the batch is in the ledger
+    // already.
     const context = { site, outermost: batch.topOrigin === null, witnessSinceMs: Number.POSITIVE_INFINITY };
     const observations = batch.entries.flatMap(
       (timing, i) =>
@@ -205,13 +206,13 @@ class JoinedRecorder implements Recorder {
     const parts = originOfUrl(request.url);
     if (parts === null) return null;
     const page = pageOfMissed(this.#deps.pages, request);
-    // A worker's own request names who asked; nothing better is known of the page behind it.
+    // A worker's own request names its initiator; nothing better is known about the page behind it.
     const site =
       (request.kind === 'navigation' ? siteOfHost(parts.host) : page?.site) ??
       siteOfUrl(request.initiator ?? '') ??
       siteOfHost(parts.host);
     if (!this.#deps.mayRecord({ request, site })) return null;
-    // Pages are also asked for by downloads and, ahead of time, by other pages: those were no navigations.
+    // Pages are also requested by downloads and, ahead of time, by other pages: those were not navigations.
     const document = request.kind === 'navigation' && !request.hop && request.documentId === null;
     const kind = document && page !== undefined ? 'navigation' : 'resource';
     const id = `missed:${request.id}:${request.atMs}`;
@@ -228,7 +229,7 @@ function pageOfMissed(pages: Pages, request: EndedRequest): Page | undefined {
   const own = request.documentId === null ? undefined : pages.of(request.documentId);
   if (own !== undefined || request.tabId < 0) return own;
   const shown = pages.shown(request.tabId);
-  // The document itself, if its page never told how it came (no content script runs in it).
+  // The document itself, if its page never reported how it arrived (no content script runs in it).
   if (request.kind === 'navigation' && !request.hop)
     return shown?.delivery === null && originOfUrl(request.url)?.origin === shown.origin ? shown : undefined;
   return shown !== undefined && shown.startedMs <= request.atMs ? shown : undefined;

@@ -1,48 +1,48 @@
-// The table of answered requests that webRequest saw and no timing entry has claimed yet. A claim joins the two
-// halves of one request; what nobody claims in time was missed by the content script and is counted as such.
-// Lives in the service worker's memory only: an entry is made when a request ends and lives until it is claimed,
-// or SETTLE_MS later, when it is handed out as missed.
+// The table of answered requests that webRequest saw and no timing entry has claimed yet. A claim joins the two halves
+// of one request; what is not claimed in time was missed by the content script and is counted as missed. Kept only in
+// the service worker's memory: an entry is made when a request ends and lives until it is claimed, or until SETTLE_MS
+// later, when it is returned as missed.
 
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import { comparableUrl } from '../../common/timing.ts';
 
 export interface EndedRequest {
-  /** The browser's name for the request. */
+  /** The browser's id of the request. */
   readonly id: string;
-  /** -1: not in a tab (a service worker's or shared worker's own request). */
+  /** -1: not in a tab (a request made by a service worker or shared worker itself). */
   readonly tabId: number;
-  /** The document that asked; null for a navigation, whose document does not exist yet. */
+  /** The requesting document; null for a navigation, whose document does not exist yet. */
   readonly documentId: string | null;
-  /** Of the outermost page, of a frame's document, or by a document. */
+  /** For the outermost page, for a frame's document, or by a document. */
   readonly kind: 'navigation' | 'frame' | 'resource';
-  /** A redirect's answer: it has no timing of its own. */
+  /** A redirect's answer, which has no timing of its own. */
   readonly hop: boolean;
-  /** Where the request began, and where the answer came from after redirects. */
+  /** Where the request began; `url` is the one that answered, after redirects. */
   readonly firstUrl: string;
   readonly url: string;
   readonly atMs: number;
-  /** False: it failed before any answer came. */
+  /** False: it failed before any answer arrived. */
   readonly answered: boolean;
   /**
-   * Whether it and the redirects that led to it let who asked see their timings; null where the browser tells no header of
-   * it, as of what it blocked.
+   * Whether it and the redirects that led to it let the initiator see their timings; null if the browser reveals no
+   * header of it, as with what it blocked.
    */
   readonly timingAllowed: boolean | null;
-  /** The browser kept the whole answer from who asked. Of one that was cut off nobody can say so. */
+  /** The browser withheld the whole answer from the initiator. Unknown for an answer that was cut off. */
   readonly withheld: boolean;
-  /** As the answer itself named it; null where the browser does not tell (Chromium), and for what came from a cache. */
+  /** As the answer itself named it; null if the browser does not reveal it (Chromium), and for answers from a cache. */
   readonly protocol: KnownProtocol | null;
-  /** The server confirmed a stored copy (304), and this is its answer. */
+  /** The server confirmed a stored copy (304), and this is that answer. */
   readonly revalidated: boolean;
   readonly fromCache: boolean;
   readonly address: string | null;
   readonly altSvc: string | null;
-  /** Asked for by a page rendered ahead of time, whose visit may never happen. */
+  /** Requested by a prerendered page, whose visit may never happen. */
   readonly prerender: boolean;
-  /** Origin or address of who asked, where the browser names it. */
+  /** Origin or address of the initiator, if the browser names it. */
   readonly initiator: string | null;
-  /** Whether it belongs to a private window; null where the browser does not say. */
+  /** Whether it belongs to a private window; null if the browser does not say. */
   readonly incognito: boolean | null;
 }
 
@@ -51,44 +51,47 @@ interface Claim {
   readonly documentId: string | null;
   readonly navigation: boolean;
   readonly url: string;
-  /** The entry was taken before its answer was complete, so its request is yet to end. */
+  /** The entry was taken before its answer was complete, so its request has yet to end. */
   readonly unfinished: boolean;
-  /** When the answer's first byte came, milliseconds since the epoch. */
+  /** When the answer's first byte arrived, milliseconds since the epoch. */
   readonly answeredAtMs: number;
 }
 
 /**
- * A timing entry leaves its page within about a second of the request's end; a page busy with thousands of requests, or
- * a hidden one, takes longer. The service worker lives 30 s without an event, so what waits longer would be lost.
+ * A timing entry is sent within about a second of the request's end; a page with thousands of requests, or a hidden
+ * one, takes longer. The service worker lives 30 s without an event, so what waits longer would be lost.
  */
 export const SETTLE_MS = 20_000;
 /**
- * A document that names its own protocol needs its page's word for its size alone, and some pages never speak: the
- * browser's viewers of PDF and the like let no content script in. Others do so within 3 s.
+ * For a document that names its own protocol, the page's message adds only its size, and some pages never send one: no
+ * content script runs in the browser's viewers of PDF and the like. Others do so within 3 s.
  */
 const TOLD_DOCUMENT_MS = 5000;
 const MAX_ENTRIES = 5000;
 const MAX_COUNTED = 5000;
-/** Answers told of before they ended; a page has one, and few pages load at once. */
+/** Answers reported before they ended; a page has one, and few pages load at once. */
 const MAX_EARLY = 500;
 const MAX_UNHEARD = 5000;
-/** Pages and the browser tell the time by clocks of their own, and pages round theirs. */
+/** Pages and the browser use different clocks, and pages round theirs. */
 const CLOCKS_MS = 50;
 /**
- * Firefox, whose answers name their protocol, stamps a request when it comes to it: on a page of many requests 113 ms after
- * the answer's first byte in the median, and 273 ms at most.
+ * Firefox, whose answers name their protocol, timestamps a request only when it processes it: on a page with many
+ * requests 113 ms after the answer's first byte in the median, and 273 ms at most.
  */
 const STAMPED_LATE_MS = 500;
-/** A page rendered ahead of time is kept waiting by browsers for a few minutes at most. */
+/** Browsers keep a prerendered page for a few minutes at most. */
 const PRERENDER_MS = 300_000;
 
 function keyOf(tabId: number, documentId: string | null, navigation: boolean, url: string): string {
-  // A navigation is asked for before its document exists, so it is joined by its tab.
+  // A navigation is requested before its document exists, so it is joined by its tab.
   const asker = navigation ? tabId : (documentId ?? `of ${tabId}`);
   return `${asker} ${comparableUrl(url)}`;
 }
 
-/** Where a claim's request may be: of Firefox's `fetch` with `keepalive`, which outlives its document, only the tab is told. */
+/**
+ * Where a claim's request may be: for Firefox's `fetch` with `keepalive`, which outlives its document, only the tab is
+ * known.
+ */
 function keysOf({ tabId, documentId, navigation, url }: Claim): string[] {
   const own = keyOf(tabId, documentId, navigation, url);
   return navigation || documentId === null ? [own] : [own, keyOf(tabId, null, false, url)];
@@ -101,22 +104,23 @@ function settleMs({ prerender, kind, hop, protocol }: EndedRequest): number {
 
 export interface RequestTable {
   add(request: EndedRequest): void;
-  /** The request a timing entry belongs to; `counted` when it was already handed out as missed; null: none seen. */
+  /** The request a timing entry belongs to; `counted` if it was already returned as missed; null if none was seen. */
   claim(claim: Claim): EndedRequest | 'counted' | null;
   /**
-   * The claim found no request, and what it is of was counted all the same: that request is dropped when it is heard of
-   * after all. Unless it was taken for a stored copy (`stored`) and crossed the network: then it has yet to be counted.
+   * The claim found no request, but was counted nevertheless: if that request is reported later, it is dropped. Except
+   * if the claim was taken for a stored copy (`stored`) and the request crossed the network: then it has yet to be
+   * counted.
    */
   countUnmatched(claim: Claim, stored: boolean): void;
-  /** Takes out what has waited long enough and got an answer: nobody will claim it any more. */
+  /** Removes and returns the answered requests that have waited long enough: they will no longer be claimed. */
   expire(nowMs: number): EndedRequest[];
   readonly size: number;
 }
 
 /**
- * Which of a tab's requests for one URL a document is of. Where the browser tells of a request when its answer's head
- * comes, that of the same moment: a tab may have gone to the same page again before the first visit's timings are here.
- * Else the newest: earlier ones were abandoned, or rendered ahead of time for nothing.
+ * Which of a tab's requests for one URL belongs to a document. If the browser reports a request when the head of its
+ * answer arrives, the one of the same moment: a tab may have loaded the same page again before the first visit's
+ * timings are here. Otherwise the newest: earlier ones were abandoned, or prerendered and never shown.
  */
 function ofDocument(list: readonly EndedRequest[], answeredAtMs: number): number {
   if (!list.some(({ protocol }) => protocol !== null)) return list.length - 1;
@@ -124,7 +128,7 @@ function ofDocument(list: readonly EndedRequest[], answeredAtMs: number): number
   return away.indexOf(Math.min(...away));
 }
 
-/** An answer that a page told of and no request was heard of. */
+/** An answer that a page reported and for which no request was seen. */
 interface UnmatchedAnswer {
   readonly keys: readonly string[];
   readonly answeredAtMs: number;
@@ -140,7 +144,7 @@ class PendingRequests implements RequestTable {
   readonly #waiting = new Map<string, EndedRequest[]>();
   readonly #counted = new Map<string, number>();
   readonly #early = new Set<string>();
-  /** Answers whose entries found no request, by each key that it may come under. */
+  /** Answers whose entries found no request, by each key under which it may arrive. */
   readonly #unmatched = new Map<string, UnmatchedAnswer[]>();
   #overflow: EndedRequest[] = [];
   #size = 0;
@@ -149,10 +153,10 @@ class PendingRequests implements RequestTable {
     const key = this.#requestKey(request);
     if (request.kind !== 'resource' && this.#early.delete(key)) return;
     if (this.#isLate(key, request)) return;
-    // A navigation that failed made no document that could tell of it.
+    // A navigation that failed created no document that could report it.
     if (!request.answered && request.kind !== 'resource') return;
     const list = this.#waiting.get(key);
-    // Cut off after its answer began: that answer came all the same.
+    // Cut off after its answer began: there was an answer nevertheless.
     if (!request.answered && list?.some(({ id }) => id === request.id)) return;
     if (list === undefined) this.#waiting.set(key, [request]);
     else list.push(request);
@@ -167,7 +171,7 @@ class PendingRequests implements RequestTable {
     const { navigation, unfinished, answeredAtMs } = claim;
     const keys = keysOf(claim);
     for (const key of keys) {
-      // Resources tell in the order they ended.
+      // Resource entries arrive in the order in which the requests ended.
       const found = this.#take(key, (list) => (navigation ? ofDocument(list, answeredAtMs) : 0));
       if (found !== null) return found;
     }
@@ -209,7 +213,7 @@ class PendingRequests implements RequestTable {
   }
 
   #requestKey(r: EndedRequest): string {
-    // A hop has no timing entry, so nothing may claim it.
+    // A hop has no timing entry, so it must not be claimed.
     if (r.hop) return `hop ${r.id} ${r.url}`;
     // Navigation entries are named after the last URL of a redirect chain, resource entries after the first.
     if (r.kind === 'resource') return keyOf(r.tabId, r.documentId, false, r.firstUrl);
@@ -237,10 +241,10 @@ class PendingRequests implements RequestTable {
     }
   }
 
-  /** Whether its entry was here before it: a busy Firefox tells of a request long after its page. */
+  /** Whether its entry arrived before it: a busy Firefox reports a request long after its page. */
   #isLate(key: string, { answered, atMs, protocol, fromCache }: EndedRequest): boolean {
     if (!answered) return false;
-    // A later request for the same is answered later too.
+    // A later request for the same URL is answered later too.
     const apartMs = protocol === null ? CLOCKS_MS : STAMPED_LATE_MS;
     const answer = this.#unmatched
       .get(key)

@@ -1,8 +1,8 @@
-// Steering on the browser's own interfaces: Firefox's, because Chromium obeys nothing of it.
+// Steering on the real WebExtensions APIs of Firefox; Chromium supports none of it.
 import { openSteering, type SteerDeps, type Steering } from './steering.ts';
 
 export const STEER_ALARM = 'steering';
-/** Rules outlive the background, so that what is due is undone by an alarm. */
+/** Rules outlive the background, so an alarm removes those that have expired. */
 const LOOK_MINUTES = 5;
 
 async function keepAlarm(steering: boolean): Promise<void> {

@@ -1,13 +1,13 @@
-// What one steering tells the browser: a rule of declarativeNetRequest that sets the Alt-Svc header (RFC 7838) of one
-// exact origin. Firefox obeys such a header as if the server had sent it; Chromium does not. Pure.
+// What one steering tells the browser: a declarativeNetRequest rule that sets the Alt-Svc header (RFC 7838) of exactly
+// one origin. Firefox obeys such a header as if the server had sent it; Chromium does not. Pure.
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 
-/** How long the browser remembers what we advertise; an extension that is removed leaves no more than this behind. */
+/** How long the browser remembers what we advertise; this is all that remains after the extension is removed. */
 export const ADVERTISED_MS = 3_600_000;
-/** `clear` stands alone or not at all (RFC 7838 section 3). */
+/** `clear` is valid only as the sole value (RFC 7838 section 3). */
 export const CLEAR = 'clear';
 
-/** All that Firefox tells apart: an answer that is left out would teach it what the rule is there to hide. */
+/** All types that Firefox distinguishes: an omitted one would let the browser learn what the rule is meant to hide. */
 const EVERY_RESOURCE = [
   'main_frame',
   'sub_frame',
@@ -49,7 +49,10 @@ export interface Rule {
   };
 }
 
-/** The header that names HTTP/3 on the origin's own port, as a server would: pages can read it, and learn nothing of us. */
+/**
+ * The header that names HTTP/3 on the origin's own port, as a server would: pages can read it, but learn nothing about
+ * us.
+ */
 export function advertisement(origin: Origin): string {
   return `h3=":${originParts(origin).port}"; ma=${ADVERTISED_MS / 1000}`;
 }
@@ -62,7 +65,7 @@ export function isLikeOurs(origin: Origin, altSvc: string): boolean {
   return altSvc === CLEAR || altSvc === advertisement(origin);
 }
 
-/** Whether a rule can name exactly this origin: an asterisk, which URLs allow in a host, would stand for anything. */
+/** Whether a rule can name exactly this origin: an asterisk, which URLs allow in a host, would match anything. */
 export function isNameable(origin: Origin): boolean {
   return !origin.includes('*');
 }
@@ -72,7 +75,8 @@ export function ruleFor(id: number, origin: Origin, altSvc: string): Rule {
   return {
     id,
     priority: 1,
-    // Anchored at the start and closed by the slash that every address has: neither longer hosts nor other ports fit.
+    // Anchored at the start and terminated by the slash that every URL has: matches neither longer hosts nor other
+    // ports.
     condition: { urlFilter: `|${origin}/`, resourceTypes: [...EVERY_RESOURCE] },
     action: {
       type: 'modifyHeaders',

@@ -1,5 +1,5 @@
 // Which origins are steered, and until when: pure steps from evidence and events to the next state. An origin is
-// steered only when the user chose it and the helper has raced it on this network; every doubt undoes.
+// steered only if the user chose it and the helper has raced it on this network; any doubt undoes it.
 //
 //   chosen, HTTP/3 established here, not advertised   ──► active to-h3   ──undo──► undoing ──clear heard──► gone
 //   chosen, HTTP/3 broken here, advertised            ──► active from-h3 ──undo──► gone
@@ -10,9 +10,9 @@ import * as v from 'valibot';
 import type { Direction, UndoReason } from '../../common/messages.ts';
 import { ADVERTISED_MS, advertisement, CLEAR, isLikeOurs, isNameable } from './rule.ts';
 
-/** A steering that nothing confirms for so long is undone. */
+/** A steering that nothing confirms for this long is undone. */
 export const STEERED_MS = 3_600_000;
-/** Answers over TCP, after the browser knew better, that show it does not take the advertisement. */
+/** Answers over TCP, although the browser had seen the advertisement, that show that it does not follow it. */
 const MISSES_BEFORE_UNDO = 3;
 
 export interface Steering {
@@ -22,11 +22,11 @@ export interface Steering {
   /** The network whose races justify it. */
   readonly network: string;
   readonly untilMs: number;
-  /** When the browser last heard our advertisement; null: never, and then nothing needs taking back. */
+  /** When the browser last saw our advertisement; null: never, so nothing needs to be withdrawn. */
   readonly heardAtMs: number | null;
-  /** Documents over TCP in a row since it was heard. */
+  /** Documents over TCP in a row since the advertisement was seen. */
   readonly misses: number;
-  /** It is being taken back by a `clear` with its next page. */
+  /** It is being withdrawn by a `clear` on its next page. */
   readonly undoing: boolean;
 }
 
@@ -37,18 +37,18 @@ export interface SteerState {
 }
 export const NOTHING_STEERED: SteerState = { chosen: [], steerings: [], undone: {} };
 
-/** What is known of an origin on the network of now. */
+/** What is known about an origin on the current network. */
 export interface SteerEvidence {
-  /** By fresh races of the helper; `unknown` without. */
+  /** According to fresh races of the helper; `unknown` without one. */
   readonly reach: 'h3' | 'older' | 'unknown';
   /** The server itself advertises HTTP/3. */
   readonly advertised: boolean;
   readonly network: string;
-  /** A race or the user says so just now; false: it is recalled before a navigation. */
+  /** From a race or user action just now; false: recalled before a navigation. */
   readonly anew: boolean;
 }
 
-/** What a forecast proves; only what the helper raced itself counts. */
+/** What a forecast proves; only the helper's own races count. */
 export function reachOf({ protocol, basis, fresh }: Forecast['reachable']): SteerEvidence['reach'] {
   if (!fresh || basis !== 'raced' || protocol === 'unknown') return 'unknown';
   return protocol === 'h3' ? 'h3' : 'older';
@@ -68,14 +68,14 @@ export function steeringOf(state: SteerState, origin: Origin): Steering | undefi
   return state.steerings.find((s) => s.origin === origin);
 }
 
-/** The header a steering sets now. */
+/** The header that a steering currently sets. */
 export function headerOf({ origin, direction, undoing }: Steering): string {
   return direction === 'to-h3' && !undoing ? advertisement(origin) : CLEAR;
 }
 
-/** Whether an Alt-Svc header on an answer of this origin is our own doing and no word of the server. */
+/** Whether an Alt-Svc header on an answer of this origin was set by us rather than by the server. */
 export function isOurs(state: SteerState, origin: Origin, altSvc: string): boolean {
-  // A rule replaces what the server sent, and answers on their way when it changes still carry the one before.
+  // A rule replaces what the server sent, and answers in flight when it changes still carry the previous one.
   return steeringOf(state, origin) !== undefined && isLikeOurs(origin, altSvc);
 }
 
@@ -95,9 +95,9 @@ function undo(state: SteerState, steering: Steering, why: UndoReason | null, now
   if (steering.undoing) return state;
   const { origin, direction, heardAtMs } = steering;
   const told = { ...state, undone: why === null ? state.undone : { ...state.undone, [origin]: why } };
-  // What was never heard, or what took an advertisement away, leaves nothing behind in the browser.
+  // An advertisement never seen, or a rule that only removed one, leaves nothing behind in the browser.
   if (direction === 'from-h3' || heardAtMs === null) return withSteering(told, origin, null);
-  // By then the browser has forgotten by itself, whether or not it asked the origin again.
+  // By then the advertisement has expired in the browser, whether or not it contacted the origin again.
   return withSteering(told, origin, { ...steering, undoing: true, untilMs: nowMs + ADVERTISED_MS });
 }
 
@@ -121,7 +121,7 @@ function confirmed(steering: Steering, { reach }: SteerEvidence): boolean {
   return steering.direction === 'to-h3' ? reach === 'h3' : reach === 'older';
 }
 
-/** New evidence on an origin: begins, renews or undoes its steering. */
+/** New evidence about an origin: begins, renews or undoes its steering. */
 export function withEvidence(
   state: SteerState,
   origin: Origin,
@@ -131,7 +131,7 @@ export function withEvidence(
   if (!state.chosen.includes(origin)) return state;
   const current = steeringOf(state, origin);
   if (current === undefined || current.undoing) {
-    // What proved wrong is not tried again on the strength of what was known before.
+    // What proved wrong is not retried on evidence from before.
     if (state.undone[origin] === 'failed' && !evidence.anew) return state;
     const direction = directionFor(origin, evidence);
     return direction === null ? state : begin(state, origin, direction, evidence.network, nowMs);
@@ -143,7 +143,7 @@ export function withEvidence(
   return undo(state, current, current.direction === 'to-h3' ? 'failed' : 'changed', nowMs);
 }
 
-/** The user lets an origin be steered, or no more. */
+/** The user allows or no longer allows an origin to be steered. */
 export function withChoice(state: SteerState, origin: Origin, on: boolean, nowMs: number): SteerState {
   const { [origin]: _, ...undone } = state.undone;
   const others = state.chosen.filter((o) => o !== origin);
@@ -164,7 +164,7 @@ export function allUndone(state: SteerState, nowMs: number): SteerState {
   return state.steerings.reduce((next, steering) => undo(next, steering, null, nowMs), state);
 }
 
-/** Ends what has lasted too long. */
+/** Ends what has expired. */
 export function expired(state: SteerState, nowMs: number): SteerState {
   return state.steerings
     .filter((s) => s.untilMs <= nowMs)
@@ -178,19 +178,19 @@ export function expired(state: SteerState, nowMs: number): SteerState {
 export interface SteeredAnswer {
   readonly origin: Origin;
   readonly h3: boolean;
-  /** It was a top-level document. */
+  /** Whether it was a top-level document. */
   readonly document: boolean;
   readonly altSvc: string | null;
   readonly atMs: number;
 }
 
-/** What an answer shows: that our header was heard, that its taking back was, or that the browser does not follow. */
+/** What an answer shows: that our header was seen, that its withdrawal was, or that the browser does not follow it. */
 export function withAnswer(state: SteerState, answer: SteeredAnswer): SteerState {
   const { origin, altSvc, h3, document, atMs } = answer;
   const current = steeringOf(state, origin);
   if (current === undefined) return state;
-  // The browser keeps what it hears apart by page (RFC 7838 leaves that open), and the origin's own page is what the
-  // user chose, so that only its own clear ends this.
+  // The browser partitions what it learns by page (RFC 7838 leaves that open), and the origin's own page is what the
+  // user chose, so only a `clear` seen there ends this.
   if (current.undoing) return document && altSvc === CLEAR ? withSteering(state, origin, null) : state;
   if (current.direction === 'from-h3') return state;
   const misses = h3 ? 0 : current.misses + (document && current.heardAtMs !== null ? 1 : 0);
@@ -200,7 +200,7 @@ export function withAnswer(state: SteerState, answer: SteeredAnswer): SteerState
   return withSteering(state, origin, { ...current, misses, heardAtMs });
 }
 
-/** Noting each answer's time would write the storage for every request; a tenth of the lifetime is exact enough. */
+/** Storing each answer's time would write to storage for every request; a tenth of the lifetime is precise enough. */
 function heardAt({ origin, heardAtMs }: Steering, altSvc: string | null, atMs: number): number | null {
   if (altSvc !== advertisement(origin)) return heardAtMs;
   return heardAtMs === null || atMs - heardAtMs >= ADVERTISED_MS / 10 ? atMs : heardAtMs;
@@ -226,7 +226,7 @@ const storedSchema = v.object({
   undone: v.record(originSchema, v.picklist(['network', 'failed', 'expired', 'changed'])),
 });
 
-/** The state that was stored; null: it is none. */
+/** The stored state; null if it is not a valid one. */
 export function steerStateOf(stored: unknown): SteerState | null {
   const parsed = v.safeParse(storedSchema, stored);
   return parsed.success ? parsed.output : null;

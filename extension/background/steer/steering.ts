@@ -1,6 +1,6 @@
-// Steering at work, in Firefox only: keeps the state in the extension's store and the browser's rules in step with
-// it. The one owner of dynamic rules. Every change goes through one queue: state first, then rules, so that whatever
-// dies in between is put right at the next start.
+// Steering at runtime, in Firefox only: keeps the state in the extension's store and the browser's rules in step with
+// it. The only owner of dynamic rules. Every change goes through one queue, state first, then rules, so that an
+// interruption between the two is repaired at the next start.
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { dropOldest } from '../../common/drop-oldest.ts';
@@ -27,50 +27,50 @@ import {
   withEvidence,
 } from './steering-state.ts';
 
-/** What of the browser is used. */
+/** The part of the browser that is used. */
 export interface SteerDeps {
   readonly store: Pick<Store, 'get' | 'replace'>;
   readonly rules: {
     getDynamicRules(): Promise<readonly { readonly id: number }[]>;
     updateDynamicRules(change: { removeRuleIds: number[]; addRules: Rule[] }): Promise<void>;
   };
-  /** Whether the server itself advertises HTTP/3 on any site, by the ledger. */
+  /** Whether the server itself advertises HTTP/3 on any site, according to the ledger. */
   readonly advertised: (origin: Origin) => Promise<boolean>;
   readonly nowMs: () => number;
-  /** Something changed, or was found at the start; `steering`: whether anything is steered or being undone. */
+  /** Something changed, or was found at startup; `steering`: whether anything is steered or being undone. */
   readonly onChange: (steering: boolean) => void;
 }
 
 export interface Steering {
-  /** Whether an Alt-Svc header that was seen is our own doing. */
+  /** Whether a received Alt-Svc header was set by us. */
   isOurs(origin: Origin, altSvc: string): boolean;
   /** The master switch; off undoes everything. */
   enable(on: boolean): Promise<void>;
-  /** The user's choice for one origin, acted on by what was forecast of it last. */
+  /** The user's choice for one origin, applied with its latest forecast. */
   choose(origin: Origin, on: boolean, network: string): Promise<void>;
-  /** What the helper says before a navigation, or `anew` after a race. */
+  /** What the helper reports before a navigation, or with `anew` after a race. */
   forecast(forecasts: readonly Forecast[], network: string, anew: boolean): Promise<void>;
-  /** Undoes and forgets the choice of every origin that `refused` picks. */
+  /** Undoes and forgets the choice of every origin that `refused` selects. */
   exclude(refused: (origin: Origin) => boolean): Promise<void>;
   onNetwork(network: string): Promise<void>;
   answered(answer: SteeredAnswer): void;
   expire(): Promise<void>;
-  /** What the popup says; `advertised`: the server does so itself. */
+  /** What the popup shows; `advertised`: the server itself advertises HTTP/3. */
   view(origin: Origin, advertised: boolean): SteerView;
   /** Undoes and forgets everything. */
   wipe(): Promise<void>;
 }
 
 const KEY = 'steering';
-/** Forecasts kept for choices to come: those of the pages in view, and many more. */
+/** Forecasts kept for later choices: those of the pages in view, and many more. */
 const MAX_FORECASTS = 1000;
-/** Answers that were on their way when a rule ended still come with its header for so long. */
+/** Answers in flight when a rule ended may still carry its header for this long. */
 const LATE_MS = 10_000;
 function sameRule(a: SteerState['steerings'][number] | undefined, b: typeof a): boolean {
   return a !== undefined && b !== undefined && a.ruleId === b.ruleId && headerOf(a) === headerOf(b);
 }
 
-/** Loads the state and puts the browser's rules in step with it. */
+/** Loads the state and synchronises the browser's rules with it. */
 export async function openSteering(deps: SteerDeps): Promise<Steering> {
   const stored = steerStateOf((await deps.store.get(KEY)).value);
   const steering = new RuleSteering(deps, stored ?? NOTHING_STEERED);
@@ -84,7 +84,7 @@ class RuleSteering implements Steering {
   #enabled = true;
   #queue: Promise<unknown> = Promise.resolve();
   readonly #newest = new Map<Origin, Forecast>();
-  /** Origins whose rule ended in this life of the background, and when. */
+  /** Origins whose rule ended during this background's lifetime, and when. */
   readonly #ended = new Map<Origin, number>();
 
   constructor(deps: SteerDeps, loaded: SteerState) {
@@ -92,7 +92,7 @@ class RuleSteering implements Steering {
     this.#state = loaded;
   }
 
-  /** Puts the browser's rules in step with the state. */
+  /** Synchronises the browser's rules with the state. */
   async begin(): Promise<void> {
     await this.#inStep();
     this.#deps.onChange(this.#state.steerings.length > 0);
@@ -211,7 +211,7 @@ class RuleSteering implements Steering {
         if (steeringOf(after, origin) === undefined) this.#ended.set(origin, this.#deps.nowMs());
       await this.#apply(before, after);
     });
-    // Whoever asked hears of a failure; the next change does not inherit it, and sets all rules right again.
+    // The caller learns of a failure; the next change does not inherit it, and sets all rules again.
     this.#queue = done.catch(() => this.#inStep()).catch(() => {});
     return done;
   }

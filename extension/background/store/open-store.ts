@@ -1,4 +1,4 @@
-// The store in the background: kept there, asked for by the extension's pages, and told to them when it changes.
+// The store in the background: data is kept here, requested by the extension's pages, and they are notified of changes.
 
 import type { DBSchema, IDBPDatabase } from 'idb';
 import { isOwnPage } from '../../common/browser.ts';
@@ -36,12 +36,12 @@ function openShelf(): Shelf {
   const older = chrome.storage.local;
   const deps = { older, takenOver: TAKEN_OVER, onFailure: console.error };
   if (!chrome.extension.inIncognitoContext) return openDatabaseShelf(deps);
-  // With nothing to mark it in, what is to be believed once would be believed at each start.
+  // Without a place to mark the move as done, values meant to be trusted once would be trusted at each start.
   older.clear().catch(console.error);
   return openSessionShelf(chrome.storage.session);
 }
 
-/** Opens the store; must be called synchronously when the background starts, or questions are lost. */
+/** Opens the store; must be called synchronously when the background starts, or requests are lost. */
 export function openStore(): Store {
   const store = keepOn(openShelf(), (key) => {
     const event: StoreEvent = { type: 'store-changed', key };
@@ -56,13 +56,14 @@ export function openStore(): Store {
   return store;
 }
 
-// Where the store lies: in a database of the extension's own origin, or for a session. Content scripts, and whoever took a
-// page's process over, reach `storage.local` in Firefox, but no database of the extension in any browser.
+// Where the store's data is: in a database of the extension's own origin, or for the session. Content scripts, and
+// anyone who has compromised a page's process, can reach `storage.local` in Firefox, but no database of the extension
+// in any browser.
 
 const STORE_NAME = 'photofinish-settings';
-/** That what versions before the store kept in `storage.local` was moved, or that there was nothing. */
+/** Marks that what versions before the store kept in `storage.local` was moved, or that there was nothing. */
 const MOVED = 'moved';
-/** Such changes are rare, and what they are moved from is deleted after. */
+/** Such changes are rare, and their source is deleted afterwards. */
 const WRITTEN = { durability: 'strict' } as const;
 
 interface StoreSchema extends DBSchema {
@@ -77,15 +78,15 @@ interface OlderArea {
 
 export interface DatabaseShelfDeps {
   readonly older: OlderArea;
-  /** What of an older version's value is taken over; undefined: nothing. */
+  /** What of an older version's value is adopted; undefined: nothing. */
   readonly takenOver: Readonly<Record<StoreKey, (value: unknown) => unknown>>;
-  /** Told that `storage.local` could not be emptied. */
+  /** Called if `storage.local` could not be emptied. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * Moves what versions before the store left in `storage.local`: once, for any page's process can write there, and later
- * somebody may have. Ended in between, it begins anew, or is done already.
+ * Moves what versions before the store left in `storage.local`, once only, because any page's process can write there
+ * and may do so later. If interrupted, it starts over, or is already done.
  */
 async function moveOlder(
   database: IDBPDatabase<StoreSchema>,
@@ -101,11 +102,14 @@ async function moveOlder(
   await Promise.all([...moved, tx.store.put({ revision: 1 }, MOVED), tx.done]);
 }
 
-/** Opens the database and, the first time, moves into it what older versions kept. One background alone may do so. */
+/**
+ * Opens the database and, the first time, moves into it what older versions kept. Only one background may do so at a
+ * time.
+ */
 export function openDatabaseShelf(deps: DatabaseShelfDeps): Shelf {
   const open = holdOpen<StoreSchema>({
     name: STORE_NAME,
-    // For ever: values have versions of their own, so that an older program is never kept out.
+    // Never changes: values have versions of their own, so that an older program is never locked out.
     version: 1,
     upgrade: async (_oldVersion, database) => void database.createObjectStore('values'),
   });
@@ -140,17 +144,17 @@ export function openDatabaseShelf(deps: DatabaseShelfDeps): Shelf {
   };
 }
 
-// The store as the background keeps it on a shelf, database or session: the one place where changes are made, so that
-// they are told in their order.
+// The store as the background keeps it on a shelf, database or session: the only place where changes are made, so that
+// they are reported in order.
 
-/** Where values lie. */
+/** Where values are stored. */
 export interface Shelf {
   get(key: StoreKey): Promise<StoredValue>;
-  /** Stores `value`, and gives that very value, unless something was stored after that revision, which is given then. */
+  /** Stores `value` and returns it, unless something was stored after that revision, in which case that is returned. */
   put(key: StoreKey, revision: number, value: unknown): Promise<StoredValue>;
 }
 
-/** The store on this shelf; `tell` lets everybody else know that something is stored. */
+/** The store on this shelf; `tell` notifies everyone else that something was stored. */
 export function keepOn(shelf: Shelf, tell: (key: StoreKey) => void): Store {
   const listeners = new Map<StoreKey, ((value: unknown) => void)[]>();
   return {
@@ -168,7 +172,7 @@ export function keepOn(shelf: Shelf, tell: (key: StoreKey) => void): Store {
   };
 }
 
-// The store where there is no database: a Firefox that never remembers history refuses them to the whole extension.
+// The store if there is no database: a Firefox that never remembers history denies databases to the whole extension.
 // `storage.session` is closed to content scripts too, outlives the background, and ends with the browser.
 
 /** The part of `storage.session` that is used. */
@@ -177,7 +181,7 @@ export interface SessionArea {
   set(items: Record<string, unknown>): Promise<void>;
 }
 
-/** What the browser's session holds. */
+/** A shelf in the browser's session storage. */
 export function openSessionShelf(area: SessionArea): Shelf {
   let turn: Promise<unknown> = Promise.resolve();
   const place = (key: StoreKey): string => `store:${key}`;

@@ -1,6 +1,6 @@
-// Which page each tab shows, and which documents belong to it: the owner of all pages' state.
-// Keyed by documentId, because a tab's frame 0 may be three documents at once (shown, rendered ahead, and kept for
-// going back). Frames' documents point to their outermost one.
+// Which page each tab shows, and which documents belong to it: the owner of all pages' state. Keyed by documentId,
+// because a tab's frame 0 may be three documents at once (shown, prerendered, and kept for going back). Frames'
+// documents point to their outermost one.
 import { originOfUrl } from '@photofinish/shared/web/origin';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import type { Arrival } from '../../common/messages.ts';
@@ -8,7 +8,7 @@ import { newPage, type Page } from '../../common/page/model.ts';
 import { siteOfHost } from '../../common/site.ts';
 import type { SavedMap } from './saved-map.ts';
 
-/** Pages kept beyond those shown, for going back; a page is a few kilobytes and the session area holds 10 MB. */
+/** Pages kept beyond those shown, for going back; a page takes a few kilobytes and the session area holds 10 MB. */
 const MAX_PAGES = 100;
 const MAX_FRAMES = 5000;
 
@@ -16,18 +16,18 @@ export interface Pages {
   get(documentId: string): Page | undefined;
   /** The page the tab shows. */
   shown(tabId: number): Page | undefined;
-  /** The page of a document, its own or its frame's. */
+  /** The page of a document, whether the document is the page itself or one of its frames. */
   of(documentId: string): Page | undefined;
-  /** Notes an outermost document, new or come back; null when its URL is not https. */
+  /** Registers an outermost document, new or restored; null if its URL is not https. */
   commit(document: { documentId: string; tabId: number; url: string; startedMs: number }): Page | null;
   commitFrame(documentId: string, parentDocumentId: string): void;
   /** The tab shows this document now; null: one that is not recorded. */
   show(tabId: number, documentId: string | null): void;
   update(page: Page): void;
-  /** The tab shows a document that it did not load for this: it was kept in memory, or rendered ahead of time. */
+  /** The tab shows a document that was not loaded just now: restored from memory, or prerendered. */
   arrived(tabId: number, documentId: string, arrival: Arrival): void;
   removeTab(tabId: number): void;
-  /** Forgets the pages that `which` picks; the tabs that showed one. */
+  /** Forgets the pages that `which` selects; returns the tabs that showed one. */
   forget(which: (page: Page) => boolean): number[];
   /** Forgets every page. */
   clear(): void;

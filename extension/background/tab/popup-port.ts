@@ -1,4 +1,4 @@
-// The background's end of the popup's port: checks what comes in, answers over the same port, and ends its watch
+// The background's end of the popup's port: validates incoming messages, answers over the same port, and stops watching
 // when the popup closes.
 
 import type { DoctorFinding } from '@photofinish/shared/port/doctor';
@@ -11,25 +11,25 @@ import type { Watcher } from './presenter.ts';
 
 export interface PopupActions {
   readonly watch: (tabId: number, watcher: Watcher) => () => void;
-  /** Tells what the developer tools tell of a tab; gives the function that ends it. */
+  /** Passes on what the developer tools report for a tab; returns the function that stops it. */
   readonly watchRequests: (tabId: number, told: InspectedListener) => () => void;
   readonly race: (origins: readonly Origin[]) => void;
   readonly cancelRace: (origin: Origin) => void;
   readonly stopRaces: () => void;
-  /** What was raced by a press and what still is to be. */
+  /** The races started by a click, done and pending. */
   readonly racesAsked: () => readonly RaceAsked[];
   readonly reconnectHelper: () => void;
-  /** Rejects with words when the browser refuses. */
+  /** Rejects with a message for the user when the browser refuses. */
   readonly steer: (origin: Origin, on: boolean) => Promise<void>;
-  /** Tells the helper's state now and after each change; gives the function that ends it. */
+  /** Reports the helper's state now and after each change; returns the function that stops it. */
   readonly watchHelper: (told: (helper: HelperState) => void) => () => void;
   /** Null when the helper cannot be asked. */
   readonly doctor: () => Promise<readonly DoctorFinding[] | null>;
-  /** The number of the helper's records that are gone, null when it was not reached. Rejects when the ledger fails. */
+  /** The number of the helper's records deleted, null if the helper was not reached. Rejects when the ledger fails. */
   readonly wipe: () => Promise<number | null>;
 }
 
-/** What of `chrome.runtime.Port` is used. */
+/** The part of `chrome.runtime.Port` that is used. */
 export interface PopupPort {
   postMessage(event: PopupEvent): void;
   readonly onMessage: { addListener(listen: (message: unknown) => void): void };
@@ -38,7 +38,7 @@ export interface PopupPort {
 
 export interface PopupServer {
   accept(port: PopupPort): void;
-  /** Tells every open popup. */
+  /** Sends to every open popup. */
   broadcast(event: PopupEvent): void;
 }
 
@@ -55,7 +55,7 @@ export function createPopupServer(actions: PopupActions): PopupServer {
       (error) => tell(port, { type: 'wiped', helperRecords: null, trouble: String(error?.message ?? error) }),
     );
 
-  /** Does what is asked; gives a new end of the watch when there is a new watch. */
+  /** Performs the request; returns a new function that ends the watch if there is a new watch. */
   const handle = (port: PopupPort, request: PopupRequest): (() => void) | null => {
     switch (request.type) {
       case 'watch':

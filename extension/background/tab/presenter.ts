@@ -1,5 +1,5 @@
-// Shows pages as they change: the toolbar button of each tab, and the view to whoever watches the tab, whole at first
-// and from then on what changed. Changes come in bursts, so each tab is drawn at most once in REFRESH_MS.
+// Shows pages as they change: the toolbar button of each tab, and the view for everything that watches the tab, first
+// complete, then as changes. Changes come in bursts, so each tab is drawn at most once per REFRESH_MS.
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Protocol } from '@photofinish/shared/web/protocol';
@@ -23,13 +23,13 @@ import {
 export interface PresenterDeps {
   readonly ledger: Pick<Ledger, 'recordsOf' | 'newestRaces'>;
   readonly shown: (tabId: number) => Page | undefined;
-  /** What a tab shows, where the browser tells it. */
+  /** What a tab shows, if the browser reveals it. */
   readonly documentOf: (tabId: number) => Promise<TabDocument | null>;
   readonly helperState: () => HelperState;
-  /** Why nothing can be recorded now; null when all is well. */
+  /** Why nothing can be recorded now; null if recording works. */
   readonly trouble: () => string | null;
   readonly steer: Background['steer'];
-  /** `verdict` is null where the page has none. */
+  /** `verdict` is null if the page has none. */
   readonly setToolbar: (tabId: number, protocol: Protocol, verdict: string | null) => Promise<void>;
   readonly later: (delayMs: number, run: () => void) => void;
 }
@@ -41,17 +41,17 @@ export interface Presenter {
   refresh(tabId: number): void;
   /** Draws every watched tab soon. */
   refreshWatched(): void;
-  /** Sends the tab's view at once, from memory, and then what changes; gives the function that ends it. */
+  /** Sends the tab's view at once, from memory, and then what changes; returns the function that stops it. */
   watch(tabId: number, watcher: Watcher): () => void;
 }
 
 interface WatcherState {
   readonly tell: Watcher;
-  /** What the watcher knows. */
+  /** What the watcher has received. */
   sent: PageView | null;
 }
 
-/** What the ledger said of the page that a tab shows. */
+/** What the ledger contains about the page that a tab shows. */
 interface TabHistory {
   readonly documentId: string;
   readonly history: History;
@@ -59,7 +59,7 @@ interface TabHistory {
 
 const REFRESH_MS = 100;
 
-/** The newly read values, but where nothing changed the ones from before, so that views of them stay valid. */
+/** The newly read values, except that unchanged ones keep their old objects, so that views of them stay valid. */
 function renewed<Value>(
   before: ReadonlyMap<Origin, Value> | undefined,
   read: ReadonlyMap<Origin, Value>,
@@ -136,7 +136,7 @@ class TabPresenter implements Presenter {
     return history;
   }
 
-  /** The view by what is in memory. */
+  /** The view from what is in memory. */
   #rememberedView(page: Page): PageView {
     const known = this.#recalled.get(page.tabId);
     const history = known?.documentId === page.documentId ? known.history : null;
@@ -148,7 +148,7 @@ class TabPresenter implements Presenter {
     });
   }
 
-  /** The view by what is in the ledger; null when the tab shows another document by now. */
+  /** The view from what is in the ledger; null if the tab shows another document by now. */
   async #viewOf(asked: Page, whole: boolean): Promise<PageView | null> {
     const { tabId, documentId } = asked;
     let trouble = this.#deps.trouble();
@@ -156,7 +156,7 @@ class TabPresenter implements Presenter {
     try {
       history = await this.#recall(asked, whole ? usedOrigins(asked) : [asked.origin]);
     } catch (error) {
-      // What this page did is in memory, whatever becomes of the storage.
+      // What this page did is in memory, whatever happens to the storage.
       trouble = troubleWords(error);
     }
     const page = this.#deps.shown(tabId);
@@ -167,14 +167,14 @@ class TabPresenter implements Presenter {
       trouble,
       steer: this.#deps.steer,
     });
-    // A page that nobody may record would be loading for ever, or be known by its request alone.
+    // A page that must not be recorded would otherwise be loading forever, or be known by its request alone.
     if (view.state !== 'loading' && view.reason !== 'missed') return view;
     const shown = await this.#deps.documentOf(tabId);
     const told = shown?.documentId === documentId ? stateOf(shown) : 'not-recorded';
     return told === 'not-recorded' ? view : { ...view, state: told, origins: [], verdict: null };
   }
 
-  /** The view of a tab that shows no page of ours: it says why, and of a page that failed what a race found. */
+  /** The view of a tab that shows no recorded page: it says why, and for a page that failed what a race found. */
   async #viewWithoutPage(tabId: number): Promise<PageView> {
     const shown = await this.#deps.documentOf(tabId);
     const failed = failedOrigin(shown);
@@ -195,7 +195,7 @@ class TabPresenter implements Presenter {
 
   async #drawToolbar(page: Page, view: PageView): Promise<void> {
     const verdict = view.verdict === null ? null : verdictText(view.verdict);
-    // The browser clears a tab's button with each document, so the document is part of what was drawn.
+    // The browser resets a tab's button with each document, so the document is part of what was drawn.
     const mark = `${page.documentId} ${view.protocol} ${verdict}`;
     if (this.#drawn.get(page.tabId) === mark) return;
     this.#drawn.set(page.tabId, mark);
@@ -214,7 +214,7 @@ class TabPresenter implements Presenter {
       return;
     }
     const view = await this.#viewOf(page, this.#watchers.has(tabId));
-    // What the tab shows instead by now is drawn in its turn.
+    // What the tab shows instead by now is drawn in its own turn.
     if (view === null) return;
     for (const watching of this.#watchers.get(tabId) ?? []) send(watching, view);
     if (view.state === 'recorded') await this.#drawToolbar(page, view);

@@ -1,5 +1,5 @@
 // A map in `storage.session` that outlives the service worker. Reads are from memory; writes are coalesced per key,
-// and never more than one write of a key is in flight, so that an older value can never land after a newer one.
+// with at most one write of a key in flight, so that an older value can never overwrite a newer one.
 
 export interface SessionArea {
   get(keys: null): Promise<Record<string, unknown>>;
@@ -13,11 +13,11 @@ export interface SavedMap<Value> {
   delete(key: string): void;
   entries(): IterableIterator<[string, Value]>;
   readonly size: number;
-  /** Resolves once everything set until now is in the storage. */
+  /** Resolves once everything set so far is in storage. */
   saved(): Promise<void>;
 }
 
-/** Loads what an earlier life of the service worker left under `prefix`; what cannot be read is as if never saved. */
+/** Loads what an earlier service worker saved under `prefix`; unreadable values are ignored. */
 export async function loadSavedMap<Value>(area: SessionArea, prefix: string): Promise<SavedMap<Value>> {
   const map = new Map<string, Value>();
   const saved = await area.get(null).catch(() => ({}));
@@ -28,7 +28,7 @@ export async function loadSavedMap<Value>(area: SessionArea, prefix: string): Pr
   let writing: Promise<void> | null = null;
 
   const writeAll = async (): Promise<void> => {
-    // One turn of the event loop gathers everything a batch of events changed.
+    // One turn of the event loop collects everything that a batch of events changed.
     await Promise.resolve();
     while (dirty.size > 0) {
       const keys = [...dirty];

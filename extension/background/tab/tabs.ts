@@ -1,4 +1,4 @@
-// What tabs show: documents committed to them, navigations that failed, and what the browser says where no page of ours
+// What tabs show: documents committed to them, navigations that failed, and what the browser says if no recorded page
 // is in view.
 import { documentOfTab, hasAccess } from '../../common/browser.ts';
 import { attachForecasts, type Forecaster } from '../forecast/forecaster.ts';
@@ -12,7 +12,7 @@ import type { FailedNavigation, TabDocument } from './view.ts';
 interface TabRooms {
   readonly pages: Pages;
   readonly presenter: Pick<Presenter, 'refresh'>;
-  /** What failed in each tab, by its number. */
+  /** What failed in each tab, by tab id. */
   readonly failures: SavedMap<FailedNavigation>;
 }
 
@@ -23,12 +23,10 @@ export interface TabDeps {
 
 export interface Tabs {
   committed(document: CommittedDocument, rooms: TabRooms): void;
-  /**
-   * An error page is no page of any site. A navigation that was only called off leaves the page before it in view.
-   */
+  /** An error page belongs to no site. A navigation that was only cancelled leaves the previous page in view. */
   failed(tabId: number, failure: Failure, rooms: TabRooms): Promise<void>;
   removed(tabId: number, rooms: TabRooms): void;
-  /** What a tab shows and, where that is so, why none of it is recorded. */
+  /** What a tab shows and, if none of it is recorded, why. */
   shownDocument(tabId: number, failures: TabRooms['failures']): Promise<TabDocument | null>;
 }
 
@@ -45,7 +43,7 @@ export function createTabs({ recordable, forecaster }: TabDeps): Tabs {
       const kept = recordable.mayRecord({ tabId, pageUrl: url });
       const page = kept ? pages.commit({ documentId, tabId, url, startedMs: atMs }) : null;
       if (navigation !== null) attachForecasts(pages, navigation);
-      // A page rendered ahead of time is shown when it tells so itself, by its first batch.
+      // A prerendered page becomes visible when it says so itself, with its first batch.
       if (prerender) return;
       pages.show(tabId, page === null ? null : documentId);
       presenter.refresh(tabId);

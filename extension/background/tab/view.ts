@@ -23,43 +23,43 @@ import { NOTHING_DELIVERED, type OriginRecord } from '../../common/records/schem
 import { siteOfHost } from '../../common/site.ts';
 import { verdictOfOrigin, verdictOfRace } from '../../common/verdict.ts';
 
-/** What the ledger knows of a page's origins. */
+/** What the ledger knows about a page's origins. */
 export interface History {
   readonly records: ReadonlyMap<Origin, OriginRecord>;
   readonly races: ReadonlyMap<Origin, OriginRace>;
 }
 
 export interface Background {
-  /** Null: the ledger has not been asked yet. */
+  /** Null: the ledger has not been queried yet. */
   readonly history: History | null;
   readonly helper: HelperState;
   readonly trouble: string | null;
-  /** How an origin is steered, given whether its server advertises HTTP/3; null where nothing is ever steered. */
+  /** How an origin is steered, given whether its server advertises HTTP/3; null if steering is not supported. */
   readonly steer: ((origin: Origin, advertised: boolean) => SteerView) | null;
 }
 
 /** A navigation of a tab that failed, and the error page that the tab shows for it. */
 export interface FailedNavigation {
   readonly documentId: string;
-  /** The browser's own name for what went wrong: `net::ERR_CONNECTION_REFUSED`, `connectionFailure`. */
+  /** The browser's own name for the error: `net::ERR_CONNECTION_REFUSED`, `connectionFailure`. */
   readonly error: string | null;
   readonly atMs: number;
 }
 
-/** The document in a tab, as the browser names it. */
+/** The document in a tab, according to the browser. */
 export interface TabDocument {
   readonly documentId: string;
   readonly url: string;
-  /** Its navigation failed: it is the browser's error page, or the page before, which then stayed. */
+  /** Its navigation failed: it is the browser's error page, or the previous page, which then remained. */
   readonly failed: boolean;
-  /** What is known of the failure. */
+  /** What is known about the failure. */
   readonly failure: FailedNavigation | null;
   /** Why an https page in this tab is not recorded; null: it is. */
   readonly withheld: Extract<PageState, 'private' | 'excluded' | 'no-options' | 'no-access'> | null;
 }
 
 /**
- * Where browsers let no extension in: Chromium's web store (`kWebstoreBaseURL` and its successor) and Firefox's
+ * Hosts on which browsers allow no extension: Chromium's web store (`kWebstoreBaseURL` and its successor) and Firefox's
  * `extensions.webextensions.restrictedDomains`.
  */
 const GUARDED_HOSTS: ReadonlySet<string> = new Set([
@@ -85,14 +85,14 @@ function used(row: PageOrigin): boolean {
   return known + hidden + elsewhere > 0;
 }
 
-/** Where an origin's answers came from when none came over the network. */
+/** Where an origin's answers came from if none came over the network. */
 function elsewhereOf({ counts, delivered }: PageOrigin): Exclude<Delivery, 'network'> | null {
   const { known, hidden } = adoptionByRequest(counts);
   if (known + hidden > 0) return null;
   return DELIVERIES.filter((d) => d !== 'network').find((d) => delivered[d] > 0) ?? null;
 }
 
-/** The protocol an origin shows on the page, with the reason when there is none. */
+/** The protocol that an origin shows on the page, with the reason if there is none. */
 function shownProtocol(row: PageOrigin | undefined): {
   protocol: Protocol;
   reason: UnknownReason | null;
@@ -107,7 +107,7 @@ interface JudgedOrigin {
   readonly view: OriginView;
 }
 
-/** The newest view of each row: while a page loads most rows stay as they are, and so should their verdicts. */
+/** The newest view of each row: while a page loads, most rows stay unchanged, and so should their verdicts. */
 const drawn = new WeakMap<PageOrigin, JudgedOrigin>();
 
 function originView(row: PageOrigin, { records, races }: History): OriginView {
@@ -156,7 +156,7 @@ function isGuarded(origin: Origin): boolean {
   return GUARDED_HOSTS.has(originParts(origin).host);
 }
 
-/** The view of a page; `loading` until its document has told how it came. */
+/** The view of a page; `loading` until its document has reported how it arrived. */
 export function pageView(page: Page, { history, helper, trouble, steer }: Background): PageView {
   const known = history ?? NO_HISTORY;
   const rows = Object.values(page.origins).filter(used);
@@ -183,14 +183,15 @@ export function pageView(page: Page, { history, helper, trouble, steer }: Backgr
   };
 }
 
-/** What a tab without a record shows, and so why it has none. */
+/** What a tab without a record shows, and thus why it has none. */
 export function stateOf(shown: TabDocument | null): PageState {
   if (shown === null) return 'browser-page';
   const { url, failed, withheld } = shown;
   if (url.startsWith('view-source:')) return 'source';
   if (url.startsWith('file:')) return 'file';
   if (!/^https?:/.test(url)) return 'browser-page';
-  // Of a private window's pages nothing is told, failed or not, and nothing raced; so it is with excluded sites.
+  // Nothing is shown of a private window's pages, failed or not, and nothing is raced; the same holds for excluded
+  // sites.
   if (failed) return withheld === null || withheld === 'no-access' ? 'failed' : withheld;
   if (url.startsWith('http:')) return 'not-https';
   const { host, pathname } = new URL(url);
@@ -200,7 +201,7 @@ export function stateOf(shown: TabDocument | null): PageState {
   return withheld ?? 'not-recorded';
 }
 
-/** The view of a tab without a record, by what it shows; null: the browser does not say. */
+/** The view of a tab without a record, from what it shows; null: the browser does not say. */
 export function emptyView(tabId: number, shown: TabDocument | null, helper: HelperState): PageView {
   return {
     tabId,
@@ -223,7 +224,7 @@ export function emptyView(tabId: number, shown: TabDocument | null, helper: Help
   };
 }
 
-/** The origin whose page failed to load in a tab, with its site; null where there is none to race. */
+/** The origin whose page failed to load in a tab, with its site; null if there is none to race. */
 export function failedOrigin(shown: TabDocument | null): { origin: Origin; site: string } | null {
   if (shown === null || stateOf(shown) !== 'failed') return null;
   const parts = originOfUrl(shown.url);
@@ -232,7 +233,7 @@ export function failedOrigin(shown: TabDocument | null): { origin: Origin; site:
 
 /**
  * The view of a tab whose page failed to load. It has no protocol, whatever earlier visits had; only a race since then
- * tells what answers there.
+ * shows what answers there.
  */
 export function failedView(
   tabId: number,
