@@ -1,28 +1,28 @@
-// The browser's own interfaces in the shapes our rooms take them: ports, timers, tabs, who sends.
-// Thin, no judgement.
+// Thin wrappers that give the browser's APIs the shapes that the rest of the extension uses: ports, timers, tabs,
+// senders. They make no decisions.
 
 import { HOST_NAME } from '@photofinish/shared/port/wire';
 import { BROWSER } from './edition.ts';
 
-/** What of `chrome.runtime.Port` is used. */
+/** The part of `chrome.runtime.Port` that is used. */
 export interface NativePort {
   postMessage(message: unknown): void;
   disconnect(): void;
   onMessage(listen: (message: unknown) => void): void;
-  /** The browser's own words for why the port closed; null when it gives none. */
+  /** The browser's own message about why the port closed; null if it gives none. */
   onDisconnect(listen: (why: string | null) => void): void;
 }
 
 export interface Clock {
-  /** Runs after `delayMs`; gives the function that calls it off. */
+  /** Runs after `delayMs`; returns the function that cancels it. */
   later(delayMs: number, run: () => void): () => void;
 }
 
-/** What is known of a tab when the background starts. */
+/** What is known about a tab when the background starts. */
 export interface KnownTab {
   readonly tabId: number;
   readonly incognito: boolean;
-  /** Null where the browser does not tell. */
+  /** Null if the browser does not say. */
   readonly url: string | null;
 }
 
@@ -33,15 +33,15 @@ export const timers: Clock = {
   },
 };
 
-/** Milliseconds since the epoch with fractions, never running backwards within this service worker's life. */
+/** Milliseconds since the epoch with fractions, monotonic within this service worker's lifetime. */
 export function preciseNowMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** Firefox tells at the port why it closed, Chromium in `lastError`. */
+/** Firefox reports on the port why it closed, Chromium in `lastError`. */
 type ClosedPort = chrome.runtime.Port & { readonly error?: Error | null };
 
-/** Starts the helper. A browser that cannot says so by closing the port. */
+/** Starts the helper. A browser that cannot start it reports that by closing the port. */
 export function connectHelper(): NativePort {
   const port = chrome.runtime.connectNative(HOST_NAME);
   return {
@@ -55,7 +55,7 @@ export function connectHelper(): NativePort {
   };
 }
 
-/** Firefox's alone. */
+/** Firefox only. */
 type FirefoxRuntime = typeof chrome.runtime & { getBrowserInfo(): Promise<{ version: string }> };
 
 interface Brands {
@@ -66,7 +66,7 @@ interface Brands {
   };
 }
 
-/** The browser's whole version; of the brands it gives, Chromium's own. */
+/** The browser's full version; from the list of brands, that of Chromium. */
 export async function browserVersion(): Promise<string> {
   if (BROWSER === 'firefox') return (await (chrome.runtime as FirefoxRuntime).getBrowserInfo()).version;
   const values = await (navigator as Navigator & Brands).userAgentData?.getHighEntropyValues([
@@ -75,16 +75,16 @@ export async function browserVersion(): Promise<string> {
   return values?.fullVersionList?.find(({ brand }) => brand === 'Chromium')?.version ?? 'unknown';
 }
 
-/** What a tab shows, as the browser tells it. */
+/** What a tab shows, according to the browser. */
 export interface ShownDocument {
   readonly documentId: string;
   readonly url: string;
-  /** Chromium's word for a navigation that failed; Firefox has none. */
+  /** Chromium marks a navigation that failed; Firefox does not. */
   readonly failed: boolean;
   readonly incognito: boolean;
 }
 
-/** What a tab shows; null when the browser does not tell, or there is no such tab. */
+/** What a tab shows; null if the browser does not say, or the tab does not exist. */
 export async function documentOfTab(tabId: number): Promise<ShownDocument | null> {
   const [frame, tab] = await Promise.all([
     chrome.webNavigation.getFrame({ tabId, frameId: 0 }).catch(() => null),
@@ -92,20 +92,20 @@ export async function documentOfTab(tabId: number): Promise<ShownDocument | null
   ]);
   if (!frame) return null;
   const { documentId, errorOccurred } = frame;
-  // Of a page's source the frame tells the page's address, and the tab none at all, not even to who may see the page.
+  // When showing a page's source, the frame has the page's URL, and the tab has none, even with access to the page.
   const isSource = tab !== null && tab.url === undefined && frame.url.startsWith('https:');
   const url = isSource && (await hasAccess(frame.url)) ? `view-source:${frame.url}` : frame.url;
   return { documentId, url, failed: errorOccurred === true, incognito: tab?.incognito === true };
 }
 
-/** Whether the user lets the extension into a page; into pages other than https it never asks to be let. */
+/** Whether the user lets the extension into a page; access to pages other than https is never requested. */
 export async function hasAccess(url: string): Promise<boolean> {
   if (!url.startsWith('https:')) return true;
-  // Firefox takes no port in a match pattern.
+  // Firefox does not support ports in match patterns.
   return chrome.permissions.contains({ origins: [`https://${new URL(url).hostname}/*`] });
 }
 
-/** The tabs there are; with what they show if asked, which takes a question for each whose address is kept back. */
+/** The existing tabs; on request with what they show, which takes one query for each tab whose URL is withheld. */
 export async function knownTabs(withUrls: boolean): Promise<KnownTab[]> {
   const tabs = await chrome.tabs.query({});
   return Promise.all(
@@ -119,12 +119,12 @@ export async function knownTabs(withUrls: boolean): Promise<KnownTab[]> {
   );
 }
 
-/** Chromium's alone (153 of Firefox has no such lock). */
+/** Chromium only (Firefox 153 has no such lock). */
 type LockableArea = { setAccessLevel?(access: { accessLevel: 'TRUSTED_CONTEXTS' }): Promise<void> };
 
 /**
- * Keeps content scripts out of everything that the extension stores: a page's process that was taken over speaks as they
- * do. The session's storage begins that way, the others do not.
+ * Keeps content scripts out of everything that the extension stores: a compromised page process can act as they do.
+ * Session storage starts locked, the other areas do not.
  */
 export async function lockStorage(): Promise<void> {
   const { local, sync, managed, session } = chrome.storage as unknown as Record<
@@ -136,8 +136,8 @@ export async function lockStorage(): Promise<void> {
 }
 
 /**
- * Whether a page of the extension itself speaks. By its origin, which browsers take from the document: what else they tell
- * of a sender may be what its process said.
+ * Whether the sender is a page of the extension itself. Decided by its origin, which browsers take from the document;
+ * whatever else they report about a sender may come from its process.
  */
 export function isOwnPage(
   { id, origin }: Pick<chrome.runtime.MessageSender, 'id' | 'origin'>,

@@ -1,6 +1,6 @@
-// The extension's words: the browser's own catalogs, in the language it chose. Everything under `extension/` says its
-// sentences through here. Imported first by every entry point; where there is no browser (unit tests), the test
-// chooses its catalog by `testing/catalogs.ts`.
+// The extension's messages: the browser's own catalogs, in the language it chose. Everything under `extension/` gets
+// its messages here. Imported first by every entry point; where there is no browser (unit tests), the test chooses its
+// catalog with `testing/catalogs.ts`.
 import { type KeysOf, messagesOf, useCatalog } from '@photofinish/shared/language/catalog';
 
 type SharedCatalog = typeof import('@photofinish/shared/_locales/en/shared.json', { with: { type: 'json' }}) &
@@ -14,11 +14,11 @@ type Catalogs = typeof import('../_locales/en/extension.json', { with: { type: '
   typeof import('../_locales/en/welcome.json', { with: { type: 'json' }}) &
   typeof import('../_locales/en/steer.json', { with: { type: 'json' }});
 
-/** Every key the extension may say, shared ones included. */
+/** Every message key that the extension may use, shared ones included. */
 export type MessageKey = KeysOf<SharedCatalog> | KeysOf<Catalogs>;
 
 if (typeof chrome !== 'undefined' && chrome.i18n)
   useCatalog((key) => chrome.i18n.getMessage(key), chrome.i18n.getMessage('language'));
 
-/** A sentence in the browser's language. */
+/** A message in the browser's language. */
 export const getMessage = messagesOf<MessageKey>();

@@ -1,7 +1,7 @@
-// Which browser this edition is for. The build writes it in; unit tests run as Chromium.
+// Which browser this edition is for. The build defines it; unit tests run as Chromium.
 import type { Browser } from '@photofinish/shared/web/observation';
 
 declare const EDITION: Browser | undefined;
 
-/** The browser that observations, forecasts and reports are named after. */
+/** The browser recorded in observations, forecasts and reports. */
 export const BROWSER: Browser = typeof EDITION === 'undefined' ? 'chromium' : EDITION;

@@ -1,6 +1,6 @@
-// Everything that crosses inside the extension: between the extension's pages and the background (over a port named `popup`) and
-// from content scripts to the background. One table of types, so that both ends are checked against the same words; what
-// pages ask for is in `popup-requests.ts`.
+// All messages within the extension: between its pages and the background (over a port named `popup`) and from content
+// scripts to the background. One table of types, so that both ends are checked against the same definitions; what pages
+// request is in `popup-requests.ts`.
 
 import type { DoctorFinding } from '@photofinish/shared/port/doctor';
 import type { Forecast } from '@photofinish/shared/port/forecast';
@@ -13,25 +13,25 @@ import type { Delivery, Protocol, UnknownReason } from '@photofinish/shared/web/
 import type { InspectedEvent } from './inspected/devtools-messages.ts';
 import type { StoredValue, StoreKey } from './store/store.ts';
 
-/** Where the native helper stands, and so what the user can do about it. */
+/** The state of the native helper, and thus what the user can do about it. */
 export type HelperState =
   | { readonly state: 'connecting' }
-  /** The browser wants the user's word first before it lets the extension speak to a program of the system. */
+  /** The browser requires the user's consent before it lets the extension contact a native program. */
   | { readonly state: 'not-asked' }
   | {
       readonly state: 'ready';
       readonly program: string;
       readonly network: string;
-      /** What the user calls the network; null: nothing. */
+      /** The user's name for the network; null: none. */
       readonly networkName: string | null;
     }
   /** The browser found no native messaging manifest, or the launcher is gone. */
   | { readonly state: 'missing' }
-  /** It started and went away; it is tried again after a pause. */
+  /** It started and exited; it is retried after a pause. */
   | { readonly state: 'crashed'; readonly message: string }
   /**
-   * It answers in a version of the wire that this extension does not speak, or refuses ours; `foreign`: it is installed
-   * for another extension, whatever its version.
+   * It speaks a version of the wire protocol that this extension does not support, or rejects ours; `foreign`: it is
+   * installed for another extension, whatever its version.
    */
   | { readonly state: 'incompatible'; readonly message: string; readonly foreign?: true };
 
@@ -45,11 +45,11 @@ export interface OriginView {
   readonly reason: UnknownReason | null;
   /** Network answers on this page by protocol. */
   readonly counts: ProtocolCounts;
-  /** Answers that did not come over the network now, by where they came from. */
+  /** Answers that did not come over the network now, by source. */
   readonly delivered: Readonly<Record<Exclude<Delivery, 'network'>, number>>;
-  /** What the helper said before the navigation; null without a helper. */
+  /** What the helper forecast before the navigation; null without a helper. */
   readonly forecast: Forecast | null;
-  /** Whether `expected` was what the browser used; null: not scored (hidden, cached, or nothing expected). */
+  /** Whether the browser used `expected`; null: not scored (hidden, cached, or nothing expected). */
   readonly forecastRight: boolean | null;
   /** The newest race of this origin, whatever its mode. */
   readonly race: OriginRace | null;
@@ -57,8 +57,8 @@ export interface OriginView {
 }
 
 /**
- * What a tab shows. `recorded`: an https page with a record. Each of the others is a reason why there is none (yet), and
- * has words of its own.
+ * What a tab shows. `recorded`: an https page with a record. Each of the others is a reason why there is none (yet),
+ * with its own message.
  */
 export type PageState =
   | 'recorded'
@@ -67,36 +67,36 @@ export type PageState =
   | 'not-https'
   | 'file'
   | 'browser-page'
-  /** The source of a page, which the browser shows by itself. */
+  /** The source of a page, shown by the browser itself. */
   | 'source'
-  /** https, and the browser keeps every extension away from it: its store of extensions and the like. */
+  /** https, but the browser keeps every extension away from it: its extension store and the like. */
   | 'guarded'
-  /** https, and opened before Photofinish was there. */
+  /** https, and opened before Photofinish was running. */
   | 'not-recorded'
   | 'private'
-  /** Its site is among those never recorded. */
+  /** Its site is excluded from recording. */
   | 'excluded'
-  /** What the user excluded cannot be read, so nothing is recorded. */
+  /** The user's exclusions cannot be read, so nothing is recorded. */
   | 'no-options'
   /** The user has not given access to its site (Firefox). */
   | 'no-access';
 
-/** How the tab came to show its document: by loading it, from the memory of pages left, or rendered ahead of time. */
+/** How the tab came to show its document: loaded, restored from the back/forward cache, or prerendered. */
 export type Arrival = 'loaded' | 'bfcache' | 'prerendered';
 
-/** The visits of the page's own origin on its site that are in the ledger. */
+/** The recorded visits of the page's own origin on its site. */
 export interface Visits {
   /** By the protocol of the page itself. */
   readonly navigations: ProtocolCounts;
   readonly sinceMs: number;
 }
 
-/** What the popup says of an origin's steering. */
+/** What the popup shows about an origin's steering. */
 export interface SteerView {
   /** The master switch in the options. */
   readonly enabled: boolean;
   readonly chosen: boolean;
-  /** The steering in force, or being taken back. */
+  /** The steering in force or being withdrawn. */
   readonly active: {
     readonly direction: Direction;
     readonly undoing: boolean;
@@ -104,7 +104,7 @@ export interface SteerView {
   } | null;
   /** What steering could do for it now. */
   readonly possible: Direction | null;
-  /** Why it was undone last; null when it was not, or by the user. */
+  /** Why it was last undone; null if it was not, or by the user. */
   readonly undone: UndoReason | null;
 }
 
@@ -123,20 +123,20 @@ export interface PageView {
   readonly counts: ProtocolCounts;
   /** Null when there are none. */
   readonly visits: Visits | null;
-  /** Whether the ledger has been asked; until then verdicts and races may still change. */
+  /** Whether the ledger has been queried; until then verdicts and races may still change. */
   readonly complete: boolean;
   /** The page's own origin first, then by number of requests. */
   readonly origins: readonly OriginView[];
-  /** Of the page's own origin; null where the browser cannot be steered. */
+  /** For the page's own origin; null if the browser cannot be steered. */
   readonly steer: SteerView | null;
-  /** Why the page failed to load, by the browser's own name for it; null where it did not fail or the browser is silent. */
+  /** The browser's own name for why the page failed to load; null if it did not fail or the browser gives none. */
   readonly error: string | null;
   readonly helper: HelperState;
-  /** Why nothing can be recorded or looked up now (the storage cannot be opened); null when all is well. */
+  /** Why nothing can be recorded or looked up now (the storage cannot be opened); null if recording works. */
   readonly trouble: string | null;
 }
 
-/** What of a page's view changed since the view, or the delta, before it. */
+/** What changed in a page's view since the preceding view or delta. */
 export interface PageDelta {
   readonly fields: Partial<Omit<PageView, 'origins'>>;
   /** Origins that are new or look different now. */
@@ -144,10 +144,10 @@ export interface PageDelta {
   readonly removed: readonly Origin[];
 }
 
-/** A race that somebody asked for. */
+/** A race that the user requested. */
 export interface RaceAsked {
   readonly origin: Origin;
-  /** It waits while as many run, or began within the minute, as the helper allows. */
+  /** It waits while the maximum number that the helper allows are running, or began within the last minute. */
   readonly state: 'waiting' | 'racing' | 'over';
 }
 
@@ -159,18 +159,21 @@ export type PopupEvent =
   | ({ readonly type: 'requests' } & InspectedEvent)
   | { readonly type: 'race-progress'; readonly origin: Origin; readonly progress: Progress }
   | { readonly type: 'race-failed'; readonly origin: Origin; readonly code: string; readonly message: string }
-  /** The races asked for by a press since none was under way: at `watch`, and whenever one begins to wait, begins or is over. */
+  /**
+   * The races started by a click since the last time that none was in progress: sent at `watch`, and whenever one is
+   * queued, begins or ends.
+   */
   | { readonly type: 'races'; readonly races: readonly RaceAsked[] }
   | { readonly type: 'steer-failed'; readonly message: string }
   | { readonly type: 'helper'; readonly helper: HelperState }
   /** `null`: the helper could not be asked, and its state says why. */
   | { readonly type: 'doctor'; readonly findings: readonly DoctorFinding[] | null }
-  /** What the helper forgot, in records of its host cache; null: it was not reached, and keeps what it has. */
+  /** How many records of its host cache the helper deleted; null: it was not reached, and keeps what it has. */
   | { readonly type: 'wiped'; readonly helperRecords: number | null; readonly trouble: string | null };
 
 export const POPUP_PORT = 'popup';
 
-/** From a page of the extension to the background: asks what is stored, or stores a value in place of that revision's. */
+/** From a page of the extension to the background: reads a value, or replaces the value of the given revision. */
 export type StoreRequest =
   | { readonly type: 'stored'; readonly key: StoreKey }
   | {
@@ -180,17 +183,17 @@ export type StoreRequest =
       readonly value: unknown;
     };
 
-/** What is stored by then, or why that cannot be told. */
+/** What is stored afterwards, or why that cannot be determined. */
 export type StoreAnswer = { readonly stored: StoredValue } | { readonly error: string };
 
-/** From the background to every page of the extension: something else is stored now. */
+/** From the background to every page of the extension: a stored value changed. */
 export interface StoreEvent {
   readonly type: 'store-changed';
   readonly key: StoreKey;
 }
 
-/** `to-h3`: names HTTP/3 where the server does not. `from-h3`: takes the server's own advertisement back. */
+/** `to-h3`: advertises HTTP/3 if the server does not. `from-h3`: withdraws the server's own advertisement. */
 export type Direction = 'to-h3' | 'from-h3';
 
-/** Why a steering was undone last. */
+/** Why a steering was last undone. */
 export type UndoReason = 'network' | 'failed' | 'expired' | 'changed';

@@ -1,6 +1,6 @@
-// What the user calls networks. The helper keeps the names, for every browser and the command line; this is what the
-// extension remembers of them, so that pages show them without a helper, and what it has yet to tell the helper. The
-// one owner of that part of the store.
+// The user's names for networks. The helper keeps the names, for every browser and the command line; this is the
+// extension's copy, so that pages show them without a helper, together with changes not yet sent to the helper. The
+// only owner of that part of the store.
 
 import { type NamedNetwork, networkNameSchema } from '@photofinish/shared/web/network-name';
 import * as v from 'valibot';
@@ -10,22 +10,22 @@ import { type Store, update } from './store/store.ts';
 
 const KEY = 'network-names';
 
-/** What the helper says where there is no network that could be met again. */
+/** What the helper reports if there is no network that could be recognised again. */
 const NOWHERE: readonly string[] = ['', NETWORK_UNKNOWN, 'offline', 'unidentified'];
 
 const network = v.pipe(v.string(), v.minLength(1), v.maxLength(64));
 export const namesSchema = v.record(network, networkNameSchema);
 const storedSchema = v.object({
   names: v.fallback(namesSchema, {}),
-  /** Changes made here that the helper has not heard of; null takes a name away. */
+  /** Changes made here that the helper has not received; null removes a name. */
   untold: v.fallback(v.record(network, v.nullable(networkNameSchema)), {}),
 });
 type StoredNames = v.InferOutput<typeof storedSchema>;
 
-/** Names by the networks' keys. */
+/** Names by network key. */
 export type NetworkNames = ReadonlyMap<string, string>;
 
-/** Whether a network is one that can be met again, and so be named. */
+/** Whether a network can be recognised again, and therefore named. */
 export function mayBeNamed(key: string): boolean {
   return !NOWHERE.includes(key);
 }
@@ -37,17 +37,17 @@ function read(stored: unknown): StoredNames {
 
 const namesOf = ({ names }: StoredNames): NetworkNames => new Map(Object.entries(names));
 
-/** What an older version of the program kept elsewhere, as far as it is one. */
+/** What an older version of the program stored elsewhere, as far as it is valid. */
 export function namesOfOlder(stored: unknown): unknown {
   return read(stored);
 }
 
-/** The names now. */
+/** The current names. */
 export async function loadNames(store: Pick<Store, 'get'>): Promise<NetworkNames> {
   return namesOf(read((await store.get(KEY)).value));
 }
 
-/** Calls `listen` with the names after each change, whoever made it: those that are stored by then. */
+/** Calls `listen` with the currently stored names after each change, whoever made it. */
 export function onNames(store: Pick<Store, 'onChanged'>, listen: (names: NetworkNames) => void): void {
   store.onChanged(KEY, (stored) => listen(namesOf(read(stored))));
 }
@@ -70,7 +70,7 @@ function named(names: StoredNames['names'], key: string, name: string | null): S
   return name === null ? without(names, key) : { ...names, [key]: name };
 }
 
-/** Names a network, or takes its name away; the helper is told when it answers. Rejects for what is no name. */
+/** Names a network, or removes its name; the helper is informed when it answers. Rejects for an invalid name. */
 export async function nameNetwork(store: ChangeableStore, key: string, name: string | null): Promise<void> {
   const checked = name === null ? null : v.parse(networkNameSchema, name);
   await change(store, ({ names, untold }) => ({
@@ -79,7 +79,7 @@ export async function nameNetwork(store: ChangeableStore, key: string, name: str
   }));
 }
 
-/** Takes names that come in a file, for networks that have none here. */
+/** Adopts names imported from a file, for networks that have none here. */
 export async function addNames(
   store: ChangeableStore,
   added: Readonly<Record<string, string>>,
@@ -97,25 +97,26 @@ export async function forgetNames(store: ChangeableStore): Promise<void> {
   await change(store, () => ({ names: {}, untold: {} }));
 }
 
-/** What is asked of the helper. */
+/** The part of the helper that is used. */
 export interface NamingHelper {
   networks(): Promise<readonly NamedNetwork[]>;
   nameNetwork(network: string, name: string | null): Promise<readonly NamedNetwork[]>;
 }
 
 /**
- * Tells the helper what it has not heard, and then takes its names: a name given elsewhere, by another browser or the
- * command line, holds here too. Rejects when the helper cannot be asked, or is of a version that keeps no names.
+ * Sends the helper pending changes, and then adopts its names: a name given elsewhere, in another browser or on the
+ * command line, applies here too. Rejects if the helper cannot be reached, or is of a version that does not support
+ * names.
  */
 export async function agreeOnNames(store: ChangeableStore, helper: NamingHelper): Promise<void> {
   const { untold } = read((await store.get(KEY)).value);
   for (const [key, name] of Object.entries(untold)) {
     await helper.nameNetwork(key, name).catch((error) => {
-      // It knows better what can be named; asked for ever it would be in the way of the others.
+      // The helper decides what can be named; retrying this one forever would block the others.
       if (!(error instanceof HelperError) || error.code !== 'bad-network') throw error;
     });
     await change(store, (stored) =>
-      // It may have been named anew meanwhile.
+      // It may have been renamed meanwhile.
       stored.untold[key] === name ? { ...stored, untold: without(stored.untold, key) } : stored,
     );
   }
@@ -133,7 +134,7 @@ export async function agreeOnNames(store: ChangeableStore, helper: NamingHelper)
   });
 }
 
-/** A network as people read it: its name, with its key where another has the same, or else its key. */
+/** How a network is displayed: its name, with its key if another has the same name, or else its key. */
 export function nameOrKey(names: NetworkNames, key: string): string {
   const name = names.get(key);
   if (name === undefined) return key;
@@ -141,16 +142,16 @@ export function nameOrKey(names: NetworkNames, key: string): string {
   return shared ? `${name} (${key})` : name;
 }
 
-// The label of the network, which the helper alone can tell, as the browser's session remembers it.
+// The label of the network, which only the helper can determine, as kept in session storage.
 
 const SESSION_KEY = 'network';
 
-/** Remembers what the helper said. */
+/** Stores what the helper reported. */
 export async function rememberNetwork(label: string): Promise<void> {
   await chrome.storage.session.set({ [SESSION_KEY]: label });
 }
 
-/** What the helper said last in this session, NETWORK_UNKNOWN without a helper. */
+/** What the helper last reported in this session, NETWORK_UNKNOWN without a helper. */
 export async function rememberedNetwork(): Promise<string> {
   const saved = await chrome.storage.session.get(SESSION_KEY);
   return String(saved[SESSION_KEY] ?? NETWORK_UNKNOWN);

@@ -1,13 +1,14 @@
-// Opens a database of the extension's and holds it open; nothing but the extension's own pages and background can.
+// Opens one of the extension's databases and keeps it open; only the extension's own pages and background can access
+// it.
 import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB, type StoreNames } from 'idb';
 
-/** Gives the database, opened anew where it was closed. */
+/** Returns the database, reopened if it was closed. */
 export type Opener<Schema extends DBSchema> = () => Promise<IDBPDatabase<Schema>>;
 
 export interface DatabaseShape<Schema extends DBSchema> {
   readonly name: string;
   readonly version: number;
-  /** Leads from the version that is there, 0 for none, to this one. */
+  /** Migrates from the existing version, 0 for none, to this one. */
   readonly upgrade: (
     oldVersion: number,
     database: IDBPDatabase<Schema>,
@@ -16,8 +17,8 @@ export interface DatabaseShape<Schema extends DBSchema> {
 }
 
 /**
- * Begins to open the database. While it cannot be opened each call tries anew and rejects with the browser's error; one
- * newer than this program knows with a VersionError.
+ * Begins to open the database. While it cannot be opened, each call retries and rejects with the browser's error, and
+ * with a VersionError if the database is newer than this program supports.
  */
 export function holdOpen<Schema extends DBSchema>(shape: DatabaseShape<Schema>): Opener<Schema> {
   const { name, version, upgrade } = shape;
@@ -30,7 +31,7 @@ export function holdOpen<Schema extends DBSchema>(shape: DatabaseShape<Schema>):
           failed = error;
         });
       },
-      // A newer program wants the database: let go, and open again when asked.
+      // A newer program needs the database: close it, and reopen on request.
       blocking: (_current, _blocked, event) => {
         (event.target as IDBDatabase).close();
         open = null;
@@ -45,7 +46,7 @@ export function holdOpen<Schema extends DBSchema>(shape: DatabaseShape<Schema>):
     });
     return open;
   };
-  // Whoever needs it hears of a failure; this is only so that it is open by then.
+  // Errors reach the callers that need it; this only opens it ahead of time.
   opener().catch(() => {});
   return opener;
 }

@@ -1,31 +1,31 @@
-// What the user chose: the one owner of the settings in the extension's store. Read by the background and by every
-// page, checked on the way in, migrated from older versions, never overwritten by an older program.
+// The user's settings: the only owner of the settings in the extension's store. Read by the background and by every
+// page, validated when read, migrated from older versions, never overwritten by an older program.
 
 import { MAX_START_DELAY_MS } from '@photofinish/shared/port/wire';
 import { siteSchema } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import { type Store, update } from './store/store.ts';
 
-/** When races run without being asked for: never even on a click, on a click only, or also on first visits. */
+/** When the extension starts races: never, only on a click, or also on first visits. */
 export const RACE_TIMES = ['never', 'click', 'first-visit'] as const;
-/** Modes that a visit's race may take; comparisons run on a click. */
+/** Modes that a race triggered by a visit may use; comparisons run on a click. */
 export const VISIT_MODES = ['race', 'v3', 'alt-svc', 'naive'] as const;
 export const MAX_RETENTION_DAYS = 400;
 
 const settingsSchema = v.object({
   raceWhen: v.picklist(RACE_TIMES),
-  /** Mode of races that visits start. */
+  /** Mode of races triggered by visits. */
   raceMode: v.picklist(VISIT_MODES),
-  /** Their start delay; null: the helper's, which knows the path to a known host. */
+  /** Their start delay; null: the helper's default, which uses what is known of the path to a known host. */
   startDelayMs: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_START_DELAY_MS))),
   retentionDays: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_RETENTION_DAYS)),
-  /** Whether private windows are recorded, where the browser lets the extension into them at all. */
+  /** Whether private windows are recorded, if the browser allows the extension in them at all. */
   privateWindows: v.boolean(),
-  /** Sites (registrable domains) of which nothing is ever recorded. */
+  /** Sites (registrable domains) that are never recorded. */
   neverRecord: v.array(siteSchema),
-  /** Firefox only: whether origins may be steered at all; which ones is chosen origin by origin. */
+  /** Firefox only: whether origins may be steered at all; which ones is chosen per origin. */
   steering: v.boolean(),
-  /** Whether the welcome page was opened; it opens by itself only once. */
+  /** Whether the welcome page was opened; it opens automatically only once. */
   welcomed: v.boolean(),
 });
 export type Settings = v.InferOutput<typeof settingsSchema>;
@@ -43,12 +43,12 @@ export const DEFAULT_SETTINGS: Settings = {
 
 const KEY = 'settings';
 
-/** What settings of an older version become in the next; each gets whatever was stored. */
+/** Converts settings of one version to the next; each receives whatever was stored. */
 type Migration = (older: Readonly<Record<string, unknown>>) => Record<string, unknown>;
-/** `MIGRATIONS[n]` leads from version n + 1 to n + 2. Never edited once released; a change is a further one. */
+/** `MIGRATIONS[n]` converts version n + 1 to n + 2. Never edited once released; a change is another migration. */
 const MIGRATIONS: readonly Migration[] = [
-  // 2026-11: what was the default then was stored with the first change of anything, and kept the helper's own away.
-  // The number stands here by itself because it is what was stored, whatever the helper's default has become.
+  // 2026-11: the default of that time was stored with the first change of anything, which blocked the helper's own
+  // default. The number is a literal because it is what was stored, whatever the helper's default is now.
   (older) => (older['startDelayMs'] === 10 ? { ...older, startDelayMs: null } : older),
 ];
 export const SETTINGS_VERSION = MIGRATIONS.length + 1;
@@ -74,8 +74,8 @@ function migrated(
 }
 
 /**
- * Settings as stored, those of an older version migrated; each value that is missing or unreadable at its default. Of
- * a newer version everything that is still understood holds.
+ * Settings as stored, migrated from older versions; each missing or unreadable value gets its default. From a newer
+ * version everything that is still understood applies.
  */
 export function readSettings(stored: unknown, migrations: readonly Migration[] = MIGRATIONS): Settings {
   const parsed = v.safeParse(storedSchema, stored);
@@ -85,7 +85,10 @@ export function readSettings(stored: unknown, migrations: readonly Migration[] =
   return { ...DEFAULT_SETTINGS, ...Object.fromEntries(valid.map(([key]) => [key, found[key]])) };
 }
 
-/** Settings that come in a file, as they were stored; unlike the browser's own they hold as a whole or not at all. */
+/**
+ * Settings imported from a file, as they were stored; unlike the browser's own they are accepted as a whole or not at
+ * all.
+ */
 export function settingsFromFile(stored: unknown): Settings | 'newer' | 'unreadable' {
   const parsed = v.safeParse(storedSchema, stored);
   if (!parsed.success) return 'unreadable';
@@ -95,7 +98,7 @@ export function settingsFromFile(stored: unknown): Settings | 'newer' | 'unreada
   return checked.success ? checked.output : 'unreadable';
 }
 
-/** What an older version of the program kept elsewhere, as it is stored now; undefined: no settings. */
+/** What an older version of the program stored elsewhere, in today's stored form; undefined: no settings. */
 export function settingsOfOlder(stored: unknown): unknown {
   return v.is(storedSchema, stored) ? versioned(readSettings(stored)) : undefined;
 }
@@ -104,17 +107,17 @@ function versioned(settings: Settings): VersionedSettings {
   return { version: SETTINGS_VERSION, settings };
 }
 
-/** The settings now. */
+/** The current settings. */
 export async function loadSettings(store: Pick<Store, 'get'>): Promise<Settings> {
   return readSettings((await store.get(KEY)).value);
 }
 
-/** What becomes of the settings that are stored by then; null: nothing. It may be asked more than once. */
+/** Computes changes from the stored settings; null: none. May be called more than once. */
 export type Change = (stored: Settings) => Partial<Settings> | null;
 
 /**
- * Changes some settings and gives all of them; null when there was nothing to change. Rejects when what is stored was
- * written by a newer program, which knows more.
+ * Changes some settings and returns all of them; null if there was nothing to change. Rejects if what is stored was
+ * written by a newer program, which stores more.
  */
 export async function changeSettings(
   store: Pick<Store, 'get' | 'replace'>,
@@ -139,7 +142,7 @@ function changed(stored: unknown, changes: Partial<Settings> | Change): Settings
   return some === null ? null : v.parse(settingsSchema, { ...now, ...some });
 }
 
-/** Calls `listen` with the settings after each change, whoever made it: those that are stored by then. */
+/** Calls `listen` with the currently stored settings after each change, whoever made it. */
 export function onSettings(store: Pick<Store, 'onChanged'>, listen: (settings: Settings) => void): void {
   store.onChanged(KEY, (stored) => listen(readSettings(stored)));
 }

@@ -1,10 +1,10 @@
-// The site of a page: its registrable domain. Browsers partition Alt-Svc and sockets by it, so records do too.
-// The only importer of the public-suffix list, which the build keeps in a chunk of its own.
+// The site of a page: its registrable domain. Browsers partition Alt-Svc and sockets by it, so records are too. The
+// only importer of the public-suffix list, which the build keeps in a separate chunk.
 import { getDomain } from 'tldts';
 
 /**
- * The registrable domain of a host, private suffixes (`github.io`) included as browsers partition by them.
- * IP addresses, single labels and public suffixes themselves stand for themselves. IPv6 comes without brackets.
+ * The registrable domain of a host, private suffixes (`github.io`) included because browsers partition by them. IP
+ * addresses, single labels and public suffixes are their own site. IPv6 is given without brackets.
  */
 export function siteOfHost(host: string): string {
   const name = host.startsWith('[') ? host.slice(1, -1) : host;

@@ -1,17 +1,17 @@
-// What a content script tells of a page's requests: plain data, bounded, no imports, because this is loaded into
-// every frame. The background checks it against a schema (`batch-queue.ts`) before believing any of it.
+// What a content script reports about a page's requests: plain data, bounded, no imports, because this is loaded into
+// every frame. The background validates it against a schema (`batch-queue.ts`) before using any of it.
 
-/** URLs are cut to this on both sides of the join; longer ones differ only in data nobody needs here. */
+/** URLs are truncated to this on both sides of the join; longer ones differ only in data that nothing here needs. */
 export const MAX_URL_CHARS = 1024;
 export const MAX_BATCH_ENTRIES = 400;
-/** A page that requests more than this is still counted, by webRequest alone (as missed). */
+/** Requests of a page beyond this are still counted, by webRequest alone (as missed). */
 export const MAX_PAGE_ENTRIES = 10_000;
 
 /** One navigation or resource timing entry (Resource Timing Level 2, Navigation Timing Level 2). */
 export interface Timing {
   /** A navigation entry describes the document itself. */
   readonly navigation: boolean;
-  /** Without fragment, cut to MAX_URL_CHARS; of a redirect chain the first. */
+  /** Without fragment, truncated to MAX_URL_CHARS; for a redirect chain the first URL. */
   readonly url: string;
   /** `nextHopProtocol`; empty when hidden. */
   readonly alpn: string;
@@ -26,18 +26,20 @@ export interface Timing {
   readonly transferBytes: number;
   /** `decodedBodySize`; 0 when hidden. */
   readonly bodyBytes: number;
-  /** A service worker was asked (`workerStart` is set). */
+  /** A service worker was involved (`workerStart` is set). */
   readonly worker: boolean;
-  /** No request start is told: the site hides its timings (`Timing-Allow-Origin`), or the browser blocked the answer. */
+  /**
+   * No request start is exposed: the site hides its timings (`Timing-Allow-Origin`), or the browser blocked the answer.
+   */
   readonly opaque: boolean;
 }
 
 export interface TimingBatch {
   readonly type: 'timings';
-  /** Random, one for each document; with `seq` it names the batch, so that one sent twice counts once. */
+  /** Random, one per document; together with `seq` it identifies the batch, so that one sent twice counts once. */
   readonly source: string;
   readonly seq: number;
-  /** The outermost page's origin when this is a frame; null in the outermost page itself. */
+  /** The outermost page's origin if this is a frame; null in the outermost page itself. */
   readonly topOrigin: string | null;
   /** When this document began, milliseconds since the epoch. */
   readonly startedMs: number;
@@ -46,19 +48,19 @@ export interface TimingBatch {
   readonly entries: readonly Timing[];
 }
 
-/** Batches that one document may leave; a queue keeps no more without an answer. */
+/** Batches that one document may leave; a queue keeps no more unacknowledged ones. */
 export const MAX_LEFT_BATCHES = 32;
 
 /**
- * What a page had not been answered when it went away, for it cannot send again. Its URLs are cut to origins: it is kept
- * for a while, and no more is needed to count.
+ * What had not been acknowledged when a page closed, because it cannot send again. Its URLs are reduced to origins: it
+ * is stored for a while, and counting needs no more.
  */
 export interface LeftMessage {
   readonly type: 'left';
   readonly batches: readonly TimingBatch[];
 }
 
-/** A document is in view that was not loaded for this: it came back from memory, or was rendered ahead of time. */
+/** A document is in view that was not loaded just now: it was restored from the back/forward cache or prerendered. */
 export interface ArrivalMessage {
   readonly type: 'arrived';
   readonly arrival: 'bfcache' | 'prerendered';
@@ -69,14 +71,14 @@ export interface TouchMessage {
   readonly type: 'touched';
 }
 
-/** The background's answer, given only once the batch is in the ledger. */
+/** The background's answer, sent only once the batch is in the ledger. */
 export interface TimingAck {
   readonly ack: number;
-  /** Nothing of this document is recorded, so it need not tell any more. */
+  /** Nothing of this document is recorded, so it can stop reporting. */
   readonly stop?: true;
 }
 
-/** Fragments never reach the network, and both halves cut at the same length. */
+/** Fragments never reach the network, and both sides truncate at the same length. */
 export function comparableUrl(url: string): string {
   const fragment = url.indexOf('#');
   return (fragment < 0 ? url : url.slice(0, fragment)).slice(0, MAX_URL_CHARS);

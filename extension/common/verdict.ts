@@ -1,5 +1,5 @@
-// The verdict on an origin as this browser used it on this site: from the newest race and the browser's own record
-// by the shared rules, and in messages of its own where only the browser has spoken.
+// The verdict on an origin as this browser used it on this site: from the newest race and the browser's own record by
+// the shared rules, with separate messages if only the browser's record is available.
 
 import type { SharedMessageKey } from '@photofinish/shared/language/catalog';
 import { type Message, message } from '@photofinish/shared/language/message';
@@ -26,7 +26,7 @@ export interface OriginEvidence {
   readonly origin: Origin;
   readonly protocol: KnownProtocol | null;
   readonly reason: UnknownReason | null;
-  /** Where its answers came from when none came over the network; null when one did. */
+  /** Where its answers came from if none came over the network; null if one did. */
   readonly elsewhere: Exclude<Delivery, 'network'> | null;
   readonly record: OriginRecord | undefined;
   readonly race: OriginRace | undefined;
@@ -46,7 +46,7 @@ const ELSEWHERE: Record<Exclude<Delivery, 'network'>, SharedMessageKey> = {
   prefetch: 'pagePrefetched',
 };
 
-/** What this browser itself did with the origin; undefined where no answer told a protocol. */
+/** What this browser itself did with the origin; undefined if no answer revealed a protocol. */
 function browserSide(
   { record, race }: OriginEvidence,
   lastProtocol: KnownProtocol | null,
@@ -78,7 +78,7 @@ function evidenceOf(
   };
 }
 
-/** What can be said without a race when the browser's own record explains nothing. */
+/** What can be said without a race if the browser's own record explains nothing. */
 function browserOnly(lastProtocol: KnownProtocol | null, record: OriginRecord | undefined): Verdict {
   const advertises = record?.altSvc != null && h3Alternatives(parseAltSvc(record.altSvc)).length > 0;
   const said = message(advertises ? 'pageAdvertised' : 'pageNotAdvertised');
@@ -87,7 +87,10 @@ function browserOnly(lastProtocol: KnownProtocol | null, record: OriginRecord | 
   return { code: 'unknown', findings: [...reached, said].map((each) => ({ code: 'unknown', ...each })) };
 }
 
-/** The verdict where this visit told no protocol: why comes first, for the rest speaks of earlier visits or of the race. */
+/**
+ * The verdict if this visit revealed no protocol: the reason comes first, because the rest is about earlier visits or
+ * the race.
+ */
 function afterReason(why: Message, { code, findings }: Verdict, isEarlier: boolean): Verdict {
   const [first, ...rest] = findings;
   if (first === undefined || !isEarlier)
@@ -110,13 +113,13 @@ export function verdictOfOrigin(known: OriginEvidence): Verdict {
   return afterReason(message(key), verdict, earlier !== null);
 }
 
-/** The verdict on an origin that the browser did not reach: by the race, and what the server advertised before. */
+/** The verdict on an origin that the browser did not reach: from the race, and what the server advertised before. */
 export function verdictOfRace(origin: Origin, race: OriginRace, record: OriginRecord | undefined): Verdict {
   const known = { origin, protocol: null, reason: null, elsewhere: null, record, race };
   return verdictOf(evidenceOf(known, undefined));
 }
 
-/** The verdict on an origin from all that is kept of it, apart from any page that shows it. */
+/** The verdict on an origin from everything recorded about it, independent of any page that shows it. */
 export function verdictOfRecord(record: OriginRecord, race: OriginRace | undefined): Verdict {
   const { origin, protocol, reason } = record;
   return verdictOfOrigin({ origin, protocol, reason, elsewhere: null, record, race });

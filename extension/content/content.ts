@@ -1,5 +1,5 @@
-// In every https frame: reads navigation and resource timings and hands them to the background. Reads nothing of the
-// page itself, changes nothing in it, and stops quietly when the extension is reloaded under it.
+// In every https frame: reads navigation and resource timings and sends them to the background. Reads nothing of the
+// page itself, changes nothing in it, and stops quietly when the extension is reloaded.
 import { BROWSER } from '../common/edition.ts';
 import {
   type ArrivalMessage,
@@ -14,9 +14,9 @@ import { createQueue, type NumberedBatch } from './queue.ts';
 
 const source = crypto.randomUUID();
 const { timeOrigin } = performance;
-/** How long an idle moment is awaited before the work is done anyway. */
+/** The maximum wait for an idle moment before the work is done anyway. */
 const IDLE_WAIT_MS = 500;
-/** A document that takes longer to come, or never ends, is told of before its end: its protocol is known already. */
+/** A document that takes longer to load, or never ends, is reported before its end: its protocol is known already. */
 const DOCUMENT_WAIT_MS = 1000;
 
 /** Resource Timing Level 3 adds `deliveryType`, which TypeScript does not know yet. */
@@ -35,7 +35,7 @@ function timingOf(entry: Entry): Timing {
     transferBytes: entry.transferSize,
     bodyBytes: entry.decodedBodySize,
     worker: entry.workerStart > 0,
-    // Firefox hides the protocol alone: to an extension it tells the times of a site that hides them.
+    // Firefox hides only the protocol: to an extension it exposes the times even if a site hides them.
     opaque: entry.nextHopProtocol === '' && (BROWSER === 'firefox' || entry.requestStart === 0),
   };
 }
@@ -58,12 +58,12 @@ function batchOf({ seq, entries }: NumberedBatch): TimingBatch {
   };
 }
 
-/** After a reload of the extension this script is an orphan: `runtime.id` is gone and every call would throw. */
+/** After a reload of the extension this script is orphaned: `runtime.id` is gone and every call would throw. */
 function isOrphan(): boolean {
   return chrome.runtime?.id === undefined;
 }
 
-/** Whether a service worker controls the document; a sandboxed one has none, and throws when asked. */
+/** Whether a service worker controls the document; a sandboxed document has none, and throws on access. */
 function controlled(): boolean {
   try {
     return navigator.serviceWorker?.controller != null;
@@ -92,7 +92,7 @@ const queue = createQueue({
 
 let navigationTaken = false;
 
-/** The document's own entry, once its answer is complete; `asItIs` when nothing more can be waited for. */
+/** The document's own entry, once its answer is complete; `asItIs` if nothing more can be waited for. */
 function takeNavigation(asItIs: boolean): void {
   if (navigationTaken) return;
   const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
@@ -101,7 +101,7 @@ function takeNavigation(asItIs: boolean): void {
   queue.add([timingOf(entry)]);
 }
 
-// A frame's document reports itself by its own navigation entry; its parent's entry would count it twice.
+// A frame's document reports itself with its own navigation entry; its parent's entry would count it twice.
 const isFrame = ({ initiatorType }: PerformanceResourceTiming): boolean =>
   initiatorType === 'iframe' || initiatorType === 'frame';
 
@@ -112,7 +112,7 @@ function takeResources(entries: PerformanceEntryList): void {
 
 const observer = new PerformanceObserver((list) => {
   takeResources(list.getEntries());
-  // Timers of hidden pages are throttled to a minute; what they do is rare enough to send at once.
+  // Timers of hidden pages are throttled to one minute; hidden pages send rarely enough to do so at once.
   if (document.visibilityState === 'hidden') queue.flush();
 });
 
@@ -122,7 +122,10 @@ function leave(): void {
   queue.flush();
 }
 
-/** A page that goes away cannot send again when the background dies over its last batches, so it leaves them there. */
+/**
+ * A closing page cannot resend if the background is terminated while processing its last batches, so it leaves them
+ * there.
+ */
 function onPageHide(): void {
   leave();
   if (isOrphan() || location.protocol !== 'https:') return;
@@ -138,7 +141,7 @@ function onVisibilityChange(): void {
   if (document.visibilityState === 'hidden') leave();
 }
 
-/** The view says how its page came; losing this costs nothing else. */
+/** The popup shows how its page arrived; losing this message costs nothing else. */
 function tellArrival(arrival: ArrivalMessage['arrival']): void {
   if (window.top !== window || isOrphan()) return;
   const arrived: ArrivalMessage = { type: 'arrived', arrival };
@@ -151,7 +154,7 @@ function onPageShow(event: PageTransitionEvent): void {
   tellArrival('bfcache');
 }
 
-/** The events that begin the work again or end it. A page can dispatch as many as it likes, which are not trusted. */
+/** The events that restart or end the work. A page can dispatch any number of them, but those are not trusted. */
 const ON_WINDOW = ['pagehide', 'pageshow', 'load'];
 const ON_DOCUMENT = ['visibilitychange', 'DOMContentLoaded'];
 
@@ -160,13 +163,13 @@ function onEvent(event: Event): void {
   if (event.type === 'pagehide') onPageHide();
   else if (event.type === 'pageshow') onPageShow(event as PageTransitionEvent);
   else if (event.type === 'visibilitychange') onVisibilityChange();
-  // A document fetched ahead of time never gets a response end.
+  // A prefetched document never gets a response end.
   else takeNavigation(event.type === 'load');
 }
 
-/** What the user does, and pages cannot. */
+/** User actions that pages cannot produce. */
 const TOUCHES = ['pointerdown', 'keydown'];
-/** Told again only so often; a background that was told keeps running for longer. */
+/** The minimum interval between reports; a background that was informed keeps running for longer. */
 const TOUCHED_MS = 10_000;
 let touchedMs = Number.NEGATIVE_INFINITY;
 const ON_THE_WAY = { capture: true, passive: true } as const;
@@ -202,7 +205,7 @@ function onActivated(event: Event): void {
   start();
 }
 
-// A page rendered ahead of time is nobody's visit yet; if it never becomes one, it is never counted.
+// A prerendered page is not a visit yet; if it never becomes one, it is never counted.
 if ('prerendering' in document && document.prerendering === true)
   document.addEventListener('prerenderingchange', onActivated);
 else start();

@@ -1,5 +1,5 @@
-// The content script's send queue: coalesces timings into numbered batches and keeps each until the background says
-// that it is durable. The background's service worker may die at any moment; then the batch is sent again.
+// The content script's send queue: coalesces timings into numbered batches and keeps each until the background confirms
+// that it is durable. The background's service worker may be terminated at any moment; then the batch is sent again.
 import { dropOldest } from '../common/drop-oldest.ts';
 import { MAX_BATCH_ENTRIES, MAX_LEFT_BATCHES, MAX_PAGE_ENTRIES, type Timing } from '../common/timing.ts';
 
@@ -9,38 +9,38 @@ export interface NumberedBatch {
 }
 
 export interface QueueDeps {
-  /** Resolves true once durable, false (or rejects) when it should be sent again. */
+  /** Resolves to true once durable, to false (or rejects) if it should be sent again. */
   readonly send: (batch: NumberedBatch) => Promise<boolean>;
   readonly later: (delayMs: number, run: () => void) => void;
-  /** The page is still loading, and every message now would take from it. */
+  /** The page is still loading, and every message now would slow it down. */
   readonly loading: () => boolean;
 }
 
 export interface TimingQueue {
-  /** Takes timings; they leave within COALESCE_MS, or LOADING_COALESCE_MS. */
+  /** Takes timings; they are sent within COALESCE_MS, or LOADING_COALESCE_MS. */
   add(timings: readonly Timing[]): void;
-  /** Sends what is waiting now: the page is going away or into the background. */
+  /** Sends what is waiting now: the page is closing or going to the background. */
   flush(): void;
-  /** What was sent and has no answer yet, oldest first. */
+  /** What was sent and not acknowledged yet, oldest first. */
   unanswered(): readonly NumberedBatch[];
-  /** Sends again whatever has no answer, after the page comes back from the back/forward cache. */
+  /** Sends everything unacknowledged again, after the page returns from the back/forward cache. */
   resume(): void;
-  /** Forgets everything and never sends again: the extension was reloaded. */
+  /** Discards everything and never sends again: the extension was reloaded. */
   stop(): void;
 }
 
-/** Long enough to gather a page's burst of resources into few messages, short enough for a lively popup. */
+/** Long enough to collect a page's burst of resources into few messages, short enough for a responsive popup. */
 export const COALESCE_MS = 250;
-/** While the page loads, once it has told the first: seldom enough to cost its load nothing that can be measured. */
+/** While the page loads, after the first message: rarely enough to have no measurable effect on its loading. */
 export const LOADING_COALESCE_MS = 1000;
-/** A background that ends just when it is sent to may leave the sender without an answer or an error. */
+/** A background that is terminated just when a message is sent may leave the sender without an answer or an error. */
 export const ANSWER_MS = 10_000;
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 60_000;
-/** Batches without an answer that are kept; beyond it the oldest is given up (webRequest still counts it). */
+/** Unacknowledged batches that are kept; beyond this the oldest is dropped (webRequest still counts it). */
 const MAX_UNANSWERED = MAX_LEFT_BATCHES;
 
-// One closure, and no class: the names of a class's fields stay as long as they are, and every frame loads this.
+// A closure instead of a class: names of class fields are not minified, and every frame loads this.
 export function createQueue({ send, later, loading }: QueueDeps): TimingQueue {
   let waiting: Timing[] = [];
   const unanswered = new Map<number, NumberedBatch>();

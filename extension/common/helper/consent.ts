@@ -1,8 +1,8 @@
-// Whether the extension may speak to the helper at all. Firefox counts that as handing on browsing activity and leaves
-// the choice to the user (`data_collection_permissions`); Chromium has no such question, and its answer is yes.
+// Whether the extension may contact the helper at all. Firefox treats that as transmitting browsing activity and leaves
+// the choice to the user (`data_collection_permissions`); Chromium has no such consent, so the answer there is yes.
 import { BROWSER } from '../edition.ts';
 
-// Firefox alone knows the key.
+// Only Firefox knows this key.
 const HANDED_ON = { data_collection: ['browsingActivity'] } as chrome.permissions.Permissions;
 
 /** Whether the user has agreed. */
@@ -10,12 +10,14 @@ export async function hasConsent(): Promise<boolean> {
   return BROWSER === 'chromium' || (await chrome.permissions.contains(HANDED_ON));
 }
 
-/** Asks the user, and gives the answer. Must be called in a click's own turn, or the browser rejects it. */
+/**
+ * Asks the user, and returns the answer. Must be called synchronously in a click handler, or the browser rejects it.
+ */
 export async function askConsent(): Promise<boolean> {
   return BROWSER === 'chromium' || (await chrome.permissions.request(HANDED_ON));
 }
 
-/** Calls `listen` after the user may have changed the answer; also in the browser's own settings. */
+/** Calls `listen` after the user may have changed the answer, including in the browser's own settings. */
 export function onConsent(listen: () => void): void {
   if (BROWSER === 'chromium') return;
   chrome.permissions.onAdded.addListener(listen);

@@ -1,42 +1,45 @@
-// The one command that installs the helper for this browser on this system: what the browser says of itself, and what to
-// paste into a terminal by that.
+// The command that installs the helper for this browser on this system: what the browser reports about itself, and what
+// to paste into a terminal accordingly.
 import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { BROWSER } from '../edition.ts';
 
-/** What a page of the extension knows about where it runs. */
+/** What a page of the extension knows about its environment. */
 export interface Environment {
   /** `chrome.runtime.getPlatformInfo().os`. */
   readonly os: string;
   readonly firefox: boolean;
-  /** The names the browser goes by (`navigator.userAgentData.brands`); empty in Firefox. */
+  /** The browser's brand names (`navigator.userAgentData.brands`); empty in Firefox. */
   readonly brands: readonly string[];
   readonly extensionId: string;
-  /** Loaded from a folder, so built from a checkout, which has the helper's command in it. */
+  /** Loaded from a folder, so built from a checkout, which contains the helper's command. */
   readonly unpacked: boolean;
 }
 
-/** The version of the npm package whose helper speaks this extension's wire. */
+/** The version of the npm package whose helper implements this extension's wire protocol. */
 const PACKAGE = 'photofinish@1';
-/** Where helper and browsers run; elsewhere no program can be started by an extension, or none of ours is made. */
+/** Systems with helper and browsers; elsewhere extensions cannot start programs, or there is no build of the helper. */
 const SYSTEMS = ['linux', 'mac', 'win'];
-/** The names that `photofinish install --browser` takes, by the brand that tells each. Chromium is a brand of them all. */
+/**
+ * The names that `photofinish install --browser` accepts, by the brand that identifies each. All of them have the brand
+ * Chromium too.
+ */
 const BRANDS = [
   ['Google Chrome', 'chrome'],
   ['Microsoft Edge', 'edge'],
   ['Brave', 'brave'],
 ] as const;
 
-/** The installer's name for this browser; null for one it has no name for. */
+/** The installer's name for this browser; null if it has none. */
 function browserName({ firefox, brands }: Environment): string | null {
   if (firefox) return 'firefox';
   const branded = BRANDS.find(([brand]) => brands.includes(brand));
   if (branded !== undefined) return branded[1];
-  // A browser that adds a brand of its own is not Chromium itself; the brand that means nothing always varies.
+  // A browser that adds a brand of its own is not Chromium itself; the meaningless GREASE brand varies.
   const own = brands.filter((brand) => brand !== 'Chromium' && !/Not.*Brand/i.test(brand));
   return own.length === 0 ? 'chromium' : null;
 }
 
-/** What installs the helper here; null on systems that have none. */
+/** The command that installs the helper here; null on unsupported systems. */
 export function installCommand(here: Environment): string | null {
   if (!SYSTEMS.includes(here.os)) return null;
   const name = browserName(here);
@@ -52,7 +55,7 @@ interface BrandedNavigator {
   readonly userAgentData?: { readonly brands?: readonly { readonly brand: string }[] };
 }
 
-/** What is known of this browser and system. */
+/** What is known about this browser and system. */
 export async function environment(): Promise<Environment> {
   const [{ os }, { installType }] = await Promise.all([
     chrome.runtime.getPlatformInfo(),

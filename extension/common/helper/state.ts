@@ -1,5 +1,6 @@
-// How a request to the helper can fail, and what the browser's words for a closed native port mean. They are Chromium's and Firefox's own, in English
-// whatever the browser's language; an unknown one counts as a crash, which is tried again.
+// How a request to the helper can fail, and what the browsers' messages for a closed native port mean. Chromium and
+// Firefox have their own, in English whatever the browser's language; an unknown one counts as a crash, which is
+// retried.
 
 import type { WireErrorCode } from '@photofinish/shared/port/wire';
 import { getMessage } from '../catalog.ts';
@@ -7,11 +8,11 @@ import type { HelperState } from '../messages.ts';
 
 const MISSING = [
   'Specified native messaging host not found',
-  // The manifest is there and the launcher it names is not.
+  // The manifest exists, but the launcher it names does not.
   'Failed to start native messaging host',
-  // Firefox says this of a manifest that names another extension, too.
+  // Firefox also reports this for a manifest that names another extension.
   'No such native application',
-  // Firefox, when the manifest is there and the launcher it names is not.
+  // Firefox, if the manifest exists but the launcher it names does not.
   'An unexpected error occurred',
 ];
 const NOT_FOR_US = ['Access to the specified native messaging host is forbidden'];
@@ -25,7 +26,7 @@ export function stateAfterDisconnect(why: string | null): HelperState {
   return { state: 'crashed', message: why };
 }
 
-/** The state after the helper refused our hello, or never answered it. */
+/** The state after the helper rejected our hello, or never answered it. */
 export function stateAfterRefusal(code: HelperErrorCode, message: string): HelperState {
   if (code === 'bad-protocol') return { state: 'incompatible', message };
   if (code === 'unknown-caller') return { state: 'incompatible', message, foreign: true };
@@ -39,7 +40,7 @@ export type HelperErrorCode =
   | 'helper-timeout'
   | 'helper-bad-reply';
 
-/** The one error that requests to the helper reject with; `code` is stable, `message` is for people. */
+/** The only error that requests to the helper reject with; `code` is stable, `message` is for people. */
 export class HelperError extends Error {
   readonly code: HelperErrorCode;
 

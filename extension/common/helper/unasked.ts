@@ -1,7 +1,10 @@
-// Visits that no user asked for: pages that navigate themselves would have races run without end, a new name each time.
-// Of these one in an hour is raced in each tab and for each site, and those that are not are counted for the options.
+// Visits without a user action: pages that navigate by themselves could trigger races without end, with a new name each
+// time. One of these per hour is raced in each tab and for each site; those that are not are counted for the options
+// page.
 
-/** The part of `storage.session` that this needs; the browser ends the background more often than an hour. */
+/**
+ * The part of `storage.session` that this needs; the browser terminates the background more often than once an hour.
+ */
 export interface UnaskedArea {
   get(key: string): Promise<Record<string, unknown>>;
   set(items: Record<string, unknown>): Promise<void>;
@@ -9,24 +12,24 @@ export interface UnaskedArea {
 
 export const UNASKED_KEY = 'unasked-visits';
 const HOUR_MS = 3_600_000;
-/** Tabs and sites of one hour that are remembered; beyond it nothing unasked is raced. */
+/** Tabs and sites of one hour that are remembered; beyond this no visit without a user action is raced. */
 const MAX_REMEMBERED = 500;
 
-/** What the browser's session knows of them. */
+/** The state kept in session storage. */
 export interface UnaskedVisits {
-  /** When a tab's, or a site's, last was raced, in milliseconds since the epoch. */
+  /** When a tab or site was last raced, in milliseconds since the epoch. */
   readonly racedMs: Readonly<Record<string, number>>;
   /** Visits that were not raced since the browser started. */
   readonly heldBack: number;
 }
 const NOTHING: UnaskedVisits = { racedMs: {}, heldBack: 0 };
 
-/** What is stored. */
+/** The stored state. */
 export async function loadUnasked(area: Pick<UnaskedArea, 'get'>): Promise<UnaskedVisits> {
   return ((await area.get(UNASKED_KEY))[UNASKED_KEY] as UnaskedVisits | undefined) ?? NOTHING;
 }
 
-/** Whether one more may be raced, and what is known then. Pure. */
+/** Whether one more may be raced, and the resulting state. Pure. */
 function withUnasked(
   known: UnaskedVisits,
   { tabId, site, atMs }: { readonly tabId: number; readonly site: string; readonly atMs: number },
@@ -43,7 +46,7 @@ function withUnasked(
   };
 }
 
-/** Gives whether a visit that no user asked for may be raced, one after the other, and counts it. */
+/** Decides whether a visit without a user action may be raced, one at a time, and counts it. */
 export function createUnasked(area: UnaskedArea) {
   let turn: Promise<unknown> = Promise.resolve();
   return (visit: Parameters<typeof withUnasked>[1]): Promise<boolean> => {
@@ -57,10 +60,10 @@ export function createUnasked(area: UnaskedArea) {
   };
 }
 
-/** The word of a touch and that of the navigation it began come by different ways. */
+/** The messages about a touch and about the navigation it started arrive by different routes. */
 const TOUCH_LATE_MS = 1000;
 
-/** Which tabs' pages the user touched, and which of their navigations followed from it. */
+/** Which tabs' pages the user touched, and which of their navigations resulted from that. */
 export function createGestures(nowMs: () => number) {
   const touched = new Set<number>();
   const begun = new Map<
@@ -79,11 +82,11 @@ export function createGestures(nowMs: () => number) {
     opened(tabId: number, openerTabId: number | undefined): void {
       if (openerTabId !== undefined && touched.has(openerTabId)) touched.add(tabId);
     },
-    /** The tab's page is about to be left; whoever comes next is touched anew. */
+    /** The tab's page is about to be left; touches of the next page are counted separately. */
     begun(tabId: number): void {
       begun.set(tabId, { atMs: nowMs(), byUser: touched.delete(tabId), committed: false });
     },
-    /** The tab shows the page that was asked for: touches are of that one now. */
+    /** The tab shows the requested page: touches now belong to that page. */
     committed(tabId: number): void {
       const last = begun.get(tabId);
       if (last !== undefined) begun.set(tabId, { ...last, committed: true });

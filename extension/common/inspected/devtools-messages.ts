@@ -1,12 +1,12 @@
-// What the page that lives with the developer tools tells the background of a tab's requests, and what of it a watching
-// page hears.
+// What the extension's page in the developer tools sends to the background about a tab's requests, and what of that the
+// background passes on to a watching page.
 import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';
 import { MAX_URL_CHARS } from '../timing.ts';
 import type { InspectedRequest } from './har.ts';
 
 export const DEVTOOLS_PORT = 'devtools';
-/** A message of the tools holds at most so many requests; theirs is to split. */
+/** The maximum number of requests in one message of the tools; they must split longer lists. */
 export const MAX_INSPECTED_AT_ONCE = 500;
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
@@ -31,19 +31,19 @@ export const devtoolsMessageSchema = v.variant('type', [
     type: v.literal('requests'),
     tabId,
     requests: v.pipe(v.array(inspectedSchema), v.minLength(1), v.maxLength(MAX_INSPECTED_AT_ONCE)),
-    /** Told before, to this background or the one before it. */
+    /** Sent before, to this background or its predecessor. */
     again: v.boolean(),
   }),
 ]);
-/** What the tools may say. */
+/** What the tools may send. */
 export type DevtoolsMessage = v.InferOutput<typeof devtoolsMessageSchema>;
 
-/** What a watcher hears of a tab. */
+/** What a watcher receives about a tab. */
 export interface InspectedEvent {
   readonly requests: readonly InspectedRequest[];
   /** The list begins with these. */
   readonly anew: boolean;
-  /** Whether the tools are open on the tab, and it is one of which anything may be told. */
+  /** Whether the tools are open on the tab, and the tab may be reported at all. */
   readonly inspected: boolean;
 }
 export type InspectedListener = (event: InspectedEvent) => void;

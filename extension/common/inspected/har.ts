@@ -1,26 +1,26 @@
-// One entry of the developer tools' network log (HAR 1.2, with the browsers' own underscored fields) as what we keep of
-// it. With the tools open every request tells its protocol, also those whose sites hide it from pages.
+// Reduces one entry of the developer tools' network log (HAR 1.2, with the browsers' own underscored fields) to what we
+// keep. With the tools open, the protocol of every request is known, even if its site hides it from pages.
 
 import type { Delivery, KnownProtocol } from '@photofinish/shared/web/protocol';
 import { comparableUrl } from '../timing.ts';
 
-/** A request as the developer tools told of it. */
+/** A request as reported by the developer tools. */
 export interface InspectedRequest {
-  /** Without fragment, cut as on the other side of the join. */
+  /** Without fragment, truncated as on the other side of the join. */
   readonly url: string;
   readonly method: string;
   readonly status: number;
-  /** Null where no protocol carried it (answered by a cache or a worker), or where the browser repeats an older one. */
+  /** Null if no protocol carried it (answered by a cache or a worker), or if the browser repeats an older one. */
   readonly protocol: KnownProtocol | null;
   readonly delivery: Delivery;
-  /** When it began, milliseconds since the epoch, and how long it took, waiting for its turn included. */
+  /** When it began, milliseconds since the epoch; `durationMs` includes queueing. */
   readonly startMs: number;
   readonly tookMs: number;
-  /** Bytes over the network, header included; null where the browser does not say. */
+  /** Bytes over the network, header included; null if the browser does not say. */
   readonly bytes: number | null;
 }
 
-/** What of an entry is read. Everything else a browser may add or leave out. */
+/** The part of an entry that is read. Browsers may add or omit anything else. */
 export interface HarEntry {
   readonly startedDateTime: string | Date;
   readonly time: number;
@@ -33,18 +33,18 @@ export interface HarEntry {
     readonly _transferSize?: number | null;
     /** Chromium; the version is then `http/1.1`, whatever the worker did. */
     readonly _fetchedViaServiceWorker?: boolean;
-    /** Firefox: all that crossed the network, in spite of its name. */
+    /** Firefox: everything that crossed the network, despite its name. */
     readonly bodySize?: number;
   };
-  /** Firefox: absent where no server answered. */
+  /** Firefox: absent if no server answered. */
   readonly serverIPAddress?: string;
-  /** Chromium: `memory` or `disk`; the version is then that of the answer once stored. */
+  /** Chromium: `memory` or `disk`; the version is then that of the answer when it was stored. */
   readonly _fromCache?: string | null;
   /** Chromium: `document` for pages and frames. */
   readonly _resourceType?: string;
 }
 
-/** Of HTTP/1.1 Chromium gives the status line's own spelling, or its own in small letters. */
+/** For HTTP/1.1 Chromium gives the status line's spelling, or its own in lower case. */
 const BY_VERSION: ReadonlyMap<string, KnownProtocol> = new Map([
   ['h3', 'h3'],
   ['http/3', 'h3'],
@@ -56,25 +56,25 @@ const BY_VERSION: ReadonlyMap<string, KnownProtocol> = new Map([
   ['http/1.0', 'http/1.0'],
 ]);
 
-/** The protocol an entry's `httpVersion` names, in either browser's spelling; null when it names none. */
+/** The protocol named by an entry's `httpVersion`, in either browser's spelling; null if it names none. */
 export function protocolOfVersion(version: string): KnownProtocol | null {
   return BY_VERSION.get(version.toLowerCase().replace(/^h3-.*/, 'h3')) ?? null;
 }
 
 function deliveryOf({ response, serverIPAddress, _fromCache }: HarEntry): Delivery {
   if (response._fetchedViaServiceWorker) return 'service-worker';
-  // Firefox marks neither caches nor workers, but then names no server; its version is an older answer's, or invented.
+  // Firefox marks neither caches nor workers, but then names no server; its version is an older answer's, or made up.
   const stored = response._transferSize === undefined ? !serverIPAddress : Boolean(_fromCache);
   return stored ? 'http-cache' : 'network';
 }
 
-/** The entry as a request; null when it is not https, or never had an answer. */
+/** The entry as a request; null if it is not https, or never had an answer. */
 export function inspectedRequest(entry: HarEntry): InspectedRequest | null {
   const { request, response } = entry;
   const startMs = new Date(entry.startedDateTime).getTime();
   if (!request.url.startsWith('https://') || response.status === 0 || Number.isNaN(startMs)) return null;
   const delivery = deliveryOf(entry);
-  // Of a confirmed copy (304) browsers tell the stored answer's version.
+  // For a revalidated copy (304) browsers report the stored answer's version.
   const told = delivery === 'network' && response.status !== 304;
   const bytes = response._transferSize ?? response.bodySize;
   return {

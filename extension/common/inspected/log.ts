@@ -1,20 +1,20 @@
-// The developer tools' list of requests since the last navigation: the tools' page keeps it, so that a background that
-// was ended meanwhile has it again. Pure.
+// The developer tools' list of requests since the last navigation: the tools' page keeps it, so that a restarted
+// background gets it again. Pure.
 import { type HarEntry, type InspectedRequest, inspectedRequest } from './har.ts';
 
-/** More are not kept, here or anywhere after; the oldest give way. */
+/** More are not kept, here or in anything that follows; the oldest are dropped. */
 export const MAX_REQUESTS = 5000;
 
-/** An entry that passed, with where its answer led. */
+/** An accepted entry, with the target of its answer. */
 export interface LogEntry {
   readonly request: InspectedRequest;
   readonly url: string;
   readonly redirectUrl: string | null;
-  /** Whether it may be the answer of the page itself, as far as the browser tells. */
+  /** Whether it may be the answer of the page itself, as far as the browser reveals it. */
   readonly mayBeDocument: boolean;
 }
 
-/** Null for what is not kept: no https, or no answer. */
+/** Null for what is not kept: not https, or without an answer. */
 export function loggedEntry(entry: HarEntry): LogEntry | null {
   const request = inspectedRequest(entry);
   if (request === null) return null;
@@ -27,7 +27,7 @@ export function loggedEntry(entry: HarEntry): LogEntry | null {
 
 const withoutFragment = (url: string): string => url.replace(/#.*/, '');
 
-/** The redirects in the list that led to `url`, each a step of the way. */
+/** The redirects in the list that led to `url`, hop by hop. */
 function hopsTo(url: string, list: readonly LogEntry[]): LogEntry[] {
   const hops: LogEntry[] = [];
   let wanted = withoutFragment(url);
@@ -42,21 +42,21 @@ function hopsTo(url: string, list: readonly LogEntry[]): LogEntry[] {
 export interface Log {
   readonly list: readonly LogEntry[];
   add(logged: readonly LogEntry[]): void;
-  /** Takes one out again. */
+  /** Removes an entry again. */
   drop(logged: LogEntry): void;
-  /** The tab shows another document: what is not its own leaves the list. */
+  /** The tab shows another document: what does not belong to it leaves the list. */
   navigated(url: string): void;
 }
 
 /**
- * Keeps the list. Browsers tell of a navigation before or after the document's own answer, and Firefox after those of
- * what it loads, too. Told after, the list keeps all since the document's request; told before, it keeps the redirects
- * that led to it, and the document is the next answer of that address.
+ * Keeps the list. Browsers report a navigation before or after the document's own answer, and Firefox also after those
+ * of what it loads. If reported after it, the list keeps everything since the document's request; if before, it keeps
+ * the redirects that led to it, and the document is the next answer of that address.
  */
 export function createLog(): Log {
   let list: readonly LogEntry[] = [];
   let awaited: string | null = null;
-  /** When the document of the list was asked for. */
+  /** When the document of the list was requested. */
   let documentStartMs = Number.NEGATIVE_INFINITY;
 
   const isOf = (address: string | null) => (each: LogEntry) =>
@@ -78,7 +78,7 @@ export function createLog(): Log {
     },
     navigated(url) {
       const wanted = withoutFragment(url);
-      // What led to the document before, or is its answer, may have the same address.
+      // What led to the previous document, or is its answer, may have the same address.
       const since = list.filter((each) => each.request.startMs > documentStartMs);
       const document = since.findLast(isOf(wanted));
       const hops = hopsTo(url, since);
@@ -90,7 +90,7 @@ export function createLog(): Log {
   };
 }
 
-/** Names an entry well enough to know it again when it is told twice. */
+/** A name that identifies an entry when it is reported twice. */
 export function entryName({ startedDateTime, request }: HarEntry): string {
   return `${new Date(startedDateTime).getTime()} ${request.method} ${request.url}`;
 }

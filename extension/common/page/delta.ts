@@ -1,11 +1,11 @@
-// What changed between two views of a page, so that a watcher is sent little while a page loads. Pure: the same
-// two functions make a delta in the background and apply it in the popup.
+// What changed between two views of a page, to keep messages to a watcher small while a page loads. Pure: one function
+// makes a delta in the background, the other applies it in the popup.
 import type { OriginView, PageDelta, PageView } from '../messages.ts';
 import { byUse } from './origin-order.ts';
 
 type Fields = Omit<PageView, 'origins'>;
 
-/** Whether two values would be the same JSON; properties may stand in any order. */
+/** Whether two values have the same JSON; the order of properties does not matter. */
 export function same(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -20,7 +20,7 @@ function fieldsOf({ origins: _, ...fields }: PageView): Fields {
   return fields;
 }
 
-/** What leads from one view to the other; null when they say the same. */
+/** The delta from one view to the other; null if they are the same. */
 export function deltaOf(before: PageView, after: PageView): PageDelta | null {
   const old: Readonly<Record<string, unknown>> = fieldsOf(before);
   const fields = Object.fromEntries(
@@ -34,7 +34,7 @@ export function deltaOf(before: PageView, after: PageView): PageDelta | null {
   return { fields, changed, removed };
 }
 
-/** The view after a delta. Origins that did not change stay the very same objects. */
+/** The view after a delta. Origins that did not change remain the same objects. */
 export function withDelta(before: PageView, { fields, changed, removed }: PageDelta): PageView {
   const after = { ...before, ...fields };
   if (changed.length + removed.length === 0 && after.origin === before.origin) return after;

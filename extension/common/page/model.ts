@@ -1,6 +1,6 @@
-// What one page in a tab did, for the popup and the toolbar: plain data that goes through storage as it is.
-// A page lives from its document's commit (or its first batch, if the service worker slept through the commit) until
-// its tab shows another document and MAX_PAGES newer ones exist; it survives the service worker's death in
+// What one page in a tab did, for the popup and the toolbar: plain data that can be stored as it is. A page lives from
+// its document's commit (or its first batch, if the service worker was not running at the commit) until its tab shows
+// another document and MAX_PAGES newer ones exist; it survives the termination of the service worker in
 // `storage.session`. All functions are pure.
 
 import type { Forecast } from '@photofinish/shared/port/forecast';
@@ -15,7 +15,7 @@ import { type DeliveredCounts, NOTHING_DELIVERED } from '../records/schema.ts';
 
 export interface PageOrigin {
   readonly origin: Origin;
-  /** Of the newest network answer that told one. */
+  /** Protocol of the newest network answer that revealed one. */
   readonly protocol: KnownProtocol | null;
   readonly protocolAtMs: number;
   /** Why the newest answer without a protocol had none. */
@@ -23,7 +23,7 @@ export interface PageOrigin {
   readonly counts: ProtocolCounts;
   readonly delivered: DeliveredCounts;
   readonly forecast: Forecast | null;
-  /** When it arrived, milliseconds since the epoch: a forecast after the answer foretells nothing. */
+  /** When it arrived, milliseconds since the epoch: a forecast after the answer predicts nothing. */
   readonly forecastAtMs: number | null;
   readonly right: boolean | null;
 }
@@ -34,23 +34,25 @@ export interface Page {
   readonly origin: Origin;
   readonly site: string;
   readonly startedMs: number;
-  /** How the document itself was delivered; null until it told. */
+  /** How the document itself was delivered; null until it has reported that. */
   readonly delivery: Delivery | null;
-  /** How its tab came to show it the last time. */
+  /** How its tab most recently came to show it. */
   readonly arrival: Arrival;
-  /** When the document's forecast was asked and arrived, and its first byte came; fractions of ms since the epoch. */
+  /**
+   * When the document's forecast was requested and arrived, and its first byte came; fractions of ms since the epoch.
+   */
   readonly forecastAskedAtMs: number | null;
   readonly forecastAtMs: number | null;
   readonly firstByteAtMs: number | null;
   readonly counts: ProtocolCounts;
   readonly origins: Readonly<Record<Origin, PageOrigin>>;
-  /** Keys of the newest batches applied, so that one sent twice is shown once. */
+  /** Keys of the newest batches applied, so that a batch sent twice is shown once. */
   readonly applied: readonly string[];
 }
 
-/** Origins kept for the view of one page; a page with more is still recorded whole in the ledger. */
+/** Origins kept for the view of one page; a page with more is still recorded completely in the ledger. */
 export const MAX_PAGE_ORIGINS = 500;
-/** Batches that may still come twice: those of the last minutes. */
+/** Batches that may still be repeated: those of the last minutes. */
 const MAX_APPLIED = 64;
 
 export function newPage(
@@ -83,10 +85,10 @@ function newPageOrigin(origin: Origin): PageOrigin {
   };
 }
 
-/** Right or wrong, once: by the first network answer with a known protocol after the forecast was there. */
+/** Right or wrong, decided once: by the first network answer with a known protocol after the forecast arrived. */
 function scoreOf(row: PageOrigin, o: Observation): boolean | null {
   if (row.right !== null || o.protocol === 'unknown' || o.delivery !== 'network') return row.right;
-  // An earlier answer of this page told it already: what follows foretells nothing.
+  // An earlier answer of this page already revealed it: nothing after that is a prediction.
   if (row.protocol !== null || row.forecast === null || row.forecastAtMs === null) return null;
   const { protocol } = row.forecast.expected;
   return protocol === 'unknown' || row.forecastAtMs > o.atMs ? null : protocol === o.protocol;
@@ -104,13 +106,13 @@ function withObservation(row: PageOrigin, o: Observation): PageOrigin {
   };
 }
 
-/** The page's answers by what they show: forecasts that this batch decided. */
+/** The page's answers by the protocol they show, and the forecasts that this batch decided. */
 export interface PageChange {
   readonly page: Page;
   readonly scores: readonly { readonly origin: Origin; readonly right: boolean }[];
 }
 
-/** Folds a batch in; a batch applied before changes nothing. `firstByteMs` belongs to the document itself. */
+/** Folds a batch in; a batch applied before changes nothing. `firstByteMs` refers to the document itself. */
 export function applyBatch(
   page: Page,
   key: string,
@@ -146,12 +148,12 @@ export function applyBatch(
   };
 }
 
-/** The page with the protocol of one of its answers known after all. */
+/** The page after the protocol of one of its answers became known. */
 export function withBackfill(page: Page, { origin, atMs }: Observation, protocol: KnownProtocol): Page {
   const row = page.origins[origin];
   if (page.counts.unknown === 0) return page;
   const counts = backfilledCounts(page.counts, protocol, 1);
-  // Of an origin too many for the view only the page's own sum was kept.
+  // For an origin beyond the view's limit only the page's total was kept.
   if (row === undefined || row.counts.unknown === 0) return { ...page, counts };
   const ofOrigin = backfilledCounts(row.counts, protocol, 1);
   const backfilled: PageOrigin = {
@@ -163,7 +165,7 @@ export function withBackfill(page: Page, { origin, atMs }: Observation, protocol
   return { ...page, counts, origins: { ...page.origins, [origin]: backfilled } };
 }
 
-/** Puts forecasts beside the origins they speak of. Origins the page has not used wait with no requests. */
+/** Adds forecasts to the origins they are for. Origins the page has not used wait with no requests. */
 export function withForecasts(page: Page, forecasts: readonly Forecast[], atMs: number): Page {
   const origins: Record<Origin, PageOrigin> = { ...page.origins };
   let size = Object.keys(origins).length;

@@ -1,4 +1,4 @@
-// The order of a page's origins when nobody has asked for another one; the popup keeps it while deltas arrive.
+// The default order of a page's origins; the popup keeps it while deltas arrive.
 import { adoptionByRequest } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { OriginView } from '../messages.ts';

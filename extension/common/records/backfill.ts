@@ -1,4 +1,4 @@
-// Protocols that came to be known later: the browser's developer tools tell them of requests that were counted as
+// Protocols that became known later: the browser's developer tools reveal them for requests that were counted as
 // unknown. Pure: moves counts, never below zero, and never more than was unknown.
 import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { Observation } from '@photofinish/shared/web/observation';
@@ -6,7 +6,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { DayRow, OriginRecord } from './schema.ts';
 
-/** Requests of one origin on one site whose protocol is known after all. */
+/** Requests of one origin on one site whose protocol became known. */
 export interface Backfill {
   readonly origin: Origin;
   readonly site: string;
@@ -18,7 +18,7 @@ export interface Backfill {
 }
 
 export interface BackfillBatch {
-  /** Names the batch over retries. */
+  /** Identifies the batch across retries. */
   readonly key: string;
   readonly backfills: readonly Backfill[];
   readonly nowMs: number;
@@ -31,7 +31,7 @@ export function hiddenOf({ counts, navigations }: RequestCounts, kind: Backfill[
   return kind === 'navigation' ? navigations.unknown : counts.unknown - navigations.unknown;
 }
 
-/** Counts with `count` of the unknown known; `count` is at most what is unknown. */
+/** Counts with `count` of the unknown now known; `count` is at most what is unknown. */
 export function backfilledCounts(
   counts: ProtocolCounts,
   protocol: KnownProtocol,
@@ -40,7 +40,7 @@ export function backfilledCounts(
   return { ...counts, [protocol]: counts[protocol] + count, unknown: counts.unknown - count };
 }
 
-/** A row with `count` of its unknown requests known; `count` is at most what `hiddenOf` gives. */
+/** A row with `count` of its unknown requests now known; `count` is at most what `hiddenOf` returns. */
 export function backfilledRow<Row extends RequestCounts>(
   row: Row,
   { kind, protocol }: Backfill,
@@ -53,7 +53,7 @@ export function backfilledRow<Row extends RequestCounts>(
   };
 }
 
-/** A record with `count` of its unknown requests known, and what that says of the newest protocol. */
+/** A record with `count` of its unknown requests now known, and the resulting newest protocol. */
 export function backfilledRecord(record: OriginRecord, backfill: Backfill, count: number): OriginRecord {
   const row = backfilledRow(record, backfill, count);
   const known = { ...row, reason: row.counts.unknown === 0 ? null : row.reason };

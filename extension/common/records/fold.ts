@@ -44,7 +44,7 @@ export function emptyDay(day: string, site: string, origin: Origin, network: str
   };
 }
 
-/** Adds an answer that did not come over the network now; a network answer leaves the counts as they are. */
+/** Counts an answer that did not come over the network now; a network answer leaves the counts unchanged. */
 export function countDelivered(delivered: DeliveredCounts, { delivery }: Observation): DeliveredCounts {
   return delivery === 'network' ? delivered : { ...delivered, [delivery]: delivered[delivery] + 1 };
 }
@@ -76,7 +76,7 @@ function withVisit(record: OriginRecord, { protocol }: Observation, pageStartedM
   if (protocol === 'unknown') return record;
   if (protocol === 'h3') return { ...record, visitsSinceAdvertised: 0 };
   const { advertisedSinceMs, visitedPageMs } = record;
-  // Only a page begun after the advertisement was heard says anything about the browser's will.
+  // Only a page begun after the advertisement was seen shows whether the browser follows it.
   if (advertisedSinceMs === null || advertisedSinceMs >= pageStartedMs || visitedPageMs === pageStartedMs)
     return record;
   return {

@@ -1,4 +1,4 @@
-// The shape of the ledger in IndexedDB: stores, rows and limits, as of the newest version.
+// The schema of the ledger in IndexedDB, in its newest version: stores, rows and limits.
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { VerdictCode } from '@photofinish/shared/race/verdict-schema';
@@ -12,16 +12,16 @@ import { MAX_RETENTION_DAYS } from '../settings.ts';
 export type DeliveredCounts = Readonly<Record<Exclude<Delivery, 'network'>, number>>;
 export const NOTHING_DELIVERED: DeliveredCounts = { 'http-cache': 0, 'service-worker': 0, prefetch: 0 };
 
-/** Everything known of one origin as used by one site, since the first time it was seen. */
+/** Everything known about one origin as used by one site, since it was first seen. */
 export interface OriginRecord {
   readonly origin: Origin;
   readonly site: string;
   readonly firstSeenMs: number;
   readonly lastSeenMs: number;
-  /** The protocol of the newest network answer that told one. */
+  /** The protocol of the newest network answer that revealed one. */
   readonly protocol: KnownProtocol | null;
   readonly protocolAtMs: number | null;
-  /** Why the newest network answer that told no protocol told none. */
+  /** Why the newest network answer without a protocol had none. */
   readonly reason: UnknownReason | null;
   readonly address: string | null;
   /** Network answers, and of them the top-level navigations. */
@@ -29,17 +29,20 @@ export interface OriginRecord {
   readonly navigations: ProtocolCounts;
   readonly delivered: DeliveredCounts;
   readonly bytes: number;
-  /** The browser has reached the origin over HTTP/3, on this site or another; rows of before it was kept have none. */
+  /**
+   * The browser has reached the origin over HTTP/3, on this site or another; rows from before this was recorded have
+   * none.
+   */
   readonly reachedOverH3?: boolean;
   /** The newest Alt-Svc value seen on a network answer. */
   readonly altSvc: string | null;
-  /** Since when it has advertised HTTP/3 without a break; null: it does not. */
+  /** Since when it has advertised HTTP/3 without interruption; null: it does not. */
   readonly advertisedSinceMs: number | null;
-  /** Pages begun after that on which the browser used something older; HTTP/3 used sets it to 0. */
+  /** Pages begun after that on which the browser used an older protocol; using HTTP/3 resets it to 0. */
   readonly visitsSinceAdvertised: number;
-  /** Start of the page that was counted last, so that a page of many requests is one visit. */
+  /** Start of the page counted last, so that a page of many requests is one visit. */
   readonly visitedPageMs: number | null;
-  /** The verdict as of the newest observation of it or race of its origin. */
+  /** The verdict as of its newest observation or of the newest race of its origin. */
   readonly verdict: VerdictCode;
 }
 
@@ -55,15 +58,15 @@ export interface DayRow {
   readonly navigations: ProtocolCounts;
   readonly delivered: DeliveredCounts;
   readonly bytes: number;
-  /** Forecast look-ups asked for pages of this origin, and those that found a fresh entry. */
+  /** Forecast look-ups for pages of this origin, and how many found a fresh entry. */
   readonly lookups: number;
   readonly hits: number;
-  /** Forecasts of this origin compared with what the browser used, and those that were right. */
+  /** Forecasts of this origin compared with what the browser used, and how many were right. */
   readonly scored: number;
   readonly right: number;
 }
 
-/** Everything of one UTC day over one network: the sum of that day's rows, which it outlives when they are too many. */
+/** Everything of one UTC day over one network: the sum of that day's rows, kept after they are pruned. */
 export interface DayTotal extends Omit<DayRow, 'site' | 'origin'> {
   /** Adoption by origin, where an origin counts once for each site (and day, and network) that used it. */
   readonly origins: Adoption;
@@ -90,11 +93,11 @@ export interface LedgerSchema extends DBSchema {
 
 export const LEDGER_NAME = 'photofinish';
 
-/** The network's label where no helper tells it. */
+/** The network's label if no helper reports it. */
 export const NETWORK_UNKNOWN = 'unknown';
 
 export const DAY_MS = 86_400_000;
-/** The longest that anything is kept: a year and a month, so that a month has the same month a year before. */
+/** The maximum retention: a year and a month, so that a month can be compared with the same month a year before. */
 export const RETENTION_MS = MAX_RETENTION_DAYS * DAY_MS;
 // Measured in Chromium 156: 120,000 records, 475,000 days and 4,000 races take 178 MB on disk, so a ledger at every
 // limit takes about 220 MB.
@@ -106,10 +109,10 @@ export const MAX_RACES = 10_000;
 export const RACES_PER_ORIGIN = 20;
 export const MAX_OUTBOX_ROWS = 2000;
 export const MAX_BATCHES = 50_000;
-/** A page frozen by the browser may send a batch again long after; a week outlives any frozen page seen. */
+/** A page frozen by the browser may send a batch again long afterwards; a week exceeds any freeze observed. */
 export const BATCH_RETENTION_MS = 7 * DAY_MS;
 
-/** The UTC day of an instant, as rows are keyed by it. */
+/** The UTC day of an instant, used as a key of rows. */
 export function dayOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
 }

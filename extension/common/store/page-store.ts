@@ -1,18 +1,18 @@
-// The store as pages have it: they ask the background, which their question starts if it has ended.
+// The store as seen by pages: they ask the background, and their request starts it if it is not running.
 import type { StoreAnswer, StoreEvent, StoreRequest } from '../messages.ts';
 import type { Store, StoredValue, StoreKey } from './store.ts';
 
 export interface PageStoreDeps {
-  /** Asks the background; rejects where it ends before it answers. */
+  /** Asks the background; rejects if it is terminated before it answers. */
   readonly ask: (request: StoreRequest) => Promise<StoreAnswer | undefined>;
-  /** Calls `listen` with each word of a change. */
+  /** Calls `listen` for each notification of a change. */
   readonly onEvent: (listen: (event: StoreEvent) => void) => void;
 }
 
 export function createPageStore({ ask, onEvent }: PageStoreDeps): Store {
   const newest = new Map<StoreKey, StoredValue>();
 
-  /** Answers may overtake each other, and what was known once is never older again. */
+  /** Answers may overtake each other; a value must never revert to an older revision. */
   const newestOf = (key: StoreKey, told: StoredValue): StoredValue => {
     const known = newest.get(key);
     if (known !== undefined && known.revision > told.revision) return known;
@@ -21,7 +21,7 @@ export function createPageStore({ ask, onEvent }: PageStoreDeps): Store {
   };
 
   const asked = async (request: StoreRequest): Promise<StoredValue> => {
-    // Asked twice, a change is made once: its revision is gone then.
+    // If sent twice, a change is made once: after the first, its revision is out of date.
     const answer = await ask(request).catch(() => ask(request));
     if (answer === undefined) throw new Error('the background did not answer');
     if ('error' in answer) throw new Error(answer.error);
@@ -36,7 +36,7 @@ export function createPageStore({ ask, onEvent }: PageStoreDeps): Store {
     async replace(key, revision, value) {
       const stored = await asked({ type: 'store', key, revision, value });
       newestOf(key, stored);
-      // What became of this change, whatever was stored since.
+      // The result of this change, whatever was stored since.
       return stored;
     },
     onChanged(key, listen) {
@@ -52,7 +52,7 @@ export const pageStore: Store = createPageStore({
   ask: (request) => chrome.runtime.sendMessage(request),
   onEvent: (listen) =>
     chrome.runtime.onMessage.addListener((message, from) => {
-      // The background is in no tab; of content scripts browsers name theirs.
+      // The background is in no tab; for content scripts browsers report a tab.
       if (message?.type === 'store-changed' && from.tab === undefined) listen(message);
     }),
 });
