@@ -1,5 +1,5 @@
-// Servers whose handshakes work and whose answers do not come in time, over one protocol or over both: who is adopted,
-// who is blamed, and in which words.
+// Servers that complete handshakes but do not respond in time, over one protocol or both: which protocol is adopted,
+// what is held responsible, and how that is worded.
 import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
 import { type Explanation, explanationSchema } from '@photofinish/shared/verdict/explanation';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
@@ -15,12 +15,12 @@ const NO_MEMORY = ['--memory', 'none', '--json'];
 
 interface PeerBesideH3 {
   readonly port: number;
-  /** Reaches it by a name that DNS gives, with an HTTPS record. */
+  /** Arguments to reach it by a name from DNS, with an HTTPS record. */
   readonly reach: readonly string[];
   stop(): void;
 }
 
-/** HTTP/2 that answers at once and advertises HTTP/3, on the port of a QUIC server that does not. */
+/** HTTP/2 that responds at once and advertises HTTP/3, on the port of a QUIC server that does not. */
 async function startBeside({ aioquic, identity, chains }: Ground, name: Behaviour): Promise<PeerBesideH3> {
   const port = aioquic.ports[name];
   const tcp = await startHttp2(
@@ -46,14 +46,14 @@ function failuresOf({ trials }: OriginRace): (string | undefined)[] {
   );
 }
 
-/** With a head start that is long enough on a busy machine too; in mode `naive` either may be established first. */
+/** With a head start that suffices even on a busy machine; in mode `naive` either may be established first. */
 const MODES: readonly (readonly [Mode, ...string[]])[] = [
   ['race', '--start-delay', '1000'],
   ['v3', '--attempt-delay', '1000'],
 ];
 for (const name of ['silent', 'late'] as const) {
   for (const [mode, ...headStart] of MODES)
-    test(`${mode}: HTTP/3 is ${name}, HTTP/2 answers and is adopted (aioquic, node:http2)`, async ({
+    test(`${mode}: HTTP/3 is ${name}, HTTP/2 responds and is adopted (aioquic, node:http2)`, async ({
       ground,
     }) => {
       const { port, reach, stop } = await startBeside(ground, name);
@@ -63,7 +63,7 @@ for (const name of ['silent', 'late'] as const) {
       const race = raceOf(stdout);
       const [trial] = race.trials;
       expect([code, trial?.adopted]).toEqual([0, 'h2']);
-      // HTTP/3 is given its half of three seconds, and HTTP/2 needs little of the other.
+      // HTTP/3 is given half of the three seconds, and HTTP/2 needs little of the other half.
       expect(trial?.firstByteMs).toBeGreaterThan(1490);
       expect(trial?.firstByteMs).toBeLessThan(2500);
       expect(failuresOf(race)).toContain('h3 response-timeout');
@@ -72,7 +72,7 @@ for (const name of ['silent', 'late'] as const) {
       expect(stdout).not.toContain('tcp-timeout');
     });
 
-  test(`explain: HTTP/3 is ${name}, HTTP/2 answers (aioquic, node:http2)`, async ({ ground, dir }) => {
+  test(`explain: HTTP/3 is ${name}, HTTP/2 responds (aioquic, node:http2)`, async ({ ground, dir }) => {
     const { port, reach, stop } = await startBeside(ground, name);
     const cache = ['--cache', `${dir}/cache.db`, '--network', 'home'];
     const origin = `https://${HOST}:${port}`;
@@ -85,7 +85,7 @@ for (const name of ['silent', 'late'] as const) {
   });
 }
 
-test('a site whose first byte takes four seconds over both is slow, not down', async () => {
+test('a site with a time to first byte of four seconds over both is slow, not down', async () => {
   const slow = { host: 'slow.test', h3: true, altSvc: 'auto', answerDelayMs: 4000 } as const;
   const running = await startOrigins({ origins: { slow } });
   const { origin } = running.origins.slow;

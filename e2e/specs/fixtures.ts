@@ -21,7 +21,7 @@ import { BROWSERS, type BrowserKind, findBrowser } from '../run/find-browser.mjs
 import { scratchDirectory, TOP } from '../scratch.ts';
 
 const KEPT = [
-  // Says which Firefox it is of; another one drops it.
+  // Identifies the Firefox version it belongs to; others discard it.
   'compatibility.ini',
   'startupCache/scriptCache.bin',
   'startupCache/scriptCache-child.bin',
@@ -30,8 +30,8 @@ const KEPT = [
 ];
 
 /**
- * Starts and ends Firefox once in `dir`, which is to be empty, and gives the directory there that `launchFirefox` takes
- * as `compiled`. Throws as `launchFirefox` does.
+ * Starts and ends Firefox once in the empty directory `dir`, and returns the directory that `launchFirefox` takes as
+ * `compiled`. Throws as `launchFirefox` does.
  */
 async function compileFirefox(
   dir: string,
@@ -40,17 +40,20 @@ async function compileFirefox(
   const [profile, home, compiled] = [join(dir, 'profile'), join(dir, 'home'), join(dir, 'compiled')];
   await mkdir(home, { recursive: true, mode: 0o700 });
   const running = await launchFirefox({ ...options, profile, home, downloads: join(dir, 'downloads') });
-  // A process of content, and one of the extension, compile too.
+  // A content process and an extension process compile scripts too.
   const tab = await running.newTab();
   if (options.extensionDir !== undefined) await tab.goto(running.extensionUrl('options/options.html'));
-  // It is written at an orderly end.
+  // The cache is written on an orderly shutdown.
   await running.close();
   for (const file of KEPT) await cp(join(profile, file), join(compiled, file));
   await rm(profile, { recursive: true, force: true, maxRetries: 5 });
   return compiled;
 }
 
-/** For what the extension shows a moment later: events, its background's start, the ledger, on a busy machine. */
+/**
+ * For state that the extension shows asynchronously: after events, its background's start and ledger reads, on a busy
+ * machine.
+ */
 const PATIENCE_MS = 30_000;
 
 interface Options {
@@ -62,7 +65,7 @@ interface Verdict {
   readonly message: () => string;
 }
 
-/** Looks until the element is as wanted (or, after `not`, is no longer). */
+/** Polls until the element is as expected (or, after `not`, no longer is). */
 async function judge(
   part: Part,
   isNot: boolean,
@@ -72,7 +75,7 @@ async function judge(
 ): Promise<Verdict> {
   let last: Look | null = null;
   const asWanted = async () => {
-    // While a page gives way to the next there is nothing to look at.
+    // During a navigation there is no document to inspect.
     last = await part.look().catch(() => null);
     return last !== null && fits(last) !== isNot;
   };
@@ -84,26 +87,26 @@ async function judge(
 }
 
 export const expect = baseExpect.extend({
-  /** The element's text: all of it, or, for a pattern, in part. */
+  /** Checks the element's text: all of it for a string, any part for a pattern. */
   toSay(part: Part, words: string | RegExp, options: Options = {}) {
     const fits = ({ count, text }: Look) =>
       count > 0 && (typeof words === 'string' ? text === words : words.test(text));
     return judge(part, this.isNot, options, `to say ${String(words)}`, fits);
   },
-  /** These words are somewhere in the element's text. */
+  /** Checks that the element's text contains these words. */
   toMention(part: Part, words: string, options: Options = {}) {
     return judge(part, this.isNot, options, `to mention "${words}"`, ({ text }) => text.includes(words));
   },
-  /** The element can be seen. */
+  /** Checks that the element is visible. */
   toBeSeen(part: Part, options: Options = {}) {
     return judge(part, this.isNot, options, 'to be seen', ({ visible }) => visible);
   },
 });
 
-/** The command of this checkout. */
+/** This checkout's command. */
 export const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
 const CADDY_HOST = 'caddy.test';
-/** All that any spec serves in a browser that is kept: whom to trust it is told when it starts. */
+/** Every host that any spec serves in a reused browser, which is told at launch whom to trust. */
 const HOSTS = [
   ...Object.values(ORIGIN_KINDS).map(({ host }) => host),
   'slow.test',
@@ -115,23 +118,23 @@ const HOSTS = [
 export type Kind = keyof typeof ORIGIN_KINDS;
 export type Local = RunningOrigins<Kind>;
 
-/** Certificates for every host; their origins come and go. */
+/** Certificates for every host; their origins are started and stopped independently. */
 type Authority = Pick<Local, 'caPath' | 'certificates' | 'spki'> & {
   readonly origins: Readonly<Record<string, { readonly host: string }>>;
 };
 
 interface OpenOptions extends Partial<SessionOptions> {
-  /** A browser of the test's own with a fresh profile, which it may restart or change. */
+  /** A separate browser with a new profile, which the test may restart or change. */
   readonly own?: boolean;
 }
 
 interface WorkerFixtures {
   readonly authority: Authority;
-  /** The browser that is kept, started with this proxy. */
+  /** The reused browser with this proxy setting. */
   readonly keep: (proxy: SessionOptions['proxy']) => Promise<KeptBrowser>;
-  /** The independent server; a spec that needs it is skipped where Go is missing. */
+  /** The independent server; specs that need it are skipped if Go is missing. */
   readonly caddy: RunningCaddy | null;
-  /** What every Firefox of the worker begins with; undefined for other browsers. */
+  /** The startup cache for every Firefox of the worker; undefined for other browsers. */
   readonly compiled: string | undefined;
 }
 
@@ -139,11 +142,11 @@ interface TestFixtures {
   readonly local: Local;
   /** The browser of this project. */
   readonly kind: BrowserKind;
-  /** A directory of the test's own, removed with it. */
+  /** The test's own directory, removed with it. */
   readonly dir: string;
-  /** A fresh installation of extension and helper in the project's browser; the one before it ends. */
+  /** A new installation of extension and helper in the project's browser; the previous one ends. */
   readonly open: (options?: OpenOptions) => Promise<Session>;
-  /** The command line, allowed to reach the local origins. */
+  /** Runs the command line with access to the local origins. */
   readonly photofinish: (...args: string[]) => Promise<ProgramResult>;
 }
 
@@ -152,12 +155,12 @@ function kindOf(name: BrowserKind | 'webkit'): BrowserKind {
   return name;
 }
 
-/** Runs the command line as a user does; never rejects for an exit code. */
+/** Runs the command line as a user does; never rejects because of an exit code. */
 export function runPhotofinish(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<ProgramResult> {
   return runCommand(PHOTOFINISH, args, { env: { ...process.env, ...env } });
 }
 
-/** What lets the command line race local origins: where they are and whom to trust. */
+/** The options that let the command line race local origins: addresses and trusted CA. */
 export function reachLocal(caPath: string, origins: readonly RunningOrigin[]): string[] {
   const resolve = origins.flatMap(({ host, port }) => ['--resolve', `${host}:${port}:127.0.0.1`]);
   return ['--allow-private', '--ca', caPath, ...resolve];
@@ -263,14 +266,14 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   },
 });
 
-/** The report of all sites as the popup's user downloads it. */
+/** The report of all sites as a user of the popup downloads it. */
 export async function exportedReport(popup: Popup, dir: string): Promise<Report> {
   const file = join(dir, 'report.json');
   await popup.exportAllSites('json', file);
   return v.parse(reportSchema, JSON.parse(await readFile(file, 'utf8')));
 }
 
-/** The badge that the toolbar shows for that tab. */
+/** The toolbar badge for that tab. */
 export async function badgeText(popup: Popup, tab: Tab): Promise<string> {
   return popup.tab.evaluate(
     async (url) => {

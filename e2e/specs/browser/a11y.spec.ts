@@ -1,5 +1,5 @@
-// The popup and the exported page for people who use neither mouse nor sharp eyes: axe's rules in both themes, and the
-// whole popup by keyboard.
+// Accessibility of the popup and the exported page: axe rules in both themes, and keyboard operation of the whole
+// popup.
 import { join } from 'node:path';
 import type { Popup } from '../../browsers/popup.ts';
 import type { Session } from '../../browsers/session.ts';
@@ -7,7 +7,9 @@ import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { expect, type Local, test } from '../fixtures.ts';
 import { extensionPages, servedTest, violations } from '../steps.ts';
 
-/** Every kind of origin, of which the page's own answers late: a race of it lasts long enough to be seen and cancelled. */
+/**
+ * Every kind of origin; the page's own responds late, so that a race of it lasts long enough to be seen and cancelled.
+ */
 const slowTest = servedTest({ ...ORIGIN_KINDS, both: { ...ORIGIN_KINDS.both, answerDelayMs: 500 } });
 
 /** The popup of a page that uses every kind of origin, after a race. */
@@ -22,7 +24,7 @@ async function racedPopup(session: Session, { origins }: Pick<Local, 'origins'>)
   return popup;
 }
 
-test('axe finds nothing in the popup, its open rows and its menu, nor in the exported page', async ({
+test('axe finds no violation in the popup, its open rows and its menu, nor in the exported page', async ({
   local,
   open,
   dir,
@@ -40,7 +42,7 @@ test('axe finds nothing in the popup, its open rows and its menu, nor in the exp
   expect(await violations(report), 'report').toEqual([]);
 });
 
-test('axe finds nothing in the popup without a helper, and on a page that is none', async ({
+test('axe finds no violation in the popup without a helper, and on a page that is not a site', async ({
   local,
   open,
 }) => {
@@ -55,7 +57,7 @@ test('axe finds nothing in the popup without a helper, and on a page that is non
   expect(await violations(plain.tab), 'without a page').toEqual([]);
 });
 
-test('axe finds nothing on any page of the extension, with something recorded', async ({
+test('axe finds no violation on any page of the extension, with recorded data', async ({
   kind,
   local,
   open,

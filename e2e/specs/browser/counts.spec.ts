@@ -1,5 +1,5 @@
-// Every kind of request, over several visits, as the report counts it against what its server logged: no answer is counted
-// under a protocol that it did not come over, and what is not exact is what docs/counts.md says it is.
+// Every kind of request, over several visits: the report's counts compared with the server's log. No response is
+// counted under a wrong protocol, and inexact counts are exactly those that docs/counts.md lists.
 import type { Report } from '@photofinish/shared/report/report';
 import type { Popup } from '../../browsers/popup.ts';
 import { storedRecords } from '../../browsers/stored.ts';
@@ -19,11 +19,11 @@ import {
 import { expect, exportedReport, test } from '../fixtures.ts';
 import { COUNTED } from '../steps.ts';
 
-/** The first is over HTTP/2; later ones are over HTTP/3 and find stored answers. */
+/** The first is over HTTP/2; later ones are over HTTP/3 and use stored responses. */
 const VISITS = 4;
 /** The page of `LAST` and its worker's request. */
 const LAST_REQUESTS = 2;
-/** Each look is a download. */
+/** Each poll is a download. */
 const POLL = { ...COUNTED, intervals: [1000] };
 const LOADED = { timeout: 30_000 };
 
@@ -42,7 +42,7 @@ function goMissing(): boolean {
   }
 }
 
-/** Goes to a page and waits until it has made its requests; what it still waits for is in its attributes. */
+/** Navigates to a page and waits until it has made its requests; the pending ones are in its attributes. */
 async function visited(tab: Tab, url: string): Promise<void> {
   await tab.goto(url);
   const attributes = async () => (await tab.find('html').look()).attributes;
@@ -56,12 +56,12 @@ function countsOf(each: Iterable<readonly [protocol: string, count: number]>): C
 }
 
 /**
- * Firefox asks for the icon of a page that came back from its memory, and may give that up when another tab opens: of no
- * answer nothing is reported.
+ * Firefox requests the icon of a page restored from the back/forward cache, and may abort that when another tab opens:
+ * requests without a response are not reported.
  */
 const ICON = '/favicon.ico';
 
-/** As the server logged it; an icon only where `reported` has an answer for it. */
+/** From the server's log; an icon only if `reported` has a response for it. */
 function servedOf(served: readonly ServedRequest[], name: string, reported: Counts): Counts {
   const own = served.filter(({ host }) => host === hostOf(name));
   const pages = own.filter(({ path }) => path !== ICON);
@@ -76,13 +76,13 @@ function reportedOf({ sites }: Report, name: string): Counts {
   return countsOf(own.flatMap(({ protocols }) => Object.entries(protocols)));
 }
 
-/** Why answers of that host have no protocol, by the ledger's own records. */
+/** Why responses of each host have no protocol, from the ledger's records. */
 async function reasonsByHost({ tab }: Popup): Promise<Record<string, string | null>> {
   const records = await storedRecords(tab);
   return Object.fromEntries(records.map(({ origin, reason }) => [new URL(origin).hostname, reason]));
 }
 
-/** What the popup exports now, and what the servers logged by then. */
+/** What the popup exports now, and what the servers have logged by then. */
 async function measure(popup: Popup, dir: string, site: CountedSite): Promise<Measurement> {
   const report = await exportedReport(popup, dir);
   const served = await site.served();
@@ -95,7 +95,7 @@ async function measure(popup: Popup, dir: string, site: CountedSite): Promise<Me
   return { served, kinds: Object.fromEntries(kinds) };
 }
 
-test('no answer is counted under a protocol that it did not come over, and docs/counts.md tells the rest', async ({
+test('no response is counted under a wrong protocol, and inexact counts are as in docs/counts.md', async ({
   open,
   dir,
   kind: browser,
@@ -105,16 +105,16 @@ test('no answer is counted under a protocol that it did not come over, and docs/
   try {
     const session = await open({ own: true, local: site.local });
     const tab = await session.newTab();
-    // Each page's visits one after the other, so that its process, and with it its memory cache, stays.
+    // Each page's visits in sequence, so that its process keeps its memory cache.
     for (const page of ['service-worker', 'shared-worker', 'document'])
       for (let visit = 0; visit < VISITS; visit += 1) await visited(tab, site.pageOf(page));
     await visited(tab, site.pageOf('back'));
     await visited(tab, site.pageOf('document'));
     await tab.back();
-    // Firefox's driver loses a tab that went back.
+    // Firefox's driver loses a tab after a history navigation.
     await visited(await session.newTab(), site.pageOf(LAST));
     const popup = await session.openPopup(null);
-    // A worker's request is told of by nothing but itself, and so this one is counted after all that came before it.
+    // Nothing else reports a worker's request, so once this one is counted, all earlier ones are.
     await expect
       .poll(async () => total(reportedOf(await exportedReport(popup, dir), LAST)), POLL)
       .toBe(LAST_REQUESTS);
@@ -123,7 +123,7 @@ test('no answer is counted under a protocol that it did not come over, and docs/
     const columnNow = () =>
       Object.fromEntries(Object.entries(kinds).map(([name, each]) => [name, cellOf(each)]));
     if (process.env.PHOTOFINISH_WRITE_COUNTS !== undefined) writeColumn(browser, columnNow());
-    // Where a browser asks for something of its own accord, such as a worker's script anew, that was after the last.
+    // Anything the browser requests on its own, such as a worker's script update, came after the last request.
     await expect(async () => {
       ({ kinds, served } = await measure(popup, dir, site));
       expect(columnNow()).toEqual(committedColumn(browser));
@@ -133,7 +133,7 @@ test('no answer is counted under a protocol that it did not come over, and docs/
       faultsOf(each).map((fault) => `${name}: ${fault}`),
     );
     expect(faults).toEqual([]);
-    // Else it proves nothing: confirmations over HTTP/3 of what came over HTTP/2 are what is easily counted wrongly.
+    // Otherwise the test proves nothing: revalidations over HTTP/3 of responses from HTTP/2 are easily miscounted.
     expect(served.some(({ protocol }) => protocol === 'h2')).toBe(true);
     const confirmed = served.filter(({ status, protocol }) => status === 304 && protocol === 'h3');
     expect(confirmed.length).toBeGreaterThan(KINDS.length / 4);

@@ -1,5 +1,5 @@
-// The browser killed in the middle of what it records, and a disk that is full: what the ledger had is there afterwards,
-// nothing is counted twice, and recording goes on. `PHOTOFINISH_BROWSER_KILLS` says how often it is killed.
+// The browser killed while recording, and a full disk: the ledger's contents survive, nothing is counted twice, and
+// recording continues. `PHOTOFINISH_BROWSER_KILLS` sets how often it is killed.
 import { mkdir, open as openFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,10 +15,10 @@ const test = servedTest({ both, h2only });
 
 const KILLS = Number(process.env.PHOTOFINISH_BROWSER_KILLS ?? 3);
 const KILL_MS = 20_000;
-/** More than a browser's profile takes, and soon filled. */
+/** More than a browser profile needs, and quickly filled. */
 const DISK_BYTES = 400 * 1024 * 1024;
 
-test('the browser is killed at moments of chance while pages load, and the ledger loses nothing that it had', async ({
+test('the browser is killed at random moments while pages load, and the ledger loses nothing it had', async ({
   open,
   served,
 }) => {
@@ -53,7 +53,7 @@ test('the browser is killed at moments of chance while pages load, and the ledge
   await expect.poll(async () => (await storedRequests(reader)).get(origins.both.origin)).toBe(expected);
 });
 
-test('while the disk is full the popup says so, and what was recorded is there when it is not', async ({
+test('while the disk is full the popup says so, and recorded data is still there afterwards', async ({
   dir,
   open,
   served,
@@ -78,7 +78,7 @@ test('while the disk is full the popup says so, and what was recorded is there w
     await expect(tab.find('#summary[data-done]')).toBeSeen();
     await expect(popup.part('trouble')).toSay(/nothing is being recorded.*free up some space/);
     await rm(filler);
-    // Of what came while nothing could be stored the newest may still be waiting.
+    // Of what arrived while nothing could be stored, the most recent may still be pending.
     await tab.goto(`${origins.h2only.origin}/`);
     const requests = async () => (await storedRequests(popup.tab)).get(origins.h2only.origin);
     await expect.poll(requests).toBeGreaterThanOrEqual(2);
@@ -89,7 +89,7 @@ test('while the disk is full the popup says so, and what was recorded is there w
   }
 });
 
-/** Leaves no room on the disk that the file is on. */
+/** Fills the file system that contains `file`. */
 async function fill(file: string): Promise<void> {
   const handle = await openFile(file, 'w');
   const block = Buffer.alloc(1024 * 1024);

@@ -1,5 +1,5 @@
-// The dashboard shows what the browser did and what races measured, live, and is used by keyboard, by links and with a
-// full ledger as well as with an empty one.
+// The dashboard shows live what the browser did and what races measured, is operable by keyboard and links, and works
+// with a full ledger as well as an empty one.
 import { readFile } from 'node:fs/promises';
 import { type Report, reportSchema } from '@photofinish/shared/report/report';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
@@ -13,14 +13,14 @@ import { violations } from '../steps.ts';
 const DASHBOARD = 'dashboard/dashboard.html';
 const SMALL_YEAR = { seed: 2, origins: 200, sites: 30, days: 40, daysPerOrigin: 14, raced: 40 };
 
-/** The texts of the table's first cells, top to bottom. */
+/** The first cell of each table row, top to bottom. */
 function rowNames(tab: Tab): Promise<string[]> {
   return tab.evaluate(() =>
     [...document.querySelectorAll('#table tbody tr.main th .host')].map((host) => host.textContent),
   );
 }
 
-/** A column's numbers, top to bottom; the column is named by what it sorts. */
+/** A column's numbers, top to bottom; `key` is its sort key. */
 function columnNumbers(tab: Tab, key: string): Promise<number[]> {
   return tab.evaluate((name) => {
     const head = document.querySelector<HTMLTableCellElement>(`#table th[data-sort=${name}]`);
@@ -56,7 +56,7 @@ test('a page’s origins, a race and its photo finish appear while the dashboard
 
   await dashboard.bringToFront();
   const name = new URL(local.origins.both.origin).host;
-  // Once all is there nothing is drawn anew under the pointer.
+  // Once everything is loaded, nothing is redrawn under the pointer.
   const requests = async () =>
     (await columnNumbers(dashboard, 'requests')).reduce((sum, count) => sum + count, 0);
   await expect.poll(requests, { timeout: 60_000 }).toBe(1 + 3 * Object.keys(local.origins).length);
@@ -70,7 +70,7 @@ test('a page’s origins, a race and its photo finish appear while the dashboard
   expect(await violations(dashboard)).toEqual([]);
 });
 
-test('the link of the popup shows one site, and the address keeps every choice', async ({ open }) => {
+test('the popup’s link shows one site, and the URL keeps every choice', async ({ open }) => {
   const session = await open({ helper: false });
   await fillLedger(session, SMALL_YEAR);
   const tab = await wholeDashboard(session, `${DASHBOARD}?site=site3.test`);
@@ -83,14 +83,14 @@ test('the link of the popup shows one site, and the address keeps every choice',
   await expect.poll(() => rowNames(tab)).toEqual(['s1.site3.test']);
   await tab.reload();
   await expect.poll(() => rowNames(tab)).toEqual(['s1.site3.test']);
-  // Until all of it is there the page grows, and a click may meet what stood there before.
+  // While the page loads it grows, and a click may hit whatever was there before.
   await expect(tab.find('main[aria-busy=false]')).toBeSeen();
   await tab.part('site-filter').click();
   await expect.poll(async () => (await rowNames(tab)).length).toBeGreaterThan(20);
   expect(await tab.url()).toMatch(/[#&]site=(&|$)/);
 });
 
-test('columns sort by keyboard, verdicts filter, pages turn, and rows open without losing the focus', async ({
+test('columns sort by keyboard, verdicts filter, pages turn, and rows open without losing focus', async ({
   open,
 }) => {
   const session = await open({ helper: false });
@@ -132,7 +132,7 @@ test('columns sort by keyboard, verdicts filter, pages turn, and rows open witho
   expect(verdicts).toEqual(['HTTP/3 used']);
 });
 
-test('a chart is read by keyboard, and its table has the same numbers', async ({ open }) => {
+test('a chart can be read by keyboard, and its table has the same numbers', async ({ open }) => {
   const session = await open({ helper: false });
   await fillLedger(session, SMALL_YEAR);
   const tab = await wholeDashboard(session);
@@ -143,7 +143,7 @@ test('a chart is read by keyboard, and its table has the same numbers', async ({
   await expect(readout).not.toSay(newest);
   expect(await tab.find('#adoption-figure .scrub').attribute('aria-valuetext')).toBe(await readout.text());
   await tab.find('#adoption-figure summary').click();
-  // It is written when it is opened, which the browser tells a moment later.
+  // It is filled when opened, after an asynchronous toggle event.
   await expect(tab.find('#adoption-figure tbody tr')).toBeSeen();
   const lastRow = await tab.evaluate(() =>
     [...(document.querySelector('#adoption-figure tbody tr:last-child')?.children ?? [])].map(
@@ -157,7 +157,7 @@ test('a chart is read by keyboard, and its table has the same numbers', async ({
   expect(await violations(tab)).toEqual([]);
 });
 
-/** Chooses a file as a user does in the browser's dialog, which no driver can reach. */
+/** Chooses a file as in the browser's file dialog, which drivers cannot operate. */
 async function chooseReport(tab: Tab, side: 'before' | 'after', report: Report): Promise<void> {
   await tab.evaluate(
     ([id, content]) => {
@@ -172,7 +172,7 @@ async function chooseReport(tab: Tab, side: 'before' | 'after', report: Report):
   );
 }
 
-test('a report of one site is saved, and compared with a later one it names what changed and why', async ({
+test('a site’s report is saved, and a comparison with a later one names changes and reasons', async ({
   open,
 }) => {
   const session = await open({ helper: false });
@@ -216,7 +216,7 @@ test('a report of one site is saved, and compared with a later one it names what
   );
 });
 
-test('an empty ledger has words of its own', async ({ open }) => {
+test('an empty ledger has its own message', async ({ open }) => {
   const session = await open({ helper: false });
   const tab = await wholeDashboard(session);
   await expect(tab.part('empty')).toMention('Nothing recorded yet');

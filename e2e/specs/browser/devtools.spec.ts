@@ -1,14 +1,14 @@
-// The developer tools know the protocol of every request, in Chromium also where sites hide it from pages: with them
-// open nothing is hidden, in popup, ledger and panel alike.
+// The developer tools know the protocol of every request, in Chromium even if sites hide it from pages: with them open
+// nothing is hidden, in popup, ledger and panel.
 import type { Session } from '../../browsers/session.ts';
 import { type Tab, until } from '../../browsers/tab.ts';
 import { expect, exportedReport, type Local, test } from '../fixtures.ts';
 import { COUNTED, SIGHTS, violations } from '../steps.ts';
 
-/** The tools of a new tab, and the extension's page in them, take seconds on a busy machine. */
+/** The developer tools of a new tab, and the extension's page in them, take seconds to load on a busy machine. */
 const TOOLS_TIMEOUT_MS = 60_000;
 
-/** The panel that shows `shown`, in a tab of its own, once the developer tools of that tab tell of it. */
+/** The panel that shows `shown`, in its own tab, once the developer tools of that tab have reported it. */
 async function openPanel(session: Session, shown: Tab): Promise<Tab> {
   const popup = await session.openPopup(shown);
   const tabId = new URL(await popup.tab.url()).searchParams.get('tab');
@@ -19,7 +19,7 @@ async function openPanel(session: Session, shown: Tab): Promise<Tab> {
   return panel;
 }
 
-/** A new tab whose developer tools are open and heard. */
+/** A new tab with developer tools open and reporting. */
 async function inspectedTab(session: Session, { origins }: Local): Promise<{ tab: Tab; panel: Tab }> {
   const tab = await session.newTab();
   await tab.goto(origins.h2only.origin);
@@ -38,9 +38,9 @@ function mixedPage({ origins }: Local): string {
 }
 
 /**
- * The mixed page in a tab whose tools are open, once the panel has all of it: from then on no line moves. Gives how many
- * requests the browser made of each origin; Firefox's tools also tell of images that it had already, for the preloader was
- * quicker than the page.
+ * The mixed page in a tab with developer tools, once the panel is complete: from then on no line moves. Returns how
+ * many requests the browser made to each origin; Firefox's tools also report images that the preloader had already
+ * fetched.
  */
 async function showMixedPage(
   session: Session,
@@ -61,12 +61,12 @@ async function showMixedPage(
   return madeOf;
 }
 
-/** How many requests of that origin the panel counts. */
+/** How many requests to that origin the panel counts. */
 async function told(panel: Tab, { origin }: { readonly origin: string }): Promise<number> {
   return Number((await lines(panel))[origin]?.requests.replace(/\D/g, '') ?? 0);
 }
 
-/** Of the requests that are open beneath an origin, those that crossed the network. */
+/** The network requests among those expanded below an origin. */
 function overNetwork(panel: Tab, { origin }: { readonly origin: string }): Promise<number> {
   return panel.evaluate(
     (of) =>
@@ -77,7 +77,7 @@ function overNetwork(panel: Tab, { origin }: { readonly origin: string }): Promi
   );
 }
 
-/** The panel's lines, as a reader would read them. */
+/** The panel's lines as displayed. */
 function lines(panel: Tab): Promise<Record<string, { protocols: string; requests: string }>> {
   return panel.evaluate(() =>
     Object.fromEntries(
@@ -92,7 +92,7 @@ function lines(panel: Tab): Promise<Record<string, { protocols: string; requests
   );
 }
 
-test('without the tools an origin that hides its timing shows what the browser tells', async ({
+test('without developer tools an origin that hides its timing shows what the browser reports', async ({
   kind,
   local,
   open,
@@ -112,7 +112,7 @@ test('without the tools an origin that hides its timing shows what the browser t
   await expect.poll(async () => (await exportedReport(popup, dir)).sites[0]?.hidden).toBe(hiddenRequests);
 });
 
-test('with the tools open every request shows its protocol, in popup, report and panel', async ({
+test('with developer tools every request shows its protocol, in popup, report and panel', async ({
   local,
   open,
   dir,
@@ -141,7 +141,7 @@ test('with the tools open every request shows its protocol, in popup, report and
   await expect(panel.part('summary')).toMention('none hidden');
 });
 
-test('the list begins anew with each document, keeps what led to it, and outlives the background', async ({
+test('the list restarts with each document, keeps what led to it, and outlives the background', async ({
   local,
   open,
 }) => {
@@ -161,7 +161,7 @@ test('the list begins anew with each document, keeps what led to it, and outlive
   await expect.poll(() => told(panel, both)).toBeGreaterThanOrEqual(3);
 });
 
-test('an origin opens to its requests, by keyboard too; filter, choice and order do what they say', async ({
+test('an origin expands to its requests, also by keyboard; filter, selection and order work', async ({
   local,
   open,
 }) => {
@@ -196,7 +196,7 @@ test('an origin opens to its requests, by keyboard too; filter, choice and order
   await expect.poll(() => panel.find('th[data-sort=origin]').attribute('aria-sort')).toBe('descending');
 });
 
-test('axe finds nothing in the panel, empty, filled and without tools', async ({ local, open }) => {
+test('axe finds no violation in the panel, empty, filled and without tools', async ({ local, open }) => {
   const session = await open({ helper: false });
   const { tab, panel } = await inspectedTab(session, local);
   expect(await violations(panel), 'empty').toEqual([]);
@@ -205,10 +205,7 @@ test('axe finds nothing in the panel, empty, filled and without tools', async ({
   expect(await violations(panel), 'filled').toEqual([]);
 });
 
-test('of an origin with many requests those beyond the first come when they are asked for', async ({
-  local,
-  open,
-}) => {
+test('an origin with many requests shows the first ones, and more on demand', async ({ local, open }) => {
   const session = await open({ helper: false });
   const { tab, panel } = await inspectedTab(session, local);
   const { both, hidden } = local.origins;
@@ -221,7 +218,7 @@ test('of an origin with many requests those beyond the first come when they are 
   await expect.poll(() => panel.find('.request').count()).toBe(await told(panel, hidden));
 });
 
-test('an open origin is raced where its verdict asks for it, and its requests come in order of time', async ({
+test('an expanded origin can be raced if its verdict suggests it, and its requests are chronological', async ({
   local,
   open,
 }) => {
@@ -239,7 +236,7 @@ test('an open origin is raced where its verdict asks for it, and its requests co
         [...document.querySelectorAll(`${selector} .request .path`)].map((path) => path.textContent),
       row,
     );
-  // The document was asked for before anything in it.
+  // The document was requested before anything in it.
   await expect.poll(async () => (await paths())[0]).toMatch(/^\/page/);
   await panel.find('th[data-sort=origin] .sort').click();
   await expect.poll(async () => await paths()).toEqual((await paths()).toSorted());

@@ -1,5 +1,5 @@
-// A page that failed to load: the popup names its host and the browser's error, and a race tells what answers there.
-// Nothing is recorded of it, for there was no answer.
+// A page that failed to load: the popup names its host and the browser's error, and a race determines what responds
+// there. Nothing is recorded, since there was no response.
 import { createServer } from 'node:net';
 import type { Popup } from '../../browsers/popup.ts';
 import { expect, exportedReport } from '../fixtures.ts';
@@ -7,11 +7,11 @@ import { servedTest, violations } from '../steps.ts';
 
 const test = servedTest({
   both: { host: 'both.test', h3: true, altSvc: 'auto' },
-  /** Speaks HTTP/3 and tells nobody, and refuses TCP: no browser finds the way. */
+  /** Speaks HTTP/3 without advertising it, and refuses TCP: no browser can reach it. */
   udpOnly: { host: 'udp-only.test', h3: true, tcp: false },
 });
 
-/** A port that nobody listens on. */
+/** A port on which nothing listens. */
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -29,7 +29,7 @@ async function expectFailed(popup: Popup, host: string): Promise<void> {
   await expect(popup.part('race')).toSay('Race this host');
 }
 
-test('a host that answers over HTTP/3 alone: the race says so, and nothing is recorded', async ({
+test('a host that responds over HTTP/3 only: the race says so, and nothing is recorded', async ({
   served,
   open,
   dir,
@@ -51,10 +51,7 @@ test('a host that answers over HTTP/3 alone: the race says so, and nothing is re
   expect(known.map(({ protocols }) => protocols)).toEqual([{ h3: 0, h2: 0, 'http/1.1': 0, unknown: 0 }]);
 });
 
-test('a host on which nothing answers, after a page that did: the race tells why', async ({
-  served,
-  open,
-}) => {
+test('a host where nothing responds, after a page that did: the race shows why', async ({ served, open }) => {
   const port = await closedPort();
   const closed = { origin: `https://closed.test:${port}`, host: 'closed.test', port };
   const session = await open({ local: { ...served, origins: { ...served.origins, closed } } });
@@ -68,7 +65,7 @@ test('a host on which nothing answers, after a page that did: the race tells why
   await expect(popup.part('race')).toSay('Race again', { timeoutMs: 60_000 });
   await expect(popup.part('verdict')).not.toMention('did not load');
   await expect(popup.tab.find('#finish')).toSay(/TCP port closed/);
-  // An earlier race is not the answer to a later failure.
+  // An earlier race does not explain a later failure.
   await tab.reload().catch(() => {});
   await expect(popup.part('race')).toSay('Race this host');
   await tab.goto(served.origins.both.origin);

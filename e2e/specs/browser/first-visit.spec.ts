@@ -1,5 +1,5 @@
-// Races that nobody clicked for: only where they were chosen, for each page's own origin, once, and never where a proxy is
-// in use or cannot be ruled out, in a private window or in a container.
+// Races without a click: only if the user enabled them, for each page's own origin, once, and never if a proxy is in
+// use or cannot be ruled out, in a private window or in a container.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -11,7 +11,7 @@ import { chooseRaceTime, expectStored, racedModes, servedTest, visitPrivately } 
 const { both, h2only, silent } = ORIGIN_KINDS;
 const test = servedTest({ both, h2only, silent });
 
-/** Visits a page and races it by a click: whatever its visit started came before. */
+/** Visits a page and races it by a click: whatever the visit itself started came before. */
 async function clickedRace(session: Session, url: string): Promise<void> {
   const tab = await session.newTab();
   await tab.goto(url);
@@ -21,7 +21,7 @@ async function clickedRace(session: Session, url: string): Promise<void> {
   await tab.close();
 }
 
-/** An HTTP proxy that leads every host to loopback; `used` counts its connections. */
+/** An HTTP proxy that connects every host to loopback; `used` counts its connections. */
 async function startProxy() {
   let used = 0;
   const server = createServer();
@@ -40,7 +40,7 @@ async function startProxy() {
   return { port: (server.address() as AddressInfo).port, used: () => used, stop: () => server.close() };
 }
 
-test('once chosen, each page’s own origin is raced at its first visit, without a click and only once', async ({
+test('once enabled, each page’s own origin is raced on the first visit, without a click and only once', async ({
   open,
   served,
   dir,
@@ -72,10 +72,7 @@ test('once chosen, each page’s own origin is raced at its first visit, without
   expect(await racedModes(session, dir)).toEqual({ ...once, [both.origin]: ['race', 'compare'] });
 });
 
-test('where races are switched off, not even a click starts one, and the popup says so', async ({
-  open,
-  served,
-}) => {
+test('with races disabled, not even a click starts one, and the popup says so', async ({ open, served }) => {
   const session = await open({ local: served, proxy: 'none' });
   await chooseRaceTime(session, 'never');
   const tab = await session.newTab();
@@ -86,7 +83,7 @@ test('where races are switched off, not even a click starts one, and the popup s
   expect(served.seen.filter(({ path }) => path === '/')).toEqual([]);
 });
 
-test('of the first visits that a page makes by itself one is raced, and the options count the others', async ({
+test('of first visits that a page makes without a click one is raced, and the options count the rest', async ({
   open,
   served,
   dir,
@@ -96,7 +93,7 @@ test('of the first visits that a page makes by itself one is raced, and the opti
   await expect(options.part('unasked')).not.toBeSeen();
   const { both, h2only, silent } = served.origins;
   const tab = await session.newTab();
-  // Between two documents there is none to ask.
+  // Between two documents there is no context to evaluate in.
   const arrivesAt = (host: string) =>
     expect.poll(() => tab.evaluate(() => location.hostname).catch(() => null)).toBe(host);
   await tab.goto(`${both.origin}/page?resources=1`);
@@ -132,7 +129,7 @@ test('behind a proxy no visit starts a race', async ({ open, served, dir, kind }
   }
 });
 
-test('where the computer’s setting decides, only a browser that tells of each request races by itself', async ({
+test('with the system’s proxy setting, only a browser that reveals each request’s proxy races automatically', async ({
   open,
   served,
   dir,
@@ -164,7 +161,7 @@ test('no private window starts a race, recorded or not', async ({ open, served, 
   const privately = await visitPrivately(options, served.seen, url, 2);
   await shown.goto(session.extensionUrl(`popup/popup.html?tab=${privately}`));
   await expect(shown.part('page-protocol')).toSay(/^HTTP\/[23]$/);
-  // In Firefox new tabs would open in the private window, whose pages see nothing of the ledger.
+  // In Firefox new tabs would open in the private window, whose pages cannot access the ledger.
   await options.evaluate(async (tabId) => {
     const { windowId } = await chrome.tabs.get(tabId);
     await chrome.windows.remove(windowId);

@@ -1,4 +1,4 @@
-// Forecasts: asked before every navigation, scored afterwards against what the browser really used.
+// Forecasts: requested before every navigation, and scored afterwards against the protocol the browser used.
 import { visitUntil } from '../../browsers/tab.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
 
@@ -13,8 +13,8 @@ test('once HTTP/3 was used here it is forecast, and the forecast is scored as ri
   await visitUntil(tab, origin, 'h3');
   const popup = await session.openPopup(tab);
   await expect(popup.part('page-protocol')).toSay('HTTP/3');
-  // What the browser used travels to the helper in batches; a navigation after that is forecast from it. An answer that
-  // comes before its forecast, as it can on loopback, scores none.
+  // Observations are sent to the helper in batches; a later navigation is forecast from them. A response that precedes
+  // its forecast, as possible on loopback, is not scored.
   await expect(async () => {
     await tab.bringToFront();
     await tab.goto(`${origin}/?delay=500`);

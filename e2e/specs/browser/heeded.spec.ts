@@ -1,5 +1,5 @@
-// What browsers heed, the helper reads: the same server is visited by the browser and raced by the command line, and the
-// browser is the judge of what there is to be read.
+// The helper reads what browsers process: the same server is visited by the browser and raced by the command line, and
+// the browser's behaviour is the reference.
 import { readFile } from 'node:fs/promises';
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import { type RaceDocument, raceDocumentSchema } from '@photofinish/shared/race/outcome';
@@ -13,12 +13,12 @@ type Act = (stream: ServerHttp2Stream) => void;
 
 interface VisitedServer {
   readonly origin: string;
-  /** Races it in this mode and gives the record. */
+  /** Races it in this mode and returns the record. */
   race(mode: string): Promise<RaceDocument['races'][number]>;
 }
 
 const test = base.extend<{ serve: (act: Act, overHttp1?: string) => Promise<VisitedServer> }>({
-  /** An HTTP/2 server of the host that speaks HTTP/3 elsewhere. */
+  /** An HTTP/2 server for the host, whose HTTP/3 is at another port. */
   serve: async ({ local }, use) => {
     const { host } = local.origins.both;
     const files = local.certificates[host];
@@ -46,10 +46,13 @@ const test = base.extend<{ serve: (act: Act, overHttp1?: string) => Promise<Visi
   },
 });
 
-/** Enough for a busy browser to learn of an alternative, and to connect there while the old connection serves it. */
+/**
+ * Enough for a busy browser to learn about an alternative service and connect to it while the old connection is still
+ * in use.
+ */
 const VISITS = 25;
 
-/** The protocols of some visits, up to the first over HTTP/3. */
+/** The protocols of successive visits, up to the first over HTTP/3. */
 async function protocolsOf(tab: Tab, url: string): Promise<string[]> {
   const used: string[] = [];
   while (used.length < VISITS && used.at(-1) !== 'h3') {
@@ -73,7 +76,7 @@ const ADVERTISED: readonly {
   readonly how: string;
   readonly act: (alternative: string, origin: () => string) => Act;
   readonly source: 'frame' | 'answer';
-  /** Whether each browser comes back over HTTP/3. */
+  /** Whether each browser returns over HTTP/3. */
   readonly heeded: Readonly<Record<BrowserKind, boolean>>;
 }[] = [
   {
@@ -129,7 +132,7 @@ test('a header section of 120 KB is read', async ({ open, serve }) => {
   expect(trial?.adopted, trial?.attempts[0]?.error?.message).toBe('h2');
 });
 
-test('a request that is wanted over HTTP/1.1 is repeated so', async ({ open, serve }) => {
+test('a request that the server wants over HTTP/1.1 is repeated over HTTP/1.1', async ({ open, serve }) => {
   const served = await serve(
     (stream) => stream.close(constants.NGHTTP2_HTTP_1_1_REQUIRED),
     '<!doctype html><title>older</title>',

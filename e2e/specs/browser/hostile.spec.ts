@@ -1,19 +1,19 @@
-// Pages and profiles that stand in the recorder's way: sandboxed frames, pages that forge the timing interface, error
-// pages, passwords in addresses, a storage that cannot be opened, a tab that is gone.
+// Pages and profiles that interfere with recording: sandboxed frames, pages that forge the timing interface, error
+// pages, passwords in URLs, a database that cannot be opened, a closed tab.
 import type { Popup } from '../../browsers/popup.ts';
 import { badgeText, expect, exportedReport, test } from '../fixtures.ts';
 
-/** The popup for a tab by its number, whatever that tab shows. */
+/** The popup for a tab by its id, whatever that tab shows. */
 async function showTab(popup: Popup, tabId: number): Promise<void> {
   await popup.tab.goto(`${(await popup.tab.url()).replace(/\?.*/, '')}?tab=${tabId}`);
 }
 
-/** The number of the tab that the popup shows. */
+/** The id of the tab that the popup shows. */
 async function shownTab(popup: Popup): Promise<number> {
   return Number(new URL(await popup.tab.url()).searchParams.get('tab'));
 }
 
-test('a sandboxed frame, as advertisements use, is recorded with its protocol', async ({
+test('a sandboxed frame, as used for advertisements, is recorded with its protocol', async ({
   local,
   open,
   dir,
@@ -34,11 +34,11 @@ test('a sandboxed frame, as advertisements use, is recorded with its protocol', 
       const [site] = (await exportedReport(popup, dir)).sites;
       return site?.origins.find((each) => each.origin === h2only.origin)?.protocols;
     })
-    // Its fetch is refused without an origin of its own; document, image and script are answered.
+    // Its fetch is rejected for lack of an origin; document, image and script load.
     .toMatchObject({ h2: 4, unknown: 0 });
 });
 
-test('a page that forges and clears its timings is counted as any other', async ({ local, open, dir }) => {
+test('a page that forges and clears its timings is counted like any other', async ({ local, open, dir }) => {
   const session = await open();
   const tab = await session.newTab();
   await tab.beforeScripts(() => {
@@ -59,7 +59,7 @@ test('a page that forges and clears its timings is counted as any other', async 
     .toEqual([{ h3: 0, h2: 21, 'http/1.1': 0, unknown: 0 }]);
 });
 
-test('events that a page dispatches itself are not taken for its own', async ({ local, open, dir }) => {
+test('events dispatched by a page are not mistaken for the browser’s', async ({ local, open, dir }) => {
   const session = await open();
   const tab = await session.newTab();
   await tab.beforeScripts(() => {
@@ -83,10 +83,10 @@ test('events that a page dispatches itself are not taken for its own', async ({ 
   await expect(popup.tab.find('body')).not.toMention('back/forward');
 });
 
-test('a page without a timing buffer may lose protocols, but no request', async ({ local, open, dir }) => {
+test('a page without a timing buffer may lose protocols, but no requests', async ({ local, open, dir }) => {
   const session = await open();
   const tab = await session.newTab();
-  // On a busy machine Chromium then keeps a few entries from observers too; those are counted by webRequest.
+  // On a busy machine Chromium then also withholds a few entries from observers; those are counted by webRequest.
   await tab.beforeScripts(() => performance.setResourceTimingBufferSize(0));
   const { h2only } = local.origins;
   await tab.goto(`${h2only.origin}/page?resources=20&kind=image`);
@@ -103,7 +103,7 @@ test('a page without a timing buffer may lose protocols, but no request', async 
     .toEqual({ counted: 21, h3: 0, 'http/1.1': 0 });
 });
 
-test('an address with a password is recorded as its origin', async ({ local, open }) => {
+test('a URL with a password is recorded as its origin', async ({ local, open }) => {
   const session = await open();
   const tab = await session.newTab();
   const { origin, host } = local.origins.h2only;
@@ -114,7 +114,7 @@ test('an address with a password is recorded as its origin', async ({ local, ope
   await expect(popup.tab.find('body')).not.toMention('secret');
 });
 
-test('an error page is not taken for the page before it', async ({ local, open }) => {
+test('an error page is not mistaken for the page before it', async ({ local, open }) => {
   const session = await open();
   const tab = await session.newTab();
   const { origin } = local.origins.h2only;
@@ -128,7 +128,7 @@ test('an error page is not taken for the page before it', async ({ local, open }
   await expect.poll(() => badgeText(popup, tab)).toBe('H2');
 });
 
-test('a tab that is gone, and no tab at all, have words', async ({ local, open }) => {
+test('a closed tab, and no tab at all, have their own messages', async ({ local, open }) => {
   const session = await open();
   const tab = await session.newTab();
   await tab.goto(local.origins.h2only.origin);
@@ -141,7 +141,7 @@ test('a tab that is gone, and no tab at all, have words', async ({ local, open }
   }
 });
 
-/** Leaves the database as a newer version would; runs in one of the extension's pages. */
+/** Leaves the database as a newer version would; runs in a page of the extension. */
 function writeAsNewer(database: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open(database, 999);
@@ -150,11 +150,7 @@ function writeAsNewer(database: string): Promise<void> {
   });
 }
 
-test('options that cannot be read: nothing is recorded, and the popup says why', async ({
-  local,
-  open,
-  dir,
-}) => {
+test('unreadable options: nothing is recorded, and the popup says why', async ({ local, open, dir }) => {
   const session = await open();
   const popup = await session.openPopup(null);
   await popup.tab.evaluate(writeAsNewer, 'photofinish-settings');
@@ -169,7 +165,7 @@ test('options that cannot be read: nothing is recorded, and the popup says why',
   await expect(options.part('trouble')).toSay(/cannot be read/);
 });
 
-test('a storage that a newer version wrote: the page is shown, and popup and export say what is wrong', async ({
+test('a database from a newer version: the page is shown, and popup and export report the problem', async ({
   local,
   open,
 }) => {

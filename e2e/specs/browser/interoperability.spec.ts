@@ -1,4 +1,4 @@
-// A browser's visits to servers by other hands: the report counts each answer under the protocol that its server logged.
+// Browser visits to third-party servers: the report counts each response under the protocol that its server logged.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SCRIPTS } from '../../origins/stacks/stack.ts';
@@ -7,10 +7,14 @@ import { expect, exportedReport, test } from '../fixtures.ts';
 import { COUNTED } from '../steps.ts';
 
 const HOST = 'both.test';
-/** The first is over HTTP/2, and a later one over HTTP/3 where it is offered. */
+/** The first is over HTTP/2, and a later one over HTTP/3 if it is offered. */
 const VISITS = 4;
 
-test('each answer is counted under the protocol that its server logged', async ({ authority, dir, open }) => {
+test('each response is counted under the protocol that its server logged', async ({
+  authority,
+  dir,
+  open,
+}) => {
   const certificate = authority.certificates[HOST];
   if (certificate === undefined) throw new Error(`no certificate for ${HOST}`);
   const { caPath } = authority;
@@ -29,7 +33,7 @@ test('each answer is counted under the protocol that its server logged', async (
     for (let visit = 0; visit < VISITS; visit += 1)
       for (const { origin, path = '/' } of running) {
         await tab.goto(`${origin}${path}`);
-        // A page that is left before its answers are there tells nothing of them.
+        // A page left before its responses have arrived does not report them.
         const loaded = () => tab.evaluate(() => performance.getEntriesByType('resource').length);
         await expect.poll(loaded).toBe(SCRIPTS.length);
       }

@@ -1,5 +1,5 @@
-// What the other specs rely on where they share a browser: an installation finds nothing of the one before it, neither in
-// the extension nor in the helper, and what the browser has learnt of sites it has learnt of other ports.
+// The isolation that other specs rely on when they share a browser: an installation finds nothing of the previous one,
+// neither in the extension nor in the helper, and what the browser has learnt about sites concerns other ports.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { STORE_KEYS } from '../../../extension/common/store/store.ts';
@@ -10,13 +10,13 @@ import { ORIGIN_KINDS, startOrigins } from '../../origins/start.ts';
 import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';
 import { expectStored, protocolOfVisit } from '../steps.ts';
 
-/** All that the extension stores, and what else of it the browser keeps. */
+/** Everything that the extension stores, and other state the browser keeps for it. */
 async function kept(session: Session) {
   const page = await session.openPage('options/options.html');
   const kept = await Promise.all(STORE_KEYS.map((key) => storedValue(page, key)));
   const others = await page.evaluate(async () => ({
     permissions: await chrome.permissions.getAll(),
-    // Only Firefox is steered, and asked for the permission.
+    // Steering and its permission exist only in Firefox.
     rules: (await chrome.declarativeNetRequest?.getSessionRules()) ?? null,
     tabs: (await chrome.tabs.query({})).length,
     windows: (await chrome.windows.getAll()).length,
@@ -29,7 +29,7 @@ async function rememberedOrigins({ files }: Session): Promise<string> {
   return (await runPhotofinish(['cache', 'list', '--cache', files.cache, '--json'])).stdout;
 }
 
-test('a browser that is used again knows nothing of what was installed in it before', async ({
+test('a reused browser knows nothing about earlier installations', async ({
   authority,
   dir,
   local,

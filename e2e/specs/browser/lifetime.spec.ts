@@ -1,5 +1,5 @@
-// What outlives what: the background ended between any two things that happen, and at any moment of a page's load; the
-// browser closed and opened again; private windows. Every request is counted once, by what its server saw.
+// Persistence: the background terminated between any two events and at any moment of a page load; the browser closed
+// and reopened; private windows. Every request is counted once, as its server saw it.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Report } from '@photofinish/shared/report/report';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
@@ -14,19 +14,19 @@ const { both, h2only, h1only } = ORIGIN_KINDS;
 const KINDS = {
   both,
   h2only,
-  /** Six connections of one request at a time: a page of many of its resources takes a while. */
+  /** Six connections with one request at a time: a page with many of its resources takes a while to load. */
   slow: { ...h1only, host: 'slow.test', answerDelayMs: 400 },
 };
 
 const test = servedTest(KINDS);
 
-/** A background that was ended has been asked everything, read the ledger and answered within this. */
+/** Within this time a terminated background has restarted, read the ledger and answered. */
 const SETTLED = { timeout: 40_000 };
 const PROTOCOLS = { 'HTTP/3': 'h3', 'HTTP/2': 'h2', 'HTTP/1.1': 'http/1.1' } as const;
 
 /**
- * Waits until so much of the tab's page is counted. What a page says as it goes is lost where no background is there to
- * hear it, and here it is ended more often than any page can repeat itself.
+ * Waits until this many requests of the tab's page are counted. What a page sends on unload is lost if no background is
+ * there to receive it, and here the background is terminated more often than a page can retry.
  */
 async function counted(session: Session, tab: Tab, counts: Readonly<Record<string, number>>): Promise<void> {
   const popup = await session.openPopup(tab);
@@ -35,7 +35,10 @@ async function counted(session: Session, tab: Tab, counts: Readonly<Record<strin
   await tab.bringToFront();
 }
 
-/** Ends the background when told, and proves that it did: a page without a script is there to see, and wakes nobody. */
+/**
+ * Returns a function that terminates the background and verifies it: a page without a script makes that visible without
+ * waking the background.
+ */
 async function backgroundEnder(session: Session): Promise<() => Promise<void>> {
   const witness = await session.newTab();
   await witness.goto(session.extensionUrl('icons/photofinish-16.png'));
@@ -49,12 +52,12 @@ async function backgroundEnder(session: Session): Promise<() => Promise<void>> {
   return async () => {
     const before = await life();
     await session.stopBackground();
-    // Whatever happens next may have started another one already.
+    // The next event may have started another one already.
     if (before !== null) await expect.poll(life).not.toBe(before);
   };
 }
 
-/** Requests by origin and protocol; what there is none of is not there. */
+/** Requests by origin and protocol; protocols without requests are absent. */
 type Counts = Record<string, Record<string, number>>;
 
 function countsOf(each: Iterable<readonly [origin: string, protocol: string, count: number]>): Counts {
@@ -67,13 +70,13 @@ function countsOf(each: Iterable<readonly [origin: string, protocol: string, cou
   return counts;
 }
 
-/** As the servers counted. `/` is what the helper asks for, and here no browser does. */
+/** The servers' counts. `/` is requested by the helper, and in this spec by no browser. */
 function servedCounts(seen: readonly SeenRequest[]): Counts {
   const byBrowser = seen.filter(({ path }) => path !== '/');
   return countsOf(byBrowser.map(({ origin, protocol }) => [origin, PROTOCOLS[protocol], 1]));
 }
 
-/** As a report counts, over all its sites. */
+/** A report's counts, over all its sites. */
 function reportedCounts({ sites }: Report): Counts {
   const origins = sites.flatMap((site) => site.origins);
   return countsOf(
@@ -86,9 +89,9 @@ function reportedCounts({ sites }: Report): Counts {
 const loaded = (tab: Tab) => expect(tab.find('#summary[data-done]')).toBeSeen();
 
 /**
- * Every request that the servers saw is in the report, once, as what it was. Both sides may still be on their way. Firefox
- * asks for the icon of a page that came back from its memory, and may give that up when another tab opens: of no answer
- * nothing is reported.
+ * Every request that the servers saw is in the report, once, with its protocol. Both sides may lag. Firefox requests
+ * the icon of a page restored from the back/forward cache, and may abort that when another tab opens: requests without
+ * a response are not reported.
  */
 async function expectAllCounted(
   popup: Popup,
@@ -105,7 +108,7 @@ async function expectAllCounted(
   }).toPass(SETTLED);
 }
 
-test('the background is ended between all steps of a visit, and every request is counted once', async ({
+test('the background is terminated between all steps of a visit, and every request is counted once', async ({
   open,
   served,
   dir,
@@ -120,7 +123,7 @@ test('the background is ended between all steps of a visit, and every request is
   await end();
   await first.evaluate(
     async (urls) => {
-      // A page has no timing of an answer that it has not read.
+      // A page has no timing entry for a response that it has not read.
       for (const url of urls) await (await fetch(url, { cache: 'no-store' })).text();
     },
     [h2only, slow].map(({ origin }) => `${origin}/r/more.txt`),
@@ -135,7 +138,7 @@ test('the background is ended between all steps of a visit, and every request is
   await end();
   await first.back();
   await end();
-  // Firefox's driver loses a tab that went back.
+  // Firefox's driver loses a tab after a history navigation.
   const tab = await session.newTab();
   await visitUntil(tab, `${both.origin}/page?resources=3&from=${h2only.origin}`, 'h3');
   await end();
@@ -145,7 +148,8 @@ test('the background is ended between all steps of a visit, and every request is
   const popup = await session.openPopup(tab);
   await expect.poll(() => shownCounts(popup), SETTLED).toEqual(last);
   await end();
-  // The popup may say that the background went away, or move under the pointer while it comes back: pressed again, it runs.
+  // The popup may report the loss of the background, or move under the pointer while it returns: pressed again, it
+  // works.
   await expect(async () => {
     expect(await popup.race()).toEqual({ ok: true, words: expect.stringMatching(/./) });
   }).toPass();
@@ -166,7 +170,7 @@ test('the background is ended between all steps of a visit, and every request is
 });
 
 for (const seed of [1, 2])
-  test(`the background is ended at moments of chance while 200 resources load, seed ${seed}`, async ({
+  test(`the background is terminated at random moments while 200 resources load, seed ${seed}`, async ({
     open,
     served,
     dir,
@@ -178,7 +182,8 @@ for (const seed of [1, 2])
     const from = [both, h2only, slow].map(({ origin }) => origin).join(',');
     let tab = await session.newTab();
     let ended = 0;
-    // Where an end takes longer than half a load, one load is not enough. Each has a tab: its page has to stay.
+    // If terminating takes longer than half a load, one load is not enough. Each load has its own tab, since its page
+    // must stay open.
     while (ended < 3) {
       let loading = true;
       const load = tab
@@ -204,11 +209,7 @@ for (const seed of [1, 2])
     await expectAllCounted(popup, dir, served.seen);
   });
 
-test('what was chosen, recorded and raced is there when the browser is opened again', async ({
-  open,
-  served,
-  dir,
-}) => {
+test('settings, records and races persist when the browser is reopened', async ({ open, served, dir }) => {
   const session = await open({ own: true, local: served });
   const { both, h2only } = served.origins;
   const chosen = () =>
@@ -251,7 +252,7 @@ test('what was chosen, recorded and raced is there when the browser is opened ag
   await expect(popupAgain.part('finish-caption')).toSay(/median of \d+ /);
 });
 
-test('of a private window nothing is recorded until the user chooses it, and the popup says so', async ({
+test('a private window is not recorded until the user enables it, and the popup says so', async ({
   open,
   served,
   dir,
@@ -260,7 +261,7 @@ test('of a private window nothing is recorded until the user chooses it, and the
   await session.allowPrivateWindows();
   const { both, h2only } = served.origins;
   const url = `${both.origin}/page?resources=4&from=${h2only.origin}`;
-  // A tab that is opened later would be of the private window.
+  // A tab opened later would belong to the private window.
   const options = await session.openPage('options/options.html');
   const shown = await session.openPage('popup/popup.html?tab=-1');
   const tab = await session.newTab();
@@ -270,7 +271,7 @@ test('of a private window nothing is recorded until the user chooses it, and the
   await shown.goto(session.extensionUrl(`popup/popup.html?tab=${privately}`));
   await expect(shown.part('verdict')).toSay(/^Private windows are neither recorded nor raced/);
   await expect(shown.part('race')).not.toBeSeen();
-  // A visit that is recorded, later than the private one, shows that that one had its turn.
+  // A later visit that is recorded shows that the private one had been processed.
   await tab.goto(`${h2only.origin}/page?resources=2`);
   const own = { [h2only.origin]: { h2: 3 } };
   await expect.poll(async () => reportedCounts(await exportedReport(popup, dir)), SETTLED).toEqual(own);
@@ -285,7 +286,7 @@ test('of a private window nothing is recorded until the user chooses it, and the
   await expectAllCounted(popup, dir, served.seen, 5);
 });
 
-/** What the helper remembers, as the command line lists it. */
+/** The contents of the helper's cache, as listed by the command line. */
 async function cached({ files }: Session): Promise<string> {
   const { stdout } = await runPhotofinish(['cache', 'list', '--cache', files.cache, '--json']);
   return stdout;

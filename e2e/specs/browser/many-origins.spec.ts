@@ -1,5 +1,5 @@
-// The popup of pages as they are: dozens of origins with real names, several of a site, and shards that share a prefix.
-// And the same popup where there is no room, as in a narrow tab or one enlarged to 400 % (WCAG 2.2, 1.4.10).
+// The popup with realistic pages: dozens of origins with real names, several per site, and shards that share a prefix.
+// Also in small viewports, such as a narrow tab or one at 400 % zoom (WCAG 2.2, 1.4.10).
 import type { Popup } from '../../browsers/popup.ts';
 import { OWN_HOST, realHosts, SHARDS } from '../../browsers/real-names.ts';
 import type { Session } from '../../browsers/session.ts';
@@ -13,10 +13,10 @@ const kinds = HOSTS.map((host, n): [string, OriginSettings] => [
   { host, h3: n % 3 !== 0, altSvc: n % 3 !== 0 ? 'auto' : null },
 ]);
 const test = servedTest(Object.fromEntries(kinds));
-/** The width that 400 % leave of 1280 pixels. */
+/** The viewport that 400 % zoom leaves of 1280 pixels. */
 const NARROW = { width: 320, height: 640 };
 
-/** The popup of a page that asks each of these hosts for something, once it shows all of them. */
+/** The popup of a page that requests something from each of these hosts, once it shows all of them. */
 async function popupOf(session: Session, served: ServedBy<string>, hosts: readonly string[]): Promise<Popup> {
   const tab = await session.newTab();
   const origins = hosts.map((host) => served.origins[host]?.origin ?? '');
@@ -30,7 +30,7 @@ async function popupOf(session: Session, served: ServedBy<string>, hosts: readon
   return popup;
 }
 
-/** How many origins the table stands for, folded or not. */
+/** How many origins the table represents, folded or not. */
 function shownOrigins({ tab }: Popup): Promise<number> {
   return tab.evaluate(() => {
     const folded = [...document.querySelectorAll('tbody.site .count')].map((count) =>
@@ -42,7 +42,7 @@ function shownOrigins({ tab }: Popup): Promise<number> {
   });
 }
 
-/** Whatever of the page stands beyond its width, or in the table lies on something else. */
+/** Whatever overflows the page's width, or overlaps something else in the table. */
 function misplaced({ tab }: Popup): Promise<string[]> {
   return tab.evaluate(() => {
     const wrong: string[] = [];
@@ -71,7 +71,7 @@ function misplaced({ tab }: Popup): Promise<string[]> {
   });
 }
 
-/** Hosts of which less than the registrable domain can be seen, or that go beyond their cell. */
+/** Hosts of which less than the registrable domain is visible, or that overflow their cell. */
 function cutHosts({ tab }: Popup): Promise<string[]> {
   return tab.evaluate(() =>
     [...document.querySelectorAll<HTMLElement>('#origin-table .host')].flatMap((host) => {
@@ -106,7 +106,7 @@ test('sites fold, the filter finds, hosts are never cut within their registrable
     (await popup.origins()).filter(({ origin }) => origin.startsWith(`https://${SHARDS.prefix}`)).length;
   await expect.poll(shards).toBe(SHARDS.count);
   expect(await cutHosts(popup)).toEqual([]);
-  // By keyboard too, and the focus stays where it is.
+  // Also by keyboard, without moving the focus.
   await tab.evaluate((selector) => document.querySelector<HTMLElement>(selector)?.focus(), `${site} .opener`);
   await tab.press('Enter');
   await expect.poll(lines).toBe(folded);
@@ -125,7 +125,7 @@ test('sites fold, the filter finds, hosts are never cut within their registrable
   expect(await violations(tab)).toEqual([]);
 });
 
-test('all origins are raced as the helper’s budget allows, with progress, until it is stopped', async ({
+test('all origins are raced within the helper’s limits, with progress, until it is stopped', async ({
   served,
   open,
 }) => {
@@ -135,7 +135,7 @@ test('all origins are raced as the helper’s budget allows, with progress, unti
   await popup.part('race-all').click();
   await expect(popup.part('race-all')).toSay('Stop');
   await expect(popup.part('race-progress')).toSay(/^([4-9]|\d\d) of 40 raced$/, { timeoutMs: 60_000 });
-  // It goes on without the popup, and the next one says how far it is.
+  // It continues without the popup, and the next one shows its progress.
   await tab.reload();
   await expect(popup.part('race-progress')).toSay(/^\d+ of 40 raced$/);
   await popup.part('race-all').click();
@@ -147,7 +147,7 @@ test('all origins are raced as the helper’s budget allows, with progress, unti
   expect((await popup.origins()).some(({ race }) => race === 'waiting')).toBe(false);
 });
 
-test('at 320 pixels each origin has a second line, nothing lies on anything else, nothing is cut off', async ({
+test('at 320 pixels each origin has a second line, without overlap or truncation', async ({
   served,
   open,
 }) => {
@@ -176,11 +176,11 @@ test('at 320 pixels each origin has a second line, nothing lies on anything else
   expect(await violations(popup.tab)).toEqual([]);
 });
 
-test('a page of few origins has neither filter nor folded sites', async ({ served, open }) => {
+test('a page with few origins has neither filter nor folded sites', async ({ served, open }) => {
   const popup = await popupOf(await open({ local: served }), served, [OWN_HOST, ...HOSTS.slice(6, 12)]);
   await expect(popup.part('tools')).not.toBeSeen();
   expect(await popup.tab.find('tbody.site').count()).toBe(0);
-  // Nobody raced anything yet, so there is no column of races.
+  // Nothing was raced yet, so there is no column of races.
   await expect(popup.tab.find('th[data-sort=race]')).not.toBeSeen();
   await expect(popup.tab.find('th[data-sort=requests]')).toBeSeen();
 });

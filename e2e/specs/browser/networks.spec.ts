@@ -1,5 +1,5 @@
-// Networks have the names that the user gives them, wherever they are shown; the helper keeps them, and a report has
-// them only where that was asked for.
+// Names that the user gives to networks appear wherever networks are shown; the helper stores them, and a report
+// contains them only on request.
 import { readFile } from 'node:fs/promises';
 import { reportSchema } from '@photofinish/shared/report/report';
 import * as v from 'valibot';
@@ -25,7 +25,7 @@ function written(tab: Tab): Promise<string | undefined> {
 
 const saved = (tab: Tab) => tab.find('section[aria-labelledby="networks-title"] .saved');
 
-/** Fills in the name of `home` as a user does, who then goes on. */
+/** Enters the name of `home` as a user would, then leaves the field. */
 async function nameHome(session: Session, name: string): Promise<Tab> {
   const options = await session.openPage(OPTIONS);
   await nameField(options).fill(name);
@@ -39,7 +39,7 @@ async function report(tab: Tab) {
   return { text, names: v.parse(reportSchema, JSON.parse(text)).networkNames };
 }
 
-test('a name stands in the dashboard, and in a report only where that is ticked', async ({ open }) => {
+test('a name appears in the dashboard, and in a report only if that is selected', async ({ open }) => {
   const session = await open({ helper: false });
   await fillLedger(session, SOME);
   const options = await nameHome(session, NAME);
@@ -57,7 +57,7 @@ test('a name stands in the dashboard, and in a report only where that is ticked'
   expect((await report(dashboard)).names).toEqual({ home: NAME });
 });
 
-test('what is no name is said and not kept', async ({ open }) => {
+test('an invalid name is reported and not stored', async ({ open }) => {
   const session = await open({ helper: false });
   await fillLedger(session, SOME);
   const options = await nameHome(session, 'x'.repeat(41));
@@ -66,7 +66,7 @@ test('what is no name is said and not kept', async ({ open }) => {
   await expect.poll(() => written(options)).toBe('');
 });
 
-test('the helper keeps the name, also where the browser has lost it, until everything is forgotten', async ({
+test('the helper keeps the name, even if the browser loses it, until all data is deleted', async ({
   open,
 }) => {
   const session = await open();

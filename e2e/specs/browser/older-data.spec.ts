@@ -1,5 +1,5 @@
-// An installation that kept its data in the first shape: after the update everything is still there, and is told of as
-// if this program had recorded it.
+// Migration of an installation with data in the first format: after the update everything is still there, as if this
+// version had recorded it.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { storedSettings, storedValue } from '../../browsers/stored.ts';
@@ -17,14 +17,14 @@ interface Store {
 }
 type Stores = Readonly<Record<string, Store>>;
 
-/** Puts the database in place of the extension's own; runs in one of its pages. */
+/** Replaces the extension's database; runs in one of its pages. */
 async function replaceDatabase(stores: Stores): Promise<void> {
   const ended = (request: IDBRequest) =>
     new Promise((resolve, reject) => {
       request.onsuccess = resolve;
       request.onerror = () => reject(request.error);
     });
-  // Asked for in one turn, so that no other part of the extension opens its own in between.
+  // Both requested in the same task, so that no other part of the extension opens the database in between.
   const deleted = ended(indexedDB.deleteDatabase('photofinish'));
   const opening = indexedDB.open('photofinish', 1);
   opening.onupgradeneeded = () => {
@@ -53,7 +53,7 @@ async function shape(): Promise<{ version: number; totals: number; days: number 
   return { version: db.version, totals, days };
 }
 
-test('data of the first version is led to this one when the browser starts', async ({ open, dir }) => {
+test('data of version 1 is migrated when the browser starts', async ({ open, dir }) => {
   const { stores } = JSON.parse(
     await readFile(join(TOP, 'extension/testing/ledger-version-1.json'), 'utf8'),
   ) as { stores: Stores };
@@ -77,7 +77,7 @@ test('data of the first version is led to this one when the browser starts', asy
   expect(await popup.tab.evaluate(shape)).toEqual({ version: 3, totals: 4, days });
 });
 
-/** What version 1 of the options kept, where it kept it. */
+/** The options of version 1, under the keys it used. */
 const OLDER_OPTIONS = {
   settings: {
     version: 1,
@@ -86,7 +86,7 @@ const OLDER_OPTIONS = {
   'network-names': { names: { 'net-1': 'Home' }, untold: { 'net-1': 'Home' } },
 };
 
-/** Puts these where older versions kept them, and takes the store away; runs in one of the extension's pages. */
+/** Writes options as older versions stored them, and removes the current store; runs in a page of the extension. */
 async function putOlderOptions(older: object): Promise<void> {
   const deleting = indexedDB.deleteDatabase('photofinish-settings');
   await new Promise((resolve, reject) => {
@@ -96,7 +96,7 @@ async function putOlderOptions(older: object): Promise<void> {
   await chrome.storage.local.set(older);
 }
 
-test('options and names of networks of an older version are taken over, and are gone where they were', async ({
+test('options and network names of an older version are taken over, and their old entries removed', async ({
   open,
 }) => {
   const session = await open({ own: true, helper: false });

@@ -1,5 +1,5 @@
-// The options act: what is never recorded leaves no trace, what is forgotten is gone here and in the helper, and what is
-// exported comes back whole.
+// The options take effect: what is excluded leaves no trace, what is deleted is gone here and in the helper, and an
+// export can be imported again completely.
 import { readFile } from 'node:fs/promises';
 import type { Report } from '@photofinish/shared/report/report';
 import type { Session } from '../../browsers/session.ts';
@@ -9,7 +9,7 @@ import { expectStored, violations } from '../steps.ts';
 
 const OPTIONS = 'options/options.html';
 
-/** The sites in the report of everything. */
+/** The sites in the report of all data. */
 async function recordedSites(session: Session, dir: string): Promise<string[]> {
   const popup = await session.openPopup(null);
   const report = await exportedReport(popup, dir);
@@ -23,13 +23,13 @@ async function visit(session: Session, url: string): Promise<Tab> {
   return tab;
 }
 
-/** What the helper remembers, as the command line lists it. */
+/** The contents of the helper's cache, as listed by the command line. */
 async function cached({ files }: Session): Promise<string> {
   const { stdout } = await runPhotofinish(['cache', 'list', '--cache', files.cache, '--json']);
   return stdout;
 }
 
-/** Chooses a file as a user does in the browser's dialog, which no driver can reach. */
+/** Chooses a file as in the browser's file dialog, which drivers cannot operate. */
 async function importFile(tab: Tab, text: string): Promise<void> {
   await tab.evaluate((content) => {
     const input = document.querySelector<HTMLInputElement>('#import-file');
@@ -41,7 +41,7 @@ async function importFile(tab: Tab, text: string): Promise<void> {
   }, text);
 }
 
-test('a site on the list leaves no trace, here or in the helper, until it is taken off', async ({
+test('a site on the list leaves no trace, here or in the helper, until it is removed from it', async ({
   local,
   open,
   dir,
@@ -66,7 +66,7 @@ test('a site on the list leaves no trace, here or in the helper, until it is tak
   await expect.poll(() => recordedSites(session, dir)).toEqual([both.host, h2only.host]);
 });
 
-test('what is no site, or on the list already, is said and not added', async ({ open }) => {
+test('an invalid site, or one already on the list, is reported and not added', async ({ open }) => {
   const session = await open({ helper: false });
   const options = await session.openPage(OPTIONS);
   const site = options.find('#never-site');
@@ -81,7 +81,7 @@ test('what is no site, or on the list already, is said and not added', async ({ 
   expect(await options.find('#never-list li').count()).toBe(1);
 });
 
-test('forgetting everything asks first, and then empties records and the helperâ€™s cache', async ({
+test('deleting all data asks first, and then empties records and the helperâ€™s cache', async ({
   local,
   open,
   dir,
@@ -100,14 +100,14 @@ test('forgetting everything asks first, and then empties records and the helperâ
   expect(await recordedSites(session, dir), 'the first button keeps everything').toEqual([both.host]);
 
   await options.bringToFront();
-  // What a page leaves when it goes away unanswered is taken in some seconds later.
+  // What a page leaves behind unacknowledged on unload is taken in some seconds later.
   const left = () =>
     options.evaluate(async () => {
       const keys = Object.keys(await chrome.storage.session.get(null));
       return keys.filter((key) => key.startsWith('left:'));
     });
   const leave = () => options.evaluate(() => chrome.storage.session.set({ 'left:gone': { batches: [] } }));
-  // The moment of that may be now: left again, there is some time until the next.
+  // That moment may be now: after leaving again, some time remains until the next.
   await expect.poll(() => leave().then(left)).toHaveLength(1);
   await options.find('#wipe').click();
   await options.find('#wipe-confirm').click();
@@ -117,7 +117,7 @@ test('forgetting everything asks first, and then empties records and the helperâ
   expect(await cached(session)).not.toContain(both.host);
 });
 
-test('without a helper forgetting says that the helper was not reached', async ({ open }) => {
+test('without a helper, deleting reports that the helper was not reached', async ({ open }) => {
   const session = await open({ helper: false });
   const options = await session.openPage(OPTIONS);
   await options.find('#wipe').click();
@@ -125,11 +125,7 @@ test('without a helper forgetting says that the helper was not reached', async (
   await expect(options.part('wipe-result')).toSay(/helper could not be reached/);
 });
 
-test('an export brings records and options back after everything is forgotten', async ({
-  local,
-  open,
-  dir,
-}) => {
+test('an export restores records and options after all data was deleted', async ({ local, open, dir }) => {
   const { both, h2only } = local.origins;
   const session = await open();
   const url = `${both.origin}/page?resources=4&from=${h2only.origin}`;
@@ -186,7 +182,7 @@ function retentionOf(options: Tab): Promise<string | undefined> {
   return options.evaluate(() => document.querySelector<HTMLInputElement>('#retention')?.value);
 }
 
-test('choices are saved at once and are there when the page is opened again', async ({ open, kind }) => {
+test('choices are saved at once and are there when the page is reopened', async ({ open, kind }) => {
   const session = await open({ helper: false });
   const options = await session.openPage(OPTIONS);
   await options.find('input[value=first-visit]').click();
@@ -222,7 +218,7 @@ test('choices are saved at once and are there when the page is opened again', as
     .toEqual({ when: 'first-visit', mode: 'v3', delay: '25', days: '400', private: true });
 });
 
-test('a change made elsewhere leaves the focus where it is', async ({ open }) => {
+test('a change made elsewhere does not move the focus', async ({ open }) => {
   const session = await open({ helper: false });
   const options = await session.openPage(OPTIONS);
   const add = async (tab: Tab, site: string) => {
@@ -247,7 +243,9 @@ test('a change made elsewhere leaves the focus where it is', async ({ open }) =>
   await expectStored(elsewhere, { neverRecord: ['a.test', 'c.test'] });
 });
 
-test('the options are used by keyboard alone, and axe finds nothing in either theme', async ({ open }) => {
+test('the options are operable by keyboard alone, and axe finds no violation in either theme', async ({
+  open,
+}) => {
   const session = await open({ helper: false });
   const options = await session.openPage(OPTIONS);
   const focused = () =>

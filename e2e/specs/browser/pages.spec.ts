@@ -1,11 +1,11 @@
-// Pages that make statistics lie: hidden protocols, caches, service workers, HTTP/1.1, and pages that are no sites.
+// Pages that distort statistics: hidden protocols, caches, service workers, HTTP/1.1, and pages that are not sites.
 import { expect, exportedReport, test } from '../fixtures.ts';
 import { COUNTED, SIGHTS } from '../steps.ts';
 
 const originsOf = (report: Awaited<ReturnType<typeof exportedReport>>) =>
   new Map(report.sites.flatMap((site) => site.origins).map((o) => [o.origin as string, o]));
 
-test('every origin of a page is listed; what a site hides is counted as hidden, not as HTTP/1.1', async ({
+test('every origin of a page is listed; a hidden protocol is counted as hidden, not as HTTP/1.1', async ({
   local,
   kind,
   open,
@@ -28,7 +28,7 @@ test('every origin of a page is listed; what a site hides is counted as hidden, 
       [h2only.origin]: 'h2',
     });
 
-  // An origin is shown with its first request, before the others come and any of them is stored.
+  // An origin is shown with its first request, before the others arrive and any of them is stored.
   await expect(async () => {
     const origins = originsOf(await exportedReport(popup, dir));
     const { h3 = 0, h2 = 0, 'http/1.1': old, unknown } = origins.get(hidden.origin)?.protocols ?? {};
@@ -42,7 +42,7 @@ test('every origin of a page is listed; what a site hides is counted as hidden, 
   }).toPass(COUNTED);
 });
 
-test('an answer from the HTTP cache is no fresh outcome', async ({ local, open, dir }) => {
+test('a response from the HTTP cache is not counted as a new outcome', async ({ local, open, dir }) => {
   const session = await open();
   const tab = await session.newTab();
   const { both, h2only } = local.origins;
@@ -57,7 +57,7 @@ test('an answer from the HTTP cache is no fresh outcome', async ({ local, open, 
     .toBe(4);
 });
 
-test('a page answered by its service worker is unknown, and says why', async ({ local, open }) => {
+test('a page served by its service worker is unknown, with the reason', async ({ local, open }) => {
   const session = await open();
   const tab = await session.newTab();
   await tab.goto(`${local.origins.both.origin}/sw`);
@@ -68,7 +68,7 @@ test('a page answered by its service worker is unknown, and says why', async ({ 
   await expect(popup.part('verdict')).toSay(/service worker/i);
 });
 
-test('a page that is no https site has words of its own', async ({ open }) => {
+test('a page that is not an https site has its own message', async ({ open }) => {
   const session = await open();
   const tab = await session.newTab();
   await tab.goto('about:blank');

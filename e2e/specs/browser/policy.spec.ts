@@ -1,9 +1,9 @@
-// The extension's pages hold no door by which a stranger's text becomes markup or a script, whatever their code does, and
-// ask nothing of anybody: whatever a browser sees them request is their own.
+// The extension's pages offer no way for untrusted text to become markup or a script, whatever their code does, and
+// request nothing from elsewhere: every request that a browser sees from them is for their own files.
 import { expect, test } from '../fixtures.ts';
 import { extensionPages } from '../steps.ts';
 
-/** In the page: what of these is let through. Handlers of events would tell by their effect. */
+/** Runs in the page: which of these are allowed. An event handler that ran would show it by its effect. */
 async function accepted(): Promise<string[]> {
   const through: string[] = [];
   const attempt = (name: string, act: () => unknown): void => {
@@ -11,7 +11,7 @@ async function accepted(): Promise<string[]> {
       act();
       through.push(name);
     } catch {
-      // As it should be.
+      // Expected: the assignment throws.
     }
   };
   const place = document.createElement('div');
@@ -37,7 +37,7 @@ async function accepted(): Promise<string[]> {
   return through;
 }
 
-test('no page of the extension takes text for markup or a script', async ({ open, kind }) => {
+test('no page of the extension accepts text as markup or a script', async ({ open, kind }) => {
   const session = await open({ helper: false });
   for (const page of await extensionPages(kind)) {
     const tab = await session.openPage(page);
@@ -46,7 +46,7 @@ test('no page of the extension takes text for markup or a script', async ({ open
   }
 });
 
-test('no page of the extension makes a request outside of itself', async ({ kind, local, open, dir }) => {
+test('no page of the extension makes a request to another origin', async ({ kind, local, open, dir }) => {
   const session = await open();
   const { both, h2only } = local.origins;
   const tab = await session.newTab();
@@ -63,7 +63,7 @@ test('no page of the extension makes a request outside of itself', async ({ kind
   expect(seen.filter(({ url }) => url.startsWith(h2only.origin)).length).toBeGreaterThanOrEqual(3);
   expect(seen.filter(({ url, byExtension }) => byExtension && !inside(url))).toEqual([]);
 
-  // That the browser would have told: a page of the extension that goes elsewhere is seen.
+  // Proof that the browser would have reported one: navigating a page of the extension elsewhere is seen.
   const leaving = await session.openPage('popup/popup.html');
   await leaving.evaluate((url) => location.assign(url), `${both.origin}/left`);
   await expect

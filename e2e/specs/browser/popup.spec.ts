@@ -1,11 +1,11 @@
-// The popup itself: what a row tells before it is opened, its order, and that it follows a page that goes on.
+// The popup itself: what a row shows before it is opened, sorting, and updates while a page changes.
 import type { OriginRow, Popup } from '../../browsers/popup.ts';
 import type { Session } from '../../browsers/session.ts';
 import type { Tab } from '../../browsers/tab.ts';
 import { expect, type Local, test } from '../fixtures.ts';
 import { shownCounts } from '../steps.ts';
 
-/** A page of three origins, and its popup once that shows all there is, and nothing in it moves any more. */
+/** A page with three origins, and its popup once that is complete and nothing in it moves any more. */
 async function popupOfThree(
   session: Session,
   { origins: { both, h2only, h1only } }: Local,
@@ -22,7 +22,7 @@ async function popupOfThree(
   return { tab, popup };
 }
 
-test('a row tells its verdict to pointer and focus, and Escape takes it away', async ({ local, open }) => {
+test('a row shows its verdict on hover and focus, and Escape hides it', async ({ local, open }) => {
   const { popup } = await popupOfThree(await open(), local);
   const { origin } = local.origins.h1only;
   const tip = popup.part('tip');
@@ -45,7 +45,7 @@ test('a row tells its verdict to pointer and focus, and Escape takes it away', a
 
 const UNCLEAR = 'unclear';
 
-/** What each column sorts by, as a reader sees it; null: nothing, which comes last either way. */
+/** The displayed value that each column sorts by; null for none, which sorts last in either direction. */
 const COLUMNS: Readonly<Record<string, (row: OriginRow) => number | string | null>> = {
   protocol: ({ protocol }) => ['h3', 'h2', 'http/1.1'].indexOf(protocol),
   origin: ({ origin }) => new URL(origin).hostname,
@@ -71,7 +71,7 @@ test('origins sort by each of the five columns, in both directions', async ({ lo
   await visit(both, silent, h1only);
   const popup = await session.openPopup(tab);
   const rowOf = async (origin: string) => (await popup.origins()).find((row) => row.origin === origin);
-  // What a visit taught is told to the helper a little later; by then the next one is foretold.
+  // Results of a visit reach the helper a little later; by then the next one is forecast.
   await expect(async () => {
     await visit(both, silent, h1only);
     await expect.poll(async () => (await rowOf(h1only.origin))?.scored, { timeout: 4000 }).toBe('right');
@@ -105,12 +105,12 @@ test('origins sort by each of the five columns, in both directions', async ({ lo
         direction === 'ascending' ? sorted : sorted.toReversed(),
       );
     }
-    // Of two comparisons both may have come to the same.
+    // Two comparisons may have the same result.
     if (column !== 'race') expect(orders[0], column).not.toBe(orders[1]);
   }
 });
 
-test('the popup follows a page that goes on, and leaves open what was opened', async ({ local, open }) => {
+test('the popup follows a page that changes, and keeps open what was opened', async ({ local, open }) => {
   const { tab, popup } = await popupOfThree(await open(), local);
   const { h1only, hidden } = local.origins;
   const row = `tbody[data-origin="${h1only.origin}"]`;
@@ -131,7 +131,7 @@ test('the popup follows a page that goes on, and leaves open what was opened', a
   await expect(popup.part('page-host')).toSay(local.origins.h2only.origin.slice('https://'.length));
 });
 
-test('a race tells what HTTP/3 clearly gains, set apart, or that nothing is clear', async ({
+test('a race shows separately what HTTP/3 clearly gains, or that nothing is clear', async ({
   local,
   open,
 }) => {
@@ -139,7 +139,7 @@ test('a race tells what HTTP/3 clearly gains, set apart, or that nothing is clea
   const tab = await session.newTab();
   await tab.goto(local.origins.both.origin);
   const popup = await session.openPopup(tab);
-  // What a race would tell is said beside the button for one.
+  // What a race would show is described beside its button.
   await expect(popup.part('finish-caption')).toMention('gain not measured; race it to find out.');
   expect((await popup.race()).ok).toBe(true);
   const told = /\(([\d.]+ ms) (?:faster|slower)\)\.|no clear difference in \d+ pairs \(/;
@@ -150,7 +150,7 @@ test('a race tells what HTTP/3 clearly gains, set apart, or that nothing is clea
   else await expect(strong).toSay(difference);
 });
 
-test('each verdict leads to what it means, on a page that needs no network', async ({ local, open }) => {
+test('each verdict links to its explanation, on a page that needs no network', async ({ local, open }) => {
   const session = await open();
   const { popup } = await popupOfThree(session, local);
   const { origin } = local.origins.h1only;

@@ -1,5 +1,5 @@
-// Privacy, by packet: a browsing run in a network namespace of its own, in which every packet that anybody sends is
-// captured and accounted for. Nobody sends anything but to where the user went, and to what the user had raced.
+// Privacy, by packet: a browsing session in its own network namespace, in which every packet is captured and accounted
+// for. Nothing is sent except to where the user went, and to what the user raced.
 import { networkUnavailable, openNetwork } from '../../network/open.ts';
 import {
   BROWSERS_ADDRESS,
@@ -14,7 +14,7 @@ import { type Flow, startCapture } from '../../privacy/capture.ts';
 import type { BrowserKind } from '../../run/find-browser.mjs';
 import { expect, test } from '../fixtures.ts';
 
-/** To whom the browser and the helper may begin to speak in a step. */
+/** The destinations that browser and helper may start to contact in a step. */
 const MEANT: Readonly<Record<Step, { readonly browser: readonly Host[]; readonly helper: readonly Host[] }>> =
   {
     start: { browser: [], helper: [] },
@@ -28,19 +28,20 @@ const MEANT: Readonly<Record<Step, { readonly browser: readonly Host[]; readonly
     forget: { browser: [], helper: [] },
   };
 
-/** What these steps' first race begins with, on loopback; see `native-host/race/warm-up.ts`. */
+/** Traffic on loopback with which the first race of these steps begins; see `native-host/race/warm-up.ts`. */
 const WARM_UP: { readonly step: Step; readonly to: string } = { step: 'race', to: `${BROWSERS_ADDRESS}:9` };
 
 /**
- * What a browser sends of its own accord, with the extension or without, although it was told not to: that the extension
- * asks nobody is in `requests.spec.ts`. Firefox, which finds every name on loopback here, is refused there.
+ * What a browser sends on its own, with or without the extension, although configured not to: that the extension
+ * contacts nobody is tested in `requests.spec.ts`. Firefox, which resolves every name to loopback here, is refused
+ * there.
  */
 const MAKERS: Readonly<Record<BrowserKind, (flow: Flow) => boolean>> = {
   chromium: ({ asks }) => asks === 'update.googleapis.com' || asks === 'accounts.google.com',
   firefox: ({ to, transport }) => transport === 'tcp' && to === `${BROWSERS_ADDRESS}:443`,
 };
 
-/** Of the kernel: what it finds neighbours by, and what it answers where nobody listens. */
+/** Kernel traffic: neighbour discovery, and errors for ports on which nothing listens. */
 const KERNELS: ReadonlySet<string> = new Set(['arp', 'icmp', 'icmpv6']);
 
 const WHOSE = { [BROWSERS_ADDRESS]: 'browser', [HELPERS_ADDRESS]: 'helper' } as const;
@@ -52,7 +53,7 @@ interface Told {
   readonly flow: Flow;
 }
 
-/** Whose a flow is, to which host, and in which step it began. */
+/** The sender of a flow, its host, and the step in which it began. */
 function toldOf(flow: Flow, { begins, ports }: BrowsingRecord): Told {
   const step = STEPS.findLast((each) => (begins[each] ?? 0) <= flow.beganAtMs) ?? 'before';
   const [address = '', port = ''] = flow.to.split(':');
@@ -67,19 +68,19 @@ function isMeant({ step, who, host }: Told): boolean {
 
 function isKnown({ step, flow }: Told, kind: BrowserKind, gateway: string): boolean {
   const warmsUp = step === WARM_UP.step && flow.to === WARM_UP.to;
-  // The helper's empty datagram, by which the kernel finds the gateway's hardware address; docs/privacy.md tells of it.
+  // The helper's empty datagram, which makes the kernel resolve the gateway's hardware address; see docs/privacy.md.
   const names = flow.transport === 'udp' && flow.to === `${gateway}:9` && flow.packets === 1;
   return warmsUp || names || MAKERS[kind](flow) || KERNELS.has(flow.transport);
 }
 
-test('every packet goes where the user went or asked to race, and none in private windows or elsewhere', async ({
+test('every packet goes where the user went or asked to race; private windows and other hosts see none', async ({
   kind,
   dir,
 }) => {
   const why = await networkUnavailable('veth');
   test.skip(why !== null, why ?? '');
   test.setTimeout(180_000);
-  // The way out, so that what is meant for elsewhere has somewhere to leave by.
+  // A route out, so that packets for other hosts have somewhere to go.
   const network = await openNetwork();
   try {
     const { client, peers } = network;
@@ -90,7 +91,7 @@ test('every packet goes where the user went or asked to race, and none in privat
     const told = (await capture.flows()).map((flow) => toldOf(flow, browsed));
 
     const strays = told.filter((each) => !isMeant(each) && !isKnown(each, kind, peers.server.ipv4));
-    // WebDriver BiDi, by which Firefox is driven: a connection for each start.
+    // WebDriver BiDi, by which Firefox is driven: one connection per start.
     const driven = strays.filter(
       ({ step, who, flow }) =>
         (step === 'before' || step === 'start') && who === 'browser' && flow.transport === 'tcp',
@@ -98,7 +99,7 @@ test('every packet goes where the user went or asked to race, and none in privat
     expect(driven.length).toBe(kind === 'firefox' ? 2 : 0);
     expect(strays.filter((each) => !driven.includes(each))).toEqual([]);
 
-    // Else it proves nothing: what is meant was done, and captured.
+    // Otherwise the test proves nothing: the expected traffic took place and was captured.
     for (const step of STEPS)
       for (const who of ['browser', 'helper'] as const) {
         const met = new Set(

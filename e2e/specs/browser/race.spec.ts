@@ -1,4 +1,5 @@
-// Races on a click: real attempts against real servers, drawn as a photo finish, with a verdict an operator can act on.
+// Races on a click: real attempts against real servers, drawn as a photo finish, with a verdict that an operator can
+// act on.
 import { visitUntil } from '../../browsers/tab.ts';
 import { startOrigins } from '../../origins/start.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
@@ -23,12 +24,12 @@ for (const [kind, protocol, words] of CASES)
     const [origin] = report.sites[0]?.origins ?? [];
     expect(origin?.races[0]).toMatchObject({ mode: 'compare', origin: local.origins[kind].origin });
     const pairs = (origin?.races[0]?.trials.length ?? 0) / 2;
-    // Where one protocol fails there is nothing to go on for.
+    // If one protocol fails, further pairs are pointless.
     if (kind === 'silent') expect([pairs >= 7, pairs <= 15]).toEqual([true, true]);
     else expect(pairs).toBe(3);
   });
 
-test('both: pairs until they decide, flags and a gain where they do, else the range', async ({
+test('both: pairs until they decide, markers and a gain if they do, otherwise the range', async ({
   local,
   open,
   dir,
@@ -46,10 +47,10 @@ test('both: pairs until they decide, flags and a gain where they do, else the ra
   const pairs = comparison?.pairs ?? 0;
   await expect(popup.part('finish-caption')).toMention(`median of ${pairs} `);
   const { h3 = 0, h2 = 0 } = adoption ?? {};
-  // A pair that this machine was late for is raced and does not count.
+  // A pair disturbed by a busy machine is raced but does not count.
   expect(h3).toBeGreaterThanOrEqual(Math.max(pairs, 7));
   expect([h2, h3 <= 15]).toEqual([h3, true]);
-  // Loopback itself decides which it is.
+  // On loopback either may happen.
   const clear = comparison?.quicker !== null;
   expect([gainMs !== null, h3 === 15 || clear]).toEqual([clear, true]);
   expect(result.words).toMatch(clear ? /^HTTP\/[23] connects [\d.]+ ms faster$/ : /^No clear difference: /);
@@ -58,7 +59,7 @@ test('both: pairs until they decide, flags and a gain where they do, else the ra
   );
 });
 
-test('where the browser came over HTTP/3 no private root is warned of, and a race that reaches nothing says so', async ({
+test('no warning of a private root if the browser used HTTP/3; a race that reaches nothing says so', async ({
   open,
   authority,
 }) => {

@@ -1,5 +1,5 @@
-// Reports of many sites: made beside the page, with progress by counts and a way to stop; what a page cannot hold is
-// counted, so that its sums are those of the JSON report.
+// Reports of many sites: generated in a worker, with progress and cancellation; what exceeds the page's limit is
+// counted, so that its sums equal those of the JSON report.
 import { readFile } from 'node:fs/promises';
 import { reportSchema } from '@photofinish/shared/report/report';
 import * as v from 'valibot';
@@ -10,7 +10,7 @@ import { expect, test } from '../fixtures.ts';
 import { violations } from '../steps.ts';
 
 const MOST_BYTES = 5_000_000;
-/** More than a page has room for. */
+/** More than fit into a page. */
 const MANY = { seed: 4, origins: 6000, sites: 1000, days: 40, daysPerOrigin: 2, raced: 20 };
 
 async function filledDashboard(session: Session): Promise<Tab> {
@@ -24,7 +24,7 @@ interface ProgressWindow {
   steps?: string[];
 }
 
-/** In the page: keeps every word about the progress. */
+/** Runs in the page: records every progress text. */
 function watchSteps(): void {
   const watched = globalThis as ProgressWindow;
   watched.steps = [];
@@ -34,7 +34,7 @@ function watchSteps(): void {
     new MutationObserver(note).observe(step, { childList: true, characterData: true, subtree: true });
 }
 
-/** The sum of a column of the table of sites, which is named by its place. */
+/** The sum of a column of the table of sites, by the column's index. */
 function sumOf(html: string, column: number): number {
   const table = html.split('<table class="sites">')[1]?.split('</table>')[0] ?? '';
   const rows = table.split('<tbody>')[1]?.split('<tr').slice(1) ?? [];
@@ -44,7 +44,7 @@ function sumOf(html: string, column: number): number {
   }, 0);
 }
 
-test('an HTML report of more sites than fit has them in its sums, and says how many are counted', async ({
+test('an HTML report of more sites than fit includes them in its sums, and says how many are only counted', async ({
   open,
 }) => {
   const tab = await filledDashboard(await open({ helper: false }));
@@ -72,7 +72,7 @@ test('an HTML report of more sites than fit has them in its sums, and says how m
   expect(lines.length).toBe(1 + origins.length);
 });
 
-test('a report that is cancelled is not saved, and the next one is', async ({ open }) => {
+test('a cancelled report is not saved, and the next one is', async ({ open }) => {
   const tab = await filledDashboard(await open({ helper: false }));
   await tab.evaluate(() => {
     const saved: string[] = [];
@@ -80,7 +80,7 @@ test('a report that is cancelled is not saved, and the next one is', async ({ op
       if (target instanceof HTMLAnchorElement && target.download !== '') saved.push(target.download);
     });
     Object.assign(globalThis, { saved });
-    // At the first count, however quick the machine is.
+    // At the first count, however fast the machine is.
     const step = document.querySelector('#making-step');
     const observer = new MutationObserver(() => {
       if (!/rows read/.test(step?.textContent ?? '')) return;

@@ -1,10 +1,10 @@
-// Steering: Firefox uses HTTP/3 where the helper established it and nobody advertised it, and forgets that when told to.
-// Chromium can only be informed, and the popup says so.
+// Steering: Firefox uses HTTP/3 where the helper established it and nothing advertised it, and stops when that is
+// undone. Chromium can only be informed, and the popup says so.
 import { visitUntil } from '../../browsers/tab.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
 import { protocolOfVisit, racedPopup, STEERED_VISITS, turnSteering } from '../steps.ts';
 
-test('a page that was h2 is h3 on a later navigation, and h2 again once that is undone', async ({
+test('a page over h2 is over h3 on a later navigation, and over h2 again once that is undone', async ({
   kind,
   local,
   open,
@@ -18,7 +18,7 @@ test('a page that was h2 is h3 on a later navigation, and h2 again once that is 
 
   if (kind === 'chromium') {
     await expect(popup.part('steer')).not.toBeSeen();
-    // Said once, where one would look for the switch.
+    // Shown once, where a user would look for the switch.
     const options = await session.openPage('options/options.html');
     await expect(options.part('informs')).toMention('Alt-Svc');
     await options.close();
@@ -32,7 +32,7 @@ test('a page that was h2 is h3 on a later navigation, and h2 again once that is 
   await expect(popup.part('steer')).toMention('the server does not advertise it');
   await popup.part('steer-press').click();
   await expect(popup.part('steer')).toMention('Steered to HTTP/3 by Photofinish');
-  // The page in view hears of it with its next answer.
+  // The visible page gets the header with its next response.
   await tab.reload();
   await visitUntil(tab, origin, 'h3', { tries: STEERED_VISITS });
   await expect(popup.part('page-protocol')).toSay('HTTP/3');
@@ -47,7 +47,7 @@ test('a page that was h2 is h3 on a later navigation, and h2 again once that is 
   await expect(popup.part('steer')).toMention('Being undone');
   await tab.goto(origin);
   await expect(popup.part('steer')).not.toMention('Being undone');
-  // The connection that it has may serve a while longer; once given up, it does not come back.
+  // The existing connection may stay in use for a while; once closed, it is not reopened.
   await expect.poll(() => protocolOfVisit(tab, origin)).toBe('h2');
   for (let visit = 0; visit < 3; visit += 1) expect(await protocolOfVisit(tab, origin)).toBe('h2');
 });

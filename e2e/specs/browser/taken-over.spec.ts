@@ -1,5 +1,5 @@
-// A page's process that was taken over, which speaks as the extension's content script does: what it can read of what
-// the extension stores, what it can change, and for which sites it can record.
+// A compromised renderer, which can send what the extension's content script can: what it can read of the extension's
+// storage, what it can change, and for which sites it can record.
 import { STORE_KEYS } from '../../../extension/common/store/store.ts';
 import type { Session } from '../../browsers/session.ts';
 import { storedValue } from '../../browsers/stored.ts';
@@ -34,14 +34,14 @@ const batch = (topOrigin: string | null, url: string) => ({
   entries: [entry(url)],
 });
 
-/** What somebody would plant as an older version's, to be recorded everywhere and steered. */
+/** Settings that an attacker could plant as an older version's, to have everything recorded and steered. */
 const PLANTED = {
   settings: { version: 2, settings: { raceWhen: 'first-visit', privateWindows: true, steering: true } },
   'network-names': { names: { 'net-1': 'Planted' }, untold: { 'net-1': 'Planted' } },
   steering: { version: 1, chosen: ['https://victim.test'], steerings: [], undone: {} },
 };
 
-test('it reads nothing that the extension stores, and nothing that it plants is believed', async ({
+test('it reads nothing that the extension stores, and nothing it plants is believed', async ({
   local,
   open,
   kind,
@@ -57,7 +57,7 @@ test('it reads nothing that the extension stores, and nothing that it plants is 
   const tab = await session.newTab();
   await tab.goto(local.origins.h2only.origin);
   const run = await worldOf(session, tab);
-  /** What it gives, as JSON; empty where that is nothing, or refused. */
+  /** The result as JSON; empty if there is none, or if it is refused. */
   const tried = (expression: string) =>
     run(`(async () => JSON.stringify(await ${expression}) ?? '')().catch(() => '')`);
   expect(await run('location.origin + chrome.runtime.getURL("")')).toBe(
@@ -81,7 +81,7 @@ test('it reads nothing that the extension stores, and nothing that it plants is 
   await tried(`new BroadcastChannel('photofinish-settings').postMessage('settings')`);
   expect(await stored()).toEqual(before);
   if (kind === 'firefox') expect(await tried('chrome.storage.local.get(null)')).toContain('Planted');
-  // Whoever reads it is the next background.
+  // The next background would read it.
   await session.stopBackground();
   expect(await stored()).toEqual(before);
   const left = () => options.evaluate(() => chrome.storage.local.get(null));
@@ -110,11 +110,11 @@ test('it records for no site but its own', async ({ local, open, dir }) => {
   const inFrame = await worldOf(session, tab, frameUrl);
   await inPage(send(batch(victim, `${victim}/1`)));
   await inFrame(send(batch(victim, `${victim}/2`)));
-  // A frame that says that it is the page.
+  // A frame that claims to be the top-level page.
   await inFrame(send(batch(null, `${victim}/3`)));
   await inFrame(send({ type: 'left', batches: [batch(victim, `${victim}/4`)] }));
   await inFrame(send({ type: 'arrived', arrival: 'bfcache' }));
-  // What is left is taken seconds later; this is left last, and true.
+  // What a page leaves behind is taken in seconds later; this comes last, and is genuine.
   await inFrame(send({ type: 'left', batches: [batch(both.origin, 'https://true.test/')] }));
   const popup = await session.openPopup(tab);
   await expect

@@ -1,5 +1,5 @@
-// What goes wrong in real life: no helper, a helper that dies, one too old, a background that the browser ends at any
-// moment. Nothing recorded is lost, and the popup says what to do.
+// Real-world trouble: no helper, a helper that crashes, an outdated one, a background that the browser terminates at
+// any moment. No record is lost, and the popup says what to do.
 import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';
 
 const OLD_HOST = fileURLToPath(new URL('../../helper/old-host.mjs', import.meta.url));
 
-/** Processes of the helper that were started with these settings. */
+/** Processes of the helper that were started with this configuration file. */
 function helpersOf(config: string): number[] {
   const pids = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name));
   return pids.map(Number).filter((pid) => {
@@ -25,13 +25,13 @@ function helpersOf(config: string): number[] {
   });
 }
 
-/** Kills the helper at once, waiting for it to be there. */
+/** Waits for the helper to run and kills it at once. */
 async function killHelper(config: string): Promise<void> {
   await expect.poll(() => helpersOf(config).length).toBeGreaterThan(0);
   for (const pid of helpersOf(config)) process.kill(pid, 'SIGKILL');
 }
 
-test('without the helper pages are recorded all the same, and the popup says how to get it', async ({
+test('without the helper pages are still recorded, and the popup says how to get it', async ({
   local,
   open,
 }) => {
@@ -44,7 +44,7 @@ test('without the helper pages are recorded all the same, and the popup says how
   await expect(help).toSay(/npx photofinish(@\d+)? install/);
 
   await installHelper(session.files, local);
-  // The background asks again by itself, too: the button is then gone under whoever is about to press it.
+  // The background also retries by itself: the button may then disappear just before it is pressed.
   const retry = popup.tab.find('#helper-retry');
   await expect(async () => {
     if (await retry.isVisible()) await retry.click();
@@ -54,10 +54,7 @@ test('without the helper pages are recorded all the same, and the popup says how
   expect((await popup.race()).ok).toBe(true);
 });
 
-test('a helper that is killed comes back, and what the browser used reaches its cache', async ({
-  local,
-  open,
-}) => {
+test('a killed helper is restarted, and what the browser used reaches its cache', async ({ local, open }) => {
   const session = await open();
   const tab = await session.newTab();
   const { both, h2only } = local.origins;
@@ -75,7 +72,7 @@ test('a helper that is killed comes back, and what the browser used reaches its 
   await expect(popup.part('helper')).toMention('helper 1.', { timeoutMs: 60_000 });
 });
 
-test('a helper of another age is named as such', async ({ local, open }) => {
+test('a helper of another version is reported as such', async ({ local, open }) => {
   const session = await open();
   const manifest = join(hostDirectory(session.files), `${HOST_NAME}.json`);
   const launcher = join(session.files.profile, 'old-host.sh');
@@ -93,7 +90,7 @@ test('a helper of another age is named as such', async ({ local, open }) => {
   await expect(popup.part('page-protocol')).toSay('HTTP/2');
 });
 
-test('the background is ended again and again, and every request is counted once', async ({
+test('the background is terminated again and again, and every request is counted once', async ({
   local,
   open,
   dir,
@@ -107,13 +104,13 @@ test('the background is ended again and again, and every request is counted once
   const RESOURCES = 30;
   for (let visit = 0; visit < VISITS; visit += 1) {
     const loaded = tab.goto(`${h2only.origin}/page?resources=${RESOURCES}&delay=100&from=${h2only.origin}`);
-    // At another moment of the load every time: before the first byte, amid the resources, after them.
+    // At another moment of the load every time: before the first byte, between the resources, after them.
     await pause(visit * 100);
     await session.stopBackground();
     await loaded;
     await expect(tab.find('#summary[data-done]')).toBeSeen();
     await session.stopBackground();
-    // A page says it again until it is heard, and what it says as it goes it can say but once.
+    // A page repeats a message until it is acknowledged; on unload it can send only once.
     await expect
       .poll(async () => (await storedRequests(popup.tab)).get(h2only.origin), { timeout: 60_000 })
       .toBe((visit + 1) * (RESOURCES + 1));
@@ -130,7 +127,7 @@ test('the background is ended again and again, and every request is counted once
     .toEqual({ h3: 0, h2: VISITS * (RESOURCES + 1), 'http/1.1': 0, unknown: 0 });
 });
 
-test('what was recorded outlasts the browser, and recording goes on', async ({ local, open, dir }) => {
+test('records survive a restart of the browser, and recording continues', async ({ local, open, dir }) => {
   const session = await open({ own: true });
   const { h2only } = local.origins;
   for (const visits of [1, 2]) {
@@ -143,7 +140,7 @@ test('what was recorded outlasts the browser, and recording goes on', async ({ l
   }
 });
 
-test('an export comes even when the background ends under it', async ({ local, open, dir }) => {
+test('an export completes even if the background is terminated meanwhile', async ({ local, open, dir }) => {
   const session = await open();
   const tab = await session.newTab();
   await tab.goto(local.origins.both.origin);

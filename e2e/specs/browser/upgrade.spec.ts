@@ -1,5 +1,5 @@
-// The main job: a site is HTTP/2 on the first visit and HTTP/3 on the next, and browser, toolbar, popup and every form
-// of the exported report say so. Against our own server and, as the independent one, Caddy.
+// The main use case: a site is HTTP/2 on the first visit and HTTP/3 on the next, and browser, toolbar, popup and every
+// format of the exported report say so. With our own server and with Caddy as the independent one.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Session } from '../../browsers/session.ts';
@@ -47,12 +47,12 @@ async function expectUpgrade(session: Session, tab: Tab, origin: string, dir: st
   await expect(html.find('main')).toMention('Reached over HTTP/3');
 }
 
-test('our own origin: h2, then h3, seen everywhere', async ({ local, open, dir }) => {
+test('our own origin: h2, then h3, shown everywhere', async ({ local, open, dir }) => {
   const session = await open();
   await expectUpgrade(session, await session.newTab(), local.origins.both.origin, dir);
 });
 
-test('Caddy: h2, then h3, seen everywhere', async ({ local, caddy, open, dir }) => {
+test('Caddy: h2, then h3, shown everywhere', async ({ local, caddy, open, dir }) => {
   test.skip(caddy === null, GO_MISSING);
   if (caddy === null) return;
   const session = await open({ local: { ...local, origins: { caddy } } });

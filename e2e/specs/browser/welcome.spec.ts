@@ -1,5 +1,5 @@
-// The welcome page lives through what it tells: the helper is missing, its command is run, and the page turns to ready
-// by itself with what the doctor finds.
+// The welcome page from a missing helper to a working one: its command is run, and the page changes to ready by itself
+// with the doctor's findings.
 import { installHelper } from '../../browsers/session.ts';
 import { storedSettings } from '../../browsers/stored.ts';
 import type { BrowserKind } from '../../run/find-browser.mjs';
@@ -7,13 +7,13 @@ import { expect, test } from '../fixtures.ts';
 import { violations } from '../steps.ts';
 
 const WELCOME = 'welcome/welcome.html';
-/** Chromium runs a folder of this checkout; Firefox installs a package, which has no checkout around it. */
+/** Chromium loads a folder of this checkout; Firefox installs a package, which has no checkout around it. */
 const COMMANDS: Readonly<Record<BrowserKind, string>> = {
   chromium: 'npx photofinish install --browser chromium',
   firefox: 'npx photofinish@1 install --browser firefox',
 };
 
-test('the page shows the command, sees the helper come, and shows what the doctor finds', async ({
+test('the page shows the command, notices the helper, and shows the doctor’s findings', async ({
   local,
   open,
   kind,
@@ -32,7 +32,7 @@ test('the page shows the command, sees the helper come, and shows what the docto
   await installHelper(session.files, local);
   await expect(welcome.part('helper')).toSay(/^Helper running: photofinish/);
   await expect(welcome.find('#install')).not.toBeSeen();
-  // The profile is not at the usual place: that it asks is the proof that its way to the helper works.
+  // The profile is not in the default location: the request itself proves that this browser can reach the helper.
   await expect(welcome.part('findings-summary')).toSay('No problems found.', { timeoutMs: 30_000 });
   await expect(welcome.find('#findings')).toMention('This browser');
   await expect(welcome.find('#findings')).toMention('QUIC addon');
@@ -43,7 +43,7 @@ test('the choice of races says what a race reveals, and is what the options show
   const session = await open({ helper: false });
   const welcome = await session.openPage(WELCOME);
   await expect(welcome.part('reveals')).toSay(/bypassing the browser’s secure DNS/);
-  // The page takes its word back after a moment, in which nobody may have looked.
+  // The page removes its message after a moment, possibly before it was read.
   await welcome.evaluate(() => {
     const place = document.querySelector('.saved');
     new MutationObserver(() => {
@@ -62,7 +62,7 @@ test('the choice of races says what a race reveals, and is what the options show
     .toBe('never');
 });
 
-test('every permission of the edition has its reason, and axe finds nothing in either theme', async ({
+test('every permission of the edition has its reason, and axe finds no violation in either theme', async ({
   open,
 }) => {
   const session = await open({ helper: false });
@@ -91,7 +91,7 @@ test('it opens by itself once, when Photofinish is installed', async ({ open }) 
     });
     return { tabs, welcomed: (await storedSettings(options)).welcomed };
   };
-  // The session has seen it open and closed it.
+  // The session has already seen it open and closed it.
   expect(await shown()).toEqual({ tabs: 0, welcomed: true });
   await session.restart();
   expect(await shown()).toEqual({ tabs: 0, welcomed: true });
