@@ -1,5 +1,6 @@
-// Real browsers as clients of the laboratory: cold profiles that meet Caddy over HTTP/2 and come back over HTTP/3.
-// The round trip makes QUIC, with one less, the first to be ready; of times only what no browser can undercut is asserted.
+// Real browsers as clients of the laboratory: new profiles that reach Caddy over HTTP/2 and return over HTTP/3. The
+// link's delay makes QUIC, with one round trip less, ready first; times are asserted only as lower bounds that no
+// browser can violate.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
 import { GO_MISSING } from '../go-programs.ts';
@@ -26,7 +27,7 @@ test.beforeAll(async () => {
 });
 test.afterAll(async () => testbed?.close());
 
-/** Once what earlier visits left on their way has arrived: the client's system answers for browsers that have gone. */
+/** Waits until packets of earlier visits have arrived: the client's kernel answers for browsers that have exited. */
 async function quietScene(): Promise<ServedTestbed> {
   if (testbed === undefined) throw new Error('there is no testbed');
   for (;;) {
@@ -48,7 +49,7 @@ async function visit(open: Opener, trials: number): Promise<LabTrial[]> {
   }
 }
 
-/** `roundTrips`: until the handshake has ended; the answer takes another. */
+/** `roundTrips`: until the handshake is complete; the response takes one more. */
 function expectTimes({ establishedMs, firstByteMs }: LabTrial, roundTrips: number): void {
   expect(establishedMs).toBeGreaterThanOrEqual(roundTrips * ROUND_TRIP_MS - ROUNDING_MS);
   expect(firstByteMs).toBeGreaterThanOrEqual((roundTrips + 1) * ROUND_TRIP_MS - ROUNDING_MS);
@@ -58,13 +59,13 @@ for (const { name, first, second } of [
   { name: 'Chromium', first: chromiumFirst, second: chromiumSecond },
   { name: 'Firefox', first: firefoxFirst, second: firefoxSecond },
 ]) {
-  test(`${name} meets Caddy over HTTP/2, in each trial anew`, async () => {
+  test(`${name} reaches Caddy over HTTP/2, anew in each trial`, async () => {
     const trials = await visit(first, 2);
     expect(trials.map(({ adopted }) => adopted)).toEqual(['h2', 'h2']);
     for (const trial of trials) expectTimes(trial, 2);
   });
 
-  test(`${name} comes back over HTTP/3, by a new connection and a whole handshake`, async () => {
+  test(`${name} returns over HTTP/3, with a new connection and a full handshake`, async () => {
     const [trial, ...others] = await visit(second, 1);
     if (trial === undefined) throw new Error('there is no trial');
     expect(others).toEqual([]);
@@ -72,7 +73,7 @@ for (const { name, first, second } of [
     expectTimes(trial, 1);
   });
 
-  test(`${name} starts and ends without sending anything`, async () => {
+  test(`${name} starts and exits without sending anything`, async () => {
     const { client } = await quietScene();
     const counters = [
       await client.countSent({ transport: 'tcp' }),

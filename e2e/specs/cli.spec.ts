@@ -7,10 +7,13 @@ import { expect, reachLocal, runPhotofinish, test } from './fixtures.ts';
 
 const documentOf = (stdout: string) => v.parse(raceDocumentSchema, JSON.parse(stdout));
 const COLD = ['--memory', 'none', '--json'];
-/** Else one more attempt joins on a machine so slow that HTTP/3 seems overdue. */
+/** Without this, another attempt would start on a machine so slow that HTTP/3 seems overdue. */
 const ONE_QUIC = '--no-fresh-quic';
 
-test('race: HTTP/3 is adopted where it is spoken, the loser is cancelled', async ({ local, photofinish }) => {
+test('race: HTTP/3 is adopted if the origin speaks it, and the loser is cancelled', async ({
+  local,
+  photofinish,
+}) => {
   const { origin } = local.origins.both;
   const { code, stdout } = await photofinish('race', origin, '--start-delay', '0', ONE_QUIC, ...COLD);
   expect(code).toBe(0);
@@ -26,7 +29,7 @@ test('race: HTTP/3 is adopted where it is spoken, the loser is cancelled', async
   expect(['h3', 'h2']).toContain(trial?.adopted);
 });
 
-test('race: adoption over 50 cold trials adds up, and HTTP/3 wins all for which it has the time', async ({
+test('race: adoption over 50 cold trials adds up, and HTTP/3 wins all with a long start delay', async ({
   local,
   photofinish,
 }) => {
@@ -68,7 +71,7 @@ for (const [kind, protocol, verdict] of OLD_HTTP)
     expect(trial?.adopted).toBe(protocol);
     const quic = trial?.attempts.find((a) => a.protocol === 'h3');
     expect(quic?.error?.code).toBe('udp-refused');
-    // The refusal starts old HTTP at once: it does not wait for the start delay of five seconds.
+    // The refusal starts old HTTP at once instead of after the start delay of five seconds.
     expect(trial?.attempts.find((a) => a.protocol !== 'h3')?.startedMs).toBeLessThan(5000);
   });
 
@@ -92,12 +95,12 @@ test('alt-svc: learns over h2, then connects over h3; silent origins stay on h2'
   expect(stayed?.trials[0]?.adopted).toBe('h2');
 });
 
-test('compare: pairs never overlap, and show who is quicker or that nothing is clear', async ({
+test('compare: pairs never overlap, and show which protocol is faster or that nothing is clear', async ({
   local,
   photofinish,
 }) => {
   const { stdout } = await photofinish(
-    // More than a gain needs: a pair that a busy machine disturbs does not count.
+    // More than a gain needs: a pair disturbed by a busy machine does not count.
     ...['race', local.origins.both.origin, '--mode', 'compare', '--trials', '9', ...COLD],
   );
   const race = documentOf(stdout).races[0];
@@ -170,7 +173,7 @@ test('an unknown root is certificate-invalid on both transports', async ({ local
   expect(trial?.attempts.map((a) => a.error?.code)).toEqual(['certificate-invalid', 'certificate-invalid']);
 });
 
-test('loopback is refused unless it is allowed', async ({ local }) => {
+test('loopback is refused unless allowed', async ({ local }) => {
   const { origin, host, port } = local.origins.both;
   const { code, stdout } = await runPhotofinish([
     'race',

@@ -1,5 +1,5 @@
-// Discovery as the command line does it, with a real DNS server and real origins: what DNS says decides where HTTP/3 is
-// tried on a first visit, and what it fails to say holds nothing up.
+// Discovery by the command line, with a real DNS server and real origins: DNS records decide where HTTP/3 is tried on a
+// first visit, and missing ones delay nothing.
 import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { type HostScript, type RunningDns, startDns } from '../origins/dns.ts';
@@ -15,12 +15,12 @@ interface Found {
 }
 
 interface Worker {
-  /** One name, served twice: over TCP alone, and over UDP alone on another port. */
+  /** One name served at two places: over TCP only, and over UDP only on another port. */
   readonly split: RunningOrigins<'tcp' | 'quic'>;
 }
 
 interface Fixtures {
-  /** Races once, cold, in mode `v3`, asking a DNS server that knows these names. */
+  /** Runs one cold race in mode `v3` with a DNS server that knows these names. */
   readonly race: (
     origin: { readonly origin: string; readonly ca: string },
     names: Readonly<Record<string, HostScript>>,
@@ -62,12 +62,12 @@ const test = base.extend<Fixtures, Worker>({
 const ALLOWED = '--allow-private';
 const H3 = { priority: 1, alpn: ['h3', 'h2'] };
 
-/** Comes after every other answer, so that no race begins before it is known where HTTP/3 is. */
+/** Arrives after every other answer, so that no race begins before the HTTP/3 endpoint is known. */
 function last(...records: string[]) {
   return { records, afterMs: 300 };
 }
 
-/** Where HTTPS records of an origin stand (RFC 9460 section 9.1). */
+/** The owner name of an origin's HTTPS records (RFC 9460 section 9.1). */
 function serviceName({ host, port }: { readonly host: string; readonly port: number }): string {
   return `_${port}._https.${host}`;
 }
@@ -77,7 +77,7 @@ function lookupOf(race: OriginRace, kind: string) {
 }
 
 const SOON_MS = 5;
-/** After a way to a nearby resolver and back. */
+/** Delayed by about a round trip to a nearby resolver. */
 function soon<Data>(...records: Data[]) {
   return { records, afterMs: SOON_MS };
 }
@@ -86,10 +86,7 @@ for (const [how, records] of [
   ['another TargetName', { own: { ...H3, target: 'edge.test' }, edge: null }],
   ['AliasMode', { own: { priority: 0, target: 'edge.test' }, edge: { ...H3, target: '.' } }],
 ] as const)
-  test(`${how}: the addresses of the target are waited for, and HTTP/3 comes first`, async ({
-    local,
-    race,
-  }) => {
+  test(`${how}: the addresses of the target are awaited, and HTTP/3 comes first`, async ({ local, race }) => {
     const { origin, host, port } = local.origins.silent;
     const names: Record<string, HostScript> = {
       [host]: { A: soon(LOOPBACK) },
@@ -97,13 +94,13 @@ for (const [how, records] of [
       'edge.test': { A: soon(LOOPBACK), ...(records.edge && { HTTPS: soon(records.edge) }) },
     };
     const found = await race({ origin, ca: local.caPath }, names, ALLOWED, '--trials', '40');
-    // On a busy machine the DNS server itself may once be later than the resolution delay.
+    // On a busy machine the DNS server itself may occasionally exceed the resolution delay.
     expect(found.race.summary.adoption.h3).toBeGreaterThanOrEqual(38);
     const first = found.race.trials[0]?.attempts[0];
     expect([first?.protocol, first?.host, first?.source]).toEqual(['h3', 'edge.test', 'https-record']);
   });
 
-test('an HTTPS record leads to HTTP/3 on the first visit, though no answer ever advertised it', async ({
+test('an HTTPS record leads to HTTP/3 on the first visit, without any earlier advertisement', async ({
   local,
   race,
 }) => {
@@ -131,12 +128,12 @@ test('an HTTPS record leads to HTTP/3 on the first visit, though no answer ever 
   expect(found.asked).toContain(`HTTPS ${serviceName({ host, port })}`);
 });
 
-test('an ALPN identifier that is no text does not hide the others of its record (RFC 9460 section 7.1.1)', async ({
+test('an ALPN identifier that is not text does not hide the others of its record (RFC 9460 section 7.1.1)', async ({
   local,
   race,
 }) => {
   const { origin, host, port } = local.origins.silent;
-  // The record's target is ".", the name that it stands under (section 2.5.2).
+  // The record's target is ".", its own owner name (section 2.5.2).
   const record = { rdata: '00010000010006028a8a026833' };
   const script = {
     [host]: { A: last(LOOPBACK) },
@@ -148,7 +145,7 @@ test('an ALPN identifier that is no text does not hide the others of its record 
   expect(found.race.discovered.names?.services[0]?.alpn).toContain('h3');
 });
 
-test('a port of three octets spoils its set: neither it nor its port is used (RFC 9460 section 2.2)', async ({
+test('a port of three octets invalidates its RRset: neither it nor its port is used (RFC 9460 section 2.2)', async ({
   local,
   race,
 }) => {
@@ -167,7 +164,7 @@ test('a port of three octets spoils its set: neither it nor its port is used (RF
   expect(found.race.discovered.names?.services.every((service) => service.incompatible)).toBe(true);
 });
 
-test('without an HTTPS record HTTP/2 is all that is tried', async ({ local, race }) => {
+test('without an HTTPS record only HTTP/2 is tried', async ({ local, race }) => {
   const { origin, host } = local.origins.silent;
   const found = await race({ origin, ca: local.caPath }, { [host]: { A: [LOOPBACK] } }, ALLOWED);
   expect(found.code).toBe(0);
@@ -177,7 +174,7 @@ test('without an HTTPS record HTTP/2 is all that is tried', async ({ local, race
   expect(lookupOf(found.race, 'HTTPS')).toMatchObject([{ outcome: 'empty', records: 0 }]);
 });
 
-test('port and target of a record are where HTTP/3 goes; the certificate is still that of the origin', async ({
+test('HTTP/3 uses port and target of the record; the certificate must be that of the origin', async ({
   split,
   race,
 }) => {
@@ -186,7 +183,7 @@ test('port and target of a record are where HTTP/3 goes; the certificate is stil
     { origin: tcp.origin, ca: split.caPath },
     {
       [tcp.host]: { A: last(LOOPBACK) },
-      // Without the hint the origin's own address, known first, may have won before the target's is.
+      // Without the hint the origin's own address, known first, could win before the target's is known.
       [serviceName(tcp)]: {
         HTTPS: [{ priority: 1, target: 'svc.test', alpn: ['h3'], port: quic.port, hints: [LOOPBACK] }],
       },
@@ -218,7 +215,7 @@ test('AliasMode is followed to the services of its target', async ({ local, race
   expect(found.race.discovered.names?.services.map((service) => service.priority)).toEqual([0, 1]);
 });
 
-test('hints are used where the addresses of a target do not come', async ({ local, race }) => {
+test('hints are used if the addresses of a target do not arrive', async ({ local, race }) => {
   const { origin, host, port } = local.origins.silent;
   const found = await race(
     { origin, ca: local.caPath },
@@ -235,10 +232,7 @@ test('hints are used where the addresses of a target do not come', async ({ loca
   ]);
 });
 
-test('a family whose answer is late holds nothing up, nor does an HTTPS answer that is lost', async ({
-  local,
-  race,
-}) => {
+test('a late answer for one family delays nothing, nor does a lost HTTPS answer', async ({ local, race }) => {
   const { origin, host, port } = local.origins.both;
   const late = await race(
     { origin, ca: local.caPath },
@@ -261,7 +255,7 @@ test('a family whose answer is late holds nothing up, nor does an HTTPS answer t
   expect(lookupOf(lost.race, 'HTTPS')).toMatchObject([{ outcome: 'failed', records: 0 }]);
 });
 
-test('a server that fails is dns-failed, a name without addresses no-address', async ({ local, race }) => {
+test('a failing server is dns-failed, a name without addresses no-address', async ({ local, race }) => {
   const { origin, host } = local.origins.both;
   const failing = await race(
     { origin, ca: local.caPath },
@@ -272,10 +266,7 @@ test('a server that fails is dns-failed, a name without addresses no-address', a
   expect([empty.code, empty.race.error?.code]).toEqual([1, 'no-address']);
 });
 
-test('what DNS says may not lead into the own network, unless the user allows it', async ({
-  local,
-  race,
-}) => {
+test('DNS may not lead into the local network, unless the user allows it', async ({ local, race }) => {
   const { origin, host, port } = local.origins.both;
   const ca = local.caPath;
   const inner = await race({ origin, ca }, { [host]: { A: [LOOPBACK] } });

@@ -1,5 +1,5 @@
-// `photofinish explain` against real servers it has never seen: each verdict that a race can reach, with the words that
-// an operator acts on, and the memory it leaves.
+// `photofinish explain` against real, unknown servers: each verdict that a race can reach, with the text that an
+// operator acts on, and its effect on the host cache.
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { OriginRace, RaceDocument } from '@photofinish/shared/race/outcome';
@@ -21,19 +21,19 @@ import { test as base, expect, type Kind, reachLocal, runPhotofinish } from './f
 
 /** Nothing listens there, so that no name leaves the machine. */
 const NO_RESOLVER = ['--resolver', '127.0.0.1:1'];
-/** Patience with peers that never answer; those that do need a small part of it. */
+/** For peers that never respond; the others need a small part of it. */
 const TIMEOUT_MS = '1000';
 
 interface Fixtures {
-  /** Origins of the test's own; they end with it. */
+  /** Origins of the current test; they end with it. */
   readonly serve: <Name extends string>(
     origins: Record<Name, OriginSettings>,
   ) => Promise<RunningOrigins<Name>>;
-  /** A UDP port on loopback that takes everything and never answers. */
+  /** A UDP port on loopback that accepts everything and never responds. */
   readonly silence: () => Promise<number>;
-  /** A DNS server on loopback that knows these names; gives the options that ask it. */
+  /** A DNS server on loopback that knows these names; returns the options that select it. */
   readonly resolver: (names: Readonly<Record<string, HostScript>>) => Promise<string[]>;
-  /** Explains with a host cache of the test's own; local origins are within reach. */
+  /** Runs `explain` with the test's own host cache; local origins are allowed. */
   readonly explain: (origin: string, ...args: string[]) => Promise<ExplainResult>;
 }
 
@@ -84,7 +84,7 @@ const test = base.extend<Fixtures>({
   },
 });
 
-/** What lets the command line reach origins of the test's own. */
+/** The options that let the command line reach the test's own origins. */
 function reach<Name extends string>({ caPath, origins }: RunningOrigins<Name>): string[] {
   return reachLocal(caPath, Object.values<RunningOrigin>(origins));
 }
@@ -114,7 +114,7 @@ for (const [kind, code, words, h3Works] of KINDS)
     expect(verdict.findings.some((finding) => finding.code === 'h3-available')).toBe(h3Works);
     expect([race.mode, race.memory, race.trials.length]).toEqual(['race', 'none', 1]);
     expect([v3?.mode, v3?.memory]).toEqual(['v3', 'none']);
-    // Without an HTTPS record a first visit knows of TCP alone.
+    // Without an HTTPS record, TCP is the only option on a first visit.
     expect(v3?.trials[0]?.adopted).toBe(kind === 'h1only' ? 'http/1.1' : 'h2');
     expect(compare !== null).toBe(h3Works);
     if (h3Works) expect(verdictText(verdict)).toMatch(GAIN);
@@ -129,7 +129,7 @@ test('Caddy, the independent server, is explained like any other', async ({ loca
   expect(explanation.alternatives.map(({ alpn, port }) => [alpn, port])).toContainEqual(['h3', caddy.port]);
 });
 
-test('a wrong port is found although the own port speaks HTTP/3', async ({ serve, explain }) => {
+test('a wrong port is detected although the origin’s own port speaks HTTP/3', async ({ serve, explain }) => {
   const wrong = await freePort();
   const running = await serve({ a: { host: 'wrong-port.test', h3: true, altSvc: `h3=":${wrong}"` } });
   const { port, origin } = running.origins.a;
@@ -141,7 +141,7 @@ test('a wrong port is found although the own port speaks HTTP/3', async ({ serve
   expect(explanation.altSvc?.mode).toBe('alt-svc');
 });
 
-test('bad syntax is found, whole and in part', async ({ serve, explain }) => {
+test('bad syntax is detected, whole and in part', async ({ serve, explain }) => {
   const running = await serve({
     all: { host: 'syntax.test', h3: true, altSvc: 'h3=443' },
     some: { host: 'some-syntax.test', h3: true, altSvc: 'h3=":443"; ma=1, h3=443' },
@@ -171,7 +171,7 @@ test('a host without an address and one without the certificate are wrong advert
     'at nowhere.test:444, a name without an address',
   );
 
-  // A resolver that is dead proves nothing about the name.
+  // A dead resolver proves nothing about the name.
   const unknown = await explain(nowhere.origin, ...reach(running));
   expect(unknown.explanation.verdict.code).toBe('h3-advertised-unreachable');
   expect(verdictText(unknown.explanation.verdict)).toContain('the DNS lookup of nowhere.test failed');
@@ -183,7 +183,11 @@ test('a host without an address and one without the certificate are wrong advert
   );
 });
 
-test('an HTTPS record advertises too, alone or against Alt-Svc', async ({ serve, resolver, explain }) => {
+test('an HTTPS record advertises too, on its own or in conflict with Alt-Svc', async ({
+  serve,
+  resolver,
+  explain,
+}) => {
   const running = await serve({
     told: { host: 'told.test', h3: true },
     promised: { host: 'promised.test', h3: false },
@@ -198,7 +202,7 @@ test('an HTTPS record advertises too, alone or against Alt-Svc', async ({ serve,
     [at(promised)]: { ...here, HTTPS: [{ priority: 1, target: '.', alpn: ['h3', 'h2'] }] },
     [at(half)]: { ...here, HTTPS: [{ priority: 1, target: '.', alpn: ['h2'] }] },
   });
-  // Names are looked up, so nothing is pinned.
+  // Names are looked up, so no address is pinned.
   const ask = async ({ origin }: RunningOrigin) =>
     (await explain(origin, '--ca', running.caPath, ...dns)).explanation;
 
@@ -221,7 +225,7 @@ test('an HTTPS record advertises too, alone or against Alt-Svc', async ({ serve,
   expect(textsOf(differs)).toContain('Add h3 to the record’s alpn');
 });
 
-test('the network is blamed only with the evidence of other hosts, and cleared by one that is reached', async ({
+test('the network is blamed only with evidence from other hosts, and cleared by one that is reached', async ({
   local,
   serve,
   silence,
@@ -258,7 +262,7 @@ test('the network is blamed only with the evidence of other hosts, and cleared b
   expect(cleared.remembered?.h3?.untilMs).toBeGreaterThan(cleared.atMs);
 });
 
-test('what is remembered is shown and decides nothing', async ({ local, explain }) => {
+test('remembered results are shown and do not decide the verdict', async ({ local, explain }) => {
   const { origin } = local.origins.both;
   const first = (await explain(origin)).explanation;
   expect(first.remembered).toBeNull();
@@ -268,7 +272,7 @@ test('what is remembered is shown and decides nothing', async ({ local, explain 
   expect(second.race.trials[0]?.cacheHit).toBe(false);
 });
 
-test('a dead host, a name without an address and a forbidden one: unknown, why, and exit 1', async ({
+test('a dead host, a name without an address and a forbidden one: unknown, the reason, and exit 1', async ({
   local,
   explain,
 }) => {
@@ -291,10 +295,13 @@ test('a dead host, a name without an address and a forbidden one: unknown, why, 
   expect(stdout).toContain('Allow it with --allow-private.');
 });
 
-test('for people: the verdict first, 80 columns, no escapes into a pipe', async ({ local, dir }) => {
+test('terminal output: the verdict first, 80 columns, no escape sequences into a pipe', async ({
+  local,
+  dir,
+}) => {
   const { origin } = local.origins.silent;
   const args = ['explain', origin, '--cache', `${dir}/c.db`, ...NO_RESOLVER];
-  // The test runner asks every child for colours.
+  // The test runner requests colours from every child process.
   const unasked = { FORCE_COLOR: undefined };
   const all = reachLocal(local.caPath, Object.values(local.origins));
   const { code, stdout } = await runPhotofinish([...args, ...all], unasked);
@@ -323,7 +330,7 @@ test('bad usage is exit 2 with one line and nothing else', async ({ local, dir }
   }
 });
 
-test('a record whose own name has no address is named, and no race is advised that was run', async ({
+test('a record whose target has no address is named, and a race that was run is not suggested', async ({
   serve,
   resolver,
   explain,
@@ -341,7 +348,7 @@ test('a record whose own name has no address is named, and no race is advised th
   expect(textsOf(explanation)).not.toContain('Race it again');
 });
 
-test('a record and a header that lead to one address and port do not contradict each other', async ({
+test('a record and a header that lead to the same address and port do not contradict each other', async ({
   serve,
   resolver,
   explain,
@@ -358,7 +365,7 @@ test('a record and a header that lead to one address and port do not contradict 
   expect(explanation.verdict.findings.map(({ code }) => code)).not.toContain('h3-advertisement-wrong');
 });
 
-test('a place that only a record names and that stayed silent is gone to until that is proven', async ({
+test('an endpoint named only in a record that stays silent is tried until that is proven', async ({
   serve,
   silence,
   resolver,
@@ -383,11 +390,7 @@ test('a place that only a record names and that stayed silent is gone to until t
   expect(verdictText(verdict)).toContain(`${record.port} in its HTTPS record`);
 });
 
-test('a record that DNS is too late to tell of is unknown, not missing', async ({
-  serve,
-  resolver,
-  explain,
-}) => {
+test('a record that arrives too late is unknown, not missing', async ({ serve, resolver, explain }) => {
   const running = await serve({ page: { host: 'late.test', h3: false } });
   const { origin, host, port } = running.origins.page;
   const record = { priority: 1, target: '.', alpn: ['h3'] };

@@ -1,5 +1,5 @@
-// Every code of the failure taxonomy, provoked by a real peer and told apart by the command line. The names say all
-// that there is to say: code, how it came to it, whose peer, and over which transport.
+// Every code of the failure taxonomy, provoked by a real peer and identified by the command line. Titles give code,
+// cause, peer and transport.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -47,7 +47,7 @@ for (const [how, peer, mode, where] of HARMLESS)
     expect(trial?.firstByteMs).not.toBeNull();
   });
 
-/** What an origin's record says when nothing could be attempted. */
+/** The origin's record when nothing could be attempted. */
 const UNATTEMPTED: readonly (readonly [
   AttemptErrorCode,
   string,
@@ -64,7 +64,7 @@ const UNATTEMPTED: readonly (readonly [
     async () => ['--resolve', `${HOST}:443:10.0.0.1`],
   ],
 ];
-/** Allowed or not: nothing is sent there, and nobody is asked. */
+/** Allowed or not: nothing is sent there, and no name is looked up. */
 const BAD_PORT = 25;
 
 const FAILING: HostScript = { A: 'SERVFAIL', AAAA: 'SERVFAIL', HTTPS: 'SERVFAIL' };
@@ -89,7 +89,7 @@ for (const [code, how, peer, options] of UNATTEMPTED)
     expect([exit, race.trials]).toEqual([1, []]);
   });
 
-test('port-blocked: a port to which browsers do not connect (our guard)', async () => {
+test('port-blocked: a port that browsers refuse to connect to (our guard)', async () => {
   const reach = ['--resolve', `${HOST}:${BAD_PORT}:127.0.0.1`, '--allow-private'];
   const origin = `https://${HOST}:${BAD_PORT}`;
   const { code, stdout } = await runPhotofinish(['race', origin, '--memory', 'none', '--json', ...reach]);
@@ -122,7 +122,7 @@ const OBSTRUCTED: readonly ObstructionCase[] = [
   ['udp-refused', 'ICMP port unreachable', 'h3', 'server', { transport: 'udp', effect: 'refuse' }],
   ['tcp-timeout', 'a black hole', 'h2', 'server', { transport: 'tcp', effect: 'drop' }],
   ['tcp-refused', 'a reset', 'h2', 'server', { transport: 'tcp', effect: 'refuse' }],
-  // The server's handshake fits into datagrams of 1200 bytes; its answer needs a wider one.
+  // The server's handshake fits into datagrams of 1200 bytes; its response needs a larger one.
   [
     'response-timeout',
     'a path MTU black hole',
@@ -150,13 +150,13 @@ test.describe('in a network of our own', () => {
         const error = failureOf(obstructed.stdout);
         expect(error?.code, error?.message).toBe(code);
         if (mode === 'h2') return;
-        // The same path without the obstacle: it was that and nothing else.
+        // The same path without the obstacle shows that nothing else was the cause.
         const clear = await client.run(PHOTOFINISH, args);
         expect(raceOf(clear.stdout).trials[0]?.adopted).toBe('h3');
       });
 });
 
-test('every code is provoked by one of these, but the one that no peer may ever provoke', () => {
+test('every code is provoked by one of these, except the one that no peer may provoke', () => {
   const codes = [...CASES, ...UNATTEMPTED, ...OBSTRUCTED].map(([code]) => code);
   const provoked = new Set([...codes, 'cancelled', 'internal', 'port-blocked']);
   expect(provoked).toEqual(new Set(ATTEMPT_ERROR_CODES));

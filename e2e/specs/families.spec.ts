@@ -1,5 +1,5 @@
-// Both address families raced for real: an origin with an IPv4 and an IPv6 address, and paths on which one family or
-// one transport is dead. HTTP/3 counts as lost only when it is lost on both.
+// Real races over both address families: an origin with an IPv4 and an IPv6 address, and paths on which one family or
+// one transport is blocked. HTTP/3 counts as lost only if it is lost on both.
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type Attempt, type RaceDocument, raceDocumentSchema } from '@photofinish/shared/race/outcome';
@@ -12,12 +12,12 @@ import type { HostScript } from '../origins/dns.ts';
 import { startOrigins } from '../origins/start.ts';
 import { expect, test } from './fixtures.ts';
 
-/** The scripted DNS server, which runs in a namespace as a program of its own. */
+/** The scripted DNS server, which runs as a program inside a namespace. */
 const DNS_SERVER = fileURLToPath(new URL('../origins/dns.ts', import.meta.url));
 
 /**
- * Starts a DNS server on UDP port 53 of one of the namespace's IPv4 addresses; it ends with the network. Gives
- * `address:port`, as `--resolver` takes it. Rejects if it cannot listen.
+ * Starts a DNS server on UDP port 53 of one of the namespace's IPv4 addresses; it ends with the network. Returns
+ * `address:port`, the format of `--resolver`. Rejects if it cannot listen.
  */
 async function startDnsInside(
   inside: Namespace,
@@ -31,28 +31,28 @@ async function startDnsInside(
     throw new Error(`the DNS server ended: ${complaints.join('')}`);
   });
   const [resolver] = await Promise.race([once(server.stdout.setEncoding('utf8'), 'data'), ended]);
-  // What ends it later is the end of the network.
+  // A later exit is the end of the network.
   ended.catch(() => {});
   return resolver.trim();
 }
 
 const HOST = 'both.test';
-/** The origin's port, the one that browsers and the helper assume. */
+/** The default port of browsers and helper. */
 const PORT = 443;
 
 /** A client and an origin that speaks HTTP/3 and HTTP/2 at one address of each family; DNS names both. */
 interface Testbed {
   readonly server: Peer;
-  /** What lets the command line find the origin by DNS, and trust it. */
+  /** Options that let the command line find the origin by DNS, and trust it. */
   readonly byName: readonly string[];
-  /** As `byName`, but at this one address, without a look-up. */
+  /** Like `byName`, but with this address, without a look-up. */
   pinned(address: string): readonly string[];
-  /** `photofinish race` on the client, its document checked. Rejects if it prints none. */
+  /** Runs `photofinish race` on the client and validates its document. Rejects if there is none. */
   race(...args: string[]): Promise<RaceDocument>;
   close(): Promise<void>;
 }
 
-/** Where that cannot be done it rejects, so ask `networkUnavailable` first. */
+/** Rejects if networks are unavailable; check `networkUnavailable` first. */
 async function openTestbed(): Promise<Testbed> {
   const network = await openNetwork();
   const { client } = network;
@@ -89,7 +89,7 @@ async function openTestbed(): Promise<Testbed> {
 
 type Transport = Obstacle['transport'];
 
-// To the origin's port only: names must be found even where UDP is dead.
+// Only for the origin's port: DNS must work even if UDP is blocked.
 const obstacle =
   (effect: Obstacle['effect']) =>
   (transport: Transport, family: 4 | 6): Obstacle => ({ transport, family, effect, port: PORT });
@@ -101,7 +101,7 @@ interface Case {
   readonly obstacles: readonly Obstacle[];
   readonly adopted: 'h3' | 'h2';
   readonly family: 4 | 6;
-  /** Attempts that must have been made, and how they must have failed. */
+  /** Attempts that must have been made, with their failures. */
   readonly failures?: readonly (readonly [Attempt['protocol'], 4 | 6, string])[];
 }
 
@@ -147,9 +147,9 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** So long that HTTP/3 has been tried on both families before old HTTP begins, however busy the machine is. */
+/** So long that HTTP/3 has been tried on both families before old HTTP starts, even on a busy machine. */
 const PATIENT = ['--start-delay', '2000'];
-/** The same for each address: a way that is open is used before the next is tried. */
+/** The same for each address: a reachable one is used before the next is tried. */
 const ONE_BY_ONE = ['--attempt-delay', '1000', '--timeout', '10000'];
 const COLD = ['--memory', 'none'];
 
@@ -192,7 +192,7 @@ for (const [mode, options] of [
       expect(broken && adopted === 'h3', 'HTTP/3 that was used is not called broken').toBe(false);
     });
 
-test('race: HTTP/3 over IPv4 is found when UDP is lost on IPv6 only, late or in time, and is used from then on', async ({
+test('race: HTTP/3 over IPv4 is found if UDP is lost on IPv6 only, late or in time, and used from then on', async ({
   dir,
 }) => {
   await open().server.obstruct([drop('udp', 6)]);
@@ -206,7 +206,7 @@ test('race: HTTP/3 over IPv4 is found when UDP is lost on IPv6 only, late or in 
   expect(second?.trials[0]).toMatchObject({ cacheHit: true, adopted: 'h3' });
 });
 
-test('race: with both families dead it ends at its deadline, adopting nothing', async () => {
+test('race: with both families blocked it ends at its deadline, adopting nothing', async () => {
   await open().server.obstruct([drop('udp', 4), drop('udp', 6), drop('tcp', 4), drop('tcp', 6)]);
   const document = await open().race('--timeout', '1500', ...COLD, ...open().pinned(addressOf(6)));
   const [trial] = document.races[0]?.trials ?? [];

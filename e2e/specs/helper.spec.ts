@@ -1,4 +1,4 @@
-// P2's rules where they show: on the wire and in the servers' logs, across processes that share nothing but the cache.
+// The rules of P2 as observable on the wire and in server logs, across processes that share only the host cache.
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
@@ -10,15 +10,15 @@ import { expect, runPhotofinish, test } from './fixtures.ts';
 const LOOPBACK = '127.0.0.1';
 const HOST = 'behind.test';
 /**
- * Far more than a TCP and TLS handshake on loopback, so that old HTTP is always first, and far less than the second after
- * which old HTTP comes to the help of an HTTP/3 that is known to work.
+ * Far more than a TCP and TLS handshake on loopback, so that old HTTP is always first, and far less than the second
+ * after which old HTTP is started in addition to an HTTP/3 that is known to work.
  */
 const UDP_DELAY_MS = 500;
 
-/** One number for TCP, passed on at once, and UDP, passed on late or (null) never. */
+/** One port number for TCP, forwarded at once, and UDP, forwarded with a delay or (null) never. */
 interface Relay {
   readonly port: number;
-  /** UDP datagrams that came from the client. */
+  /** UDP datagrams received from the client. */
   readonly datagrams: () => number;
   stop(): void;
 }
@@ -80,7 +80,7 @@ async function relayTo(target: number, udpDelayMs: number | null): Promise<Relay
   };
 }
 
-/** An origin behind a relay, raced with memory `full` by a process of its own each time. */
+/** An origin behind a relay, raced with memory `full` by a new process each time. */
 async function behind(udpDelayMs: number | null, cache: string) {
   const seen: SeenRequest[] = [];
   const running = await startOrigins({
@@ -89,7 +89,7 @@ async function behind(udpDelayMs: number | null, cache: string) {
   });
   const relay = await relayTo(running.origins.behind.port, udpDelayMs);
   const memory = ['--memory', 'full', '--cache', cache, '--network', 'here'];
-  // A fresh attempt would join on a slow machine alone.
+  // A fresh attempt would start only on a slow machine.
   const args = [...memory, '--no-fresh-quic', '--allow-private', '--json'];
   const reach = ['--ca', running.caPath, '--resolve', `${HOST}:${relay.port}:${LOOPBACK}`];
   return {
@@ -101,7 +101,7 @@ async function behind(udpDelayMs: number | null, cache: string) {
       const race = v.parse(raceDocumentSchema, JSON.parse(stdout)).races[0];
       return { race, trial: race?.trials[0] };
     },
-    /** The protocols of the requests that the last race sent; the server tells of them by a way of its own. */
+    /** The protocols of the requests of the last race, as reported by the server separately. */
     requests: () => seen.map(({ protocol }) => protocol),
     async stop() {
       relay.stop();
@@ -110,7 +110,7 @@ async function behind(udpDelayMs: number | null, cache: string) {
   };
 }
 
-test('a comparison of what plainly differs ends as soon as it is decided', async ({ dir }) => {
+test('a comparison with a plain difference ends as soon as it is decided', async ({ dir }) => {
   const origin = await behind(60, `${dir}/cache.db`);
   try {
     const { race } = await origin.race('--mode', 'compare', '--trials', '40');
@@ -118,7 +118,7 @@ test('a comparison of what plainly differs ends as soon as it is decided', async
     expect(failed).toBe(0);
     expect(comparison?.quicker).toBe('h2');
     expect(gainMs).toBeLessThan(0);
-    // Seven pairs at the least, and a few more only where the machine was busier than the delay is long.
+    // At least seven pairs, and a few more only if the machine was busier than the delay is long.
     expect(comparison?.pairs).toBeGreaterThanOrEqual(7);
     expect(comparison?.pairs).toBeLessThan(20);
   } finally {
@@ -126,7 +126,7 @@ test('a comparison of what plainly differs ends as soon as it is decided', async
   }
 });
 
-test('late HTTP/3 is learnt, sends no second request, and is adopted alone by the next process', async ({
+test('late HTTP/3 is learnt, sends no second request, and is the only one adopted by the next process', async ({
   dir,
 }) => {
   const origin = await behind(UDP_DELAY_MS, `${dir}/cache.db`);
@@ -144,7 +144,7 @@ test('late HTTP/3 is learnt, sends no second request, and is adopted alone by th
   await origin.stop();
 });
 
-test('where UDP is swallowed the next process sends not one datagram', async ({ dir }) => {
+test('if UDP is dropped, the next process sends no datagram', async ({ dir }) => {
   const origin = await behind(null, `${dir}/cache.db`);
   const first = await origin.race('--timeout', '3000');
   expect(first.trial?.adopted).toBe('h2');

@@ -1,5 +1,6 @@
-// Servers that mean harm, over QUIC and TCP, three at once beside one that works: each is left within its time and bounds,
-// while forecasts and the other race go on. Certificate compression, and so its bombs, is offered by neither transport.
+// Malicious servers, over QUIC and TCP, three at a time in addition to a working one: each race stays within its
+// limits, while forecasts and the other race continue. Neither transport offers certificate compression, so
+// decompression bombs are impossible.
 import { writeFileSync } from 'node:fs';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { raceBesideForecasts } from '../helper/beside.ts';
@@ -24,16 +25,16 @@ const QUIC_PEERS = [
   'unknown-frames',
   'qpack-bomb',
 ] as const;
-/** Three beside one that works: as many races as there may be at once. */
+/** Three plus a working one: the maximum number of concurrent races. */
 const AT_ONCE = 3;
 /** A trial has 3 s; the rest is for a busy machine. */
 const MOST_RACE_MS = 6000;
-/** Four races, each of which may take 20 MiB. */
+/** Four races, each of which may use 20 MiB. */
 const MOST_MIB = 80;
 const MOST_FORECAST_MS = 2000;
-/** What is sent to answer a flood: acknowledgements at the most, and those of what is read. */
+/** Datagrams sent in response to a flood: at most acknowledgements of what is read. */
 const MOST_DATAGRAMS_SENT = 4100;
-/** What is read of a connection, and what stands in the kernels' buffers of both ends. */
+/** What is read from a connection, plus the kernel buffers of both ends. */
 const MOST_SENT_BYTES = 24 * 2 ** 20;
 
 interface Hostile {
@@ -58,7 +59,7 @@ async function begin(
   writeFileSync(config, JSON.stringify(settings), { mode: 0o600 });
   const helper = openHelper(config);
   await greet(helper);
-  // Both transports are loaded, and have been used.
+  // Loads both transports and uses each once.
   for (const [id, port, mode] of [
     [2, aioquic.ports['settings-twice'], 'h3'],
     [3, good, 'h2'],
@@ -67,7 +68,7 @@ async function begin(
   return { helper, good };
 }
 
-/** Races them three at a time with a good one beside them; gives each one's record. */
+/** Races them three at a time together with a working one; returns the record of each. */
 async function raceAll({ helper, good }: Scene, hostile: readonly Hostile[], mode: 'h3' | 'h2') {
   const records = new Map<string, OriginRace>();
   const beforeMiB = residentMiB(helper.pid);

@@ -1,5 +1,5 @@
-// Zones that mean harm: thousands of addresses, services that lead to more of them, aliases without an end. Each is raced
-// over the port while forecasts are asked for; what it may cost others and this machine is bounded, whatever it says.
+// Malicious zones: thousands of addresses, services with thousands more, endless aliases. Each is raced over the port
+// while forecasts are requested; the cost to others and to this machine is bounded, whatever the zone contains.
 import { writeFileSync } from 'node:fs';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { raceBesideForecasts } from '../helper/beside.ts';
@@ -12,15 +12,17 @@ import { expect, runPhotofinish, test } from './fixtures.ts';
 
 const MOST_ATTEMPTS = 64;
 const MOST_PLACES = 24;
-/** Over what a helper holds that has raced before. Garbage that waits to be collected counts. */
+/** In addition to a helper that has raced before; includes uncollected garbage. */
 const MOST_MIB = 20;
-/** Of the slowest forecast, on a machine that is busy with other tests and the zone; `npm run bench -- hostile` has the goal. */
+/**
+ * Of the slowest forecast, on a machine busy with other tests and the zone; `npm run bench -- hostile` has the target.
+ */
 const MOST_FORECAST_MS = 2000;
 /** A trial has 3 s and its look-up too; the rest is for a busy machine. */
 const MOST_RACE_MS = 8000;
 
 for (const [name, zoneAt] of Object.entries(HOSTILE_ZONES))
-  test(`${name}: attempts, time and memory are bounded, and forecasts go on`, async ({ dir }) => {
+  test(`${name}: attempts, time and memory are bounded, and forecasts continue`, async ({ dir }) => {
     const port = await refusingUdpPort();
     const dns = await startDns({ ...zoneAt(port), 'warm.test': { A: addresses(1, 39) } });
     const config = `${dir}/config.json`;
@@ -55,7 +57,7 @@ for (const [name, zoneAt] of Object.entries(HOSTILE_ZONES))
     dns.stop();
   });
 
-test('explain comes to its end and tells how many addresses it left', async ({ dir }) => {
+test('explain terminates and reports how many addresses it skipped', async ({ dir }) => {
   const port = await refusingUdpPort();
   const dns = await startDns(manyTargets(port));
   const reach = ['--resolver', dns.resolver, '--allow-private', '--cache', `${dir}/cache.db`];

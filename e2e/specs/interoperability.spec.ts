@@ -1,5 +1,5 @@
-// What the helper says of servers by other hands, against what each of them logged: which protocols it speaks, the
-// verdict, and how many requests came over which protocol.
+// The helper's results for third-party servers, compared with the servers' logs: supported protocols, the verdict, and
+// the number of requests over each protocol.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
@@ -15,10 +15,7 @@ const sorted = (protocols: readonly (string | null)[]) =>
   protocols.filter((protocol) => protocol !== null).sort();
 
 for (const stack of presentStacks())
-  test(`${stack.name}: protocols, verdict and requests are those of its own log`, async ({
-    authority,
-    dir,
-  }) => {
+  test(`${stack.name}: protocols, verdict and requests match its own log`, async ({ authority, dir }) => {
     const certificate = authority.certificates[HOST];
     if (certificate === undefined) throw new Error(`no certificate for ${HOST}`);
     const own = join(dir, 'stack');
@@ -42,7 +39,7 @@ for (const stack of presentStacks())
       expect(adopted.filter((protocol) => protocol === 'h2')).toHaveLength(PAIRS);
       expect(adopted.filter((protocol) => protocol === 'h3')).toHaveLength(h3 ? PAIRS : 0);
       expect(sorted(await served())).toEqual(sorted(adopted));
-      // No browser uses HTTP/3 under the tests' own root.
+      // No browser uses HTTP/3 with the tests' root.
       const verdict = h3 ? 'h3-private-root' : 'h3-not-offered';
       expect(race?.verdict.code).toBe(verdict);
 

@@ -1,4 +1,4 @@
-// What analyses the laboratory's records: its own tests, and its program on a record as people run it.
+// The analysis of the laboratory's records: its unit tests, and its program on a record as users run it.
 import { cp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
@@ -8,7 +8,7 @@ import { scratchDirectory, TOP } from '../scratch.ts';
 
 const FIXTURES = join(TOP, 'e2e/lab/report/fixtures');
 
-test('its figures are those of the first analysis, and it judges by the rule', async () => {
+test('its figures match the first analysis, and it applies the decision rule', async () => {
   const tests = [...PYTHON_FLAGS, '-m', 'unittest', 'report.test_report'];
   const { code, stderr } = await runCommand(PYTHON, tests, { cwd: join(TOP, 'e2e/lab') });
   expect(code, stderr).toBe(0);
@@ -22,7 +22,7 @@ const TABLES = {
 };
 
 for (const [name, tables] of Object.entries(TABLES))
-  test(`a report of ${name} has a page that runs nothing, JSON and tables`, async () => {
+  test(`a report of ${name} has a page without scripts, JSON and tables`, async () => {
     const dir = await scratchDirectory('lab-report');
     try {
       await cp(join(FIXTURES, name), dir, { recursive: true });
@@ -48,7 +48,7 @@ for (const [name, tables] of Object.entries(TABLES))
     }
   });
 
-test('what is no record is refused', async () => {
+test('an invalid record is rejected', async () => {
   const { code, stderr } = await runCommand(process.execPath, ['e2e/lab/report.ts', 'docs'], { cwd: TOP });
   expect(code).toBe(1);
   expect(stderr).toContain('meta.json');

@@ -1,4 +1,4 @@
-// The laboratory's smoke test, as people run it, and what it leaves behind.
+// The laboratory's smoke test as users run it, and the record it writes.
 import { expect, test } from '@playwright/test';
 import { runCommand } from '../child-process.ts';
 import { GO_MISSING } from '../go-programs.ts';
@@ -10,16 +10,16 @@ import { TOP } from '../scratch.ts';
 
 const BUILDING_TIMEOUT_MS = 10 * 60_000;
 const RACES = ['race', 'race-known', 'go-race'];
-/** Both ways together, on the link without loss. */
+/** Both directions together, on the link without loss. */
 const ROUND_TRIP_MS = 50;
-/** Clocks are read a little before and after what they measure. */
+/** Clocks are read slightly before and after what they measure. */
 const ROUNDING_MS = 1;
 const BUSY_MS = 1000;
 
-test('the laboratory measures two links, and what it finds is within what chance allows', async () => {
+test('the laboratory measures two links, with results within the bounds of chance', async () => {
   const why = await networkUnavailable('tun');
   test.skip(why !== null, why ?? '');
-  // The first time it builds Caddy and the paper's code with Go.
+  // The first run builds Caddy and the paper's code with Go.
   test.setTimeout(BUILDING_TIMEOUT_MS);
   const { code, stdout, stderr } = await runCommand(process.execPath, ['e2e/lab/quick.ts'], { cwd: TOP });
   test.skip(stderr.includes(GO_MISSING), GO_MISSING);
@@ -41,7 +41,7 @@ test('the laboratory measures two links, and what it finds is within what chance
     for (const [name, raced] of Object.entries(races)) {
       expect(raced, name).toHaveLength(20);
       const adopted = raced.filter((trial) => trial.adopted === 'h3');
-      // P2 found 99.7 % and 91 %: chance undercuts this less than once in a million.
+      // P2 found 99.7 % and 91 %: the probability of fewer is below one in a million.
       expect(adopted.length, `${name} at ${cell.id}`).toBeGreaterThanOrEqual(cell.loss === 0 ? 17 : 10);
       const times = raced.flatMap(({ establishedMs }) => establishedMs ?? []).toSorted((a, b) => a - b);
       expect(times[0], `${name} at ${cell.id}`).toBeGreaterThanOrEqual(cell.delayMs - ROUNDING_MS);

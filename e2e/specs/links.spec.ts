@@ -1,5 +1,5 @@
-// The laboratory's own links, measured from outside: what is asked for is what packets meet. Counts have bounds that
-// chance passes once in millions; of time only what no busy machine can undercut is asserted.
+// The laboratory's links, measured from outside: packets experience what was configured. Counts have bounds that chance
+// exceeds once in millions; times are asserted only as lower bounds, which a busy machine cannot violate.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -35,7 +35,7 @@ test.afterEach(async () => {
 });
 
 for (const family of [4, 6] as const)
-  test(`IPv${family}: a round trip takes both delays, and at once what is changed while running`, async () => {
+  test(`IPv${family}: a round trip takes both delays, and changes at runtime apply at once`, async () => {
     const { client, peers } = await openTun({ delayMs: DELAY_MS });
     const { server } = peers;
     const echo = await startEcho(server);
@@ -50,7 +50,7 @@ for (const family of [4, 6] as const)
     expect(up.shortestUs).toBeGreaterThanOrEqual(DELAY_MS * 1000);
   });
 
-test('losses are as many as asked, in each direction by itself', async () => {
+test('losses are as configured, in each direction independently', async () => {
   const { client, peers } = await openTun({});
   const { server } = peers;
   const echo = await startEcho(server);
@@ -70,7 +70,7 @@ test('losses are as many as asked, in each direction by itself', async () => {
   expect(Math.abs(up.lost - datagrams * 0.3)).toBeLessThan(WIDE * deviation);
 });
 
-test('a rate lets no more through than it says, and a short queue loses the rest', async () => {
+test('a rate lets no more through than configured, and a short queue drops the rest', async () => {
   // 1228 bytes with the headers of UDP and IPv4 take 9.824 ms.
   const { client, peers } = await openTun({});
   const { server } = peers;
@@ -100,7 +100,7 @@ test('a path MTU black hole passes Initials and nothing longer', async () => {
   expect((await server.report()).up.oversized).toBe(5);
 });
 
-test('an obstacle is met by what it names and by nothing else, until it is taken away', async () => {
+test('an obstacle affects what it names and nothing else, until it is removed', async () => {
   const network = await openNetwork();
   opened.push(network);
   const { client, peers } = network;
@@ -118,7 +118,7 @@ test('an obstacle is met by what it names and by nothing else, until it is taken
   expect(await counter.read()).toBe(9);
 });
 
-test('a shaped link is netem where the kernel has it, else a forwarder', async () => {
+test('a shaped link is netem if the kernel has it, otherwise a forwarder', async () => {
   const shape: Shape = { delayMs: DELAY_MS, loss: { kind: 'independent', share: 0 } };
   const network = await openNetwork({ link: { kind: 'shaped', shape } });
   opened.push(network);
@@ -135,7 +135,7 @@ test('a shaped link is netem where the kernel has it, else a forwarder', async (
   expect(Math.min(...after.roundTripsMs)).toBeGreaterThanOrEqual(3 * DELAY_MS);
 });
 
-test('the installed tc understands what is said to netem', async () => {
+test('the installed tc understands our netem arguments', async () => {
   const { client } = await openTun({});
   const shapes: Shape[] = [
     {},
@@ -145,7 +145,7 @@ test('the installed tc understands what is said to netem', async () => {
   ];
   const say = (words: readonly string[]) =>
     client.run('tc', ['qdisc', 'replace', 'dev', 'lo', 'root', 'netem', ...words]);
-  // Words that tc does not know never reach the kernel, whose own answer is all that a kernel without netem has.
+  // Arguments that tc does not know never reach the kernel, whose answer is all that remains without netem.
   const NOT_HERE = 'Error: Specified qdisc kind is unknown.';
   expect((await say(['delay', 'soon'])).stderr).not.toContain(NOT_HERE);
   for (const shape of shapes) {
@@ -154,7 +154,7 @@ test('the installed tc understands what is said to netem', async () => {
   }
 });
 
-/** What a process's command line or a namespace still says of a network. */
+/** Process command lines and namespaces that still mention a network. */
 async function traces(name: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry));
   const commands = pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''));
@@ -164,10 +164,12 @@ async function traces(name: string): Promise<string[]> {
 }
 
 const AS_NOBODY = ['--reuid=65534', '--regid=65534', '--clear-groups'];
-/** What root has on its path may lie where nobody else may look. */
+/** Directories on root's path may be inaccessible to other users. */
 const EVERYBODYS = { ...process.env, PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
 
-/** A directory that anybody may enter, which the usual one is not where it lies in somebody's home; null: none is. */
+/**
+ * A directory accessible to every user, which the usual one is not if it is in a home directory; null if there is none.
+ */
 async function placeForNobody(): Promise<string | null> {
   for (const place of [tmpdir(), '/tmp', '/var/tmp']) {
     const enter = await runCommand('setpriv', [...AS_NOBODY, 'test', '-x', place], { env: EVERYBODYS });
@@ -176,7 +178,7 @@ async function placeForNobody(): Promise<string | null> {
   return null;
 }
 
-/** What a link of nobody's own needs: its sources, its program, and a Node that anybody may run. */
+/** What an unprivileged user's link needs: its sources, its program, and a Node that any user may run. */
 async function copyForNobody(place: string): Promise<{ dir: string; node: string }> {
   const dir = await mkdtemp(join(place, 'photofinish-nobody-'));
   await chmod(dir, 0o755);
@@ -201,7 +203,7 @@ async function copyForNobody(place: string): Promise<{ dir: string; node: string
   return { dir, node };
 }
 
-test('who is not root has networks of their own where users may have namespaces', async () => {
+test('unprivileged users have their own networks where user namespaces are allowed', async () => {
   const place = await placeForNobody();
   test.skip(place === null, 'there is no temporary directory that anybody may enter');
   const { dir, node } = await copyForNobody(place ?? '');
@@ -246,7 +248,7 @@ test('who is not root has networks of their own where users may have namespaces'
   }
 });
 
-test('what is set apart comes later and holds nothing else up', async () => {
+test('packets set apart arrive later and delay no others', async () => {
   const { client, peers } = await openTun({});
   const { server } = peers;
   const echo = await startEcho(server);
@@ -260,7 +262,7 @@ test('what is set apart comes later and holds nothing else up', async () => {
   expect(up.shortestUs).toBeLessThan(5 * DELAY_MS * 1000);
 });
 
-test('an owner that is killed leaves nothing behind, neither namespaces nor processes', async () => {
+test('a killed owner leaves nothing behind, neither namespaces nor processes', async () => {
   const script = `
     import { openNetwork } from './network/open.ts';
     const { client } = await openNetwork({ link: { kind: 'tun' } });

@@ -1,5 +1,5 @@
-// The machine carried from one network to another, in namespaces: what tells networks apart, what does not, and what a
-// change does to races under way and to forecasts.
+// A machine that moves between networks, in namespaces: what identifies a network, what does not, and the effect of a
+// change on races under way and on forecasts.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
@@ -13,9 +13,9 @@ import { test as base, expect } from './fixtures.ts';
 
 const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
 const ORIGIN = 'https://a.test';
-/** Behind every gateway, where nobody answers. */
+/** Behind every gateway; nothing responds there. */
 const BLACK_HOLE = '10.99.0.1';
-/** A look is good for 250 ms; a machine under test may be slow beyond that, but not by this much. */
+/** A network look-up is valid for 250 ms; a busy machine may take longer, but not this long. */
 const NOTICED_MS = 30_000;
 
 type Place = 'home' | 'cafe';
@@ -23,9 +23,9 @@ type Place = 'home' | 'cafe';
 interface Machine {
   readonly net: Network<Place>;
   readonly settings: string;
-  /** Makes a gateway the default one, in place of any other. */
+  /** Makes a gateway the only default one. */
   join(place: Place, family?: '-4' | '-6'): Promise<void>;
-  /** A helper in the machine's namespace, greeted. */
+  /** A helper in the machine's namespace, after the `hello` exchange. */
   helper(): Promise<HelperConversation>;
 }
 
@@ -45,7 +45,7 @@ const test = base.extend<{ machine: Machine }>({
     const allowed = { allowPrivate: ['10.0.0.0/8'], cache: 'cache.db', logs: 'helper.log' };
     await writeFile(settings, JSON.stringify(allowed), { mode: 0o600 });
     try {
-      // What is not for a gateway itself it swallows.
+      // The gateway drops packets for other hosts.
       for (const peer of Object.values(net.peers))
         await peer.run('sh', [
           '-c',
@@ -119,13 +119,13 @@ async function expected(helper: HelperConversation): Promise<unknown> {
   return forecast?.expected.protocol;
 }
 
-/** Waits until the helper sees another network than this one, and gives its key. */
+/** Waits until the helper sees another network than this one, and returns its key. */
 async function networkAfter(helper: HelperConversation, before: unknown): Promise<unknown> {
   await expect.poll(() => helper.network(), { timeout: NOTICED_MS }).not.toBe(before);
   return helper.network();
 }
 
-/** The same cable, gateway address and all, but another box at its end. */
+/** The same cable and gateway address, but another device at its end. */
 async function replaceBox(machine: Machine, peer: Peer, mac: string): Promise<void> {
   await machine.net.client.ip('link', 'set', peer.clientDevice, 'down');
   await peer.ip('link', 'set', 'link0', 'address', mac);
@@ -151,7 +151,7 @@ test('the key outlives the helper, and is the same before and after the gateway 
   expect(await third.network()).toBe(key);
 });
 
-test('no route is no network; a route makes one; the same addresses behind another box make another', async ({
+test('no route is no network; a route makes one; the same addresses behind another device make another', async ({
   machine,
 }) => {
   const helper = await machine.helper();
@@ -166,10 +166,7 @@ test('no route is no network; a route makes one; the same addresses behind anoth
   expect(other).not.toBe(home);
 });
 
-test('forecasts come from the rows of the network the machine is on, and return with it', async ({
-  machine,
-  dir,
-}) => {
+test('forecasts use the rows of the current network, and return with it', async ({ machine, dir }) => {
   await machine.join('home');
   const helper = await machine.helper();
   const home = await helper.network();
@@ -194,7 +191,7 @@ test('forecasts come from the rows of the network the machine is on, and return 
   for (const secret of [ipv4, lladdr, clientDevice]) expect(log).not.toContain(secret);
 });
 
-test('a race under way when the network changes is cancelled, and leaves nothing behind on either', async ({
+test('a race under way when the network changes is cancelled, and leaves no record for either', async ({
   machine,
 }) => {
   await machine.join('home');
@@ -215,7 +212,7 @@ test('a race under way when the network changes is cancelled, and leaves nothing
   expect(stats).toMatchObject({ origins: 0, races: 0 });
 });
 
-test('the command line stops a series that relies on memory, and says why', async ({ machine, dir }) => {
+test('the command line stops a series that relies on memory, with the reason', async ({ machine, dir }) => {
   await machine.join('home');
   const attempts = await machine.net.client.countSent({ transport: 'tcp', port: 443 });
   const options = [
@@ -244,7 +241,7 @@ test('the command line stops a series that relies on memory, and says why', asyn
   expect(race?.error).toEqual({ code: 'cancelled', message: 'the network changed' });
 });
 
-/** What wg-quick does: the main table keeps its default route, which only marked packets still take. */
+/** What wg-quick does: the main table keeps its default route, which only marked packets still use. */
 async function leadInto(client: Namespace, device: string): Promise<() => Promise<void>> {
   const rule = ['not', 'fwmark', '51820', 'table', '51820'];
   await client.ip('address', 'add', '10.64.0.2/32', 'dev', device);
@@ -257,7 +254,7 @@ async function leadInto(client: Namespace, device: string): Promise<() => Promis
   };
 }
 
-test('a tunnel that only policy rules lead into is seen, and its end too', async ({ machine }) => {
+test('a tunnel reached only by policy rules is detected, and so is its end', async ({ machine }) => {
   const why = await networkUnavailable('tun');
   test.skip(why !== null, why ?? '');
   await machine.join('home');
@@ -279,7 +276,7 @@ test('a tunnel that only policy rules lead into is seen, and its end too', async
   await tunnel.close();
 });
 
-test('a tunnel that packets still go into while no program holds it is not taken for the network beneath', async ({
+test('a tunnel that still has routes but no program is not mistaken for the network beneath', async ({
   machine,
 }) => {
   await machine.join('home');
@@ -290,7 +287,7 @@ test('a tunnel that packets still go into while no program holds it is not taken
   expect(await networkAfter(helper, bare)).toMatch(/^net-/);
 });
 
-test('a network that only a rule leads to is recognised by its gateway all the same', async ({ machine }) => {
+test('a network reached only by a rule is still identified by its gateway', async ({ machine }) => {
   const { client, peers } = machine.net;
   const leadTo = (peer: Peer) =>
     client.ip('route', 'replace', 'default', 'via', peer.ipv4, 'dev', peer.clientDevice, 'table', '100');
@@ -306,7 +303,7 @@ test('a network that only a rule leads to is recognised by its gateway all the s
   await expect.poll(() => helper.network(), { timeout: NOTICED_MS }).toBe(home);
 });
 
-test('over IPv6 alone networks are told apart too', async ({ machine }) => {
+test('IPv6-only networks are distinguished too', async ({ machine }) => {
   const { client, peers } = machine.net;
   for (const peer of Object.values(peers))
     await client.ip('-4', 'address', 'flush', 'dev', peer.clientDevice);

@@ -1,4 +1,4 @@
-// What each test origin promises, as a browser finds it: all other specs stand on this.
+// What each test origin guarantees, as a browser sees it: all other specs depend on it.
 import type { Page } from '@playwright/test';
 import { chromiumTab } from '../browsers/chromium-tab.ts';
 import { launchChromium, type RunningChromium } from '../browsers/launch-chromium.ts';
@@ -11,7 +11,10 @@ import { test as base, expect, type Kind } from './fixtures.ts';
 const VISITS = 5;
 
 interface BrowseFixture {
-  /** A page of a browser without the extension that has learnt nothing of the test's origins; with `extraArgs` its own. */
+  /**
+   * A page of a browser without the extension that has learnt nothing about the test's origins; with `extraArgs` a
+   * separate browser.
+   */
   browse: (extraArgs?: readonly string[]) => Promise<Page>;
 }
 
@@ -36,7 +39,7 @@ const test = base.extend<BrowseFixture, { plain: RunningChromium }>({
   },
 });
 
-/** What the server says it answered over, which does not depend on the browser's own account. */
+/** The protocol according to the server, independent of the browser's account. */
 const serversWord = (page: Page) => page.locator('#protocol').textContent();
 
 for (const kind of ['both', 'hidden'] as const) {
@@ -60,7 +63,7 @@ const UNCHANGING = [
 ] as const;
 
 for (const [kind, protocol, name] of UNCHANGING) {
-  test(`${kind}: ${name} however often it is visited`, async ({ local, browse }) => {
+  test(`${kind}: ${name} on every visit`, async ({ local, browse }) => {
     const page = await browse();
     for (let visit = 0; visit < VISITS; visit += 1) {
       await page.goto(local.origins[kind].origin);
@@ -70,10 +73,7 @@ for (const [kind, protocol, name] of UNCHANGING) {
   });
 }
 
-test('silent speaks HTTP/3 to those who ask, advertiseOnly and h2only refuse it', async ({
-  local,
-  browse,
-}) => {
+test('silent speaks HTTP/3 when asked, advertiseOnly and h2only refuse it', async ({ local, browse }) => {
   const { silent, advertiseOnly, h2only } = local.origins;
   const forced = [silent, advertiseOnly, h2only].map(({ host, port }) => `${host}:${port}`);
   const page = await browse([`--origin-to-force-quic-on=${forced.join(',')}`]);
@@ -84,7 +84,7 @@ test('silent speaks HTTP/3 to those who ask, advertiseOnly and h2only refuse it'
   }
 });
 
-test('only the hidden origin keeps its protocol from other pages', async ({ local, browse }) => {
+test('only the hidden origin hides its protocol from other pages', async ({ local, browse }) => {
   const page = await browse();
   const { both, hidden, h2only } = local.origins;
   await page.goto(`${both.origin}/page?resources=6&from=${hidden.origin},${h2only.origin}`);
@@ -99,7 +99,7 @@ test('only the hidden origin keeps its protocol from other pages', async ({ loca
   expect(protocolsOf(h2only.origin)).toEqual(['h2', 'h2', 'h2']);
 });
 
-test('300 resources from six origins all arrive, each over what its origin speaks', async ({
+test('300 resources from six origins all arrive, each over a protocol its origin speaks', async ({
   local,
   browse,
 }) => {
@@ -120,7 +120,7 @@ test('300 resources from six origins all arrive, each over what its origin speak
   expect(wrong).toEqual([]);
 });
 
-test('resources have the size and the caching asked for, and HEAD has their headers', async ({
+test('resources have the requested size and caching, and HEAD has their headers', async ({
   local,
   browse,
 }) => {
@@ -159,7 +159,7 @@ test('the second visit to /sw is answered by its service worker', async ({ local
   expect(await navigationProtocol(chromiumTab(page))).toBe('');
 });
 
-test('an origin that cannot listen says which', async ({ local }) => {
+test('an origin that cannot listen is named in the error', async ({ local }) => {
   const { port } = local.origins.h2only;
   const taken = { host: 'taken.test', h3: false, port };
   await expect(startOrigins({ origins: { taken } })).rejects.toThrow(

@@ -1,5 +1,5 @@
-// What a release gives to others, used as they would: stores' archives unpacked and loaded, npm's packages installed into
-// an empty directory without a network, and everything made twice.
+// The release packages, used as their recipients would: store archives unpacked and loaded, npm packages installed into
+// an empty directory without network access, and everything built twice.
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -37,7 +37,7 @@ const test = base.extend<Record<never, never>, { release: Release }>({
   ],
 });
 
-/** The one package whose name begins so. */
+/** The only package whose name begins with this. */
 function named({ directory, packages }: Release, beginning: RegExp): string {
   const found = packages.filter(({ name }) => beginning.test(name));
   expect(found).toHaveLength(1);
@@ -59,7 +59,7 @@ async function unpackTo(directory: string, archive: string): Promise<void> {
   }
 }
 
-/** Chromium's id of an extension without a key: of its directory's path, as of a key. */
+/** Chromium's id of an extension without a key, derived from its directory's path instead. */
 async function idOfDirectory(directory: string): Promise<string> {
   const digest = createHash('sha256')
     .update(await realpath(directory))
@@ -67,7 +67,7 @@ async function idOfDirectory(directory: string): Promise<string> {
   return [...digest.slice(0, 32)].map((digit) => 'abcdefghijklmnop'[Number.parseInt(digit, 16)]).join('');
 }
 
-/** npm, with nothing but the files that are given to it. */
+/** npm, with only the given package files. */
 async function npmInstall(
   directory: string,
   files: readonly string[],
@@ -80,7 +80,9 @@ async function npmInstall(
   await runOrThrow('npm', args, { cwd: directory, env });
 }
 
-/** Runs the command of the package in `directory`, with a home of its own; never rejects for an exit code. */
+/**
+ * Runs the command of the package in `directory`, with its own home directory; never rejects because of an exit code.
+ */
 function run(directory: string, home: string, args: readonly string[]): Promise<ProgramResult> {
   const env = { PATH: process.env.PATH, HOME: home };
   return runCommand(join(directory, 'node_modules/.bin/photofinish'), args, { env });
@@ -91,7 +93,7 @@ const helperFiles = (release: Release): string[] => [
   named(release, /^photofinish-quic-/),
 ];
 
-test('made twice, every package has the same bytes, and the sums are theirs', async ({ release, dir }) => {
+test('built twice, every package has the same bytes, and the checksums match', async ({ release, dir }) => {
   const again = join(dir, 'again');
   await writeRelease(again);
   const sums = await readFile(join(release.directory, SUMS_FILE), 'utf8');
@@ -127,20 +129,20 @@ test("the stores' editions are what was built, without a key, with every licence
   }
 });
 
-/** The bill of materials in an archive of either form. */
+/** The bill of materials in an archive of either format. */
 async function billIn(archive: string): Promise<unknown> {
   if (archive.endsWith('.zip')) return json((await unpacked(archive))[SBOM_FILE]);
   const args = ['-xzOf', archive, `package/${SBOM_FILE}`];
   return JSON.parse(await runOrThrow('tar', args));
 }
 
-/** What a bill is of and what it names, as far as it is asked here. */
+/** The subject and components of a bill, as far as they are checked here. */
 const billSchema = v.object({
   metadata: v.object({ component: v.object({ name: v.string(), version: v.string() }) }),
   components: v.array(v.object({ purl: v.string(), licenses: v.array(v.unknown()) })),
 });
 
-test('every package has a bill of what it holds of others, in CycloneDX 1.6', async ({ release }) => {
+test('every package has a bill of its third-party components, in CycloneDX 1.6', async ({ release }) => {
   const { version } = json(await readFile(join(TOP, 'package.json')));
   const held: Record<string, readonly string[]> = {};
   for (const { name } of release.packages.filter((each) => !each.name.includes('source'))) {
@@ -159,7 +161,7 @@ test('every package has a bill of what it holds of others, in CycloneDX 1.6', as
   );
 });
 
-test('the addon names no place that it was built in', async () => {
+test('the addon contains no path of its build machine', async () => {
   const addon = await readFile(join(TOP, 'native-host/dist/photofinish-quic.node'), 'latin1');
   expect(addon).toContain('/cargo/registry/src/');
   for (const place of [TOP, homedir(), process.env.CARGO_HOME].filter(
@@ -168,7 +170,7 @@ test('the addon names no place that it was built in', async () => {
     expect(addon.includes(`${place}`), place).toBe(false);
 });
 
-test('the source archive holds what an archive is built from and nothing built', async ({ release }) => {
+test('the source archive has the sources of the archives and no build output', async ({ release }) => {
   test.skip(!release.packages.some(({ name }) => name.includes('source')), 'not a git checkout');
   const archive = named(release, /^photofinish-source-/);
   const names = Object.keys(await unpacked(archive)).map((name) => name.replace(/^photofinish-[\d.]+\//, ''));
@@ -177,7 +179,7 @@ test('the source archive holds what an archive is built from and nothing built',
   expect(names.filter((name) => /(^|\/)(node_modules|dist|target|\.git)\//.test(name))).toEqual([]);
 });
 
-test('npm installs the helper offline; it races HTTP/3, installs itself and is found sound', async ({
+test('npm installs the helper offline; it races HTTP/3, installs itself and passes the doctor’s checks', async ({
   release,
   dir,
   local,
@@ -282,7 +284,7 @@ test("the store's edition of Chromium has another id, which install admits; the 
   expect(await greet()).toMatchObject({ type: 'hello', protocol: WIRE_PROTOCOL });
 });
 
-/** A project of somebody's that has the fixtures, the helper and Playwright, which its own install would have fetched. */
+/** A user's project with the fixtures, the helper and Playwright, which its own install would have fetched. */
 async function projectWithFixtures(directory: string, packages: readonly string[]): Promise<void> {
   await npmInstall(directory, packages, ['--legacy-peer-deps']);
   const modules = join(directory, 'node_modules');
@@ -300,7 +302,7 @@ test('the site comes over HTTP/2', async ({ page, photofinish }) => {
 });
 `;
 
-/** Where the local servers are and whom to trust, as any Playwright is told; nothing else is configured. */
+/** Tells Playwright's Chromium where the local servers are and whom to trust; nothing else is configured. */
 function somebodysConfig({ origins, spki, caPath }: Local): string {
   const hosts = Object.values(origins).map(({ host }) => `${host}:9`);
   const resolve = Object.values(origins).map(({ host, port }) => [`${host}:${port}`, '127.0.0.1']);
@@ -322,7 +324,7 @@ function somebodysConfig({ origins, spki, caPath }: Local): string {
   return `export default { use: ${JSON.stringify(use, null, 2)} };\n`;
 }
 
-/** What Playwright's JSON reporter tells, as far as it is asked here. */
+/** The output of Playwright's JSON reporter, as far as it is checked here. */
 const resultsSchema = v.object({
   stats: v.object({ expected: v.number(), unexpected: v.number() }),
   suites: v.array(
@@ -344,14 +346,14 @@ const resultsSchema = v.object({
   ),
 });
 
-test('somebody’s Playwright finds the fixtures with extension and helper, and its report is attached', async ({
+test('a user’s Playwright finds the fixtures with extension and helper, and its report is attached', async ({
   release,
   dir,
   local,
 }) => {
   test.skip(findBrowser('chromium') === null, 'chromium is not installed');
   const project = join(dir, 'project');
-  // As a shell writes out the one line of the instructions: photofinish-*.tgz.
+  // As a shell expands the command of the instructions: photofinish-*.tgz.
   const packages = (await readdir(release.directory)).filter((name) => /^photofinish-.*\.tgz$/.test(name));
   expect(packages).toHaveLength(3);
   await projectWithFixtures(

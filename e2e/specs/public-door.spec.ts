@@ -1,5 +1,5 @@
-// An example for other people's tests, and the proof that the public door is enough: besides the servers it visits it
-// uses nothing but what `@photofinish/e2e/playwright` offers.
+// An example for other people's tests, and proof that the public fixtures suffice: apart from its servers it uses only
+// what `@photofinish/e2e/playwright` exports.
 import { adoption, test as base, expect } from '@photofinish/e2e/playwright';
 import { ORIGIN_KINDS, type RunningOrigins, startOrigins } from '../origins/start.ts';
 
@@ -15,7 +15,7 @@ const test = base.extend<object, { served: RunningOrigins<'both' | 'h2only'> }>(
     },
     { scope: 'worker' },
   ],
-  // The servers' root is one that browsers do not know: where they are and whom to trust is said as to any Chromium.
+  // Browsers do not know the servers' root: addresses and trust are configured as for any Chromium.
   launchOptions: [
     async ({ served }, use) => {
       const hosts = Object.values(served.origins).map(({ host }) => `${host}:9`);
@@ -32,7 +32,7 @@ const test = base.extend<object, { served: RunningOrigins<'both' | 'h2only'> }>(
     },
     { scope: 'worker' },
   ],
-  // Torn down after the attaching, which depends on it.
+  // Torn down after the report is attached, which depends on it.
   photofinishOptions: async ({ served }, use, { attachments }) => {
     const resolve = Object.values(served.origins).map(({ host, port }) => [`${host}:${port}`, '127.0.0.1']);
     const helper = {
@@ -48,7 +48,7 @@ const test = base.extend<object, { served: RunningOrigins<'both' | 'h2only'> }>(
   },
 });
 
-test('a site that rolls out HTTP/3 is reached over it on a later visit', async ({
+test('a site that deploys HTTP/3 is reached over it on a later visit', async ({
   page,
   photofinish,
   served,
@@ -68,13 +68,13 @@ test('a site that rolls out HTTP/3 is reached over it on a later visit', async (
   expect(await photofinish.report()).toMatchObject({ schema: 'photofinish.report/2' });
 });
 
-test('a resource’s origin is asked for by its name', async ({ page, served }) => {
+test('a resource’s origin can be queried by name', async ({ page, served }) => {
   const { both: page1, h2only: cdn } = served.origins;
   await page.goto(`${page1.origin}/page?resources=4&from=${cdn.origin}`);
   await expect(page).toHaveUsedProtocol('h2', { origin: cdn.origin });
 });
 
-test('what is not so fails with the reason', async ({ page, served }) => {
+test('a failed assertion gives the reason', async ({ page, served }) => {
   await page.goto(served.origins.h2only.origin);
   const failure = await expect(page)
     .toHaveUsedProtocol('h3', { timeout: 1000 })

@@ -1,4 +1,4 @@
-// Hosts that refuse over both protocols at one port, and what `explain` makes of it: each refusal in its own words.
+// Hosts that refuse over both protocols on one port, and the result of `explain`: a specific text for each refusal.
 import { type Explanation, explanationSchema } from '@photofinish/shared/verdict/explanation';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import * as v from 'valibot';
@@ -25,7 +25,7 @@ const http2 =
   ({ identity }, port) =>
     startHttp2(identity, HTTP2_ACTS[act], { port });
 
-/** What aioquic does over HTTP/3, and Node beside it over TCP. */
+/** aioquic's behaviour over HTTP/3, and Node's on the same port over TCP. */
 const REFUSALS: readonly (readonly [Behaviour, StartTcpPeer, says: RegExp, never: RegExp])[] = [
   [
     'misdirected',
@@ -33,7 +33,7 @@ const REFUSALS: readonly (readonly [Behaviour, StartTcpPeer, says: RegExp, never
     /it does not serve peer\.test on this port\. .* came with an Alt-Svc header, which clients ignore/,
     /offering HTTP\/3|connects/,
   ],
-  // As nginx does for `return 444`.
+  // Like nginx's `return 444`.
   ['reset', http2('reset'), /ends it without a response \(.*INTERNAL_ERROR/, /offering HTTP\/3|connects/],
   [
     'certificate-required',
@@ -54,7 +54,9 @@ for (const [name, beside, says, never] of REFUSALS)
     expect(verdictText(verdict)).not.toMatch(never);
   });
 
-test('a draft of HTTP/3 advertised where QUIC is refused: QUIC is to listen first', async ({ dir }) => {
+test('a draft of HTTP/3 is advertised but QUIC refused: first make the server listen on QUIC', async ({
+  dir,
+}) => {
   const settings: OriginSettings = { host: 'draft.test', h3: false, altSvc: 'h3-29=":443"' };
   const running = await startOrigins({ origins: { settings } });
   const { origin, port } = running.origins.settings;

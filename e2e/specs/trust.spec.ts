@@ -1,5 +1,5 @@
-// Every chain is served on both transports and judged on both: over QUIC by webpki, over TCP by OpenSSL and then by the
-// QUIC side's rules as well. Whatever one of the two refuses is `certificate-invalid` on either.
+// Every chain is served and verified on both transports: over QUIC by webpki, over TCP by OpenSSL and then by the QUIC
+// side's rules as well. Whatever either refuses is `certificate-invalid` on both.
 import {
   type AttemptError,
   type CertificateReason,
@@ -13,7 +13,7 @@ import { test as base, expect, runPhotofinish } from './fixtures.ts';
 
 const HOST = 'www.peer.test';
 const LOOPBACK = '127.0.0.1';
-/** Lets Node's server present chains that its client would not take. */
+/** Lets Node's server present chains that its client would reject. */
 const ANY_STRENGTH = 'DEFAULT:@SECLEVEL=0';
 
 const GOOD = [
@@ -28,26 +28,26 @@ const GOOD = [
   'constrained-in-bounds',
 ] as const;
 
-/** What is wrong, and the reason that is given over QUIC and over TCP: one word where the two verifiers agree. */
+/** The defect, and the reason given over QUIC and over TCP: one value if the two verifiers agree. */
 const BAD: Readonly<
   Record<string, CertificateReason | readonly [quic: CertificateReason, tcp: CertificateReason]>
 > = {
   expired: 'expired',
   'not-yet-valid': 'not-yet-valid',
   'wrong-name': 'wrong-name',
-  // Node would fall back to the common name: webpki's word counts.
+  // Node would fall back to the common name: webpki's result counts.
   'common-name-only': 'wrong-name',
   'wildcard-too-wide': 'wrong-name',
   'unknown-root': 'unknown-issuer',
   'self-signed': 'unknown-issuer',
-  // OpenSSL would take it.
+  // OpenSSL would accept it.
   'authority-as-leaf': 'other',
-  // webpki trusts a root for ever, so the QUIC side leaves it out of its list.
+  // webpki never treats a root as expired, so the QUIC side removes it from its list.
   'expired-root': ['unknown-issuer', 'expired'],
   'expired-intermediate': 'expired',
   'missing-intermediate': 'unknown-issuer',
   'intermediate-no-ca': 'other',
-  // webpki does not read what a key may be used for: a rule of our own.
+  // webpki does not check key usage: an additional rule of ours.
   'intermediate-may-not-sign': 'other',
   'intermediate-for-clients': 'other',
   'path-too-long': 'other',
@@ -57,7 +57,7 @@ const BAD: Readonly<
   'key-may-not-sign': 'other',
   'critical-unknown': 'other',
   sha1: 'other',
-  // webpki asks nothing of the leaf's key: a rule of our own.
+  // webpki does not check the leaf's key: an additional rule of ours.
   'rsa-1024': 'other',
   'rsa-1024-intermediate': ['bad-signature', 'other'],
   tampered: 'bad-signature',
@@ -74,7 +74,7 @@ interface ServersByChain {
 
 const hostOf = (name: string) => (name === 'address' ? LOOPBACK : HOST);
 
-/** Races every chain by one protocol in one run; gives the only trial of each. */
+/** Races every chain over one protocol in one run; returns the only trial of each. */
 async function raceAll({ ports }: ServersByChain, mode: Mode, caFiles: readonly string[]) {
   const places = NAMES.map((name) => ({ host: hostOf(name), port: ports[mode][name] }));
   const origins = places.map(({ host, port }) => `https://${host}:${port}`);
@@ -127,7 +127,7 @@ const errorOf = (trial: Trial | undefined): AttemptError | undefined => trial?.a
 
 for (const name of GOOD)
   for (const mode of MODES)
-    test(`${name} is trusted over ${mode}, under a root that is not publicly known`, ({ judged }) => {
+    test(`${name} is trusted over ${mode}, under a private root`, ({ judged }) => {
       const raced = judged[mode].get(name);
       expect(raced?.trial?.adopted, errorOf(raced?.trial)?.message).toBe(mode);
       expect(raced?.knownRoot).toBe(false);
@@ -142,7 +142,7 @@ for (const [name, reasons] of Object.entries(BAD)) {
     test(`${name} is certificate-invalid over ${mode}: ${reason}`, ({ judged }) => {
       const error = errorOf(judged[mode].get(name)?.trial);
       expect(error).toMatchObject({ code: 'certificate-invalid', reason });
-      // The reason in front, then words that are more than an identifier.
+      // The reason first, then text that is more than an identifier.
       expect(error?.message).toMatch(new RegExp(`^${reason}: \\S+ .+`));
     });
 }

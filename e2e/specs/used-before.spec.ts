@@ -1,9 +1,10 @@
-// HTTP/3 used before and HTTP/2 now, in Chromium: Firefox waits for a QUIC server that has gone until its page gives up.
+// HTTP/3 used before and HTTP/2 now, in Chromium only: Firefox waits for a QUIC server that has gone until its page
+// times out.
 import { navigationProtocol, visitUntil } from '../browsers/tab.ts';
 import { startOrigins } from '../origins/start.ts';
 import { expect, test } from './fixtures.ts';
 
-test('HTTP/3 before and HTTP/2 now is no first visit', async ({ open, authority }) => {
+test('HTTP/3 before and HTTP/2 now is not a first visit', async ({ open, authority }) => {
   const site = { host: 'both.test', h3: true, altSvc: 'auto' } as const;
   const before = await startOrigins({ origins: { a: site }, certifiedBy: authority });
   const { origin, port } = before.origins.a;

@@ -1,4 +1,4 @@
-// Container tabs, which only Firefox has: what is visited in one is never raced by itself.
+// Container tabs, a Firefox feature: visits in them never start automatic races.
 import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { expect } from '../fixtures.ts';
 import { chooseRaceTime, racedModes, servedTest } from '../steps.ts';

@@ -1,5 +1,5 @@
-// In private windows Firefox refuses the extension's pages every database, and where it never remembers history the
-// background too. Options are there all the same.
+// In private windows Firefox denies the extension's pages all databases, and with history disabled the background too.
+// Options work nevertheless.
 import { join } from 'node:path';
 import { launchFirefox } from '../../browsers/launch-firefox.ts';
 import type { Tab } from '../../browsers/tab.ts';
@@ -15,13 +15,13 @@ async function exclude(options: Tab, site: string): Promise<void> {
   await expect(options.find('#never-list')).toMention(site);
 }
 
-test('options in a private window are those of every other, and are saved for all', async ({ open }) => {
+test('options in a private window are the same as elsewhere, and saved for all windows', async ({ open }) => {
   const session = await open({ own: true, helper: false });
   await session.allowPrivateWindows();
   const options = await session.openPage(OPTIONS);
   await exclude(options, 'a.test');
   await options.evaluate(() => chrome.windows.create({ incognito: true }).then(() => null));
-  // The window opened last has it.
+  // The window opened last has focus.
   const privately = await session.openPage(OPTIONS);
   expect(await privately.evaluate(() => chrome.extension.inIncognitoContext)).toBe(true);
   await expect(privately.find('#never-list')).toMention('a.test');
@@ -31,7 +31,7 @@ test('options in a private window are those of every other, and are saved for al
   await expect(privately.part('trouble')).toSay('');
 });
 
-test('where Firefox never remembers history, options hold until it ends, and none are believed', async ({
+test('if Firefox never remembers history, options last until it exits, and older ones are ignored', async ({
   dir,
 }) => {
   const places = {

@@ -1,4 +1,5 @@
-// Steering over time, which only Firefox obeys: away from HTTP/3 that is broken here, across restarts, and the one switch.
+// Steering over time, which only Firefox supports: away from HTTP/3 that is broken here, across restarts, and the
+// switch.
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { visitUntil } from '../../browsers/tab.ts';
@@ -6,10 +7,10 @@ import type { RunningOrigin } from '../../origins/start.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
 import { protocolOfVisit, racedPopup, STEERED_VISITS, turnSteering } from '../steps.ts';
 
-/** Where the helper finds an origin whose UDP is dead; the browser finds it where it lives. */
+/** At this address the helper finds the origin without UDP; the browser uses the origin's real address. */
 const NO_UDP_ADDRESS = '127.0.0.2';
 
-/** Passes TCP on to an origin from an address at which nothing hears UDP. */
+/** Forwards TCP to an origin from an address on which nothing listens on UDP. */
 async function forwardTcp({ port }: RunningOrigin): Promise<Server> {
   const server = createServer((client) => {
     const origin = connect(port, '127.0.0.1');
@@ -21,7 +22,7 @@ async function forwardTcp({ port }: RunningOrigin): Promise<Server> {
   return server;
 }
 
-test('a page already used over h3 returns to h2 where the helper finds HTTP/3 broken', async ({
+test('a page already used over h3 returns to h2 if the helper finds HTTP/3 broken', async ({
   local,
   open,
 }) => {
@@ -48,7 +49,7 @@ test('a page already used over h3 returns to h2 where the helper finds HTTP/3 br
 
     await popup.part('steer-press').click();
     await expect(popup.part('steer')).not.toMention('Kept off HTTP/3');
-    // Firefox keeps to the connection that it has, however often the server advertises; a new run has none.
+    // Firefox keeps its existing connection, however often the server advertises; after a restart it has none.
     await session.restart();
     await visitUntil(await session.newTab(), both.origin, 'h3');
   } finally {
@@ -56,7 +57,7 @@ test('a page already used over h3 returns to h2 where the helper finds HTTP/3 br
   }
 });
 
-test('the one switch undoes everything, also what an earlier run of the browser steered', async ({
+test('the switch undoes everything, including steering from an earlier run of the browser', async ({
   local,
   open,
 }) => {
@@ -82,7 +83,7 @@ test('the one switch undoes everything, also what an earlier run of the browser 
   await expect(popup.part('steer')).toMention('steering is off');
 });
 
-test('our header is no word of the server, also on answers that wake the background up', async ({
+test('our header is not mistaken for the server’s, even on responses that wake the background', async ({
   local,
   open,
   dir,
@@ -95,7 +96,7 @@ test('our header is no word of the server, also on answers that wake the backgro
   const chosen = await racedPopup(session, tab);
   await chosen.part('steer-press').click();
   await expect(chosen.part('steer')).toMention('Steered to HTTP/3');
-  // Its port would wake the background by itself.
+  // Its open port would wake the background.
   await chosen.tab.close();
   for (let visit = 0; visit < 3; visit += 1) {
     await session.stopBackground();
