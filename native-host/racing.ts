@@ -13,9 +13,9 @@ import type { Discovering } from './discover/discovering.ts';
 import { openDiscovering } from './discover/discovery.ts';
 import { openDns } from './discover/dns.ts';
 import { loadQuicAddon } from './quic/addon.ts';
-import type { Contenders } from './race/drive.ts';
-import { h2Contender } from './race/h2.ts';
-import { h3Contender } from './race/h3.ts';
+import type { Transports } from './race/drive.ts';
+import { h2Transport } from './race/h2.ts';
+import { h3Transport } from './race/h3.ts';
 import { watchEventLoop } from './race/lateness.ts';
 import { nextPoll } from './race/next-poll.ts';
 import { withVerdict } from './race/race-record.ts';
@@ -38,12 +38,12 @@ export interface RacingParts {
 }
 
 /** What is asked of one race; how it is run, and what is remembered, is the business of this door. */
-export type RaceSpec = Omit<RaceOptions, 'discovery' | 'known' | 'contenders' | 'clock' | 'watchLateness'>;
+export type RaceSpec = Omit<RaceOptions, 'discovery' | 'known' | 'transports' | 'clock' | 'watchLateness'>;
 
 /** Runs one race to its record; with memory `full` the outcome is in the cache when it resolves. */
 export type Racing = (spec: RaceSpec) => Promise<OriginRace>;
 
-/** Without the addon no source is known; what HTTP/3 lacks then is said by its own contender. */
+/** Without the addon no source is known; what HTTP/3 lacks then is said by its own transport. */
 function sourceFor(destination: string): string | null {
   try {
     return loadQuicAddon().sourceAddressFor(destination);
@@ -116,7 +116,7 @@ export async function openRacing(parts: RacingParts): Promise<Racing> {
   keepYoungGenerationSmall();
   const trust = await readTrust(parts.ca, parts.postQuantum);
   if (!trust.ok) throw new Error(trust.message);
-  const contenders: Contenders = { h3: h3Contender(trust.value), h2: h2Contender(trust.value) };
+  const transports: Transports = { h3: h3Transport(trust.value), h2: h2Transport(trust.value) };
   const discovery = discoveryOf(parts);
   return async (spec) => {
     const known = knownOf(parts, spec);
@@ -124,7 +124,7 @@ export async function openRacing(parts: RacingParts): Promise<Racing> {
       ...spec,
       discovery,
       ...(known !== null && { known }),
-      contenders,
+      transports,
       clock: parts.clock,
       watchLateness: watchEventLoop,
     });

@@ -1,4 +1,4 @@
-// One list of roots and one judge for both contenders: what they hold, and what is said about CA files that cannot be used.
+// One list of roots and one judge for both transports: what they hold, and what is said about CA files that cannot be used.
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

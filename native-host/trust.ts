@@ -1,4 +1,4 @@
-// Whom the helper trusts: one list of roots and one judge of chains for both contenders, so that neither is ever what
+// Whom the helper trusts: one list of roots and one judge of chains for both transports, so that neither is ever what
 // makes them differ. Publicly known roots are kept apart, because browsers refuse QUIC under any other.
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

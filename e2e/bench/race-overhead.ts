@@ -1,4 +1,4 @@
-// What racing costs the winner: time to established in mode race against the same contender alone, on loopback, where
+// What racing costs the winner: time to established in mode race against the same transport alone, on loopback, where
 // there is no network to hide behind.
 import type { RaceDocument } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
@@ -31,7 +31,7 @@ async function series(name: 'both' | 'h2only', mode: string, winner: Winner): Pr
       (a) => a.outcome === 'adopted' && a.protocol === winner && trial.adopted === winner,
     ),
   );
-  // A few losses to the other contender are the machine's; a different winner is a different measurement.
+  // A few losses to the other transport are the machine's; a different winner is a different measurement.
   if (won.length < TRIALS * 0.9) throw new Error(`${winner} won only ${won.length} of ${TRIALS}`);
   const middle = median(won.map((a) => (a.establishedMs ?? Number.NaN) - a.startedMs));
   if (middle === null) throw new Error('nothing won');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { BAD_PORTS } from '@photofinish/shared/race/blocked-ports';
-import { CONTENDERS } from '@photofinish/shared/race/outcome';
+import { TRANSPORTS } from '@photofinish/shared/race/outcome';
 import fc from 'fast-check';
 import { type AddressClass, ALLOW_EVERYTHING, addressPolicy, classifyAddress, refusedPort } from './guard.ts';
 
@@ -122,7 +122,7 @@ test('the ports to which browsers do not connect are those of another implementa
   const { badPorts } = createRequire(import.meta.url)('undici/lib/web/fetch/constants.js');
   assert.deepEqual([...BAD_PORTS], [0, ...badPorts.map(Number)]);
   for (const port of BAD_PORTS)
-    for (const contender of CONTENDERS) assert.equal(refusedPort(port, contender)?.code, 'port-blocked');
+    for (const transport of TRANSPORTS) assert.equal(refusedPort(port, transport)?.code, 'port-blocked');
   assert.match(refusedPort(11211, 'h3')?.message ?? '', /reflection attacks/);
   assert.deepEqual([refusedPort(11211, 'h2'), refusedPort(443, 'h3')], [null, null]);
 });

@@ -2,7 +2,7 @@
 // own network, or to ports where it would do harm.
 import { BlockList, isIP } from 'node:net';
 import { portBlock } from '@photofinish/shared/race/blocked-ports';
-import type { AttemptError, ContenderName } from '@photofinish/shared/race/outcome';
+import type { AttemptError, TransportName } from '@photofinish/shared/race/outcome';
 import { addressBytes, addressText } from './address-bytes.ts';
 import { nat64Of } from './nat64.ts';
 
@@ -137,8 +137,8 @@ export interface AddressPolicy {
 }
 
 /** Why nothing may be sent to a port over this transport, whoever named it and whatever was allowed; null: it may. */
-export function refusedPort(port: number, contender: ContenderName): AttemptError | null {
-  const block = portBlock(port, contender);
+export function refusedPort(port: number, transport: TransportName): AttemptError | null {
+  const block = portBlock(port, transport);
   if (block === null) return null;
   const why =
     block === 'browsers'

@@ -48,7 +48,7 @@ function drawLane(lane: Lane, finish: PhotoFinish, columns: number): string {
   const fill = (fromMs: number, toMs: number, block: string): void => {
     cells.fill(block, column(fromMs), column(toMs));
   };
-  const h3 = lane.contender === 'h3';
+  const h3 = lane.transport === 'h3';
   fill(0, lane.startMs, BLOCKS.waiting);
   const endMs = lane.establishedMs ?? lane.cutMs ?? lane.startMs;
   const tcpMs = Math.min(lane.transportMs ?? endMs, endMs);
@@ -71,8 +71,8 @@ function legend(finish: PhotoFinish): string[] {
   const drawn = finish.lanes.filter((lane) => lane.state !== 'absent');
   const entries: readonly (readonly [boolean, string])[] = [
     [drawn.some((lane) => lane.startMs > 0), `${BLOCKS.waiting} waiting`],
-    [drawn.some((lane) => lane.contender === 'h3'), `${BLOCKS.quic} QUIC`],
-    [drawn.some((lane) => lane.contender === 'h2'), `${BLOCKS.tcp} TCP  ${BLOCKS.tls} TLS`],
+    [drawn.some((lane) => lane.transport === 'h3'), `${BLOCKS.quic} QUIC`],
+    [drawn.some((lane) => lane.transport === 'h2'), `${BLOCKS.tcp} TCP  ${BLOCKS.tls} TLS`],
     [drawn.some((lane) => lane.establishedMs !== null), `${endMark(finish)} established`],
     [
       drawn.some((lane) => lane.firstByteMs !== null),

@@ -2,7 +2,7 @@
 // it asks whatever is missing. The origin is one authority, each of its Alt-Svc alternatives another (RFC 9460 9.3).
 import { isIP } from 'node:net';
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
-import type { ContenderName } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/outcome';
 import type { Family } from '../address/address-bytes.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Questions } from './questions.ts';
@@ -12,7 +12,7 @@ export interface Authority {
   readonly host: string;
   readonly port: number;
   /** What may be tried there at all: an alternative is for HTTP/3 alone. */
-  readonly speaks: readonly ContenderName[];
+  readonly speaks: readonly TransportName[];
   readonly source: 'origin' | 'alt-svc';
 }
 
@@ -71,10 +71,10 @@ interface ServicePlace {
 
 function endpointsAt(
   place: ServicePlace,
-  contenders: readonly ContenderName[],
+  transports: readonly TransportName[],
   addresses: string[],
 ): Endpoint[] {
-  return addresses.flatMap((address) => contenders.map((contender) => ({ contender, address, ...place })));
+  return addresses.flatMap((address) => transports.map((transport) => ({ transport, address, ...place })));
 }
 
 /** Where the chain of aliases ends: at services, at a name without any, nowhere, or not yet. */
@@ -130,11 +130,11 @@ export function walkAuthority(authority: Authority, walk: Walk): AuthorityEndpoi
   let namesH3 = false;
   let bestTarget: string | null = null;
   let refusedHere = false;
-  for (const { record, contenders } of chain.services) {
+  for (const { record, transports } of chain.services) {
     // Where CNAMEs led from the asked name to the owner, they do so for its addresses too, and those are asked for.
     const target = record.target === record.owner ? chain.name : record.target;
     const place = { host: target, port: record.port ?? port, source: named } as const;
-    const spoken = contenders.filter((contender) => source === 'origin' || speaks.includes(contender));
+    const spoken = transports.filter((transport) => source === 'origin' || speaks.includes(transport));
     if (spoken.length > 0) services.push(endpointsAt(place, spoken, addressesOf(target, walk, record)));
     else if (place.host === host && place.port === port) refusedHere = true;
     if (spoken.length > 0) bestTarget ??= target;

@@ -193,8 +193,8 @@ class RunningDiscovery implements DiscoveryRun {
   }
 
   /** The last door: pins, literals and what NAT64 made have been through no other. */
-  #passes({ address, host, port, contender }: Endpoint): boolean {
-    const refused = refusedPort(port, contender);
+  #passes({ address, host, port, transport }: Endpoint): boolean {
+    const refused = refusedPort(port, transport);
     if (refused !== null) {
       this.#leftOut = refused;
       return false;

@@ -88,7 +88,7 @@ async function scene(t: TestContext, script: Script, facts: Partial<DiscoveryPar
 }
 
 const placesOf = (endpoints: readonly Endpoint[]) =>
-  endpoints.map((e) => `${e.contender} ${e.address} ${e.port} ${e.host} ${e.source}`).toSorted();
+  endpoints.map((e) => `${e.transport} ${e.address} ${e.port} ${e.host} ${e.source}`).toSorted();
 
 function placesIn(found: Discovery): string[] {
   assert.ok(found.ok, JSON.stringify(found));

@@ -1,8 +1,8 @@
 // A destination endpoint (Happy Eyeballs v3 draft, section 4): one address, one port, one transport, and who named it.
-import type { ContenderName } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/outcome';
 
 export interface Endpoint {
-  readonly contender: ContenderName;
+  readonly transport: TransportName;
   readonly address: string;
   readonly port: number;
   /** The name that the address belongs to: the origin's host, a record's TargetName, an alternative's host. */
@@ -11,11 +11,11 @@ export interface Endpoint {
 }
 
 /** Two endpoints have the same key if they are the same place for the same transport. */
-export function endpointKey({ contender, address, port }: Endpoint): string {
-  return `${contender} ${address} ${port}`;
+export function endpointKey({ transport, address, port }: Endpoint): string {
+  return `${transport} ${address} ${port}`;
 }
 
 /** Whether two endpoints are the same place for the same transport; who named it does not matter. */
 export function sameEndpoint(a: Endpoint, b: Endpoint): boolean {
-  return a.contender === b.contender && a.address === b.address && a.port === b.port;
+  return a.transport === b.transport && a.address === b.address && a.port === b.port;
 }

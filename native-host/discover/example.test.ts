@@ -13,7 +13,7 @@ function words(actions: readonly ResolutionAction[]): string[] {
     if (action.type === 'query') return `query ${action.query}: ${action.kind} ${action.name}`;
     if (action.type === 'timer') return `${action.timer} at ${action.atMs ?? 'no time'}`;
     if (action.type === 'failed') return `failed: ${action.message}`;
-    return action.endpoints.map(({ contender, address }) => `${contender} ${address}`).join(', ');
+    return action.endpoints.map(({ transport, address }) => `${transport} ${address}`).join(', ');
   });
 }
 

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ContenderName } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from './endpoint.ts';
 import { areEnough, firstEndpoints, MOST_ENDPOINTS } from './first-endpoints.ts';
 
-function places(contender: ContenderName, count: number, net = '192.0.2'): Endpoint[] {
+function places(transport: TransportName, count: number, net = '192.0.2'): Endpoint[] {
   return Array.from({ length: count }, (_, i) => ({
-    ...{ contender, address: `${net}.${i}`, port: 443, host: 'a.test', source: 'origin' },
+    ...{ transport, address: `${net}.${i}`, port: 443, host: 'a.test', source: 'origin' },
   }));
 }
 
 function counts(endpoints: readonly Endpoint[]): [h3: number, h2: number] {
-  const h3 = endpoints.filter(({ contender }) => contender === 'h3').length;
+  const h3 = endpoints.filter(({ transport }) => transport === 'h3').length;
   return [h3, endpoints.length - h3];
 }
 

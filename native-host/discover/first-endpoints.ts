@@ -1,6 +1,6 @@
 // How much of what DNS and Alt-Svc name one race tries: a zone of thousands of addresses would else make of every race a
 // flood of packets to hosts that never asked for it.
-import { CONTENDERS } from '@photofinish/shared/race/outcome';
+import { TRANSPORTS } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from './endpoint.ts';
 
 /** Endpoints of one list: HTTP/3 and TCP at six addresses of either family, more than a trial of 3 s comes to. */
@@ -11,7 +11,7 @@ const HALF = MOST_ENDPOINTS / 2;
 
 /** Whether nothing that follows these in their list could be among the first. */
 export function areEnough(sorted: readonly Endpoint[]): boolean {
-  return CONTENDERS.every((name) => sorted.filter(({ contender }) => contender === name).length >= HALF);
+  return TRANSPORTS.every((name) => sorted.filter(({ transport }) => transport === name).length >= HALF);
 }
 
 export interface FirstEndpoints {
@@ -36,12 +36,12 @@ export function firstEndpoints(
 
 function shared(sorted: readonly Endpoint[]): Endpoint[] {
   const room = { h3: 0, h2: 0 };
-  for (const { contender } of sorted) room[contender] += 1;
-  const [h3, h2] = CONTENDERS.map((name) => Math.min(room[name], HALF));
+  for (const { transport } of sorted) room[transport] += 1;
+  const [h3, h2] = TRANSPORTS.map((name) => Math.min(room[name], HALF));
   room.h3 = Math.min(room.h3, MOST_ENDPOINTS - (h2 ?? 0));
   room.h2 = Math.min(room.h2, MOST_ENDPOINTS - (h3 ?? 0));
-  return sorted.filter(({ contender }) => {
-    room[contender] -= 1;
-    return room[contender] >= 0;
+  return sorted.filter(({ transport }) => {
+    room[transport] -= 1;
+    return room[transport] >= 0;
   });
 }

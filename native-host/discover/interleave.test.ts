@@ -5,15 +5,15 @@ import fc from 'fast-check';
 import { interleave } from './interleave.ts';
 
 interface Item {
-  readonly contender: 'h3' | 'h2';
+  readonly transport: 'h3' | 'h2';
   readonly family: 'ipv6' | 'ipv4';
   readonly name: string;
 }
 
 function item(text: string): Item {
-  const [contender = '', family = ''] = text.split('/');
+  const [transport = '', family = ''] = text.split('/');
   return {
-    contender: contender as Item['contender'],
+    transport: transport as Item['transport'],
     family: family.startsWith('v6') ? 'ipv6' : 'ipv4',
     name: text,
   };
@@ -47,7 +47,7 @@ test('5.3: "Whichever address family is first in the list should be followed by 
 
 test('families alternate while there are two, nothing is lost, and equals keep their order', () => {
   const items = fc.array(
-    fc.record({ contender: fc.constantFrom('h3', 'h2'), family: fc.constantFrom('ipv6', 'ipv4') }),
+    fc.record({ transport: fc.constantFrom('h3', 'h2'), family: fc.constantFrom('ipv6', 'ipv4') }),
     { maxLength: 40 },
   );
   fc.assert(
@@ -63,9 +63,9 @@ test('families alternate while there are two, nothing is lost, and equals keep t
         ...(['ipv6', 'ipv4'] as const).map((f) => list.filter((o) => o.family === f).length),
       );
       for (let k = 1; k < 2 * fewer; k += 1) assert.notEqual(out[k]?.family, out[k - 1]?.family);
-      for (const contender of ['h3', 'h2'])
+      for (const transport of ['h3', 'h2'])
         for (const family of ['ipv6', 'ipv4']) {
-          const order = out.filter((o) => o.contender === contender && o.family === family).map(({ i }) => i);
+          const order = out.filter((o) => o.transport === transport && o.family === family).map(({ i }) => i);
           assert.deepEqual(
             order,
             order.toSorted((a, b) => a - b),

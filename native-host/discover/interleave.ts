@@ -1,10 +1,10 @@
 // The last step of sorting (Happy Eyeballs v3 draft, section 5.3): address families take turns, so that a family whose
 // path is broken delays nobody.
-import type { ContenderName } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/outcome';
 import type { Family } from '../address/address-bytes.ts';
 
 interface InterleavedItem {
-  readonly contender: ContenderName;
+  readonly transport: TransportName;
   readonly family: Family;
 }
 
@@ -31,8 +31,8 @@ export function interleave<T extends InterleavedItem>(sorted: readonly T[]): T[]
   const turns = (led: boolean): T[] => {
     const family = sorted.filter((item) => (item.family === lead) === led);
     return alternate(
-      family.filter((item) => item.contender === 'h3'),
-      family.filter((item) => item.contender === 'h2'),
+      family.filter((item) => item.transport === 'h3'),
+      family.filter((item) => item.transport === 'h2'),
     );
   };
   return alternate(turns(true), turns(false));

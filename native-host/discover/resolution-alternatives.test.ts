@@ -41,8 +41,8 @@ test('an alternative that is an address needs no look-up; one that cannot be a h
   const { queries, lists } = withAlternatives([h3At('[2001:db8::9]', 443), h3At('[:::]', 443)], [NO_RECORDS]);
   assert.equal(queries.length, 3);
   assert.deepEqual(
-    lists.at(-1)?.endpoints.filter((e) => e.contender === 'h3'),
-    [{ contender: 'h3', address: '2001:db8::9', host: '2001:db8::9', port: 443, source: 'alt-svc' }],
+    lists.at(-1)?.endpoints.filter((e) => e.transport === 'h3'),
+    [{ transport: 'h3', address: '2001:db8::9', host: '2001:db8::9', port: 443, source: 'alt-svc' }],
   );
 });
 
@@ -58,7 +58,7 @@ test('6.2: "connection attempts are consistent with both the Alt-Svc parameters 
     ],
   );
   assert.deepEqual(
-    lists.at(-1)?.endpoints.map((e) => `${e.contender} ${e.address} ${e.port} ${e.host}`),
+    lists.at(-1)?.endpoints.map((e) => `${e.transport} ${e.address} ${e.port} ${e.host}`),
     [
       'h3 2001:db8::3 9443 alt3.test',
       'h2 192.0.2.1 443 a.test',
@@ -131,7 +131,7 @@ test('HTTP/3 is not tried unadvertised unless it is assumed', () => {
 test('an assumption gives way to a record that comes late', () => {
   const { lists } = withAlternatives([], [https('a.test', 500, { port: 8443, alpn: ['h3'] })]);
   const h3 = (at: number): number[] => [
-    ...new Set(lists[at]?.endpoints.filter((e) => e.contender === 'h3').map((e) => e.port)),
+    ...new Set(lists[at]?.endpoints.filter((e) => e.transport === 'h3').map((e) => e.port)),
   ];
   assert.deepEqual([h3(0), h3(1)], [[443], [8443]]);
 });

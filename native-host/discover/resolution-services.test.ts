@@ -178,7 +178,7 @@ test('6.2: "it SHOULD perform the procedure specified in Section 7.1.2 of SVCB":
     const record = { target: 'svc.test', alpn: [...alpn], noDefaultAlpn, ipv6Hints: ['2001:db8::5'] };
     const { lists } = resolve({ replies: [https('a.test', 5, record)] });
     assert.deepEqual(
-      lists[0]?.endpoints.map((e) => e.contender),
+      lists[0]?.endpoints.map((e) => e.transport),
       expected,
       `${alpn} ${noDefaultAlpn}`,
     );
@@ -228,7 +228,7 @@ test('trap: port, target and hints of one record do not leak into another or int
   const two = { priority: 2, target: 'two.test', alpn: ['h2'], ipv6Hints: ['2001:db8::4'] };
   const { lists } = resolve({ replies: [https('a.test', 5, one, two), ...ORIGIN] });
   assert.deepEqual(
-    lists.at(-1)?.endpoints.map((e) => `${e.contender} ${e.address} ${e.port} ${e.host} ${e.source}`),
+    lists.at(-1)?.endpoints.map((e) => `${e.transport} ${e.address} ${e.port} ${e.host} ${e.source}`),
     [
       'h3 2001:db8::1 8443 a.test https-record',
       'h3 192.0.2.1 8443 a.test https-record',

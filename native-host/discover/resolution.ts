@@ -148,7 +148,7 @@ class ResolutionMachine implements Resolution {
     const others = this.#alternatives.map((authority) => walkAuthority(authority, this.#walk));
     if (!this.#options.assumeH3 || this.#alternatives.length > 0 || own.namesH3)
       return { origin: own, alternatives: others };
-    const assumed = own.unassociated.map((endpoint): Endpoint => ({ ...endpoint, contender: 'h3' }));
+    const assumed = own.unassociated.map((endpoint): Endpoint => ({ ...endpoint, transport: 'h3' }));
     return { origin: { ...own, unassociated: [...assumed, ...own.unassociated] }, alternatives: others };
   }
 

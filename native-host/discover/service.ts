@@ -1,7 +1,7 @@
 // What an HTTPS answer means (RFC 9460): an alias, a service that does not exist, or services in the order in which
 // they are to be tried. One record's parameters are never mixed with another's.
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
-import type { ContenderName } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/outcome';
 import { DEFAULT_HTTPS_PORT } from '@photofinish/shared/web/origin';
 
 /** The name that HTTPS records of an authority are published under (RFC 9460 section 9.1). */
@@ -12,7 +12,7 @@ export function httpsQueryName(host: string, port: number): string {
 /** A ServiceMode record and the transports that its own ALPN set implies. */
 export interface Service {
   readonly record: ServiceRecord;
-  readonly contenders: readonly ContenderName[];
+  readonly transports: readonly TransportName[];
 }
 
 export type ServiceAnswer =
@@ -24,11 +24,11 @@ export type ServiceAnswer =
  * The transports of a record that we can speak (section 7.1.2). The default set of https is `http/1.1`, unless the
  * record takes it away (section 9); HTTP/2 and HTTP/1.1 share one TCP attempt, whose handshake chooses.
  */
-function contendersOf({ alpn, noDefaultAlpn }: ServiceRecord): ContenderName[] {
-  const contenders: ContenderName[] = [];
-  if (alpn.includes('h3')) contenders.push('h3');
-  if (!noDefaultAlpn || alpn.includes('h2') || alpn.includes('http/1.1')) contenders.push('h2');
-  return contenders;
+function transportsOf({ alpn, noDefaultAlpn }: ServiceRecord): TransportName[] {
+  const transports: TransportName[] = [];
+  if (alpn.includes('h3')) transports.push('h3');
+  if (!noDefaultAlpn || alpn.includes('h2') || alpn.includes('http/1.1')) transports.push('h2');
+  return transports;
 }
 
 /** A pseudo-random number for a text: FNV-1a begun from the seed, then the finishing steps of MurmurHash3. */
@@ -61,14 +61,14 @@ function read(records: readonly ServiceRecord[], seed: number): ServiceAnswer {
     return alias.target === alias.owner ? { type: 'unavailable' } : { type: 'alias', target: alias.target };
   return {
     type: 'services',
-    services: ordered.map((record) => ({ record, contenders: contendersOf(record) })),
+    services: ordered.map((record) => ({ record, transports: transportsOf(record) })),
   };
 }
 
 /**
  * Reads the records of one answer, each answer once. Incompatible records are left out first (sections 2.2 and 8). An
  * AliasMode record makes every ServiceMode record beside it void (section 2.4.1), and one whose target is its own owner
- * says that there is no such service (section 2.5.1). Records whose protocols we do not speak are kept, with no contenders,
+ * says that there is no such service (section 2.5.1). Records whose protocols we do not speak are kept, with no transports,
  * for what they refuse. `random` shuffles equal priorities, the same way for as long as the reader lives.
  */
 export function createServiceReader(

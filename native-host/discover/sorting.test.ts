@@ -145,7 +145,7 @@ test('an endpoint that two services name is tried once, with the better one', ()
   const services = [hinted(1, 'one.test', '2001:db8::2'), hinted(2, 'two.test', '2001:db8::2', ['h3', 'h2'])];
   const { lists } = resolve({ replies: [https('a.test', 5, ...services)] });
   assert.deepEqual(
-    lists[0]?.endpoints.map((e) => `${e.contender} ${e.host}`),
+    lists[0]?.endpoints.map((e) => `${e.transport} ${e.host}`),
     ['h2 one.test', 'h3 two.test'],
   );
 });
@@ -158,8 +158,8 @@ test('the system is asked for a route once for each address, however often the l
   };
   const sort = createSorting({ nat64Prefix: null, history: new Map(), sourceFor });
   const group = Array.from({ length: 64 }, (_, i) => `2001:db8::${(i + 1).toString(16)}`).flatMap((address) =>
-    (['h3', 'h2'] as const).map((contender) => ({
-      contender,
+    (['h3', 'h2'] as const).map((transport) => ({
+      transport,
       address,
       port: 443,
       host: 'a.test',

@@ -1,6 +1,6 @@
 // Grouped endpoints brought into the one order in which they are to be tried (Happy Eyeballs v3 draft, sections 5.3 and
 // 8.2): each group sorted by destination address and interleaved, IPv4 addresses behind a NAT64 among them.
-import type { ContenderName } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/outcome';
 import { type Family, familyOf } from '../address/address-bytes.ts';
 import {
   compareDestinations,
@@ -28,7 +28,7 @@ interface LocatedEndpoint {
 }
 
 interface Candidate {
-  readonly contender: ContenderName;
+  readonly transport: TransportName;
   readonly family: Family;
   readonly destination: Destination;
   readonly endpoint: Endpoint;
@@ -69,10 +69,10 @@ function locator({ nat64Prefix, history, sourceFor }: SortingOptions): (given: s
 }
 
 /** Tells whether an endpoint is the first of its place and transport. One set for each port and transport. */
-function firsts(): (contender: ContenderName, port: number, address: string) => boolean {
+function firsts(): (transport: TransportName, port: number, address: string) => boolean {
   const seen = new Map<number, Set<string>>();
-  return (contender, port, address) => {
-    const key = port * 2 + (contender === 'h3' ? 1 : 0);
+  return (transport, port, address) => {
+    const key = port * 2 + (transport === 'h3' ? 1 : 0);
     const addresses = seen.get(key) ?? new Set();
     if (addresses.size === 0) seen.set(key, addresses);
     else if (addresses.has(address)) return false;
@@ -108,9 +108,9 @@ export function createSorting(
       const candidates: Candidate[] = [];
       for (const endpoint of group) {
         const { address, destination } = locate(endpoint.address);
-        if (!isFirst(endpoint.contender, endpoint.port, address)) continue;
+        if (!isFirst(endpoint.transport, endpoint.port, address)) continue;
         candidates.push({
-          contender: endpoint.contender,
+          transport: endpoint.transport,
           family: destination.family,
           destination,
           endpoint: address === endpoint.address ? endpoint : { ...endpoint, address },

@@ -1,7 +1,7 @@
 // One group of a trial: the endpoints not yet attempted, in order, and the pacing between attempts. Implements section
 // 6 of the Happy Eyeballs v3 draft for a list that may change during the trial; no event requires a scan of all
 // attempts.
-import type { ContenderName } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/outcome';
 import { type Endpoint, endpointKey as keyOf } from '../discover/endpoint.ts';
 import type { Run } from './attempt-run.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './pacing.ts';
@@ -19,7 +19,7 @@ export class AttemptGroup {
   learnt = false;
   /** When the group's timer fires; null if it is not set. */
   timerMs: number | null = null;
-  readonly #attemptDelayMs: Readonly<Record<ContenderName, number>>;
+  readonly #attemptDelayMs: Readonly<Record<TransportName, number>>;
   /** In reverse order, so that taking the first endpoint is cheap. */
   #queue: Endpoint[];
   readonly #attempted = new Set<string>();
@@ -27,7 +27,7 @@ export class AttemptGroup {
   #last: Run | null = null;
   #nextMs = 0;
 
-  constructor(rules: PlannedGroup, index: number, attemptDelayMs: Readonly<Record<ContenderName, number>>) {
+  constructor(rules: PlannedGroup, index: number, attemptDelayMs: Readonly<Record<TransportName, number>>) {
     this.rules = rules;
     this.index = index;
     this.#attemptDelayMs = attemptDelayMs;
@@ -44,9 +44,9 @@ export class AttemptGroup {
     return this.#queue;
   }
 
-  /** Whether an endpoint of this contender is queued. */
-  holds(contender: ContenderName): boolean {
-    return this.#queue.some((endpoint) => endpoint.contender === contender);
+  /** Whether an endpoint of this transport is queued. */
+  holds(transport: TransportName): boolean {
+    return this.#queue.some((endpoint) => endpoint.transport === transport);
   }
 
   /** Removes and returns the first queued endpoint. */
@@ -66,7 +66,7 @@ export class AttemptGroup {
     let news = false;
     const next = endpoints.filter((endpoint) => {
       const key = keyOf(endpoint);
-      if (!this.rules.contenders.includes(endpoint.contender) || this.#attempted.has(key) || seen.has(key))
+      if (!this.rules.transports.includes(endpoint.transport) || this.#attempted.has(key) || seen.has(key))
         return false;
       seen.add(key);
       news ||= !before.has(key);
@@ -97,14 +97,14 @@ export class AttemptGroup {
   }
 
   /**
-   * Moves this contender's endpoints to the end: if it does not answer at one address, its other addresses are tried
+   * Moves this transport's endpoints to the end: if it does not answer at one address, its other addresses are tried
    * last.
    */
-  putLast(contender: ContenderName): void {
+  putLast(transport: TransportName): void {
     // The queue is in reverse order.
     this.#queue = [
-      ...this.#queue.filter((endpoint) => endpoint.contender === contender),
-      ...this.#queue.filter((endpoint) => endpoint.contender !== contender),
+      ...this.#queue.filter((endpoint) => endpoint.transport === transport),
+      ...this.#queue.filter((endpoint) => endpoint.transport !== transport),
     ];
   }
 
@@ -116,7 +116,7 @@ export class AttemptGroup {
   /** Records the start of an attempt and paces the next one after it. */
   onStart(run: Run): void {
     this.#last = run;
-    this.#nextMs = run.startedMs + this.#attemptDelayMs[run.endpoint.contender];
+    this.#nextMs = run.startedMs + this.#attemptDelayMs[run.endpoint.transport];
   }
 
   /** A hedged attempt was started: the next endpoint waits only the draft's minimum delay after it. */

@@ -23,7 +23,7 @@ interface Scene {
   readonly mode?: Mode;
   readonly endpoints?: readonly Endpoint[];
   readonly with?: Partial<PlainInput>;
-  /** Keyed by contender, address and port, by contender and address, or by contender; silent by default. */
+  /** Keyed by transport, address and port, by transport and address, or by transport; silent by default. */
   readonly peers?: Readonly<Record<string, Behaviour | readonly Behaviour[]>>;
 }
 
@@ -32,18 +32,18 @@ function play({ mode = 'race', endpoints = FAMILIES, with: more, peers = {} }: S
   const seen = new Map<string, number>();
   return simulate({
     plan,
-    behave(contender, _nth, { address, port }) {
-      const endpoint = `${contender} ${address}`;
+    behave(transport, _nth, { address, port }) {
+      const endpoint = `${transport} ${address}`;
       const nth = seen.get(endpoint) ?? 0;
       seen.set(endpoint, nth + 1);
-      const found = peers[`${endpoint} ${port}`] ?? peers[endpoint] ?? peers[contender] ?? SILENT;
+      const found = peers[`${endpoint} ${port}`] ?? peers[endpoint] ?? peers[transport] ?? SILENT;
       return [found].flat()[nth] ?? [found].flat().at(-1) ?? SILENT;
     },
   });
 }
 
 const starts = ({ starts: all }: Simulation): string[] =>
-  all.map(({ endpoint, atMs }) => `${endpoint.contender} ${endpoint.address} ${atMs}`);
+  all.map(({ endpoint, atMs }) => `${endpoint.transport} ${endpoint.address} ${atMs}`);
 const outcomes = ({ trial }: Simulation): string[] =>
   trial.attempts.map((a) => `${a.protocol} ${a.address} ${a.outcome}`);
 
@@ -138,7 +138,7 @@ for (const mode of ['naive', 'h3', 'h2'] as const)
       peers: { 'h3 127.0.0.1': { handshakeMs: 30 }, 'h2 127.0.0.1': { handshakeMs: 40 } },
     });
     assert.equal(run.trial.establishedMs, mode === 'h2' ? 290 : 280);
-    assert.ok(run.starts.every(({ endpoint }) => mode === 'naive' || endpoint.contender === mode));
+    assert.ok(run.starts.every(({ endpoint }) => mode === 'naive' || endpoint.transport === mode));
   });
 
 test('naive: both protocols start at the same instant', () => {
@@ -233,12 +233,12 @@ test('a group without endpoints is skipped without delaying the next one', () =>
   const plan = {
     ...plainPlan({ mode: 'naive', tcpAttemptDelayMs: 70, timeoutMs: TIMEOUT_MS }),
     groups: [
-      { ...group, contenders: ['h3'], opens: 'at-once', endpoints: FAMILIES.slice(0, 1) } as const,
-      { ...group, contenders: ['h3'], endpoints: [] } as const,
-      { ...group, contenders: ['h2'], endpoints: FAMILIES.slice(2, 3) } as const,
+      { ...group, transports: ['h3'], opens: 'at-once', endpoints: FAMILIES.slice(0, 1) } as const,
+      { ...group, transports: ['h3'], endpoints: [] } as const,
+      { ...group, transports: ['h2'], endpoints: FAMILIES.slice(2, 3) } as const,
     ],
   };
-  const run = simulate({ plan, behave: (contender) => (contender === 'h2' ? { handshakeMs: 5 } : SILENT) });
+  const run = simulate({ plan, behave: (transport) => (transport === 'h2' ? { handshakeMs: 5 } : SILENT) });
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 70']);
 });
 
@@ -410,7 +410,7 @@ test('hedged QUIC: no sooner than the minimum delay after an attempt in progress
 
 test('hedged QUIC: the next address keeps the minimum delay after it as well', () => {
   const run = play({
-    endpoints: FAMILIES.filter(({ contender }) => contender === 'h3'),
+    endpoints: FAMILIES.filter(({ transport }) => transport === 'h3'),
     with: { ...ON_KNOWN_PATH, tcpAttemptDelayMs: 5000, attemptDelayMs: 55 },
   });
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 ::1 52', 'h3 127.0.0.1 62']);

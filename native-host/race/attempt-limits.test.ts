@@ -13,11 +13,11 @@ const TIMEOUT_MS = 3000;
 const REFUSED = { handshakeMs: 1, refusal: 'tcp-refused' } as const;
 
 /** Lists with new addresses every time. */
-function ever(count: number, contenders: readonly ('h3' | 'h2')[]): Listing[] {
+function ever(count: number, transports: readonly ('h3' | 'h2')[]): Listing[] {
   return Array.from({ length: count }, (_, n) => ({
     atMs: n * 20,
-    endpoints: contenders.flatMap((contender) =>
-      Array.from({ length: 4 }, (_, i) => endpoint(contender, { address: `192.0.${n}.${i}` })),
+    endpoints: transports.flatMap((transport) =>
+      Array.from({ length: 4 }, (_, i) => endpoint(transport, { address: `192.0.${n}.${i}` })),
     ),
     final: false,
   }));
@@ -52,10 +52,10 @@ test('HTTP/3 that failed at some endpoints is undecided if a limit kept the othe
 });
 
 test('a race over the port ends when its trials together have used up its attempts', async () => {
-  const { result, contenders } = await race([{ handshakeMs: 20 }], [{ handshakeMs: 20 }], {
+  const { result, transports } = await race([{ handshakeMs: 20 }], [{ handshakeMs: 20 }], {
     ...{ mode: 'compare', pairs: 15, limits: { ...RACE_LIMITS, attempts: 9 } },
   });
-  assert.equal(contenders.h3.targets.length + contenders.h2.targets.length, 9);
+  assert.equal(transports.h3.targets.length + transports.h2.targets.length, 9);
   assert.equal(result.trials.length, 9);
 });
 
@@ -65,12 +65,12 @@ test('over the port endpoints are counted across all trials, on the command line
     [{ ...RACE_LIMITS, endpoints: 1 }, 1],
     [undefined, 2],
   ] as const) {
-    const { contenders } = await race([{ handshakeMs: 50 }], [{ handshakeMs: 20 }], {
+    const { transports } = await race([{ handshakeMs: 50 }], [{ handshakeMs: 20 }], {
       ...trials,
       ...(limits && { limits }),
     });
-    const { targets } = contenders.h2;
-    const visited = new Set([...contenders.h3.targets.map(() => 'h3'), ...targets.map(() => 'h2')]);
+    const { targets } = transports.h2;
+    const visited = new Set([...transports.h3.targets.map(() => 'h3'), ...targets.map(() => 'h2')]);
     assert.equal(visited.size, expected);
   }
 });
@@ -105,9 +105,9 @@ for (const [what, traffic] of [
 test("a flood that used up a race's limits does not count against the protocol not yet tried", async () => {
   const traffic = { bytes: 40 * MIB, packets: 1 };
   const flood = [{ handshakeMs: 20, refusal: 'response-too-large', traffic }] as const;
-  const { result, contenders } = await race([...flood], [{ handshakeMs: 20 }], {
+  const { result, transports } = await race([...flood], [{ handshakeMs: 20 }], {
     ...{ mode: 'compare', pairs: 15, limits: RACE_LIMITS },
   });
-  assert.deepEqual([contenders.h3.targets.length, contenders.h2.targets.length], [1, 0]);
+  assert.deepEqual([transports.h3.targets.length, transports.h2.targets.length], [1, 0]);
   assert.equal(result.verdict.code, 'unknown');
 });

@@ -3,7 +3,7 @@ import type { Attempt, AttemptError } from '@photofinish/shared/race/outcome';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { Endpoint } from '../discover/endpoint.ts';
 import type { AttemptGroup } from './attempt-group.ts';
-import { NO_TRAFFIC, type Packets, type Traffic } from './contender.ts';
+import { NO_TRAFFIC, type Packets, type Traffic } from './transport.ts';
 
 /**
  * connecting → asked → over is the path of the winner. `overdue`: its answer is still awaited, but others are attempted
@@ -51,7 +51,7 @@ export function newRun(
     startedMs,
     needless: false,
     phase: 'connecting',
-    protocol: endpoint.contender,
+    protocol: endpoint.transport,
     transportMs: null,
     establishedMs: null,
     askedMs: null,
@@ -77,7 +77,7 @@ export function expiredError(run: Run, timeoutMs: number): AttemptError {
     return { code: 'response-timeout', message: `connected, but no complete answer came ${within}` };
   if (run.transportMs !== null)
     return { code: 'handshake-timeout', message: `the handshake did not finish ${within}` };
-  return run.endpoint.contender === 'h3'
+  return run.endpoint.transport === 'h3'
     ? { code: 'udp-timeout', message: `nothing came back over UDP ${within}` }
     : { code: 'tcp-timeout', message: `TCP did not connect ${within}` };
 }

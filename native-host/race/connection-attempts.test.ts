@@ -14,8 +14,8 @@ const REFUSED: Behaviour = { handshakeMs: 1, refusal: 'tcp-refused' };
 
 /** `h3 6a`: HTTP/3 at an address of that name. */
 function at(text: string, more: Partial<Endpoint> = {}): Endpoint {
-  const [contender, address = ''] = text.split(' ');
-  return endpoint(contender === 'h3' ? 'h3' : 'h2', { address, ...more });
+  const [transport, address = ''] = text.split(' ');
+  return endpoint(transport === 'h3' ? 'h3' : 'h2', { address, ...more });
 }
 
 const listed = (atMs: number, endpoints: readonly string[], final = true): Listing => ({
@@ -33,11 +33,11 @@ interface Scene {
 
 function play({ lists, peers = {}, with: more }: Scene): Simulation {
   const plan = plainPlan({ mode: 'v3', timeoutMs: TIMEOUT_MS, ...more });
-  return simulate({ plan, lists, behave: (_contender, _nth, { address }) => peers[address] ?? SILENT });
+  return simulate({ plan, lists, behave: (_transport, _nth, { address }) => peers[address] ?? SILENT });
 }
 
 const starts = ({ starts: all }: Simulation): string[] =>
-  all.map(({ endpoint, atMs }) => `${endpoint.contender} ${endpoint.address} ${atMs}`);
+  all.map(({ endpoint, atMs }) => `${endpoint.transport} ${endpoint.address} ${atMs}`);
 const outcomes = ({ trial }: Simulation): string[] => trial.attempts.map((a) => `${a.address} ${a.outcome}`);
 
 function known(srttMs: number, rttvarMs: number): PathHint {

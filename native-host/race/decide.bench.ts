@@ -68,7 +68,7 @@ function addressOf(index: number): string {
 
 function endpointsOf(count: number): Endpoint[] {
   return Array.from({ length: count }, (_, index) => ({
-    contender: index % 4 < 2 ? 'h3' : 'h2',
+    transport: index % 4 < 2 ? 'h3' : 'h2',
     address: addressOf(index),
     port: 443 + (index >> 8),
     host: HOST,

@@ -1,15 +1,14 @@
-// Connects the engine to the outside: carries out one trial's actions with real contenders, discovery and a clock, and
+// Connects the engine to the outside: carries out one trial's actions with real transports, discovery and a clock, and
 // feeds events back. Everything that can be prepared is prepared before the trial's time 0.
 
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { Names } from '@photofinish/shared/race/discovered';
-import type { AltSvcSource, AttemptError, ContenderName, Trial } from '@photofinish/shared/race/outcome';
+import type { AltSvcSource, AttemptError, TransportName, Trial } from '@photofinish/shared/race/outcome';
 import { type Alternative, type AltSvc, h3Alternatives } from '@photofinish/shared/web/alt-svc';
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { Clock } from '../clock.ts';
 import type { Discovering, DiscoveryNews, DiscoveryQuery, LiveDiscovery } from '../discover/discovering.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
-import type { AttemptAnswer, Contender, RunningAttempt, Traffic } from './contender.ts';
 import { withLateness } from './disturbance.ts';
 import { createTrial, type TrialMachine } from './engine.ts';
 import {
@@ -24,6 +23,7 @@ import { type Lateness, type LatenessWatch, NEVER_LATE, type WatchLateness } fro
 import { notInTime } from './look-up.ts';
 import { nextPoll } from './next-poll.ts';
 import type { TrialPlan } from './plan.ts';
+import type { AttemptAnswer, RunningAttempt, Traffic, Transport } from './transport.ts';
 
 /** For an event handled after the deadline and before its timer: the attempt that it starts gets this minimum time. */
 const LEAST_TIMEOUT_MS = 1;
@@ -31,10 +31,10 @@ const LEAST_TIMEOUT_MS = 1;
 /** A preallocated reason, because without one every abort creates an exception with a stack. */
 const OVER = new Error('the trial is over');
 
-export type Contenders = Readonly<Record<ContenderName, Contender>>;
+export type Transports = Readonly<Record<TransportName, Transport>>;
 
 /** Called as it happens; `atMs` counts from the start of the trial. */
-type TrialListener = (event: Progress['event'], contender: ContenderName, atMs: number) => void;
+type TrialListener = (event: Progress['event'], transport: TransportName, atMs: number) => void;
 
 export interface Drive {
   readonly plan: TrialPlan;
@@ -44,7 +44,7 @@ export interface Drive {
   readonly live: DiscoveryQuery | null;
   /** Whether an alternative named by an answer is worth following. */
   readonly believes: (alternative: Alternative) => boolean;
-  readonly contenders: Contenders;
+  readonly transports: Transports;
   readonly clock: Clock;
   /** If null, nothing counts as late. */
   readonly watchLateness: WatchLateness | null;
@@ -67,8 +67,8 @@ export interface DrivenTrial {
   readonly traffic: Traffic;
   /** The last Alt-Svc value received, null if no answer contained one. */
   readonly altSvc: HeardAltSvc | null;
-  /** Whether the chain ended in a publicly known root, by contender; null: no handshake finished. */
-  readonly knownRoot: Readonly<Record<ContenderName, boolean | null>>;
+  /** Whether the chain ended in a publicly known root, by transport; null: no handshake finished. */
+  readonly knownRoot: Readonly<Record<TransportName, boolean | null>>;
   /** Result of the trial's own discovery; null without one. */
   readonly names: Names | null;
   /** Look-ups made to follow alternatives. */
@@ -86,7 +86,7 @@ interface Entry {
 }
 
 function isH3At(endpoint: Endpoint, host: string, port: number): boolean {
-  return endpoint.contender === 'h3' && endpoint.host === host && endpoint.port === port;
+  return endpoint.transport === 'h3' && endpoint.host === host && endpoint.port === port;
 }
 
 /** One trial in progress, from `begin` until its promise resolves. */
@@ -101,12 +101,12 @@ class RunningTrial {
   readonly #attempts: Entry[] = [];
   readonly #started: Endpoint[] = [];
   readonly #timers = new Map<TimerName, () => void>();
-  readonly #knownRoot: Record<ContenderName, boolean | null> = { h3: null, h2: null };
+  readonly #knownRoot: Record<TransportName, boolean | null> = { h3: null, h2: null };
   readonly #over = new AbortController();
   readonly #followed: Names[] = [];
   /** Ends of handshakes not yet passed to the engine. */
   #arrived: { readonly event: TrialEvent; readonly atMs: number }[] = [];
-  /** Handshakes in progress of contenders whose results may be received late. */
+  /** Handshakes in progress of transports whose results may be received late. */
   #lateUnderWay = 0;
   #altSvc: HeardAltSvc | null = null;
   #undiscovered: AttemptError | null = null;
@@ -163,11 +163,11 @@ class RunningTrial {
   }
 
   #start({ attempt, endpoint }: TrialAction & { type: 'start' }): void {
-    const { plan, origin, contenders } = this.#drive;
+    const { plan, origin, transports } = this.#drive;
     this.#started.push(endpoint);
     const startedMs = this.#sinceStart();
-    const contender = contenders[endpoint.contender];
-    const running = contender.start({
+    const transport = transports[endpoint.transport];
+    const running = transport.start({
       address: endpoint.address,
       port: endpoint.port,
       // Wherever the endpoint was learnt, it must authenticate as the origin (RFC 7838 section 2.1, RFC 9460 section
@@ -179,20 +179,20 @@ class RunningTrial {
       onTransport: () => this.#feed({ type: 'progressed', attempt, transportMs: this.#sinceStart() }),
     });
     const told = running.established.then((result) => {
-      if (result.ok) this.#knownRoot[endpoint.contender] = result.knownRoot;
+      if (result.ok) this.#knownRoot[endpoint.transport] = result.knownRoot;
       const atMs = startedMs + (result.ok ? result.establishedMs : result.atMs);
-      return this.#onHandshakeOver(handshakeEvent(attempt, result, startedMs), atMs, contender);
+      return this.#onHandshakeOver(handshakeEvent(attempt, result, startedMs), atMs, transport);
     });
-    if (contender.toldLate) this.#lateUnderWay += 1;
+    if (transport.toldLate) this.#lateUnderWay += 1;
     this.#attempts[attempt] = { running, startedMs, told, alternatives: [] };
   }
 
   /**
-   * One contender's results come from a separate thread, so a busy event loop receives them late, while the other's are
+   * One transport's results come from a separate thread, so a busy event loop receives them late, while the other's are
    * produced when they are received. Therefore the latter wait while one of the former may be in flight, until
-   * everything that had happened by then has been received, and the contenders' own timestamps decide.
+   * everything that had happened by then has been received, and the transports' own timestamps decide.
    */
-  async #onHandshakeOver(event: TrialEvent, atMs: number, { toldLate = false }: Contender): Promise<void> {
+  async #onHandshakeOver(event: TrialEvent, atMs: number, { toldLate = false }: Transport): Promise<void> {
     this.#arrived.push({ event, atMs });
     if (toldLate) {
       this.#lateUnderWay -= 1;
@@ -254,9 +254,9 @@ class RunningTrial {
     this.#timers.set(name, forget);
   }
 
-  #tell({ event, contender, atMs }: TrialAction & { type: 'tell' }): void {
+  #tell({ event, transport, atMs }: TrialAction & { type: 'tell' }): void {
     if (event === 'adopted') this.#lateAtAdoption = this.#late.read();
-    this.#drive.listener?.(event, contender, atMs);
+    this.#drive.listener?.(event, transport, atMs);
   }
 
   #onNews(news: DiscoveryNews): void {

@@ -32,7 +32,7 @@ function play({ mode = 'race', h3, h2, addresses = ['127.0.0.1'] }: Scene): Simu
   });
   return simulate({
     plan,
-    behave: (contender) => (contender === 'h3' ? h3 : h2),
+    behave: (transport) => (transport === 'h3' ? h3 : h2),
     ...(live && { lists: [{ atMs: 0, endpoints, final: true }] }),
   });
 }
@@ -103,8 +103,8 @@ test('a request sent beside an overdue one is still awaited when the latter brea
   });
   const run = simulate({
     plan,
-    behave: (contender, nth) =>
-      contender === 'h2' ? { handshakeMs: 20, answerMs: 200 } : (h3[nth] ?? { handshakeMs: null }),
+    behave: (transport, nth) =>
+      transport === 'h2' ? { handshakeMs: 20, answerMs: 200 } : (h3[nth] ?? { handshakeMs: null }),
   });
   assert.deepEqual(told(run), ['h3 h3-error', 'h3 cancelled', 'h2 adopted']);
   assert.deepEqual(run.requests, [0, 2, 1], 'all three, the last when nothing is adopted any more');
@@ -124,7 +124,7 @@ test('alt-svc: a new old-HTTP attempt is not given up for a second HTTP/3 attemp
   };
   const run = simulate({
     plan: plainPlan({ mode: 'alt-svc', endpoints: [endpoint('h2')], timeoutMs: TIMEOUT_MS }),
-    behave: (contender, nth) => behaviours[contender][nth] ?? { handshakeMs: null },
+    behave: (transport, nth) => behaviours[transport][nth] ?? { handshakeMs: null },
   });
   assert.deepEqual(told(run).toSorted(), ['h2 adopted', 'h2 cancelled', 'h3 h3-error', 'h3 h3-error']);
   assert.equal(run.endedMs, DUE_MS + 400);
@@ -150,8 +150,8 @@ test("an attempt's own time-out proves no more than the trial's", () => {
     tcpAttemptDelayMs: 2500,
     timeoutMs: TIMEOUT_MS,
   });
-  const behave = (contender: 'h3' | 'h2'): Behaviour =>
-    contender === 'h3' ? { handshakeMs: null } : { handshakeMs: 499, refusal: 'tcp-timeout' };
+  const behave = (transport: 'h3' | 'h2'): Behaviour =>
+    transport === 'h3' ? { handshakeMs: null } : { handshakeMs: 499, refusal: 'tcp-timeout' };
   const run = simulate({ plan, behave });
   assert.deepEqual(told(run), ['h3 udp-timeout', 'h2 cancelled']);
 });

@@ -15,12 +15,12 @@ const ADDRESSES = ['::1', '::2', '127.0.0.1', '127.0.0.2'];
 
 const anyEndpoint = fc
   .record({
-    contender: fc.constantFrom('h3' as const, 'h2' as const),
+    transport: fc.constantFrom('h3' as const, 'h2' as const),
     address: fc.constantFrom(...ADDRESSES),
     port: fc.constantFrom(443, 8443),
     source: fc.constantFrom('origin' as const, 'https-record' as const, 'alt-svc' as const),
   })
-  .map(({ contender, ...more }) => endpoint(contender, more));
+  .map(({ transport, ...more }) => endpoint(transport, more));
 const endpoints = fc.array(anyEndpoint, { maxLength: 8 });
 const instant = fc.option(fc.nat({ max: 500 }), { nil: null, freq: 4 });
 const sometimes = { nil: undefined, freq: 2 };
@@ -69,7 +69,7 @@ const world = fc.record({
 });
 
 function distinct(endpoints: readonly Endpoint[]): Endpoint[] {
-  const key = (e: Endpoint): string => `${e.contender} ${e.address} ${e.port}`;
+  const key = (e: Endpoint): string => `${e.transport} ${e.address} ${e.port}`;
   return [...new Map(endpoints.map((e) => [key(e), e])).values()];
 }
 
@@ -124,8 +124,8 @@ test('v3: a working endpoint with enough time is always found, whatever fails be
             { atMs: 0, endpoints, final: false },
             { atMs: laterMs, endpoints: whole, final: true },
           ],
-          behave: (contender, nth) =>
-            contender === 'h3' ? { handshakeMs: 20 } : (peers[nth] ?? { handshakeMs: null }),
+          behave: (transport, nth) =>
+            transport === 'h3' ? { handshakeMs: 20 } : (peers[nth] ?? { handshakeMs: null }),
         });
         assert.equal(trial.adopted, 'h3');
       },

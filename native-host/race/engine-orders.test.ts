@@ -2,7 +2,7 @@
 // invariants: one adoption at a time, a decision by the time-out, nothing left running, no request by a late attempt.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AttemptErrorCode, ContenderName, Mode } from '@photofinish/shared/race/outcome';
+import type { AttemptErrorCode, Mode, TransportName } from '@photofinish/shared/race/outcome';
 import fc from 'fast-check';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { plainPlan } from '../testing/plan.ts';
@@ -50,7 +50,7 @@ test('every order of handshakes, failures, answers, start delay and time-out', (
     for (const h3 of behaviours)
       for (const h2 of behaviours)
         for (const last of [false, true]) {
-          const behave = (contender: ContenderName): Behaviour => (contender === 'h3' ? h3 : h2);
+          const behave = (transport: TransportName): Behaviour => (transport === 'h3' ? h3 : h2);
           const choose = (count: number): number => (last ? count - 1 : 0);
           const { trial, endedMs } = simulate({ plan, behave, choose });
           assert.ok(endedMs <= TIMEOUT_MS);
@@ -114,9 +114,9 @@ test('random worlds keep the invariants', () => {
     fc.property(world, ({ plan, h3, h2, order, cancelAtMs, endLatencyMs }) => {
       const { trial, endedMs } = simulate({
         plan,
-        behave: (contender, nth) => {
-          const one = (contender === 'h3' ? h3 : h2)[nth];
-          assert.ok(one, 'no contender is attempted for ever');
+        behave: (transport, nth) => {
+          const one = (transport === 'h3' ? h3 : h2)[nth];
+          assert.ok(one, 'no transport is attempted for ever');
           return one;
         },
         choose: (count) => (order.next().value ?? 0) % count,
@@ -135,7 +135,7 @@ test('random worlds keep the invariants', () => {
   );
 });
 
-test('adding delay to one contender never makes it win', () => {
+test('adding delay to one transport never makes it win', () => {
   const sound = fc.nat({ max: 40 });
   fc.assert(
     fc.property(sound, sound, fc.integer({ min: 1, max: 40 }), (h3Ms, h2Ms, moreMs) => {
@@ -143,7 +143,7 @@ test('adding delay to one contender never makes it win', () => {
       const winner = (slowerMs: number): string | null =>
         simulate({
           plan,
-          behave: (contender) => ({ handshakeMs: contender === 'h3' ? h3Ms + slowerMs : h2Ms }),
+          behave: (transport) => ({ handshakeMs: transport === 'h3' ? h3Ms + slowerMs : h2Ms }),
         }).trial.adopted;
       if (winner(0) === 'h2') assert.equal(winner(moreMs), 'h2');
     }),

@@ -31,14 +31,14 @@ const advertised = (port: number): readonly Endpoint[] => [endpoint('h3', { port
 
 const NEVER: Behaviour = { handshakeMs: null };
 
-/** One behaviour for every attempt of a contender, or one per attempt, the last one repeating. */
+/** One behaviour for every attempt of a transport, or one per attempt, the last one repeating. */
 function nthOf(behaviours: Behaviour | readonly Behaviour[] | undefined, nth: number): Behaviour {
   const list = behaviours === undefined ? [NEVER] : [behaviours].flat();
   return list[Math.min(nth, list.length - 1)] ?? NEVER;
 }
 
 function play({ mode = 'race', with: overrides, h3, h2, ...world }: Scene): Simulation {
-  const behave: World['behave'] = (contender, nth) => nthOf(contender === 'h3' ? h3 : h2, nth);
+  const behave: World['behave'] = (transport, nth) => nthOf(transport === 'h3' ? h3 : h2, nth);
   return simulate({ ...world, plan: plan(mode, overrides), behave });
 }
 
@@ -200,7 +200,7 @@ test('an adopted old-HTTP connection that breaks falls back to QUIC if that is s
   assert.deepEqual(run.requests, [1, 0]);
 });
 
-test('the h2 contender is adopted as the protocol that ALPN selected', () => {
+test('the h2 transport is adopted as the protocol that ALPN selected', () => {
   const run = play({ mode: 'h2', h2: { handshakeMs: 20, protocol: 'http/1.1' } });
   assert.equal(run.trial.adopted, 'http/1.1');
 });

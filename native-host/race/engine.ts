@@ -19,11 +19,11 @@ import type { AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from '../discover/endpoint.ts';
 import type { AttemptGroup } from './attempt-group.ts';
 import { expiredError, type Run } from './attempt-run.ts';
-import type { Traffic } from './contender.ts';
 import { adopt, ask, beat, conclude, end, fail, resume, stop } from './deciding.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { TrialPlan } from './plan.ts';
 import { beginHedged, drain, onSignOfLife, open, openFirst, openNext } from './starting.ts';
+import type { Traffic } from './transport.ts';
 import { trialOf } from './trial-record.ts';
 import {
   enter,
@@ -89,7 +89,7 @@ function onEstablished(s: TrialState, run: Run, event: EventOf<'established'>, n
   run.rttMs = event.rttMs;
   tell(s, 'established', run, event.establishedMs);
   if (!isOpen(s)) {
-    if (run.endpoint.contender === 'h3') s.lateH3 = true;
+    if (run.endpoint.transport === 'h3') s.lateH3 = true;
     end(s, run, 'established-late', nowMs);
     run.group.learnt = true;
     stop(s, run.group, nowMs);
@@ -108,7 +108,7 @@ function onFailed(s: TrialState, run: Run, event: EventOf<'failed'>, nowMs: numb
 /** Groups whose endpoints can be named by an answer in another group. */
 function learners(s: TrialState, answered: Run): AttemptGroup[] {
   const learns = ({ rules, learnt, winner }: AttemptGroup): boolean =>
-    rules.learns && rules.contenders.length > 0 && !learnt && winner === null;
+    rules.learns && rules.transports.length > 0 && !learnt && winner === null;
   return s.groups.filter((group) => group !== answered.group && learns(group));
 }
 
@@ -146,7 +146,7 @@ function onAlternatives(
   if (s.expired) return;
   s.following -= 1;
   for (const group of learners(s, run)) {
-    const own = endpoints.filter((e) => group.rules.contenders.includes(e.contender));
+    const own = endpoints.filter((e) => group.rules.transports.includes(e.transport));
     if (own.length === 0) continue;
     // Advertised endpoints need not wait for endpoints that were only assumed.
     if (group.relist(own)) group.scheduleNow();
@@ -171,7 +171,7 @@ function onOverdue(s: TrialState, nowMs: number): void {
   enter(s, run, 'overdue');
   run.group.winner = null;
   for (const group of s.groups) group.requeue();
-  run.group.putLast(run.endpoint.contender);
+  run.group.putLast(run.endpoint.transport);
   for (const group of s.groups) resume(s, group, nowMs);
 }
 

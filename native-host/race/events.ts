@@ -1,10 +1,10 @@
 // Input and output of the race's state machine: the complete interface between engine and driver.
 
 import type { Progress } from '@photofinish/shared/port/wire';
-import type { AttemptError, ContenderName } from '@photofinish/shared/race/outcome';
+import type { AttemptError, TransportName } from '@photofinish/shared/race/outcome';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { Endpoint } from '../discover/endpoint.ts';
-import type { AttemptAnswer, AttemptFailure, AttemptHandshake, Packets, Traffic } from './contender.ts';
+import type { AttemptAnswer, AttemptFailure, AttemptHandshake, Packets, Traffic } from './transport.ts';
 
 /**
  * `group-N` paces the endpoints of the nth group; `hedge` limits the first QUIC attempt, `answer` the time for which
@@ -69,7 +69,7 @@ export type TrialAction =
       readonly type: 'tell';
       readonly event: Progress['event'];
       readonly attempt: number;
-      readonly contender: ContenderName;
+      readonly transport: TransportName;
       readonly atMs: number;
     }
   /** Nothing is running; `record` is final except for packets and traffic not yet reported. */

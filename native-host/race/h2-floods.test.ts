@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
-import { target } from '../testing/contender.ts';
 import { failureOf, h2Scene, requestOn, serving } from '../testing/h2-server.ts';
 import { type Http2FrameKind, http2Frame } from '../testing/http2-frames.ts';
+import { target } from '../testing/transport.ts';
 
-const { ca, pair, contender, get } = await h2Scene();
+const { ca, pair, transport, get } = await h2Scene();
 after(() => ca.stop());
 
 /** What the kernel buffers of server and client hold besides what is read, in a process that runs both. */
@@ -38,7 +38,7 @@ test('endless TLS messages before the handshake, which the client has to skip', 
     sent = flood(socket, record);
   });
   await serving(server, async (port) => {
-    const { error, traffic } = await failureOf(contender.start(target(port)));
+    const { error, traffic } = await failureOf(transport.start(target(port)));
     isTooLarge(error);
     assert.ok((traffic?.bytes ?? 0) > 1024 * 1024, 'and it is told what was read');
     assert.ok(sent() < MOST_SENT_BYTES, `${sent()} bytes`);

@@ -1,4 +1,4 @@
-// Every way in which the handshake of the old-HTTP contender can fail, with real peers on loopback.
+// Every way in which the handshake of the old-HTTP transport can fail, with real peers on loopback.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
@@ -7,11 +7,11 @@ import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import type { ChainVerdict } from '../quic/addon.ts';
-import { HOST, LOOPBACK, target, trusted } from '../testing/contender.ts';
 import { failureOf, h2Scene, serving } from '../testing/h2-server.ts';
-import { h2Contender } from './h2.ts';
+import { HOST, LOOPBACK, target, trusted } from '../testing/transport.ts';
+import { h2Transport } from './h2.ts';
 
-const { ca, pair, contender, http2 } = await h2Scene();
+const { ca, pair, transport, http2 } = await h2Scene();
 after(() => ca.stop());
 
 const BACKLOG = 1;
@@ -52,11 +52,11 @@ test('an IP address as host: no server name is sent, the certificate is checked 
     names.push(socket.servername);
   });
   await serving(server, async (port) => {
-    const attempt = contender.start(target(port, { host: LOOPBACK, authority: `${LOOPBACK}:${port}` }));
+    const attempt = transport.start(target(port, { host: LOOPBACK, authority: `${LOOPBACK}:${port}` }));
     const result = await attempt.established;
     assert.ok(result.ok, JSON.stringify(result));
     attempt.cancel();
-    const wrong = await failureOf(contender.start(target(port)));
+    const wrong = await failureOf(transport.start(target(port)));
     assert.equal(wrong.error.code, 'certificate-invalid');
     assert.match(wrong.error.message, /^wrong-name: /);
   });
@@ -65,14 +65,14 @@ test('an IP address as host: no server name is sent, the certificate is checked 
 
 test('a closed port is tcp-refused', async () => {
   const port = await serving(createServer(), async (free) => free);
-  const failure = await failureOf(contender.start(target(port)));
+  const failure = await failureOf(transport.start(target(port)));
   assert.equal(failure.error.code, 'tcp-refused');
   assert.equal(failure.transportMs, null);
 });
 
 test('a peer that swallows SYNs is tcp-timeout', async () => {
   const peer = await deafPeer();
-  const failure = await failureOf(contender.start(target(peer.port, { handshakeTimeoutMs: 50 })));
+  const failure = await failureOf(transport.start(target(peer.port, { handshakeTimeoutMs: 50 })));
   peer.stop();
   assert.equal(failure.error.code, 'tcp-timeout');
 });
@@ -83,7 +83,7 @@ test('TCP connected without an answer is handshake-timeout, and the sign of life
     life += 1;
   };
   await serving(createServer(), async (port) => {
-    const failure = await failureOf(contender.start(target(port, { handshakeTimeoutMs: 50, onTransport })));
+    const failure = await failureOf(transport.start(target(port, { handshakeTimeoutMs: 50, onTransport })));
     assert.equal(life, 1);
     assert.equal(failure.error.code, 'handshake-timeout');
     assert.notEqual(failure.transportMs, null);
@@ -93,23 +93,23 @@ test('TCP connected without an answer is handshake-timeout, and the sign of life
 test('a peer that closes or resets during the handshake is connection-closed', async () => {
   const closing = createServer((socket) => socket.once('data', () => socket.end()));
   await serving(closing, async (port) => {
-    assert.equal((await failureOf(contender.start(target(port)))).error.code, 'connection-closed');
+    assert.equal((await failureOf(transport.start(target(port)))).error.code, 'connection-closed');
   });
   const resetting = createServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
   await serving(resetting, async (port) => {
-    assert.equal((await failureOf(contender.start(target(port)))).error.code, 'connection-closed');
+    assert.equal((await failureOf(transport.start(target(port)))).error.code, 'connection-closed');
   });
 });
 
 test('a peer that does not speak TLS, or refuses with an alert, is tls-alert', async () => {
   const plain = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
   await serving(plain, async (port) => {
-    const { error } = await failureOf(contender.start(target(port)));
+    const { error } = await failureOf(transport.start(target(port)));
     assert.equal(error.code, 'tls-alert');
     assert.equal(error.message, 'what answers does not speak TLS: wrong version number');
   });
   await serving(createTlsServer({}), async (port) => {
-    const { error } = await failureOf(contender.start(target(port)));
+    const { error } = await failureOf(transport.start(target(port)));
     assert.equal(error.code, 'tls-alert');
     assert.match(error.message, /the TLS alert handshake_failure$/);
   });
@@ -117,12 +117,12 @@ test('a peer that does not speak TLS, or refuses with an alert, is tls-alert', a
 
 test('a server that supports neither h2 nor http/1.1 is alpn-mismatch', async () => {
   await serving(createTlsServer({ ...pair, ALPNProtocols: ['acme-tls/1'] }), async (port) => {
-    assert.equal((await failureOf(contender.start(target(port)))).error.code, 'alpn-mismatch');
+    assert.equal((await failureOf(transport.start(target(port)))).error.code, 'alpn-mismatch');
   });
 });
 
 test('a certificate under an untrusted root is certificate-invalid, unknown-issuer', async () => {
-  const stranger = h2Contender(await trusted([]));
+  const stranger = h2Transport(await trusted([]));
   await stranger.prepare();
   await serving(http2(), async (port) => {
     const failure = await failureOf(stranger.start(target(port)));
@@ -136,7 +136,7 @@ test("the chain as sent is also verified for the host by the other transport's v
   const base = await trusted([ca.caPath]);
   const judged: [string, string[]][] = [];
   const judging = (verdict: ChainVerdict) =>
-    h2Contender({
+    h2Transport({
       ...base,
       store: () =>
         Object.assign(Object.create(base.store()), {

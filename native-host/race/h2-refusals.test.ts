@@ -5,10 +5,10 @@ import { constants } from 'node:http2';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
-import { target } from '../testing/contender.ts';
 import { failureOf, h2Scene, serving } from '../testing/h2-server.ts';
+import { target } from '../testing/transport.ts';
 
-const { ca, pair, contender, http2, get } = await h2Scene();
+const { ca, pair, transport, http2, get } = await h2Scene();
 after(() => ca.stop());
 
 /** A frame of RFC 9113 section 4.1. */
@@ -93,7 +93,7 @@ test('a required client certificate is reported with the name of its alert', asy
 test('no common TLS version is protocol_version, whichever side notices', async () => {
   const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const;
   await serving(tlsOnly(old), async (port) => {
-    const { error } = await failureOf(contender.start(target(port)));
+    const { error } = await failureOf(transport.start(target(port)));
     assert.deepEqual([error.code, error.wireCode], ['tls-alert', 'protocol_version']);
   });
 });

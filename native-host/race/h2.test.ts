@@ -1,4 +1,4 @@
-// The old-HTTP contender against real peers on loopback: successful requests and cancellation.
+// The old-HTTP transport against real peers on loopback: successful requests and cancellation.
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
@@ -7,11 +7,11 @@ import { createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
-import { HOST, PLENTY_MS, target } from '../testing/contender.ts';
 import { failureOf, h2Scene, requestOn, serving } from '../testing/h2-server.ts';
-import type { RunningAttempt } from './contender.ts';
+import { HOST, PLENTY_MS, target } from '../testing/transport.ts';
+import type { RunningAttempt } from './transport.ts';
 
-const { ca, pair, contender, http2, get } = await h2Scene();
+const { ca, pair, transport, http2, get } = await h2Scene();
 after(() => ca.stop());
 
 /** An attempt and its socket, because received bytes can otherwise only be observed through a request. */
@@ -19,7 +19,7 @@ function startWatched(port: number): { readonly attempt: RunningAttempt; readonl
   const opened: Socket[] = [];
   const onSocket = (message: unknown): void => void opened.push((message as { socket: Socket }).socket);
   subscribe('net.client.socket', onSocket);
-  const attempt = contender.start(target(port));
+  const attempt = transport.start(target(port));
   unsubscribe('net.client.socket', onSocket);
   const [socket, ...others] = opened;
   assert.ok(socket !== undefined && others.length === 0);
@@ -115,7 +115,7 @@ test('a beaten attempt sends no request, and cancel closes its connection at onc
     const closed = new Promise<void>((resolve) =>
       server.once('connection', (socket) => socket.once('close', () => resolve())),
     );
-    const attempt = contender.start(target(port));
+    const attempt = transport.start(target(port));
     assert.ok((await attempt.established).ok);
     attempt.cancel();
     attempt.cancel();
@@ -128,11 +128,11 @@ test('a beaten attempt sends no request, and cancel closes its connection at onc
 
 test('cancel while connecting, shaking hands or waiting for the answer resolves as cancelled', async () => {
   await serving(createServer(), async (port) => {
-    const connecting = contender.start(target(port));
+    const connecting = transport.start(target(port));
     connecting.cancel();
     assert.equal((await failureOf(connecting)).error.code, 'cancelled');
     const connected = Promise.withResolvers<void>();
-    const shaking = contender.start(target(port, { onTransport: connected.resolve }));
+    const shaking = transport.start(target(port, { onTransport: connected.resolve }));
     await connected.promise;
     shaking.cancel();
     const failure = await failureOf(shaking);
@@ -140,7 +140,7 @@ test('cancel while connecting, shaking hands or waiting for the answer resolves 
     assert.notEqual(failure.transportMs, null);
   });
   await serving(http2(), async (port) => {
-    const attempt = contender.start(target(port));
+    const attempt = transport.start(target(port));
     await attempt.established;
     const answer = attempt.request(PLENTY_MS);
     attempt.cancel();

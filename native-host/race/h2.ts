@@ -1,4 +1,4 @@
-// The old-HTTP contender: TCP and TLS on Node's own sockets, then one request by an HTTP client of this attempt alone.
+// The old-HTTP transport: TCP and TLS on Node's own sockets, then one request by an HTTP client of this attempt alone.
 // The HTTP client only gets the socket after the handshake, so that a beaten attempt never sends a request.
 
 import type { X509Certificate } from 'node:crypto';
@@ -16,19 +16,6 @@ import {
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { ChainVerdict, TrustStore } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
-import {
-  type AttemptAnswer,
-  type AttemptFailure,
-  type AttemptHandshake,
-  type AttemptTarget,
-  type Contender,
-  DEADLINE_LEEWAY_MS,
-  lazyContender,
-  NO_TRAFFIC,
-  type RunningAttempt,
-  sumOfTraffic,
-  type Traffic,
-} from './contender.ts';
 import { warmUpExchanges } from './exchange-warm-up.ts';
 import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
 import { type Http2, http2Exchange } from './http2-exchange.ts';
@@ -36,6 +23,19 @@ import { nextPoll } from './next-poll.ts';
 import { createReadWatch, READ_TOO_MUCH } from './read-budget.ts';
 import { type RunningExchange, responseTimeout } from './response-reading.ts';
 import { certificateError, connectError, exchangeError } from './tcp-failure.ts';
+import {
+  type AttemptAnswer,
+  type AttemptFailure,
+  type AttemptHandshake,
+  type AttemptTarget,
+  DEADLINE_LEEWAY_MS,
+  lazyTransport,
+  NO_TRAFFIC,
+  type RunningAttempt,
+  sumOfTraffic,
+  type Traffic,
+  type Transport,
+} from './transport.ts';
 import { WARM_UP } from './warm-up.ts';
 
 /** The old protocols in order of preference (RFC 7301); many servers follow the client's order. */
@@ -77,7 +77,7 @@ function tlsOptions(
 ): ConnectionOptions {
   return {
     secureContext,
-    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED would make this contender trust anybody.
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED would make this transport trust anybody.
     rejectUnauthorized: true,
     ALPNProtocols: [...alpn],
     // An address literal is not a valid server name (RFC 6066 section 3); the certificate is still checked against it.
@@ -297,7 +297,7 @@ async function warmUp(loaded: LoadedTransport): Promise<void> {
 }
 
 /** HTTP/2 or HTTP/1.1 over TLS, with the roots of `trust`. undici and the roots are loaded by `prepare`. */
-export function h2Contender(trust: Trust): Contender {
+export function h2Transport(trust: Trust): Transport {
   // Each part takes 5 to 50 ms; forecasts are answered between them.
   async function load(): Promise<LoadedTransport> {
     const { Client } = await import('undici');
@@ -318,5 +318,5 @@ export function h2Contender(trust: Trust): Contender {
     await warmUpExchanges(ready);
     return ready;
   }
-  return lazyContender('h2', load, startAttempt);
+  return lazyTransport('h2', load, startAttempt);
 }

@@ -1,15 +1,15 @@
-// The HTTP/3 contender against real peers on loopback, as used by the race; the addon's own suite covers the rest.
+// The HTTP/3 transport against real peers on loopback, as used by the race; the addon's own suite covers the rest.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
-import { HOST, PLENTY_MS, target, trusted } from '../testing/contender.ts';
 import { type ThrowawayOrigins, throwawayOrigins } from '../testing/throwaway-origins.ts';
-import type { Contender } from './contender.ts';
-import { h3Contender } from './h3.ts';
+import { HOST, PLENTY_MS, target, trusted } from '../testing/transport.ts';
+import { h3Transport } from './h3.ts';
+import type { Transport } from './transport.ts';
 
 let origins: ThrowawayOrigins;
-let contender: Contender;
+let transport: Transport;
 
 before(async () => {
   origins = await throwawayOrigins(
@@ -17,14 +17,14 @@ before(async () => {
     { host: HOST, h3: true, altSvc: 'auto' },
     { host: 'old.test', h3: false },
   );
-  contender = h3Contender(await trusted([origins.caPath]));
-  await contender.prepare();
+  transport = h3Transport(await trusted([origins.caPath]));
+  await transport.prepare();
 });
 after(() => origins.stop());
 
 test('established without a request, then one request with its answer', async () => {
   const [port] = origins.ports;
-  const attempt = contender.start(target(port));
+  const attempt = transport.start(target(port));
   const established = await attempt.established;
   assert.ok(established.ok, JSON.stringify(established));
   assert.equal(established.protocol, 'h3');
@@ -39,7 +39,7 @@ test('established without a request, then one request with its answer', async ()
 
 test('the first datagram is reported once, before the handshake; packets are counted to the end', async () => {
   const told: string[] = [];
-  const attempt = contender.start(
+  const attempt = transport.start(
     target(origins.ports[0], { onTransport: () => void told.push('transport') }),
   );
   const established = await attempt.established;
@@ -55,7 +55,7 @@ test('the first datagram is reported once, before the handshake; packets are cou
 
 test('a port without QUIC is udp-refused, with the packets sent and no sign of life', async () => {
   let life = 0;
-  const attempt = contender.start(
+  const attempt = transport.start(
     target(origins.ports[1], {
       host: 'old.test',
       onTransport: () => {
@@ -71,12 +71,12 @@ test('a port without QUIC is udp-refused, with the packets sent and no sign of l
 });
 
 test('a certificate for another name or under an unknown root is certificate-invalid with the reason', async () => {
-  const wrong = await contender.start(target(origins.ports[0], { host: 'other.test' })).established;
+  const wrong = await transport.start(target(origins.ports[0], { host: 'other.test' })).established;
   assert.ok(!wrong.ok);
   assert.equal(wrong.error.code, 'certificate-invalid');
   assert.equal(wrong.error.reason, 'wrong-name');
   assert.match(wrong.error.message, /^wrong-name: /);
-  const stranger = h3Contender(await trusted([]));
+  const stranger = h3Transport(await trusted([]));
   await stranger.prepare();
   const unknown = await stranger.start(target(origins.ports[0])).established;
   assert.ok(!unknown.ok);
@@ -87,7 +87,7 @@ test('cancel resolves pending results as cancelled; a request after it fails the
   const silent = createSocket('udp4');
   silent.bind(0, '127.0.0.1');
   await once(silent, 'listening');
-  const attempt = contender.start(target(silent.address().port));
+  const attempt = transport.start(target(silent.address().port));
   await once(silent, 'message');
   attempt.cancel();
   attempt.cancel();
@@ -102,7 +102,7 @@ test('misuse of the addon is our fault, not the server’s', async () => {
   const silent = createSocket('udp4');
   silent.bind(0, '127.0.0.1');
   await once(silent, 'listening');
-  const attempt = contender.start(target(silent.address().port));
+  const attempt = transport.start(target(silent.address().port));
   // A request is invalid before the handshake is done, and with this peer it never is.
   const early = await attempt.request(PLENTY_MS);
   attempt.cancel();
@@ -112,7 +112,7 @@ test('misuse of the addon is our fault, not the server’s', async () => {
 });
 
 test('a host that no certificate can contain fails its attempt and throws nothing', async () => {
-  const attempt = contender.start(target(origins.ports[0], { host: '-a*b.test' }));
+  const attempt = transport.start(target(origins.ports[0], { host: '-a*b.test' }));
   const result = await attempt.established;
   assert.ok(!result.ok);
   assert.deepEqual([result.error.code, result.error.reason], ['certificate-invalid', 'wrong-name']);

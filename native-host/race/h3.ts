@@ -1,4 +1,4 @@
-// The HTTP/3 contender: one attempt of the QUIC addon behind the common contender interface.
+// The HTTP/3 transport: one attempt of the QUIC addon behind the common transport interface.
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type {
@@ -11,19 +11,19 @@ import type {
 import { loadQuicAddon } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
 import { ageSeconds } from './age.ts';
+import { MAX_BODY_BYTES, MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
 import {
   type AttemptAnswer,
   type AttemptFailure,
   type AttemptHandshake,
   type AttemptTarget,
-  type Contender,
-  lazyContender,
+  lazyTransport,
   misdirectedError,
   type Packets,
   type RunningAttempt,
   type Traffic,
-} from './contender.ts';
-import { MAX_BODY_BYTES, MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
+  type Transport,
+} from './transport.ts';
 import { WARM_UP } from './warm-up.ts';
 
 interface LoadedTransport {
@@ -204,12 +204,12 @@ async function warmUp(loaded: LoadedTransport): Promise<void> {
 }
 
 /** HTTP/3 by the QUIC addon, with the roots of `trust`. The addon is loaded by `prepare`, which rejects without it. */
-export function h3Contender(trust: Trust): Contender {
+export function h3Transport(trust: Trust): Transport {
   async function load(): Promise<LoadedTransport> {
     const addon = loadQuicAddon();
     const ready = { addon, store: trust.store() };
     await warmUp(ready);
     return ready;
   }
-  return { ...lazyContender('h3', load, startAttempt), toldLate: true };
+  return { ...lazyTransport('h3', load, startAttempt), toldLate: true };
 }

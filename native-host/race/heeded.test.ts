@@ -6,8 +6,8 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { Server } from 'node:net';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
-import { HOST } from '../testing/contender.ts';
 import { h2Scene, requestOn, serving } from '../testing/h2-server.ts';
+import { HOST } from '../testing/transport.ts';
 
 const { ca, pair, http2, get } = await h2Scene();
 after(() => ca.stop());

@@ -1,11 +1,11 @@
 // The race modes as data: which endpoints a group contains, when it opens, and what happens to it when another group's
 // attempt is adopted first. The engine knows these rules and no mode names; a new mode is one more entry.
-import type { ContenderName, Mode } from '@photofinish/shared/race/outcome';
+import type { Mode, TransportName } from '@photofinish/shared/race/outcome';
 
 /** An ordered list of endpoints attempted one after the other; groups run in parallel. */
 export interface GroupRules {
-  /** The contenders whose endpoints it contains. */
-  readonly contenders: readonly ContenderName[];
+  /** The transports whose endpoints it contains. */
+  readonly transports: readonly TransportName[];
   /**
    * `at-once`: with the trial. `staggered`: a delay after the previous group, or at once when a group fails earlier.
    * `advertised`: when another group's answer advertises endpoints for it.
@@ -48,13 +48,13 @@ interface SeriesRules {
 export type ModeRules = RaceRules | SeriesRules;
 
 const H3: GroupRules = {
-  contenders: ['h3'],
+  transports: ['h3'],
   opens: 'at-once',
   whenBeaten: 'runs-on',
   givesWay: false,
   learns: false,
 };
-const H2: GroupRules = { ...H3, contenders: ['h2'], whenBeaten: 'cancelled' };
+const H2: GroupRules = { ...H3, transports: ['h2'], whenBeaten: 'cancelled' };
 
 /** P2 ("Happy Eyeballs for HTTP/3"): QUIC first, old HTTP after the delay; a beaten QUIC group continues. */
 const QUIC_FIRST: readonly GroupRules[] = [H3, { ...H2, opens: 'staggered' }];
@@ -76,7 +76,7 @@ function alone(group: GroupRules): RaceRules {
  * If an answer names another endpoint for HTTP/3, that is tried too; otherwise the verdict would blame the wrong one.
  */
 const LEARNING_QUIC_FIRST = QUIC_FIRST.map((group) =>
-  group.contenders.includes('h3') ? { ...group, learns: true } : group,
+  group.transports.includes('h3') ? { ...group, learns: true } : group,
 );
 
 /** The rules of each mode. */
@@ -93,7 +93,7 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
   },
   // Happy Eyeballs v3, section 6: one list across protocols and families; on success all others are cancelled.
   v3: {
-    ...alone({ ...H3, contenders: ['h3', 'h2'], whenBeaten: 'cancelled' }),
+    ...alone({ ...H3, transports: ['h3', 'h2'], whenBeaten: 'cancelled' }),
     h3Places: 'discovered',
     discovers: 'during',
     avoidsBroken: true,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
-import { LOOPBACK } from '../testing/contender.ts';
+import { LOOPBACK } from '../testing/transport.ts';
 import { nextPoll } from './next-poll.ts';
 
 const server = createServer();

@@ -1,5 +1,5 @@
 // The pace of a race: every delay that memory or a flag can influence, each with the rule it comes from. Pure.
-import type { ContenderName } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/outcome';
 import type { Hints, PathHint } from '../cache/hints.ts';
 
 /** Requested delays in milliseconds; null derives the value from what is known about the path. */
@@ -26,8 +26,8 @@ export const PACED_BY_PATH: PacingOptions = {
 export interface Pacing {
   /** Between the openings of two groups: TCP's connection attempt delay if QUIC is first. */
   readonly groupDelayMs: number;
-  /** The Connection Attempt Delay within a group, after an attempt of each contender. */
-  readonly attemptDelayMs: Readonly<Record<ContenderName, number>>;
+  /** The Connection Attempt Delay within a group, after an attempt of each transport. */
+  readonly attemptDelayMs: Readonly<Record<TransportName, number>>;
   /** When one hedged QUIC attempt joins a first one whose handshake is not done; null: never. */
   readonly hedge: HedgeRule | null;
   /** QUIC's initial round-trip time estimate. */
@@ -86,9 +86,9 @@ function retransmissionMs(path: PathHint): number {
   return overdueMs(Math.min(path.srttMs, path.handshakeMs ?? path.srttMs), path);
 }
 
-/** The contender's own history, or else the other's: both take the same path. */
-function pathOf(hints: Hints, contender: ContenderName): PathHint | null {
-  return contender === 'h3' ? (hints.h3 ?? hints.h2) : (hints.h2 ?? hints.h3);
+/** The transport's own history, or else the other's: both take the same path. */
+function pathOf(hints: Hints, transport: TransportName): PathHint | null {
+  return transport === 'h3' ? (hints.h3 ?? hints.h2) : (hints.h2 ?? hints.h3);
 }
 
 /**
@@ -145,10 +145,10 @@ function tcpAttemptDelayMs(hints: Hints, configuredMs: number | null, hedge: Hed
     : bounded(retransmissionMs(hints.h2), TCP_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
 }
 
-/** The Connection Attempt Delay after an attempt of this contender (section 6 of the draft). */
-function attemptDelayMs(hints: Hints, contender: ContenderName, configuredMs: number | null): number {
+/** The Connection Attempt Delay after an attempt of this transport (section 6 of the draft). */
+function attemptDelayMs(hints: Hints, transport: TransportName, configuredMs: number | null): number {
   if (configuredMs !== null) return bounded(configuredMs, LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
-  const path = pathOf(hints, contender);
+  const path = pathOf(hints, transport);
   return path === null
     ? ATTEMPT_DELAY_MS
     : bounded(retransmissionMs(path), MIN_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS);

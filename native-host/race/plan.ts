@@ -48,13 +48,13 @@ export interface PlanInput {
   readonly visited?: ReadonlySet<string>;
 }
 
-/** The remembered contender alone, with the others as the fallback; null when the mode cannot start with it. */
+/** The remembered transport alone, with the others as the fallback; null when the mode cannot start with it. */
 function rememberedGroups(
   groups: readonly PlannedGroup[],
   decision: Decision,
 ): readonly PlannedGroup[] | null {
-  const contender = decision === 'h3' ? 'h3' : 'h2';
-  const first = groups.find((group) => group.contenders.includes(contender) && group.endpoints.length > 0);
+  const transport = decision === 'h3' ? 'h3' : 'h2';
+  const first = groups.find((group) => group.transports.includes(transport) && group.endpoints.length > 0);
   if (first === undefined || first.opens === 'advertised') return null;
   const fallback = groups.filter((group) => group !== first && group.opens !== 'advertised');
   return [
@@ -71,13 +71,13 @@ export function raceRulesOf(mode: Mode): RaceRules {
 }
 
 function plannedGroups(rules: RaceRules, endpoints: readonly Endpoint[]): readonly PlannedGroup[] {
-  const advertised = endpoints.some((e) => e.contender === 'h3' && e.source === 'alt-svc');
+  const advertised = endpoints.some((e) => e.transport === 'h3' && e.source === 'alt-svc');
   const groups = advertised ? rules.groupsWhenAdvertised : rules.groups;
   const allowed = (e: Endpoint): boolean =>
-    e.contender !== 'h3' || rules.h3Places !== 'alt-svc' || e.source === 'alt-svc';
+    e.transport !== 'h3' || rules.h3Places !== 'alt-svc' || e.source === 'alt-svc';
   return groups.map((group) => ({
     ...group,
-    endpoints: endpoints.filter((e) => group.contenders.includes(e.contender) && allowed(e)),
+    endpoints: endpoints.filter((e) => group.transports.includes(e.transport) && allowed(e)),
   }));
 }
 
@@ -85,8 +85,8 @@ function plannedGroups(rules: RaceRules, endpoints: readonly Endpoint[]): readon
 function withoutH3(groups: readonly PlannedGroup[]): readonly PlannedGroup[] {
   return groups.map((group) => ({
     ...group,
-    contenders: group.contenders.filter((contender) => contender !== 'h3'),
-    endpoints: group.endpoints.filter((endpoint) => endpoint.contender !== 'h3'),
+    transports: group.transports.filter((transport) => transport !== 'h3'),
+    endpoints: group.endpoints.filter((endpoint) => endpoint.transport !== 'h3'),
   }));
 }
 

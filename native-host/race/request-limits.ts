@@ -1,4 +1,4 @@
-// What both contenders send and accept: the same request and limits, so that their times are comparable.
+// What both transports send and accept: the same request and limits, so that their times are comparable.
 import program from '../package.json' with { type: 'json' };
 
 export const USER_AGENT = `photofinish/${program.version}`;

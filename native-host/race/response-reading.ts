@@ -3,8 +3,8 @@ import type { TLSSocket } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { ageSeconds } from './age.ts';
-import { type AttemptAnswer, misdirectedError } from './contender.ts';
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES, MAX_INTERIM_RESPONSES } from './request-limits.ts';
+import { type AttemptAnswer, misdirectedError } from './transport.ts';
 
 export interface ExchangeOptions {
   readonly socket: TLSSocket;

@@ -24,25 +24,25 @@ test('names are looked up once before the trials, outside their time', async () 
 });
 
 test('nothing is looked up before the transports are loaded, or loading would count towards its time', async () => {
-  const { time, options, discovery, contenders } = arrange([], []);
-  const h3 = { ...contenders.h3, prepare: () => Promise.reject(new Error('no addon')) };
-  const broken = raceOrigin({ ...options, contenders: { ...contenders, h3 } });
+  const { time, options, discovery, transports } = arrange([], []);
+  const h3 = { ...transports.h3, prepare: () => Promise.reject(new Error('no addon')) };
+  const broken = raceOrigin({ ...options, transports: { ...transports, h3 } });
   await assert.rejects(time.run(broken), /no addon/);
   assert.equal(discovery.settled.length, 0);
 });
 
 test("a look-up that exceeds a trial's time-out is given up: an error and no trials", async () => {
-  const { result, contenders } = await race([], [], { dns: { takesMs: null }, timeoutMs: 500 });
+  const { result, transports } = await race([], [], { dns: { takesMs: null }, timeoutMs: 500 });
   assert.deepEqual(result.error, {
     code: 'dns-failed',
     message: 'no answer within 500 ms',
   });
   assert.equal(result.trials.length, 0);
-  assert.equal(contenders.h3.targets.length, 0);
+  assert.equal(transports.h3.targets.length, 0);
 });
 
 test('v3: names are looked up within each trial as part of its time, and HTTP/3 is assumed nowhere', async () => {
-  const { result, discovery, contenders } = await race([{ handshakeMs: 1 }], [{ handshakeMs: 60 }], {
+  const { result, discovery, transports } = await race([{ handshakeMs: 1 }], [{ handshakeMs: 60 }], {
     mode: 'v3',
     trials: 2,
     dns: { takesMs: 100 },
@@ -56,18 +56,18 @@ test('v3: names are looked up within each trial as part of its time, and HTTP/3 
   );
   assert.deepEqual([discovery.settled.length, discovery.begun.length], [0, 2]);
   assert.equal(discovery.begun[0]?.assumeH3, false);
-  assert.equal(contenders.h3.targets.length, 0);
+  assert.equal(transports.h3.targets.length, 0);
   assert.equal(result.discovered.names?.addresses.length, 1);
 });
 
 test('v3: a known alternative is among the endpoints, one attempt at a time', async () => {
   const known = { decision: null, altSvc: parseAltSvc('h3=":4433"'), hints: NO_HINTS };
-  const { result, contenders } = await race([{ handshakeMs: null }], [{ handshakeMs: 20 }], {
+  const { result, transports } = await race([{ handshakeMs: null }], [{ handshakeMs: 20 }], {
     mode: 'v3',
     memory: 'full',
     known,
   });
-  assert.equal(contenders.h3.targets[0]?.port, 4433);
+  assert.equal(transports.h3.targets[0]?.port, 4433);
   assert.deepEqual(adopted(result), ['h2']);
   assert.equal(result.trials[0]?.establishedMs, 270);
 });
@@ -149,10 +149,10 @@ test('the first sign of life is timed by the transport, not by when a busy event
 });
 
 test('a sign of life prevents the hedged QUIC attempt', async () => {
-  const { contenders } = await race([{ handshakeMs: 300, transportMs: 150 }], [{ handshakeMs: 500 }], {
+  const { transports } = await race([{ handshakeMs: 300, transportMs: 150 }], [{ handshakeMs: 500 }], {
     hedge: true,
   });
-  assert.equal(contenders.h3.targets.length, 1);
+  assert.equal(transports.h3.targets.length, 1);
 });
 
 test('when both are reported at the same instant, the one established first is adopted, in either order', async () => {
@@ -186,7 +186,7 @@ test("the record contains the abort's own reason", async () => {
 
 test('an abort during the look-up ends the race there', async () => {
   const abort = new AbortController();
-  const { time, contenders, options } = arrange([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
+  const { time, transports, options } = arrange([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
     signal: abort.signal,
     dns: { takesMs: null },
   });
@@ -194,5 +194,5 @@ test('an abort during the look-up ends the race there', async () => {
   const result = await time.run(raceOrigin(options));
   assert.deepEqual([result.error?.code, result.trials.length], ['cancelled', 0]);
   assert.equal(time.clock.nowMs(), 20);
-  assert.equal(contenders.h3.targets.length, 0);
+  assert.equal(transports.h3.targets.length, 0);
 });

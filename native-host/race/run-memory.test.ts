@@ -15,13 +15,13 @@ const HINTS: Hints = {
 
 test('memory hints: path and advertisements are known, the decision is not', async () => {
   const known = { decision: 'h2', altSvc: parseAltSvc('h3=":4433"'), hints: HINTS } as const;
-  const { result, contenders, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
+  const { result, transports, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
     memory: 'hints',
     tcpAttemptDelayMs: null,
     known,
   });
-  assert.equal(contenders.h3.targets[0]?.initialRttMs, 20);
-  assert.equal(contenders.h3.targets[0]?.port, 4433);
+  assert.equal(transports.h3.targets[0]?.initialRttMs, 20);
+  assert.equal(transports.h3.targets[0]?.port, 4433);
   assert.deepEqual(adopted(result), ['h3']);
   assert.deepEqual(
     result.trials[0]?.attempts.map((a) => [a.protocol, a.fresh, a.startedMs]),
@@ -65,11 +65,11 @@ test('a start delay from a measured path is reported in whole microseconds, like
 });
 
 test('memory none: nothing is read, and the delays are those of an unknown host', async () => {
-  const { result, contenders, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
+  const { result, transports, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
     tcpAttemptDelayMs: null,
     known: { decision: 'h2', altSvc: parseAltSvc('h3=":4433"'), hints: HINTS },
   });
-  assert.equal(contenders.h3.targets[0]?.initialRttMs, 67);
+  assert.equal(transports.h3.targets[0]?.initialRttMs, 67);
   assert.equal(result.startDelayMs, 10);
   assert.equal(discovery.settled[0]?.history.size, 0);
 });
@@ -77,11 +77,11 @@ test('memory none: nothing is read, and the delays are those of an unknown host'
 test('memory hints: HTTP/3 known to be broken is left out for now, and no cache hit is claimed', async () => {
   const h3Broken = { code: 'udp-timeout', untilMs: 2_000_000 } as const;
   const known = { decision: null, hints: { ...NO_HINTS, h3Broken } };
-  const { result, contenders } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 50 }], {
+  const { result, transports } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 50 }], {
     memory: 'hints',
     known,
   });
-  assert.equal(contenders.h3.targets.length, 0);
+  assert.equal(transports.h3.targets.length, 0);
   assert.deepEqual([result.trials[0]?.establishedMs, result.trials[0]?.cacheHit], [50, false]);
 });
 
@@ -114,16 +114,16 @@ test('memory full: an alternative that answered 421 is not tried again, without 
   for (const mode of ['race', 'alt-svc', 'v3'] as const) {
     const known = { decision: null, altSvc: parseAltSvc(old.altSvc), hints: NO_HINTS };
     const set = { mode, memory: 'full', trials: 3, dns: { elsewhere } } as const;
-    const { result, contenders } = await race([wrong, { handshakeMs: 1, refusal: 'alpn-mismatch' }], [old], {
+    const { result, transports } = await race([wrong, { handshakeMs: 1, refusal: 'alpn-mismatch' }], [old], {
       ...set,
       known,
     });
     assert.deepEqual(adopted(result), ['h2', 'h2', 'h2'], mode);
-    const asked = contenders.h3.targets.filter(({ port }) => port === 444);
+    const asked = transports.h3.targets.filter(({ port }) => port === 444);
     assert.equal(asked.length, 1, `${mode}: once`);
     const told = await race([wrong], [old], { ...set, known: { ...known, misdirected: 'b.test:444' } });
     assert.ok(
-      told.contenders.h3.targets.every(({ port }) => port !== 444),
+      told.transports.h3.targets.every(({ port }) => port !== 444),
       `${mode}: never`,
     );
   }
@@ -136,12 +136,12 @@ test('memory full: an alternative that answered 421 is not tried again, without 
 
 test('memory none: an alternative that answered 421 is tried in each trial, because each is cold', async () => {
   const wrong = { handshakeMs: 5, answerFailure: 'misdirected' } as const;
-  const { contenders } = await race([wrong], [{ handshakeMs: 20, altSvc: 'h3=":444"' }], {
+  const { transports } = await race([wrong], [{ handshakeMs: 20, altSvc: 'h3=":444"' }], {
     mode: 'alt-svc',
     trials: 2,
   });
   assert.deepEqual(
-    contenders.h3.targets.map(({ port }) => port),
+    transports.h3.targets.map(({ port }) => port),
     [444, 444],
   );
 });

@@ -6,12 +6,12 @@ import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { NO_HINTS } from '../cache/hints.ts';
 import { adopted, arrange, race } from '../testing/race.ts';
 import { scripted } from '../testing/virtual-time.ts';
-import type { AttemptTarget } from './contender.ts';
 import { raceOrigin } from './run.ts';
+import type { AttemptTarget } from './transport.ts';
 
 test('attempts get the pinned address, the authority with its port, and the remaining time', async () => {
-  const { contenders } = await race([{ handshakeMs: 60 }], [{ handshakeMs: 20 }]);
-  const [target] = contenders.h2.targets;
+  const { transports } = await race([{ handshakeMs: 60 }], [{ handshakeMs: 20 }]);
+  const [target] = transports.h2.targets;
   assert.deepEqual(
     { ...target, onTransport: null },
     {
@@ -27,14 +27,14 @@ test('attempts get the pinned address, the authority with its port, and the rema
 });
 
 test('memory none: what one trial taught does not affect the next', async () => {
-  const { result, contenders } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 20 }], { trials: 3 });
+  const { result, transports } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 20 }], { trials: 3 });
   assert.deepEqual(adopted(result), ['h2', 'h2', 'h2']);
-  assert.equal(contenders.h3.targets.length, 3);
+  assert.equal(transports.h3.targets.length, 3);
   assert.ok(result.trials.every((t) => t.lateH3 && !t.cacheHit));
 });
 
 test('memory full: a late HTTP/3 is learnt and adopted from then on (P2, rule 4)', async () => {
-  const { result, contenders } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 20 }], {
+  const { result, transports } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 20 }], {
     trials: 3,
     memory: 'full',
   });
@@ -43,17 +43,17 @@ test('memory full: a late HTTP/3 is learnt and adopted from then on (P2, rule 4)
     result.trials.map((t) => t.cacheHit),
     [false, true, true],
   );
-  assert.equal(contenders.h2.targets.length, 1);
+  assert.equal(transports.h2.targets.length, 1);
 });
 
 test('memory full: a host whose HTTP/3 failed is tried with old HTTP only from then on', async () => {
-  const { result, contenders } = await race(
+  const { result, transports } = await race(
     [{ handshakeMs: 80, refusal: 'udp-refused' }],
     [{ handshakeMs: 20, protocol: 'http/1.1' }],
     { trials: 3, memory: 'full' },
   );
   assert.deepEqual(result.summary.adoption, { h3: 0, h2: 0, 'http/1.1': 3 });
-  assert.equal(contenders.h3.targets.length, 1);
+  assert.equal(transports.h3.targets.length, 1);
 });
 
 test('memory full: a remembered HTTP/3 that has died is unlearnt by the fallback race', async () => {
@@ -77,41 +77,41 @@ test('prior knowledge is read with memory full only', async () => {
 test('HTTP/3 is tried at a known alternative on another port while it is fresh', async () => {
   const known = { decision: null, hints: NO_HINTS };
   const at = async (ageSeconds: number): Promise<number | undefined> => {
-    const { contenders } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
+    const { transports } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
       memory: 'full',
       known: { ...known, altSvc: parseAltSvc('h3=":4433"; ma=60', ageSeconds) },
     });
-    return contenders.h3.targets[0]?.port;
+    return transports.h3.targets[0]?.port;
   };
   assert.equal(await at(59), 4433);
   assert.equal(await at(60), 8443);
 });
 
 test('an alternative on another host is followed there, and must still authenticate as the origin', async () => {
-  const { result, contenders } = await race(
+  const { result, transports } = await race(
     [{ handshakeMs: 5 }],
     [{ handshakeMs: 5, altSvc: 'h3="elsewhere.test:443"' }],
     { mode: 'alt-svc', dns: { elsewhere: new Map([['elsewhere.test', '127.0.0.9']]) } },
   );
   assert.deepEqual(adopted(result), ['h3']);
-  const [target] = contenders.h3.targets;
+  const [target] = transports.h3.targets;
   assert.deepEqual([target?.address, target?.port, target?.host], ['127.0.0.9', 443, 'a.test']);
   const [attempt] = (result.trials[0]?.attempts ?? []).filter((a) => a.protocol === 'h3');
   assert.deepEqual([attempt?.host, attempt?.source], ['elsewhere.test', 'alt-svc']);
 });
 
 test('an alternative without usable endpoints changes nothing', async () => {
-  const { result, contenders } = await race(
+  const { result, transports } = await race(
     [{ handshakeMs: 5 }],
     [{ handshakeMs: 5, altSvc: 'h3="elsewhere.test:443"' }],
     { mode: 'alt-svc' },
   );
   assert.deepEqual(adopted(result), ['h2']);
-  assert.equal(contenders.h3.targets.length, 0);
+  assert.equal(transports.h3.targets.length, 0);
 });
 
 test('alt-svc with memory full: learnt over HTTP/2 once, then HTTP/3 alone', async () => {
-  const { result, contenders } = await race(
+  const { result, transports } = await race(
     [{ handshakeMs: 30 }],
     [{ handshakeMs: 40, altSvc: 'h3=":8443"; ma=3600' }],
     { mode: 'alt-svc', memory: 'full', trials: 2 },
@@ -120,7 +120,7 @@ test('alt-svc with memory full: learnt over HTTP/2 once, then HTTP/3 alone', asy
     result.trials.map((t) => t.establishedMs),
     [75, 30],
   );
-  assert.equal(contenders.h2.targets.length, 1);
+  assert.equal(transports.h2.targets.length, 1);
 });
 
 test('compare: alternating order, never overlapping, nothing cancelled, gain from medians', async () => {
@@ -151,10 +151,10 @@ test('a race whose loser was cancelled never reports a gain', async () => {
   assert.equal(result.summary.gainMs, null);
 });
 
-test('one protocol only: the other contender is not loaded', async () => {
-  const { contenders } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], { mode: 'h2', trials: 2 });
-  assert.equal(contenders.h3.prepared(), 0);
-  assert.equal(contenders.h2.prepared(), 1);
+test('one protocol only: the other transport is not loaded', async () => {
+  const { transports } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], { mode: 'h2', trials: 2 });
+  assert.equal(transports.h3.prepared(), 0);
+  assert.equal(transports.h2.prepared(), 1);
 });
 
 test('progress names the trial, and its times count from the start of that trial', async () => {
@@ -205,22 +205,22 @@ test('both protocols dead: one failed trial, no statistics, no verdict about HTT
 });
 
 test('no address: an error and no trials', async () => {
-  const { result, contenders } = await race([], [], { dns: { addresses: [] } });
+  const { result, transports } = await race([], [], { dns: { addresses: [] } });
   assert.equal(result.error?.code, 'no-address');
   assert.equal(result.trials.length, 0);
-  assert.equal(contenders.h3.targets.length, 0);
+  assert.equal(transports.h3.targets.length, 0);
 });
 
 test('cancelling ends everything at once; finished trials are kept, the current one is left out', async () => {
   const abort = new AbortController();
-  const { time, contenders, options } = arrange([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
+  const { time, transports, options } = arrange([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
     trials: 5,
     signal: abort.signal,
   });
   time.clock.after(32, () => {
-    assert.equal(contenders.h3.running(), 1);
+    assert.equal(transports.h3.running(), 1);
     abort.abort();
-    assert.equal(contenders.h3.running(), 0);
+    assert.equal(transports.h3.running(), 0);
   });
   const result = await time.run(raceOrigin(options));
   assert.equal(result.error?.code, 'cancelled');
@@ -228,11 +228,11 @@ test('cancelling ends everything at once; finished trials are kept, the current 
 });
 
 test('a signal that is already aborted starts nothing', async () => {
-  const { result, contenders } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
+  const { result, transports } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
     signal: AbortSignal.abort(),
   });
   assert.equal(result.error?.code, 'cancelled');
-  assert.equal(contenders.h3.targets.length, 0);
+  assert.equal(transports.h3.targets.length, 0);
 });
 
 test('an attempt started after the deadline, before its timer, gets a time-out that a transport accepts', async () => {
@@ -261,7 +261,7 @@ test('an attempt started after the deadline, before its timer, gets a time-out t
     },
   };
   await time.run(
-    raceOrigin({ ...options, timeoutMs: 50, clock: late, contenders: { h3: never, h2: watched } }),
+    raceOrigin({ ...options, timeoutMs: 50, clock: late, transports: { h3: never, h2: watched } }),
   );
   assert.deepEqual(waits, [1]);
 });

@@ -9,8 +9,7 @@ import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { Clock } from '../clock.ts';
 import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discovering.ts';
 import { type Endpoint, endpointKey } from '../discover/endpoint.ts';
-import { NO_TRAFFIC, sumOfTraffic, type Traffic } from './contender.ts';
-import { type Contenders, type DrivenTrial, driveTrial } from './drive.ts';
+import { type DrivenTrial, driveTrial, type Transports } from './drive.ts';
 import type { WatchLateness } from './lateness.ts';
 import { lookUp } from './look-up.ts';
 import { MODE_RULES } from './modes.ts';
@@ -20,6 +19,7 @@ import { type Decision, leavesH3Out, type PlanInput, planTrial, raceRulesOf } fr
 import { type RaceResult, recordOf, withVerdict } from './race-record.ts';
 import { type PriorKnowledge, type RaceMemory, remember } from './remembered.ts';
 import { isSettled } from './series.ts';
+import { NO_TRAFFIC, sumOfTraffic, type Traffic } from './transport.ts';
 import { type AttemptLimits, isUsedUp, TRIAL_LIMITS } from './trial-budget.ts';
 
 export interface RaceOptions {
@@ -40,7 +40,7 @@ export interface RaceOptions {
   /** For each trial, and for the look-up before the first. */
   readonly timeoutMs: number;
   readonly known?: PriorKnowledge;
-  readonly contenders: Contenders;
+  readonly transports: Transports;
   readonly clock: Clock;
   /** Measures how late this machine is; if absent, nothing counts as late. */
   readonly watchLateness?: WatchLateness;
@@ -58,11 +58,11 @@ function scheduleOf(options: RaceOptions): Mode[] {
   ).flat();
 }
 
-/** Loads the transports that the trials need; a contender in no group is not loaded. */
-async function prepare(schedule: readonly Mode[], contenders: Contenders): Promise<void> {
+/** Loads the transports that the trials need; a transport in no group is not loaded. */
+async function prepare(schedule: readonly Mode[], transports: Transports): Promise<void> {
   const groups = [...new Set(schedule)].flatMap((mode) => raceRulesOf(mode).groups);
-  const names = new Set(groups.flatMap((group) => group.contenders));
-  await Promise.all([...names].map((name) => contenders[name].prepare()));
+  const names = new Set(groups.flatMap((group) => group.transports));
+  await Promise.all([...names].map((name) => transports[name].prepare()));
 }
 
 /**
@@ -158,12 +158,13 @@ function driveOne(race: Race, index: number, endpoints: Endpoints | null) {
     discovery: options.discovery,
     live: plan.live ? queryOf(options, mode, memory) : null,
     believes: memory.believes,
-    contenders: options.contenders,
+    transports: options.transports,
     clock,
     watchLateness: options.watchLateness ?? null,
     signal: options.signal ?? null,
     listener: onProgress
-      ? (event, contender, atMs) => onProgress({ event, contender, ...at, atMs: Math.max(0, atMs) })
+      ? (event, transport, atMs) =>
+          onProgress({ event, contender: transport, ...at, atMs: Math.max(0, atMs) })
       : null,
   });
 }
@@ -214,7 +215,7 @@ async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memo
     error,
   });
   // First, or loading and seeding the transports would count towards the first look-up of a process.
-  if (!signal?.aborted) await prepare(schedule, options.contenders);
+  if (!signal?.aborted) await prepare(schedule, options.transports);
   for (const [index, mode] of schedule.entries()) {
     if (signal?.aborted) return sofar(cancelledError(signal));
     if (raceRulesOf(mode).discovers === 'before') {
@@ -246,7 +247,7 @@ async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memo
  * Races one origin. `compare` runs two trials per pair, each of one protocol alone, and ends once they have decided;
  * every other mode runs `trials`. With memory `full` the next trial uses what the previous one taught. A name without
  * an endpoint gives `error` and no trials. An abort ends everything at once: finished trials are kept, the current one
- * is left out, and `error` is `cancelled`. Rejects only when a contender cannot be loaded.
+ * is left out, and `error` is `cancelled`. Rejects only when a transport cannot be loaded.
  */
 export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
   const { clock } = options;

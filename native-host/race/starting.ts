@@ -25,7 +25,7 @@ function beginNext(s: TrialState, group: AttemptGroup, nowMs: number): void {
   }
   const run = begin(s, group, endpoint, nowMs, false);
   group.onStart(run);
-  if (s.plan.pacing.hedge === null || s.firstQuic !== null || endpoint.contender !== 'h3') return;
+  if (s.plan.pacing.hedge === null || s.firstQuic !== null || endpoint.transport !== 'h3') return;
   s.firstQuic = run;
   const { afterMs } = s.plan.pacing.hedge;
   if (afterMs !== null) setTimer(s, 'hedge', nowMs + afterMs);

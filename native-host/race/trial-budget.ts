@@ -3,7 +3,7 @@
 // users.
 import type { AttemptError, AttemptErrorCode } from '@photofinish/shared/race/outcome';
 import { MOST_ENDPOINTS } from '../discover/first-endpoints.ts';
-import type { Traffic } from './contender.ts';
+import type { Traffic } from './transport.ts';
 
 /**
  * How long a remembered protocol is tried alone before the other starts beside it: TCP's initial retransmission

@@ -5,10 +5,10 @@ import { isExhausted, type TrialState } from './trial-state.ts';
 
 /** Whether HTTP/3 failed somewhere but is not lost: the race was decided before its other endpoints were tried. */
 function h3Undecided(s: TrialState): boolean {
-  const h3 = s.runs.filter((run) => run.endpoint.contender === 'h3');
+  const h3 = s.runs.filter((run) => run.endpoint.transport === 'h3');
   const proven = (run: Run): boolean => run.outcome === 'adopted' || run.outcome === 'established-late';
   if (s.expired || h3.some(proven) || !h3.some((run) => run.outcome === 'failed')) return false;
-  const untried = s.untried.some(({ contender }) => contender === 'h3');
+  const untried = s.untried.some(({ transport }) => transport === 'h3');
   return (
     untried || h3.some((run) => run.outcome === 'cancelled') || s.groups.some((group) => group.holds('h3'))
   );

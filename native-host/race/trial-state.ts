@@ -4,9 +4,9 @@ import type { Progress } from '@photofinish/shared/port/wire';
 import { type Endpoint, endpointKey } from '../discover/endpoint.ts';
 import { AttemptGroup } from './attempt-group.ts';
 import type { Phase, Run } from './attempt-run.ts';
-import { NO_TRAFFIC, type Traffic } from './contender.ts';
 import type { TimerName, TrialAction } from './events.ts';
 import type { TrialPlan } from './plan.ts';
+import { NO_TRAFFIC, type Traffic } from './transport.ts';
 import { isUsedUp } from './trial-budget.ts';
 
 export interface TrialState {
@@ -81,7 +81,7 @@ export function visits({ visited, plan }: TrialState, endpoint: Endpoint): boole
 }
 
 export function tell(s: TrialState, event: Progress['event'], run: Run, atMs: number): void {
-  s.actions.push({ type: 'tell', event, attempt: run.id, contender: run.endpoint.contender, atMs });
+  s.actions.push({ type: 'tell', event, attempt: run.id, transport: run.endpoint.transport, atMs });
 }
 
 /** Sets a timer, replacing an earlier setting; null clears it. */

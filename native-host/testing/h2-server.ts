@@ -1,19 +1,19 @@
-// A scene for tests of the HTTP/2 contender: certificates, a contender that trusts them, and peers that it meets.
+// A testbed for tests of the HTTP/2 transport: certificates, a transport that trusts them, and peers that it meets.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { h2Transport } from '../race/h2.ts';
 import type {
   AttemptAnswer,
   AttemptFailure,
   AttemptHandshake,
-  Contender,
   RunningAttempt,
-} from '../race/contender.ts';
-import { h2Contender } from '../race/h2.ts';
-import { HOST, LOOPBACK, PLENTY_MS, target, trusted } from './contender.ts';
+  Transport,
+} from '../race/transport.ts';
 import { type ThrowawayOrigins, throwawayOrigins } from './throwaway-origins.ts';
+import { HOST, LOOPBACK, PLENTY_MS, target, trusted } from './transport.ts';
 
 /** Serves while `use` runs; connections that are still open then are cut. */
 export async function serving<T>(server: Server, use: (port: number) => Promise<T>): Promise<T> {
@@ -63,7 +63,7 @@ export interface Scene {
   readonly ca: ThrowawayOrigins;
   /** The certificate and key of `HOST`. */
   readonly pair: { readonly cert: string; readonly key: string };
-  readonly contender: Contender;
+  readonly transport: Transport;
   /** An HTTP/2 server as `HOST`; ALPN h2 alone. */
   http2(): Http2SecureServer;
   /** Established, then one GET; gives what came of the request. */
@@ -77,12 +77,12 @@ export interface Scene {
 export async function h2Scene(): Promise<Scene> {
   const ca = await throwawayOrigins([HOST, LOOPBACK]);
   const pair = await ca.certificateOf(HOST);
-  const contender = h2Contender(await trusted([ca.caPath]));
-  await contender.prepare();
+  const transport = h2Transport(await trusted([ca.caPath]));
+  await transport.prepare();
   return {
     ca,
     pair,
-    contender,
+    transport,
     http2() {
       const server = createSecureServer({ ...pair });
       server.on('session', (session) => session.on('error', () => {}));
@@ -90,7 +90,7 @@ export async function h2Scene(): Promise<Scene> {
       return server;
     },
     async get(port, timeoutMs = PLENTY_MS) {
-      const attempt = contender.start(target(port));
+      const attempt = transport.start(target(port));
       const established = await attempt.established;
       assert.ok(established.ok, JSON.stringify(established));
       const answer = await attempt.request(timeoutMs);

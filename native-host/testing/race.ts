@@ -9,7 +9,7 @@ import { pacingIn } from './plan.ts';
 import { type DiscoveryScript, scriptedDiscovery } from './scripted-discovery.ts';
 import { type Script, scripted, virtualTime } from './virtual-time.ts';
 
-export type Overrides = Partial<Omit<RaceOptions, 'contenders' | 'clock' | 'discovery' | 'pacing'>> &
+export type Overrides = Partial<Omit<RaceOptions, 'transports' | 'clock' | 'discovery' | 'pacing'>> &
   Partial<PacingOptions> & { readonly dns?: DiscoveryScript };
 
 /** Everything for one race of https://a.test:8443, not begun yet. */
@@ -17,7 +17,7 @@ export function arrange(h3: Script[], h2: Script[], { dns, ...overrides }: Overr
   const parsed = parseOrigin('https://a.test:8443');
   assert.ok(parsed.ok);
   const time = virtualTime();
-  const contenders = { h3: scripted('h3', time.clock, ...h3), h2: scripted('h2', time.clock, ...h2) };
+  const transports = { h3: scripted('h3', time.clock, ...h3), h2: scripted('h2', time.clock, ...h2) };
   const discovery = scriptedDiscovery(time.clock, dns);
   const options: RaceOptions = {
     origin: parsed.value,
@@ -27,24 +27,24 @@ export function arrange(h3: Script[], h2: Script[], { dns, ...overrides }: Overr
     memory: 'none',
     trials: 1,
     timeoutMs: 3000,
-    contenders,
+    transports,
     clock: time.clock,
     ...overrides,
     pacing: pacingIn(overrides, { tcpAttemptDelayMs: 10 }),
   };
-  return { time, contenders, discovery, options };
+  return { time, transports, discovery, options };
 }
 
 /** Runs one race to its end and holds it to what every race owes. */
 export async function race(h3: Script[], h2: Script[], overrides: Overrides = {}) {
-  const { time, contenders, discovery, options } = arrange(h3, h2, overrides);
+  const { time, transports, discovery, options } = arrange(h3, h2, overrides);
   const result = await time.run(raceOrigin(options));
-  assert.equal(contenders.h3.running() + contenders.h2.running(), 0, 'no attempt is left running');
+  assert.equal(transports.h3.running() + transports.h2.running(), 0, 'no attempt is left running');
   assert.equal(discovery.live(), 0, 'no discovery is left running');
   v.parse(originRaceSchema, result);
   const { adoption, failed, trials } = result.summary;
   assert.equal(adoption.h3 + adoption.h2 + adoption['http/1.1'] + failed, trials);
-  return { result, contenders, discovery, endedMs: time.clock.nowMs() };
+  return { result, transports, discovery, endedMs: time.clock.nowMs() };
 }
 
 /** What each trial adopted. */

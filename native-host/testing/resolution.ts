@@ -96,8 +96,8 @@ export interface ResolutionLog {
 }
 
 /** An endpoint in words; its port is told where it is not the usual one. */
-function words({ contender, address, port }: Endpoint): string {
-  return `${contender} ${address}${port === 443 ? '' : ` ${port}`}`;
+function words({ transport, address, port }: Endpoint): string {
+  return `${transport} ${address}${port === 443 ? '' : ` ${port}`}`;
 }
 
 interface Pending {

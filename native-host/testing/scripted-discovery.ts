@@ -66,13 +66,13 @@ export function scriptedDiscovery(clock: Clock, script: DiscoveryScript = {}): S
   }
 
   function endpoint(
-    contender: Endpoint['contender'],
+    transport: Endpoint['transport'],
     address: string,
     port: number,
     host: string,
     source: Endpoint['source'],
   ): Endpoint {
-    return { contender, address, port, host, source };
+    return { transport, address, port, host, source };
   }
 
   function found({ origin, alternatives, assumeH3 }: DiscoveryQuery): Discovery {

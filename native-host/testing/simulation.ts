@@ -2,13 +2,13 @@
 // invariants the moment it is given, and events that fall on the same instant come in the order the test chooses.
 import assert from 'node:assert/strict';
 import type { Progress } from '@photofinish/shared/port/wire';
-import type { AttemptError, ContenderName, Trial } from '@photofinish/shared/race/outcome';
+import type { AttemptError, TransportName, Trial } from '@photofinish/shared/race/outcome';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import { type Endpoint, sameEndpoint } from '../discover/endpoint.ts';
-import type { Traffic } from '../race/contender.ts';
 import { createTrial, type TrialMachine } from '../race/engine.ts';
 import type { TrialAction, TrialEvent } from '../race/events.ts';
 import type { TrialPlan } from '../race/plan.ts';
+import type { Traffic } from '../race/transport.ts';
 
 /** How an attempt behaves; times count from its start (handshake) or its request (answer), null: never. */
 export interface Behaviour {
@@ -36,13 +36,13 @@ export interface Listing {
 }
 
 /** An endpoint of the origin's own, on 127.0.0.1 and port 443 unless said. */
-export function endpoint(contender: ContenderName, more: Partial<Endpoint> = {}): Endpoint {
-  return { contender, address: '127.0.0.1', port: 443, host: 'a.test', source: 'origin', ...more };
+export function endpoint(transport: TransportName, more: Partial<Endpoint> = {}): Endpoint {
+  return { transport, address: '127.0.0.1', port: 443, host: 'a.test', source: 'origin', ...more };
 }
 
 interface ToldEvent {
   readonly event: Progress['event'];
-  readonly contender: ContenderName;
+  readonly transport: TransportName;
   readonly attempt: number;
   readonly atMs: number;
 }
@@ -59,14 +59,14 @@ export interface Simulation {
 
 export interface World {
   readonly plan: TrialPlan;
-  /** The behaviour of the contender's nth attempt, from 0. */
-  readonly behave: (contender: ContenderName, nth: number, endpoint: Endpoint) => Behaviour;
+  /** The behaviour of the transport's nth attempt, from 0. */
+  readonly behave: (transport: TransportName, nth: number, endpoint: Endpoint) => Behaviour;
   /** What discovery says during the trial. */
   readonly lists?: readonly Listing[];
   /** Which of `count` simultaneous events comes next; the first unless said. */
   readonly choose?: (count: number) => number;
   readonly cancelAtMs?: number;
-  /** What it takes a contender to say that it has ended; 0 unless said. */
+  /** What it takes a transport to say that it has ended; 0 unless said. */
   readonly endLatencyMs?: number;
 }
 
@@ -164,10 +164,10 @@ class SimulatedWorld {
 
   #onStart({ attempt, endpoint }: TrialAction & { type: 'start' }): void {
     assert.equal(attempt, this.#models.length, 'attempts are numbered in order');
-    const { contender } = endpoint;
-    const nth = this.#models.filter((m) => m.endpoint.contender === contender).length;
-    const behaviour = this.#world.behave(contender, nth, endpoint);
-    const group = this.#world.plan.groups.findIndex((l) => l.contenders.includes(contender));
+    const { transport } = endpoint;
+    const nth = this.#models.filter((m) => m.endpoint.transport === transport).length;
+    const behaviour = this.#world.behave(transport, nth, endpoint);
+    const group = this.#world.plan.groups.findIndex((l) => l.transports.includes(transport));
     assert.ok(group >= 0, 'only what a group holds is attempted');
     this.#checkStart(endpoint, group);
     const givesWay = this.#world.plan.groups[group]?.givesWay ?? false;
@@ -188,7 +188,7 @@ class SimulatedWorld {
       : {
           type: 'established',
           attempt,
-          protocol: behaviour.protocol ?? contender,
+          protocol: behaviour.protocol ?? transport,
           transportMs,
           establishedMs: atMs,
           rttMs: null,
@@ -237,7 +237,7 @@ class SimulatedWorld {
     });
   }
 
-  /** The contender's promise resolves all the same: with `cancelled`, unless its real end was on its way already. */
+  /** The transport's promise resolves all the same: with `cancelled`, unless its real end was on its way already. */
   #onEnd(attempt: number): void {
     const model = this.#modelOf(attempt);
     if (model.over) return;
@@ -266,8 +266,8 @@ class SimulatedWorld {
     });
   }
 
-  #onTell({ event, attempt, contender, atMs }: TrialAction & { type: 'tell' }): void {
-    this.#told.push({ event, contender, attempt, atMs });
+  #onTell({ event, attempt, transport, atMs }: TrialAction & { type: 'tell' }): void {
+    this.#told.push({ event, transport, attempt, atMs });
     if (event === 'established') this.#modelOf(attempt).established = true;
     if (event === 'failed' || event === 'cancelled') {
       if (this.#modelOf(attempt).asked && !this.#modelOf(attempt).over) this.#brokenWinners += 1;

@@ -1,11 +1,11 @@
-// Virtual time for tests of the driver: a clock that only moves when nothing is left to do, and contenders that behave
+// Virtual time for tests of the driver: a clock that only moves when nothing is left to do, and transports that behave
 // on it as told. What is under test is ours; the real transports have tests of their own.
 import { setImmediate } from 'node:timers/promises';
-import type { AttemptErrorCode, ContenderName } from '@photofinish/shared/race/outcome';
+import type { AttemptErrorCode, TransportName } from '@photofinish/shared/race/outcome';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { Clock } from '../clock.ts';
-import type { AttemptFailure, AttemptTarget, Contender, Packets, Traffic } from '../race/contender.ts';
+import type { AttemptFailure, AttemptTarget, Packets, Traffic, Transport } from '../race/transport.ts';
 
 /** What hangs on one event is done within as many turns of the real event loop. */
 const TURNS = 8;
@@ -70,7 +70,7 @@ export interface Script {
   readonly answerFailure?: AttemptErrorCode;
 }
 
-export interface ScriptedContender extends Contender {
+export interface ScriptedTransport extends Transport {
   readonly targets: readonly AttemptTarget[];
   /** How many times `prepare` was called. */
   prepared(): number;
@@ -78,8 +78,8 @@ export interface ScriptedContender extends Contender {
   running(): number;
 }
 
-/** A contender whose nth attempt follows the nth script, the last one repeating; answers come 5 ms after requests. */
-export function scripted(name: ContenderName, clock: Clock, ...scripts: Script[]): ScriptedContender {
+/** A transport whose nth attempt follows the nth script, the last one repeating; answers come 5 ms after requests. */
+export function scripted(name: TransportName, clock: Clock, ...scripts: Script[]): ScriptedTransport {
   const targets: AttemptTarget[] = [];
   let preparations = 0;
   let running = 0;

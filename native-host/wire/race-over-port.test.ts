@@ -8,10 +8,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
 import { RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import { DEFAULT_TIMEOUT_MS } from '../race/pacing.ts';
-import { HOST, LOOPBACK } from '../testing/contender.ts';
 import { dnsScene } from '../testing/dns-server.ts';
 import { h2Scene, serving } from '../testing/h2-server.ts';
 import { type Helper, home } from '../testing/spawned-helper.ts';
+import { HOST, LOOPBACK } from '../testing/transport.ts';
 
 const { ca, http2 } = await h2Scene();
 after(() => ca.stop());

@@ -70,7 +70,7 @@ function establishedLane(lane: Lane, y: number, frame: Frame, flagged: Flag): st
       element('circle', { cx: first, cy: y + BAR_HEIGHT / 2, r: 2.5, fill: paint }),
     );
   }
-  if (lane.contender === 'h2' && lane.transportMs !== null) {
+  if (lane.transport === 'h2' && lane.transportMs !== null) {
     const tcp = frame.x(lane.transportMs);
     const tcpWords = getMessage('finishTcp', { time: formatMs(lane.transportMs) });
     parts.push(
@@ -80,7 +80,7 @@ function establishedLane(lane: Lane, y: number, frame: Frame, flagged: Flag): st
       inside(tcp, done, y, 'TLS', ON_MARK),
     );
   } else {
-    const name = lane.contender === 'h3' ? 'QUIC' : 'TCP + TLS';
+    const name = lane.transport === 'h3' ? 'QUIC' : 'TCP + TLS';
     const words = getMessage('finishHandshake', { name, time });
     parts.push(segment(start, done, y, paint, '1', words), inside(start, done, y, name, ON_MARK));
   }
@@ -214,7 +214,7 @@ function marginSvg(finish: PhotoFinish, frame: Frame): string {
 function flagOf({ mode, result }: PhotoFinish, lane: Lane): Flag {
   if (mode !== 'compare') return lane.adopted ? 'filled' : 'open';
   if (result === null || result.winner === null) return 'none';
-  return result.winner === lane.contender ? 'filled' : 'open';
+  return result.winner === lane.transport ? 'filled' : 'open';
 }
 
 /**

@@ -160,7 +160,7 @@ test('a fresh QUIC attempt that wins is drawn from the start of the one that it 
   assert.deepEqual([h3.startMs, h3.establishedMs, h3.tried, h3.adopted], [0, 104, 1, true]);
 });
 
-test('of several addresses in a trial the one established first speaks for the contender', () => {
+test('of several addresses in a trial the one established first speaks for the transport', () => {
   const finish = photoFinish(
     originRace([
       trial([

@@ -4,8 +4,8 @@
 import { catalogLanguage, getMessage } from '../language/catalog.ts';
 import { formatMs, formatMsTo } from '../language/markup.ts';
 import { isAllDisturbed, soundTrials, timedTrials } from '../race/conclusive.ts';
-import type { Attempt, AttemptErrorCode, ContenderName, Mode, OriginRace, Trial } from '../race/outcome.ts';
-import { CONTENDERS } from '../race/outcome.ts';
+import type { Attempt, AttemptErrorCode, Mode, OriginRace, TransportName, Trial } from '../race/outcome.ts';
+import { TRANSPORTS } from '../race/outcome.ts';
 import { comparisonOf, type RacedComparison, wholePairs } from '../race/race-pairs.ts';
 import { median } from '../race/statistics.ts';
 import { attemptErrorWords } from '../verdict/attempt-words.ts';
@@ -13,12 +13,12 @@ import { differenceWords, gainStepMs, rangeWords } from '../verdict/gain.ts';
 import { type KnownProtocol, PROTOCOL_NAMES } from '../web/protocol.ts';
 import { axisTicks } from './svg.ts';
 
-/** `running` occurs only while a race is under way; `absent`: this contender was never started. */
+/** `running` occurs only while a race is under way; `absent`: this transport was never started. */
 export type LaneState = 'established' | 'running' | 'cancelled' | 'failed' | 'absent';
 
-/** One contender; times are medians over its trials in milliseconds on the drawing's axis. */
+/** One transport; times are medians over its trials in milliseconds on the drawing's axis. */
 export interface Lane {
-  readonly contender: ContenderName;
+  readonly transport: TransportName;
   /** What was spoken in the end: TCP and TLS may give HTTP/1.1. */
   readonly protocol: KnownProtocol;
   readonly state: LaneState;
@@ -35,14 +35,14 @@ export interface Lane {
   readonly established: number;
   readonly tried: number;
   readonly error: AttemptErrorCode | null;
-  /** Whether the race settled on this contender in most trials; always false in `compare`, where nothing is raced. */
+  /** Whether the race settled on this transport in most trials; always false in `compare`, where nothing is raced. */
   readonly adopted: boolean;
 }
 
 /** What a `compare` run shows, in words; only ever from enough pairs. */
 export interface FinishResult {
   /** Who is clearly quicker; null: no clear difference. */
-  readonly winner: ContenderName | null;
+  readonly winner: TransportName | null;
   /** By how much; null: no clear difference. */
   readonly margin: string | null;
   /** For example "HTTP/3 connects 60.5 ms faster". */
@@ -68,7 +68,7 @@ const EMPTY_AXIS_MS = 100;
 /** The axis is at most so many times as long as the longest median, to show single trials that took longer. */
 const NOT_FAR = 1.25;
 
-function contenderOf(protocol: KnownProtocol): ContenderName {
+function transportOf(protocol: KnownProtocol): TransportName {
   return protocol === 'h3' ? 'h3' : 'h2';
 }
 
@@ -93,11 +93,11 @@ function stateOf(attempt: Attempt): LaneState {
 }
 
 /**
- * One contender's best attempt of a trial: with several addresses the one that got furthest speaks for it. A fresh one is
- * drawn from the start of the one that it joined: until then the contender did not wait, but tried.
+ * One transport's best attempt of a trial: with several addresses the one that got furthest speaks for it. A fresh one is
+ * drawn from the start of the one that it joined: until then the transport did not wait, but tried.
  */
-function bestRun(trial: Trial, contender: ContenderName): Run[] {
-  const attempts = trial.attempts.filter((a) => contenderOf(a.protocol) === contender);
+function bestRun(trial: Trial, transport: TransportName): Run[] {
+  const attempts = trial.attempts.filter((a) => transportOf(a.protocol) === transport);
   const first = attempts.toSorted(
     (a, b) => (a.establishedMs ?? Number.POSITIVE_INFINITY) - (b.establishedMs ?? Number.POSITIVE_INFINITY),
   )[0];
@@ -107,10 +107,10 @@ function bestRun(trial: Trial, contender: ContenderName): Run[] {
 }
 
 /** A lane that nothing has happened in. */
-export function absentLane(contender: ContenderName): Lane {
+export function absentLane(transport: TransportName): Lane {
   return {
-    contender,
-    protocol: contender,
+    transport,
+    protocol: transport,
     state: 'absent',
     startMs: 0,
     transportMs: null,
@@ -126,9 +126,9 @@ export function absentLane(contender: ContenderName): Lane {
   };
 }
 
-function laneOf(trials: readonly Trial[], contender: ContenderName, mode: Mode): Lane {
-  const runs = trials.flatMap((trial) => bestRun(trial, contender));
-  if (runs.length === 0) return absentLane(contender);
+function laneOf(trials: readonly Trial[], transport: TransportName, mode: Mode): Lane {
+  const runs = trials.flatMap((trial) => bestRun(trial, transport));
+  if (runs.length === 0) return absentLane(transport);
   // What happened most often is drawn: a loser cancelled in 18 of 20 trials has no finish to show.
   const state = mostCommon(runs.map((r) => stateOf(r.attempt))) ?? 'absent';
   const drawn = runs.filter((r) => stateOf(r.attempt) === state).map((r) => r.attempt);
@@ -139,8 +139,8 @@ function laneOf(trials: readonly Trial[], contender: ContenderName, mode: Mode):
   const cancelledMs = median(present(runs.map((r) => r.trial.establishedMs)));
   const cutMs = state === 'cancelled' ? Math.max(cancelledMs ?? 0, transportMs ?? 0, startMs) : transportMs;
   return {
-    contender,
-    protocol: mostCommon(drawn.map((a) => a.protocol)) ?? contender,
+    transport,
+    protocol: mostCommon(drawn.map((a) => a.protocol)) ?? transport,
     state,
     startMs,
     transportMs,
@@ -180,7 +180,7 @@ export function laneWords(lane: Lane): string {
 function laneSentence(lane: Lane): string {
   const events: string[] = [];
   if (lane.startMs > 0) events.push(getMessage('finishStarted', { time: formatMs(lane.startMs) }));
-  if (lane.contender === 'h2' && lane.transportMs !== null)
+  if (lane.transport === 'h2' && lane.transportMs !== null)
     events.push(getMessage('finishTcp', { time: formatMs(lane.transportMs) }));
   if (lane.establishedMs !== null)
     events.push(getMessage('finishEstablished', { time: establishedWords(lane) }));
@@ -196,7 +196,7 @@ function laneSentence(lane: Lane): string {
 }
 
 function resultOf(comparison: RacedComparison, lanes: readonly Lane[]): FinishResult {
-  const winner = lanes.find((lane) => lane.contender === comparison.quicker);
+  const winner = lanes.find((lane) => lane.transport === comparison.quicker);
   const margin = differenceWords(comparison);
   if (winner === undefined || margin === null)
     return {
@@ -205,7 +205,7 @@ function resultOf(comparison: RacedComparison, lanes: readonly Lane[]): FinishRe
       words: getMessage('finishUnclear', { range: rangeWords(comparison) }),
     };
   const words = getMessage('finishSooner', { protocol: PROTOCOL_NAMES[winner.protocol], time: margin });
-  return { winner: winner.contender, margin, words };
+  return { winner: winner.transport, margin, words };
 }
 
 function compareCaption(race: OriginRace): string {
@@ -298,7 +298,7 @@ export function photoFinish(race: OriginRace): PhotoFinish {
   // What is compared is whole pairs, so the lanes stand where those put them.
   const trials = comparison === null ? drawnTrials(race.trials) : wholePairs(race.trials).flat();
   const stepMs = comparison === null ? null : gainStepMs(comparison);
-  const [h3, h2] = CONTENDERS.map((contender) => ({ ...laneOf(trials, contender, race.mode), stepMs }));
+  const [h3, h2] = TRANSPORTS.map((transport) => ({ ...laneOf(trials, transport, race.mode), stepMs }));
   const lanes = [h3 ?? absentLane('h3'), h2 ?? absentLane('h2')] as const;
   const result = comparison === null ? null : resultOf(comparison, lanes);
   return finishOf(race.mode, lanes, result, captionOf(race));

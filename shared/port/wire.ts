@@ -1,7 +1,7 @@
 // The native port's language: every message that may cross between extension and helper, its schema, its limits and
 // the one table of error codes. Framing (length and JSON) is the helper's business; browsers do theirs themselves.
 import * as v from 'valibot';
-import { CONTENDERS, MODES, originRaceSchema } from '../race/outcome.ts';
+import { MODES, originRaceSchema, TRANSPORTS } from '../race/outcome.ts';
 import { list, MAX_LABEL_CHARS, text } from '../web/bounds.ts';
 import { namedNetworkSchema, networkNameSchema } from '../web/network-name.ts';
 import { browserSchema, observationSchema } from '../web/observation.ts';
@@ -106,9 +106,10 @@ const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
 export const progressSchema = v.object({
   id: idSchema,
   type: v.literal('progress'),
-  /** What just happened to which contender, in trial `trial` (from 1) of `trials`. */
+  /** What just happened to it, in trial `trial` (from 1) of `trials`. */
   event: v.picklist(['started', 'established', 'failed', 'cancelled', 'adopted', 'first-byte']),
-  contender: v.picklist(CONTENDERS),
+  /** The transport; the port has called it so since its first version. */
+  contender: v.picklist(TRANSPORTS),
   trial: count,
   trials: count,
   /** Milliseconds from the start of the trial. */

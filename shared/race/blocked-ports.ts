@@ -1,6 +1,6 @@
 // Ports that nobody races on: those to which browsers do not connect, and those whose services send over UDP far more than
 // they are asked for. Of both no answer would say anything about a site.
-import type { ContenderName } from './outcome.ts';
+import type { TransportName } from './outcome.ts';
 
 /** "Bad port" in the Fetch Standard, section 2.9 ("Port blocking"); Chromium and Firefox have the same list. */
 export const BAD_PORTS: ReadonlySet<number> = new Set([
@@ -25,7 +25,7 @@ export const REFLECTING_PORTS: ReadonlySet<number> = new Set([
 export type PortBlock = 'browsers' | 'reflection';
 
 /** Why nothing goes to a port over this transport; null: it may. */
-export function portBlock(port: number, contender: ContenderName): PortBlock | null {
+export function portBlock(port: number, transport: TransportName): PortBlock | null {
   if (BAD_PORTS.has(port)) return 'browsers';
-  return contender === 'h3' && REFLECTING_PORTS.has(port) ? 'reflection' : null;
+  return transport === 'h3' && REFLECTING_PORTS.has(port) ? 'reflection' : null;
 }

@@ -58,8 +58,8 @@ export const MEMORIES = ['none', 'hints', 'full'] as const;
 export type Memory = (typeof MEMORIES)[number];
 
 /** The two transports that race. `h2` stands for TCP and TLS, whatever ALPN then gives (`h2` or `http/1.1`). */
-export const CONTENDERS = ['h3', 'h2'] as const;
-export type ContenderName = (typeof CONTENDERS)[number];
+export const TRANSPORTS = ['h3', 'h2'] as const;
+export type TransportName = (typeof TRANSPORTS)[number];
 
 /** Why a certificate was refused, the same words for both transports; append-only. */
 export const CERTIFICATE_REASONS = [
@@ -184,7 +184,7 @@ export const comparisonSchema = v.pipe(
     h3Quicker: count,
     h2Quicker: count,
     /** Null: no clear difference. */
-    quicker: v.nullable(v.picklist(CONTENDERS)),
+    quicker: v.nullable(v.picklist(TRANSPORTS)),
     /** Interval of the median of HTTP/2's time less HTTP/3's, pair by pair, at 95 %; of fewer than six pairs all of them. */
     lowMs: v.pipe(v.number(), v.finite()),
     highMs: v.pipe(v.number(), v.finite()),

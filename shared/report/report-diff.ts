@@ -1,7 +1,7 @@
 // `photofinish.report-diff/2`: two reports compared. What changed, from what to what with the counts behind it, and
 // which conditions differ; the rules that find it are in `report-compare`.
 import * as v from 'valibot';
-import { CONTENDERS } from '../race/outcome.ts';
+import { TRANSPORTS } from '../race/outcome.ts';
 import { VERDICT_CODES, verdictSchema } from '../race/verdict-schema.ts';
 import { originSchema, siteSchema } from '../web/origin.ts';
 import { adoptionSchema } from './adoption.ts';
@@ -67,7 +67,7 @@ export const gainSchema = v.object({
   h2Ms: v.pipe(finite, v.minValue(0)),
   pairs: count,
   /** Who is clearly quicker; null: no clear difference. Absent, as is the range, where it was not told yet. */
-  quicker: v.optional(v.nullable(v.picklist(CONTENDERS))),
+  quicker: v.optional(v.nullable(v.picklist(TRANSPORTS))),
   /** Interval of the median difference, pair by pair. */
   lowMs: v.optional(finite),
   highMs: v.optional(finite),

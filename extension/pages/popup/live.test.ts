@@ -6,8 +6,8 @@ import { liveFinish, NO_PROGRESS, progressed } from './live.ts';
 
 function fold(events: [Progress['event'], Progress['contender'], number, number][]) {
   return events.reduce(
-    (live, [event, contender, trial, atMs]) =>
-      progressed(live, { id: 1, type: 'progress', event, contender, trial, trials: 6, atMs }),
+    (live, [event, transport, trial, atMs]) =>
+      progressed(live, { id: 1, type: 'progress', event, contender: transport, trial, trials: 6, atMs }),
     NO_PROGRESS,
   );
 }
@@ -59,7 +59,7 @@ test('lanes show the median of the trials done so far, and never a margin', () =
   assert.equal(finish.result, null);
 });
 
-test('a failed contender shows at once', () => {
+test('a failed transport shows at once', () => {
   const finish = liveFinish(
     fold([
       ['started', 'h3', 1, 0],

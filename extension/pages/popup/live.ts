@@ -2,7 +2,7 @@
 
 import { absentLane, finishOf, type Lane, type PhotoFinish } from '@photofinish/shared/drawing/photo-finish';
 import type { Progress } from '@photofinish/shared/port/wire';
-import type { ContenderName } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
 import { getMessage } from '../../common/catalog.ts';
 
@@ -16,7 +16,7 @@ interface LiveAttempt {
 export interface LiveRace {
   readonly trial: number;
   readonly trials: number;
-  readonly attempts: Readonly<Record<ContenderName, readonly LiveAttempt[]>>;
+  readonly attempts: Readonly<Record<TransportName, readonly LiveAttempt[]>>;
 }
 
 export const NO_PROGRESS: LiveRace = { trial: 0, trials: 0, attempts: { h3: [], h2: [] } };
@@ -36,10 +36,10 @@ function advanced(attempt: LiveAttempt, progress: Progress): LiveAttempt {
   }
 }
 
-/** One more event folded in; several addresses of one contender in one trial count as one attempt. */
+/** One more event folded in; several addresses of one transport in one trial count as one attempt. */
 export function progressed(live: LiveRace, progress: Progress): LiveRace {
-  const { contender, trial } = progress;
-  const before = live.attempts[contender];
+  const { contender: transport, trial } = progress;
+  const before = live.attempts[transport];
   const found = before.find((a) => a.trial === trial);
   const fresh = { trial, establishedMs: null, firstByteMs: null, ended: null };
   const after = advanced(found ?? fresh, progress);
@@ -47,17 +47,17 @@ export function progressed(live: LiveRace, progress: Progress): LiveRace {
   return {
     trial: Math.max(live.trial, trial),
     trials: progress.trials,
-    attempts: { ...live.attempts, [contender]: attempts },
+    attempts: { ...live.attempts, [transport]: attempts },
   };
 }
 
-function liveLane(contender: ContenderName, attempts: readonly LiveAttempt[]): Lane {
-  if (attempts.length === 0) return absentLane(contender);
+function liveLane(transport: TransportName, attempts: readonly LiveAttempt[]): Lane {
+  if (attempts.length === 0) return absentLane(transport);
   const done = attempts.flatMap((a) => a.establishedMs ?? []);
   const first = attempts.flatMap((a) => a.firstByteMs ?? []);
   const ended = attempts.at(-1)?.ended ?? null;
   return {
-    ...absentLane(contender),
+    ...absentLane(transport),
     state: done.length > 0 ? 'established' : (ended ?? 'running'),
     establishedMs: median(done),
     firstByteMs: median(first),

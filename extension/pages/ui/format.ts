@@ -218,7 +218,7 @@ export function raceWords(race: OriginRace | null): { text: string; title: strin
   const failed = finish.lanes.filter((lane) => lane.state === 'failed');
   if (failed.length === 2) return { text: getMessage('popupRaceBothFailed'), title };
   if (failed[0])
-    return { text: getMessage('popupRaceFailed', { mark: MARK_LABELS[failed[0].contender] }), title };
+    return { text: getMessage('popupRaceFailed', { mark: MARK_LABELS[failed[0].transport] }), title };
   // Without a margin a time would be read as one: who was first is all a race tells.
   const winner = finish.lanes.find((lane) => lane.adopted);
   const text = winner

@@ -92,7 +92,7 @@ func survey() error {
 	return json.NewEncoder(os.Stdout).Encode(result)
 }
 
-// connection is an established contender: good for one request, then closed.
+// connection is an established transport: good for one request, then closed.
 type connection struct {
 	protocol string
 	ask      func(context.Context, *http.Request) (*http.Response, error)

@@ -1,6 +1,6 @@
-// What tests of either contender set out from: a host, the trust in what serves it, and a target on loopback.
+// What tests of either transport set out from: a host, the trust in what serves it, and a target on loopback.
 import assert from 'node:assert/strict';
-import type { AttemptTarget } from '../race/contender.ts';
+import type { AttemptTarget } from '../race/transport.ts';
 import { readTrust, type Trust } from '../trust.ts';
 
 export const HOST = 'peer.test';

@@ -1,6 +1,6 @@
 // The interface that hides the transports from the engine, so that another transport is one more file. An attempt has
 // two phases driven by its owner: the handshake and then, if the attempt is adopted, a request.
-import type { AltSvcSource, AttemptError, ContenderName } from '@photofinish/shared/race/outcome';
+import type { AltSvcSource, AttemptError, TransportName } from '@photofinish/shared/race/outcome';
 import type { AltSvc } from '@photofinish/shared/web/alt-svc';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 
@@ -118,8 +118,8 @@ export interface RunningAttempt {
   cancel(): void;
 }
 
-export interface Contender {
-  readonly name: ContenderName;
+export interface Transport {
+  readonly name: TransportName;
   /** Results come from a separate thread, so a busy event loop receives them some time after they were produced. */
   readonly toldLate?: boolean;
   /**
@@ -130,12 +130,12 @@ export interface Contender {
   start(target: AttemptTarget): RunningAttempt;
 }
 
-/** A contender whose transport is loaded by the first `prepare`; starting it unprepared throws. */
-export function lazyContender<Loaded>(
-  name: ContenderName,
+/** A transport whose modules is loaded by the first `prepare`; starting it unprepared throws. */
+export function lazyTransport<Loaded>(
+  name: TransportName,
   load: () => Promise<Loaded>,
   startAttempt: (target: AttemptTarget, loaded: Loaded) => RunningAttempt,
-): Contender {
+): Transport {
   let loading: Promise<Loaded> | undefined;
   let loaded: { readonly transport: Loaded } | undefined;
   return {
@@ -145,7 +145,7 @@ export function lazyContender<Loaded>(
       loaded = { transport: await loading };
     },
     start(target) {
-      if (loaded === undefined) throw new Error('prepare the contender before it starts');
+      if (loaded === undefined) throw new Error('prepare the transport before it starts');
       return startAttempt(target, loaded.transport);
     },
   };
