@@ -1,9 +1,9 @@
-// What is counted at once, and how it falls into records and days.
+// What is counted in one step, and how it is grouped by records and days.
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { dayOf } from '../common/records/schema.ts';
 
-/** How one forecast fared against what the browser used. */
+/** How one forecast compared with what the browser used. */
 export interface Score {
   readonly origin: Origin;
   readonly site: string;
@@ -11,11 +11,11 @@ export interface Score {
 }
 
 export interface Batch {
-  /** Names the batch over retries; null when it is never sent again. */
+  /** Identifies the batch across retries; null if it is never sent again. */
   readonly key: string | null;
   readonly observations: readonly Observation[];
   readonly scores: readonly Score[];
-  /** When the page they belong to began, milliseconds since the epoch. */
+  /** When the page that the observations belong to began, milliseconds since the epoch. */
   readonly pageStartedMs: number;
   readonly nowMs: number;
   /** The helper's label of the network, NETWORK_UNKNOWN without a helper. */
@@ -42,7 +42,7 @@ export interface DayGroup {
   readonly scores: Score[];
 }
 
-/** What each row of a day gets: observations on the day they were made, scores on the day they were reached. */
+/** What is added to each day's row: observations on the day they were made, scores on the day they were decided. */
 export function groupByDay({ observations, scores, nowMs }: Batch): Map<string, DayGroup> {
   const groups = new Map<string, DayGroup>();
   const groupOf = (day: string, site: string, origin: Origin): DayGroup => {

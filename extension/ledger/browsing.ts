@@ -1,4 +1,4 @@
-// What pages read of the ledger: all of it, in steps where it may be much.
+// What pages read from the ledger: everything, in chunks where it may be large.
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -16,7 +16,7 @@ export interface RowCounts {
   readonly races: number;
 }
 
-/** UTC days, both included; without `toDay` there is no end. */
+/** UTC days, both included; open-ended without `toDay`. */
 export interface DaySpan {
   readonly fromDay: string;
   readonly toDay?: string | undefined;
@@ -31,7 +31,10 @@ function daysBetween(first: string, last: string): string[] {
   return days;
 }
 
-/** Whatever pages ask of the ledger: one short query after another, so the length is no course to be followed. */
+/**
+ * All queries that pages run on the ledger: a list of short, independent methods, so the function's length does no
+ * harm.
+ */
 export function browsesOn(database: Database) {
   return {
     /** The records of a site, or of every site. */
@@ -40,7 +43,7 @@ export function browsesOn(database: Database) {
       return site === null ? db.getAll('records') : db.getAllFromIndex('records', 'site', site);
     },
 
-    /** The records seen most lately, newest first. */
+    /** The most recently seen records, newest first. */
     async newestRecords(limit: number): Promise<OriginRecord[]> {
       const newest: OriginRecord[] = [];
       const tx = (await database()).transaction('records');
@@ -52,14 +55,14 @@ export function browsesOn(database: Database) {
       return newest;
     },
 
-    /** Hands over every record, by origin and site, in chunks: see `eachChunk`. */
+    /** Passes on every record, by origin and site, in chunks: see `eachChunk`. */
     async eachRecord(take: RowSink<OriginRecord>, chunkRows?: number): Promise<void> {
       const db = await database();
       const after = ({ origin, site }: OriginRecord) => IDBKeyRange.lowerBound([origin, site], true);
       await eachChunk((last, most) => db.getAll('records', last && after(last), most), take, chunkRows);
     },
 
-    /** Hands over the days' rows of every site from a UTC day up to and with another, in chunks: see `eachChunk`. */
+    /** Passes on the days' rows of every site between two UTC days, both included, in chunks: see `eachChunk`. */
     async eachDay(
       { fromDay, toDay = AFTER_ALL }: DaySpan,
       take: RowSink<DayRow>,
@@ -73,26 +76,26 @@ export function browsesOn(database: Database) {
       await eachChunk((last, most) => db.getAll('days', last ? after(last) : first, most), take, chunkRows);
     },
 
-    /** Hands over every race, by origin and oldest first, in chunks: see `eachChunk`. */
+    /** Passes on every race, by origin and oldest first, in chunks: see `eachChunk`. */
     async eachRace(take: RowSink<OriginRace>, chunkRows?: number): Promise<void> {
       const db = await database();
       const after = ({ origin, atMs }: OriginRace) => IDBKeyRange.lowerBound([origin, atMs], true);
       await eachChunk((last, most) => db.getAll('races', last && after(last), most), take, chunkRows);
     },
 
-    /** How many rows the days' store has from a UTC day up to and with another. */
+    /** The number of rows between two UTC days, both included. */
     async countDays({ fromDay, toDay = AFTER_ALL }: DaySpan): Promise<number> {
       return (await database()).count('days', IDBKeyRange.bound([fromDay], [toDay, AFTER_ALL]));
     },
 
-    /** The days' rows from a UTC day on, up to and with `toDay`, of a site or of every site. */
+    /** The days' rows between two UTC days, both included, of a site or of every site. */
     async days(site: string | null, fromDay: string, toDay: string = AFTER_ALL): Promise<DayRow[]> {
       const db = await database();
       if (site === null) return db.getAll('days', IDBKeyRange.bound([fromDay], [toDay, AFTER_ALL]));
       return db.getAllFromIndex('days', 'site', IDBKeyRange.bound([site, fromDay], [site, toDay]));
     },
 
-    /** Every row of an origin on a site, oldest first; a day has one for each network. */
+    /** Every row of an origin on a site, oldest first; there is one for each day and network. */
     async daysOf(origin: Origin, site: string): Promise<DayRow[]> {
       const { store } = (await database()).transaction('days');
       const ofSite = IDBKeyRange.bound([site, ''], [site, AFTER_ALL]);
@@ -101,7 +104,7 @@ export function browsesOn(database: Database) {
         store.index('site').openKeyCursor(ofSite, 'prev'),
       ]);
       if (first === null || last === null) return [];
-      // One small read for each day costs less than the site's hundred other origins would.
+      // One small read per day costs less than reading a hundred other origins of the site.
       const days = daysBetween(first.key[1], last.key[1]);
       const rows = await Promise.all(
         days.map((day) =>
@@ -111,7 +114,7 @@ export function browsesOn(database: Database) {
       return rows.flat();
     },
 
-    /** The totals from a UTC day up to and with another, oldest first; a day has one for each network. */
+    /** The totals between two UTC days, both included, oldest first; there is one for each day and network. */
     async totals(fromDay: string, toDay: string): Promise<DayTotal[]> {
       return (await database()).getAll('totals', IDBKeyRange.bound([fromDay], [toDay, AFTER_ALL]));
     },
@@ -122,8 +125,8 @@ export function browsesOn(database: Database) {
     },
 
     /**
-     * The newest races of all origins begun before `beforeMs`, newest first. Races of one instant stay together, so
-     * the last one's `atMs` leads to the rest: there may be a few more than `limit`.
+     * The newest races of all origins begun before `beforeMs`, newest first. Races with the same time are not
+     * separated, so the last one's `atMs` can be used to continue: there may be a few more than `limit`.
      */
     async recentRaces(limit: number, beforeMs: number = Number.POSITIVE_INFINITY): Promise<OriginRace[]> {
       const recent: OriginRace[] = [];
@@ -137,8 +140,8 @@ export function browsesOn(database: Database) {
     },
 
     /**
-     * Hands over everything that is exported, section by section in their order, as it is at one moment: nothing is
-     * recorded until it is through, so `take` waits for nothing.
+     * Passes on everything that is exported, section by section in order, as a consistent snapshot: nothing is recorded
+     * until it is done, so `take` must not wait for anything.
      */
     async snapshot(
       take: <S extends Section>(section: S, rows: readonly Sections[S][]) => void,

@@ -1,17 +1,17 @@
-// Reads a whole store a chunk at a time, so that what is in memory never grows with what is kept.
+// Reads a whole store in chunks, so that memory use does not grow with the amount of data.
 
-/** Rows of one step: enough that steps cost little, few enough that a page stays alive between two of them. */
+/** Rows per step: enough that steps are cheap, few enough that a page stays responsive between two of them. */
 export const CHUNK_ROWS = 2000;
 
-/** What of a store inside a transaction is used; `keyPath` names the parts of its key. */
+/** The part of a transaction's store that is used; `keyPath` names the parts of its key. */
 interface ChunkedStore<Row> {
   readonly keyPath: string | string[] | null;
   getAll(range?: IDBKeyRange | null, count?: number): Promise<Row[]>;
 }
 
 /**
- * The rows of a store with a compound key, in the order of that key. The transaction stays open as long as nothing but
- * requests of its own is waited for between two chunks.
+ * The rows of a store with a compound key, in key order. The transaction stays open as long as nothing but its own
+ * requests is awaited between two chunks.
  */
 export async function* chunksOf<Row extends object>(
   store: ChunkedStore<Row>,
@@ -27,9 +27,9 @@ export async function* chunksOf<Row extends object>(
 }
 
 /**
- * Hands over rows chunk by chunk, each in a transaction of its own; the next is read while the last is being taken.
- * `read` gives those after a row, or the first. Rejects when `take` does. What is written meanwhile may or may not be
- * among them.
+ * Passes on rows chunk by chunk, each in a transaction of its own; the next is read while the previous one is
+ * processed. `read` returns those after a row, or the first. Rejects when `take` does. What is written meanwhile may or
+ * may not be included.
  */
 export async function eachChunk<Row>(
   read: (after: Row | null, chunkRows: number) => Promise<Row[]>,

@@ -1,32 +1,32 @@
-// The document that all data travels in, `photofinish.data/2`: its versions, and why a file is refused.
+// The export document, `photofinish.data/2`: its versions, and why a file is rejected.
 import type { Section } from './merge.ts';
 
 const NAME = 'photofinish.data';
 
-/** `UPGRADES[n]` makes a row of version n + 1 one of version n + 2. Never edited once released. */
+/** `UPGRADES[n]` converts a row of version n + 1 to version n + 2. Never edited once released. */
 const UPGRADES: readonly ((section: Section, row: unknown) => unknown)[] = [
-  // Verdicts of races came in words, which the schema of verdicts still reads.
+  // Verdicts of races used to be text, which the schema of verdicts still accepts.
   (_, row) => row,
 ];
 const NEWEST = UPGRADES.length + 1;
 export const DATA_VERSION = `${NAME}/${NEWEST}`;
 
-/** Why a file is refused; append-only. */
+/** Why a file is rejected; append-only. */
 export const DATA_ERRORS = [
-  /** It is not a document of ours. */
+  /** Not a Photofinish document. */
   'not-data',
-  /** A newer program wrote it. */
+  /** Written by a newer program. */
   'newer',
-  /** It is cut off or no JSON, or its sections are not what it says they are. */
+  /** Truncated or not JSON, or its sections are not what it declares. */
   'damaged',
-  /** A row or the settings break their schema. */
+  /** A row or the settings violate their schema. */
   'bad-row',
-  /** Something in it happened later than tomorrow. */
+  /** Something in it is dated later than tomorrow. */
   'future-date',
 ] as const;
 export type DataErrorCode = (typeof DATA_ERRORS)[number];
 
-/** A file that is refused; nothing of it was brought in. */
+/** A rejected file; nothing of it was imported. */
 export class DataError extends Error {
   readonly code: DataErrorCode;
   constructor(code: DataErrorCode, message: string) {
@@ -36,7 +36,7 @@ export class DataError extends Error {
   }
 }
 
-/** The version that a document's `schema` names. Throws a DataError for another's document and for a newer one. */
+/** The version named by a document's `schema`. Throws a DataError for a foreign document and for a newer version. */
 export function versionOf(schema: unknown): number {
   const found = typeof schema === 'string' ? /^photofinish\.data\/([1-9]\d{0,8})$/.exec(schema) : null;
   if (found === null) throw new DataError('not-data', `the file is not a ${NAME} document`);
@@ -46,7 +46,7 @@ export function versionOf(schema: unknown): number {
   return version;
 }
 
-/** A row as the newest version has it. */
+/** A row in the form of the newest version. */
 export function upgraded(section: Section, version: number, row: unknown): unknown {
   return UPGRADES.slice(version - 1).reduce((older, upgrade) => upgrade(section, older), row);
 }

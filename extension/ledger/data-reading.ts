@@ -1,4 +1,4 @@
-// Reads a `photofinish.data` document from a file as it streams in, and checks each piece at the door.
+// Reads a `photofinish.data` document from a file as a stream, and validates each piece on entry.
 
 import { originRaceSchema } from '@photofinish/shared/race/outcome';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
@@ -16,7 +16,7 @@ import { siteOfHost } from '../common/site.ts';
 import { DataError, upgraded, versionOf } from './data-document.ts';
 import { SECTIONS, type Section, type Sections } from './merge.ts';
 
-// The ledger's rows as they come from outside, in a file: checked here, and trusted from then on.
+// The schemas of the ledger's rows in a file: validated here, and trusted from then on.
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const instant = v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(8.64e15));
@@ -27,7 +27,7 @@ const delivered = v.object({ 'http-cache': count, 'service-worker': count, prefe
 
 type Counts = v.InferOutput<typeof counts>;
 
-/** Navigations are requests too; what is moved later on relies on it. */
+/** Navigations are requests too; moving counts later relies on that. */
 function navigationsAmong(row: { readonly counts: Counts; readonly navigations: Counts }): boolean {
   return (Object.keys(row.counts) as (keyof Counts)[]).every(
     (key) => row.navigations[key] <= row.counts[key],
@@ -82,11 +82,11 @@ export type RowPiece = {
 export type Piece =
   | RowPiece
   | { readonly section: 'settings'; readonly row: Settings }
-  /** Not in files from before networks had names. */
+  /** Missing in files from before networks had names. */
   | { readonly section: 'networkNames'; readonly row: Readonly<Record<string, string>> };
 
 const SCHEMAS = { races: originRaceSchema, days: daySchema, totals: totalSchema, records: recordSchema };
-/** When what a row tells of happened. */
+/** The instants that a row contains. */
 const INSTANTS: { readonly [S in Section]: (row: Sections[S]) => readonly (number | string | null)[] } = {
   races: ({ atMs }) => [atMs],
   days: ({ day }) => [day],
@@ -110,7 +110,7 @@ const PATHS = [
 /** Several times what a race needs. A file of nothing but brackets would keep the parser busy for minutes. */
 const MAX_DEPTH = 64;
 
-/** Called with each token; throws where the document goes deeper than any of ours. */
+/** Called with each token; throws if the document is nested deeper than any of ours. */
 function createDepthGuard(): (token: { readonly token: TokenType }) => void {
   let depth = 0;
   return ({ token }) => {
@@ -120,7 +120,7 @@ function createDepthGuard(): (token: { readonly token: TokenType }) => void {
   };
 }
 
-/** The values at PATHS, each with the name it stands under, chunk by chunk of the file. */
+/** The values at PATHS, each with its name, chunk by chunk of the file. */
 async function* valuesOf(file: Blob): AsyncGenerator<(readonly [name: string, value: unknown])[]> {
   const parser = new JSONParser({ paths: PATHS, keepStack: false });
   let found: (readonly [string, unknown])[] = [];
@@ -154,7 +154,7 @@ function checkedNames(value: unknown): Record<string, string> {
   throw new DataError('bad-row', `the names of networks: ${parsed.issues[0].message}`);
 }
 
-/** Checks the values of one document in their order. */
+/** Validates the values of one document in order. */
 function createDoor(nowMs: number) {
   let version: number | null = null;
   let place = 0;
@@ -172,7 +172,7 @@ function createDoor(nowMs: number) {
       if (instants.some((instant) => instant !== null && isTooLate(instant, nowMs)))
         throw new DataError('future-date', `row ${rows[section]} of ${section} is later than tomorrow`);
       const row = printableDeep(parsed.output);
-      // Written out, what cannot be seen takes more characters than it was.
+      // Escaped, invisible characters take more space than before.
       if (!v.is(SCHEMAS[section], row))
         throw new DataError(
           'bad-row',
@@ -206,7 +206,9 @@ function createDoor(nowMs: number) {
   };
 }
 
-/** The pieces of a file, a few at a time. Throws a DataError at the first that does not fit, or is later than tomorrow. */
+/**
+ * The pieces of a file, a few at a time. Throws a DataError at the first that is invalid, or dated later than tomorrow.
+ */
 export async function* piecesOf(file: Blob, nowMs: number): AsyncGenerator<Piece[]> {
   const door = createDoor(nowMs);
   for await (const values of valuesOf(file))

@@ -1,5 +1,5 @@
-// The ledger as the background keeps it: what is counted, what views, forecasts and the helper need of it, and no more,
-// because the background is read anew each time it wakes.
+// The ledger as the background uses it: what is counted, what views, forecasts and the helper need of it, and nothing
+// else, because the background's code is loaded again each time it wakes.
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -15,8 +15,8 @@ export function keepsOn(database: Database) {
     ...writesOn(database),
 
     /**
-     * Deletes what is older than the retention and the oldest of what is too much, in small transactions that
-     * recording goes on between; the number of rows. Where it is interrupted the next call goes on.
+     * Deletes what is older than the retention and the oldest rows beyond the limits, in small transactions that let
+     * recording continue in between; returns the number of rows. If interrupted, the next call continues.
      */
     async prune(nowMs: number, retentionDays: number): Promise<number> {
       return pruneAll(await database(), nowMs, retentionDays);
@@ -30,12 +30,12 @@ export function keepsOn(database: Database) {
 
 export type KeptLedger = ReturnType<typeof keepsOn>;
 
-/** The ledger as `openDatabase` gives it, for the one who writes it. */
+/** The ledger on `openDatabase`, for the background, its only writer. */
 export function openKeptLedger(name?: string): KeptLedger {
   return keepsOn(openDatabase(name));
 }
 
-// What the background reads of the ledger: the little that a page in view, a forecast and the helper's outbox need.
+// What the background reads from the ledger: the little that a page in view, a forecast and the helper's outbox need.
 
 export interface OutboxEntry extends OutboxRow {
   readonly key: number;
@@ -43,13 +43,13 @@ export interface OutboxEntry extends OutboxRow {
 
 function readsOn(database: Database) {
   return {
-    /** Whether an origin advertises HTTP/3, as it told on any site. */
+    /** Whether an origin advertises HTTP/3, as seen on any site. */
     async advertised(origin: Origin): Promise<boolean> {
       const records = await (await database()).getAll('records', recordsOf(origin));
       return records.some(({ advertisedSinceMs }) => advertisedSinceMs !== null);
     },
 
-    /** The origins a site has used, the most lately seen first, at most `limit`. */
+    /** The origins a site has used, the most recently seen first, at most `limit`. */
     async originsOfSite(site: string, limit: number): Promise<Origin[]> {
       const records = await (await database()).getAllFromIndex('records', 'site', site);
       return records
@@ -72,7 +72,7 @@ function readsOn(database: Database) {
       return new Map(cursors.filter((c) => c !== null).map(({ value }) => [value.origin, value]));
     },
 
-    /** The oldest rows the helper has not acknowledged. */
+    /** The oldest rows not acknowledged by the helper. */
     async outbox(limit: number): Promise<OutboxEntry[]> {
       const tx = (await database()).transaction('outbox');
       const [keys, rows] = await Promise.all([

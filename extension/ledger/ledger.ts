@@ -1,4 +1,4 @@
-// The whole ledger: what the background keeps, and what pages read of it and bring into it.
+// The whole ledger: what the background keeps, and what pages read from it and import into it.
 import { browsesOn } from './browsing.ts';
 import { type Database, openDatabase } from './database.ts';
 import { keepsOn } from './keeping.ts';
@@ -15,7 +15,7 @@ function ledgerOn(database: Database) {
 
 export type Ledger = ReturnType<typeof ledgerOn>;
 
-/** The ledger as `openDatabase` gives it. */
+/** The ledger on `openDatabase`. */
 export function openLedger(name?: string): Ledger {
   return ledgerOn(openDatabase(name));
 }

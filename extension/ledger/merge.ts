@@ -1,6 +1,6 @@
-// How rows that come from a file meet those that are there. The rule gives the same however often it is followed:
-// of two rows with one key the one that counted more stays, whole; where both counted the same, the one that knows
-// more protocols; where that is the same, the one that was there.
+// How rows imported from a file are merged with existing ones. The rule is idempotent: of two rows with one key, the
+// one that counted more is kept, whole; if both counted the same, the one that knows more protocols; if that is the
+// same too, the existing one.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { emptyDay } from '../common/records/fold.ts';
 import type { DayRow, DayTotal, OriginRecord } from '../common/records/schema.ts';
@@ -9,7 +9,7 @@ import { putDays, putRace, putRecord } from './row-changes.ts';
 import { type DayChange, moved } from './totals.ts';
 import { type Store, type WriteTransaction, whole } from './transaction.ts';
 
-/** What a file holds of the ledger, in the order in which it is brought in: each section needs those before it. */
+/** What a file contains of the ledger, in import order: each section needs those before it. */
 export interface Sections {
   readonly races: OriginRace;
   readonly days: DayRow;
@@ -22,13 +22,13 @@ export const SECTIONS = ['races', 'days', 'totals', 'records'] as const satisfie
 type Sums = Pick<OriginRecord, 'counts' | 'navigations' | 'delivered' | 'bytes'>;
 type LookupCounts = Partial<Pick<DayRow, 'lookups' | 'scored'>>;
 
-/** Everything that was ever counted into a row. */
+/** Everything ever counted in a row. */
 function weight({ counts, delivered, lookups = 0, scored = 0 }: Sums & LookupCounts): number {
   const all = [...Object.values(counts), ...Object.values(delivered), lookups, scored];
   return all.reduce((sum, n) => sum + n, 0);
 }
 
-/** The row of the two that counted more, `mine` where they are equal. */
+/** Of two rows the one that counted more, `mine` if they are equal. */
 function fuller<Row extends Sums & LookupCounts>(mine: Row, theirs: Row): Row {
   const more = weight(theirs) - weight(mine);
   if (more !== 0) return more > 0 ? theirs : mine;
@@ -40,8 +40,8 @@ function sumsOf({ counts, navigations, delivered, bytes }: Sums): Sums {
 }
 
 /**
- * Two records of one origin on one site: the state of the newer, the sums of the fuller, the earlier beginning; `mine`
- * itself where that changes nothing.
+ * Merges two records of one origin on one site: the state of the newer, the sums of the fuller, the earlier beginning;
+ * `mine` itself if that changes nothing.
  */
 function mergedRecord(mine: OriginRecord, theirs: OriginRecord): OriginRecord {
   const newer = theirs.lastSeenMs > mine.lastSeenMs ? theirs : mine;
@@ -58,7 +58,7 @@ function notNegative<Key extends string>(numbers: Numbers<Key>): Numbers<Key> {
   return Object.fromEntries(entries.map(([key, n]) => [key, Math.max(0, n)])) as Numbers<Key>;
 }
 
-/** A record after a row of its days became another. Its own sums may be younger than that row. */
+/** A record after one of its days' rows changed. Its own sums may have begun later than that row. */
 function movedRecord(record: OriginRecord, { before, after }: DayChange): OriginRecord {
   return {
     ...record,
@@ -70,8 +70,8 @@ function movedRecord(record: OriginRecord, { before, after }: DayChange): Origin
 }
 
 /**
- * The rows that a chunk changes, before (undefined: not there) and after. All are asked for at once: one after the
- * other, half a million rows would take minutes.
+ * The rows that a chunk changes, before (undefined: did not exist) and after. All are requested at once: sequentially,
+ * half a million rows would take minutes.
  */
 async function changesOf<Row>(
   rows: readonly Row[],
@@ -82,7 +82,7 @@ async function changesOf<Row>(
   const found = await Promise.all(rows.map(async (row) => [row, await stored(row)] as const));
   const changes = new Map<string, { readonly before: Row | undefined; readonly after: Row }>();
   for (const [row, before] of found) {
-    // A file may name a row twice.
+    // A file may contain a row twice.
     const mine = changes.get(keyOf(row))?.after ?? before;
     const after = mine === undefined ? row : merged(mine, row);
     if (after !== mine) changes.set(keyOf(row), { before, after });
@@ -101,7 +101,7 @@ async function mergeRaces(tx: WriteTransaction, rows: readonly OriginRace[]): Pr
   for (const { after } of changes) await putRace(tx, after);
 }
 
-/** Days that were not there, or counted less, also count in the records that are there. */
+/** Days that did not exist, or counted less, also count in the existing records. */
 async function mergeDays(tx: WriteTransaction, rows: readonly DayRow[]): Promise<void> {
   const days = tx.objectStore('days');
   const records = tx.objectStore('records');
@@ -126,7 +126,7 @@ async function mergeDays(tx: WriteTransaction, rows: readonly DayRow[]): Promise
   );
 }
 
-/** Totals outlive their rows, so one of more than the rows brought in is kept as it is. */
+/** Totals outlive their rows, so a total that covers more than the imported rows is kept as it is. */
 async function mergeTotals(tx: WriteTransaction, rows: readonly DayTotal[]): Promise<void> {
   const totals = tx.objectStore('totals');
   const changes = await changesOf(
@@ -167,7 +167,7 @@ const MERGES: {
 
 export function mergesOn(database: Database) {
   return {
-    /** Brings rows of one section in, in one transaction; sections come in the order of SECTIONS. */
+    /** Imports rows of one section in one transaction; sections arrive in the order of SECTIONS. */
     async merge<S extends Section>(section: S, rows: readonly Sections[S][]): Promise<void> {
       const { stores, merge } = MERGES[section];
       await whole((await database()).transaction(stores, 'readwrite'), (tx) => merge(tx, rows));

@@ -1,5 +1,5 @@
-// The way from each version of the ledger to the next. A migration runs inside the browser's upgrade transaction:
-// fails it, or is the browser ended, the version before stays whole.
+// The migrations from each version of the ledger to the next. A migration runs inside the browser's upgrade
+// transaction: if it fails, or the browser is terminated, the previous version stays intact.
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { type VerdictInWords, verdictAsWritten } from '@photofinish/shared/race/verdict-schema';
@@ -16,9 +16,9 @@ import { abandon, type Store } from './transaction.ts';
 export type Upgrade = IDBPTransaction<LedgerSchema, Store[], 'versionchange'>;
 type Migration = (db: IDBPDatabase<LedgerSchema>, tx: Upgrade) => void | Promise<void>;
 
-/** Days were kept without their network until version 2. */
+/** Before version 2, days were stored without their network. */
 type DayRow1 = Omit<DayRow, 'network'>;
-/** Verdicts of races were in words until version 3. */
+/** Before version 3, verdicts of races were stored as text. */
 type RaceInWords = Omit<OriginRace, 'verdict'> & { readonly verdict: VerdictInWords };
 
 function createVersion1(db: IDBPDatabase<LedgerSchema>): void {
@@ -31,7 +31,7 @@ function createVersion1(db: IDBPDatabase<LedgerSchema>): void {
   db.createObjectStore('batches', { keyPath: 'key' }).createIndex('atMs', 'atMs');
 }
 
-/** Days are kept by network, with totals beside them; what was recorded before tells none. */
+/** Stores days by network, and totals beside them; the network of what was recorded before is unknown. */
 async function networksAndTotals(db: IDBPDatabase<LedgerSchema>, tx: Upgrade): Promise<void> {
   const old = tx.objectStore('days');
   old.name = 'days-1';
@@ -44,7 +44,7 @@ async function networksAndTotals(db: IDBPDatabase<LedgerSchema>, tx: Upgrade): P
       before: emptyDay(row.day, row.site, row.origin, NETWORK_UNKNOWN),
       after: { ...row, network: NETWORK_UNKNOWN },
     }));
-    // At once: one after the other, a year's rows would take minutes.
+    // In parallel: sequentially, a year's rows would take minutes.
     await Promise.all(changes.map(async ({ after }) => days.put(after)));
     for (const change of changes) {
       const { day } = change.after;
@@ -56,7 +56,7 @@ async function networksAndTotals(db: IDBPDatabase<LedgerSchema>, tx: Upgrade): P
   db.deleteObjectStore('days-1' as Store);
 }
 
-/** Records carry the verdict that they and the newest race of their origin come to. */
+/** Records store the verdict that follows from them and the newest race of their origin. */
 async function verdicts(tx: Upgrade): Promise<void> {
   const records = tx.objectStore('records');
   const races = tx.objectStore('races');
@@ -71,7 +71,7 @@ async function verdicts(tx: Upgrade): Promise<void> {
     );
 }
 
-/** Verdicts of races are data; those of before were in words, and stay in them. */
+/** Verdicts of races become data; earlier ones were text, and remain text. */
 async function verdictsAsData(tx: Upgrade): Promise<void> {
   const races = tx.objectStore('races');
   for await (const rows of chunksOf(races))
@@ -82,7 +82,7 @@ async function verdictsAsData(tx: Upgrade): Promise<void> {
     );
 }
 
-/** `MIGRATIONS[n]` leads from version n to n + 1. Never edited once released; a change is a further one. */
+/** `MIGRATIONS[n]` converts version n to n + 1. Never edited once released; a change is another migration. */
 const MIGRATIONS: readonly Migration[] = [
   createVersion1,
   async (db, tx) => {
@@ -94,13 +94,13 @@ const MIGRATIONS: readonly Migration[] = [
 
 export const LEDGER_VERSION = MIGRATIONS.length;
 
-/** Leads a database of an older version to this one. Whatever fails, the upgrade is undone. */
+/** Migrates a database from an older version to this one. If anything fails, the upgrade is undone. */
 export async function upgradeFrom(
   oldVersion: number,
   db: IDBPDatabase<LedgerSchema>,
   tx: Upgrade,
 ): Promise<void> {
-  // The failure is told by whoever opens the database.
+  // The caller that opens the database reports the failure.
   tx.done.catch(() => {});
   try {
     for (const migrate of MIGRATIONS.slice(oldVersion)) await migrate(db, tx);

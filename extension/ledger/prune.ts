@@ -1,5 +1,5 @@
-// Keeps the ledger bounded: deletes what is older than the retention and the oldest of what is too many, a small
-// batch at a time, so that no transaction of a busy browser waits long for it.
+// Keeps the ledger bounded: deletes what is older than the retention and the oldest rows beyond the limits, in small
+// batches, so that no transaction of a busy browser waits long for it.
 import type { IDBPDatabase } from 'idb';
 import {
   BATCH_RETENTION_MS,
@@ -35,7 +35,7 @@ function plansAt(nowMs: number, retentionDays: number): readonly Plan[] {
   ];
 }
 
-/** Deletes the oldest rows that are too old, or among the `tooMany` oldest, at most STEP_ROWS; their number. */
+/** Deletes the oldest rows that are too old, or among the `tooMany` oldest, at most STEP_ROWS; returns their number. */
 async function pruneStep(
   db: IDBPDatabase<LedgerSchema>,
   { store, byAge, before }: Plan,
@@ -56,7 +56,10 @@ async function pruneStep(
   });
 }
 
-/** Deletes, step by step, what is older than the retention and the oldest of what is too many; the number of rows. */
+/**
+ * Deletes, step by step, what is older than the retention and the oldest rows beyond the limit; returns the number of
+ * rows.
+ */
 export async function pruneAll(
   db: IDBPDatabase<LedgerSchema>,
   nowMs: number,
@@ -64,7 +67,7 @@ export async function pruneAll(
 ): Promise<number> {
   let deleted = 0;
   for (const plan of plansAt(nowMs, retentionDays)) {
-    // Counting half a million rows takes a second, so it is done once and not at each step.
+    // Counting half a million rows takes a second, so it is done once rather than at each step.
     let tooMany = (await db.count(plan.store)) - plan.maxRows;
     for (let step = STEP_ROWS; step === STEP_ROWS; tooMany -= step) {
       step = await pruneStep(db, plan, tooMany);
@@ -74,18 +77,18 @@ export async function pruneAll(
   return deleted;
 }
 
-// When the ledger is pruned: by an alarm, because the background seldom lives for an hour.
+// Prunes the ledger on an alarm, because the background rarely lives for an hour.
 
 const ALARM = 'prune';
 const EVERY_MINUTES = 60;
 
 async function schedule(): Promise<void> {
-  // Creating it anew at each start would push it ahead of itself for ever.
+  // Recreating it at each start would postpone it forever.
   if ((await chrome.alarms.get(ALARM)) === undefined)
     await chrome.alarms.create(ALARM, { periodInMinutes: EVERY_MINUTES });
 }
 
-/** Calls `prune` each hour; must be called synchronously when the background starts, or the alarm is lost. */
+/** Calls `prune` every hour; must be called synchronously when the background starts, or the alarm is lost. */
 export function pruneHourly(prune: () => Promise<unknown>): void {
   chrome.alarms.onAlarm.addListener(({ name }) => {
     if (name === ALARM) prune().catch(console.error);

@@ -1,5 +1,5 @@
-// Keeps a site to its quota: in a batch, origins that are new to a site without room for them become its others, so that
-// every request is still counted.
+// Keeps a site within its quota: in a batch, new origins for which their site has no room are combined as its others,
+// so that every request is still counted.
 
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -8,7 +8,7 @@ import { dayOf } from '../common/records/schema.ts';
 import type { Batch } from './batch.ts';
 import type { WriteTransaction } from './transaction.ts';
 
-/** The origins among these that the site has no room for. */
+/** The origins among these for which the site has no room. */
 async function refused(
   tx: WriteTransaction,
   site: string,
@@ -24,12 +24,12 @@ async function refused(
   return fresh.slice(roomOf({ kept, today }));
 }
 
-/** An answer of one of the others: of none of them it is known who it was. */
+/** An answer attributed to the others, for which the origin is not recorded. */
 function asOther({ address: _, altSvc: __, ...observation }: Observation): Observation {
   return { ...observation, origin: OTHER_ORIGINS };
 }
 
-/** The batch with what its sites have no room for under their others' name. */
+/** The batch with observations beyond their sites' quotas attributed to the others. */
 export async function withinQuota(tx: WriteTransaction, batch: Batch): Promise<Batch> {
   const bySite = Map.groupBy(batch.observations, ({ site }) => site);
   const beyond = new Map<string, ReadonlySet<Origin>>();

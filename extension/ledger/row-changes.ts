@@ -1,5 +1,5 @@
-// Changes of rows inside a transaction, each with what hangs on them: totals move with days, verdicts with records
-// and races. Whoever changes a row changes it here.
+// Changes of rows inside a transaction, together with what depends on them: totals change with days, verdicts with
+// records and races. All changes of these rows go through here.
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -8,13 +8,13 @@ import { verdictOfRecord } from '../common/verdict.ts';
 import { type DayChange, emptyTotal, movedTotal } from './totals.ts';
 import type { WriteTransaction } from './transaction.ts';
 
-/** Puts changed rows of days and moves the totals by as much. */
+/** Stores changed rows of days and adjusts the totals accordingly. */
 export async function putDays(tx: WriteTransaction, changes: readonly DayChange[]): Promise<void> {
   const days = tx.objectStore('days');
   const totals = tx.objectStore('totals');
   const byTotal = Map.groupBy(changes, ({ after }) => `${after.day} ${after.network}`);
   await Promise.all([
-    // Async, so that one that is refused at once is heard of together with those under way.
+    // Async, so that a synchronous rejection is handled together with those of pending requests.
     ...changes.map(async ({ after }) => void (await days.put(after))),
     ...[...byTotal.values()].map(async (group) => {
       const [{ after }] = group as [DayChange, ...DayChange[]];
@@ -31,8 +31,9 @@ async function newestRace(tx: WriteTransaction, origin: Origin): Promise<OriginR
 }
 
 /**
- * Puts a record (`before`: as it was stored) with the verdict that it and the newest race of its origin come to. The first
- * answer over HTTP/3 is known to the origin's records on every site. Records of one origin are put one after the other.
+ * Stores a record (`before`: as it was stored) with the verdict that follows from it and the newest race of its origin.
+ * The first answer over HTTP/3 is noted in the origin's records on every site. Records of one origin must be stored one
+ * after the other.
  */
 export async function putRecord(
   tx: WriteTransaction,
@@ -54,7 +55,10 @@ export async function putRecord(
   await put(reachedOverH3 ? { ...record, reachedOverH3 } : record);
 }
 
-/** Keeps a race, and of its origin the newest RACES_PER_ORIGIN; judges the origin's records on every site anew. */
+/**
+ * Stores a race, keeps the newest RACES_PER_ORIGIN of its origin, and updates the verdicts of the origin's records on
+ * every site.
+ */
 export async function putRace(tx: WriteTransaction, race: OriginRace): Promise<void> {
   const races = tx.objectStore('races');
   await races.put(race);
@@ -68,9 +72,9 @@ export async function putRace(tx: WriteTransaction, race: OriginRace): Promise<v
   }
 }
 
-// Ranges of keys that several rooms of the ledger read by.
+// Key ranges that several modules of the ledger use.
 
-/** Sorts after every string that is kept. */
+/** Sorts after every stored string. */
 export const AFTER_ALL = '\uffff';
 
 /** The races of an origin, oldest first. */

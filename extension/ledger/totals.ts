@@ -1,5 +1,5 @@
-// What all origins of a day and network come to. Pure: a total moves by what a row of its day changed, so the two
-// never disagree whatever is folded, backfilled or brought in.
+// The totals of all origins for a day and network. Pure: a total changes by what a row of its day changed, so the two
+// always agree, whatever is folded, backfilled or imported.
 import {
   type Adoption,
   adoptionByOrigin,

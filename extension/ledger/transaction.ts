@@ -1,4 +1,4 @@
-// Transactions that happen whole or not at all, also when our own code throws in the middle.
+// Transactions that are atomic even if our own code throws in the middle.
 import type { IDBPTransaction, StoreNames } from 'idb';
 import type { LedgerSchema } from '../common/records/schema.ts';
 
@@ -6,12 +6,13 @@ export type Store = StoreNames<LedgerSchema>;
 /** A transaction that may write to any store it was opened on. */
 export type WriteTransaction = IDBPTransaction<LedgerSchema, Store[], 'readwrite'>;
 
-/** Runs `work` in the transaction and waits for it to be committed; whatever fails, nothing of it remains. */
+/** Runs `work` in the transaction and waits for the commit; if anything fails, all of it is rolled back. */
 export async function whole<Names extends ArrayLike<Store>, Result>(
   tx: IDBPTransaction<LedgerSchema, Names, 'readwrite'>,
   work: (tx: IDBPTransaction<LedgerSchema, Names, 'readwrite'>) => Promise<Result>,
 ): Promise<Result> {
-  // The rejection of `done` is the same failure that `work` reports; unheard, it would end the service worker's log.
+  // The rejection of `done` is the same failure that `work` reports; unhandled, it would end up in the service worker's
+  // log.
   tx.done.catch(() => {});
   try {
     const result = await work(tx);
@@ -23,11 +24,11 @@ export async function whole<Names extends ArrayLike<Store>, Result>(
   }
 }
 
-/** Aborts a transaction that may have ended by itself already, which is as good. */
+/** Aborts a transaction that may have ended already, which is fine. */
 export function abandon(tx: { abort(): void }): void {
   try {
     tx.abort();
   } catch {
-    // It had ended.
+    // It had already ended.
   }
 }

@@ -1,6 +1,6 @@
-// All data out to a file and in from one: `photofinish.data/2`, a JSON document of settings, names of networks and rows,
-// written and read piece by piece so that a heavy user's year fits through a page. The helper's cache is the helper's,
-// and no part of it.
+// Export of all data to a file and import from one: `photofinish.data/2`, a JSON document of settings, names of
+// networks and rows, streamed so that a heavy user's year does not exhaust a page's memory. The helper's cache belongs
+// to the helper and is not included.
 import { addNames, loadNames } from '../common/network-names.ts';
 import type { Settings } from '../common/settings.ts';
 import { changeSettings, loadSettings, SETTINGS_VERSION } from '../common/settings.ts';
@@ -11,10 +11,10 @@ import { piecesOf, type RowPiece } from './data-reading.ts';
 import type { Ledger, RowCounts } from './ledger.ts';
 import { SECTIONS, type Section } from './merge.ts';
 
-/** Rows brought in by one transaction: many enough to be quick, few enough that recording goes on between them. */
+/** Rows imported per transaction: many enough to be fast, few enough that recording continues in between. */
 const WRITE_ROWS = 1000;
 
-/** Everything the extension keeps, as one file, as it is at one moment; nothing is recorded while it is gathered. */
+/** Everything the extension keeps, as one file and a consistent snapshot; nothing is recorded while it is collected. */
 export async function exportData(
   ledger: Pick<Ledger, 'snapshot'>,
   store: Pick<Store, 'get'>,
@@ -26,7 +26,7 @@ export async function exportData(
   const networkNames = Object.fromEntries(await loadNames(store));
   await ledger.snapshot((section, some) => {
     const before = rows[section] === 0 ? '\n' : ',\n';
-    // A blob lies with the browser, not in the page's heap.
+    // The browser stores a blob outside the page's heap.
     bodies[section].push(new Blob([before, some.map((row) => JSON.stringify(row)).join(',\n')]));
     rows[section] += some.length;
   });
@@ -39,25 +39,25 @@ export async function exportData(
 
 export interface ImportOptions {
   readonly nowMs: number;
-  /** Asks which of these, that the file's options need consent for, are given; a file may want none. */
+  /** Asks which of these, for which the file's options require consent, are granted; a file may require none. */
   readonly consent: (wanted: readonly Consent[], file: Settings) => Promise<ReadonlySet<Consent>>;
-  /** Told how many of the file's rows are in. */
+  /** Reports how many of the file's rows have been imported. */
   readonly onRows?: (done: number, of: number) => void;
 }
 
-/** What came in. */
+/** What was imported. */
 export interface ImportResult {
   /** Rows of the file by section. */
   readonly rows: RowCounts;
-  /** Options that consent was wanted for and not given; they stay as they were. */
+  /** Options for which consent was required and not given; they remain unchanged. */
   readonly refused: number;
 }
 
 /**
- * Brings a file's data in. The whole file is checked first; a DataError says why it is refused, and then nothing has
- * changed. Settings become the file's as far as consent goes (see `consents.ts`), and networks that have a name here
- * keep it. Rows are merged: of two rows with one key the one that counted more stays (see `merge.ts`), so a file that is
- * brought in again changes nothing, and one that was interrupted is finished by it.
+ * Imports a file's data. The whole file is validated first; a DataError says why it is rejected, and then nothing has
+ * changed. Settings are taken from the file as far as consent was given (see `consents.ts`), and networks that have a
+ * name here keep it. Rows are merged: of two rows with one key the one that counted more is kept (see `merge.ts`), so
+ * importing a file again changes nothing, and completes an interrupted import.
  */
 export async function importData(
   ledger: Pick<Ledger, 'merge'>,
@@ -77,7 +77,7 @@ export async function importData(
   const told = settings;
   const wanted = consentsWanted(await loadSettings(store), told);
   const given = wanted.length === 0 ? new Set<Consent>() : await consent(wanted, told);
-  // Options may have been changed while the user was asked.
+  // Options may have changed while the user was asked.
   await changeSettings(store, (now) => withConsents(now, told, given));
   await addNames(store, networkNames);
 
@@ -87,7 +87,7 @@ export async function importData(
   const write = async (): Promise<void> => {
     const bySection = Map.groupBy(waiting, ({ section }) => section);
     waiting = [];
-    // Sections stand in the file in the order in which they need each other, and so they do here.
+    // The file's sections are ordered by dependency, and this keeps their order.
     for (const [section, some] of bySection) {
       await ledger.merge(section, some.map(({ row }) => row) as never);
       done += some.length;

@@ -4,7 +4,7 @@ import { getMessage, type MessageKey } from '../common/catalog.ts';
 const REMEDIES: Record<string, MessageKey> = {
   VersionError: 'popupStorageNewer',
   QuotaExceededError: 'popupStorageFull',
-  // What Chromium says of a full disk, and of one that it cannot read.
+  // Chromium's error for a full disk, and for one that it cannot read.
   UnknownError: 'popupStorageMaybeFull',
 };
 

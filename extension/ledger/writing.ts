@@ -1,5 +1,5 @@
-// Everything that is counted, each in one transaction that happens whole or not at all, so the service worker may die
-// at any point; a batch that was counted is known by its key and never counted again.
+// Everything that is counted, each in one atomic transaction, so the service worker may be terminated at any point; a
+// batch that was counted is recognised by its key and never counted again.
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Observation } from '@photofinish/shared/web/observation';
@@ -25,7 +25,7 @@ const RACING: Store[] = ['races', 'records'];
 const LOOKING_UP: Store[] = ['days', 'totals'];
 const BACKFILLING: Store[] = ['records', 'days', 'totals', 'races', 'batches'];
 
-/** Notes that a batch is counted; false when it was before. */
+/** Records that a batch is counted; false if it was before. */
 async function claim(tx: WriteTransaction, key: string, nowMs: number): Promise<boolean> {
   const batches = tx.objectStore('batches');
   if ((await batches.getKey(key)) !== undefined) return false;
@@ -71,7 +71,7 @@ async function tellHelper(tx: WriteTransaction, observations: readonly Observati
   if (key > MAX_OUTBOX_ROWS) await outbox.delete(IDBKeyRange.upperBound(key - MAX_OUTBOX_ROWS));
 }
 
-/** Moves what one backfill tells, at most what is unknown on its day; the number moved. */
+/** Applies one backfill, at most what is unknown on its day; returns the number moved. */
 async function backfillOne(tx: WriteTransaction, backfill: Backfill): Promise<number> {
   const { origin, site } = backfill;
   const record = await tx.objectStore('records').get([origin, site]);
@@ -102,8 +102,8 @@ export function writesOn(database: Database) {
 
   return {
     /**
-     * Counts a batch: records with their verdicts, days, totals, scores and outbox in one transaction. False when it
-     * had been counted before. Rejects when storage fails, and then nothing of it was kept.
+     * Counts a batch: records with their verdicts, days, totals, scores and outbox in one transaction. False if it had
+     * been counted before. Rejects when storage fails, and then nothing of it was stored.
      */
     record(batch: Batch): Promise<boolean> {
       return write(RECORDING, async (tx) => {
@@ -134,8 +134,8 @@ export function writesOn(database: Database) {
     },
 
     /**
-     * Tells the protocols of requests that were counted as unknown, in record, day and total; requests that are not
-     * there any more, or were told before, are left out. Gives the number moved, 0 for a batch counted before.
+     * Fills in the protocols of requests that were counted as unknown, in record, day and total; requests that no
+     * longer exist, or were filled in before, are skipped. Returns the number moved, 0 for a batch counted before.
      */
     backfill({ key, backfills, nowMs }: BackfillBatch): Promise<number> {
       return write(BACKFILLING, async (tx) => {
@@ -146,19 +146,19 @@ export function writesOn(database: Database) {
       });
     },
 
-    /** Keeps a race, and of its origin the newest RACES_PER_ORIGIN. */
+    /** Stores a race, and keeps the newest RACES_PER_ORIGIN of its origin. */
     saveRace(race: OriginRace): Promise<void> {
       return write(RACING, (tx) => putRace(tx, race));
     },
 
-    /** Forgets outbox rows once the helper has them. */
+    /** Deletes outbox rows once the helper has them. */
     acknowledge(keys: readonly number[]): Promise<void> {
       return write(['outbox'], async (tx) => {
         await Promise.all(keys.map(async (key) => tx.objectStore('outbox').delete(key)));
       });
     },
 
-    /** Forgets everything. */
+    /** Deletes everything. */
     async wipe(): Promise<void> {
       const stores: Store[] = [...(await database()).objectStoreNames];
       await write(stores, async (tx) => {
@@ -168,10 +168,10 @@ export function writesOn(database: Database) {
   };
 }
 
-// Which observations the helper can learn from: those that tell a protocol or carry an advertisement. One of a kind
-// is enough for its cache; three hundred images of one origin teach it no more than one.
+// Which observations the helper can learn from: those that reveal a protocol or carry an advertisement. One of each
+// kind is enough for its cache; three hundred images of one origin add nothing.
 
-/** Of each batch the newest observation per origin, site, protocol and advertisement, network answers only. */
+/** The newest observation of each batch per origin, site, protocol and advertisement, network answers only. */
 export function worthTelling(observations: readonly Observation[]): Observation[] {
   const newest = new Map<string, Observation>();
   for (const o of observations) {
