@@ -23,7 +23,7 @@ const HOST = newHost('https://a.test' as Origin, 'home', 0);
 const heard = (host: HostRecord, altSvc: string, atMs = NOW) =>
   foldAltSvc(host, parseAltSvc(altSvc), { atMs, by: 'race' });
 
-test('RFC 7838: a header replaces the list, clear forgets it, a broken or older one changes nothing', () => {
+test('RFC 7838: a header replaces the list, clear empties it, an unreadable or older one changes nothing', () => {
   const known = heard(HOST, 'h3=":443"; ma=10');
   assert.equal(heard(known, 'h2=":444"', NOW + 1).altSvcUntilMs, null);
   for (const clear of ['clear', 'clear, h3=":443"', 'h3=":443", clear'])
@@ -32,7 +32,7 @@ test('RFC 7838: a header replaces the list, clear forgets it, a broken or older 
   assert.equal(heard(known, 'clear', NOW - 1), known);
 });
 
-test('RFC 7838 section 3.1: the Age of an answer is taken off what it advertises', () => {
+test('RFC 7838 section 3.1: the Age of an answer is subtracted from the lifetimes that it advertises', () => {
   const host = foldAltSvc(HOST, parseAltSvc('h3=":443"; ma=60'), { atMs: NOW, by: 'browser', ageMs: 20_000 });
   assert.deepEqual(
     [host.altSvcAtMs, host.altSvcUntilMs, host.altSvcBy],
@@ -40,13 +40,13 @@ test('RFC 7838 section 3.1: the Age of an answer is taken off what it advertises
   );
 });
 
-test('only persistent alternatives outlive a network', () => {
+test('only persistent alternatives survive a change of network', () => {
   const lasting = (altSvc: string): string => persistentPart(parseAltSvc(altSvc)).text;
   assert.equal(lasting('h3=":443"; ma=5'), 'clear');
   assert.equal(lasting('h3=":1"; ma=5, h3="b.test:2"; ma=6; persist=1'), 'h3="b.test:2"; ma=6; persist=1');
 });
 
-test('what is written is read back as it was, whatever it is', () => {
+test('whatever is written is read back unchanged', () => {
   const alternative = fc.record(
     {
       alpn: fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.isWellFormed()),
@@ -68,7 +68,7 @@ test('what is written is read back as it was, whatever it is', () => {
 const wrong = (port: number, host?: string) =>
   ({ ...down('h3', 'misdirected'), source: 'alt-svc', port, ...(host !== undefined && { host }) }) as const;
 
-test('RFC 7838 section 6: an alternative that answers 421 is taken out of what is known', () => {
+test('RFC 7838 section 6: an alternative that answers 421 is removed', () => {
   const known = heard(HOST, 'h3="b.test:8443"; ma=60, h3=":443"; ma=10');
   const other = foldMisdirected(known, [wrong(8443, 'b.test')], NOW + 1);
   assert.deepEqual([other.altSvc, other.altSvcUntilMs], ['h3=":443"; ma=10', NOW + 10_000]);
@@ -79,7 +79,7 @@ test('RFC 7838 section 6: an alternative that answers 421 is taken out of what i
   assert.equal(foldMisdirected(known, [{ ...wrong(443), source: 'https-record' }], NOW), known);
 });
 
-test('an alternative that answered 421 is not learnt anew from the next header, until a day has passed', () => {
+test('an alternative that answered 421 is not learnt again from the next header until a day has passed', () => {
   const dropped = foldMisdirected(heard(HOST, 'h3=":8443"'), [wrong(8443)], NOW);
   assert.equal(heard(dropped, 'h3=":8443"', NOW + 1).altSvc, null);
   assert.equal(heard(dropped, 'h3=":8443", h3=":443"; ma=5', NOW + 1).altSvc, 'h3=":443"; ma=5');
@@ -105,7 +105,7 @@ test('RFC 9460: an HTTPS record that names h3 advertises it for its TTL', () => 
   assert.equal(both.service, 'h3=":443"; ma=30, h3="pool.test:8443"; ma=60');
 });
 
-test('records that offer no HTTP/3 take the offer back; a look-up that failed does not', () => {
+test('records that offer no HTTP/3 withdraw the offer; a failed look-up does not', () => {
   const known = foldServices(HOST, names([service({})], 'answered'), NOW);
   const silent = [service({ priority: 0 }), service({ alpn: ['h2'] }), service({ incompatible: true })];
   for (const record of silent)
@@ -116,7 +116,7 @@ test('records that offer no HTTP/3 take the offer back; a look-up that failed do
   assert.equal(foldServices(known, undefined, NOW), known);
 });
 
-test('an Alt-Svc that a race was given from memory is told from one that it received', () => {
+test('an Alt-Svc that a race took from memory is distinguished from one that it received', () => {
   const live = heard(HOST, 'h3=":443"; ma=60');
   const said = (altSvc: string, facts: object = {}) => ({ altSvc, knownRoot: null, ...facts });
   const none = { altSvc: null, knownRoot: null };
@@ -137,7 +137,7 @@ test('an Alt-Svc that a race was given from memory is told from one that it rece
   });
 });
 
-test('alternatives are listed with who said them, when, and until when', () => {
+test('alternatives are listed with their source, when they were received, and when they expire', () => {
   const host = foldServices(
     heard(HOST, 'h3=":443"; ma=60'),
     names([service({ port: 8443 })], 'answered'),

@@ -1,5 +1,5 @@
-// What an origin advertises, in headers (RFC 7838) and in HTTPS records (RFC 9460), kept as it was said: by whom, when,
-// and until when. Whether HTTP/3 can then be reached is another fact, kept elsewhere.
+// What an origin advertises, in headers (RFC 7838) and in HTTPS records (RFC 9460): by which source, when, and until
+// when. Whether HTTP/3 can then be reached is a separate fact, stored elsewhere.
 
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { Attempt, Discovered } from '@photofinish/shared/race/outcome';
@@ -8,15 +8,15 @@ import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { isMisdirectedAlternative } from './back-off.ts';
 import type { HostRecord, Teller } from './record.ts';
 
-/** An alternative that answered 421 is not believed again for as long as one without `ma` lives (RFC 7838 section 3.1). */
+/** An alternative that answered 421 is ignored for the default lifetime without `ma` (RFC 7838 section 3.1). */
 export const MISDIRECTED_MS = 24 * 3_600_000;
 
-/** Any octet that is no token character, or a percent sign, is percent-encoded (RFC 7838 section 3). */
+/** Any octet that is not a token character, or a percent sign, is percent-encoded (RFC 7838 section 3). */
 function encodedAlpn(alpn: string): string {
   return encodeURIComponent(alpn).replaceAll(/[()]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
 }
 
-/** Alternatives as a header value; `clear` for none, because a header replaces the whole list. */
+/** Alternatives as a header value; `clear` if there are none, because a header replaces the whole list. */
 export function altSvcOf(alternatives: readonly Alternative[]): AltSvc {
   const written = alternatives.map(({ alpn, host, port, maxAgeSeconds, persist }) => {
     return `${encodedAlpn(alpn)}="${host}:${port}"; ma=${maxAgeSeconds}${persist ? '; persist=1' : ''}`;
@@ -25,34 +25,34 @@ export function altSvcOf(alternatives: readonly Alternative[]): AltSvc {
   return { text: clear ? 'clear' : written.join(', '), clear, alternatives, skipped: 0 };
 }
 
-/** The longest life among a header's HTTP/3 alternatives in milliseconds; null: it names none. */
+/** The longest lifetime of a header's HTTP/3 alternatives in milliseconds; null if it names none. */
 export function h3LifeMs(altSvc: AltSvc): number | null {
   const ages = h3Alternatives(altSvc).map((a) => a.maxAgeSeconds);
   return ages.length === 0 ? null : Math.max(...ages) * 1000;
 }
 
 /**
- * The part of a header that outlives a change of network (`persist=1`, RFC 7838 section 3.1), itself a header value;
- * `clear` when it has none.
+ * The part of a header that survives a change of network (`persist=1`, RFC 7838 section 3.1), as a header value;
+ * `clear` if there is none.
  */
 export function persistentPart(altSvc: AltSvc): AltSvc {
   return altSvcOf(h3Alternatives(altSvc).filter((a) => a.persist));
 }
 
-/** `host:port` of an HTTP/3 place; the origin's own host is written out. */
+/** `host:port` of an HTTP/3 endpoint, including the origin's own host. */
 function placeOf(host: string, port: number, origin: Origin): string {
   const own = originParts(origin).host;
   return `${host === '' ? own : host.replaceAll(/^\[|\]$/g, '')}:${port}`;
 }
 
-/** The alternatives of a header that are believed now: without the one that answered 421. */
+/** The alternatives of a header that are currently used: without the one that answered 421. */
 function believed(host: HostRecord, alternatives: readonly Alternative[], atMs: number) {
   const { misdirected, misdirectedUntilMs } = host;
   if (misdirected === null || atMs >= (misdirectedUntilMs ?? 0)) return alternatives;
   return alternatives.filter((a) => a.alpn !== 'h3' || placeOf(a.host, a.port, host.origin) !== misdirected);
 }
 
-/** How a header came: received when, by whom, and how old it already was (its answer's `Age`). */
+/** How a header was received: when, by whom, and how old it already was (its answer's `Age`). */
 export interface Hearing {
   readonly atMs: number;
   readonly by: Teller;
@@ -60,8 +60,8 @@ export interface Hearing {
 }
 
 /**
- * A new Alt-Svc header replaces the old one (RFC 7838 section 3). `clear` forgets it, one that cannot be read at all
- * changes nothing, as in browsers, and so does one older than what is known.
+ * A new Alt-Svc header replaces the old one (RFC 7838 section 3). `clear` removes it; an unreadable one changes
+ * nothing, as in browsers, and neither does one older than what is known.
  */
 export function foldAltSvc(host: HostRecord, altSvc: AltSvc, { atMs, by, ageMs = 0 }: Hearing): HostRecord {
   if (atMs < (host.altSvcAtMs ?? 0)) return host;
@@ -83,8 +83,8 @@ export function foldAltSvc(host: HostRecord, altSvc: AltSvc, { atMs, by, ageMs =
 }
 
 /**
- * A 421 from an alternative takes it out of what is known (RFC 7838 section 6), and keeps it out when the origin goes
- * on naming it: or it would be tried again after every answer.
+ * A 421 from an alternative removes it (RFC 7838 section 6), and keeps it removed although the origin still names it;
+ * otherwise it would be tried again after every answer.
  */
 export function foldMisdirected(host: HostRecord, attempts: readonly Attempt[], atMs: number): HostRecord {
   const wrong = attempts.findLast(isMisdirectedAlternative);
@@ -103,8 +103,8 @@ export function foldMisdirected(host: HostRecord, attempts: readonly Attempt[], 
 }
 
 /**
- * HTTPS records in ServiceMode that name `h3` advertise HTTP/3 for their TTL. An answer without any takes that back; a
- * look-up that failed, or none, changes nothing.
+ * HTTPS records in ServiceMode that name `h3` advertise HTTP/3 for their TTL. An answer without any withdraws that; a
+ * failed look-up, or none, changes nothing.
  */
 export function foldServices(host: HostRecord, names: Names | undefined, atMs: number): HostRecord {
   if (names === undefined) return host;
@@ -137,9 +137,9 @@ export interface HeardAltSvc {
 }
 
 /**
- * A race's Alt-Svc header as it was received, with the age that its answer had; null when the race only repeats what it
- * was given from memory: hearing oneself must not extend a life. Where the race does not say which it was, a value that
- * is known and live was remembered; one no longer live was not given out, so it was really received.
+ * A race's Alt-Svc header as received, with the age of its answer; null when the race only repeats what it was given
+ * from memory, because that must not extend a lifetime. If the race does not say which it was, a value that is known
+ * and unexpired came from memory; an expired one is not given to races, so it was really received.
  */
 export function heardAltSvc(
   discovered: Discovered,
@@ -159,20 +159,20 @@ export function heardAltSvc(
   return { altSvc, ageMs: Math.max(0, ...ages) * 1000 };
 }
 
-/** One alternative as it is known: who named it, when, and until when. */
+/** A known alternative: its source, when it was received, and when it expires. */
 export interface KnownAlternative {
   readonly alpn: string;
   /** Empty: the origin's own host. */
   readonly host: string;
   readonly port: number;
   readonly persist: boolean;
-  /** Null: a header from before it was kept who heard it. */
+  /** Null: a header from before the source was stored. */
   readonly said: Teller | 'https-record' | null;
   readonly saidAtMs: number;
   readonly untilMs: number;
 }
 
-/** Every alternative in a record, expired ones included, headers first. */
+/** Every alternative in a record, including expired ones, headers first. */
 export function alternativesOf(host: HostRecord): KnownAlternative[] {
   const list = (value: string | null, said: KnownAlternative['said'], saidAtMs: number | null) =>
     parseAltSvc(value ?? '').alternatives.map(({ maxAgeSeconds, ...rest }) => ({

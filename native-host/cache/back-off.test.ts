@@ -43,7 +43,7 @@ test('every cause has its first delay, with and without loss', () => {
   for (const cause of ATTEMPT_ERROR_CODES) assert.deepEqual(first(cause), table[cause], cause);
 });
 
-test('a back-off doubles with each failure, never shrinks, and never passes two days', () => {
+test('a back-off doubles with each failure, never shrinks, and never exceeds two days', () => {
   assert.deepEqual(
     [1, 2, 3].map((n) => backOffMs('udp-refused', n, false)),
     [300_000, 600_000, 1_200_000],
@@ -59,7 +59,7 @@ test('a back-off doubles with each failure, never shrinks, and never passes two 
   );
 });
 
-test('of several failures at once the one that came farthest decides', () => {
+test('of several failures at once the attempt that got furthest decides', () => {
   assert.equal(h3FailureOf([down('h3', 'goaway'), down('h3', 'udp-timeout')]), 'goaway');
   assert.equal(
     h3FailureOf([down('h3', 'udp-timeout'), down('h3', 'certificate-invalid')]),
@@ -68,7 +68,7 @@ test('of several failures at once the one that came farthest decides', () => {
   assert.equal(h3FailureOf([down('h3', 'udp-refused'), down('h3', 'cancelled')]), 'udp-refused');
 });
 
-test('what is no word about QUIC is no failure of HTTP/3', () => {
+test('failures that say nothing about QUIC are not failures of HTTP/3', () => {
   for (const cause of ['cancelled', 'blocked', 'dns-failed', 'no-address'] as const)
     assert.equal(h3FailureOf([down('h3', cause)]), null, cause);
   assert.equal(h3FailureOf([up('h3', { establishedMs: null, outcome: 'cancelled' })]), null);
@@ -78,7 +78,7 @@ test('what is no word about QUIC is no failure of HTTP/3', () => {
   assert.deepEqual([wrong, down('h3', 'misdirected')].map(isMisdirectedAlternative), [true, false]);
 });
 
-test('a success forgives half: one failure at once, a long row after a few, and flapping never grows', () => {
+test('a success halves the failures: a single one is forgotten at once, many after a few successes, and flapping never grows', () => {
   assert.equal(failuresAfterSuccess(1), 0);
   assert.equal(failuresAfterSuccess(9), 4);
   fc.assert(

@@ -1,44 +1,45 @@
-// How long HTTP/3 is left alone after it failed while TCP worked: one table of causes, doubled by each failure in a row.
+// How long HTTP/3 is avoided after it failed while TCP worked: one table of causes, doubled by each consecutive
+// failure.
 import type { Attempt, AttemptErrorCode } from '@photofinish/shared/race/outcome';
 
-/** Chromium's first delay of a broken alternative service (net/http/broken_alternative_services.cc). */
+/** Chromium's initial delay for a broken alternative service (net/http/broken_alternative_services.cc). */
 const BACK_OFF_MS = 300_000;
-/** Chromium's longest. */
+/** Chromium's maximum. */
 export const MAX_BACK_OFF_MS = 2 * 24 * 3_600_000;
-/** Enough for every cause to come to the longest delay (Chromium's kBrokenDelayMaxShift). */
+/** Enough for every cause to reach the maximum delay (Chromium's kBrokenDelayMaxShift). */
 const MAX_DOUBLINGS = 18;
-/** Loss passes: a fifth of the usual delay, and still far more than the seconds that a burst of loss lasts. */
+/** Loss is temporary: a fifth of the usual delay, still much longer than the seconds that a burst of loss lasts. */
 const LOSSY_BACK_OFF_MS = 60_000;
-/** The server chose to close: as long as a restart or a short overload takes. */
+/** The server chose to close: the duration of a restart or a short overload. */
 const CLOSED_BACK_OFF_MS = 60_000;
-/** The server announced that it leaves, or lost its state in a restart: its successor is up within half a minute. */
+/** The server announced its shutdown, or lost its state in a restart: its successor is up within half a minute. */
 const RESTART_BACK_OFF_MS = 30_000;
-/** Of a handshake's four flights one in five then loses a packet: silence may well be chance. */
+/** At this rate one in five handshakes of four flights loses a packet, so silence may well be chance. */
 export const LOSSY_RATE = 0.05;
 
-/** First delays in milliseconds; null: it says nothing about the origin's HTTP/3. */
+/** First delays in milliseconds; null: the failure says nothing about the origin's HTTP/3. */
 interface Cause {
   readonly firstMs: number | null;
-  /** The same where the path is known to work and to lose packets. */
+  /** The same if the path is known to work and to lose packets. */
   readonly lossyMs?: number;
 }
 
 /**
  * | cause | first delay | why |
  * |---|---|---|
- * | `udp-refused` | 300 s | a port closed or a filter that says so: a standing state, as Chromium treats it |
- * | `udp-timeout`, `handshake-timeout`, `response-timeout` | 300 s | the path swallows UDP, or its larger packets |
+ * | `udp-refused` | 300 s | a closed port, or a filter that rejects: a lasting state, as Chromium treats it |
+ * | `udp-timeout`, `handshake-timeout`, `response-timeout` | 300 s | the path drops UDP, or its larger packets |
  * | the same on a lossy path | 60 s | HTTP/3 worked here and is fresh, or at least 5 % of its packets were lost: chance |
- * | `version-mismatch`, `tls-alert`, `alpn-mismatch`, `certificate-invalid`, `h3-error` | 300 s | the server's configuration: it stays until somebody mends it, and the doubling waits for that |
- * | `misdirected` by the origin's own place | 300 s | the same; by an alternative, that alternative alone is dropped (RFC 7838 section 6) |
- * | `connection-closed` | 60 s | the server is there and chose to close: overload (CONNECTION_REFUSED), restart |
+ * | `version-mismatch`, `tls-alert`, `alpn-mismatch`, `certificate-invalid`, `h3-error` | 300 s | the server's configuration, which lasts until it is fixed; the doubling accounts for that |
+ * | `misdirected` by the origin's own endpoint | 300 s | the same; from an alternative, only that alternative is removed (RFC 7838 section 6) |
+ * | `connection-closed` | 60 s | the server is reachable and chose to close: overload (CONNECTION_REFUSED), restart |
  * | `stateless-reset`, `goaway` | 30 s | the server restarts or leaves (RFC 9000 section 10.3, RFC 9114 section 5.2) |
- * | `dns-failed`, `no-address`, `tcp-refused`, `tcp-timeout` | none | no word about QUIC |
- * | `version-fallback` | 300 s | the server wants older HTTP for this: a standing state |
+ * | `dns-failed`, `no-address`, `tcp-refused`, `tcp-timeout` | none | says nothing about QUIC |
+ * | `version-fallback` | 300 s | the server requires an older HTTP version for this: a lasting state |
  * | `blocked`, `port-blocked`, `cancelled`, `internal`, `response-too-large` | none | our own doing, or our own limit |
  *
- * The order is that of how far an attempt came: of several that failed at once the one that came farthest decides, for
- * its place is the likeliest to work again.
+ * The keys are in order of progress: of several failed attempts the one that got furthest decides, because its endpoint
+ * is the most likely to work again.
  */
 const H3_BACK_OFF: Readonly<Record<AttemptErrorCode, Cause>> = {
   blocked: { firstMs: null },
@@ -68,12 +69,12 @@ const H3_BACK_OFF: Readonly<Record<AttemptErrorCode, Cause>> = {
 
 const BY_DISTANCE = Object.keys(H3_BACK_OFF);
 
-/** Whether the server said that an alternative is not for this origin: about that place, not about HTTP/3. */
+/** Whether an alternative said that it is not for this origin, which concerns that endpoint and not HTTP/3. */
 export function isMisdirectedAlternative(attempt: Attempt): boolean {
   return attempt.source === 'alt-svc' && attempt.error?.code === 'misdirected';
 }
 
-/** The failure that counts among attempts of HTTP/3; null when none of them says anything about it. */
+/** The failure that counts among attempts of HTTP/3; null when none of them says anything about HTTP/3. */
 export function h3FailureOf(attempts: readonly Attempt[]): AttemptErrorCode | null {
   const codes = attempts.flatMap((attempt) => {
     const code = attempt.outcome === 'failed' ? attempt.error?.code : undefined;
@@ -83,7 +84,7 @@ export function h3FailureOf(attempts: readonly Attempt[]): AttemptErrorCode | nu
   return codes.toSorted((a, b) => BY_DISTANCE.indexOf(a) - BY_DISTANCE.indexOf(b)).at(-1) ?? null;
 }
 
-/** How long HTTP/3 is left alone after `failures` failures in a row, the last of this cause; in milliseconds. */
+/** How long HTTP/3 is avoided after `failures` consecutive failures, the last of this cause; in milliseconds. */
 export function backOffMs(code: AttemptErrorCode, failures: number, lossy: boolean): number {
   const { firstMs, lossyMs } = H3_BACK_OFF[code];
   const initialMs = (lossy ? lossyMs : null) ?? firstMs ?? 0;
@@ -92,9 +93,9 @@ export function backOffMs(code: AttemptErrorCode, failures: number, lossy: boole
 }
 
 /**
- * Failures that are still counted after a success: half. Chromium forgets them all when it confirms an alternative,
- * and a path that works every other time then starts from the beginning each time; half of a long row is remembered,
- * and a path that works again is forgiven after a few successes.
+ * Failures still counted after a success: half. Chromium resets the count when it confirms an alternative, so a path
+ * that works every other time starts from the beginning each time. Here half of a long series is remembered, and a path
+ * that works again is trusted after a few successes.
  */
 export function failuresAfterSuccess(failures: number): number {
   return Math.floor(failures / 2);

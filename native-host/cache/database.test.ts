@@ -28,7 +28,7 @@ import { type HostCache, openHostCache } from './store.ts';
 const A = 'https://a.test' as Origin;
 const WRITER = join(import.meta.dirname, '../testing/cache-writer.ts');
 
-/** Caches of the test under way. They are closed before its folder goes: a cache that closes writes its counters. */
+/** Caches opened by the current test, closed before its directory is removed: closing a cache writes its counters. */
 const opened = new Set<HostCache>();
 
 async function folder(t: TestContext): Promise<string> {
@@ -57,7 +57,7 @@ interface Writer {
   readonly lines: string[];
   readonly errors: string[];
   readonly ended: Promise<unknown>;
-  /** Resolves once what it has said is enough; rejects when it ends before. */
+  /** Resolves once its output so far is enough; rejects when the process ends before. */
   until(isEnough: () => boolean): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ function sitesIn(cache: HostCache): Set<string> {
   return new Set(cache.show(A).uses.map((use) => use.site));
 }
 
-test('a file of ours that is garbage is kept aside and a new one begun, saying so', async (t) => {
+test('a corrupt file of ours is set aside and replaced, with a message', async (t) => {
   const path = join(await folder(t), 'cache.db');
   open(path).close();
   const garbage = readFileSync(path).fill('this is no database', 100);
@@ -119,7 +119,7 @@ for (const [what, text] of [
   ['of one word', 'x'],
   ["of SQLite's that is garbage behind its head", `SQLite format 3\0${'\0'.repeat(84)}${'x'.repeat(8192)}`],
 ] as const)
-  test(`a file ${what} is left alone to the byte, with nothing beside it; a wipe leaves it, too`, async (t) => {
+  test(`a file ${what} is left alone to the byte, with nothing beside it, even by a wipe`, async (t) => {
     const directory = await folder(t);
     const path = join(directory, 'diary.txt');
     writeFileSync(path, text, { mode: 0o644 });
@@ -144,7 +144,7 @@ test('a file that turns into something else under a running helper is left alone
   assert.match(readFileSync(path, 'utf8'), /^Dear diary/);
 });
 
-test('a file is marked as ours before its journal is folded into it', async (t) => {
+test('a file is marked as ours before its journal is checkpointed', async (t) => {
   const path = join(await folder(t), 'cache.db');
   const writer = write(path, 'w', 100_000);
   await writer.until(() => writer.lines.length >= 1);
@@ -154,7 +154,7 @@ test('a file is marked as ours before its journal is folded into it', async (t) 
   assert.match(whyNotOurs(WRITER) ?? '', /no SQLite database/);
 });
 
-test('a file that turns corrupt under two running helpers is replaced once, and both go on in the new one', async (t) => {
+test('a file that becomes corrupt under two running helpers is replaced once, and both continue in the new one', async (t) => {
   const path = join(await folder(t), 'cache.db');
   const writer = open(path);
   writer.observe('home', 'chromium', sightings(2000));
@@ -176,7 +176,7 @@ test('a file that turns corrupt under two running helpers is replaced once, and 
   assert.equal(said.filter((line) => line.includes('corrupt')).length, 1);
 });
 
-test('a file of a newer version is left alone to the byte; the helper works in memory and says so', async (t) => {
+test('a file of a newer version is left alone to the byte; the helper works in memory and reports it', async (t) => {
   const path = join(await folder(t), 'cache.db');
   open(path).close();
   const newer = new DatabaseSync(path);
@@ -204,7 +204,7 @@ test("another program's database is left alone", async (t) => {
   assert.deepEqual(readFileSync(path), before);
 });
 
-test('a directory that others can write, a pipe, and a file of another user are not trusted', async (t) => {
+test('a directory writable by others, a pipe, and a file of another user are not trusted', async (t) => {
   const directory = await folder(t);
   const shared = join(directory, 'shared');
   mkdirSync(shared);
@@ -232,7 +232,7 @@ test('a directory that others can write, a pipe, and a file of another user are 
   assert.equal(open(join(shared, 'cache.db')).stats().store, 'sqlite');
 });
 
-test('where no file can be made the cache works in memory and says why', async (t) => {
+test('where no file can be created the cache works in memory and reports why', async (t) => {
   const directory = await folder(t);
   writeFileSync(join(directory, 'file'), '');
   const cache = open(join(directory, 'file', 'cache.db'));
@@ -245,7 +245,7 @@ test('where no file can be made the cache works in memory and says why', async (
   assert.notEqual(cache.stats().storeReason, null);
 });
 
-test('a file removed under a running helper is begun anew, not written on in the void', async (t) => {
+test('a file removed under a running helper is created again, instead of writing to the unlinked one', async (t) => {
   const path = join(await folder(t), 'cache.db');
   const cache = open(path);
   cache.observe('home', 'chromium', sightings(2));
@@ -254,25 +254,25 @@ test('a file removed under a running helper is begun anew, not written on in the
   assert.deepEqual(sitesIn(open(path)), new Set(['a.test']));
 });
 
-test('an empty file, as a crash at the first start leaves it, is used', async (t) => {
+test('an empty file, left by a crash at the first start, is used', async (t) => {
   const path = join(await folder(t), 'cache.db');
   writeFileSync(path, '');
   assert.equal(open(path).stats().store, 'sqlite');
 });
 
-test('a journal cut short loses at most what was never acknowledged', async (t) => {
+test('a truncated journal loses at most what was never acknowledged', async (t) => {
   const path = join(await folder(t), 'cache.db');
   const writer = write(path, 'w', 100_000);
   await writer.until(() => writer.lines.length >= 50);
   writer.child.kill('SIGKILL');
   await writer.ended;
-  // Bytes after the last commit, as a write that was under way leaves them.
+  // Bytes after the last commit, left by an interrupted write.
   writeFileSync(`${path}-wal`, 'half a frame', { flag: 'a' });
   const sites = sitesIn(open(path));
   for (const id of writer.lines) assert.ok(sites.has(`${id}.test`), id);
 });
 
-test('four processes that start and write at once lose nothing', async (t) => {
+test('four processes that start and write concurrently lose nothing', async (t) => {
   const path = join(await folder(t), 'state', 'cache.db');
   const writers = ['a', 'b', 'c', 'd'].map((name) => write(path, name, 100));
   await Promise.all(writers.map((writer) => writer.ended));
@@ -283,7 +283,7 @@ test('four processes that start and write at once lose nothing', async (t) => {
   for (const id of acknowledged) assert.ok(sites.has(`${id}.test`), id);
 });
 
-test('four processes killed in mid-write lose nothing that was acknowledged, and leave the file whole', async (t) => {
+test('four processes killed during writes lose nothing that was acknowledged, and leave the file intact', async (t) => {
   const path = join(await folder(t), 'cache.db');
   for (const round of [1, 2]) {
     const writers = ['a', 'b', 'c', 'd'].map((name) => write(path, `${name}${round}`, 100_000));
@@ -300,12 +300,12 @@ test('four processes killed in mid-write lose nothing that was acknowledged, and
   db.close();
 });
 
-test('with the disk full forecasts go on, and nothing is acknowledged that was not stored', async (t) => {
+test('with the disk full forecasts continue, and nothing is acknowledged that was not stored', async (t) => {
   const path = join(await folder(t), 'cache.db');
   const seed = open(path);
   seed.observe('home', 'chromium', [observation({ atMs: Date.now() })]);
   seed.close();
-  // 256 blocks of 512 bytes: enough to open the file, not to go on writing. A limit stands in for a full disk.
+  // 256 blocks of 512 bytes: enough to open the file, not to continue writing. The limit stands in for a full disk.
   const writer = write(path, 'w', 5000, ['sh', '-c', 'ulimit -f 256; exec "$@"', 'sh']);
   await writer.until(() => writer.errors.some((line) => line.includes('could not be written')));
   writer.child.kill('SIGKILL');
@@ -317,7 +317,7 @@ test('with the disk full forecasts go on, and nothing is acknowledged that was n
   assert.ok(sites.has('a.test'));
 });
 
-test('a file cut short under a running helper does not end it', async (t) => {
+test('a file truncated under a running helper does not end it', async (t) => {
   const path = join(await folder(t), 'cache.db');
   const seed = open(path);
   seed.observe('home', 'chromium', sightings(2000));
@@ -328,7 +328,7 @@ test('a file cut short under a running helper does not end it', async (t) => {
   assert.equal(cache.show(A).uses.length, 1);
 });
 
-test('a discarded file is gone with its journals, and other helpers follow to the new one', async (t) => {
+test('a discarded file is removed with its journals, and other helpers switch to the new one', async (t) => {
   const path = join(await folder(t), 'cache.db');
   const other = open(path);
   other.observe('home', 'chromium', sightings(10));

@@ -1,5 +1,5 @@
-// One SQLite file shared by several helper processes, and what becomes of trouble with it: a corrupt file of ours is set
-// aside and begun anew, a newer or foreign one is left alone, and where no file can be had the same tables live in memory.
+// One SQLite file shared by several helper processes, and its error handling: a corrupt file of ours is set aside and
+// replaced, a newer or foreign one is left alone, and if no file can be used, the same tables are kept in memory.
 import { chmodSync, closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -18,30 +18,32 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
-/** Waiting for another helper's transaction; with the default 0 four processes lose half their writes. */
+/** Wait for another helper's transaction; with the default of 0, four processes lose half of their writes. */
 const BUSY_TIMEOUT_MS = 1000;
-/** Several first starts at once collide while the file turns to WAL, where SQLite does not wait by itself. */
+/** Concurrent first starts collide while the file is switched to WAL, where SQLite itself does not wait. */
 const OPEN_TRIES = 20;
 const OPEN_PAUSE_MS = 50;
 
-/** Nothing was written; what was asked for may be asked again later. The reason is in words. */
+/** Nothing was written; the caller may retry later. The message gives the reason. */
 export class CacheUnavailable extends Error {
   override readonly name = 'CacheUnavailable';
 }
 
-/** Whether nothing was written because the disk has no room. */
+/** Whether nothing was written because the disk is full. */
 export function isDiskFull(error: unknown): boolean {
   return error instanceof CacheUnavailable && codeOf(error.cause) === SQLITE_FULL;
 }
 
 export interface Database<S> {
-  /** Runs against the open statements; a corrupt file is replaced and `run` repeated once. */
+  /** Runs with the open statements; a corrupt file is replaced and `run` repeated once. */
   read<T>(run: (statements: S) => T): T;
-  /** The same inside one transaction, durable against the process's death on return. Throws `CacheUnavailable`. */
+  /**
+   * The same in one transaction, which survives the death of the process once this returns. Throws `CacheUnavailable`.
+   */
   write<T>(run: (statements: S) => T): T;
   /** Runs outside a transaction with the connection itself, for maintenance. */
   maintain(run: (db: DatabaseSync) => void): void;
-  /** Removes the file with its journals and begins a new one; other helpers follow. */
+  /** Removes the file with its journals and creates a new one; other helpers switch to it. */
   discard(): void;
   store(): { readonly store: 'sqlite' | 'memory'; readonly reason: string | null };
   close(): void;
@@ -52,11 +54,11 @@ export interface DatabaseOptions<S> {
   /** Milliseconds since the epoch, for the name of a file set aside. */
   readonly epochMs: () => number;
   readonly prepare: (db: DatabaseSync) => S;
-  /** Told of everything a user should hear of: a file set aside, left alone, or not to be had. */
+  /** Receives messages for the user: a file set aside, left alone, or unusable. */
   readonly say: (message: string) => void;
 }
 
-/** The primary SQLite result code of an error; 0 when it is none. */
+/** The primary SQLite result code of an error; 0 if it has none. */
 function codeOf(error: unknown): number {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : 0;
   return typeof code === 'number' ? code & 0xff : 0;
@@ -67,8 +69,8 @@ function isCorrupt(error: unknown): boolean {
 }
 
 /**
- * Whether SQLite's complaint of a statement of ours, which it has always taken, comes of the file: a bit that flipped in
- * the schema makes columns unknown and conditions fail, and the pages stay well-formed.
+ * Whether SQLite's error for one of our statements, which are known to be valid, is caused by the file: a flipped bit
+ * in the schema makes columns unknown and constraints fail while the pages stay well-formed.
  */
 function isDamaged(db: DatabaseSync, error: unknown): boolean {
   if (codeOf(error) === 0 || isRefused(error)) return false;
@@ -80,7 +82,7 @@ function isDamaged(db: DatabaseSync, error: unknown): boolean {
   }
 }
 
-/** The same while opening, where every statement is a fixed one: a file of ours that does not take them is damaged. */
+/** The same while opening, where every statement is fixed: a file of ours on which they fail is damaged. */
 function isUnusable(error: unknown): boolean {
   return isCorrupt(error) || codeOf(error) === SQLITE_ERROR;
 }
@@ -97,7 +99,7 @@ function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** Which file a path names now; null when there is none. */
+/** Identifies the file that a path currently names; null if there is none. */
 function identity(path: string): string | null {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? null : `${stat.dev}:${stat.ino}`;
@@ -110,10 +112,10 @@ function createPrivately(path: string): void {
   if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
 }
 
-/** What SQLite opens by name beside the file itself, and we lock. */
+/** The files that SQLite opens by name beside the database, and our lock. */
 const BESIDE = ['', '-wal', '-shm', '.lock'];
 
-/** SQLite opens by name and waits for pipes, so what the names lead to is judged before. */
+/** SQLite opens by name and blocks on pipes, so the files are checked before. */
 function whyNotTrusted(path: string): string | null {
   const reason = insecurePath(path);
   if (reason !== null) return `the file is not trusted: ${reason}`;
@@ -125,7 +127,7 @@ function whyNotTrusted(path: string): string | null {
   return null;
 }
 
-/** Read-only, because closing a writable connection would already change another version's file. */
+/** Opened read-only, because closing a writable connection would already change another version's file. */
 function whyLeaveAlone(path: string): string | null {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return null;
   const unlike = whyNotToOpen(path);
@@ -153,8 +155,8 @@ function openFile(path: string): DatabaseSync {
 }
 
 /**
- * Renames a corrupt file and its journals, unless another process already did. A lock of SQLite's own makes it one
- * process's work and dies with that process. Journals go first: a new file must never meet an old journal.
+ * Renames a corrupt file and its journals, unless another process already did. A SQLite lock ensures that only one
+ * process does it, and is released if that process dies. Journals go first: a new file must never meet an old journal.
  */
 function setAside(path: string, corrupt: string | null, epochMs: number): string | null {
   const lock = new DatabaseSync(`${path}.lock`, { timeout: BUSY_TIMEOUT_MS });
@@ -178,7 +180,7 @@ class CacheDatabase<S> implements Database<S> {
   readonly #say: DatabaseOptions<S>['say'];
   #db!: DatabaseSync;
   #statements!: S;
-  /** Which file is open; null: none is. */
+  /** Identity of the open file; null if none is open. */
   #opened: string | null = null;
   #memoryReason: string | null = null;
   #writeFailure: string | null = null;
@@ -290,7 +292,7 @@ class CacheDatabase<S> implements Database<S> {
     this.#open();
   }
 
-  /** Another helper set the file aside, or somebody removed it: writing on into the old one would lose it all. */
+  /** Another helper set the file aside, or somebody removed it: anything written to the old one would be lost. */
   #followFile(): void {
     if (this.#memoryReason === null && identity(this.#path) !== this.#opened) this.#reopen();
   }
@@ -325,7 +327,7 @@ class CacheDatabase<S> implements Database<S> {
   }
 }
 
-/** Opens the file, or tables of the same shape in memory with the reason. Never throws. */
+/** Opens the file, or equivalent tables in memory with the reason. Never throws. */
 export function openDatabase<S>(options: DatabaseOptions<S>): Database<S> {
   return new CacheDatabase(options);
 }

@@ -13,7 +13,7 @@ test('RFC 6298 section 2.3: variance moves by a quarter from the old mean, the m
   assert.deepEqual(smoothedRtt({ srttMs: 40, rttvarMs: 20 }, 40), { srttMs: 40, rttvarMs: 15 });
 });
 
-test('the mean stays within what was measured, and the variance is never negative', () => {
+test('the mean stays within the measured values, and the variance is never negative', () => {
   const sample = fc.double({ min: 0, max: 60_000, noNaN: true });
   fc.assert(
     fc.property(fc.array(sample, { minLength: 1 }), (samples) => {
@@ -33,17 +33,17 @@ test("a round trip is the transport's own estimate, else the time to the first s
   assert.equal(rttSampleMs(down('h3', 'udp-timeout')), null);
 });
 
-test('RFC 6298 section 3: what a retransmission may have answered is no measurement', () => {
+test('RFC 6298 section 3: an answer possibly caused by a retransmission is no measurement', () => {
   assert.equal(rttSampleMs(up('h3', { packets: { sent: 6, lost: 1 } })), null);
   assert.equal(rttSampleMs(up('h3', { packets: { sent: 6, lost: 1 }, rttMs: 9 })), 9);
-  // Established, and nothing acknowledged: the first sign of life may have been the server's second attempt at it.
+  // Established without anything acknowledged: the first sign of life may have been a retransmission by the server.
   assert.equal(rttSampleMs(up('h3', { transportMs: 213, packets: { sent: 6, lost: 0 } })), null);
   assert.equal(rttSampleMs(up('h2', { transportMs: 1010 })), null);
   assert.equal(rttSampleMs(up('h2', { transportMs: 1010, rttMs: 1000 })), null);
   assert.equal(rttSampleMs(up('h2', { transportMs: 1009 })), 999);
 });
 
-test('RFC 9002 section 5.2: what a handshake takes is a minimum that ages, not a mean of retransmission timers', () => {
+test('RFC 9002 section 5.2: handshake time is an ageing minimum, not a mean of retransmission timers', () => {
   assert.equal(undisturbed(null, 40), 40);
   assert.equal(undisturbed(40, 20), 20);
   assert.equal(undisturbed(40, 48), 41);
@@ -54,13 +54,13 @@ test('RFC 9002 section 5.2: what a handshake takes is a minimum that ages, not a
   assert.ok(Math.abs(longer.reduce<number>(undisturbed, 50) - 150) < 5);
 });
 
-test('a handshake is measured only where an answer followed', () => {
+test('a handshake is measured only if an answer followed', () => {
   assert.equal(handshakeSampleMs(up('h3')), 40);
   assert.equal(handshakeSampleMs(up('h3', { outcome: 'failed' })), null);
   assert.equal(handshakeSampleMs(down('h3', 'udp-timeout')), null);
 });
 
-test('loss is a share of what was sent, and a dead path has none', () => {
+test('loss is the share of packets sent, and undefined for a dead path', () => {
   assert.equal(lossSample(up('h3', { packets: { sent: 10, lost: 1 } })), 0.1);
   assert.equal(lossSample(up('h3', { packets: { sent: 0, lost: 0 } })), null);
   assert.equal(lossSample({ ...down('h3', 'udp-timeout'), packets: { sent: 5, lost: 5 } }), null);

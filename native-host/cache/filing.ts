@@ -1,5 +1,5 @@
-// What an observation and a race change in the tables: each is folded into the records that it tells of, within the
-// transaction of whoever calls.
+// What an observation and a race change in the tables: each is folded into the records it concerns, within the caller's
+// transaction.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { isTooLate } from '@photofinish/shared/web/instant';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
@@ -11,15 +11,15 @@ import { newHost, newUse } from './record.ts';
 import { keepAddresses, keepHost, keepPersistent, keepUse, knownOf, useOf } from './rows.ts';
 import type { Statements } from './statements.ts';
 
-/** Whose observations they are, and where they were made. */
+/** Whose observations they are, and on which network. */
 interface Observer {
   readonly network: string;
   readonly browser: Browser;
 }
 
 /**
- * A record, unless the clock that it was written by was far ahead of now's: what is newer than everything could not be
- * folded into for as long, and what is acknowledged would not be there.
+ * A record, unless it was written by a clock far ahead of the current one: a record newer than everything could not be
+ * updated for that long, and acknowledged data would be missing.
  */
 function notAhead<T>(record: T | null, atMs: number | undefined, nowMs: number): T | null {
   return isTooLate(atMs ?? 0, nowMs) ? null : record;
@@ -31,10 +31,10 @@ function fileOne(
   o: Observation,
   { nowMs, limits }: { readonly nowMs: number; readonly limits: CacheLimits },
 ): void {
-  // A clock that runs ahead must not make a record that nothing can ever update.
+  // A clock that runs ahead must not create a record that nothing can update.
   const atMs = Math.min(o.atMs, nowMs);
   const known = useOf(s, browser, o.origin, o.site, network);
-  // What is delivered otherwise than over the network makes no record.
+  // Answers not delivered over the network create no record.
   if (known === null && o.delivery === 'network' && !admitOrigin(s, o.site, nowMs, limits)) return;
   const oldUse = notAhead(known, known?.seenAtMs, nowMs) ?? newUse(browser, o.origin, o.site, network);
   const { here, anywhere } = knownOf(s, o.origin, network);
@@ -49,7 +49,7 @@ function fileOne(
   keepPersistent(s, { origin: o.origin, altSvc, known: anywhere }, { atMs, by: 'browser' });
 }
 
-/** Files what a browser saw, each observation once; gives how many were new. */
+/** Stores what a browser saw, each observation once; returns how many were new. */
 export function fileObservations(
   s: Statements,
   observer: Observer,
@@ -66,7 +66,7 @@ export function fileObservations(
   return stored;
 }
 
-/** Files a finished race. */
+/** Stores a finished race. */
 export function fileRace(s: Statements, race: Omit<OriginRace, 'verdict'>, nowMs: number): void {
   const { here, anywhere } = knownOf(s, race.origin, race.network);
   const heard = heardAltSvc(race.discovered, [here, anywhere], nowMs);

@@ -11,7 +11,7 @@ import { newUse } from './record.ts';
 const NOW = 5_000_000;
 const USE = newUse('chromium', 'https://a.test' as Origin, 'a.test', 'home');
 
-test('nothing but the network counts', () => {
+test('only network answers count', () => {
   for (const delivery of ['http-cache', 'service-worker', 'prefetch'] as const)
     assert.equal(
       foldUse(USE, sightingOf(observation({ delivery, protocol: 'h3', altSvc: 'h3=":443"' })), NOW),
@@ -19,7 +19,7 @@ test('nothing but the network counts', () => {
     );
 });
 
-test('stays count visits, not requests: a page of fifty resources on one connection is one', () => {
+test('stays count visits, not requests: a page of fifty resources on one connection is one visit', () => {
   let use = foldUse(USE, sightingOf(observation({ altSvc: 'h3=":443"' })), NOW);
   assert.equal(use.stays, 0);
   for (let i = 1; i <= 50; i += 1)
@@ -31,7 +31,7 @@ test('stays count visits, not requests: a page of fifty resources on one connect
   assert.equal(foldUse(use, sightingOf(observation({ protocol: 'h3' })), NOW + 100_001).stays, 0);
 });
 
-test('an advertisement that comes again keeps the count, one that returns after a gap begins it anew', () => {
+test('a repeated advertisement keeps the count, one that returns after a gap restarts it', () => {
   const advert = { altSvc: 'h3=":443"; ma=60' };
   let use = foldUse(USE, sightingOf(observation(advert)), NOW);
   use = foldUse(use, sightingOf(observation(advert)), NOW + 1000);
@@ -44,7 +44,7 @@ test('an advertisement that comes again keeps the count, one that returns after 
   );
 });
 
-test('a hidden protocol still brings its advertisement, and leaves the last known protocol', () => {
+test('a hidden protocol still contributes its advertisement, and keeps the last known protocol', () => {
   const known = foldUse(USE, sightingOf(observation({})), NOW);
   const hidden: Partial<Observation> = {
     protocol: 'unknown',
@@ -56,7 +56,7 @@ test('a hidden protocol still brings its advertisement, and leaves the last know
   assert.ok((use.advertisedUntilMs ?? 0) > NOW);
 });
 
-test('the newest answer decides, in whatever order they come', () => {
+test('the newest answer decides, in any order of arrival', () => {
   const answer = fc.record({
     at: fc.integer({ min: 1, max: 1_000_000 }),
     protocol: fc.constantFrom('h3', 'h2', 'http/1.1'),

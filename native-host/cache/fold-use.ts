@@ -1,10 +1,10 @@
-// How a browser's observation changes what is known of that browser's own dealings with an origin, pure.
+// How a browser's observation updates that browser's own history with an origin. Pure.
 import type { AltSvc } from '@photofinish/shared/web/alt-svc';
 import { h3LifeMs } from './advertised.ts';
 import type { Sighting } from './fold.ts';
 import type { UseRecord } from './record.ts';
 
-/** Requests closer together than this ride on one connection, so they are one visit. */
+/** Requests closer together than this share a connection, so they are one visit. */
 const VISIT_GAP_MS = 60_000;
 
 function foldAdvertised(use: UseRecord, altSvc: AltSvc, atMs: number): UseRecord {
@@ -20,7 +20,7 @@ function foldAdvertised(use: UseRecord, altSvc: AltSvc, atMs: number): UseRecord
   };
 }
 
-/** A browser's network answer folded into its own history; an answer older than the newest one changes nothing. */
+/** Folds a browser's network answer into its own history; an answer older than the newest one changes nothing. */
 export function foldUse(use: UseRecord, o: Sighting, atMs: number): UseRecord {
   if (o.delivery !== 'network' || atMs < use.seenAtMs) return use;
   const newVisit = o.kind === 'navigation' || atMs - use.seenAtMs > VISIT_GAP_MS;

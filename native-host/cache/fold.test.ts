@@ -15,7 +15,7 @@ import { type AddressRecord, type HostRecord, newHost } from './record.ts';
 const NOW = 5_000_000;
 const HOST = newHost('https://a.test' as Origin, 'home', 0);
 
-/** A race whose Alt-Svc header, if it has one, was received in it. */
+/** A race whose Alt-Svc header, if any, was received in it. */
 function fold(host: HostRecord, trials: Trial[], nowMs: number, facts: Partial<OriginRace> = {}): HostRecord {
   const finished = race(trials, facts);
   const { altSvc } = finished.discovered;
@@ -53,7 +53,7 @@ test('a failure of HTTP/3 backs off only when TCP worked in the same race', () =
   assert.deepEqual([mended.h3Failures, mended.h3BackOffUntilMs, mended.h3FailedAtMs], [1, null, null]);
 });
 
-test('a handshake without an answer is no success: HTTP/3 that breaks after it is backed off from', () => {
+test('a handshake without an answer is no success: HTTP/3 that breaks after it is backed off', () => {
   const error = { code: 'h3-error', message: 'no SETTINGS' } as const;
   const broken = up('h3', { outcome: 'failed', error });
   const host = fold(HOST, [trial(broken, up('h2'))], NOW);
@@ -69,25 +69,25 @@ test('a cancelled HTTP/3 attempt proves nothing', () => {
   assert.deepEqual([host.h3AtMs, host.h3Failures, host.tcpProtocol], [null, 0, 'h2']);
 });
 
-test('a fault of ours is not filed against the host', () => {
+test('our own fault is not recorded against the host', () => {
   const host = fold(HOST, [trial(down('h3', 'internal'), up('h2'))], NOW);
   assert.deepEqual([host.h3FailedAtMs, host.h3Failures, host.h3BackOffUntilMs], [null, 0, null]);
   assert.equal(fold(HOST, [trial(down('h2', 'internal'))], NOW).tcpFailure, null);
 });
 
-test('HTTP/3 that failed at one address and was left at the others is not backed off from', () => {
+test('HTTP/3 that failed at one address and was not tried at the others is not backed off', () => {
   const left = { ...trial(down('h3', 'udp-refused'), up('h2')), h3Undecided: true };
   assert.equal(fold(HOST, [left], NOW).h3BackOffUntilMs, null);
 });
 
-test('times that a busy machine disturbed are not learnt, what was reached is', () => {
+test('times disturbed by a busy machine are not learnt, reachability is', () => {
   const late = { ...trial(up('h3')), disturbed: 'times' as const };
   const host = fold(HOST, [late], NOW);
   assert.deepEqual([host.h3AtMs, host.h3RttMs, host.h3HandshakeMs], [NOW, null, null]);
   assert.deepEqual(foldAddresses(new Map(), race([late]), NOW), []);
 });
 
-test('HTTP/3 is fresh for the ma that the same race heard', () => {
+test('HTTP/3 is fresh for the ma that the same race received', () => {
   const discovered = { altSvc: 'h3=":443"; ma=60', knownRoot: false };
   const host = fold(HOST, [trial(up('h3'))], NOW, { discovered });
   assert.equal(host.h3UntilMs, NOW + 60_000);
@@ -170,7 +170,7 @@ test('races and browsers are reconciled: every row of the table', () => {
   assert.equal(seen({ protocol: 'http/1.1' })(RACED, at).tcpProtocol, 'http/1.1');
 });
 
-test('a dead path whose advertisement is refreshed with every answer is not tried for ever', () => {
+test('a dead path whose advertisement is refreshed with every answer is tried a bounded number of times', () => {
   let host = HOST;
   let tries = 0;
   const month = NOW + 30 * 24 * 3_600_000;
@@ -181,11 +181,11 @@ test('a dead path whose advertisement is refreshed with every answer is not trie
     tries += 1;
     host = fold(host, [trial(down('h3', 'udp-timeout'), up('h2'))], atMs);
   }
-  // 300 s doubled ten times are more than two days; fifteen times two days are the month.
+  // 300 s doubled ten times exceed two days; fifteen times two days are the month.
   assert.ok(tries >= 10 && tries <= 10 + 15, `${tries} tries`);
 });
 
-test('a lossy path is tried again sooner, at first', () => {
+test('a lossy path is tried again sooner at first', () => {
   const failing = [trial(down('h3', 'udp-timeout'), up('h2'))];
   assert.equal(fold(RACED, failing, NOW + 1).h3BackOffUntilMs, NOW + 1 + 60_000);
   assert.equal(fold(STALE, failing, NOW + 1).h3BackOffUntilMs, NOW + 1 + 300_000);
@@ -194,12 +194,12 @@ test('a lossy path is tried again sooner, at first', () => {
   assert.equal(refused.h3BackOffUntilMs, NOW + 1 + 300_000);
 });
 
-test('a shorter cause never shortens a back-off in force', () => {
+test('a cause with a shorter delay never shortens a back-off in effect', () => {
   const host = fold(TWICE, [trial(down('h3', 'goaway'), up('h2'))], NOW + 1);
   assert.deepEqual([host.h3Failure, host.h3BackOffUntilMs], ['goaway', TWICE.h3BackOffUntilMs]);
 });
 
-test('handshake, variance and loss are kept for each transport', () => {
+test('handshake time, variance and loss are stored per transport', () => {
   const packets = { sent: 10, lost: 2 };
   const host = fold(HOST, [trial(up('h3', { packets, rttMs: 8 })), trial(up('h2', { rttMs: 16 }))], NOW);
   assert.deepEqual([host.h3RttMs, host.h3RttVarMs, host.h3RttAtMs, host.h3HandshakeMs], [8, 4, NOW, 40]);
@@ -211,7 +211,7 @@ test('handshake, variance and loss are kept for each transport', () => {
   assert.deepEqual([old.h3RttMs, old.h3RttVarMs], [8, 3]);
 });
 
-test('each address that answered has its own round trip', () => {
+test('each address that answered has its own round-trip time', () => {
   const known: AddressRecord = {
     origin: HOST.origin,
     network: 'home',
@@ -241,7 +241,7 @@ const anySighting = fc.record({
   delivery: fc.constantFrom('network', 'http-cache', 'service-worker', 'prefetch'),
 });
 
-test('sightings in whatever order leave the same advertisement and the newest answers', () => {
+test('sightings in any order leave the same advertisement and the newest answers', () => {
   const timed = fc.tuple(fc.integer({ min: 1, max: 1_000_000 }), anySighting);
   const answers = fc.uniqueArray(timed, { selector: ([at]) => at, maxLength: 12 });
   const shuffled = answers.chain((list) =>

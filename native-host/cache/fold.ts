@@ -1,5 +1,5 @@
-// How a race's outcome and a browser's observation change a host's record, pure: the one way in which evidence becomes
-// memory, and the one place where the two are reconciled.
+// How a race's outcome and a browser's observation change a host's record. Pure; the only way in which evidence becomes
+// memory, and the only place where the two are reconciled.
 import { conclusiveAttempts, isOurDoing, timedTrials } from '@photofinish/shared/race/conclusive';
 import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
 import { type AltSvc, parseAltSvc } from '@photofinish/shared/web/alt-svc';
@@ -17,24 +17,24 @@ import {
 import { advertisedUntilMs, successFreshMs } from './policy.ts';
 import type { AddressRecord, Basis, HostRecord } from './record.ts';
 
-/** A race to be folded in; `heard`: its Alt-Svc header when that was received, not remembered. */
+/** A race to be folded in; `heard`: its Alt-Svc header if that was received and not from memory. */
 export interface FinishedRace {
   readonly race: Omit<OriginRace, 'verdict'>;
   readonly heard: HeardAltSvc | null;
 }
 
-/** A handshake that led to no answer is a failure: HTTP/3 can break after it. One that we cut short is neither. */
+/** A handshake without an answer is a failure, because HTTP/3 can break after it. One that we cut short is neither. */
 function established(attempts: readonly Attempt[]): Attempt | undefined {
   return attempts.findLast((a) => a.establishedMs !== null && a.outcome !== 'failed' && !isOurDoing(a));
 }
 
-/** Losing an address race, being told to stop or failing ourselves says nothing about the host. */
+/** Losing an address race, being cancelled, and our own faults say nothing about the host. */
 function tcpFailureOf(attempts: readonly Attempt[]): Attempt['error'] {
   return attempts.findLast((a) => a.outcome === 'failed' && !isOurDoing(a) && a.error?.code !== 'blocked')
     ?.error;
 }
 
-/** Fresh for as long as somebody advertises it, within bounds: `ma`, or a record's TTL. */
+/** Fresh for as long as it is advertised, within bounds: `ma`, or a record's TTL. */
 function h3Works(host: HostRecord, basis: Basis, atMs: number): HostRecord {
   const untilMs = advertisedUntilMs(host, atMs);
   return {
@@ -58,7 +58,7 @@ function h3Failed(host: HostRecord, code: NonNullable<HostRecord['h3Failure']>, 
     h3FailedAtMs: atMs,
     h3Failure: code,
     h3Failures: failures,
-    // A shorter cause never shortens a back-off in force.
+    // A cause with a shorter delay never shortens a back-off in effect.
     h3BackOffUntilMs: Math.max(host.h3BackOffUntilMs ?? 0, atMs + backOffMs(code, failures, lossy)),
   };
 }
@@ -86,7 +86,7 @@ function measure(known: PathMeasurements, attempts: readonly Attempt[], atMs: nu
   return next;
 }
 
-/** A mean without its variance is from before that was kept; RFC 6298 section 2.2 begins with half. */
+/** A mean without a variance dates from before that was stored; RFC 6298 section 2.2 starts with half. */
 function rttOf(srttMs: number | null, rttvarMs: number | null): PathMeasurements['rtt'] {
   return srttMs === null ? null : { srttMs, rttvarMs: rttvarMs ?? srttMs / 2 };
 }
@@ -145,23 +145,23 @@ export function foldAddresses(
 }
 
 /**
- * A finished race folded in. The rule by which races and browsers are reconciled, for one origin on one network:
+ * Folds in a finished race. How races and browsers are reconciled, for one origin on one network:
  *
- * | evidence | what it does to "HTTP/3 can be reached here" |
+ * | evidence | effect on "HTTP/3 can be reached here" |
  * |---|---|
  * | race: HTTP/3 established and answered, adopted or late (P2, rule 4) | works, by a race; ends the back-off, halves the failures |
- * | race: HTTP/3 failed, TCP worked | broken: backed off from by cause, one failure more |
+ * | race: HTTP/3 failed, TCP worked | broken: backed off by cause, one more failure |
  * | race: HTTP/3 failed, TCP failed too or was not tried | nothing: it may be the network |
- * | race: HTTP/3 cancelled, beaten or blocked, or failed at some addresses and left at others | nothing |
- * | race: only an alternative that answered 421 failed | nothing; that alternative is forgotten |
- * | browser used HTTP/3, later than all that is known | works, by a browser; ends the back-off, halves the failures |
- * | the same, while a race's success is fresh | nothing: the race's own word stands until it ends |
+ * | race: HTTP/3 cancelled, beaten or blocked, or failed at some addresses and not tried at others | nothing |
+ * | race: only an alternative that answered 421 failed | nothing; that alternative is removed |
+ * | browser used HTTP/3, later than all other evidence | works, by a browser; ends the back-off, halves the failures |
+ * | the same, while a race's success is fresh | nothing: the race's result holds until it expires |
  * | the same, earlier than the newest success or failure | nothing |
- * | browser used TCP | nothing: browsers have reasons of their own; its protocol over TCP is noted |
- * | browser answered from a cache, a service worker or a prefetch | nothing at all |
- * | Alt-Svc header or HTTPS record, whoever heard it | nothing: it replaces what is *advertised*, and that alone |
+ * | browser used TCP | nothing: browsers may have other reasons; its protocol over TCP is stored |
+ * | browser answered from a cache, a service worker or a prefetch | nothing |
+ * | Alt-Svc header or HTTPS record, whoever received it | nothing: it only replaces what is *advertised* |
  *
- * Measured times are of races alone, and of no trial that a busy machine disturbed.
+ * Times are measured in races only, and not in trials disturbed by a busy machine.
  */
 export function foldRace(host: HostRecord, { race, heard }: FinishedRace, nowMs: number): HostRecord {
   const attempts = race.trials.flatMap((t) => t.attempts);
@@ -191,17 +191,17 @@ export function foldRace(host: HostRecord, { race, heard }: FinishedRace, nowMs:
   };
 }
 
-/** What a browser saw, the Alt-Svc value of its answer read; null: there was none. */
+/** What a browser saw, with the parsed Alt-Svc value of its answer; null if there was none. */
 export interface Sighting extends Omit<Observation, 'altSvc'> {
   readonly altSvc: AltSvc | null;
 }
 
-/** Reads an observation's Alt-Svc value. */
+/** Parses an observation's Alt-Svc value. */
 export function sightingOf(o: Observation): Sighting {
   return { ...o, altSvc: o.altSvc === undefined ? null : parseAltSvc(o.altSvc) };
 }
 
-/** A browser's network answer folded into the host's record, by the table at `foldRace`. */
+/** Folds a browser's network answer into the host's record, by the table at `foldRace`. */
 export function foldSighting(host: HostRecord, o: Sighting, atMs: number): HostRecord {
   if (o.delivery !== 'network') return host;
   const hearing: Hearing = { atMs, by: 'browser' };

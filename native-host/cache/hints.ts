@@ -2,20 +2,20 @@
 import type { AttemptErrorCode } from '@photofinish/shared/race/outcome';
 import type { AddressHistory } from '../discover/discovering.ts';
 
-/** A path's past over one transport, in milliseconds (RFC 6298, RFC 9002 section 5). */
+/** A path's history over one transport, in milliseconds (RFC 6298, RFC 9002 section 5). */
 export interface PathHint {
   readonly srttMs: number;
   readonly rttvarMs: number;
-  /** Time to established when nothing is lost; null: never established. */
+  /** Time to established without loss; null: never established. */
   readonly handshakeMs: number | null;
-  /** Lost of sent packets, from 0 to 1; null where the transport does not tell. */
+  /** Share of sent packets lost, from 0 to 1; null if the transport does not report it. */
   readonly lossRate: number | null;
 }
 
 export interface Hints {
   readonly h3: PathHint | null;
   readonly h2: PathHint | null;
-  /** HTTP/3 failed here while TCP worked, and is left alone until then (milliseconds since the epoch). */
+  /** HTTP/3 failed here while TCP worked, and is avoided until then (milliseconds since the epoch). */
   readonly h3Broken: { readonly code: AttemptErrorCode; readonly untilMs: number } | null;
   /** By address literal. */
   readonly addresses: ReadonlyMap<string, AddressHistory>;

@@ -1,4 +1,4 @@
-// A page that names hosts without end: the cache stays within its bounds, and what others left there stays.
+// A page that names an unlimited number of hosts: the cache stays within its bounds, and records of other sites stay.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,9 +17,9 @@ const BATCH = 500;
 interface Scene {
   readonly cache: HostCache;
   readonly clock: { now: number };
-  /** Tells of so many origins below a site, in batches as the port has them. */
+  /** Reports this many origins below a site, in batches as sent over the port. */
   visit(site: string, count: number, name?: string): void;
-  /** What the counters should say, by counting. */
+  /** The values of the counters, by counting rows. */
   rows(): { rows: number; folded: number; origins: number };
   counters(): { rows: number; folded: number; origins: number };
   bytes(): number;
@@ -65,11 +65,11 @@ async function scene(t: TestContext, limits: Partial<CacheLimits>): Promise<Scen
   };
 }
 
-/** How many origins of a site are known. */
+/** Number of known origins of a site. */
 const knownOf = (cache: HostCache, site: string): number =>
   cache.list().filter(({ origin }) => origin.endsWith(`.${site}`)).length;
 
-test('a site adds so many origins a day and no more; others, and tomorrow, are not touched by that', async (t) => {
+test('a site can add a limited number of origins a day; other sites, and the next day, are not affected', async (t) => {
   const { cache, clock, visit, rows, counters } = await scene(t, { newOrigins: 100 });
   visit('news.test', 90);
   visit('hostile.test', 5000);
@@ -84,7 +84,7 @@ test('a site adds so many origins a day and no more; others, and tomorrow, are n
   assert.deepEqual(counters(), rows());
 });
 
-test('beyond the rows of all, the site that added the most gives way with its oldest, and the history stays', async (t) => {
+test('beyond the total row limit, the site that added the most loses its oldest records, and the history stays', async (t) => {
   const { cache, clock, visit, rows, counters } = await scene(t, { newOrigins: 2000, rows: 4000 });
   for (let n = 0; n < 20; n += 1) visit(`site${n}.test`, 40);
   cache.recordRace(race([trial(up('h3'))], { origin: 'https://raced.site1.test' as Origin }));
@@ -102,7 +102,7 @@ test('beyond the rows of all, the site that added the most gives way with its ol
   assert.deepEqual(counters(), rows());
 });
 
-test('where no site is to blame, the oldest records go', async (t) => {
+test('if no site has flooded the cache, the oldest records are deleted', async (t) => {
   const { clock, visit, cache, rows, counters } = await scene(t, { rows: 1000 });
   for (let n = 0; n < 60; n += 1) {
     clock.now += 60_000;
@@ -114,7 +114,7 @@ test('where no site is to blame, the oldest records go', async (t) => {
   assert.deepEqual(counters(), rows());
 });
 
-test('the bytes of the file have a bound, and so have the ids of observations', async (t) => {
+test('the file size is bounded, and so is the number of observation ids', async (t) => {
   const { clock, visit, bytes, rows } = await scene(t, { bytes: 1024 * 1024, folded: 1500 });
   for (let day = 0; day < 10; day += 1) {
     clock.now += DAY_MS;
@@ -125,7 +125,7 @@ test('the bytes of the file have a bound, and so have the ids of observations', 
   assert.ok(rows().folded <= 1500);
 });
 
-test('a wipe takes the counts of sites, too', async (t) => {
+test('a wipe deletes the counts of sites as well', async (t) => {
   const { cache, visit, rows, counters } = await scene(t, { newOrigins: 10 });
   visit('a.test', 20);
   cache.wipe();

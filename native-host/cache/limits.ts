@@ -1,17 +1,18 @@
-// How large the host cache may grow, and who gives way. Time alone would let one page fill a disk with names of its own:
-// beyond the bounds the records of the site that added the most go first, its oldest before its newest.
+// Limits on the size of the host cache, and which records are deleted beyond them. With expiry alone one page could
+// fill a disk with generated names: beyond the limits, records of the site that added the most are deleted, oldest
+// first.
 import type { Origin } from '@photofinish/shared/web/origin';
 import { forgetOrigin, isUsed } from './rows.ts';
 import type { Statements } from './statements.ts';
 
 export interface CacheLimits {
-  /** Records of hosts and of browsers' uses of them. */
+  /** Records of hosts and of browsers' uses. */
   readonly rows: number;
-  /** What the file holds, without what is free in it. */
+  /** Size of the file's content, without free pages. */
   readonly bytes: number;
-  /** Ids of observations, by which one that comes again is known. */
+  /** Ids of observations, used to recognise repeated ones. */
   readonly folded: number;
-  /** Of one site in one day. */
+  /** Per site and day. */
   readonly newOrigins: number;
 }
 
@@ -19,20 +20,22 @@ export const LIMITS: CacheLimits = {
   rows: 3_000_000,
   bytes: 1024 * 1024 * 1024,
   folded: 500_000,
-  // Far more than any real site names in a day; the busiest of news pages come to some hundreds.
+  // Far more than any real site names in a day; the busiest news pages reach a few hundred.
   newOrigins: 2000,
 };
 
-/** Rows deleted by one write beyond the bounds, so that none of them takes long and each gains on what a batch adds. */
+/** Rows deleted by one write beyond the limits: few enough to be fast, more than a batch adds. */
 const TRIM_ROWS = 2000;
-/** A site with fewer new origins than this in all its days is no flood: the oldest of all records go instead. */
+/**
+ * A site with fewer new origins than this over all its days is no flood: the oldest of all records are deleted instead.
+ */
 const FLOOD_ORIGINS = 1000;
-/** Whom a flood is of is remembered for so long. */
+/** How long the counts per site are kept. */
 const FLOOD_DAYS = 30;
 
 const DAY_MS = 24 * 3_600_000;
 
-/** The day, counted from the epoch in UTC, in which an instant lies. */
+/** The UTC day of an instant, counted from the epoch. */
 function dayOf(epochMs: number): number {
   return Math.floor(epochMs / DAY_MS);
 }
@@ -41,7 +44,7 @@ function counted(s: Statements, name: string): number {
   return Number(s.counter.get(name)?.value ?? 0);
 }
 
-/** Notes that a site adds an origin; false: it has added too many today, and this one must not be recorded. */
+/** Counts an origin added by a site; false: it has added too many today, and this one must not be recorded. */
 export function admitOrigin(
   s: Statements,
   site: string,
@@ -73,7 +76,7 @@ function trimOldest(s: Statements): void {
   for (const origin of new Set(rows.slice(0, TRIM_ROWS).map((row) => row.origin))) forgetOrigin(s, origin);
 }
 
-/** Holds the cache to its bounds, a piece at a time; part of every write. */
+/** Enforces the limits, a part at a time; called in every write. */
 export function trim(s: Statements, nowMs: number, limits: CacheLimits): void {
   s.expireNewcomers.run(dayOf(nowMs) - FLOOD_DAYS);
   const folded = counted(s, 'folded') - limits.folded;

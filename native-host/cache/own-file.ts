@@ -1,18 +1,18 @@
-// Whose a file is, told by its first bytes: a path that was given by mistake must never cost anybody a file. Only what is
-// marked as ours, or is empty, is ever set aside, replaced or deleted.
+// Determines by a file's first bytes whether it is ours, so that a mistaken path never destroys another file. Only a
+// file marked as ours, or an empty one, is ever set aside, replaced or deleted.
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { APPLICATION_ID } from './schema.ts';
 
-/** The database file format of SQLite, section 1.3: what stands first, where the application id stands, and its rim. */
+/** SQLite's file format, section 1.3: magic, offset of the application id, header size. */
 const MAGIC = 'SQLite format 3\0';
 const APPLICATION_ID_AT = 68;
 const HEADER_BYTES = 100;
 
-/** The first bytes of a file, as many as a header has; none where there is no file. Throws the system's error. */
+/** The first bytes of a file, up to the header's size; empty if there is no file. Throws the system's error. */
 function headOf(path: string): Buffer {
   let fd: number;
   try {
-    // Without waiting: nobody may ever write into a pipe that stands there.
+    // Non-blocking, because the path may be a pipe that nobody writes to.
     fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
@@ -31,12 +31,12 @@ function whyNoDatabase(head: Buffer): string | null {
   return isDatabase ? null : 'it is no SQLite database';
 }
 
-/** Why SQLite must not even open a file to write, in words: it would take a short text for an empty database. */
+/** Why SQLite must not even open a file for writing, in words: it would take a short text for an empty database. */
 export function whyNotToOpen(path: string): string | null {
   return whyNoDatabase(headOf(path));
 }
 
-/** Why a file that cannot be read is not ours to move, in words; null: it is marked as ours, empty, or not there. */
+/** Why an unreadable file is not ours to move, in words; null: it is marked as ours, empty, or does not exist. */
 export function whyNotOurs(path: string): string | null {
   const head = headOf(path);
   const isMarked = head.length === HEADER_BYTES && head.readUInt32BE(APPLICATION_ID_AT) === APPLICATION_ID;
@@ -44,7 +44,7 @@ export function whyNotOurs(path: string): string | null {
   return whyNoDatabase(head) ?? "it is another program's database";
 }
 
-/** Why a file that could not be used is nothing of ours; null where that is not the reason. Never throws. */
+/** Why an unusable file is not ours; null if that is not the reason. Never throws. */
 export function whyForeign(path: string): string | null {
   try {
     return whyNotOurs(path);

@@ -1,5 +1,5 @@
-// A host cache that somebody else has written into: whatever stands in its rows, the helper answers, and what it answers
-// is valid, or it says that the cache cannot be used.
+// A host cache modified by somebody else: whatever its rows contain, the helper answers, and its answer is valid or
+// says that the cache cannot be used.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ const OF_TYPE: Readonly<Record<string, fc.Arbitrary<string | number | bigint>>> 
   INTEGER: fc.oneof(integer, fc.constantFrom(2n ** 63n - 1n, -(2n ** 63n))),
 };
 
-test('whatever stands in a row, forecasts, races and listings are valid or refused', (t) => {
+test('whatever a row contains, forecasts, races and listings are valid or refused', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'photofinish-fuzz-'));
   const path = join(directory, 'cache.db');
   const cache = openHostCache({
@@ -98,7 +98,7 @@ test('whatever stands in a row, forecasts, races and listings are valid or refus
         try {
           db.prepare(`UPDATE ${column.table} SET ${column.name} = ?`).run(value);
         } catch {
-          // A constraint of the schema's own keeps it out.
+          // Rejected by a constraint of the schema itself.
         }
       db.exec('COMMIT');
       for (const forecast of cache.forecast({
@@ -121,6 +121,6 @@ test('whatever stands in a row, forecasts, races and listings are valid or refus
     }),
     inputs(3000),
   );
-  // Had it been set aside, later rows would have been written past the helper.
+  // If it had been set aside, later rows would have been written to a file that the helper no longer uses.
   assert.equal(statSync(path).ino, ino);
 });

@@ -34,7 +34,7 @@ const BROKEN = {
 } as const;
 const ADVERT = { altSvc: 'h3=":443"', altSvcAtMs: NOW - 20, altSvcUntilMs: NOW + 20 } as const;
 
-test('reachable: races first, then an unexpired advertisement, then what is stale', () => {
+test('reachable: races first, then an unexpired advertisement, then stale evidence', () => {
   const table: [string, Partial<HostRecord> | null, ReturnType<typeof reachable>][] = [
     ['nothing known', null, NOTHING],
     ['an empty record', {}, NOTHING],
@@ -82,7 +82,7 @@ test('reachable: races first, then an unexpired advertisement, then what is stal
     assert.deepEqual(reachable(facts && host(facts), null, NOW), want, name);
 });
 
-test('an advertisement that outlives networks counts where this network has none', () => {
+test('a persistent advertisement counts on a network without one of its own', () => {
   const anywhere = host({ ...ADVERT, network: ANY_NETWORK });
   assert.equal(reachable(null, anywhere, NOW).basis, 'advertised');
   assert.equal(reachable(host(BROKEN), anywhere, NOW).protocol, 'h2');
@@ -149,7 +149,7 @@ test('expected: every row of the table', () => {
     assert.deepEqual(expected(facts && use(facts), reach, NOW), want, name);
 });
 
-test("a browser's h2 never overrides a raced h3 in reachable", () => {
+test("a browser's h2 never overrides h3 from a race in reachable", () => {
   const forecast = forecastOf(
     ORIGIN,
     host({ ...WORKED, tcpProtocol: 'h2', tcpAtMs: NOW }),
@@ -174,7 +174,7 @@ test('a success is fresh for its ma, for 24 hours without one, and never for yea
   assert.equal(successFreshMs(2 ** 31 * 1000), MAX_SUCCESS_FRESH_MS);
 });
 
-test('an HTTPS record advertises as a header does, and the live one of several counts', () => {
+test('an HTTPS record advertises like a header, and the unexpired one of several counts', () => {
   const record = { service: 'h3=":443"; ma=60', serviceAtMs: NOW - 5, serviceUntilMs: NOW + 60 } as const;
   const advertised = { protocol: 'h3', basis: 'advertised', ageMs: 5, fresh: true };
   assert.deepEqual(reachable(host(record), null, NOW), advertised);
@@ -186,7 +186,7 @@ test('an HTTPS record advertises as a header does, and the live one of several c
 
 const RTT = { h3RttMs: 7, h3RttVarMs: 2, h3RttAtMs: NOW - 1, h3HandshakeMs: 15, h3LossRate: 0.1 } as const;
 
-test('recall gives only what is fresh, and nothing when nothing is', () => {
+test('recall returns only fresh data, and null if there is none', () => {
   const recall = (facts: Partial<HostRecord>) => recallOf(host(facts), null, [], NOW);
   assert.equal(recallOf(null, null, [], NOW), null);
   assert.equal(recall({ ...WORKED, h3UntilMs: NOW }), null);
@@ -210,7 +210,7 @@ test('recall gives only what is fresh, and nothing when nothing is', () => {
   assert.equal(recall(ADVERT)?.decision, null);
 });
 
-test('hints stand without a decision: round trips, a back-off in force, addresses used of late', () => {
+test('hints are available without a decision: round trips, a back-off in effect, recently used addresses', () => {
   const tcp = { tcpRttMs: 9, tcpRttVarMs: 3, tcpRttAtMs: NOW, tcpHandshakeMs: 30 } as const;
   const hints = recallOf(host(tcp), null, [], NOW)?.hints;
   assert.deepEqual(hints?.h2, { srttMs: 9, rttvarMs: 3, handshakeMs: 30, lossRate: null });

@@ -1,5 +1,5 @@
-// The host cache's rules, pure: how long evidence lasts, what a record lets us forecast, and what a race may skip.
-// Advertised and reachable are separate facts: an advertisement refreshed over TCP never makes a broken path whole.
+// The host cache's rules, pure: how long evidence lasts, what a record allows us to forecast, and what a race may skip.
+// Advertised and reachable are separate facts: an advertisement refreshed over TCP never makes a broken path work.
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import { type AltSvc, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { VISITS_BEFORE_CHOICE } from '@photofinish/shared/web/observation';
@@ -13,17 +13,17 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** A success without an advertised lifetime lasts as long as an Alt-Svc without `ma` (RFC 7838 section 3.1). */
 export const SUCCESS_FRESH_MS = DAY_MS;
-/** No success is trusted longer than the `ma` that the large operators send (2592000 s). */
+/** No success is trusted longer than the `ma` sent by the large operators (2592000 s). */
 export const MAX_SUCCESS_FRESH_MS = 30 * DAY_MS;
 /**
- * Round-trip times older than this are no hint: routes change, and a name's nearest address with them. RFC 9040 section
- * 6 has such values age without naming an age.
+ * Older round-trip times are not used as hints: routes change, and with them a name's nearest address. RFC 9040 section
+ * 6 requires such values to age without giving an age.
  */
 export const MEASURED_FRESH_MS = DAY_MS;
-/** A record that nothing has touched for so long is browsing history without use; it is deleted. */
+/** A record unchanged for this long is browsing history without use and is deleted. */
 export const RETENTION_MS = 30 * DAY_MS;
 
-/** How long a success of HTTP/3 is fresh, given how long it is still advertised; null: nobody advertises it. */
+/** How long a success of HTTP/3 is fresh, given how long it is still advertised; null: not advertised. */
 export function successFreshMs(advertisedMs: number | null): number {
   return Math.min(MAX_SUCCESS_FRESH_MS, advertisedMs ?? SUCCESS_FRESH_MS);
 }
@@ -35,10 +35,10 @@ interface Evidence {
   readonly fresh: boolean;
 }
 
-/** The newest word on HTTP/3 itself: it worked, or it failed while TCP worked and is backed off from. */
+/** The newest evidence about HTTP/3 itself: it worked, or it failed while TCP worked and is backed off. */
 function reachedEvidence(host: HostForecastRow, nowMs: number): Evidence | null {
   const { h3AtMs, h3FailedAtMs } = host;
-  // A success forgets the failure before it, so a failure that is known is the newer of the two.
+  // A success clears the previous failure, so if a failure is stored it is the newer of the two.
   if (h3AtMs !== null && h3FailedAtMs === null) {
     const fresh = nowMs < (host.h3UntilMs ?? 0);
     return { protocol: 'h3', basis: host.h3Basis ?? 'raced', atMs: h3AtMs, fresh };
@@ -55,7 +55,7 @@ interface Advertisement {
   readonly untilMs: number;
 }
 
-/** Headers and HTTPS records that name HTTP/3, of this network before those that outlive networks. */
+/** Headers and HTTPS records that name HTTP/3, those of this network before the persistent ones. */
 function advertisements(hosts: readonly (HostForecastRow | null)[]): Advertisement[] {
   return hosts.flatMap((h) => {
     if (h === null) return [];
@@ -67,17 +67,17 @@ function advertisements(hosts: readonly (HostForecastRow | null)[]): Advertiseme
   });
 }
 
-/** Until when HTTP/3 is advertised by anybody; null: nobody does at this time. */
+/** Until when HTTP/3 is advertised by any source; null: not at this time. */
 export function advertisedUntilMs(host: HostRecord, nowMs: number): number | null {
   const live = advertisements([host]).filter((advert) => nowMs < advert.untilMs);
   return live.length === 0 ? null : Math.max(...live.map((advert) => advert.untilMs));
 }
 
 /**
- * What the host can speak here. `host` is its record on this network, `anywhere` the one that outlives networks.
- * Order: fresh evidence of a race (or of a browser that used HTTP/3), an unexpired advertisement, then the same two
- * when stale. A browser only ever speaks HTTP/3 to a host that advertised it, in a header or in DNS, so what a browser
- * used stands under `advertised`: `raced` is kept for what we tried ourselves.
+ * What the host can speak here. `host` is its record on this network, `anywhere` the persistent one. Order: fresh
+ * evidence of a race (or of a browser that used HTTP/3), an unexpired advertisement, then the same two when stale. A
+ * browser only speaks HTTP/3 to a host that advertised it, in a header or in DNS, so a browser's use is reported as
+ * `advertised`: `raced` is only for what we tried ourselves.
  */
 export function reachable(
   host: HostForecastRow | null,
@@ -105,7 +105,7 @@ export function reachable(
 }
 
 /**
- * What this browser will use now, from its own history with the origin under this site:
+ * The protocol that this browser is expected to use now, from its own history with the origin under this site:
  *
  * | HTTP/3 advertised to it here | last used | else | expected |
  * |---|---|---|---|
@@ -114,8 +114,8 @@ export function reachable(
  * | yes, unexpired | other | stayed on TCP for 3 visits since | its last TCP protocol (observed) |
  * | yes, unexpired | other or unknown | | h3 (advertised) |
  * | expired | h3 | | its last TCP protocol (observed), or unknown |
- * | expired or never | other | | that (observed) |
- * | never | h3 | | h3 (observed): it learnt elsewhere, from DNS for example |
+ * | expired or never | other | | last used (observed) |
+ * | never | h3 | | h3 (observed): learnt elsewhere, for example from DNS |
  * | never | unknown | | unknown: browsers do not race a host that advertised nothing to them |
  */
 export function expected(
@@ -137,7 +137,7 @@ export function expected(
   return { protocol: 'h3', basis: 'advertised' };
 }
 
-/** Both answers for one origin. A hit is a lookup that found something fresh to say (P1). */
+/** Both answers for one origin. A hit is a lookup that found something fresh (P1). */
 export function forecastOf(
   origin: Origin,
   host: HostForecastRow | null,
@@ -152,11 +152,11 @@ export function forecastOf(
 
 /** What a race reads before it starts: all of it with memory `full`, the hints alone with memory `hints`. */
 export interface Recall {
-  /** The protocol a fresh record decided on; null: race. */
+  /** The protocol that a fresh record decided on; null: race. */
   readonly decision: 'h3' | 'h2' | 'http/1.1' | null;
-  /** An unexpired Alt-Svc header value, its age taken off. */
+  /** An unexpired Alt-Svc header value, its age subtracted. */
   readonly altSvc: AltSvc | null;
-  /** `host:port` of an alternative that answered 421 of late; null: none did. */
+  /** `host:port` of an alternative that answered 421 recently; null if none did. */
   readonly misdirected: string | null;
   readonly hints: Hints;
 }
@@ -194,13 +194,13 @@ function hintsOf(host: HostRecord, addresses: ReadonlyMap<string, AddressHistory
   };
 }
 
-/** A record's Alt-Svc value with the lives that its alternatives have left. */
+/** A record's Alt-Svc value with the remaining lifetimes of its alternatives. */
 function altSvcNow({ altSvc, altSvcAtMs }: HostRecord, nowMs: number): AltSvc | null {
   const ageSeconds = Math.max(0, Math.floor((nowMs - (altSvcAtMs ?? nowMs)) / 1000));
   return altSvc === null ? null : parseAltSvc(altSvc, ageSeconds);
 }
 
-/** What is known here that is fresh; null when nothing at all is. `addresses` are those of this network. */
+/** Everything fresh that is known here; null if there is nothing. `addresses` are those of this network. */
 export function recallOf(
   host: HostRecord | null,
   anywhere: HostRecord | null,

@@ -4,7 +4,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
 import { idsOf, recordId } from './record-id.ts';
 
-test('all records of an origin lie between its ids, which a signed row id can hold', () => {
+test('all records of an origin lie between its ids, which fit a signed row id', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), fc.string(), (origin, network, site) => {
       const { first, last } = idsOf(origin as Origin);
@@ -18,7 +18,7 @@ test('all records of an origin lie between its ids, which a signed row id can ho
   );
 });
 
-test('origins that are much alike, their networks and sites have ids of their own', () => {
+test('very similar origins, their networks and sites have different ids', () => {
   const ids = new Set<bigint>();
   for (let n = 0; n < 50_000; n += 1) {
     const origin = `https://www.site-${n}.example` as Origin;

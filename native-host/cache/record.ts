@@ -1,30 +1,30 @@
-// What the host cache keeps, as plain records: about a host on a network, about its addresses, and about a browser's own
-// dealings with it. Property names are the column names, so that a row is a record and nothing maps between the two.
+// What the host cache stores, as plain records: about a host on a network, about its addresses, and about a browser's
+// own history with it. Property names are the column names, so that rows need no mapping.
 
 import type { AttemptErrorCode } from '@photofinish/shared/race/outcome';
 import type { Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 
-/** How a success became known: by a race of ours, or by a browser that simply used it. */
+/** How a success became known: by a race of ours, or by a browser that used HTTP/3. */
 export type Basis = 'raced' | 'observed';
-/** Whose answer carried an Alt-Svc header. */
+/** Who received the answer with an Alt-Svc header. */
 export type Teller = 'browser' | 'race';
 
 /**
- * One origin on one network. What is *advertised* and what is *reachable* are kept apart; so are the two transports
- * (`tcp` stands for TCP and TLS, whatever ALPN gave). Times are milliseconds, since the epoch where they say `At` or
- * `Until`; null: never happened.
+ * One origin on one network. What is *advertised* and what is *reachable* are stored separately; so are the two
+ * transports (`tcp` stands for TCP and TLS, whatever ALPN selected). Times are milliseconds, since the epoch if named
+ * `At` or `Until`; null: never happened.
  */
 export interface HostRecord {
   readonly origin: Origin;
   readonly network: string;
-  /** The protocol that the newest race settled on. */
+  /** The protocol adopted by the newest race. */
   readonly adopted: KnownProtocol | null;
   readonly h3AtMs: number | null;
   readonly h3UntilMs: number | null;
   readonly h3Basis: Basis | null;
-  /** Time to established when nothing is lost. */
+  /** Time to established without loss. */
   readonly h3HandshakeMs: number | null;
   /** Smoothed round-trip time and its variance (RFC 6298 section 2), and when they were last measured. */
   readonly h3RttMs: number | null;
@@ -34,7 +34,7 @@ export interface HostRecord {
   readonly h3LossRate: number | null;
   readonly h3FailedAtMs: number | null;
   readonly h3Failure: AttemptErrorCode | null;
-  /** Failures in a row, each while TCP worked; a success halves them. */
+  /** Consecutive failures, each while TCP worked; a success halves the count. */
   readonly h3Failures: number;
   readonly h3BackOffUntilMs: number | null;
   readonly tcpProtocol: KnownProtocol | null;
@@ -45,16 +45,16 @@ export interface HostRecord {
   readonly tcpRttAtMs: number | null;
   readonly tcpFailedAtMs: number | null;
   readonly tcpFailure: AttemptErrorCode | null;
-  /** The newest Alt-Svc header value, when and to whom it was said, and how long its HTTP/3 alternatives live. */
+  /** The newest Alt-Svc header value, when and by whom it was received, and the lifetime of its HTTP/3 alternatives. */
   readonly altSvc: string | null;
   readonly altSvcAtMs: number | null;
   readonly altSvcUntilMs: number | null;
   readonly altSvcBy: Teller | null;
-  /** What HTTPS records offer, written as a header value, and how long they live (RFC 9460). */
+  /** What HTTPS records offer, written as a header value, and their lifetime (RFC 9460). */
   readonly service: string | null;
   readonly serviceAtMs: number | null;
   readonly serviceUntilMs: number | null;
-  /** `host:port` of the alternative that answered 421 last, and until when nobody is believed who names it. */
+  /** `host:port` of the alternative that answered 421 last, and until when it is ignored in advertisements. */
   readonly misdirected: string | null;
   readonly misdirectedUntilMs: number | null;
   /** 1: the chain ends in a publicly known root; 0: it does not. */
@@ -72,18 +72,18 @@ export interface UseRecord {
   /** The last protocol it used over the network, and when. */
   readonly protocol: KnownProtocol | null;
   readonly protocolAtMs: number | null;
-  /** The last one over TCP: what it falls back to. */
+  /** The last one over TCP, used as its fallback. */
   readonly tcpProtocol: KnownProtocol | null;
-  /** Since when, and until when, this browser knows here of an HTTP/3 alternative. */
+  /** Since when, and until when, this browser knows of an HTTP/3 alternative here. */
   readonly advertisedAtMs: number | null;
   readonly advertisedUntilMs: number | null;
-  /** Visits over TCP in a row although HTTP/3 was advertised. */
+  /** Consecutive visits over TCP although HTTP/3 was advertised. */
   readonly stays: number;
-  /** The newest network answer, of whatever protocol. */
+  /** The newest network answer, over any protocol. */
   readonly seenAtMs: number;
 }
 
-/** One address of an origin on one network: the past that Happy Eyeballs sorts by (draft, section 5.3). */
+/** One address of an origin on one network: the history by which Happy Eyeballs sorts (draft, section 5.3). */
 export interface AddressRecord {
   readonly origin: Origin;
   readonly network: string;
@@ -93,7 +93,10 @@ export interface AddressRecord {
   readonly usedAtMs: number;
 }
 
-/** What a forecast reads of a host's record, and of a browser's use: reading a column costs as much as judging it. */
+/**
+ * The columns that a forecast reads of a host's record and of a browser's use, because reading a column costs as much
+ * as evaluating it.
+ */
 export const HOST_FORECAST_COLUMNS = [
   'h3AtMs',
   'h3UntilMs',
@@ -115,7 +118,7 @@ export const USE_FORECAST_COLUMNS = [
 export type HostForecastRow = Pick<HostRecord, (typeof HOST_FORECAST_COLUMNS)[number]>;
 export type UseForecastRow = Pick<UseRecord, (typeof USE_FORECAST_COLUMNS)[number]>;
 
-/** Network name for what outlives a change of network (Alt-Svc `persist=1`, RFC 7838 section 3.1). */
+/** Network name of records that survive a change of network (Alt-Svc `persist=1`, RFC 7838 section 3.1). */
 export const ANY_NETWORK = '*';
 
 export function newHost(origin: Origin, network: string, nowMs: number): HostRecord {

@@ -1,4 +1,4 @@
-// Single records read from and written to the open tables, and what has outlived its use deleted from them.
+// Reads and writes single records in the open tables, and deletes those that have expired.
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { AltSvc } from '@photofinish/shared/web/alt-svc';
@@ -20,17 +20,17 @@ import { idsOf, recordId } from './record-id.ts';
 import { isSoundAddress, isSoundForecastRow, isSoundHost, isSoundUse } from './soundness.ts';
 import type { Statements } from './statements.ts';
 
-/** A batch is sent again within minutes; a week also covers a laptop closed in between. */
+/** A batch is resent within minutes; a week also covers a laptop that was closed in between. */
 const FOLDED_ID_LIFE_MS = 7 * 24 * 3_600_000;
 
 type Row = Record<string, SQLInputValue>;
 
-/** The one number that a statement answers with. */
+/** The single number returned by a statement. */
 export function onlyNumber(statement: StatementSync, asked: Row): number {
   return Number(Object.values(statement.get(asked) ?? {})[0]);
 }
 
-/** Those of an origin's rows that we could have written; that there are others is kept in mind. */
+/** The rows of an origin that we could have written; notes the origin if there are others. */
 function sound<T>(
   s: Statements,
   rows: readonly unknown[],
@@ -42,7 +42,7 @@ function sound<T>(
   return good;
 }
 
-/** Drops the rows that are not sound of the origins where one was met; gives how many. */
+/** Drops unsound rows of the origins where one was found; returns how many. */
 export function dropUnsound(s: Statements): number {
   let dropped = 0;
   for (const origin of s.suspects) {
@@ -62,7 +62,7 @@ export function dropUnsound(s: Statements): number {
   return dropped;
 }
 
-/** The record on this network, and the one that outlives networks. */
+/** The record on this network, and the persistent one. */
 interface HostRecords {
   readonly here: HostRecord | null;
   readonly anywhere: HostRecord | null;
@@ -76,14 +76,14 @@ export function knownOf(s: Statements, origin: Origin, network: string): HostRec
   return { here: of(network), anywhere: of(ANY_NETWORK) };
 }
 
-/** What a forecast is made of. */
+/** The input of a forecast. */
 interface ForecastRows {
   readonly here: HostForecastRow | null;
   readonly anywhere: HostForecastRow | null;
   readonly use: UseForecastRow | null;
 }
 
-/** All that a forecast for an origin reads, in one look-up. */
+/** Everything that a forecast for an origin reads, in one look-up. */
 export function forecastRowsOf(
   s: Statements,
   origin: Origin,
@@ -111,7 +111,7 @@ export function addressesOf(s: Statements, origin: Origin, network: string): Add
   return sound(s, s.addresses.all({ origin, network }), isSoundAddress, origin);
 }
 
-/** A browser's own dealings with an origin under a site on a network. */
+/** A browser's own history with an origin under a site on a network. */
 export function useOf(
   s: Statements,
   browser: Browser,
@@ -123,14 +123,14 @@ export function useOf(
   return sound(s, s.use.all(id, origin, site, browser, network), isSoundUse, origin)[0] ?? null;
 }
 
-/** Keeps a browser's use of an origin; `old`: the one that it replaces, null when there is none. */
+/** Stores a browser's use of an origin; `old`: the record it replaces, null if there is none. */
 export function keepUse(s: Statements, use: UseRecord, old: UseRecord | null): void {
   const { browser, origin, site, network } = use;
   if (old === null) s.count.run('rows', 1);
   s.putUse.run({ ...(use as unknown as Row), id: recordId(origin, network, browser, site) });
 }
 
-/** Whether any browser's use of an origin is kept, under whatever site. */
+/** Whether any browser's use of an origin is stored, under any site. */
 export function isUsed(s: Statements, origin: Origin): boolean {
   const { first, last } = idsOf(origin);
   return s.usedBy.get(first, last, origin) !== undefined;
@@ -140,7 +140,7 @@ function isKnown(s: Statements, origin: Origin): boolean {
   return s.anyOf.get({ ...idsOf(origin), origin }) !== undefined;
 }
 
-/** Deletes everything about an origin; whether there was anything. */
+/** Deletes everything about an origin; returns whether there was anything. */
 export function forgetOrigin(s: Statements, origin: Origin): boolean {
   const counted = isKnown(s, origin);
   const { changes } = s.forgetOrigin.run({ ...idsOf(origin), origin });
@@ -150,14 +150,14 @@ export function forgetOrigin(s: Statements, origin: Origin): boolean {
   return Number(changes) > 0;
 }
 
-/** Keeps a record; `old`: the one that it replaces, null when there is none. Origins are counted here. */
+/** Stores a record; `old`: the one it replaces, null if there is none. Updates the count of origins. */
 export function keepHost(s: Statements, host: HostRecord, old: HostRecord | null): void {
   if (old === null && !isKnown(s, host.origin)) s.count.run('origins', 1);
   if (old === null) s.count.run('rows', 1);
   s.putHost.run({ ...(host as unknown as Row), id: recordId(host.origin, host.network) });
 }
 
-/** Alternatives with `persist=1` are kept a second time, under no network. */
+/** Alternatives with `persist=1` are stored a second time, under `ANY_NETWORK`. */
 export function keepPersistent(
   s: Statements,
   { origin, altSvc, known }: { origin: Origin; altSvc: AltSvc; known: HostRecord | null },
@@ -169,7 +169,7 @@ export function keepPersistent(
   keepHost(s, { ...next, updatedAtMs: hearing.atMs }, known);
 }
 
-/** The addresses that a race found alive, the newest of too many. */
+/** The addresses that answered in a race; if there are too many, only the newest are kept. */
 export function keepAddresses(s: Statements, race: Omit<OriginRace, 'verdict'>, nowMs: number): void {
   const { origin, network } = race;
   const known = new Map(addressesOf(s, origin, network).map((record) => [record.address, record]));
@@ -178,7 +178,7 @@ export function keepAddresses(s: Statements, race: Omit<OriginRace, 'verdict'>, 
   if (used.length > 0) s.trimAddresses.run({ origin, network });
 }
 
-/** Deletes a piece of what is too old to be of use. */
+/** Deletes a batch of expired records. */
 export function expire(s: Statements, nowMs: number): void {
   const gone = s.expireHosts.all(nowMs - RETENTION_MS) as unknown as { origin: Origin }[];
   for (const origin of new Set(gone.map((row) => row.origin)))
@@ -191,7 +191,7 @@ export function expire(s: Statements, nowMs: number): void {
   if (folded > 0) s.count.run('folded', -folded);
 }
 
-/** What is counted beside the records, by name. */
+/** The stored counters by name. */
 export function countersOf(s: Statements): Map<string, number> {
   const rows = s.counters.all().map((row) => Object.values(row) as [string, number]);
   return new Map(rows.filter(([, value]) => Number.isSafeInteger(value) && value >= 0));

@@ -11,7 +11,7 @@ import { openHostCache } from './store.ts';
 const A = 'https://a.test' as Origin;
 const NOW = 1_700_000_000_000;
 
-/** The tables as version 1 made them. They are written down here because files like it exist, whatever becomes of ours. */
+/** The tables as created by version 1. Copied here because such files exist, however the current schema changes. */
 const VERSION_1 = `
   CREATE TABLE host (
     origin TEXT NOT NULL, network TEXT NOT NULL, adopted TEXT,
@@ -71,7 +71,7 @@ test('a file of version 1 becomes a current one and keeps what it knew', async (
   assert.deepEqual([store, origins, lookups, hits, races, raceLookups], ['sqlite', 2, 7, 5, 3, 0]);
   const recalled = cache.recall('home', A);
   assert.deepEqual([recalled?.decision, recalled?.altSvc?.text], ['h3', 'h3=":443"']);
-  // Measured who knows when, so no hint; the mean itself stays and is built upon.
+  // It is unknown when this was measured, so it is no hint; the mean itself stays and is updated.
   assert.equal(recalled?.hints.h3, null);
   assert.equal(cache.show(A).hosts[0]?.h3RttMs, 12);
   const [forecast] = cache.forecast({ network: 'home', browser: 'chromium', site: 'a.test', origins: [A] });

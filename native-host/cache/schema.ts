@@ -9,15 +9,15 @@ import { recordId } from './record-id.ts';
 export const APPLICATION_ID = 0x5046696e;
 
 /**
- * HTTP/3 failed by silence or refusal of UDP, although the origin advertised it then: without that the port may simply
- * be closed. Part of the schema: a query is answered from its index only when it says the same.
+ * HTTP/3 failed by silence or refusal of UDP although the origin advertised it then; otherwise the port may simply be
+ * closed. Part of the schema: a query uses its index only when it has the same condition.
  */
 export const UDP_FAILED = `h3Failure IN (${UDP_UNANSWERED_CODES.map((code) => `'${code}'`).join(', ')})
   AND (altSvcUntilMs >= h3FailedAtMs OR serviceUntilMs >= h3FailedAtMs)`;
-/** The last word on HTTP/3 is that it worked. */
+/** The latest evidence about HTTP/3 is that it worked. */
 export const UDP_REACHED = 'h3AtMs IS NOT NULL AND h3FailedAtMs IS NULL';
 
-/** Entry n brings a file from version n to n + 1. Columns are named as the properties in record.ts. */
+/** Entry n migrates a file from version n to n + 1. Columns have the names of the properties in record.ts. */
 const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE host (
@@ -41,10 +41,10 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX foldedAge ON folded (atMs);
   CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
-  // One table for both kinds of record, so that a forecast meets one page that is not at hand: a row with a browser is a
-  // use, one without is a host's. What a forecast reads stands first. How many origins there are is counted as they come
-  // and go: counting a million takes most of a second. Failures are evidence against the network only where HTTP/3 is
-  // advertised, and the two indexes hold just what is asked for.
+  // One table for both kinds of record, so that a forecast reads a single uncached page: a row with a browser is a use,
+  // one without is a host's. Columns read by a forecast come first. The number of origins is maintained incrementally,
+  // because counting a million takes most of a second. Failures are evidence against the network only where HTTP/3 is
+  // advertised, and the two indexes contain exactly those rows.
   `
   CREATE TABLE known (
     id INTEGER PRIMARY KEY,
@@ -88,9 +88,9 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX addressAge ON address (usedAtMs);
   INSERT INTO counter (name, value) SELECT 'origins', count(DISTINCT origin) FROM known WHERE browser = '';
   `,
-  // What the user calls a network.
+  // The user's names for networks.
   'CREATE TABLE networkName (network TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID;',
-  // How many origins a site has added on each day, and how many rows there are.
+  // Number of origins added by each site per day, and number of rows.
   `
   CREATE TABLE newcomer (
     site TEXT NOT NULL, day INTEGER NOT NULL, origins INTEGER NOT NULL, PRIMARY KEY (site, day)
@@ -106,7 +106,7 @@ function onlyNumber(db: DatabaseSync, sql: string): number {
   return Number(Object.values(db.prepare(sql).get() ?? {})[0]);
 }
 
-/** Why a readable SQLite file is not for us, in words; null when it is ours, older, or empty. */
+/** Why a readable SQLite file is not usable for us, in words; null when it is ours, older, or empty. */
 export function foreignReason(db: DatabaseSync): string | null {
   const version = onlyNumber(db, 'PRAGMA user_version');
   const empty = onlyNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0;
@@ -119,8 +119,8 @@ export function foreignReason(db: DatabaseSync): string | null {
 }
 
 /**
- * Marks a file that holds nothing yet as ours, at once and in the file itself: one that turns corrupt before its journal
- * is first folded has to be known for ours, too. It must still be without WAL.
+ * Marks an empty file as ours, immediately and in the file itself: one that becomes corrupt before its first checkpoint
+ * must be recognisable as ours, too. The file must not be in WAL mode yet.
  */
 export function mark(db: DatabaseSync): void {
   if (
@@ -135,8 +135,9 @@ function recordIdInSql(...key: unknown[]): bigint {
 }
 
 /**
- * Brings the file to the current schema in one transaction; several processes may try at once. A current file is not
- * written, only found to be writable. Throws for a file that is not for us: a newer helper may just have come first.
+ * Migrates the file to the current schema in one transaction; several processes may try at once. A current file is not
+ * written, only checked to be writable. Throws for a file that is not ours, because a newer helper may just have
+ * migrated it.
  */
 export function migrate(db: DatabaseSync): void {
   db.exec('BEGIN IMMEDIATE');
@@ -161,7 +162,7 @@ function schemaOf(db: DatabaseSync): string {
   return JSON.stringify(rows.map((row) => [row.name, row.sql]));
 }
 
-/** Whether a current file has the tables and indexes that we make, to the letter. */
+/** Whether a current file has exactly the tables and indexes that we create. */
 export function hasOwnSchema(db: DatabaseSync): boolean {
   const fresh = new DatabaseSync(':memory:');
   try {

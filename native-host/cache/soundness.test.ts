@@ -1,4 +1,4 @@
-// Rows that a disk changed: whatever they say, forecasts and races fit the wire's schema, and the rows go.
+// Rows damaged on disk: whatever they contain, forecasts and races match the wire's schema, and the rows are dropped.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -49,7 +49,7 @@ async function scene(t: TestContext): Promise<Scene> {
 const ask = (cache: HostCache, ...origins: Origin[]) =>
   cache.forecast({ network: 'home', browser: 'chromium', site: 'a.test', origins });
 
-/** Uses everything that reads rows; what comes out of it must be sound. */
+/** Uses everything that reads rows; all results must be sound. */
 function useAll(cache: HostCache): void {
   for (const forecast of ask(cache, A, B)) v.parse(forecastSchema, forecast);
   cache.recall('home', A);
@@ -74,7 +74,7 @@ for (const [browser, column, value] of [
   ['chromium', 'stays', '-1'],
   ['chromium', 'advertisedUntilMs', '9e999'],
 ] as const)
-  test(`a row with ${column} ${value} is dropped and said; the other rows stay`, async (t) => {
+  test(`a row with ${column} ${value} is dropped and reported; the other rows stay`, async (t) => {
     const { path, open } = await scene(t);
     const db = new DatabaseSync(path);
     db.exec(`UPDATE known SET ${column} = ${value} WHERE origin = '${A}' AND browser = '${browser}'`);
@@ -94,10 +94,10 @@ for (const [browser, column, value] of [
     assert.equal(said.length, 1);
   });
 
-test('whatever bits a disk flips, nothing comes out that is not sound, and nothing throws', async (t) => {
+test('whatever bits flip on disk, all results are sound, and nothing throws', async (t) => {
   const { path, open } = await scene(t);
   const whole = readFileSync(path);
-  // Behind the header of the file, whose marks say whose it is.
+  // After the file's header, whose marks identify it as ours.
   const flips = fc.array(fc.nat({ max: (whole.length - 100) * 8 - 1 }), { minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(flips, (bits) => {

@@ -1,5 +1,5 @@
-// Whether a row is one that we wrote. A disk flips bits, and SQLite checks pages for their shape, not for what they say:
-// a row that says what nobody could have written is dropped, before it becomes a forecast or steers a race.
+// Whether a row is one that we could have written. Disks flip bits, and SQLite checks the structure of pages, not their
+// content: an impossible row is dropped before it becomes a forecast or affects a race.
 import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/outcome';
 import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
 import {
@@ -15,11 +15,11 @@ import {
 type Check = (value: unknown) => boolean;
 type Row = Readonly<Record<string, unknown>>;
 
-/** The latest instant that a `Date` can hold, in milliseconds since the epoch. */
+/** The latest instant of a `Date`, in milliseconds since the epoch. */
 const LAST_INSTANT_MS = 8.64e15;
-/** No trial lasts longer than a day, nor does any time within one. */
+/** No trial lasts longer than a day, and neither does any time within one. */
 const LONGEST_MS = 24 * 3_600_000;
-/** HTTPS records are kept as they were written; nothing in a row is longer than a DNS message. */
+/** HTTPS records are stored as received; nothing in a row is longer than a DNS message. */
 const MAX_TEXT_CHARS = 65_535;
 
 const ADDRESS_LITERAL = /^[0-9A-Fa-f.:]{2,45}(%[\w.-]{1,16})?$/;
@@ -100,7 +100,8 @@ const USE: { readonly [K in keyof UseRecord]: Check } = {
 const ADDRESS: { readonly [K in keyof AddressRecord]: Check } = {
   origin: text,
   network: text,
-  // What is no address matches none, and loading sockets to be sure of it would cost a start its tenth.
+  // A string that is no address matches none, and loading `node:net` to validate it would cost a tenth of the start-up
+  // time.
   address: (value) => typeof value === 'string' && ADDRESS_LITERAL.test(value),
   srttMs: within(LONGEST_MS),
   usedAtMs: instant,
@@ -128,6 +129,6 @@ export const isSoundHost = (row: unknown): row is HostRecord => passes(row, HOST
 export const isSoundUse = (row: unknown): row is UseRecord => passes(row, USE_CHECKS);
 /** Whether a row about an address is sound. */
 export const isSoundAddress = (row: unknown): row is AddressRecord => passes(row, ADDRESS_CHECKS);
-/** Whether what a forecast reads of a row is sound; `browser` is empty in a row about a host. */
+/** Whether the columns read by a forecast are sound; `browser` is empty in a row about a host. */
 export const isSoundForecastRow = (row: { readonly browser: string }): boolean =>
   passes(row, row.browser === '' ? HOST_FORECAST_CHECKS : USE_FORECAST_CHECKS);

@@ -1,12 +1,12 @@
-// The host cache's SQL, prepared once for each connection when it is first needed.
+// The host cache's SQL statements, prepared once per connection when first needed.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { ANY_NETWORK, HOST_FORECAST_COLUMNS, newHost, newUse, USE_FORECAST_COLUMNS } from './record.ts';
 import { UDP_FAILED, UDP_REACHED } from './schema.ts';
 
-/** Deleting is spread over the writes in pieces of this many rows, so that none of them takes long. */
+/** Deletion is spread over the writes in batches of this many rows, so that none of them takes long. */
 const EXPIRE_ROWS = 64;
-/** Addresses kept for an origin on a network: more than any name gives at once. */
+/** Addresses stored for an origin on a network: more than any name has at once. */
 const MAX_ADDRESSES = 32;
 /** Evidence for or against a network needs no more hosts than this. */
 const MAX_EVIDENCE_HOSTS = 100;
@@ -18,19 +18,19 @@ const FORECAST_COLUMNS = [
 ];
 const ADDRESS_COLUMNS = ['origin', 'network', 'address', 'srttMs', 'usedAtMs'];
 
-/** A damaged integer may be wider than a number is exact, and reading it would throw. */
+/** A damaged integer may exceed the range of exact numbers, and reading it would throw. */
 const INTEGERS = ['stays', 'h3Failures', 'knownRoot', 'races'];
 const read = (columns: readonly string[]): string =>
   columns
     .map((column) => (INTEGERS.includes(column) ? `CAST(${column} AS REAL) AS ${column}` : column))
     .join();
 
-/** Beyond it a counter is damaged, and begins anew. */
+/** A larger counter is damaged, and restarts. */
 const MAX_COUNT = 2 ** 52;
 
-/** Reading compares the key as well, for two keys may have one id. */
+/** Reading compares the key as well, because two keys may have the same id. */
 const HOST_AT = "origin = ? AND browser = ''";
-/** Of everything about an origin, which lies between two ids. */
+/** Everything about an origin, which lies between two ids. */
 const ABOUT = 'FROM known WHERE id BETWEEN :first AND :last AND origin = :origin';
 
 function put(
@@ -46,23 +46,23 @@ function expire(table: string, key: string, age: string): string {
   return `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${age} < ? LIMIT ${EXPIRE_ROWS})`;
 }
 
-/** Other origins of a network that a condition holds for since a time. */
+/** Other origins of a network for which a condition has held since a time. */
 function evidence(condition: string, age: string): string {
   return `SELECT count(*) FROM (SELECT 1 FROM known WHERE network = :network AND ${age} > :sinceMs
     AND origin <> :except AND ${condition} LIMIT ${MAX_EVIDENCE_HOSTS})`;
 }
 
-/** A network's name says where the user was. */
+/** A network's name reveals where the user was. */
 const WIPED = ['known', 'address', 'folded', 'counter', 'networkName', 'newcomer'];
 
 const ADDRESS_KEY = 'origin = :origin AND network = :network';
 
 type Name = keyof typeof SQL;
 
-/** Each is prepared by its first use. */
+/** Each statement is prepared when first used. */
 export type Statements = Readonly<Record<Name, StatementSync>> & {
   readonly wipe: readonly StatementSync[];
-  /** Origins of which a row was read that is not sound; the next write drops it. */
+  /** Origins of which an unsound row was read; the next write drops it. */
   readonly suspects: Set<Origin>;
 };
 
@@ -89,7 +89,7 @@ const SQL = {
   usesOf: `SELECT ${read(USE_COLUMNS)} ${ABOUT} AND browser <> '' ORDER BY site, browser, network`,
   dropAddress: 'DELETE FROM address WHERE origin = ? AND network = ? AND address = ?',
   addressesOf: `SELECT ${ADDRESS_COLUMNS} FROM address WHERE origin = ? ORDER BY network, usedAtMs DESC`,
-  // A row id is wider than a number is exact.
+  // A row id exceeds the range of exact numbers.
   rowsAbout: `SELECT CAST(id AS TEXT) AS rowId, ${read([...new Set([...HOST_COLUMNS, ...USE_COLUMNS])])} ${ABOUT}`,
   dropRow: 'DELETE FROM known WHERE id = CAST(? AS INTEGER)',
   forgetOrigin: `DELETE ${ABOUT}`,
@@ -120,7 +120,10 @@ const SQL = {
   expireFolded: expire('folded', 'id', 'atMs'),
 } as const;
 
-/** The statements of a connection. All but the first wait for their use: a helper that starts has one question. */
+/**
+ * The statements of a connection. All but the first are prepared when used, because a starting helper has only one
+ * question.
+ */
 export function prepareStatements(db: DatabaseSync): Statements {
   const prepared = new Map<Name, StatementSync>();
   const statements = {
@@ -138,7 +141,7 @@ export function prepareStatements(db: DatabaseSync): Statements {
       },
     });
   const all = statements as unknown as Statements;
-  // Whether the tables are there at all shows now, while there is still a way out.
+  // Shows whether the tables exist while there is still a fallback.
   void all.forecast;
   return all;
 }

@@ -40,7 +40,7 @@ async function fixture(t: TestContext): Promise<Fixture> {
     return cache;
   };
   t.after(async () => {
-    // In this order: a cache that closes writes its counters.
+    // In this order, because closing a cache writes its counters.
     for (const cache of opened) cache.close();
     await rm(directory, { recursive: true });
   });
@@ -50,7 +50,7 @@ async function fixture(t: TestContext): Promise<Fixture> {
 const ask = (cache: HostCache, origins: Origin[], network = 'home', site = 'a.test') =>
   cache.forecast({ network, browser: 'chromium', site, origins });
 
-test('a race is remembered on its network, and after the process', async (t) => {
+test('a race is remembered on its network, and across processes', async (t) => {
   const { cache, reopen } = await fixture(t);
   cache.recordRace(race([trial(up('h3'))]));
   assert.deepEqual(
@@ -65,7 +65,7 @@ test('a race is remembered on its network, and after the process', async (t) => 
   assert.equal(ask(reopen(), [A])[0]?.reachable.basis, 'raced');
 });
 
-test("a browser's history belongs to the site, the browser and the network it was made in", async (t) => {
+test("a browser's history belongs to the site, browser and network in which it was made", async (t) => {
   const { cache } = await fixture(t);
   cache.observe('home', 'chromium', [observation({ atMs: START, altSvc: 'h3=":443"' })]);
   assert.deepEqual(ask(cache, [A])[0]?.expected, { protocol: 'h3', basis: 'advertised' });
@@ -88,7 +88,7 @@ test('a batch sent twice counts once', async (t) => {
   assert.deepEqual(cache.show(A), before);
 });
 
-test('whatever is sent again, in whatever batches, the record is as if it were sent once', async (t) => {
+test('whatever is resent, in any batches, the record is the same as if sent once', async (t) => {
   const { cache } = await fixture(t);
   let round = 0;
   const step = fc.record({ protocol: fc.constantFrom('h3', 'h2'), again: fc.nat(3), advert: fc.boolean() });
@@ -128,7 +128,7 @@ test('a clock that ran ahead does not freeze a record', async (t) => {
   assert.equal(ask(cache, [A])[0]?.expected.protocol, 'h3');
 });
 
-test('an alternative with persist=1 is known on the next network, one without is not, and a new header takes it back', async (t) => {
+test('an alternative with persist=1 is known on the next network, one without is not, and a new header withdraws it', async (t) => {
   const { cache, clock } = await fixture(t);
   const sent = (origin: Origin, altSvc: string) =>
     cache.observe('home', 'chromium', [observation({ origin, atMs: clock.now, altSvc })]);
@@ -144,7 +144,7 @@ test('an alternative with persist=1 is known on the next network, one without is
   assert.equal(ask(cache, [A], 'work')[0]?.reachable.basis, 'none');
 });
 
-test('a race that hears only its own memory does not make the advertisement live longer', async (t) => {
+test("a race that received no header itself does not extend the advertisement's lifetime", async (t) => {
   const { cache, clock } = await fixture(t);
   const discovered = { altSvc: 'h3=":443"; ma=100', knownRoot: true };
   cache.recordRace(race([trial(up('h2'))], { discovered }));
@@ -165,7 +165,7 @@ test('a broken HTTP/3 is recalled until its back-off ends', async (t) => {
   assert.deepEqual([recalled?.decision, recalled?.hints.h3Broken], [null, null]);
 });
 
-test('races that found a remembered protocol are counted, and those it served', async (t) => {
+test('races that found a remembered protocol are counted, and those for which it was right', async (t) => {
   const { cache } = await fixture(t);
   const summary = (cache: CacheUse) => ({ summary: { ...race([]).summary, cache } });
   cache.recordRace(race([trial(up('h3'))], summary({ lookups: 4, hits: 3, scored: 2, right: 1 })));
@@ -175,7 +175,7 @@ test('races that found a remembered protocol are counted, and those it served', 
   assert.deepEqual([races, raceLookups, raceHits, raceScored, raceRight], [3, 5, 3, 2, 1]);
 });
 
-test('RFC 7838 section 6: an alternative that answers 421 is gone on every network, and stays gone', async (t) => {
+test('RFC 7838 section 6: an alternative that answers 421 is removed on every network, and stays removed', async (t) => {
   const { cache, clock } = await fixture(t);
   const altSvc = 'h3=":8443"; ma=86400; persist=1';
   cache.observe('home', 'chromium', [observation({ atMs: clock.now, altSvc })]);
@@ -189,7 +189,7 @@ test('RFC 7838 section 6: an alternative that answers 421 is gone on every netwo
   assert.equal(cache.recall('home', A)?.hints.h3Broken, null);
 });
 
-test('addresses are kept by origin and network, the newest of too many, and only for a day', async (t) => {
+test('addresses are stored by origin and network, only the newest of too many, and only for a day', async (t) => {
   const { cache, clock } = await fixture(t);
   const used = (address: string, network = 'home') =>
     cache.recordRace(race([trial(up('h3', { address }))], { network }));
@@ -215,7 +215,7 @@ test('addresses are kept by origin and network, the newest of too many, and only
 const origin = (name: string) => `https://${name}.test` as Origin;
 const ADVERT = { altSvc: 'h3=":443"', knownRoot: true };
 
-test('other hosts tell of UDP on a network: those that advertise HTTP/3 and fail, and those reached', async (t) => {
+test('other hosts provide evidence about UDP on a network: those that advertise HTTP/3 and fail, and those reached', async (t) => {
   const { cache, clock } = await fixture(t);
   const silent = trial(down('h3', 'udp-timeout'), up('h2'));
   const raced = (name: string, what: Parameters<typeof race>[0], facts = {}) =>
@@ -240,7 +240,7 @@ test('other hosts tell of UDP on a network: those that advertise HTTP/3 and fail
   assert.deepEqual(cache.udpEvidence('home', A), { failedHosts: 0, reachedHosts: 0 });
 });
 
-test('evidence is answered from indexes', async (t) => {
+test('evidence queries use indexes', async (t) => {
   const { path } = await fixture(t);
   const db = new DatabaseSync(path);
   t.after(() => db.close());
@@ -255,7 +255,7 @@ test('evidence is answered from indexes', async (t) => {
   }
 });
 
-test('a record under the same id is not taken for that of another origin', async (t) => {
+test('a record with the same id is not mistaken for that of another origin', async (t) => {
   const { cache, clock, path } = await fixture(t);
   cache.observe('home', 'chromium', [observation({ origin: A, atMs: clock.now, protocol: 'h3' })]);
   const asked = { network: 'home', browser: 'chromium', site: 'a.test', origins: [A] } as const;
@@ -268,7 +268,7 @@ test('a record under the same id is not taken for that of another origin', async
   assert.deepEqual(cache.show(A), { hosts: [], uses: [], addresses: [] });
 });
 
-test('whatever happens on one network changes no answer on another', async (t) => {
+test('nothing that happens on one network changes an answer on another', async (t) => {
   const { cache, clock } = await fixture(t);
   let round = 0;
   const step = fc.record({
@@ -276,7 +276,7 @@ test('whatever happens on one network changes no answer on another', async (t) =
     protocol: fc.constantFrom('h3', 'h2'),
     broken: fc.boolean(),
     browser: fc.boolean(),
-    // Without persist=1, which is the one thing that crosses.
+    // Without persist=1, the only thing that crosses networks.
     altSvc: fc.constantFrom(null, 'h3=":443"; ma=60', 'clear'),
   });
   const play = (name: string, steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : never)[]) => {
@@ -308,7 +308,7 @@ test('whatever happens on one network changes no answer on another', async (t) =
   );
 });
 
-test('the number of origins is right however they come and go', async (t) => {
+test('the number of origins is right after any additions and removals', async (t) => {
   const { cache, clock, path } = await fixture(t);
   const seen = (name: string, network: string) =>
     cache.observe(network, 'chromium', [observation({ origin: origin(name), atMs: clock.now })]);
@@ -334,7 +334,7 @@ test('the number of origins is right however they come and go', async (t) => {
   assert.equal(cache.stats().origins, 0);
 });
 
-test('look-ups, hits and races are counted over processes and lives', async (t) => {
+test('look-ups, hits and races are counted across processes and restarts', async (t) => {
   const { cache, reopen } = await fixture(t);
   cache.recordRace(race([trial(up('h3'))]));
   ask(cache, [A, B]);
@@ -359,7 +359,7 @@ test('look-ups, hits and races are counted over processes and lives', async (t) 
   });
 });
 
-test('what nothing touched for its retention goes, some at each write', async (t) => {
+test('expired records are deleted, some at each write', async (t) => {
   const { cache, clock } = await fixture(t);
   const many = Array.from({ length: 150 }, (_, n) =>
     observation({ origin: `https://h${n}.test` as Origin, atMs: START }),
@@ -387,7 +387,7 @@ test('a wipe leaves no host in any file', async (t) => {
   assert.deepEqual([aside, `${aside}-wal`, theirs].map(existsSync), [false, false, true]);
 });
 
-test('one origin is forgotten on every network and in every file, and the others stay', async (t) => {
+test('one origin is deleted on every network and in every file, and the others stay', async (t) => {
   const { cache, path } = await fixture(t);
   const [gone, stays] = ['https://secret-host.test', 'https://kept-host.test'] as Origin[];
   assert.ok(gone !== undefined && stays !== undefined);
@@ -423,7 +423,7 @@ test('one origin is forgotten on every network and in every file, and the others
   );
 });
 
-test('a network keeps its name over lives, until it is taken away or all is wiped', async (t) => {
+test('a network keeps its name across restarts, until it is removed or everything is wiped', async (t) => {
   const { cache, reopen } = await fixture(t);
   cache.nameNetwork('net-1', 'Home');
   cache.nameNetwork('net-2', 'Work');
@@ -443,7 +443,7 @@ test('a network keeps its name over lives, until it is taken away or all is wipe
   assert.equal(again.networkNames().size, 0);
 });
 
-test('a wipe that leaves a file alone says so', async (t) => {
+test('a wipe that leaves a file alone reports it', async (t) => {
   const { cache, path, reopen } = await fixture(t);
   cache.observe('home', 'chromium', [observation({ atMs: START })]);
   cache.close();
@@ -464,7 +464,7 @@ test('the directory is 0700 and every file 0600', async (t) => {
     assert.equal(statSync(file).mode & 0o777, 0o600, file);
 });
 
-test('a clock set back a year: what is acknowledged from then on is there, and forecasts have no age below zero', async (t) => {
+test('a clock set back a year: data acknowledged from then on is there, and no forecast has a negative age', async (t) => {
   const { cache, clock, reopen } = await fixture(t);
   cache.recordRace(race([trial(up('h3'))]));
   cache.observe('home', 'chromium', [observation({ atMs: clock.now, protocol: 'h3', altSvc: 'h3=":443"' })]);
@@ -480,7 +480,7 @@ test('a clock set back a year: what is acknowledged from then on is there, and f
   assert.equal(cache.stats().origins, 1);
 });
 
-test('a year asleep: nothing is fresh, nothing breaks, and what is seen then is there', async (t) => {
+test('a year of suspension: nothing is fresh, nothing breaks, and new data is stored', async (t) => {
   const { cache, clock } = await fixture(t);
   cache.recordRace(race([trial(up('h3'))]));
   clock.now += 365 * 24 * 3_600_000;

@@ -1,5 +1,6 @@
-// The host cache: the one owner of what is known about hosts, read before every navigation and fed by every race and
-// every observation. Reads go straight to SQLite (about 5 us); a map in front would go stale between helpers.
+// The host cache: the single owner of what is known about hosts, read before every navigation and updated by every race
+// and observation. Reads go straight to SQLite (about 5 us); a map in front of it would become stale with several
+// helpers.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Forecast } from '@photofinish/shared/port/forecast';
@@ -42,14 +43,17 @@ interface CacheStats {
   /** Why it works in memory, or why the last write failed; null when all is well. */
   readonly storeReason: string | null;
   readonly origins: number;
-  /** Damaged rows that were dropped since the cache was last wiped. */
+  /** Damaged rows dropped since the cache was last wiped. */
   readonly unsound: number;
-  /** Origins that were not recorded, because their site had added too many on one day. */
+  /** Origins not recorded because their site had added too many in one day. */
   readonly refused: number;
   readonly lookups: number;
   readonly hits: number;
   readonly races: number;
-  /** Trials that asked for a remembered protocol and that found one (P1); of those that adopted any, that one. */
+  /**
+   * Trials that looked up a remembered protocol, and those that found one (P1); of the latter, those that adopted any
+   * protocol, and those that adopted the remembered one.
+   */
   readonly raceLookups: number;
   readonly raceHits: number;
   readonly raceScored: number;
@@ -72,45 +76,48 @@ export interface NetworkRecord {
 interface UdpEvidence {
   /** They advertise HTTP/3, and it failed by silence or refusal of UDP while TCP worked. */
   readonly failedHosts: number;
-  /** They were reached over HTTP/3, and nothing since said otherwise. */
+  /** They were reached over HTTP/3, and no later evidence contradicts that. */
   readonly reachedHosts: number;
 }
 
 export interface HostCache {
-  /** One forecast per origin, in their order. Counts every lookup and hit. */
+  /** One forecast per origin, in the given order. Counts every lookup and hit. */
   forecast(query: ForecastQuery): Forecast[];
   /**
-   * Folds a browser's observations in, in one transaction, durable on return. Gives how many were new: an id seen
-   * before changes nothing. Throws `CacheUnavailable` when the file cannot be written; nothing was stored then.
+   * Folds in a browser's observations in one transaction, durable on return. Returns how many were new: an id seen
+   * before changes nothing. Throws `CacheUnavailable` when the file cannot be written; then nothing was stored.
    */
   observe(network: string, browser: Browser, observations: readonly Observation[]): number;
-  /** Folds a finished race in, under the network it names. Throws `CacheUnavailable`. */
+  /** Folds in a finished race under the network it names. Throws `CacheUnavailable`. */
   recordRace(race: Omit<OriginRace, 'verdict'>): void;
   /** What a race may know beforehand; null when nothing fresh is known at all. */
   recall(network: string, origin: Origin): Recall | null;
-  /** What other origins than this one say of UDP on a network. */
+  /** Evidence of other origins about UDP on a network. */
   udpEvidence(network: string, except: Origin): UdpEvidence;
   /** Every record about hosts, by origin and network. */
   list(): HostRecord[];
   /** Everything about one origin. */
   show(origin: Origin): OriginRecords;
-  /** Deletes everything about one origin; the bytes are overwritten. Whether there was anything. Throws `CacheUnavailable`. */
+  /**
+   * Deletes everything about one origin; the bytes are overwritten. Returns whether there was anything. Throws
+   * `CacheUnavailable`.
+   */
   forget(origin: Origin): boolean;
-  /** The networks that anything is known on, the one used last first. */
+  /** The networks with any records, the most recently used first. */
   networks(): NetworkRecord[];
-  /** What the user calls networks, by their keys, in the names' order. */
+  /** The user's names for networks by key, sorted by name. */
   networkNames(): ReadonlyMap<string, string>;
-  /** Names a network; null takes its name away. Throws `CacheUnavailable`. */
+  /** Names a network; null removes its name. Throws `CacheUnavailable`. */
   nameNetwork(network: string, name: string | null): void;
   stats(): CacheStats;
   /**
-   * Deletes every record, names of networks, counters and files set aside; the bytes are overwritten. Gives how many origins went. Throws
-   * `CacheUnavailable` when something of them may be left.
+   * Deletes every record, network names, counters and files set aside; the bytes are overwritten. Returns the number of
+   * origins deleted. Throws `CacheUnavailable` if anything may be left.
    */
   wipe(): number;
   /**
-   * Writes the counters and nothing else: for a process that is about to end. `close` may wait a second for the disk,
-   * while it folds the journal into the file; what was acknowledged is as safe in the journal.
+   * Writes only the counters, for a process that is about to end. `close` may wait a second for the disk while it
+   * checkpoints the journal; acknowledged data is just as safe in the journal.
    */
   save(): void;
   close(): void;
@@ -119,13 +126,13 @@ export interface HostCache {
 export interface HostCacheOptions {
   readonly path: string;
   readonly clock: Clock;
-  /** Told in words when the file is set aside, left alone or cannot be used. */
+  /** Called with a message when the file is set aside, left alone or cannot be used. */
   readonly say?: (message: string) => void;
   /** Smaller ones in tests. */
   readonly limits?: CacheLimits;
 }
 
-/** What is counted beside the records. */
+/** Initial values of the counters. */
 const NOTHING_COUNTED = {
   lookups: 0,
   hits: 0,
@@ -135,18 +142,18 @@ const NOTHING_COUNTED = {
   raceScored: 0,
   raceRight: 0,
 };
-/** A race whose mode uses nothing that is remembered. */
+/** A race whose mode does not use remembered decisions. */
 const NOT_ASKED: CacheUse = { lookups: 0, hits: 0, scored: 0, right: 0 };
 const COUNTERS = Object.keys(NOTHING_COUNTED) as (keyof typeof NOTHING_COUNTED)[];
 
-/** A cache that is open, and what it counts. */
+/** An open cache and its counters. */
 interface OpenCache {
   readonly database: Database<Statements>;
   readonly clock: Clock;
   readonly path: string;
   readonly say: (message: string) => void;
   readonly limits: CacheLimits;
-  /** Counted here and written along with the next transaction: a forecast itself never writes. */
+  /** Counted here and written with the next transaction: a forecast itself never writes. */
   readonly pending: { -readonly [Name in keyof typeof NOTHING_COUNTED]: number };
 }
 
@@ -181,11 +188,11 @@ function countRace(c: OpenCache, race: Omit<OriginRace, 'verdict'>): void {
 function save(c: OpenCache): void {
   if (c.pending.lookups + c.pending.races === 0) return;
   try {
-    // Whoever writes next folds the journal.
+    // The next process that writes checkpoints the journal.
     c.database.maintain((db) => db.exec('PRAGMA wal_autocheckpoint = 0'));
     write(c, () => undefined);
   } catch {
-    // Only counters are lost, and whoever could not write has been told.
+    // Only counters are lost, and failed writes have been reported.
   }
 }
 
@@ -233,7 +240,7 @@ function statsOf(c: OpenCache, s: Statements): CacheStats {
   };
 }
 
-/** It still holds what was deleted. */
+/** The journal still contains what was deleted. */
 function emptyJournal(c: OpenCache): void {
   c.database.maintain((db) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
 }
@@ -247,7 +254,7 @@ function wipeRows(c: OpenCache): number {
     });
   } catch (error) {
     if (!isDiskFull(error)) throw error;
-    // Overwriting takes room in the journal first; a full disk has none and still has to forget.
+    // Overwriting first needs space in the journal; a full disk has none, but deletion must still work.
     const origins = c.database.read((s) => countersOf(s).get('origins') ?? 0);
     c.database.discard();
     return origins;
@@ -265,7 +272,7 @@ function wipe(c: OpenCache): number {
   return wiped;
 }
 
-/** Files set aside as corrupt are browsing history too; nothing else whose name begins alike is. */
+/** Files set aside as corrupt are browsing history too; other files with a similar name are not touched. */
 function removeAside(path: string): void {
   const directory = dirname(path);
   const start = basename(path);
@@ -277,7 +284,7 @@ function removeAside(path: string): void {
   }
 }
 
-/** Opens the cache; it always works, if need be in memory (`stats().store`, `stats().storeReason`). */
+/** Opens the cache; it always works, if necessary in memory (`stats().store`, `stats().storeReason`). */
 export function openHostCache(options: HostCacheOptions): HostCache {
   const { clock, path, say = () => {}, limits = LIMITS } = options;
   const epochMs = (): number => clock.epochMs();

@@ -1,4 +1,4 @@
-// What a DNS question can be answered with, checked where the network is left behind: everything further in is typed.
+// Answers to DNS questions, validated at the network boundary: everything behind it is typed.
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 
 export type QueryKind = 'A' | 'AAAA' | 'HTTPS';
@@ -8,17 +8,17 @@ export interface AddressRecord {
   readonly ttlSeconds: number;
 }
 
-/** Records of one answer that are taken in, whoever gives it; the addon's own bound (`MOST_RECORDS`). */
+/** Maximum number of records accepted per answer, from any source; the addon has the same limit (`MOST_RECORDS`). */
 export const MOST_RECORDS = 16;
 
-/** How many records an answer had beyond those taken in; absent: none. */
+/** How many records an answer had beyond those accepted; absent: none. */
 interface Bounded {
   readonly untried?: number;
 }
 
 /**
- * Positive and negative answers are both `ok`; an empty list is a negative one (RFC 2308). CNAMEs are followed by the
- * resolver: the records belong to the name that was asked for.
+ * Positive and negative answers are both `ok`; an empty list is a negative answer (RFC 2308). CNAMEs are followed by
+ * the resolver: the records belong to the name that was queried.
  */
 export type Answer =
   | ({

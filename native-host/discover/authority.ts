@@ -1,5 +1,5 @@
-// One authority (host and port) turned into groups of endpoints by what its questions have been answered so far; walking
-// it asks whatever is missing. The origin is one authority, each of its Alt-Svc alternatives another (RFC 9460 9.3).
+// Turns one authority (host and port) into groups of endpoints, from the answers so far; walking it asks the missing
+// questions. The origin is one authority, each of its Alt-Svc alternatives another (RFC 9460 9.3).
 import { isIP } from 'node:net';
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { TransportName } from '@photofinish/shared/race/outcome';
@@ -11,29 +11,29 @@ import { httpsQueryName, type Service, type ServiceAnswer } from './service.ts';
 export interface Authority {
   readonly host: string;
   readonly port: number;
-  /** What may be tried there at all: an alternative is for HTTP/3 alone. */
+  /** Transports that may be tried there at all: an alternative is for HTTP/3 alone. */
   readonly speaks: readonly TransportName[];
   readonly source: 'origin' | 'alt-svc';
 }
 
-/** What a walk needs besides the authority. */
+/** The input of a walk besides the authority. */
 export interface Walk {
   readonly questions: Questions;
-  /** The families that are asked for, in the order of asking. */
+  /** The families to query, in this order. */
   readonly families: readonly Family[];
   readonly readServices: (records: readonly ServiceRecord[]) => ServiceAnswer;
 }
 
 export interface AuthorityEndpoints {
-  /** Service information is in, or will not come: the draft's third condition (section 4.2). */
+  /** Service information was received, or will not be: the draft's third condition (section 4.2). */
   readonly serviceKnown: boolean;
   /** An HTTPS record says that there is no such service. */
   readonly unavailable: boolean;
-  /** A service names HTTP/3, whether its addresses are known or not. */
+  /** A service names HTTP/3, whether or not its addresses are known. */
   readonly namesH3: boolean;
-  /** The host of the best service, whether its addresses are known or not; null without a service. */
+  /** The host of the best service, whether or not its addresses are known; null without a service. */
   readonly bestTarget: string | null;
-  /** Groups of the services in their order (section 5.2); addresses as DNS gave them. */
+  /** Groups of the services in their order (section 5.2), with addresses as received from DNS. */
   readonly services: readonly (readonly Endpoint[])[];
   /** The authority's own addresses, with which no service is associated. */
   readonly unassociated: readonly Endpoint[];
@@ -46,8 +46,8 @@ type Hints = Pick<ServiceRecord, 'ipv4Hints' | 'ipv6Hints'>;
 const NO_HINTS: Hints = { ipv4Hints: [], ipv6Hints: [] };
 
 /**
- * The addresses of a host as far as they are known, each family's hints until that family has its answer (RFC 9460
- * section 7.3). A family that we cannot send from is not asked for and gives none.
+ * The known addresses of a host; for each family its hints until that family is answered (RFC 9460 section 7.3). A
+ * family that we cannot send from is not queried and has no addresses.
  */
 function addressesOf(host: string, { questions, families }: Walk, hints: Hints): string[] {
   if (isIP(host) !== 0) return [host];
@@ -77,19 +77,19 @@ function endpointsAt(
   return addresses.flatMap((address) => transports.map((transport) => ({ transport, address, ...place })));
 }
 
-/** Where the chain of aliases ends: at services, at a name without any, nowhere, or not yet. */
+/** The end of the alias chain: services, a name without services, nothing, or not known yet. */
 type Chain =
   | { readonly end: 'pending' | 'unavailable' | 'broken' }
   | {
       readonly end: 'services';
       readonly services: readonly Service[];
-      /** The name that was asked for them. */
+      /** The name queried for them. */
       readonly name: string;
-      /** The same, if an alias led there. */
+      /** The same, if it was reached through an alias. */
       readonly alias: string | null;
     };
 
-/** Follows AliasMode records (RFC 9460 section 3), asking for each target's addresses along with its HTTPS records. */
+/** Follows AliasMode records (RFC 9460 section 3), querying each target's addresses along with its HTTPS records. */
 function followAliases({ host, port }: Authority, walk: Walk): Chain {
   let name = httpsQueryName(host, port);
   let alias: string | null = null;
@@ -111,8 +111,8 @@ function followAliases({ host, port }: Authority, walk: Walk): Chain {
 
 /**
  * Walks one authority. Its services come first, each with its own port, target, hints and ALPN set; then the end of an
- * alias chain as if it were a service without parameters (RFC 9460 section 3). The authority itself stays as what a
- * client that can do without services falls back to, unless its own record says that nothing we may try is spoken there.
+ * alias chain, as a service without parameters (RFC 9460 section 3). The authority itself remains as the fallback of a
+ * SVCB-optional client, unless its own record offers no protocol that may be tried there.
  */
 export function walkAuthority(authority: Authority, walk: Walk): AuthorityEndpoints {
   const { host, port, speaks, source } = authority;
@@ -131,7 +131,8 @@ export function walkAuthority(authority: Authority, walk: Walk): AuthorityEndpoi
   let bestTarget: string | null = null;
   let refusedHere = false;
   for (const { record, transports } of chain.services) {
-    // Where CNAMEs led from the asked name to the owner, they do so for its addresses too, and those are asked for.
+    // If CNAMEs lead from the queried name to the owner, they do so for its addresses too, which are queried by that
+    // name.
     const target = record.target === record.owner ? chain.name : record.target;
     const place = { host: target, port: record.port ?? port, source: named } as const;
     const spoken = transports.filter((transport) => source === 'origin' || speaks.includes(transport));
@@ -140,7 +141,7 @@ export function walkAuthority(authority: Authority, walk: Walk): AuthorityEndpoi
     if (spoken.length > 0) bestTarget ??= target;
     if (spoken.includes('h3')) namesH3 = true;
   }
-  // Where no record can be used, a client acts as if there were none (section 8), but for an alternative the record
+  // Without a usable record, a client acts as if there were none (section 8). For an alternative, however, the record
   // still contradicts what was advertised (section 9.3).
   const fallsBack = !refusedHere || (source === 'origin' && services.length === 0);
   if (chain.alias !== null) {

@@ -5,7 +5,7 @@ import { dnsScene, zone } from '../testing/dns-server.ts';
 import { type Environment, familiesOf, watchConnectivity } from './connectivity.ts';
 import { openDns } from './dns.ts';
 
-/** A machine with these sources towards the world, and these addresses. */
+/** A machine with these source addresses for the public Internet, and these interface addresses. */
 function machine(v4: string | null, v6: string | null, addresses: readonly string[] = []): Environment {
   return {
     sourceFor: (destination) => (destination === FAR_AWAY[6] ? v6 : v4),
@@ -15,12 +15,12 @@ function machine(v4: string | null, v6: string | null, addresses: readonly strin
 
 const LOCAL = ['127.0.0.1', '::1', 'fe80::1', '169.254.7.7'];
 
-test('a default route decides; without any, addresses beyond loopback and link do', () => {
+test('a default route decides; without one, addresses beyond loopback and link-local do', () => {
   const table: [Environment, boolean, boolean, 'ipv4' | 'ipv6'][] = [
     [machine('192.168.0.2', '2001:db8::2'), true, true, 'ipv6'],
     [machine('192.168.0.2', null, ['fd00::2', ...LOCAL]), false, true, 'ipv4'],
     [machine(null, '2001:db8::2', ['192.168.0.2']), true, false, 'ipv6'],
-    // A route over an interface that has no address of its own to send from.
+    // A route over an interface without an address of its own to send from.
     [machine('192.168.0.2', 'fe80::1'), false, true, 'ipv4'],
     [machine('169.254.7.7', '2001:db8::2'), true, false, 'ipv6'],
     [machine(null, null, ['10.0.0.2', ...LOCAL]), false, true, 'ipv4'],
@@ -33,7 +33,7 @@ test('a default route decides; without any, addresses beyond loopback and link d
     assert.deepEqual(familiesOf(environment), { ipv6, ipv4, preferred });
 });
 
-/** A clock that a test moves. */
+/** A clock moved by the test. */
 function handClock() {
   let nowMs = 0;
   return {
@@ -47,7 +47,7 @@ function handClock() {
 
 const DNS64 = zone({ 'ipv4only.arpa': { AAAA: ['64:ff9b::c000:aa', '64:ff9b::c000:ab'] } });
 
-test('the NAT64 prefix is asked for on IPv6-only networks, and then once for its TTL', async (t) => {
+test('the NAT64 prefix is queried on IPv6-only networks, once per TTL', async (t) => {
   const { server, asked } = await dnsScene(t, DNS64);
   const dns = openDns({ server });
   const clock = handClock();
@@ -70,7 +70,7 @@ test('the NAT64 prefix is asked for on IPv6-only networks, and then once for its
   assert.equal(asked.length, 2);
 });
 
-test('on another network it is asked for anew; a network without one is believed for a minute', async (t) => {
+test('on another network it is queried again; its absence is cached for a minute', async (t) => {
   const { server, asked } = await dnsScene(t, () => ({ records: [] }));
   const dns = openDns({ server });
   const clock = handClock();

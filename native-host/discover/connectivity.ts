@@ -1,5 +1,5 @@
-// Which address families this machine can use (Happy Eyeballs v3 draft, section 4.1), and on a network of IPv6 alone
-// the prefix by which its NAT64 reaches IPv4 (section 8, RFC 7050).
+// Which address families this machine can use (Happy Eyeballs v3 draft, section 4.1), and on an IPv6-only network the
+// prefix by which its NAT64 reaches IPv4 (section 8, RFC 7050).
 import { networkInterfaces } from 'node:os';
 import { familyOf } from '../address/address-bytes.ts';
 import { type AddressClass, classifyAddress } from '../address/guard.ts';
@@ -9,16 +9,16 @@ import { FAR_AWAY } from '../network/datagram.ts';
 import type { Answer, DnsClient } from './answer.ts';
 import type { Connectivity } from './resolution-events.ts';
 
-/** The name whose AAAA records only a DNS64 makes (RFC 7050 section 3). */
+/** The name for which only a DNS64 returns AAAA records (RFC 7050 section 3). */
 const NAT64_NAME = 'ipv4only.arpa';
-/** A race waits so long for the prefix at most: a network that has one answers from its own resolver. */
+/** Maximum wait of a race for the prefix: a network that has one answers from its own resolver. */
 const NAT64_PATIENCE_MS = 1000;
-/** How long the absence of a prefix is believed: a negative answer comes without its TTL. */
+/** How long the absence of a prefix is cached: the TTL of a negative answer is not available. */
 const NO_NAT64_LIFETIME_MS = 60_000;
 
 export type SourceFor = (destination: string) => string | null;
 
-/** What tells of connectivity without sending anything. */
+/** Sources of connectivity information that send nothing. */
 export interface Environment {
   /** The source address that the system would use, null without a route. */
   readonly sourceFor: SourceFor;
@@ -26,12 +26,12 @@ export interface Environment {
   readonly addresses: () => readonly string[];
 }
 
-/** The addresses of this machine now. */
+/** The current addresses of this machine. */
 export function ownAddresses(): readonly string[] {
   return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
 }
 
-/** What stays on the machine or on its link. */
+/** Addresses that do not leave the machine or its link. */
 const LEAD_NOWHERE: readonly AddressClass[] = ['loopback', 'link-local'];
 
 function leadsOut(address: string | null): boolean {
@@ -39,8 +39,8 @@ function leadsOut(address: string | null): boolean {
 }
 
 /**
- * The families that have a default route; where none has, those that have an address beyond loopback and link. Both
- * false: there is nothing but loopback. IPv6 is preferred unless only IPv4 leads out.
+ * The families with a default route; if there is none, those with an address beyond loopback and link-local. Both
+ * false: there is only loopback. IPv6 is preferred unless only IPv4 has a route.
  */
 export function familiesOf({ sourceFor, addresses }: Environment): Omit<Connectivity, 'nat64Prefix'> {
   const ipv6 = leadsOut(sourceFor(FAR_AWAY[6]));
@@ -57,15 +57,15 @@ interface Prefix {
   goodUntilMs: number;
 }
 
-/** How long an answer about the prefix counts, in milliseconds. */
+/** How long an answer about the prefix is valid, in milliseconds. */
 function lifetimeMs(answer: Answer): number {
   const ttls = answer.ok && answer.kind === 'AAAA' ? answer.addresses.map((a) => a.ttlSeconds) : [];
   return ttls.length === 0 ? NO_NAT64_LIFETIME_MS : Math.min(...ttls) * 1000;
 }
 
 /**
- * Gives the connectivity of this moment. The prefix is asked for on IPv6-only networks alone, once for as long as the
- * answer counts and the machine's own address stays the same.
+ * Returns the current connectivity. The prefix is queried only on IPv6-only networks, once for as long as the answer is
+ * valid and the machine's own address is unchanged.
  */
 export function watchConnectivity(environment: Environment, clock: Pick<Clock, 'nowMs' | 'after'>) {
   const known = new Map<string, Prefix>();
@@ -83,7 +83,7 @@ export function watchConnectivity(environment: Environment, clock: Pick<Clock, '
     const self = environment.sourceFor(FAR_AWAY[6]) ?? '';
     const last = known.get(self);
     if (last !== undefined && clock.nowMs() < last.goodUntilMs) return last.prefix;
-    // Of other networks nothing need be kept.
+    // Prefixes of other networks need not be kept.
     known.clear();
     const entry = { goodUntilMs: Number.POSITIVE_INFINITY };
     const prefix = askPrefix(dns, entry);

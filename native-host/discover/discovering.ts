@@ -1,5 +1,5 @@
-// The door between races and discovery: what a race may ask of names, and what it is told. Behind it every address has
-// passed the guard, and nothing in front of it ever resolves a name.
+// The interface between races and discovery. Behind it every address has passed the guard, and nothing in front of it
+// ever resolves a name.
 
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
@@ -7,7 +7,7 @@ import type { Alternative } from '@photofinish/shared/web/alt-svc';
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { Endpoint } from './endpoint.ts';
 
-/** What is remembered of an address, for the historical rules of the draft (section 5.3). */
+/** What is remembered about an address, for the draft's rules on history (section 5.3). */
 export interface AddressHistory {
   readonly srttMs: number;
   readonly usedAtMs: number;
@@ -17,17 +17,17 @@ export interface DiscoveryQuery {
   readonly origin: OriginParts;
   /** Unexpired HTTP/3 alternatives known beforehand. */
   readonly alternatives: readonly Alternative[];
-  /** Try HTTP/3 at the origin's own port although nothing advertises it (P2); else only where it is advertised. */
+  /** Try HTTP/3 at the origin's own port although nothing advertises it (P2); otherwise only where it is advertised. */
   readonly assumeH3: boolean;
   readonly history: ReadonlyMap<string, AddressHistory>;
 }
 
-/** A settled discovery: endpoints in the draft's order, at least one. */
+/** A completed discovery: at least one endpoint, in the draft's order. */
 export type Discovery =
   | { readonly ok: true; readonly endpoints: readonly Endpoint[]; readonly names: Names }
   | { readonly ok: false; readonly error: AttemptError; readonly names: Names };
 
-/** The whole list in its order each time; `final`: no further list will come. */
+/** Always the whole sorted list; `final`: no further list will come. */
 export type DiscoveryNews =
   | { readonly type: 'endpoints'; readonly endpoints: readonly Endpoint[]; readonly final: boolean }
   | { readonly type: 'failed'; readonly error: AttemptError };
@@ -39,20 +39,20 @@ export interface LiveDiscovery {
   cancel(): void;
 }
 
-/** Where alternatives lead, and what was asked to find that out. */
+/** Endpoints of alternatives, and the questions asked to find them. */
 export interface FollowedAlternatives {
   readonly endpoints: readonly Endpoint[];
   readonly names: Names;
 }
 
 export interface Discovering {
-  /** Runs a discovery to its end: every answer is in, or the resolution delay has passed. Never rejects. */
+  /** Runs a discovery until every answer is in, or the resolution delay has passed. Never rejects. */
   settle(query: DiscoveryQuery, signal: AbortSignal): Promise<Discovery>;
-  /** Begins one whose answers arrive while connections are already attempted. */
+  /** Starts a discovery whose answers arrive while connections are already attempted. */
   begin(query: DiscoveryQuery, listener: (news: DiscoveryNews) => void): LiveDiscovery;
   /**
-   * The endpoints of alternatives that an answer just named; those of the origin's own host need no look-up. Gives no
-   * endpoint for what does not resolve or is forbidden; `names` then says why. Never rejects.
+   * The endpoints of alternatives named by an answer; those on the origin's own host need no look-up. Alternatives that
+   * do not resolve or are forbidden give no endpoint; `names` then says why. Never rejects.
    */
   follow(
     origin: OriginParts,

@@ -1,5 +1,5 @@
-// One discovery with real DNS, time and routes: feeds the resolution's machine, asks what it wants to know, and lets
-// nothing in or out that the guard forbids.
+// One discovery with real DNS, time and routes: drives the resolution's state machine, asks its questions, and passes
+// everything in both directions through the guard.
 import { isIP } from 'node:net';
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
@@ -20,41 +20,44 @@ import type {
   ResolutionTimer,
 } from './resolution-events.ts';
 
-/** What a discovery stands on. */
+/** The dependencies of a discovery. */
 export interface DiscoveryParts {
   /** `host:port` to address. */
   readonly pins: ReadonlyMap<string, string>;
   readonly policy: AddressPolicy;
-  /** Opens DNS for one discovery, when that has its first question. */
+  /** Opens DNS for one discovery, at its first question. */
   readonly openDns: () => DnsClient;
   readonly connectivity: (dns: DnsClient) => Promise<Connectivity>;
   readonly sourceFor: SourceFor;
   readonly clock: Pick<Clock, 'nowMs' | 'after'>;
-  /** From 0 to below 1. */
+  /** At least 0 and below 1. */
   readonly random: () => number;
 }
 
 export interface DiscoveryRun {
   names(): Names;
-  /** The resolution delay has passed: what is missing is not waited for. */
+  /** The resolution delay has passed: missing answers are no longer awaited. */
   delayPassed(): boolean;
   /** No listener is called after this. */
   cancel(): void;
 }
 
-/** The longest that Node's timers count. */
+/** Maximum delay of Node's timers. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** What needs no DNS is reached over whichever family it is of. */
+/** Targets that need no DNS are reached over whichever family they have. */
 const ANY_FAMILY: Connectivity = { ipv6: true, ipv4: true, preferred: 'ipv6', nat64Prefix: null };
 
-/** Said outright: without a reason each abort makes an exception with its stack, which takes as long as the rest. */
+/**
+ * A preallocated reason: without one each abort creates an exception with a stack, which takes as long as everything
+ * else.
+ */
 const OVER = new Error('the discovery is over');
 
 function bare(host: string): string {
   return host.replace(/^\[|\]$/g, '');
 }
 
-/** One discovery under way: its machine, what it waits for, and what was learnt. */
+/** One discovery in progress: its state machine, pending questions and timers, and what was learnt. */
 class RunningDiscovery implements DiscoveryRun {
   readonly #parts: DiscoveryParts;
   readonly #query: DiscoveryQuery;
@@ -63,9 +66,9 @@ class RunningDiscovery implements DiscoveryRun {
   readonly #learnt = createLearntNames();
   readonly #given: GivenHosts;
   readonly #timers = new Map<ResolutionTimer, () => void>();
-  /** What the machine is still to be told. */
+  /** Events not yet passed to the state machine. */
   readonly #events: ResolutionEvent[] = [];
-  // Both made for the first question: pins and literals have none.
+  // Both are created for the first question: pins and literals have none.
   #client: DnsClient | null = null;
   #stop: AbortController | null = null;
   readonly #dns: DnsClient = {
@@ -76,7 +79,7 @@ class RunningDiscovery implements DiscoveryRun {
   };
   #machine: Resolution | null = null;
   #connectivity = ANY_FAMILY;
-  /** Why the guard left out an endpoint of a race that may do without it. */
+  /** Why the guard left out an endpoint that the race does not depend on. */
   #leftOut: AttemptError | null = null;
   #delayPassed = false;
   #over = false;
@@ -140,7 +143,7 @@ class RunningDiscovery implements DiscoveryRun {
     this.#listener({ type: 'failed', error });
   }
 
-  /** Nothing else may be refused as a whole: a record or an alternative is somebody else's word. */
+  /** Only the origin's own host is refused as a whole: a record or an alternative comes from somebody else. */
   #isOwn(host: string): boolean {
     return host === this.#query.origin.host;
   }
@@ -149,7 +152,7 @@ class RunningDiscovery implements DiscoveryRun {
     if (this.#over) return;
     const { answer: guarded, note } = guardAnswer(answer, this.#parts.policy, this.#connectivity.nat64Prefix);
     this.#learnt.answered(question, guarded, note, this.#sinceStart());
-    // Whoever answers for the origin's own host with a forbidden address is mistaken or an attacker.
+    // A forbidden address for the origin's own host is a mistake or an attack.
     if (note !== null && question.kind !== 'HTTPS' && this.#isOwn(question.name)) {
       this.#fail({ code: 'blocked', message: note });
       return;
@@ -192,7 +195,7 @@ class RunningDiscovery implements DiscoveryRun {
     this.#timers.set(timer, this.#parts.clock.after(delayMs, fire));
   }
 
-  /** The last door: pins, literals and what NAT64 made have been through no other. */
+  /** The last check: pins, literals and NAT64 addresses have passed no other. */
   #passes({ address, host, port, transport }: Endpoint): boolean {
     const refused = refusedPort(port, transport);
     if (refused !== null) {
@@ -235,7 +238,7 @@ class RunningDiscovery implements DiscoveryRun {
     for (const action of actions) if (!this.#over) this.#perform(action);
   }
 
-  /** Answers that were at hand wait until the actions before them are done. */
+  /** Answers available at once wait until the preceding actions are done. */
   #drain(): void {
     for (let event = this.#events.shift(); event !== undefined; event = this.#events.shift())
       if (this.#machine !== null && !this.#over)
@@ -249,8 +252,8 @@ class RunningDiscovery implements DiscoveryRun {
 }
 
 /**
- * Begins a discovery. `found` holds addresses known before, by host, for which nothing is asked. News come until the
- * run is cancelled or has failed, the first one after this call has returned.
+ * Starts a discovery. `found` contains known addresses by host, for which nothing is asked. News is delivered until the
+ * run is cancelled or has failed, the first after this call has returned.
  */
 export function runDiscovery(
   parts: DiscoveryParts,

@@ -34,7 +34,7 @@ function alternative(host: string, port: number): Alternative {
   return { alpn: 'h3', host, port, maxAgeSeconds: 60, persist: false };
 }
 
-/** The machine's clock, but a delay that has passed is not told while `owes`. */
+/** The machine's clock, but an expired delay is withheld while `owes` is true. */
 function patientClock(owes: () => boolean): Clock {
   return {
     ...systemClock,
@@ -54,7 +54,7 @@ function patientClock(owes: () => boolean): Clock {
   };
 }
 
-/** Discovery with a real server and this machine's routes. A busy machine is not taken for a slow server. */
+/** Discovery with a real server and this machine's routes. A busy machine is not mistaken for a slow server. */
 async function scene(t: TestContext, script: Script, facts: Partial<DiscoveryParts> = {}) {
   const dns: DnsScene = await dnsScene(t, script);
   const underWay = new Set<string>();
@@ -80,7 +80,7 @@ async function scene(t: TestContext, script: Script, facts: Partial<DiscoveryPar
   });
   const settle = (of: DiscoveryQuery): Promise<Discovery> =>
     discovery.settle(of, new AbortController().signal);
-  /** Until every answer that is not held back has come. */
+  /** Until every answer that is not held back has arrived. */
   const answered = async (): Promise<void> => {
     while (owes()) await nextTurn();
   };
@@ -102,7 +102,7 @@ function errorIn(found: Discovery): string {
   return found.error.code;
 }
 
-test('addresses of both families and services are found, and what was learnt is named', async (t) => {
+test('addresses of both families and services are found, and what was learnt is recorded', async (t) => {
   const { settle } = await scene(
     t,
     zone({
@@ -136,7 +136,7 @@ test('addresses of both families and services are found, and what was learnt is 
   ]);
 });
 
-test('of a zone with more addresses than a race goes to the first are taken, and the others counted', async (t) => {
+test('of a zone with more addresses than a race tries the first are used, and the others counted', async (t) => {
   const many = (net: string): string[] => Array.from({ length: 40 }, (_, i) => `${net}.${i + 1}`);
   const { settle } = await scene(
     t,
@@ -151,7 +151,7 @@ test('of a zone with more addresses than a race goes to the first are taken, and
   assert.equal(found.names.untried, 80 - 24);
 });
 
-test('an origin on a port to which browsers do not connect is asked nobody about', async (t) => {
+test('for an origin on a port blocked by browsers no question is asked', async (t) => {
   const { settle, asked } = await scene(t, zone({ 'a.test': { A: [ONE] } }));
   for (const port of [22, 25, 6667]) {
     const found = await settle(query(`https://a.test:${port}`));
@@ -162,7 +162,7 @@ test('an origin on a port to which browsers do not connect is asked nobody about
   assert.deepEqual([...asked, ...pinned.asked], []);
 });
 
-test('nor do records and alternatives lead there, and QUIC not where datagrams are used for attacks', async (t) => {
+test('nor are records and alternatives followed there, and QUIC not to ports used for reflection attacks', async (t) => {
   const record = (port: number, priority: number) => ({ priority, target: 'svc.test', alpn: ['h3'], port });
   const { settle } = await scene(
     t,
@@ -181,7 +181,7 @@ test('nor do records and alternatives lead there, and QUIC not where datagrams a
   ]);
 });
 
-test('hints stand in for addresses that do not come, and are named as hints', async (t) => {
+test('hints replace addresses that do not arrive, and are marked as hints', async (t) => {
   const { settle } = await scene(t, (name, kind) => {
     if (name === 'svc.test') return 'silence';
     return { records: kind === 'HTTPS' ? [{ target: 'svc.test', alpn: ['h3'], hints: [TWO] }] : [] };
@@ -196,7 +196,7 @@ test('hints stand in for addresses that do not come, and are named as hints', as
   ]);
 });
 
-test('an answer that is lost is not waited for, and is named as missing', async (t) => {
+test('a lost answer is not awaited, and is reported as missing', async (t) => {
   const { settle } = await scene(t, (_, kind) =>
     kind === 'HTTPS' ? 'silence' : { records: kind === 'A' ? [ONE] : [] },
   );
@@ -206,7 +206,7 @@ test('an answer that is lost is not waited for, and is named as missing', async 
   assert.deepEqual([missing?.outcome, missing?.records, missing?.unanswered], ['failed', 0, true]);
 });
 
-test('no such name, no address, and a server that fails are told apart', async (t) => {
+test('no such name, no address, and a failing server are distinguished', async (t) => {
   const { settle } = await scene(t, (name) => {
     if (name.endsWith('none.test')) return 'NXDOMAIN';
     return name.endsWith('failing.test') ? 'SERVFAIL' : { records: [] };
@@ -216,7 +216,7 @@ test('no such name, no address, and a server that fails are told apart', async (
   assert.equal(errorIn(await settle(query('https://failing.test'))), 'dns-failed');
 });
 
-test('a discovery that is given up ends at once, with what it had learnt', async (t) => {
+test('a cancelled discovery ends at once, with what it had learnt', async (t) => {
   const { discovery, heard, answered } = await scene(t, (_, kind) =>
     kind === 'A' ? { records: [] } : 'silence',
   );
@@ -235,7 +235,7 @@ test('a discovery that is given up ends at once, with what it had learnt', async
   assert.equal(errorIn(await discovery.settle(query('https://a.test'), abort.signal)), 'cancelled');
 });
 
-test('pins and literals are asked nobody about', async (t) => {
+test('pins and literals cause no question', async (t) => {
   const pins = new Map([
     ['a.test:443', '127.0.0.2'],
     ['alt.test:8443', '127.0.0.3'],
@@ -262,7 +262,7 @@ test('pins and literals are asked nobody about', async (t) => {
   ]);
 });
 
-test('the target of an HTTPS record can be pinned by its own port; a pin of another port counts for nothing', async (t) => {
+test('the target of an HTTPS record can be pinned by its own port; a pin of another port has no effect', async (t) => {
   const script = zone({
     'a.test': { A: [ONE], HTTPS: [{ target: 'svc.test', alpn: ['h3'], port: 8443 }] },
     'svc.test': { A: [TWO] },
@@ -278,7 +278,7 @@ test('the target of an HTTPS record can be pinned by its own port; a pin of anot
   assert.ok(places.includes(`h3 ${TWO} 8443 svc.test https-record`), places.join());
 });
 
-test("a forbidden address of the origin's own host blocks it, by A, AAAA, pin and literal", async (t) => {
+test("a forbidden address of the origin's own host blocks it: A, AAAA, pin or literal", async (t) => {
   const names = {
     'private.test': { A: ['10.0.0.1'] },
     'mixed.test': { A: [ONE], AAAA: ['::1'] },
@@ -291,7 +291,7 @@ test("a forbidden address of the origin's own host blocks it, by A, AAAA, pin an
   for (const host of hosts) assert.equal(errorIn(await settle(query(`https://${host}`))), 'blocked', host);
 });
 
-test('a forbidden hint, target or alternative is left out, and the race goes on without it', async (t) => {
+test('a forbidden hint, target or alternative is left out, and the race continues without it', async (t) => {
   const { settle } = await scene(
     t,
     zone({
@@ -300,7 +300,7 @@ test('a forbidden hint, target or alternative is left out, and the race goes on 
         HTTPS: [
           { priority: 1, target: 'hinted.test', alpn: ['h3'], hints: ['127.0.0.1', TWO, '::1'] },
           { priority: 2, target: 'inner.test', alpn: ['h3'] },
-          // Labels that look like an address, with which no question is needed.
+          // Labels that look like an address, which need no question.
           { priority: 3, target: '127.0.0.1', alpn: ['h3'] },
         ],
       },
@@ -314,7 +314,7 @@ test('a forbidden hint, target or alternative is left out, and the race goes on 
   );
   const found = await settle(query('https://a.test', { alternatives }));
   const addresses = new Set(placesIn(found).map((place) => place.split(' ')[1]));
-  // The hints give way to the target's own answer, which is that there is none.
+  // The hints are replaced by the target's own answer, which is empty.
   assert.deepEqual([...addresses].toSorted(), [ONE, '9.9.9.9']);
   const notes = found.names.lookups.filter((lookup) => lookup.message !== undefined);
   assert.deepEqual(notes.map((lookup) => `${lookup.kind} ${lookup.name}`).toSorted(), [
@@ -327,7 +327,7 @@ test('a forbidden hint, target or alternative is left out, and the race goes on 
   assert.ok(!JSON.stringify(found.names.addresses).match(/127\.|10\.|::1|fd00|192\.168/));
 });
 
-test('where the guard leaves nothing, that is the reason given', async (t) => {
+test('when the guard leaves nothing, that is the reason given', async (t) => {
   const { settle } = await scene(
     t,
     zone({ 'a.test': { HTTPS: [{ priority: 0, target: 'inner.test' }] }, 'inner.test': { A: ['10.0.0.1'] } }),
@@ -335,7 +335,7 @@ test('where the guard leaves nothing, that is the reason given', async (t) => {
   assert.equal(errorIn(await settle(query('https://a.test'))), 'blocked');
 });
 
-test('rebinding: a name that was public a moment ago is looked at anew', async (t) => {
+test('rebinding: a name that was public a moment ago is checked again', async (t) => {
   const { settle } = await scene(t, (_, kind, nth) =>
     kind === 'A' ? { records: [nth === 1 ? ONE : '127.0.0.1'] } : { records: [] },
   );
@@ -344,7 +344,7 @@ test('rebinding: a name that was public a moment ago is looked at anew', async (
   assert.equal(errorIn(await settle(same)), 'blocked');
 });
 
-/** The news of a discovery until one of them is the last; the script is told when there has been one. */
+/** The news of a discovery until a final one; the script is notified when there has been one. */
 async function newsUntil(
   t: TestContext,
   scriptOf: (first: Promise<void>) => Script,
@@ -368,7 +368,7 @@ async function newsUntil(
 
 const isFailure = (news: DiscoveryNews): boolean => news.type === 'failed';
 
-test('rebinding: a forbidden address that comes late ends a discovery on which races already run', async (t) => {
+test('rebinding: a late forbidden address ends a discovery on which a race is already running', async (t) => {
   const heard = await newsUntil(
     t,
     (first) => (_, kind) => {
@@ -382,7 +382,7 @@ test('rebinding: a forbidden address that comes late ends a discovery on which r
   assert.equal(last?.type === 'failed' && last.error.code, 'blocked');
 });
 
-test('rebinding: an answer that has expired is asked for again, and its successor looked at', async (t) => {
+test('rebinding: an expired answer is requested again, and the new one checked', async (t) => {
   const heard = await newsUntil(
     t,
     () => (_, kind, nth) =>
@@ -394,7 +394,7 @@ test('rebinding: an answer that has expired is asked for again, and its successo
   assert.equal(last?.type === 'failed' && last.error.code, 'blocked');
 });
 
-test('news grow with the answers, the last list is final, and nothing is heard after cancelling', async (t) => {
+test('lists grow with the answers, the last one is final, and nothing is delivered after cancelling', async (t) => {
   const heard = await newsUntil(
     t,
     (first) => (_, kind) => {
@@ -407,12 +407,12 @@ test('news grow with the answers, the last list is final, and nothing is heard a
   assert.deepEqual(lists, [2, 4]);
   const { discovery, settle, asked } = await scene(t, () => ({ records: [] }));
   discovery.begin(query('https://a.test'), () => assert.fail('it was cancelled')).cancel();
-  // Asked later and answered: what the first had asked would have been heard before.
+  // Asked later and answered: an answer to the first would have been received before.
   await settle(query('https://b.test'));
   assert.deepEqual(asked.toSorted(), ['A b.test', 'AAAA b.test', 'HTTPS b.test']);
 });
 
-test("alternatives of the origin's own host are followed without a question, others through DNS and guard", async (t) => {
+test("alternatives on the origin's own host are followed without a question, others through DNS and guard", async (t) => {
   const { discovery, settle, asked } = await scene(
     t,
     zone({
@@ -437,7 +437,7 @@ test("alternatives of the origin's own host are followed without a question, oth
   assert.deepEqual(await follow([alternative('alt.test', 1)], AbortSignal.abort()), []);
 });
 
-test('one alternative whose look-up is lost does not hold up the others', async (t) => {
+test('a lost look-up of one alternative does not delay the others', async (t) => {
   const { discovery } = await scene(t, (name, kind) => {
     if (name === 'lost.test') return 'silence';
     return name.endsWith('alt.test') ? { records: kind === 'A' ? [TWO] : [] } : { records: [] };
@@ -448,7 +448,7 @@ test('one alternative whose look-up is lost does not hold up the others', async 
   assert.deepEqual(placesOf(endpoints), [`h3 ${TWO} 8443 alt.test alt-svc`]);
 });
 
-test('following ends with its signal, and names what it had asked', async (t) => {
+test('following ends with its signal, and reports its questions', async (t) => {
   const { discovery, heard } = await scene(t, (name) => (name === 'a.test' ? { records: [] } : 'silence'));
   const abort = new AbortController();
   const following = discovery.follow(origin('https://a.test'), [alternative('alt.test', 1)], abort.signal);
@@ -459,7 +459,7 @@ test('following ends with its signal, and names what it had asked', async (t) =>
   assert.ok(names.lookups.some((lookup) => lookup.name === 'alt.test' && lookup.unanswered === true));
 });
 
-test("behind the network's own NAT64 prefix the guard sees the IPv4 address", async (t) => {
+test("behind the network's own NAT64 prefix the guard checks the IPv4 address", async (t) => {
   const connectivity = async (): Promise<Connectivity> => ({
     ipv6: true,
     ipv4: false,

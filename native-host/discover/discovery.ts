@@ -1,5 +1,5 @@
-// Discovery as races use it: settled before a race's trials, or going on beside one, or following what an answer
-// advertised. Everything behind this door has passed the guard.
+// Discovery as used by races: completed before a race's trials, in parallel with one, or following what an answer
+// advertised. Everything that it returns has passed the guard.
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { OriginParts } from '@photofinish/shared/web/origin';
@@ -25,7 +25,10 @@ function givenUp(host: string): AttemptError {
 /** Discovery for races. */
 export function openDiscovering(parts: DiscoveryParts): Discovering {
   const { clock } = parts;
-  /** What a race's origin was found at, for as long as the race keeps it: its own alternatives are there too. */
+  /**
+   * Addresses found for a race's origin, for as long as the race refers to it: its own alternatives are at the same
+   * addresses.
+   */
   const found = new WeakMap<OriginParts, ReadonlyMap<string, readonly string[]>>();
 
   function remember(origin: OriginParts, endpoints: readonly Endpoint[]): void {
@@ -62,7 +65,7 @@ export function openDiscovering(parts: DiscoveryParts): Discovering {
         }
         endpoints = news.endpoints;
         if (news.final || run.delayPassed()) end(null);
-        // What is still to come is waited for as long as the draft waits, counted from the first usable answer.
+        // Remaining answers are awaited for the draft's resolution delay, counted from the first usable answer.
         else forgetGrace ??= clock.after(RESOLUTION_DELAY_MS, () => end(null));
       });
       signal.addEventListener('abort', onAbort, { once: true });

@@ -13,7 +13,7 @@ function addressesOf(answer: Answer): readonly string[] {
   return answer.addresses.map(({ address }) => address);
 }
 
-/** The system's client with a server of ours in place of the configured ones. */
+/** The system's client with a server of ours instead of the configured ones. */
 async function system(t: TestContext, script: Script, getaddrinfo?: Getaddrinfo) {
   const scene = await dnsScene(t, script);
   const { DnsResolver } = loadQuicAddon();
@@ -23,10 +23,10 @@ async function system(t: TestContext, script: Script, getaddrinfo?: Getaddrinfo)
   return { ...scene, open, dns: open() };
 }
 
-/** getaddrinfo that must not be asked. */
+/** A getaddrinfo that must not be called. */
 const unasked: Getaddrinfo = async (name) => assert.fail(`getaddrinfo was asked for ${name}`);
 
-test('a server of the user is asked for each kind alone, and nobody else is', async (t) => {
+test("only the user's server is asked, for each type separately", async (t) => {
   const { server, asked } = await dnsScene(
     t,
     zone({
@@ -67,7 +67,7 @@ test('a server of the user is asked for each kind alone, and nobody else is', as
   assert.deepEqual(asked, ['A a.test', 'AAAA a.test', 'HTTPS a.test', 'A none.test']);
 });
 
-test('a name of another port, with its underscores, can be asked for', async (t) => {
+test('HTTPS names of other ports, with their underscores, can be queried', async (t) => {
   const { server } = await dnsScene(t, zone({ '_8443._https.a.test': { HTTPS: [{ alpn: ['h3'] }] } }));
   const answer = await openDns({ server }).ask('_8443._https.a.test', 'HTTPS', never);
   assert.ok(answer.ok && answer.kind === 'HTTPS' && answer.services.length === 1, JSON.stringify(answer));
@@ -86,7 +86,7 @@ test('failures are answers with their reason', async (t) => {
   assert.match(await reason('x'.repeat(64)), /no domain name/);
 });
 
-test('a question that is cancelled resolves at once, also one cancelled before it was asked', async (t) => {
+test('a cancelled question resolves at once, even if cancelled before it was asked', async (t) => {
   const { server, asked, heard } = await dnsScene(t, () => 'silence');
   const dns = openDns({ server });
   const abort = new AbortController();
@@ -98,14 +98,14 @@ test('a question that is cancelled resolves at once, also one cancelled before i
   assert.deepEqual(asked, ['A a.test']);
 });
 
-test('what DNS does not know getaddrinfo may: it is asked once, when both families are empty', async (t) => {
+test('a name unknown to DNS may be known to getaddrinfo: it is called once, when both families are empty', async (t) => {
   let calls = 0;
   const { promises } = await import('node:dns');
   const counted: Getaddrinfo = (name) => {
     calls += 1;
     return promises.lookup(name, { all: true });
   };
-  // An address in its old spelling (inet_aton), which no DNS server knows and every getaddrinfo does.
+  // An address in an old spelling (inet_aton), which no DNS server and every getaddrinfo knows.
   const { dns, asked } = await system(t, () => 'NXDOMAIN', counted);
   const [a, aaaa] = await Promise.all([dns.ask('127.1', 'A', never), dns.ask('127.1', 'AAAA', never)]);
   assert.deepEqual([addressesOf(a), addressesOf(aaaa)], [['127.0.0.1'], []]);
@@ -113,7 +113,7 @@ test('what DNS does not know getaddrinfo may: it is asked once, when both famili
   assert.deepEqual(asked.toSorted(), ['A 127.1', 'AAAA 127.1']);
 });
 
-test('where one family has an address, or DNS fails and getaddrinfo knows no more, the answer of DNS stands', async (t) => {
+test('if one family has an address, or DNS fails and getaddrinfo finds nothing, the answer of DNS is used', async (t) => {
   const { dns } = await system(t, zone({ 'a.test': { A: ['192.0.2.1'] } }), unasked);
   const [aaaa, a] = await Promise.all([dns.ask('a.test', 'AAAA', never), dns.ask('a.test', 'A', never)]);
   assert.deepEqual([addressesOf(a), addressesOf(aaaa)], [['192.0.2.1'], []]);
@@ -126,13 +126,13 @@ test('where one family has an address, or DNS fails and getaddrinfo knows no mor
   assert.match(answer.ok ? '' : answer.message, /SERVFAIL/);
 });
 
-test('two hundred dead names have no address, though getaddrinfo is stuck', async (t) => {
+test('two hundred dead names have no address although getaddrinfo hangs', async (t) => {
   let calls = 0;
   const stuck: Getaddrinfo = () => {
     calls += 1;
     return new Promise(() => {});
   };
-  // Time passes as soon as it may.
+  // Delays elapse immediately.
   const behindDns = lastResort(stuck, (_delayMs, run) => {
     const turn = setImmediate(run);
     return () => clearImmediate(turn);
@@ -160,7 +160,7 @@ test('a server that does not answer is not the name’s fault, and getaddrinfo m
   assert.match(answer.ok ? '' : answer.message, /SERVFAIL/);
 });
 
-test('without a configuration addresses come from getaddrinfo, and HTTPS says why it does not', async () => {
+test('without a configuration addresses come from getaddrinfo, and HTTPS says why there are no records', async () => {
   const dns = openDns({
     server: null,
     systemResolver: () => {
@@ -174,7 +174,7 @@ test('without a configuration addresses come from getaddrinfo, and HTTPS says wh
   assert.deepEqual(https, { ok: false, kind: 'HTTPS', message: 'there is no resolv.conf' });
 });
 
-test('a server may be written without its port, and one that is none fails every question', async () => {
+test('a server may be given without a port, and an invalid one fails every question', async () => {
   const dns = openDns({ server: 'not-a-server' });
   const answer = await dns.ask('a.test', 'A', never);
   assert.match(answer.ok ? '' : answer.message, /address:port/);

@@ -1,5 +1,5 @@
-// DNS for real, one question at a time: the addon asks the system's servers or the user's one, and getaddrinfo stands
-// behind the system's for names that only the system knows (mDNS, NSS modules) and where there is nobody to ask.
+// Real DNS, one question at a time: the addon queries the system's servers or the user's one. getaddrinfo is the
+// fallback for the former, for names that only the system knows (mDNS, NSS modules) and when there is no server.
 import { promises as nodeDns } from 'node:dns';
 import { isIP } from 'node:net';
 import { hostPort } from '@photofinish/shared/web/origin';
@@ -8,12 +8,14 @@ import { type DnsAnswer, type DnsResolver, type DnsService, loadQuicAddon } from
 import { type AddressRecord, type Answer, type DnsClient, MOST_RECORDS, type QueryKind } from './answer.ts';
 import { isBeyondDns, lastResort } from './last-resort.ts';
 
-/** Two rounds of five seconds, as the system's own resolver waits (resolv.conf(5)); a race's own budget ends sooner. */
+/**
+ * Two rounds of five seconds, like the system's own resolver (resolv.conf(5)); a race's time-out is usually shorter.
+ */
 const QUESTION_TIMEOUT_MS = 10_000;
 const DNS_PORT = 53;
-/** getaddrinfo tells no TTL; Chromium takes a minute for its answers too (`kCacheEntryTTLSeconds`). */
+/** getaddrinfo reports no TTL; Chromium assumes a minute for its answers too (`kCacheEntryTTLSeconds`). */
 const GETADDRINFO_TTL_SECONDS = 60;
-/** Answers that mean the name exists without addresses, or does not exist. */
+/** Codes meaning that the name has no addresses, or does not exist. */
 const NO_ADDRESS = new Set(['ENODATA', 'ENOTFOUND']);
 
 type AddressKind = Exclude<QueryKind, 'HTTPS'>;
@@ -45,7 +47,7 @@ function answerOf(kind: QueryKind, answer: DnsAnswer): Answer {
     : { ok: true, kind, addresses: answer.addresses, ...beyond };
 }
 
-/** Asks through the addon; a name that DNS cannot carry has no records. */
+/** Asks through the addon; a name that DNS cannot represent has no records. */
 async function askResolver(resolver: DnsResolver, name: string, kind: QueryKind, signal: AbortSignal) {
   if (signal.aborted) return failed(kind, 'the question was cancelled');
   const { DnsQuestion } = loadQuicAddon();
@@ -64,7 +66,7 @@ async function askResolver(resolver: DnsResolver, name: string, kind: QueryKind,
   }
 }
 
-/** getaddrinfo cannot be stopped; the wait for it can. */
+/** getaddrinfo cannot be cancelled, but waiting for it can. */
 function abandoned(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const abandon = (): void => reject(new Error('the question was cancelled'));
@@ -99,7 +101,7 @@ async function askSystem(
   }
 }
 
-/** Asks one server and nobody else. */
+/** Asks only one server. */
 function serverClient(resolver: DnsResolver): DnsClient {
   return { ask: (name, kind, signal) => askResolver(resolver, name, kind, signal) };
 }
@@ -109,8 +111,8 @@ function isPositive(answer: Answer): boolean {
 }
 
 /**
- * The system's DNS servers, and getaddrinfo once for a name of which they know no address in any family that was asked
- * for. Lives for one discovery: it keeps what it was asked.
+ * The system's DNS servers, and getaddrinfo once for a name without addresses in any queried family. Lives for one
+ * discovery, because it caches its questions.
  */
 function systemClient(resolver: DnsResolver, getaddrinfo: Getaddrinfo): DnsClient {
   const asked = new Map<string, Partial<Record<AddressKind, Promise<Answer>>>>();
@@ -128,13 +130,13 @@ function systemClient(resolver: DnsResolver, getaddrinfo: Getaddrinfo): DnsClien
       const last = lastResorts.get(name) ?? askSystem(getaddrinfo, name, signal);
       lastResorts.set(name, last);
       const found = (await last)[kind];
-      // Where DNS has the say, what it said stands, and silence behind it changes nothing.
+      // Where DNS is authoritative, its answer is used, and silence of getaddrinfo changes nothing.
       return isPositive(found) || (!found.ok && answer.ok && isBeyondDns(name)) ? found : answer;
     },
   };
 }
 
-/** Where there is no server to ask: addresses from getaddrinfo, and why there are no HTTPS records. */
+/** Used if there is no server to ask: addresses from getaddrinfo, and the reason why there are no HTTPS records. */
 function getaddrinfoClient(getaddrinfo: Getaddrinfo, reason: string): DnsClient {
   const found = new Map<string, Promise<FamilyAnswers>>();
   return {
@@ -154,17 +156,17 @@ function withPort(server: string): string {
 const systemLastResort = lastResort(systemGetaddrinfo, systemClock.after);
 
 export interface DnsOptions {
-  /** `address:port` of a DNS server, the port 53 unless said; null: the system's servers and hosts file. */
+  /** `address:port` of a DNS server, default port 53; null: the system's servers and hosts file. */
   readonly server: string | null;
-  /** Stands in for the system's servers as they are configured now. */
+  /** Replaces the system's currently configured servers. */
   readonly systemResolver?: () => DnsResolver;
   readonly getaddrinfo?: Getaddrinfo;
-  /** The same where it stands behind DNS. */
+  /** Replaces it as the fallback of DNS. */
   readonly behindDns?: Getaddrinfo;
 }
 
 /**
- * A client for one discovery, by the configuration of this moment. Never throws: where nobody can be asked, every answer
+ * A client for one discovery, with the current configuration. Never throws: if there is nothing to ask, every answer
  * says so.
  */
 export function openDns({

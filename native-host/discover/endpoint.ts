@@ -1,4 +1,4 @@
-// A destination endpoint (Happy Eyeballs v3 draft, section 4): one address, one port, one transport, and who named it.
+// A destination endpoint (Happy Eyeballs v3 draft, section 4): one address, one port, one transport, and its source.
 import type { TransportName } from '@photofinish/shared/race/outcome';
 
 export interface Endpoint {
@@ -10,12 +10,12 @@ export interface Endpoint {
   readonly source: 'origin' | 'https-record' | 'alt-svc';
 }
 
-/** Two endpoints have the same key if they are the same place for the same transport. */
+/** Two endpoints have the same key if they have the same address, port and transport. */
 export function endpointKey({ transport, address, port }: Endpoint): string {
   return `${transport} ${address} ${port}`;
 }
 
-/** Whether two endpoints are the same place for the same transport; who named it does not matter. */
+/** Whether two endpoints have the same address, port and transport; their sources do not matter. */
 export function sameEndpoint(a: Endpoint, b: Endpoint): boolean {
   return a.transport === b.transport && a.address === b.address && a.port === b.port;
 }

@@ -1,5 +1,5 @@
-// The resolution's state machine in use, to be read before resolution.ts: IPv4 answers first and is held for the
-// resolution delay, IPv6 comes in time and leads the list. No DNS and no clock: whoever calls has both.
+// A walk through the resolution's state machine, to read before resolution.ts: IPv4 answers first and is held for the
+// resolution delay, IPv6 arrives in time and leads the list. No DNS and no clock: the caller provides both.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseOrigin } from '@photofinish/shared/web/origin';
@@ -7,7 +7,7 @@ import { a, aaaa, DUAL_STACK, https } from '../testing/resolution.ts';
 import { createResolution } from './resolution.ts';
 import type { ResolutionAction } from './resolution-events.ts';
 
-/** What is to be done in words. */
+/** The actions in words. */
 function words(actions: readonly ResolutionAction[]): string[] {
   return actions.map((action) => {
     if (action.type === 'query') return `query ${action.query}: ${action.kind} ${action.name}`;
@@ -17,7 +17,7 @@ function words(actions: readonly ResolutionAction[]): string[] {
   });
 }
 
-test('a resolution: DNS answers with their times go in; queries, timers and sorted endpoints come out', () => {
+test('a resolution: timestamped DNS answers in; queries, timers and sorted endpoints out', () => {
   const origin = parseOrigin('https://a.test');
   assert.ok(origin.ok);
   const resolution = createResolution({
@@ -39,7 +39,7 @@ test('a resolution: DNS answers with their times go in; queries, timers and sort
     'query 2: A a.test',
   ]);
 
-  // An address of the family that is not preferred waits for the others, 50 ms at most (section 4.2).
+  // An address of the other family waits for the preferred one, 50 ms at most (section 4.2).
   assert.deepEqual(answer(2, a('a.test', 0, ['192.0.2.1']), 20), ['resolution at 70']);
   assert.deepEqual(answer(1, aaaa('a.test', 0, ['2001:db8::1']), 30), []);
 

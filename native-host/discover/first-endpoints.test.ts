@@ -15,12 +15,12 @@ function counts(endpoints: readonly Endpoint[]): [h3: number, h2: number] {
   return [h3, endpoints.length - h3];
 }
 
-test('a list that a race can go through stays as it is', () => {
+test('a list short enough for a race is unchanged', () => {
   const list = [...places('h3', 12), ...places('h2', 12)];
   assert.deepEqual(firstEndpoints(list), { endpoints: list, untried: 0 });
 });
 
-test('of a longer one the first are taken, and neither transport crowds the other out', () => {
+test('a longer one is truncated, and neither transport displaces the other', () => {
   for (const [h3, h2, expected] of [
     [200, 200, [12, 12]],
     [200, 3, [21, 3]],
@@ -39,14 +39,14 @@ test('of a longer one the first are taken, and neither transport crowds the othe
   }
 });
 
-test('an address counts as tried if either transport goes there', () => {
+test('an address counts as tried if either transport tries it', () => {
   const list = [...places('h3', 13), ...places('h2', 12)];
   assert.deepEqual([firstEndpoints(list).endpoints.length, firstEndpoints(list).untried], [24, 1]);
   const apart = [...places('h3', 20), ...places('h2', 20, '198.51.100')];
   assert.equal(firstEndpoints(apart).untried, 16);
 });
 
-test('what follows enough of both transports changes nothing', () => {
+test('entries after enough of both transports change nothing', () => {
   const enough = [...places('h3', 12), ...places('h2', 12)];
   assert.equal(areEnough(enough), true);
   for (const more of [places('h3', 30, '198.51.100'), places('h2', 30, '198.51.100')])
@@ -55,7 +55,7 @@ test('what follows enough of both transports changes nothing', () => {
     assert.equal(areEnough(few), false);
 });
 
-test('addresses that were named and not even sorted count as untried', () => {
+test('addresses that were named but not even sorted count as untried', () => {
   const sorted = [...places('h3', 12), ...places('h2', 12)];
   assert.equal(firstEndpoints(sorted, [sorted, places('h2', 100, '198.51.100')]).untried, 100);
 });

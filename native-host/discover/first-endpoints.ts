@@ -1,28 +1,29 @@
-// How much of what DNS and Alt-Svc name one race tries: a zone of thousands of addresses would else make of every race a
-// flood of packets to hosts that never asked for it.
+// Limits how much of what DNS and Alt-Svc name is tried by one race: otherwise a zone of thousands of addresses would
+// turn every race into a packet flood to hosts that never asked for it.
 import { TRANSPORTS } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from './endpoint.ts';
 
-/** Endpoints of one list: HTTP/3 and TCP at six addresses of either family, more than a trial of 3 s comes to. */
+/** Endpoints per list: HTTP/3 and TCP at six addresses of each family, more than a trial of 3 s reaches. */
 export const MOST_ENDPOINTS = 24;
 
-/** What either transport has in any case, where it has a use for it. */
+/** Guaranteed to either transport if it has that many endpoints. */
 const HALF = MOST_ENDPOINTS / 2;
 
-/** Whether nothing that follows these in their list could be among the first. */
+/** Whether no later entry of their list could be among the first. */
 export function areEnough(sorted: readonly Endpoint[]): boolean {
   return TRANSPORTS.every((name) => sorted.filter(({ transport }) => transport === name).length >= HALF);
 }
 
 export interface FirstEndpoints {
   readonly endpoints: readonly Endpoint[];
-  /** Addresses of the list of which no endpoint is left. */
+  /** Addresses of the list without any remaining endpoint. */
   readonly untried: number;
 }
 
 /**
- * The first endpoints of a list in its order; `named` is all that it was made of, where that is more. Neither transport takes more than half of the places while the other one
- * has a use for them: what is not tried must not look as if it did not answer.
+ * The first endpoints of a list in its order; `named` is everything it was made from, if that is more. Neither
+ * transport gets more than half of the places while the other one can use them, because endpoints not tried must not
+ * look as if they did not answer.
  */
 export function firstEndpoints(
   sorted: readonly Endpoint[],

@@ -1,16 +1,16 @@
-// Hosts whose addresses are known without DNS: pinned by the user, or found a moment ago by the same race. Questions
-// about them are answered on the spot, HTTPS records included: there are none.
+// Hosts whose addresses are known without DNS: pinned by the user, or found earlier in the same race. Questions about
+// them are answered locally; their HTTPS answers are empty.
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import { hostPort } from '@photofinish/shared/web/origin';
 import { familyOf } from '../address/address-bytes.ts';
 import type { Answer, QueryKind } from './answer.ts';
 
-/** A day, longer than any race: what the user said does not expire. */
+/** A day, longer than any race: user settings do not expire. */
 const LIFETIME_SECONDS = 86_400;
-/** RFC 9460 section 9.1: where HTTPS records of other ports are kept. */
+/** RFC 9460 section 9.1: prefix of HTTPS records for other ports. */
 const PORT_PREFIX = /^_[0-9]+\._https\./;
 
-/** The name under which a pin is kept: `host:port`, IPv6 hosts in brackets. */
+/** The key of a pin: `host:port`, IPv6 hosts in brackets. */
 export function pinName(host: string, port: number): string {
   return hostPort(host, port).toLowerCase();
 }
@@ -18,9 +18,9 @@ export function pinName(host: string, port: number): string {
 export interface GivenHosts {
   /** The answer to a question about a given host; null: DNS has to be asked. */
   answer(name: string, kind: QueryKind): Answer | null;
-  /** Hosts that the user pinned, and where. */
+  /** Hosts pinned by the user, with their addresses. */
   readonly pinned: ReadonlyMap<string, string>;
-  /** Pins count for the targets of HTTPS records too; gives the hosts that became known, and where. */
+  /** Pins apply to the targets of HTTPS records too; returns the hosts that became known, with their addresses. */
   learn(services: readonly ServiceRecord[]): ReadonlyMap<string, string>;
   has(host: string): boolean;
 }

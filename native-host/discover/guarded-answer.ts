@@ -1,11 +1,11 @@
-// The guard between DNS and everything else: what an answer holds is checked before the resolution's machine sees it,
-// so that no name, whoever answers for it and however late, leads into the user's own network.
+// The guard between DNS and everything else: answers are checked before the resolution's state machine sees them, so
+// that no name leads into the user's own network, whoever answers for it and however late.
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { AddressPolicy } from '../address/guard.ts';
 import type { Answer } from './answer.ts';
 
 export interface GuardedAnswer {
-  /** The answer without what is forbidden. */
+  /** The answer without forbidden addresses. */
   readonly answer: Answer;
   /** Why something was left out, in the guard's words; null: nothing was. */
   readonly note: string | null;
@@ -34,7 +34,7 @@ function guardService(service: ServiceRecord, { pass }: Sieve): ServiceRecord {
   return { ...service, ipv4Hints, ipv6Hints };
 }
 
-/** Takes the forbidden addresses out of an answer: A and AAAA records, and the hints of HTTPS records. */
+/** Removes forbidden addresses from an answer: A and AAAA records, and the hints of HTTPS records. */
 export function guardAnswer(
   answer: Answer,
   policy: AddressPolicy,

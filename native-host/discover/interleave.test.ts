@@ -1,4 +1,4 @@
-// Section 5.3's interleaving: the example of the rule, and what holds for every group.
+// Section 5.3's interleaving: the example of the rule, and properties that hold for every group.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -45,7 +45,7 @@ test('5.3: "Whichever address family is first in the list should be followed by 
   );
 });
 
-test('families alternate while there are two, nothing is lost, and equals keep their order', () => {
+test('families alternate while there are two, nothing is lost, and equal entries keep their order', () => {
   const items = fc.array(
     fc.record({ transport: fc.constantFrom('h3', 'h2'), family: fc.constantFrom('ipv6', 'ipv4') }),
     { maxLength: 40 },

@@ -1,5 +1,5 @@
-// The last step of sorting (Happy Eyeballs v3 draft, section 5.3): address families take turns, so that a family whose
-// path is broken delays nobody.
+// The last step of sorting (Happy Eyeballs v3 draft, section 5.3): address families alternate, so that a family whose
+// path is broken delays nothing else.
 import type { TransportName } from '@photofinish/shared/race/outcome';
 import type { Family } from '../address/address-bytes.ts';
 
@@ -8,7 +8,7 @@ interface InterleavedItem {
   readonly family: Family;
 }
 
-/** One of each in turn, `first` to begin; what is left of the longer list follows. */
+/** Alternates two lists, beginning with `first`; the rest of the longer list follows. */
 function alternate<T>(first: readonly T[], second: readonly T[]): T[] {
   const out: T[] = [];
   for (let i = 0; i < first.length || i < second.length; i += 1) {
@@ -22,8 +22,8 @@ function alternate<T>(first: readonly T[], second: readonly T[]): T[] {
 
 /**
  * Interleaves one group that is already sorted. The family of its best endpoint begins, and families alternate one by
- * one (a Preferred Address Family Count of 1); inside each family HTTP/3 and TCP take turns, HTTP/3 first, for the
- * draft favours QUIC (section 3) and has both protocols in one group where neither is critical (section 5.1.1). Two
+ * one (a Preferred Address Family Count of 1); within each family HTTP/3 and TCP alternate, HTTP/3 first, because the
+ * draft favours QUIC (section 3) and puts both protocols in one group if neither is critical (section 5.1.1). Two
  * addresses a and b of each family thus give h3/v6a, h3/v4a, h2/v6a, h2/v4a, h3/v6b, and so on.
  */
 export function interleave<T extends InterleavedItem>(sorted: readonly T[]): T[] {

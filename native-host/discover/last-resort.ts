@@ -1,10 +1,11 @@
-// getaddrinfo behind DNS, for names that only the system knows. Each call holds one of libuv's four threads for as long as
-// the system likes, so that a list of dead names would keep all of them, and every later name, waiting in line.
+// getaddrinfo as the fallback of DNS, for names that only the system knows. Each call occupies one of libuv's four
+// threads for as long as the system takes, so a list of dead names could block all of them, and with them every later
+// name.
 import type { Getaddrinfo } from './dns.ts';
 
-/** The others are for files and cryptography. */
+/** The other threads are for files and cryptography. */
 const CALLS_AT_ONCE = 2;
-/** Standing in line included. What is on the link answers within half a second (RFC 6762 section 6). */
+/** Includes waiting in the queue. Hosts on the link answer within half a second (RFC 6762 section 6). */
 const PATIENCE_MS = 1000;
 
 export type After = (delayMs: number, run: () => void) => () => void;
@@ -13,7 +14,10 @@ function tooLate(): NodeJS.ErrnoException {
   return Object.assign(new Error('getaddrinfo did not answer in time'), { code: 'ETIMEOUT' });
 }
 
-/** The same for all who ask, a few at a time; rejects with code `ETIMEOUT` when it is not worth waiting any longer. */
+/**
+ * The same function with limited concurrency, shared by all callers; rejects with code `ETIMEOUT` after the maximum
+ * wait.
+ */
 export function lastResort(getaddrinfo: Getaddrinfo, after: After): Getaddrinfo {
   const line: (() => void)[] = [];
   let calls = 0;
@@ -45,7 +49,10 @@ export function lastResort(getaddrinfo: Getaddrinfo, after: After): Getaddrinfo 
     });
 }
 
-/** Whether DNS has no say about a name: those of the link (RFC 6762) and bare ones, which are the system's own. */
+/**
+ * Whether DNS is not authoritative for a name: link-local names (RFC 6762), and single labels, which belong to the
+ * system.
+ */
 export function isBeyondDns(name: string): boolean {
   const bare = name.replace(/\.$/, '').toLowerCase();
   return !bare.includes('.') || bare.endsWith('.local');

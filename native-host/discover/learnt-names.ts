@@ -1,4 +1,4 @@
-// What one discovery learnt from DNS, in the order in which it came: the record that a race carries and people read.
+// What one discovery learnt from DNS, in order of arrival: recorded with the race and shown to users.
 import type {
   AddressSource,
   DiscoveredAddress,
@@ -21,18 +21,18 @@ export interface LearntNames {
   address(found: DiscoveredAddress): void;
   /** A question was asked; it counts as unanswered until `answered`. */
   asked(question: AskedQuestion): void;
-  /** Its answer as the guard left it; `note`: what the guard left out. */
+  /** Its answer after the guard; `note`: what the guard left out. */
   answered(question: AskedQuestion, answer: Answer, note: string | null, nowMs: number): void;
-  /** How many addresses and names a race does not go to, although the answers named them. */
+  /** Number of addresses and names that a race does not try although answers named them. */
   untried(count: number): void;
-  /** An endpoint's address; one that nobody answered with was made of an IPv4 address behind this NAT64 prefix. */
+  /** An endpoint's address; if it was in no answer, it was synthesised from an IPv4 address with this NAT64 prefix. */
   used(host: string, address: string, nat64Prefix: string | null): void;
   names(nowMs: number): Names;
 }
 
 const SOURCES: Record<Exclude<QueryKind, 'HTTPS'>, AddressSource> = { A: 'a', AAAA: 'aaaa' };
 
-/** The same record from a renewed answer says nothing new. */
+/** Identifies a record, so that it counts once when an answer is renewed. */
 function identityOf(service: ServiceRecord): string {
   const { ttlSeconds: _, ...identity } = service;
   return JSON.stringify(identity);
@@ -53,7 +53,7 @@ export function createLearntNames(): LearntNames {
   const services = new Map<string, ServiceRecord>();
   const lookups: Lookup[] = [];
   const unanswered = new Set<AskedQuestion>();
-  /** Records beyond those taken in, by question: a renewed answer brings the same ones. */
+  /** Records beyond those accepted, by question, because a renewed answer has the same ones. */
   const beyond = new Map<string, number>();
   let untried = 0;
 

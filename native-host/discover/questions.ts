@@ -6,50 +6,50 @@ import type { ResolutionAction } from './resolution-events.ts';
 interface Question {
   readonly name: string;
   readonly kind: QueryKind;
-  /** The last answer; a failed one never replaces a good one. */
+  /** The last answer; a failure never replaces a good one. */
   readonly answer: Answer | null;
 }
 
 interface QuestionState extends Question {
   answer: Answer | null;
-  /** Number of the query that is under way. */
+  /** Number of the query in progress. */
   query: number | null;
-  /** When the answer has outlived its shortest TTL; null: it does not expire, or is being asked for. */
+  /** When the answer's shortest TTL expires; null: it does not expire, or is being queried. */
   expiresAtMs: number | null;
   needed: boolean;
 }
 
 export interface Questions {
-  /** The question's state; asked now if it never was. Beyond a bound it is not asked, and has failed. */
+  /** The question's state; asked now if it never was. Beyond a limit it is not asked, and counts as failed. */
   ask(name: string, kind: QueryKind): Question;
-  /** Forgets what is needed: only what is asked for from here on is renewed. */
+  /** Resets what is needed: only questions asked from here on are renewed. */
   forget(): void;
-  /** Takes an answer; one to a query that is not under way is ignored. */
+  /** Stores an answer; one to a query that is not in progress is ignored. */
   take(query: number, answer: Answer, nowMs: number): void;
-  /** Asks again whatever is needed and has expired. */
+  /** Asks all needed and expired questions again. */
   renew(nowMs: number): void;
   /** Whether a needed question is unanswered. */
   waiting(): boolean;
   /** When the first needed answer expires. */
   expiresAtMs(): number | null;
-  /** How many questions were beyond the bound. */
+  /** How many questions exceeded the limit. */
   refused(): number;
   /** The first needed address question that failed, if any did. */
   failure(): (Answer & { ok: false }) | null;
-  /** The queries that were caused since the last call. */
+  /** The queries caused since the last call. */
   takeQueries(): ResolutionAction[];
 }
 
 /**
- * More than any honest name leads to. Aliases, services and alternatives are bounded each, but not their product: one
- * hostile origin could have hundreds of questions asked, all of them about somebody else.
+ * More than any legitimate name requires. The numbers of aliases, services and alternatives are each limited, but not
+ * their product: a hostile origin could cause hundreds of questions, all of them about somebody else.
  */
 const MAX_QUESTIONS = 32;
 
-/** TTLs are whole seconds, and 0 must not mean asking without pause. */
+/** TTLs are whole seconds, and 0 must not cause continuous queries. */
 const SHORTEST_LIFETIME_MS = 1000;
 
-/** How long an answer is good for; null: a negative one, whose lifetime the resolver keeps to itself (RFC 2308). */
+/** How long an answer is valid; null: a negative one, whose lifetime the resolver does not expose (RFC 2308). */
 function lifetimeMs(answer: Answer & { ok: true }): number | null {
   const records = answer.kind === 'HTTPS' ? answer.services : answer.addresses;
   let shortest = Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
-// HTTP/3 that was advertised by Alt-Svc, or is merely assumed: consistent with HTTPS records (RFC 9460 section 9.3, draft
-// section 6.2), at the places that were named and at no others.
+// HTTP/3 advertised by Alt-Svc, or merely assumed: consistent with HTTPS records (RFC 9460 section 9.3, draft section
+// 6.2), and only at the endpoints that were named.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Alternative } from '@photofinish/shared/web/alt-svc';
@@ -37,7 +37,7 @@ test('an alternative on another host is looked up beside the origin', () => {
   assert.deepEqual(last, ['h3 2001:db8::7', 'h2 192.0.2.1', 'h2 2001:db8::1']);
 });
 
-test('an alternative that is an address needs no look-up; one that cannot be a host is left out', () => {
+test('an alternative that is an address needs no look-up; an invalid host is left out', () => {
   const { queries, lists } = withAlternatives([h3At('[2001:db8::9]', 443), h3At('[:::]', 443)], [NO_RECORDS]);
   assert.equal(queries.length, 3);
   assert.deepEqual(
@@ -47,7 +47,7 @@ test('an alternative that is an address needs no look-up; one that cannot be a h
 });
 
 test('6.2: "connection attempts are consistent with both the Alt-Svc parameters and the SVCB ALPN set"', () => {
-  // The example of RFC 9460 section 9.3, its HTTP/2 alternatives left out: we follow none.
+  // The example of RFC 9460 section 9.3 without its HTTP/2 alternatives, which we do not follow.
   const { lists } = withAlternatives(
     [h3At('', 8443)],
     [
@@ -90,7 +90,7 @@ test('RFC 9460, 9.3: "Fallback to the client\'s non-Alt-Svc connection behavior"
   ]);
 });
 
-test("the service information of an alternative is waited for as the origin's own is", () => {
+test("the service information of an alternative is awaited like the origin's own", () => {
   const record = https('_8443._https.a.test', 30, {
     target: 'x.test',
     alpn: ['h3'],
@@ -101,7 +101,7 @@ test("the service information of an alternative is waited for as the origin's ow
   assert.ok(log.some((line) => line.startsWith('30 start h3 2001:db8::3 8443, ')));
 });
 
-test('an alternative that is named twice is one, however its address is spelt', () => {
+test('an alternative that is named twice counts once, however its address is written', () => {
   const spelt = [h3At('[2001:db8::9]', 443), h3At('[2001:db8:0:0::9]', 443)];
   const { last } = withAlternatives(spelt, [NO_RECORDS]);
   assert.equal(last.filter((endpoint) => endpoint.startsWith('h3')).length, 1);
@@ -109,7 +109,7 @@ test('an alternative that is named twice is one, however its address is spelt', 
   assert.equal(queries.length, 4);
 });
 
-test("HTTP/3 is assumed at the origin's own port only where nothing advertises it", () => {
+test("HTTP/3 is assumed at the origin's own port only if nothing advertises it", () => {
   const assumed = (record: Reply): readonly string[] =>
     withAlternatives([], [record]).last.filter((endpoint) => endpoint.startsWith('h3'));
   assert.deepEqual(assumed(NO_RECORDS), ['h3 2001:db8::1', 'h3 192.0.2.1']);
@@ -123,12 +123,12 @@ test("HTTP/3 is assumed at the origin's own port only where nothing advertises i
   );
 });
 
-test('HTTP/3 is not tried unadvertised unless it is assumed', () => {
+test('unadvertised HTTP/3 is not tried unless it is assumed', () => {
   const { last } = withAlternatives([], [NO_RECORDS], { assumeH3: false });
   assert.deepEqual(last, ['h2 2001:db8::1', 'h2 192.0.2.1']);
 });
 
-test('an assumption gives way to a record that comes late', () => {
+test('an assumption is replaced by a record that arrives late', () => {
   const { lists } = withAlternatives([], [https('a.test', 500, { port: 8443, alpn: ['h3'] })]);
   const h3 = (at: number): number[] => [
     ...new Set(lists[at]?.endpoints.filter((e) => e.transport === 'h3').map((e) => e.port)),

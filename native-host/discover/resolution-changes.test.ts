@@ -1,5 +1,5 @@
-// Sections 4.3, 4.4 and 7 of the Happy Eyeballs v3 draft: answers that come late, change, or expire. What it asks about
-// attempts that have been started is the race's; here it is about the list of what is yet to be tried.
+// Sections 4.3, 4.4 and 7 of the Happy Eyeballs v3 draft: answers that arrive late, change, or expire. Requirements on
+// attempts already started concern the race; these tests concern the list of endpoints not yet tried.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { a, aaaa, failing, https, IPV6_ONLY, resolve } from '../testing/resolution.ts';
@@ -89,7 +89,7 @@ test('an unchanged answer emits nothing', () => {
   assert.equal(queries.filter((query) => query === 'AAAA? a.test').length, 9);
 });
 
-test('a time to live of nothing does not mean asking without pause', () => {
+test('a TTL of 0 does not cause continuous queries', () => {
   const { queries } = resolve({
     connectivity: IPV6_ONLY,
     untilMs: 3000,
@@ -98,7 +98,7 @@ test('a time to live of nothing does not mean asking without pause', () => {
   assert.equal(queries.length, 5, 'the first two, and once a second');
 });
 
-test('4.4: an expired answer that cannot be renewed stays in use', () => {
+test('4.4: an expired answer that cannot be renewed remains in use', () => {
   const { lists, queries } = resolve({
     connectivity: IPV6_ONLY,
     untilMs: 4500,
@@ -108,7 +108,7 @@ test('4.4: an expired answer that cannot be renewed stays in use', () => {
   assert.equal(queries.length, 5, 'asked again after 2, 3 and 4 s');
 });
 
-test('an expired HTTPS answer is replaced whole, and what only the old one named is asked for no more', () => {
+test('an expired HTTPS answer is replaced entirely, and what only the old one named is no longer queried', () => {
   const { lists, queries } = resolve({
     connectivity: IPV6_ONLY,
     untilMs: 6000,
@@ -135,7 +135,7 @@ test('a renewed answer that is empty empties the list', () => {
   assert.deepEqual([lists.at(-1)?.endpoints.length, lists.at(-1)?.final], [0, true]);
 });
 
-test('a list that stays the same is told once more when it has become final', () => {
+test('an unchanged list is emitted once more when it becomes final', () => {
   const { lists } = resolve({
     replies: [NO_RECORDS, aaaa('a.test', 10, ['2001:db8::1']), a('a.test', 20, [])],
   });

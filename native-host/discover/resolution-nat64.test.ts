@@ -66,7 +66,7 @@ test('8.2: "Clients that are aware of the PREF64 value MUST check to see if an I
   assert.deepEqual(last, ['h2 192.0.2.1'], 'one address, and connected to over IPv4 where that has a route');
 });
 
-test('8.2: what DNS64 and we have both synthesized is one address', () => {
+test('8.2: an address synthesized by both DNS64 and us counts once', () => {
   const { last } = resolve({
     connectivity: NAT64,
     replies: [NO_RECORDS, aaaa('a.test', 10, [SYNTHESIZED]), a('a.test', 10, ['192.0.2.1'])],

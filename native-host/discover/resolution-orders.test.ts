@@ -1,4 +1,4 @@
-// Random answers in random orders: where a resolution ends depends on what was answered, never on the order.
+// Random answers in random orders: the result of a resolution depends on the answers, never on their order.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
@@ -22,10 +22,10 @@ const record: fc.Arbitrary<Partial<ServiceRecord>> = fc
     ipv4Hints: fc.uniqueArray(ipv4, { maxLength: 2 }),
     incompatible: fc.constantFrom(false, false, true),
   })
-  // Only an incompatible record can bring this address in, so it must never be seen.
+  // Only an incompatible record can name this address, so it must never appear.
   .map((r) => (r.incompatible ? { ...r, priority: r.priority + 1, ipv6Hints: [FORBIDDEN] } : r));
 
-/** A whole zone: each question is answered, with records or without, or fails. */
+/** A whole zone: each question is answered, with or without records, or fails. */
 const zone: fc.Arbitrary<Reply[]> = fc
   .tuple(
     ...HOSTS.map((host) =>
@@ -65,13 +65,13 @@ const world = fc.record({
   ),
 });
 
-/** The zone's answers, and none for the prefixed names, each after its own delay. */
+/** The zone's answers, and empty ones for the prefixed names, each after its own delay. */
 function delayed(replies: readonly Reply[], delays: readonly number[]): Reply[] {
   const prefixed = HOSTS.slice(0, 2).map((host) => https(`_8443._https.${host}`, 0));
   return [...replies, ...prefixed].map((reply, i) => ({ ...reply, afterMs: delays[i % delays.length] ?? 0 }));
 }
 
-test('the same final list whatever the order of answers, given the same shuffles; the scene holds the rest', () => {
+test('the final list is the same for any order of answers, given the same shuffles', () => {
   fc.assert(
     fc.property(world, ({ replies, delays, random, ...options }) => {
       const runs = delays.map((one) =>
@@ -90,7 +90,7 @@ test('the same final list whatever the order of answers, given the same shuffles
   );
 });
 
-/** The zone without what takes places away again: aliases, hints that give way, and records that name no HTTP/3. */
+/** The zone without what can remove endpoints again: aliases, replaced hints, and records that name no HTTP/3. */
 function lasting(replies: readonly Reply[]): Reply[] {
   const given = { ipv6Hints: [], ipv4Hints: [], alpn: ['h3'], noDefaultAlpn: false };
   return replies.map(({ answer, ...reply }) => {
@@ -100,7 +100,7 @@ function lasting(replies: readonly Reply[]): Reply[] {
   });
 }
 
-test('the first list comes at the latest one resolution delay after the first address that lasts', () => {
+test('the first list comes at most one resolution delay after the first lasting address', () => {
   fc.assert(
     fc.property(world, ({ replies, delays, random, ...options }) => {
       const { lists, log } = resolve({
@@ -115,7 +115,7 @@ test('the first list comes at the latest one resolution delay after the first ad
   );
 });
 
-test('every name of every list was named by the origin, a compatible record, or an alternative', () => {
+test('every name in every list was named by the origin, a compatible record, or an alternative', () => {
   fc.assert(
     fc.property(world, ({ replies, delays, random, ...options }) => {
       const { lists } = resolve({

@@ -28,7 +28,7 @@ test('4.1: "The order in which the queries are sent SHOULD be": HTTPS, AAAA, A',
   assert.deepEqual(resolve({}).queries, ['HTTPS? a.test', 'AAAA? a.test', 'A? a.test']);
 });
 
-test('4.1: a machine with nothing but loopback asks for both families', () => {
+test('4.1: a machine with only loopback queries both families', () => {
   const connectivity = { ...DUAL_STACK, ipv6: false, ipv4: false };
   assert.deepEqual(resolve({ connectivity }).queries, ['HTTPS? a.test', 'AAAA? a.test', 'A? a.test']);
 });

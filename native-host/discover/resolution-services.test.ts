@@ -1,5 +1,5 @@
-// Section 4.2.1 of the Happy Eyeballs v3 draft and what it needs of RFC 9460: aliases, targets, hints, ports, protocols,
-// and records that must be left alone.
+// Section 4.2.1 of the Happy Eyeballs v3 draft and the parts of RFC 9460 that it needs: aliases, targets, hints, ports,
+// protocols, and records that must be ignored.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { a, aaaa, failing, https, IPV6_ONLY, type Reply, resolve } from '../testing/resolution.ts';
@@ -38,7 +38,7 @@ test('4.2.1: "does not consider service information to be received until Service
   assert.ok(log.includes('10 wait until 60') && log.at(-1)?.startsWith('60 start'));
 });
 
-test('RFC 9460, 3: a target elsewhere is tried before the origin itself, if its addresses come within the delay', () => {
+test('RFC 9460, 3: a different target is tried before the origin itself, if its addresses arrive within the delay', () => {
   const record = https('a.test', 10, { alpn: ['h3', 'h2'], target: 'b.test' });
   const withinMs = (afterMs: number) =>
     resolve({
@@ -48,7 +48,7 @@ test('RFC 9460, 3: a target elsewhere is tried before the origin itself, if its 
   assert.deepEqual(withinMs(60), ['60 start h2 2001:db8::1, h2 192.0.2.1']);
 });
 
-test('RFC 9460, 3: a target without the preferred family is waited for until the other one is there', () => {
+test('RFC 9460, 3: a target without the preferred family is awaited until the other family is answered', () => {
   const record = https('a.test', 10, { alpn: ['h3'], target: 'b.test' });
   const { log } = resolve({
     replies: [record, ...ORIGIN, aaaa('b.test', 1, []), a('b.test', 20, ['192.0.2.5'])],
@@ -56,7 +56,7 @@ test('RFC 9460, 3: a target without the preferred family is waited for until the
   assert.ok(log.some((line) => line.startsWith('30 start h3 192.0.2.5, h2 ')));
 });
 
-test('RFC 9460, 7.3: a hint for the target of the preferred family is an address, and is not waited for', () => {
+test('RFC 9460, 7.3: a hint of the preferred family for the target is an address, so the target is not awaited', () => {
   const record = https('a.test', 10, { alpn: ['h3'], target: 'b.test', ipv6Hints: ['2001:db8::7'] });
   const { log } = resolve({ replies: [record, ...ORIGIN, aaaa('b.test', 40, ['2001:db8::5'])] });
   assert.ok(log.some((line) => line.startsWith('10 start h3 2001:db8::7')));
@@ -116,7 +116,7 @@ test('RFC 9460, 2.5.1: an alias to "." says "that the service is not available o
   assert.match(failure?.message ?? '', /no such service/);
 });
 
-test('RFC 9460, 2.4.1: an alias to "." that comes after the start leaves nothing more to try', () => {
+test('RFC 9460, 2.4.1: an alias to "." that arrives after the start leaves nothing more to try', () => {
   const { lists } = resolve({ replies: [https('a.test', 500, ALIAS), ...ORIGIN] });
   assert.deepEqual(
     lists.map(({ endpoints, final }) => [endpoints.length, final]),
@@ -134,7 +134,7 @@ test('4.2.1: hints "SHOULD be considered as positive non-empty answers", and A a
   assert.deepEqual(log.slice(3), ['5 AAAA? svc.test', '5 A? svc.test', '5 start h2 2001:db8::5']);
 });
 
-test('4.2.1: "When those records are received, they replace the hints", each family its own', () => {
+test('4.2.1: "When those records are received, they replace the hints", per family', () => {
   const { log } = resolve({
     replies: [
       https('a.test', 5, { target: 'svc.test', ipv6Hints: ['2001:db8::5'], ipv4Hints: ['192.0.2.5'] }),
@@ -211,7 +211,7 @@ test('RFC 9460, 8: "If the SVCB RRSet contains no compatible RRs, the client wil
   assert.deepEqual(last(https('a.test', 5, { alpn: ['foo'], noDefaultAlpn: true })), FALLBACK);
 });
 
-test('trap: ALPN sets are per HTTPS record, never united', () => {
+test('trap: ALPN sets are per HTTPS record, never merged', () => {
   const one = { target: 'one.test', alpn: ['h3'], noDefaultAlpn: true, ipv6Hints: ['2001:db8::2'] };
   const two = {
     priority: 2,
@@ -263,7 +263,7 @@ test('a record without a port is for the authority\'s own, and "." of a prefixed
   ]);
 });
 
-test('"." of a record that CNAMEs led to is the name that was asked, whose addresses they lead to as well', () => {
+test('if CNAMEs led to a record, its "." is the queried name, whose addresses they lead to as well', () => {
   const behindCname = { owner: 'cdn.test', target: 'cdn.test', alpn: ['h3'] };
   const { log } = resolve({ replies: [https('a.test', 5, behindCname), ...ORIGIN] });
   assert.deepEqual(log.slice(3), [
@@ -272,7 +272,7 @@ test('"." of a record that CNAMEs led to is the name that was asked, whose addre
   ]);
 });
 
-test('RFC 9460, 2.2: a set of records that is rejected whole holds no alias either', () => {
+test('RFC 9460, 2.2: a set of records rejected as a whole contains no alias either', () => {
   const rejected = { incompatible: true, target: 'svc.test' };
   const { queries } = resolve({
     replies: [https('a.test', 5, { ...rejected, ...ALIAS }, rejected), ...ORIGIN],
@@ -280,19 +280,19 @@ test('RFC 9460, 2.2: a set of records that is rejected whole holds no alias eith
   assert.equal(queries.length, 3);
 });
 
-test('5.1.1: an ECH configuration reorders nothing, for we do not use it', () => {
+test('5.1.1: an ECH configuration does not change the order, because we do not use it', () => {
   const plain = { target: 'one.test', alpn: ['h2'], ipv6Hints: ['2001:db8::2'] };
   const ech = { priority: 2, target: 'two.test', alpn: ['h2'], ipv6Hints: ['2001:db8::4'], ech: true };
   assert.deepEqual(last(https('a.test', 5, ech, plain)), ['h2 2001:db8::2', 'h2 2001:db8::4', ...FALLBACK]);
 });
 
-test('an answer of many services costs a bounded number of questions', () => {
+test('an answer with many services causes a bounded number of questions', () => {
   const many = Array.from({ length: 100 }, (_, i) => ({ priority: i + 1, target: `s${i}.test` }));
   const { queries } = resolve({ replies: [https('a.test', 5, ...many), ...ORIGIN] });
   assert.equal(queries.length, 32);
 });
 
-test("services, aliases and alternatives together cost a bounded number of questions, the origin's own first", () => {
+test("services, aliases and alternatives together cause a bounded number of questions, the origin's own first", () => {
   const hosts = Array.from({ length: 32 }, (_, i) => `alt${i}.test`);
   const alternatives = hosts.map((host) => ({
     alpn: 'h3',

@@ -1,5 +1,5 @@
 // Section 4.2 of the Happy Eyeballs v3 draft: when a client moves on to connecting. First its eight timing diagrams,
-// each under the words that introduce it, then the rules between them.
+// each titled with the words that introduce it, then the rules between them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { a, aaaa, failing, https, IPV4_ONLY, IPV6_ONLY, resolve } from '../testing/resolution.ts';
@@ -126,7 +126,7 @@ test('4.2: the delay counts from the first positive address answer, not from ser
   assert.deepEqual(log.slice(3), ['100 wait until 150', `150 ${START_V4}`]);
 });
 
-test('4.2: the delay runs once, however many answers come in while it does', () => {
+test('4.2: the delay runs once, however many answers arrive during it', () => {
   const { log } = resolve({ replies: [a('a.test', 10, V4), aaaa('a.test', 40, V6)] });
   assert.deepEqual(log.slice(3), ['10 wait until 60', `60 start ${BOTH}`]);
 });
@@ -141,7 +141,7 @@ test('4.2: "If only one of IPv6 or IPv4 has a default route, that address family
   assert.deepEqual(log, ['0 HTTPS? a.test', '0 AAAA? a.test', `10 ${START_V6}`]);
 });
 
-test('4.2: an address hint of the other family does not answer for the preferred one', () => {
+test('4.2: an address hint of the other family does not count for the preferred one', () => {
   const { log } = resolve({ replies: [https('a.test', 10, { ipv4Hints: V4 }), aaaa('a.test', 30, V6)] });
   assert.deepEqual(log.slice(3, 6), ['10 wait until 60', '30 wait no more', `30 start ${BOTH}`]);
 });
@@ -154,7 +154,7 @@ test('4.2: "If all answers come back with negative answers, the connection estab
   assert.equal(failure?.message, 'a.test has no address');
 });
 
-test('4.2: an HTTPS query that failed does not make an absent address a failed look-up', () => {
+test('4.2: a failed HTTPS query does not turn a missing address into a failed look-up', () => {
   const { failure } = resolve({
     replies: [failing('HTTPS', 'a.test', 5), aaaa('a.test', 10, []), a('a.test', 20, [])],
   });
@@ -169,7 +169,7 @@ test('4.2: a resolution fails as dns-failed when a family could not be looked up
   assert.equal(failure?.message, 'SERVFAIL');
 });
 
-test('addresses that were taken away before the delay was over: the next one waits for nothing', () => {
+test('addresses withdrawn before the end of the delay: the next one is used without waiting', () => {
   const { log } = resolve({
     alternatives: [{ alpn: 'h3', host: 'b.test', port: 443, maxAgeSeconds: 60, persist: false }],
     replies: [

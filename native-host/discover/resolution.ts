@@ -1,22 +1,22 @@
 // Happy Eyeballs v3 (draft-ietf-happy-happyeyeballs-v3), sections 4, 5, 7 and 8, free of I/O: DNS answers and the time
-// go in; queries, timers and the sorted list of endpoints come out. Each answer is put into the table of questions;
-// then every authority (the origin, and each Alt-Svc alternative) is walked anew over what the table holds, which asks
-// whatever has become necessary and gives groups of endpoints; the groups are sorted as a whole. So nothing depends on
-// the order of answers, and late, changed and expired ones are no cases of their own: where the list comes out as it
-// was, nothing is told. example.test.ts plays a resolution from start to end.
+// in; queries, timers and the sorted list of endpoints out. Each answer is stored in the table of questions; then every
+// authority (the origin, and each Alt-Svc alternative) is walked again over that table, which asks any newly required
+// questions and returns groups of endpoints; all groups are sorted together. So the result does not depend on the order
+// of answers, and late, changed and expired ones need no special cases: an unchanged list is not emitted.
+// example.test.ts walks through a resolution.
 //
-// In (ResolutionEvent, resolution-events.ts): an answer to a query, and timers that were set. Out (ResolutionAction):
-// a query, a timer, the whole list of endpoints each time it changes, or that none will come. Timers: `resolution` is
-// the resolution delay (4.2), `expiry` is when the first answer in use has outlived its TTL (4.4).
+// In (ResolutionEvent, resolution-events.ts): an answer to a query, and timers. Out (ResolutionAction): a query, a
+// timer, the whole list of endpoints whenever it changes, or that there will be none. Timers: `resolution` is the
+// resolution delay (4.2), `expiry` is when the first answer in use expires (4.4).
 //
 // Read next: questions.ts (what was asked and answered), authority.ts (from answers to groups of endpoints), sorting.ts
-// (5), discovery-run.ts (who asks DNS and holds everything against the guard), discovery.ts (what races use of it).
+// (5), discovery-run.ts (asks DNS and applies the guard), discovery.ts (the interface for races).
 //
-// What the draft asks of others than this machine. The race: attempts, their cancelling and their waiting (6, 6.1, 7).
-// The resolver: the choice among DNS servers (4.5). The host cache: keeping history apart by network (5.3). The
-// driver: finding the NAT64 prefix by DNS (8.1); router advertisements take privileges that we do not have. Nobody:
-// processing DNS replies for a second after the race (6), for there is no DNS cache of ours to fill; waiting for
-// records that ECH depends on and grouping by it (5.1, 6.3), for we use no ECH and no DNS that is known to be protected.
+// Parts of the draft implemented elsewhere. The race: attempts, cancellation and pacing (6, 6.1, 7). The resolver:
+// choosing among DNS servers (4.5). The host cache: history separated by network (5.3). The driver: finding the NAT64
+// prefix by DNS (8.1); router advertisements need privileges that we do not have. Not implemented: processing DNS
+// replies for a second after the race (6), because we have no DNS cache to fill; waiting for records that ECH depends
+// on and grouping by it (5.1, 6.3), because we use neither ECH nor DNS known to be protected.
 import { isIP } from 'node:net';
 import type { Alternative } from '@photofinish/shared/web/alt-svc';
 import { addressBytes, addressText, type Family, familyOf } from '../address/address-bytes.ts';
@@ -35,22 +35,22 @@ import { createServiceReader } from './service.ts';
 import { createSorting } from './sorting.ts';
 
 export interface Resolution {
-  /** The first actions; call it once. */
+  /** The first actions; called once. */
   start(nowMs: number): ResolutionAction[];
-  /** Takes an event in and gives the actions it causes; answers to queries that nobody waits for cause none. */
+  /** Returns the actions that an event causes; answers to queries no longer in progress cause none. */
   handle(event: ResolutionEvent, nowMs: number): ResolutionAction[];
 }
 
 /** Recommended by section 4.2. */
 export const RESOLUTION_DELAY_MS = 50;
 
-/** Alternatives that are looked at; each may have a host of its own, and three questions with it. */
+/** Maximum number of alternatives used; each may have a host of its own, which needs three questions. */
 const MOST_ALTERNATIVES = 8;
 
-/** One resolution in so many forgets history, so that clients with different pasts converge (section 5.3). */
+/** One resolution in this many ignores history, so that clients with different histories converge (section 5.3). */
 const HISTORY_IGNORED_ONE_IN = 16;
 
-/** The families to ask for (section 4.1). On a host with nothing but loopback, both: there is nothing to lose. */
+/** The families to query (section 4.1). On a host with only loopback, both: there is nothing to lose. */
 function familiesOf({ ipv6, ipv4, nat64Prefix }: Connectivity): ('ipv6' | 'ipv4')[] {
   const isolated = !ipv6 && !ipv4;
   const families: ('ipv6' | 'ipv4')[] = [];
@@ -59,13 +59,13 @@ function familiesOf({ ipv6, ipv4, nat64Prefix }: Connectivity): ('ipv6' | 'ipv4'
   return families;
 }
 
-/** The alternatives as authorities, in the server's order, each once; hosts that cannot be one are left out. */
+/** The alternatives as authorities, in the server's order, without duplicates and invalid hosts. */
 function alternativeAuthorities(alternatives: readonly Alternative[], originHost: string): Authority[] {
   const authorities = new Map<string, Authority>();
   for (const { host: named, port } of alternatives) {
     const bare = named.startsWith('[') ? named.slice(1, -1) : named;
     if (bare !== named && isIP(bare) === 0) continue;
-    // Servers spell addresses as they like, and one address must not be two places.
+    // Servers may write addresses in any form, and one address must not become two endpoints.
     const host = named === '' ? originHost : isIP(bare) === 0 ? bare : addressText(addressBytes(bare));
     const key = `${host} ${port}`;
     authorities.set(key, { host, port, speaks: ['h3'], source: 'alt-svc' });
@@ -74,8 +74,8 @@ function alternativeAuthorities(alternatives: readonly Alternative[], originHost
 }
 
 /**
- * All groups in order. The best group of each authority is tried as one, for an alternative is another way into the
- * same service; then the other services; the addresses with which no service is associated come last (section 5.2).
+ * All groups in order. The best groups of all authorities are tried as one, because an alternative is another way to
+ * the same service; then the other services; addresses not associated with a service come last (section 5.2).
  */
 function groupsOf(walked: readonly AuthorityEndpoints[]): Endpoint[][] {
   const hasServices = ({ services }: AuthorityEndpoints): boolean => services.length > 0;
@@ -91,14 +91,14 @@ function sameList(a: readonly Endpoint[], b: readonly Endpoint[]): boolean {
   return a.length === b.length && a.every((one, i) => same(one, b[i]));
 }
 
-/** One resolution: what was asked, what was announced, and what is waited for. */
+/** One resolution: its questions, the last list emitted, and pending timers. */
 class ResolutionMachine implements Resolution {
   readonly #options: ResolutionOptions;
   readonly #families: readonly Family[];
   readonly #questions: Questions = createQuestions();
   readonly #walk: Walk;
   readonly #sorted: ReturnType<typeof createSorting>;
-  /** What the alternatives name, and those of it that are looked at. */
+  /** Authorities named by the alternatives, limited to those used. */
   readonly #named: readonly Authority[];
   readonly #alternatives: readonly Authority[];
   readonly #timers = new Map<ResolutionTimer, number | null>();
@@ -140,7 +140,7 @@ class ResolutionMachine implements Resolution {
     this.#actions.push({ type: 'timer', timer, atMs });
   }
 
-  /** The origin first: its questions are asked before those of the alternatives. */
+  /** The origin first, so that its questions are asked before those of the alternatives. */
   #walkAll(): { origin: AuthorityEndpoints; alternatives: AuthorityEndpoints[] } {
     this.#questions.forget();
     const { host, port } = this.#options.origin;
@@ -156,14 +156,14 @@ class ResolutionMachine implements Resolution {
     return familyOf(address) === this.#options.connectivity.preferred;
   }
 
-  /** Whether a host has its answer for a family. */
+  /** Whether a host has been answered for a family. */
   #isAnswered(host: string, family: Family): boolean {
     return isIP(host) !== 0 || this.#questions.ask(host, family === 'ipv6' ? 'AAAA' : 'A').answer !== null;
   }
 
   /**
-   * Whether the best service, where there is one, can be tried before what has no service (RFC 9460 section 3): by an
-   * address of the preferred family, or by another where that one has its negative answer; or by none at all.
+   * Whether the best service, if there is one, can be tried before addresses without a service (RFC 9460 section 3): by
+   * an address of the preferred family, by another if the preferred one has a negative answer, or not at all.
    */
   #isTargetKnown({ bestTarget, services: [best = []] }: AuthorityEndpoints): boolean {
     if (bestTarget === null || best.some((endpoint) => this.#isPreferred(endpoint))) return true;
@@ -173,8 +173,9 @@ class ResolutionMachine implements Resolution {
   }
 
   /**
-   * The first condition set of section 4.2, apart from there being addresses at all. The addresses of the best service's
-   * target are waited for as well: without them HTTP/2 at the origin's own would start before what its record names.
+   * The first set of conditions of section 4.2, except that there are any addresses. The addresses of the best
+   * service's target are awaited as well: without them HTTP/2 at the origin's own addresses would start before what its
+   * record names.
    */
   #hasPreferred(walked: readonly AuthorityEndpoints[], groups: readonly Endpoint[][]): boolean {
     if (!walked.every((w) => w.serviceKnown && this.#isTargetKnown(w))) return false;
@@ -230,7 +231,7 @@ class ResolutionMachine implements Resolution {
   }
 }
 
-/** A machine for one resolution. */
+/** Creates the state machine for one resolution. */
 export function createResolution(options: ResolutionOptions): Resolution {
   return new ResolutionMachine(options);
 }

@@ -1,5 +1,5 @@
-// HTTPS records and addresses as the addon hands them over, whatever a zone holds: no record leads past the guard, and
-// what is read from them keeps its bounds.
+// Arbitrary HTTPS records and addresses as returned by the addon: no record bypasses the guard, and the parsed result
+// keeps its limits.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
@@ -66,7 +66,7 @@ const address = fc.record({ address: fc.oneof(ipv4, ipv6, fc.string()), ttlSecon
 const addresses = fc.array(address, { maxLength: 12 });
 const services = fc.oneof(
   { arbitrary: fc.array(record, { maxLength: 8 }), weight: 60 },
-  // More than anybody may have.
+  // More than the limit.
   { arbitrary: record.map((one) => new Array(200).fill(one)), weight: 1 },
 );
 const answer: fc.Arbitrary<Answer> = fc.oneof(
@@ -81,7 +81,7 @@ const addressesIn = (given: Answer): string[] => {
   return given.services.flatMap(({ ipv4Hints, ipv6Hints }) => [...ipv4Hints, ...ipv6Hints]);
 };
 
-test('whatever a zone holds, only public addresses pass, and what is read is in order', () => {
+test('for any zone contents, only public addresses pass, and the result is sorted', () => {
   fc.assert(
     fc.property(answer, (given) => {
       const guarded = guardAnswer(given, policy, null);
@@ -105,7 +105,7 @@ test('whatever a zone holds, only public addresses pass, and what is read is in 
   );
 });
 
-test('the reader does see services, so that what it makes of them is tested', () => {
+test('the reader does find services, so that its output is really tested', () => {
   const two = new Array(2).fill(serviceRecord('a.test', { alpn: ['h3'] }));
   const read = createServiceReader(() => 0.5)(two);
   assert.equal(read.type === 'services' && read.services.length, 2);

@@ -1,15 +1,15 @@
-// What an HTTPS answer means (RFC 9460): an alias, a service that does not exist, or services in the order in which
-// they are to be tried. One record's parameters are never mixed with another's.
+// Interprets an HTTPS answer (RFC 9460): an alias, a service that does not exist, or services in the order in which to
+// try them. Parameters of different records are never mixed.
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { TransportName } from '@photofinish/shared/race/outcome';
 import { DEFAULT_HTTPS_PORT } from '@photofinish/shared/web/origin';
 
-/** The name that HTTPS records of an authority are published under (RFC 9460 section 9.1). */
+/** The owner name of an authority's HTTPS records (RFC 9460 section 9.1). */
 export function httpsQueryName(host: string, port: number): string {
   return port === DEFAULT_HTTPS_PORT ? host : `_${port}._https.${host}`;
 }
 
-/** A ServiceMode record and the transports that its own ALPN set implies. */
+/** A ServiceMode record and the transports implied by its own ALPN set. */
 export interface Service {
   readonly record: ServiceRecord;
   readonly transports: readonly TransportName[];
@@ -21,8 +21,8 @@ export type ServiceAnswer =
   | { readonly type: 'services'; readonly services: readonly Service[] };
 
 /**
- * The transports of a record that we can speak (section 7.1.2). The default set of https is `http/1.1`, unless the
- * record takes it away (section 9); HTTP/2 and HTTP/1.1 share one TCP attempt, whose handshake chooses.
+ * The transports of a record that we support (section 7.1.2). The default set of https is `http/1.1`, unless the record
+ * removes it (section 9); HTTP/2 and HTTP/1.1 share one TCP attempt, in which ALPN selects one.
  */
 function transportsOf({ alpn, noDefaultAlpn }: ServiceRecord): TransportName[] {
   const transports: TransportName[] = [];
@@ -31,7 +31,7 @@ function transportsOf({ alpn, noDefaultAlpn }: ServiceRecord): TransportName[] {
   return transports;
 }
 
-/** A pseudo-random number for a text: FNV-1a begun from the seed, then the finishing steps of MurmurHash3. */
+/** A pseudo-random number for a text: FNV-1a starting from the seed, then the finalisation of MurmurHash3. */
 function shuffled(seed: number, text: string): number {
   let hash = (0x811c9dc5 ^ seed) >>> 0;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
@@ -40,7 +40,10 @@ function shuffled(seed: number, text: string): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** By priority (section 2.4.1); equals by a shuffle that the seed alone decides, so that sorting again changes nothing. */
+/**
+ * By priority (section 2.4.1); equal priorities in an order determined by the seed alone, so that sorting again changes
+ * nothing.
+ */
 function inOrder(records: readonly ServiceRecord[], seed: number): ServiceRecord[] {
   return records
     .map((record) => {
@@ -67,9 +70,10 @@ function read(records: readonly ServiceRecord[], seed: number): ServiceAnswer {
 
 /**
  * Reads the records of one answer, each answer once. Incompatible records are left out first (sections 2.2 and 8). An
- * AliasMode record makes every ServiceMode record beside it void (section 2.4.1), and one whose target is its own owner
- * says that there is no such service (section 2.5.1). Records whose protocols we do not speak are kept, with no transports,
- * for what they refuse. `random` shuffles equal priorities, the same way for as long as the reader lives.
+ * AliasMode record makes all ServiceMode records beside it void (section 2.4.1), and one whose target is its own owner
+ * says that there is no such service (section 2.5.1). Records whose protocols we do not support are kept without
+ * transports, because of what they exclude. `random` shuffles equal priorities, in the same way for the lifetime of the
+ * reader.
  */
 export function createServiceReader(
   random: () => number,

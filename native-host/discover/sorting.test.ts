@@ -27,7 +27,7 @@ test('5.1: without service information "all answers belong to one group"', () =>
   assert.deepEqual(last([https('a.test', 5)]), ['h2 2001:db8::1', 'h2 192.0.2.1']);
 });
 
-test('5.1: endpoints that share application protocols share a group, and one of two protocols is in both', () => {
+test('5.1: endpoints that share application protocols share a group, and an endpoint with two protocols is in both', () => {
   const services = [
     hinted(1, 'svc1.test', '2001:db8::2', ['h3', 'h2']),
     hinted(2, 'svc2.test', '2001:db8::4'),
@@ -40,7 +40,7 @@ test('5.1: endpoints that share application protocols share a group, and one of 
   ]);
 });
 
-test('5.1.1: "Clients SHOULD avoid grouping and sorting separately" by protocol: a better service goes before HTTP/3', () => {
+test('5.1.1: "Clients SHOULD avoid grouping and sorting separately" by protocol: a better service precedes HTTP/3', () => {
   const services = [hinted(1, 'tcp.test', '2001:db8::2'), hinted(2, 'quic.test', '2001:db8::4', ['h3'])];
   assert.deepEqual(last([https('a.test', 5, ...services)]).slice(0, 2), ['h2 2001:db8::2', 'h3 2001:db8::4']);
 });
@@ -57,7 +57,7 @@ test('5.2: "service-based groups SHOULD then be sorted using the service priorit
   ]);
 });
 
-test('5.2: endpoints of a service "SHOULD be separated into a group": its worse addresses go before the next one\'s', () => {
+test('5.2: endpoints of a service "SHOULD be separated into a group": its worse addresses precede the next service\'s', () => {
   const one = { ...hinted(1, 'one.test', '2001:db8::2'), ipv4Hints: ['192.0.2.2', '192.0.2.3'] };
   assert.deepEqual(last([https('a.test', 5, hinted(2, 'two.test', '2001:db8::4'), one)]), [
     'h2 2001:db8::2',
@@ -78,7 +78,7 @@ test('5.2: "the priority of that SVCB record applies to any A or AAAA records fo
   ]);
 });
 
-test('5.2: groups of "the same priority, the client SHOULD shuffle these groups randomly", and once for all', () => {
+test('5.2: groups of "the same priority, the client SHOULD shuffle these groups randomly", and only once', () => {
   const services = [2, 3, 4].map((n) => hinted(1, `s${n}.test`, `2001:db8::${n}`));
   const orders = new Map<string, number>();
   for (let i = 0; i < 600; i += 1) {
@@ -120,18 +120,18 @@ function firstOf(random: number): string | undefined {
   }).last[0];
 }
 
-test('5.3: addresses of lower round-trip times and used ones first', () => {
+test('5.3: addresses with lower round-trip times, and those used before, come first', () => {
   assert.equal(firstOf(0.5), 'h2 2001:db8::2');
 });
 
-test('5.3: clients "MUST ensure that clients with different historical data will eventually converge": one in 16 forgets', () => {
+test('5.3: clients "MUST ensure that clients with different historical data will eventually converge": one in 16 ignores history', () => {
   const forgetful = Array.from({ length: 160 }, (_, i) => firstOf(i / 160)).filter(
     (e) => e === 'h2 2001:db8::1',
   );
   assert.equal(forgetful.length, 10);
 });
 
-test('rule 1 holds after interleaving: a family without a route is behind the other, not between', () => {
+test('rule 1 still holds after interleaving: a family without a route follows the other, instead of alternating with it', () => {
   const sourceFor = (address: string): string | null => (address.includes(':') ? '2001:db8:f::1' : null);
   const replies = [https('a.test', 5), aaaa('a.test', 5, PAIR), a('a.test', 5, ['192.0.2.1'])];
   assert.deepEqual(resolve({ connectivity: DUAL_STACK, sourceFor, replies }).last, [
@@ -141,7 +141,7 @@ test('rule 1 holds after interleaving: a family without a route is behind the ot
   ]);
 });
 
-test('an endpoint that two services name is tried once, with the better one', () => {
+test('an endpoint named by two services is tried once, with the better one', () => {
   const services = [hinted(1, 'one.test', '2001:db8::2'), hinted(2, 'two.test', '2001:db8::2', ['h3', 'h2'])];
   const { lists } = resolve({ replies: [https('a.test', 5, ...services)] });
   assert.deepEqual(
@@ -150,7 +150,7 @@ test('an endpoint that two services name is tried once, with the better one', ()
   );
 });
 
-test('the system is asked for a route once for each address, however often the list is sorted', () => {
+test('the system is asked for a route once per address, however often the list is sorted', () => {
   let asked = 0;
   const sourceFor = (): string => {
     asked += 1;

@@ -1,5 +1,5 @@
-// Grouped endpoints brought into the one order in which they are to be tried (Happy Eyeballs v3 draft, sections 5.3 and
-// 8.2): each group sorted by destination address and interleaved, IPv4 addresses behind a NAT64 among them.
+// Puts grouped endpoints into the order of attempts (Happy Eyeballs v3 draft, sections 5.3 and 8.2): each group sorted
+// by destination address and interleaved, including IPv4 addresses behind a NAT64.
 import type { TransportName } from '@photofinish/shared/race/outcome';
 import { type Family, familyOf } from '../address/address-bytes.ts';
 import {
@@ -21,7 +21,7 @@ export interface SortingOptions {
   readonly sourceFor: (destination: string) => string | null;
 }
 
-/** An address as DNS gave it: what is connected to, and what it is sorted by. */
+/** An address as received from DNS, the address to connect to, and its sort criteria. */
 interface LocatedEndpoint {
   readonly address: string;
   readonly destination: Destination;
@@ -34,13 +34,13 @@ interface Candidate {
   readonly endpoint: Endpoint;
 }
 
-/** Gives each address's facts, worked out once for all the lists it appears in. */
+/** Returns the facts of an address, computed once for all lists in which it appears. */
 function locator({ nat64Prefix, history, sourceFor }: SortingOptions): (given: string) => LocatedEndpoint {
   const nat64 = nat64Prefix === null ? null : nat64Of(nat64Prefix);
   const known = new Map<string, LocatedEndpoint>();
   const sources = new Map<string, Source>();
 
-  /** Few sources stand for many destinations. */
+  /** Many destinations share few sources. */
   function apart(address: string): Source {
     const source = sources.get(address) ?? sourceOf(address);
     sources.set(address, source);
@@ -50,7 +50,7 @@ function locator({ nat64Prefix, history, sourceFor }: SortingOptions): (given: s
   function locate(given: string): LocatedEndpoint {
     const bare = (familyOf(given) === 'ipv6' && nat64?.desynthesize(given)) || given;
     const direct = sourceFor(bare);
-    // Synthesis is for IPv4 addresses to which no IPv4 route applies (section 8.3), and for no others.
+    // Only IPv4 addresses to which no IPv4 route applies are synthesised (section 8.3).
     const synthesized = direct === null && familyOf(bare) === 'ipv4' ? nat64?.synthesize(bare) : undefined;
     const address = synthesized ?? bare;
     const source = address === bare ? direct : sourceFor(address);
@@ -68,7 +68,7 @@ function locator({ nat64Prefix, history, sourceFor }: SortingOptions): (given: s
   };
 }
 
-/** Tells whether an endpoint is the first of its place and transport. One set for each port and transport. */
+/** Whether an endpoint is the first with its address, port and transport. One set per port and transport. */
 function firsts(): (transport: TransportName, port: number, address: string) => boolean {
   const seen = new Map<number, Set<string>>();
   return (transport, port, address) => {
@@ -81,15 +81,16 @@ function firsts(): (transport: TransportName, port: number, address: string) => 
   };
 }
 
-/** Whether all endpoints are at one address. */
+/** Whether all endpoints have the same address. */
 function isAlone(groups: readonly (readonly Endpoint[])[]): boolean {
   const first = groups.find((group) => group.length > 0)?.[0]?.address;
   return groups.every((group) => group.every(({ address }) => address === first));
 }
 
 /**
- * Sorts groups, best first, into one list without repetitions, as far as a race goes: n log n in the endpoints. Addresses without a route end
- * their group and are not interleaved with the others, so that rule 1 of RFC 6724 still holds after interleaving.
+ * Sorts groups, best first, into one list without duplicates, as far as a race tries it: O(n log n) in the endpoints.
+ * Addresses without a route go to the end of their group and are not interleaved with the others, so that rule 1 of RFC
+ * 6724 still holds after interleaving.
  */
 export function createSorting(
   options: SortingOptions,
@@ -98,12 +99,12 @@ export function createSorting(
   const unsorted = locator({ ...options, sourceFor: () => null });
   return (groups) => {
     const isFirst = firsts();
-    // One address needs no sorting, and asking the system for a source takes a socket.
+    // One address needs no sorting, and querying the system for a source needs a socket.
     const alone = options.nat64Prefix === null && isAlone(groups);
     const locate = alone ? unsorted : located;
     const sorted: Endpoint[] = [];
     for (const group of groups) {
-      // What a race does not come to need not be sorted, and its sources need not be asked for.
+      // Endpoints that a race does not reach need not be sorted, nor their sources queried.
       if (areEnough(sorted)) break;
       const candidates: Candidate[] = [];
       for (const endpoint of group) {
