@@ -22,8 +22,8 @@ const EDITIONS = {
     target: 'chrome123',
     manifest: (input: Manifest) => ({
       ...input,
-      // Races that nobody clicked for need to know that there is no proxy. Chromium takes this permission from the
-      // start or not at all, and it adds no warning to those of the others (measured on 156).
+      // Races that nobody clicked for require that there is no proxy. Chromium does not support this permission as an
+      // optional one, and it adds no warning to those of the others (measured on 156).
       permissions: [...input.permissions, 'proxy'].toSorted(),
       // The key fixes the extension's id, which the helper's manifests name.
       key: EXTENSION_KEY,
@@ -33,15 +33,17 @@ const EDITIONS = {
     target: 'firefox153',
     manifest: ({ minimum_chrome_version: _, ...input }: Manifest) => ({
       ...input,
-      // Steering sets headers by rules; Firefox takes this permission from the start or not at all (measured on 153).
+      // Steering sets headers with rules; Firefox does not support this permission as an optional one (measured on
+      // 153).
       permissions: [...input.permissions, 'declarativeNetRequestWithHostAccess'].toSorted(),
       background: { scripts: ['background.js'], type: 'module' },
       browser_specific_settings: {
         gecko: {
           id: FIREFOX_EXTENSION_ID,
-          // The first that names documents, without which requests and timings of a tab's pages could not be told apart.
+          // The first version with document ids, without which requests and timings of a tab's pages could not be told
+          // apart.
           strict_min_version: '153.0',
-          // Speaking to a native program counts as transmission; it is asked for when the helper is switched on.
+          // Talking to a native program counts as transmission; consent is requested when the helper is switched on.
           data_collection_permissions: { required: ['none'], optional: ['browsingActivity'] },
         },
       },
@@ -50,24 +52,24 @@ const EDITIONS = {
 };
 type Edition = keyof typeof EDITIONS;
 
-/** Pages are folders with a page of their name: `pages/NAME/NAME.html`, its styles and its script. */
+/** Pages are folders containing a page of the same name: `pages/NAME/NAME.html`, its styles and its script. */
 const PAGES = ['popup', 'dashboard', 'devtools', 'panel', 'options', 'welcome', 'verdicts'].filter((name) =>
   existsSync(join(pages, name, `${name}.html`)),
 );
-/** What all pages wear, what those wear that are read from top to bottom, and the parts of the dashboard's. */
+/** Styles of all pages, those of pages read from top to bottom, and the parts of the dashboard's. */
 const STYLES = [
   'ui/theme.css',
   'ui/document.css',
   ...['controls', 'figures', 'tables'].map((part) => `dashboard/${part}.css`),
 ];
-/** Where catalogs are written, room by room; the browser reads one file a language. */
+/** Where the source catalogs are, one file per room; the browser reads one file per language. */
 const CATALOGS = [join(here, '_locales'), join(root, 'shared', '_locales')];
 const ICON_SIZES = [16, 32, 48, 128];
 const MARKS = ['photofinish', 'h3', 'h2', 'h1', 'unknown'];
 
 /**
- * Making a schema has no effect but its result. A bundler cannot know that of a library's calls; told so, it leaves
- * schemas, and the library, out of pages that check nothing.
+ * Creating a schema has no side effects. A bundler cannot know that of a library's calls; when told, it drops schemas,
+ * and the library, from pages that validate nothing.
  */
 const pureSchemas: Plugin = {
   name: 'pure-schemas',
@@ -80,7 +82,7 @@ const pureSchemas: Plugin = {
   },
 };
 
-/** What the popup loads only when it is asked for: a page of its own, so that the popup is one file. */
+/** What the popup loads only on demand: a separate entry, so that the popup itself is one file. */
 const LATER = 'export-file';
 const loadedLater: Plugin = {
   name: 'loaded-later',
@@ -97,12 +99,12 @@ async function bundle(outdir: string, target: string, edition: Edition): Promise
     minify: true,
     target,
     define,
-    // Chooses the edition's own rooms: see `imports` in package.json.
+    // Selects the edition's own implementation: see `imports` in package.json.
     conditions: [edition],
     plugins,
     outdir,
     legalComments: 'none',
-    // Both editions' oldest browsers have them; written as calls they would stay where nothing uses them.
+    // The oldest supported browsers of both editions have them; lowered to calls, unused ones would not be removed.
     supported: { 'regexp-unicode-property-escapes': true },
   };
   const split: BuildOptions = {
@@ -112,9 +114,9 @@ async function bundle(outdir: string, target: string, edition: Edition): Promise
     chunkNames: 'chunks/[name]-[hash]',
   };
   await Promise.all([
-    // Modules with static imports alone, because a service worker may not import() at run time. Apart from the pages,
-    // whose shared chunks would bring it what only they need. `site` is an entry of its own so that the public-suffix
-    // list lands in a chunk that changes only when the list does.
+    // Modules with static imports only, because a service worker must not use import() at run time. Built separately
+    // from the pages, whose shared chunks would add what only they need. `site` is an entry of its own so that the
+    // public-suffix list is in a chunk that changes only when the list does.
     build({
       ...split,
       entryPoints: [
@@ -134,7 +136,7 @@ async function bundle(outdir: string, target: string, edition: Edition): Promise
         })),
       ],
     }),
-    // The one page that somebody waits for: a file of its own is there at once, where shared chunks come in turns.
+    // The one page that a user waits for: a single file loads at once, whereas shared chunks load one after another.
     build({
       ...shared,
       format: 'esm',
@@ -152,7 +154,7 @@ async function bundle(outdir: string, target: string, edition: Edition): Promise
 
 async function copyStatic(outdir: string): Promise<void> {
   const icons = MARKS.flatMap((mark) => ICON_SIZES.map((size) => `icons/${mark}-${size}.png`));
-  // The page that only begins the developer tools has nothing to wear.
+  // The page that only starts the developer tools needs no styles.
   const ofPages = PAGES.flatMap((page) => [`${page}/${page}.html`, `${page}/${page}.css`]).filter((file) =>
     existsSync(join(pages, file)),
   );
@@ -166,7 +168,7 @@ async function copyStatic(outdir: string): Promise<void> {
   }
 }
 
-/** Merges each language's catalogs into the one file that browsers read. Throws when two rooms claim one key. */
+/** Merges each language's catalogs into the one file that browsers read. Throws when two rooms define one key. */
 async function mergeCatalogs(outdir: string): Promise<void> {
   for (const language of (await readdir(join(here, '_locales'))).toSorted()) {
     const merged: Record<string, unknown> = {};
@@ -185,8 +187,8 @@ async function mergeCatalogs(outdir: string): Promise<void> {
 }
 
 /**
- * Builds one edition into `extension/dist/EDITION` from nothing. It is made beside its place and put there whole, so
- * that a build that fails, or a browser that reads meanwhile, never has half of one.
+ * Builds one edition into `extension/dist/EDITION` from scratch. It is built beside its destination and moved there as
+ * a whole, so that neither a failed build nor a browser reading meanwhile ever sees half of one.
  */
 async function buildEdition(edition: Edition): Promise<string> {
   const place = join(here, 'dist', edition);

@@ -1,5 +1,5 @@
-// Draws the toolbar's marks and the product's icon as PNG, so that the committed pictures can always be made again:
-// `node extension/icons/draw.ts [FOLDER]`. One set serves light and dark toolbars, so no theme needs icons of its own.
+// Draws the toolbar's marks and the product's icon as PNG, so that the committed images can be regenerated: `node
+// extension/icons/draw.ts [FOLDER]`. One set serves light and dark toolbars, so no theme needs icons of its own.
 // PHOTOFINISH_CHROMIUM names another Chromium than the distribution's.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
@@ -9,11 +9,11 @@ import { chromium } from 'playwright-core';
 
 const { PHOTOFINISH_CHROMIUM = '/usr/bin/chromium' } = process.env;
 const SIZES_PX = [16, 32, 48, 128] as const;
-/** The pictures' place, or another folder, to look at them first. */
+/** The images' folder, or another one for a preview. */
 const [, , folder = ''] = process.argv;
 const here = folder === '' ? new URL('./', import.meta.url) : pathToFileURL(`${folder}/`);
 
-/** Room for the halo of those that reach the edge of the grid; the square's edges on pixels of 16. */
+/** Room for the halo of marks that reach the edge of the grid; the square's edges fall on pixels at 16 px. */
 const FITS: Record<Mark, string> = {
   h3: '',
   h2: 'translate(8 8) scale(1.037) translate(-8 -8)',
@@ -21,7 +21,7 @@ const FITS: Record<Mark, string> = {
   unknown: 'translate(.5 .4) scale(.94)',
 };
 
-/** White under and around the shape keeps it legible on a dark toolbar and vanishes on a light one. */
+/** White under and around the shape keeps it legible on a dark toolbar and disappears on a light one. */
 function toolbarMark(mark: Mark): string {
   const colour = LIGHT.marks[mark];
   const halo = `<path d="${MARK_SHAPES[mark]}" fill="#fff" stroke="#fff" stroke-width="${mark === 'unknown' ? 3 : 1.5}" stroke-linejoin="round"/>`;
@@ -33,7 +33,7 @@ function toolbarMark(mark: Mark): string {
   return `<g transform="${FITS[mark]}">${halo}${shape}${figure}</g>`;
 }
 
-/** From here on the finish line has room for its squares. */
+/** From this size on, the finish line has room for its squares. */
 const CHEQUERED_FROM_PX = 32;
 
 function finishLine(sizePx: number): string {
@@ -42,10 +42,10 @@ function finishLine(sizePx: number): string {
   return `<path d="${squares}" fill="#fff"/>`;
 }
 
-/** Two lanes and the finish line: the upper one is through it. All edges lie on the grid, so at 16 px on pixels. */
+/** Two lanes and the finish line, crossed by the upper one. All edges are on the grid, so at 16 px on pixels. */
 function productIcon(sizePx: number): string {
   const { h3, h2 } = DARK.marks;
-  // Sets it off from a dark toolbar.
+  // Makes it stand out from a dark toolbar.
   const hairline = 16 / sizePx;
   return `<rect width="16" height="16" rx="3.5" fill="#14181d"/>
     <rect x="${hairline / 2}" y="${hairline / 2}" width="${16 - hairline}" height="${16 - hairline}" rx="${3.5 - hairline / 2}" fill="none" stroke="#fff" stroke-opacity=".4" stroke-width="${hairline}"/>

@@ -1,4 +1,4 @@
-// UTC days as an axis: which there are, which of them get a label, and how they are written.
+// UTC days as an axis: their range, which of them get a label, and how they are written.
 import { catalogLanguage } from '@photofinish/shared/language/catalog';
 
 export const DAY_MS = 86_400_000;
@@ -13,14 +13,14 @@ export function utcDay(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
 }
 
-/** Every UTC day from one to another, both included; empty when they are the wrong way round. */
+/** Every UTC day in a range, both ends included; empty if the ends are reversed. */
 export function daysBetween(fromDay: string, toDay: string): string[] {
   const startMs = dayStartMs(fromDay);
   const count = Math.round((dayStartMs(toDay) - startMs) / DAY_MS) + 1;
   return Array.from({ length: Math.max(0, count) }, (_, i) => utcDay(startMs + i * DAY_MS));
 }
 
-/** A day in the reader's language, with its year only where asked. */
+/** A day in the reader's language, with its year only on request. */
 export function dayWords(day: string, withYear: boolean): string {
   const options = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
   return new Intl.DateTimeFormat(
@@ -35,17 +35,17 @@ export interface DayTick {
   readonly label: string;
 }
 
-/** Up to so many days single days or weeks are labelled; beyond it, months. */
+/** Up to this number of days, single days or weeks are labelled; beyond it, months. */
 const MOST_DAYS_BY_WEEK = 62;
 
 function monthWords(day: string): string {
   const month = { month: 'short', timeZone: 'UTC' } as const;
-  // January says which year begins.
+  // January shows which year begins.
   const options = day.slice(5, 7) === '01' ? { ...month, year: 'numeric' as const } : month;
   return new Intl.DateTimeFormat(catalogLanguage(), options).format(dayStartMs(day));
 }
 
-/** Days that deserve a label, at most `most` of them at even distances: single days, weeks, or first days of months. */
+/** Days that get a label, at most `most` of them at even distances: single days, weeks, or first days of months. */
 export function dayTicks(days: readonly string[], most: number): DayTick[] {
   const limit = Math.max(1, most);
   if (days.length > MOST_DAYS_BY_WEEK) {
@@ -56,7 +56,7 @@ export function dayTicks(days: readonly string[], most: number): DayTick[] {
     return firsts.filter((_, i) => i % every === 0);
   }
   const every = [1, 2, 7, 14, 28].find((step) => days.length / step <= limit) ?? days.length;
-  // Counted from the newest, so that today always has its label.
+  // Counted from the newest, so that today always has a label.
   return days
     .map((day, index) => ({ index, label: dayWords(day, false) }))
     .filter(({ index }) => (days.length - 1 - index) % every === 0);

@@ -1,5 +1,5 @@
-// Distributions of times as empirical cumulative distribution functions: for every time the share of trials that were
-// done by then. Medians stand on the curves; slow trials beyond the axis are counted in words, never dropped silently.
+// Distributions of times as empirical cumulative distribution functions: for every time the share of trials completed
+// by then. Medians are marked on the curves; slow trials beyond the axis are counted in words, never dropped silently.
 import { MARK_LABELS, type Mark } from '@photofinish/shared/drawing/marks';
 import { MUTED, markPaint, PAPER } from '@photofinish/shared/drawing/palette';
 import {
@@ -25,30 +25,30 @@ export interface EcdfSeries {
 export interface EcdfChart extends Omit<Frame, 'heightPx'> {
   /** The first is drawn solid, the second dashed. */
   readonly series: readonly EcdfSeries[];
-  /** The axis' end in milliseconds; the same for charts that stand side by side. */
+  /** The end of the axis in milliseconds; the same for charts shown side by side. */
   readonly maxMs: number;
 }
 
 const START_ROOM = 44;
 const END_ROOM = 16;
 const TOP = 40;
-/** Medians are named above the plot, each on a line of its own so that near ones never touch. */
+/** Medians are labelled above the plot, each on a line of its own so that close ones never overlap. */
 const MEDIAN_LINE = 15;
 const MEDIAN_ROOM = 84;
 const PLOT_HEIGHT = 150;
 const AXIS_ROOM = 22;
 export const ECDF_CHART_HEIGHT = TOP + PLOT_HEIGHT + AXIS_ROOM;
-/** The axis ends where nearly all trials are done, unless the slowest are not far behind. */
+/** The axis ends where nearly all trials are done, unless the slowest are only slightly later. */
 const NEARLY_ALL = 0.95;
 const NOT_FAR = 2;
 const DASHES = [null, '6 3'];
 
-/** Where an axis for these trials ends, in milliseconds. */
+/** Where the axis for these trials ends, in milliseconds. */
 export function ecdfAxisMs(series: readonly EcdfSeries[]): number {
   const ends = series
     .filter(({ valuesMs }) => valuesMs.length > 0)
     .map(({ valuesMs }) => {
-      // Rounded down, so that of a few trials too a single late one is beyond it.
+      // Rounded down, so that even among few trials a single late one is beyond it.
       const nearlyAll = valuesMs[Math.max(1, Math.floor(NEARLY_ALL * valuesMs.length)) - 1] ?? 0;
       return Math.min(percentile(valuesMs, 1), NOT_FAR * nearlyAll);
     });
@@ -72,12 +72,12 @@ function scaleX(chart: Pick<EcdfChart, 'widthPx' | 'maxMs'>): (ms: number) => nu
   return (ms) => START_ROOM + (room * Math.min(ms, chart.maxMs)) / chart.maxMs;
 }
 
-/** The horizontal place of a time. */
+/** The horizontal position of a time. */
 export function ecdfX(chart: Pick<EcdfChart, 'widthPx' | 'maxMs'>, ms: number): number {
   return scaleX(chart)(ms);
 }
 
-/** The time at a horizontal place, within the axis. */
+/** The time at a horizontal position, within the axis. */
 export function ecdfMs(chart: Pick<EcdfChart, 'widthPx' | 'maxMs'>, x: number): number {
   const share = (x - START_ROOM) / (chart.widthPx - START_ROOM - END_ROOM);
   return chart.maxMs * Math.min(1, Math.max(0, share));
@@ -85,7 +85,7 @@ export function ecdfMs(chart: Pick<EcdfChart, 'widthPx' | 'maxMs'>, x: number): 
 
 const y = (share: number): number => TOP + PLOT_HEIGHT * (1 - share);
 
-/** Steps, one for each place on the screen where the curve rises: a thousand trials need no thousand steps. */
+/** Steps, one for each screen position where the curve rises: a thousand trials do not need a thousand steps. */
 function steps(chart: EcdfChart, valuesMs: readonly number[]): string {
   const x = scaleX(chart);
   let d = `M${px(x(0))} ${px(y(0))}`;

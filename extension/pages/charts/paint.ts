@@ -1,16 +1,16 @@
-// What the charts of the dashboard share: how areas are filled, the grid of shares, and samples for their legends.
+// What the dashboard's charts share: how areas are filled, the grid of shares, and samples for their legends.
 import { INK, LINE, MUTED, markPaint, PAPER } from '@photofinish/shared/drawing/palette';
 import { type Attributes, decoration, element, halo, line, px, text } from '@photofinish/shared/drawing/svg';
 import { getMessage } from '../../common/catalog.ts';
 
-/** A text that stays legible where it crosses lines or areas. */
+/** Text that stays legible where it crosses lines or areas. */
 export function haloText(x: number, y: number, words: string, anchor: 'start' | 'middle' | 'end'): string {
   return text(x, y, words, { 'font-weight': 600, fill: INK, 'text-anchor': anchor, ...halo(PAPER) });
 }
 
 const SHARE_TICKS = [0, 0.25, 0.5, 0.75, 1];
 
-/** Lines from one place to another at every quarter, each with its share; `y` is where a share from 0 to 1 stands. */
+/** Horizontal lines at every quarter, each labelled with its share; `y` maps a share from 0 to 1 to its position. */
 export function shareGrid(fromX: number, toX: number, y: (share: number) => number): string {
   const lines = SHARE_TICKS.map((share) => {
     const words = getMessage('dashboardPercent', { value: 100 * share });
@@ -20,12 +20,14 @@ export function shareGrid(fromX: number, toX: number, y: (share: number) => numb
   return lines.join('');
 }
 
-/** How an area is filled: each kind differs in lightness or texture, so that it is told apart on grey paper too. */
+/**
+ * How an area is filled: the kinds differ in lightness or texture, so that they are distinguishable in greyscale too.
+ */
 export type Band = 'h3' | 'older' | 'hidden' | 'plain';
 
 const HATCH_PX = 5;
 
-/** The texture that areas of a drawing refer to; `id` is unique on the page. */
+/** The texture that areas of a drawing refer to; `id` must be unique on the page. */
 export function hatchPattern(id: string): string {
   const attributes = {
     id: `${id}-hatch`,
@@ -37,7 +39,7 @@ export function hatchPattern(id: string): string {
   return element('pattern', attributes, line(`M0 0V${HATCH_PX}`, markPaint('unknown'), 1.6));
 }
 
-/** How a band is filled in the drawing `id`, which holds the pattern. */
+/** The fill of a band in the drawing `id`, which contains the pattern. */
 export function bandFill(band: Band, id: string): Attributes {
   switch (band) {
     case 'h3':
@@ -53,7 +55,7 @@ export function bandFill(band: Band, id: string): Attributes {
 
 const SWATCH_PX = 14;
 
-/** A legend's sample of a band; decoration beside its words. */
+/** A band's sample for a legend; decorative, beside its label. */
 export function bandSwatch(band: Band, id: string): string {
   const square = [SWATCH_PX, SWATCH_PX] as const;
   const size = { x: 0.5, y: 0.5, width: SWATCH_PX - 1, height: SWATCH_PX - 1, rx: 2 };
@@ -62,7 +64,7 @@ export function bandSwatch(band: Band, id: string): string {
   return decoration('swatch', square, square, band === 'hidden' ? hatchPattern(id) : '', area);
 }
 
-/** A legend's sample of a line. */
+/** A line's sample for a legend. */
 export function lineSwatch(dashed = false, paint = INK): string {
   const size = [20, SWATCH_PX] as const;
   return decoration(

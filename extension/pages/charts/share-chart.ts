@@ -1,17 +1,17 @@
-// Shares by day: columns of bands that fill one whole, a line or a reference across them, and under them the number the
-// shares are of. A day without data is a gap: no column, and the line breaks.
+// Shares by day: stacked columns, with a line or a reference across them, and below them the totals that the shares
+// refer to. A day without data is a gap: no column, and the line is interrupted.
 import { INK, LINE, MUTED, PAPER } from '@photofinish/shared/drawing/palette';
 import { drawing, element, FONT_PX, type Frame, line, px, text } from '@photofinish/shared/drawing/svg';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { dayTicks } from './days.ts';
 import { type Band, bandFill, haloText, hatchPattern, shareGrid } from './paint.ts';
 
-/** One day: the bands' counts, and what they are counted of. */
+/** One day: the bands' counts, and the total they are part of. */
 export interface ShareDay {
   /** Counts, in the order of the chart's bands, bottom first. */
   readonly parts: readonly number[];
   readonly of: number;
-  /** Where the line stands, 0 to 1; null: nothing to say that day. */
+  /** The value of the line, 0 to 1; null: none for that day. */
   readonly line: number | null;
 }
 
@@ -21,13 +21,13 @@ export interface ShareChart extends Omit<Frame, 'heightPx'> {
   /** By day; null: nothing was recorded. */
   readonly values: readonly (ShareDay | null)[];
   readonly bands: readonly Band[];
-  /** A share to compare with, 0 to 1, and its words. */
+  /** A share to compare with, 0 to 1, and its label. */
   readonly reference: { readonly share: number; readonly label: string } | null;
   /** What the lower panel counts, for example "requests a day". */
   readonly ofWords: string;
 }
 
-/** The plot's own pixels. */
+/** The plot's layout, in pixels. */
 const START_ROOM = 44;
 const END_ROOM = 12;
 const TOP = 10;
@@ -37,11 +37,11 @@ const PANEL_HEIGHT = 36;
 const AXIS_ROOM = 20;
 export const SHARE_CHART_HEIGHT = TOP + SHARES_HEIGHT + PANEL_GAP + PANEL_HEIGHT + AXIS_ROOM;
 const WIDEST_COLUMN = 32;
-/** Columns this wide or wider stand apart; narrower ones would be mostly air. */
+/** Columns this wide or wider have gaps; narrower ones would be mostly gap. */
 const COLUMN_WITH_AIR = 5;
 const ZERO_HEIGHT = 2;
 const TICK_ROOM = 64;
-/** Up to so many days each value of the line has its dot. */
+/** Up to this number of days each value of the line has a dot. */
 const MOST_DOTS = 31;
 
 interface Place {
@@ -56,7 +56,7 @@ function placeOf(widthPx: number, count: number): Place {
   return { step, column, centre: (index) => START_ROOM + (index + 0.5) * step };
 }
 
-/** The day under a horizontal position, or the nearest one. */
+/** The day at a horizontal position, or the nearest one. */
 export function shareChartIndex(widthPx: number, count: number, x: number): number {
   const { step } = placeOf(widthPx, count);
   return Math.min(count - 1, Math.max(0, Math.floor((x - START_ROOM) / step)));
@@ -83,7 +83,7 @@ function bandPath(chart: ShareChart, place: Place, band: number): string {
     const count = value.parts[band] ?? 0;
     const below = value.parts.slice(0, band).reduce((sum, n) => sum + n, 0);
     const [top, bottom] = [shareY((below + count) / value.of), shareY(below / value.of)];
-    // A ratio of nothing is still something to see, which no data is not.
+    // A ratio of zero is still something to show, unlike missing data.
     if (count === 0) return kind === 'plain' ? column(place, index, bottom - ZERO_HEIGHT, bottom) : '';
     return column(place, index, top, bottom);
   });
@@ -92,7 +92,7 @@ function bandPath(chart: ShareChart, place: Place, band: number): string {
   return element('path', { class: `band ${kind}`, d, ...bandFill(kind, chart.id) });
 }
 
-/** The line over days that follow each other; a day without a value ends it. */
+/** The line over consecutive days; a day without a value interrupts it. */
 function linePath(chart: ShareChart, place: Place): string {
   let pen = 'M';
   const points: string[] = [];
@@ -105,7 +105,7 @@ function linePath(chart: ShareChart, place: Place): string {
     const at = `${px(place.centre(index))} ${px(shareY(value.line))}`;
     const alone = pen === 'M' && (chart.values[index + 1]?.line ?? null) === null;
     points.push(`${pen}${at}`);
-    // A point of no length with round caps is a dot.
+    // A point of zero length with round caps is a dot.
     if (alone || chart.days.length <= MOST_DOTS) dots.push(`M${at}h0`);
     pen = 'L';
   });
@@ -143,7 +143,7 @@ function panelSvg(chart: ShareChart, place: Place): string {
   return base + across(top, '1 3') + labels + words + of;
 }
 
-/** A count short enough for an axis: four figures as they are, more in thousands and millions. */
+/** A count short enough for an axis: up to four digits as they are, larger ones in thousands and millions. */
 function compactNumber(value: number): string {
   if (value < 10_000) return formatNumber(value);
   return value < 1e6

@@ -1,5 +1,5 @@
-// The records of every origin as columns in memory: a hundred thousand rows are sorted and searched as typed arrays,
-// and only the rows on screen ever become objects again. Filled in chunks, in the ledger's own order.
+// The records of all origins as columns in memory: a hundred thousand rows are sorted and searched as typed arrays, and
+// only the visible rows become objects again. Filled in chunks, in the ledger's order.
 
 import { VERDICT_CODES, type VerdictCode } from '@photofinish/shared/race/verdict-schema';
 import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
@@ -9,7 +9,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
 import type { OriginRecord } from '../../common/records/schema.ts';
 
-/** What of a record the table shows. */
+/** The part of a record that the table shows. */
 export type RowRecord = Pick<
   OriginRecord,
   'origin' | 'site' | 'protocol' | 'counts' | 'navigations' | 'lastSeenMs' | 'verdict'
@@ -76,7 +76,7 @@ export interface Columns {
   readonly origins: Origin[];
   readonly siteNames: string[];
   arrays: Arrays;
-  /** Rows below it stand in the ledger's order: by origin, then by site. */
+  /** Rows below it are in the ledger's order: by origin, then by site. */
   sortedSize: number;
   /** What the newest comparison of each origin shows. */
   gains: ReadonlyMap<Origin, Gain>;
@@ -161,7 +161,7 @@ export function rowsOfOrigin(columns: Columns, origin: Origin): number[] {
   return rows;
 }
 
-/** Writes records that changed since, and adds those that are new. */
+/** Writes changed records, and adds new ones. */
 export function update(columns: Columns, records: readonly RowRecord[]): void {
   for (const record of records) {
     const row = findRow(columns, record.origin, record.site);
@@ -170,7 +170,7 @@ export function update(columns: Columns, records: readonly RowRecord[]): void {
   }
 }
 
-/** Writes what comparisons show; origins without one are not measured. */
+/** Writes the results of comparisons; origins without one are not measured. */
 export function writeGains(columns: Columns, gains: ReadonlyMap<Origin, Gain>): void {
   const { gainMs } = columns.arrays;
   columns.gains = gains;
@@ -180,7 +180,7 @@ export function writeGains(columns: Columns, gains: ReadonlyMap<Origin, Gain>): 
   }
 }
 
-/** The row as an object; throws RangeError for a row that is not there. */
+/** The row as an object; throws RangeError if the row does not exist. */
 export function rowAt({ size, origins, siteNames, arrays, gains }: Columns, row: number): Row {
   const origin = origins[row];
   if (origin === undefined || row >= size) throw new RangeError(`no row ${row}`);
@@ -199,7 +199,7 @@ export function rowAt({ size, origins, siteNames, arrays, gains }: Columns, row:
   };
 }
 
-/** Every row by origin and then site, also when some were added out of order: a merge, not a sort. */
+/** Every row by origin and then site, even if some were added out of order: a merge, not a sort. */
 export function rowsByOrigin(columns: Columns): Uint32Array {
   const { origins, size, sortedSize } = columns;
   const siteAt = (row: number) => siteOfRow(columns, row);

@@ -1,5 +1,4 @@
-// Two report files compared: which origins changed, from what to what, and why. The files are read in the page and leave
-// it nowhere.
+// Two report files compared: which origins changed, how, and why. The files are read in the page and never leave it.
 
 import { DIFF_FORMS } from '@photofinish/shared/report/forms';
 import { futureInstantOf, type Report, reportDocumentSchema } from '@photofinish/shared/report/report';
@@ -22,7 +21,7 @@ import { byId, make, saveFile, setText } from '../ui/elements.ts';
 /** Lines drawn; a comparison of everything can have a hundred thousand. */
 const MOST_LINES = 300;
 
-/** The forms a comparison is saved in. */
+/** The formats in which a comparison can be saved. */
 const SAVED = ['html', 'markdown', 'csv'] as const;
 
 type Side = 'before' | 'after';
@@ -30,7 +29,7 @@ type ReadResult =
   | { readonly ok: true; readonly report: Report }
   | { readonly ok: false; readonly why: string };
 
-/** A file's report, or why it is none. */
+/** A file's report, or why it is not one. */
 export function readReport(text: string): ReadResult {
   let document: unknown;
   try {
@@ -49,7 +48,7 @@ export function readReport(text: string): ReadResult {
   return { ok: false, why: getMessage('dashboardNotReport', { where: v.getDotPath(issue) ?? 'schema' }) };
 }
 
-/** Why: the verdict now, and the one before where it was another. */
+/** Why: the current verdict, and the previous one if it was different. */
 export function whyWords({ verdict: { before, after } }: Pick<OriginDiff, 'verdict'>): string {
   if (after === null) return before === null ? '' : verdictText(before);
   if (before === null || before.code === after.code) return verdictText(after);
@@ -168,7 +167,7 @@ function render(diff: ReportDiff): void {
   box.hidden = false;
 }
 
-/** Makes the two places for files; both also take a file that is dropped. */
+/** Creates the two inputs for files; both also accept a dropped file. */
 export function createCompareView(): void {
   const words = byId('compare-words');
   const reports: Partial<Record<Side, Report>> = {};
@@ -205,7 +204,7 @@ export function createCompareView(): void {
     event.preventDefault();
     const files = [...(event.dataTransfer?.files ?? [])];
     const [first, second] = files;
-    // A single file goes where one is missing; of two the first is the one before.
+    // A single file fills the empty side; of two, the first is the earlier report.
     const side = second === undefined && reports.before !== undefined ? 'after' : 'before';
     if (first !== undefined) take(side, first).catch(failed);
     if (second !== undefined) take('after', second).catch(failed);

@@ -1,4 +1,4 @@
-// The conditions of every number on the page, in the open: browser, network, period, and what is counted.
+// The conditions of every number on the page, always visible: browser, network, period, and what is counted.
 
 import { browserVersion } from '../../common/browser.ts';
 import { getMessage } from '../../common/catalog.ts';
@@ -15,7 +15,7 @@ import type { Period, State } from './state.ts';
 let version = '';
 let helper: HelperState | null = null;
 
-/** Begins to ask for browser and helper; `told` hears when one of them is known. */
+/** Starts to query browser and helper; calls `told` when one of them is known. */
 export function watchConditions(told: () => void): void {
   void browserVersion().then((found) => {
     version = found;
@@ -31,7 +31,7 @@ export function watchConditions(told: () => void): void {
   });
 }
 
-/** The network the helper sees now; null while no helper tells. */
+/** The current network according to the helper; null while no helper reports it. */
 function connectedNetwork(): string | null {
   return helper?.state === 'ready' ? helper.network : null;
 }

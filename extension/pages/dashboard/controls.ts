@@ -1,4 +1,4 @@
-// Choices as the platform's own controls: groups of radio buttons that look like one, and drop-down lists.
+// Choices as native controls: groups of radio buttons that look like one control, and drop-down lists.
 import { make, setText } from '../ui/elements.ts';
 
 export interface Entry<Value extends string> {
@@ -6,7 +6,7 @@ export interface Entry<Value extends string> {
   readonly words: string;
 }
 
-/** Fills a fieldset with radio buttons; `set` shows a value without telling anybody. */
+/** Fills a fieldset with radio buttons; `set` shows a value without calling `onChange`. */
 export function choice<Value extends string>(
   fieldset: HTMLElement,
   name: string,
@@ -31,7 +31,7 @@ export function choice<Value extends string>(
   };
 }
 
-/** Fills a list; without `onChange` only its entries are replaced, and what was chosen stays where it can. */
+/** Fills a list; without `onChange` only its entries are replaced, and the selection is kept if possible. */
 export function options<Value extends string>(
   select: HTMLSelectElement,
   entries: readonly Entry<Value>[],
@@ -49,7 +49,7 @@ export function options<Value extends string>(
   if (onChange) select.addEventListener('change', () => onChange(select.value as Value));
 }
 
-/** Puts these lines in place of those before. What had the focus has it again if it stays, else its row's opener. */
+/** Replaces the lines. The focused element is focused again if it remains, otherwise its row's opener. */
 export function replaceLines(body: HTMLElement, lines: readonly HTMLElement[]): void {
   const active = document.activeElement;
   const held = active instanceof HTMLElement && body.contains(active) ? active : null;

@@ -1,5 +1,5 @@
-// The dashboard's entry: what the address asks for, what the ledger has, and who draws it. The ledger is read here in the
-// page; nothing is ever written.
+// The dashboard's entry: what the URL asks for, what the ledger contains, and which view draws it. The ledger is read
+// here in the page, which never writes to it.
 import '../../common/catalog.ts';
 import { getMessage } from '../../common/catalog.ts';
 import { loadNames, type NetworkNames, onNames } from '../../common/network-names.ts';
@@ -31,12 +31,14 @@ let state = readState(location.search, location.hash);
 let totals: readonly Total[] = [];
 let columns: Columns = createColumns();
 let revision = 0;
-/** Whether columns and races hold everything. */
+/** Whether columns and races have been loaded completely. */
 let complete = false;
 let races: readonly RaceSummary[] = [];
 let racesComplete = false;
 
-/** Which parts a change of the state is seen in; the others are left alone, so that a sort is only a sort. */
+/**
+ * Which parts depend on which changes of the state; the others are left alone, so that sorting does not redraw them.
+ */
 const PARTS = ['overview', 'origins', 'verdicts', 'races'] as const;
 type Part = (typeof PARTS)[number];
 const SEEN_IN: Record<keyof State, readonly Part[]> = {
@@ -65,7 +67,7 @@ const origins = createOriginsView({
   detail: (origin, site) => originDetail(ledger, origin, site, periodOf(state, Date.now())),
 });
 
-/** What the state lets through; verdicts are counted over everything but the choice of a verdict. */
+/** What the state selects; verdicts are counted without the verdict filter itself. */
 function filterNow(whole: boolean): Filter {
   const { fromDay, toDay } = periodOf(state, Date.now());
   const { query, site, mark, verdict } = state;
@@ -97,7 +99,7 @@ const draw: Record<Part, () => void> = {
   },
 };
 
-/** Races belong to origins; of a site they are those of the origins it uses. */
+/** Races belong to origins; a site's races are those of the origins it uses. */
 function racesOfSite(site: string): RaceSummary[] {
   const id = columns.siteIds.get(site);
   const used = new Set(columns.origins.filter((_, row) => columns.arrays.site[row] === id));
@@ -121,7 +123,7 @@ function change(changes: Partial<State>): void {
   else drawParts();
 }
 
-/** Only the newest reading counts: an older one that ends later is forgotten. */
+/** Only the newest read counts: an older one that ends later is ignored. */
 let reading = 0;
 async function readTotals(): Promise<void> {
   reading += 1;
@@ -172,14 +174,14 @@ async function open(): Promise<void> {
     drawAll();
   };
   onNames(pageStore, follow);
-  // The background may have to start first; till then networks have their keys.
+  // The background may have to start first; until then networks are shown by key.
   const named = loadNames(pageStore).then(follow, console.error);
   watchConditions(() => renderConditions(state, periodOf(state, Date.now()), totals));
   await Promise.all([loadEverything(), openReports(), named]);
   byId('view').ariaBusy = 'false';
 }
 
-/** Reports and their schemas are no part of the first paint. */
+/** Reports and their schemas are not needed for the first paint. */
 async function openReports(): Promise<void> {
   const [{ createReportView }, { createCompareView }] = await Promise.all([
     import('./report-view.ts'),
@@ -195,7 +197,7 @@ async function openReports(): Promise<void> {
 function wireSections(): void {
   for (const link of document.querySelectorAll<HTMLAnchorElement>('[data-section]'))
     link.addEventListener('click', (event) => {
-      // The fragment holds the state, so the way to a section leaves it alone.
+      // The fragment holds the state, so links to sections must not change it.
       event.preventDefault();
       const section = byId(link.dataset['section'] ?? '');
       section.tabIndex = -1;
@@ -205,7 +207,7 @@ function wireSections(): void {
 }
 
 wireSections();
-// What scrolls sideways can be scrolled by keyboard too.
+// What scrolls horizontally must be scrollable by keyboard too.
 for (const region of document.querySelectorAll<HTMLElement>('.scroll')) region.tabIndex = 0;
 addEventListener('hashchange', () => change(readState(location.search, location.hash)));
 void open()

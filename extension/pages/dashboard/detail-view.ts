@@ -1,5 +1,5 @@
-// What stands beneath an open row: the verdict in words with everything else that was found, what is known of the
-// origin, its own timeline, and its races with their photo finish.
+// What is shown beneath an open row: the verdict in words with all other findings, what is known about the origin, its
+// own timeline, and its races with their photo finish.
 
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatBytes } from '@photofinish/shared/language/markup';
@@ -21,7 +21,7 @@ import { adoptionDrawing } from './overview-view.ts';
 import { raceFigure } from './race-figure.ts';
 import type { Period } from './state.ts';
 
-/** Races drawn at once; the others are counted. */
+/** Races drawn initially; the others are counted. */
 const RACES_DRAWN = 3;
 let opened = 0;
 

@@ -1,4 +1,4 @@
-// A chart as people use it: the drawing at the width there is, a readout that mouse, touch and keyboard move through its
+// An interactive chart: the drawing at the available width, a readout that mouse, touch and keyboard move through its
 // values, a legend, and a table of the same numbers. Time and numbers run left to right in every language.
 
 import { getMessage } from '../../common/catalog.ts';
@@ -11,27 +11,27 @@ export interface Table {
 }
 
 interface LegendEntry {
-  /** SVG of our own drawing. */
+  /** SVG drawn by this extension. */
   readonly swatch: string;
   readonly words: string;
 }
 
-/** What a figure shows; everything is asked for again when its width changes. */
+/** What a figure shows; drawn again when its width changes. */
 export interface Drawing {
   readonly svg: (widthPx: number) => string;
   readonly heightPx: number;
-  /** Values that the readout stops at. */
+  /** Number of values at which the readout stops. */
   readonly count: number;
-  /** The value shown before anybody chose one. */
+  /** The value shown initially. */
   readonly first: number;
   readonly xOf: (index: number, widthPx: number) => number;
   readonly indexAt: (xPx: number, widthPx: number) => number;
   readonly readout: (index: number) => string;
-  /** What moving through the values is called. */
+  /** The label for moving through the values. */
   readonly scrubLabel: string;
   readonly legend: readonly LegendEntry[];
   readonly table: () => Table;
-  /** In place of a drawing when there is nothing to draw. */
+  /** Shown instead of a drawing if there is nothing to draw. */
   readonly nothing: string | null;
 }
 
@@ -41,7 +41,7 @@ export interface Figure {
 
 const NARROWEST_PX = 260;
 
-/** Writes a table of numbers; the first column names the rows. */
+/** Writes a table of numbers; the first column contains the row headers. */
 export function writeTable(table: HTMLTableElement, { head, rows }: Table): void {
   const headRow = make('tr');
   headRow.append(
@@ -72,7 +72,7 @@ function legendElement({ swatch, words }: LegendEntry): HTMLElement {
   return entry;
 }
 
-/** Makes the elements of a figure in `host`, which is empty. */
+/** Creates the elements of a figure in `host`, which must be empty. */
 function makeParts(host: HTMLElement) {
   const readout = make('p', 'readout');
   const plot = make('div', 'plot');
@@ -97,13 +97,13 @@ function makeParts(host: HTMLElement) {
   return { readout, plot, picture, cursor, scrub, nothing, legend, numbers, scroll, table };
 }
 
-/** Makes the figure in `host`, which is empty. */
+/** Creates the figure in `host`, which must be empty. */
 export function createFigure(host: HTMLElement): Figure {
   const { readout, plot, picture, cursor, scrub, nothing, legend, numbers, scroll, table } = makeParts(host);
 
   let current: Drawing | null = null;
   let widthPx = 0;
-  /** Null until somebody moves: then the newest drawing's own choice. */
+  /** Null until the user moves the readout: until then the newest drawing's default. */
   let chosen: number | null = null;
 
   const show = (active: boolean): void => {

@@ -1,4 +1,4 @@
-// The choices at the top: period, network, site and how adoption is counted.
+// The filters at the top: period, network, site and how adoption is counted.
 
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { byId, make } from '../ui/elements.ts';
@@ -19,7 +19,7 @@ export interface Filters {
   render(state: State, period: Period, totals: readonly Total[]): void;
 }
 
-/** Makes the controls; what is chosen is told by `change`. */
+/** Creates the controls; changes are passed to `change`. */
 export function createFilters(change: (changes: Partial<State>) => void): Filters {
   const from = byId<HTMLInputElement>('from');
   const to = byId<HTMLInputElement>('to');
@@ -50,7 +50,7 @@ export function createFilters(change: (changes: Partial<State>) => void): Filter
     (by) => change({ by }),
   );
   const dated = (): void => {
-    // A half-typed date is none; days the wrong way round are not asked for.
+    // A half-typed date is ignored, as are reversed days.
     if (from.value === '' || to.value === '' || from.value > to.value) return;
     change({ period: null, from: from.value, to: to.value, page: 1 });
   };
@@ -70,7 +70,7 @@ export function createFilters(change: (changes: Partial<State>) => void): Filter
       from.max = next.toDay;
       to.min = next.fromDay;
       const networks = new Set(networksOf(totals));
-      // A network that was chosen stays to be seen, also when the period has nothing of it.
+      // A chosen network stays in the list, even if the period has no data for it.
       if (state.network !== null) networks.add(state.network);
       options(network, [
         { value: '', words: getMessage('dashboardAllNetworks') },

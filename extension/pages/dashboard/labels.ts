@@ -1,4 +1,4 @@
-// The dashboard's numbers and names as people read them.
+// The dashboard's numbers and names for display.
 
 import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import type { Mode } from '@photofinish/shared/race/outcome';
@@ -9,7 +9,7 @@ import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
 
 const FINE_PERCENT = 10;
 
-/** A share in percent: whole from ten on, with one decimal below, and never 0 or 100 when it is neither. */
+/** A share in percent: integral from ten on, with one decimal below, and never 0 or 100 unless exact. */
 export function percentWords(part: number, whole: number): string {
   if (whole === 0) return getMessage('dashboardNone');
   const percent = (100 * part) / whole;
@@ -19,7 +19,7 @@ export function percentWords(part: number, whole: number): string {
   return getMessage('dashboardPercent', { value: fine ? Number(percent.toFixed(1)) : Math.round(percent) });
 }
 
-/** HTTP/3 of the known, with what was hidden beside it. */
+/** The share of HTTP/3 among the known, with the number hidden beside it. */
 export function adoptionWords({ h3, known, hidden }: Adoption): string {
   if (known === 0) return getMessage('dashboardAllHidden', { hidden });
   return getMessage('dashboardAdoptionWords', { share: percentWords(h3, known), h3, known, hidden });
@@ -33,7 +33,7 @@ interface Formats {
 
 let made: Formats | null = null;
 
-/** A page of rows writes a hundred times; making a formatter costs more than using it. */
+/** A page of rows formats hundreds of values; creating a formatter costs more than using it. */
 function formats(): Formats {
   const language = catalogLanguage();
   if (made?.language !== language)
@@ -56,7 +56,7 @@ const AGES = [
   ['minute', 60_000],
 ] as const;
 
-/** How long ago an instant is, in its largest whole unit. */
+/** How long ago an instant was, in its largest whole unit. */
 export function agoWords(atMs: number, nowMs: number): string {
   const age = Math.max(0, nowMs - atMs);
   const [unit, sizeMs] = AGES.find(([, ms]) => age >= ms) ?? ['second', 1000];
@@ -67,17 +67,17 @@ export function agoWords(atMs: number, nowMs: number): string {
 
 let names: NetworkNames = new Map();
 
-/** Takes what the user calls networks, for everything that is written from now on. */
+/** Sets the user's names for networks, used for everything written from now on. */
 export function useNames(next: NetworkNames): void {
   names = next;
 }
 
-/** A network by its name, or else its label; without a helper there is none. */
+/** A network by its name, or else its label; without a helper there is neither. */
 export function networkWords(network: string): string {
   return network === NETWORK_UNKNOWN ? getMessage('dashboardNetworkUnknown') : nameOrKey(names, network);
 }
 
-/** A race's mode as the tables name it. */
+/** A race's mode as shown in the tables. */
 export function modeWords(mode: Mode): string {
   return mode === 'compare' ? getMessage('dashboardModeCompare') : getMessage('dashboardModeOther', { mode });
 }

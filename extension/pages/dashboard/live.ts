@@ -1,5 +1,5 @@
-// Keeps an open dashboard up to date: looks every few seconds, while it is seen, whether the ledger changed, and reads
-// only what did. The look costs three small reads.
+// Keeps an open dashboard up to date: while visible, it checks every few seconds whether the ledger changed, and reads
+// only what did. A check costs three small reads.
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { OriginRecord } from '../../common/records/schema.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -19,7 +19,7 @@ export interface Live {
   readonly ledger: Ledger;
   readonly today: () => string;
   readonly known: () => LoadedData;
-  /** The columns were brought up to date; races are given anew. */
+  /** The columns were updated; all races are passed again. */
   readonly changed: (next: { readonly races: readonly RaceSummary[] }) => Promise<void>;
   /** Too much changed, or something was deleted. */
   readonly reload: () => Promise<void>;
@@ -43,7 +43,7 @@ async function readRaced(
 
 async function bringUpToDate(live: Live, before: Pulse, now: Pulse): Promise<void> {
   const { columns, complete, races } = live.known();
-  // Time runs forward: what was newest is gone only when it was deleted.
+  // Time only increases: if the newest is gone, it was deleted.
   const deleted = now.lastSeenMs < before.lastSeenMs || now.lastRaceMs < before.lastRaceMs;
   if (!complete || deleted) return live.reload();
   if (!(await refresh(live.ledger, columns, before.lastSeenMs))) return live.reload();
@@ -56,7 +56,7 @@ async function bringUpToDate(live: Live, before: Pulse, now: Pulse): Promise<voi
   await live.changed({ races: [...newer, ...races] });
 }
 
-/** What the page has loaded, as a look would have found it; it may have changed since, unseen while the tab was. */
+/** The pulse of what the page has loaded; the ledger may have changed since, while the tab was hidden. */
 function loadedPulse({ columns, races }: LoadedData): Pulse {
   const { lastSeenMs } = columns.arrays;
   let newest = 0;
@@ -64,7 +64,7 @@ function loadedPulse({ columns, races }: LoadedData): Pulse {
   return { lastSeenMs: newest, lastRaceMs: races[0]?.atMs ?? 0, all: '' };
 }
 
-/** Begins to look; a page that comes back into view is looked after at once. */
+/** Starts checking; checks at once when the page becomes visible again. */
 export function keepLive(live: Live): void {
   let before: Pulse | null = null;
   let busy = false;

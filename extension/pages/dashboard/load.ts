@@ -1,5 +1,5 @@
-// How the ledger gets into the page: first what the first screen shows, then everything in chunks with pauses in which
-// the page stays alive, and from then on what has changed.
+// How the ledger gets into the page: first what the first screen shows, then everything in chunks with pauses that keep
+// the page responsive, and from then on only changes.
 
 import type { DayTotal, OriginRecord } from '../../common/records/schema.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -8,10 +8,10 @@ import { totalsOfRows } from './overview.ts';
 import { type RaceSummary, summariseRace } from './race-samples.ts';
 import type { Period } from './state.ts';
 
-/** Between two chunks input is handled and frames are painted. */
+/** Between two chunks, input is handled and frames are painted. */
 const CHUNK_ROWS = 4000;
 const RACE_CHUNK = 200;
-/** More changes than this in one look mean reading everything anew. */
+/** If a check finds more changes than this, everything is read again. */
 const MOST_CHANGES = 500;
 
 type DashboardLedger = Pick<
@@ -20,7 +20,7 @@ type DashboardLedger = Pick<
 >;
 export type Total = DayTotal | ReturnType<typeof totalsOfRows>[number];
 
-/** The period's totals, of every site or made of one site's own rows. */
+/** The period's totals, of every site or computed from one site's own rows. */
 export async function loadTotals(
   ledger: Pick<DashboardLedger, 'totals' | 'days'>,
   { fromDay, toDay }: Period,
@@ -37,7 +37,7 @@ function inOrder(records: readonly OriginRecord[]): OriginRecord[] {
   });
 }
 
-/** Enough rows for the first page: the newest, or those of the site that was asked for. */
+/** Enough rows for the first page: the newest, or those of the requested site. */
 export async function loadFirst(
   ledger: Pick<DashboardLedger, 'newestRecords' | 'records'>,
   site: string | null,
@@ -48,7 +48,7 @@ export async function loadFirst(
   return columns;
 }
 
-/** Lets input and painting go first. */
+/** Yields to input and painting. */
 function pause(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -57,12 +57,12 @@ function pause(): Promise<void> {
       resolve();
     };
     requestAnimationFrame(() => port2.postMessage(null));
-    // A hidden page paints no frames, and its loading need not wait for one.
+    // A hidden page paints no frames, so its loading must not wait for one.
     if (document.hidden) port2.postMessage(null);
   });
 }
 
-/** Every record; `progress` hears how many there are so far. */
+/** Every record; `progress` receives the number loaded so far. */
 export async function loadAll(
   ledger: Pick<DashboardLedger, 'eachRecord'>,
   progress: (loaded: number) => void,
@@ -99,12 +99,12 @@ export async function loadRecentRaces(
   return chunk.filter(({ atMs }) => atMs > sinceMs).map(summariseRace);
 }
 
-/** What tells whether the ledger changed since the last look; cheap enough to ask every few seconds. */
+/** What shows whether the ledger changed since the last check; cheap enough to read every few seconds. */
 export interface Pulse {
-  /** 0 when nothing is recorded. */
+  /** 0 if nothing is recorded. */
   readonly lastSeenMs: number;
   readonly lastRaceMs: number;
-  /** Differs whenever anything did. */
+  /** Changes whenever anything does. */
   readonly all: string;
 }
 
@@ -122,7 +122,7 @@ export async function pulseOf(
   return { lastSeenMs, lastRaceMs, all: JSON.stringify([lastSeenMs, lastRaceMs, totals]) };
 }
 
-/** Brings columns up to date; false when too much changed, and everything is to be read anew. */
+/** Updates the columns; false if too much changed, and everything must be read again. */
 export async function refresh(
   ledger: Pick<DashboardLedger, 'newestRecords'>,
   columns: Columns,

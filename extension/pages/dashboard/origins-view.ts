@@ -1,5 +1,5 @@
-// The table of origins and sites: its choices, its page of rows, and the row that is open. Sorting and filtering run on
-// the columns; focus and the open row outlive every redraw.
+// The table of origins and sites: its controls, its page of rows, and the open row. Sorting and filtering work on the
+// columns; focus and the open row survive every redraw.
 import { MARKS, type Mark } from '@photofinish/shared/drawing/marks';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { VERDICT_CODES, type VerdictCode } from '@photofinish/shared/race/verdict-schema';
@@ -17,7 +17,7 @@ import { headingRow, markSorted, nextDirection, originRow, rowKey, siteRow } fro
 export const PAGE_ROWS = 50;
 const SEARCH_PAUSE_MS = 80;
 
-/** A site that is opened from the table of sites shows all of its origins, the most used first. */
+/** A site opened from the table of sites shows all of its origins, the most used first. */
 const OF_SITE: Partial<State> = {
   group: 'origin',
   query: '',
@@ -30,9 +30,9 @@ const OF_SITE: Partial<State> = {
 
 interface OriginsModel {
   readonly columns: Columns;
-  /** Another number whenever the columns changed. */
+  /** Changes whenever the columns change. */
   readonly revision: number;
-  /** Whether the columns hold every record. */
+  /** Whether the columns contain every record. */
   readonly complete: boolean;
   readonly state: State;
   /** What filters the records besides the state: the period. */
@@ -46,7 +46,7 @@ export interface OriginsView {
 
 interface OriginsViewDeps {
   readonly change: (changes: Partial<State>) => void;
-  /** Builds what stands beneath an open row. */
+  /** Creates what is shown beneath an open row. */
   readonly detail: (origin: Origin, site: string) => HTMLElement;
 }
 
@@ -71,7 +71,7 @@ function verdictOptions(): Entry<VerdictCode | ''>[] {
   ];
 }
 
-/** Makes the table; every choice is told by `change` and comes back with the next model. */
+/** Creates the table; every choice is passed to `change` and returns with the next model. */
 export function createOriginsView(deps: OriginsViewDeps): OriginsView {
   return new OriginsSection(deps);
 }
@@ -91,7 +91,7 @@ class OriginsSection implements OriginsView {
   #open: OpenRow | null = null;
   readonly #group: ReturnType<typeof choice<State['group']>>;
   #typed: ReturnType<typeof setTimeout> | undefined;
-  /** Turning a page and opening a row keep the order there is. */
+  /** Turning a page and opening a row reuse the existing order. */
   #ordered: { readonly by: string; readonly rows: Uint32Array } | null = null;
 
   constructor(deps: OriginsViewDeps) {

@@ -1,4 +1,4 @@
-// The overview in the document: headline numbers, adoption over time, and how good the forecasts were.
+// Draws the overview: headline numbers, adoption over time, and how good the forecasts were.
 
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import type { MessageKey } from '../../common/catalog.ts';
@@ -19,7 +19,7 @@ import type { Total } from './load.ts';
 import { adoptionDay, type Overview, overviewOf, type Ratio, ratioDay } from './overview.ts';
 import { BASES, type Basis, type Period, type State } from './state.ts';
 
-/** Look-ups of Firefox's own cache that found a fresh entry: paper P1. */
+/** Share of look-ups in Firefox's own cache that found a fresh entry: paper P1. */
 const FIREFOX_HIT_SHARE = 0.84;
 
 const BASIS_WORDS: Record<Basis, { readonly headline: MessageKey; readonly perDay: MessageKey }> = {
@@ -28,7 +28,7 @@ const BASIS_WORDS: Record<Basis, { readonly headline: MessageKey; readonly perDa
   navigation: { headline: 'dashboardOfNavigations', perDay: 'dashboardNavigationsADay' },
 };
 
-/** A chart by day as a figure; the readout stands at the newest day that has something. */
+/** A chart by day as a figure; the readout starts at the newest day with data. */
 function dayDrawing(
   chart: Omit<ShareChart, 'widthPx'>,
   more: Pick<Drawing, 'readout' | 'legend' | 'table' | 'nothing'>,

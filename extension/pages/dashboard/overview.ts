@@ -1,5 +1,5 @@
-// The ledger's totals as what the overview draws: shares by day, and the sums over the period with their denominators.
-// Pure: rows and a period in, series out. A day without rows is null, never zero.
+// Converts the ledger's totals to what the overview draws: shares by day, and the sums over the period with their
+// denominators. Pure: takes rows and a period, returns series. A day without rows is null, never zero.
 import {
   type Adoption,
   addAdoption,
@@ -93,7 +93,7 @@ export function overviewOf(
   return { days, values, sum: recorded.reduce(plus, NOTHING), recordedDays: recorded.length };
 }
 
-/** The same totals made from single rows, for a part of the ledger that keeps none: one site, one origin. */
+/** The same totals computed from individual rows, for parts of the ledger without totals: one site, one origin. */
 export function totalsOfRows(rows: readonly DayRow[]): (SummedTotals & Pick<DayTotal, 'day' | 'network'>)[] {
   const groups = Map.groupBy(rows, ({ day, network }) => `${day} ${network}`);
   return [...groups.values()].flatMap((own) => {
@@ -117,19 +117,21 @@ export function totalsOfRows(rows: readonly DayRow[]): (SummedTotals & Pick<DayT
   });
 }
 
-/** Adoption as a chart's day: HTTP/3, older and hidden of all answers, the line at HTTP/3 of the known. */
+/**
+ * Adoption as a day of the chart: HTTP/3, older and hidden as shares of all answers, the line at HTTP/3 of the known.
+ */
 export function adoptionDay({ h3, known, hidden }: Adoption): ShareDay | null {
   const of = known + hidden;
   if (of === 0) return null;
   return { parts: [h3, known - h3, hidden], of, line: known === 0 ? null : h3 / known };
 }
 
-/** A ratio as a chart's day. */
+/** A ratio as a day of the chart. */
 export function ratioDay({ hits, of }: Ratio): ShareDay | null {
   return of === 0 ? null : { parts: [hits], of, line: null };
 }
 
-/** The networks that the totals know, the one most used first. */
+/** The networks in the totals, the most used first. */
 export function networksOf(totals: readonly Pick<DayTotal, 'network' | 'counts'>[]): string[] {
   const requests = new Map<string, number>();
   for (const { network, counts } of totals) {

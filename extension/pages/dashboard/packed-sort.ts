@@ -1,14 +1,14 @@
-// Sorting without comparing: each row's key becomes an integer, key and row are packed into one double, and the engine
-// sorts plain numbers. A hundred thousand rows take a few milliseconds, and equal keys keep their order.
+// Sorting without a comparison function: each row's key becomes an integer, key and row are packed into one double, and
+// the engine sorts plain numbers. A hundred thousand rows take a few milliseconds, and the sort is stable.
 
 export type Direction = 'ascending' | 'descending';
 
-/** Doubles hold integers up to 2^53 exactly, and key and row share that room. */
+/** Doubles represent integers up to 2^53 exactly, and key and row share that range. */
 const MOST = Number.MAX_SAFE_INTEGER;
 
 /**
- * The rows ordered by a key, of which only whole numbers are compared. Rows whose key is NaN have nothing to compare and come last either way. Throws
- * RangeError when keys lie too far apart to be packed with that many rows.
+ * The rows ordered by a key, of which only the integer part is compared. Rows whose key is NaN come last in either
+ * direction. Throws RangeError when the range of keys is too large to be packed with that many rows.
  */
 export function orderRows(
   rows: Uint32Array,
@@ -37,7 +37,7 @@ export function orderRows(
   );
 }
 
-/** The place of each row in an order: the inverse of the permutation. */
+/** The position of each row in an order: the inverse permutation. */
 export function ranksOf(order: Uint32Array): Uint32Array {
   const ranks = new Uint32Array(order.length);
   order.forEach((row, rank) => {

@@ -1,4 +1,4 @@
-// One race with its photo finish: the drawing, what its numbers are, and when and how it was run.
+// One race with its photo finish: the drawing, an explanation of its numbers, and when and how it was run.
 
 import { type Lane, laneWords, photoFinish } from '@photofinish/shared/drawing/photo-finish';
 import { photoFinishSvg } from '@photofinish/shared/drawing/photo-finish-svg';
@@ -27,7 +27,7 @@ function laneNumbers(lane: Lane): string[] {
   ];
 }
 
-/** The race as a figure; a race that could not be run says why. */
+/** The race as a figure; for a race that could not be run, the reason. */
 export function raceFigure(race: OriginRace): HTMLElement {
   const figure = make('figure', 'race');
   const caption = make('figcaption');

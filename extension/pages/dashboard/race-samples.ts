@@ -1,5 +1,5 @@
-// Races as numbers: what a comparison's trials measured, what it says of its origin's gain, and the distributions over
-// many. Only `compare` runs give samples: in them each protocol ran alone and nothing was cancelled.
+// Races as numbers: what a comparison's trials measured, its origin's gain, and distributions over many comparisons.
+// Only `compare` races give samples: in them each protocol ran alone and nothing was cancelled.
 
 import type { Mode, OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import type { RacedComparison } from '@photofinish/shared/race/race-pairs';
@@ -7,7 +7,7 @@ import { comparisonOf, wholePairs } from '@photofinish/shared/race/race-pairs';
 import type { Gain } from '@photofinish/shared/verdict/gain';
 import type { Origin } from '@photofinish/shared/web/origin';
 
-/** One race, small enough to keep ten thousand of them. */
+/** One race, small enough to keep ten thousand of them in memory. */
 export interface RaceSummary {
   readonly origin: Origin;
   readonly network: string;
@@ -15,9 +15,9 @@ export interface RaceSummary {
   readonly atMs: number;
   readonly trials: number;
   readonly failed: number;
-  /** What a comparison shows; null: it has too few pairs, or it is none. */
+  /** The result of a comparison; null: it has too few pairs, or the race is not a comparison. */
   readonly comparison: RacedComparison | null;
-  /** What most trials settled on; null for comparisons, and when none settled. */
+  /** The protocol that most trials adopted; null for comparisons, and if none adopted any. */
   readonly adopted: Trial['adopted'];
   /** Pairs of a comparison, complete ones and all; 0 for other modes. */
   readonly pairs: { readonly whole: number; readonly all: number };
@@ -68,7 +68,7 @@ export function summariseRace(race: OriginRace): RaceSummary {
   };
 }
 
-/** What each origin's newest comparison of enough pairs shows; `races` newest first. */
+/** The result of each origin's newest comparison with enough pairs; `races` must be newest first. */
 export function gainsOf(races: readonly RaceSummary[]): Map<Origin, Gain> {
   const gains = new Map<Origin, Gain>();
   for (const { origin, comparison } of races)
@@ -89,7 +89,7 @@ function pooled(samples: readonly Samples[]): Samples {
   return { h3: all('h3'), h2: all('h2') };
 }
 
-/** All complete pairs of the comparisons together, sorted ascending. */
+/** All complete pairs of all comparisons, sorted ascending. */
 export function distributionsOf(races: readonly RaceSummary[]): Distributions {
   const compared = races.filter((race) => race.mode === 'compare');
   return {

@@ -1,4 +1,4 @@
-// Races over all origins or of one: how long each protocol took in comparisons, as distributions, and the list of every
+// Races of all origins or of one: the distribution of how long each protocol took in comparisons, and the list of every
 // race of the period. A line opens its photo finish.
 
 import { markPaint } from '@photofinish/shared/drawing/palette';
@@ -31,9 +31,9 @@ import { type Distributions, distributionsOf, type RaceSummary, type Samples } f
 import type { Period, State } from './state.ts';
 
 const HISTORY_ROWS = 25;
-/** Stops of the readout along the axis. */
+/** Readout positions along the axis. */
 const STOPS = 100;
-/** The list of origins to choose from stays one that can be read. */
+/** Limits the list of origins to a readable length. */
 const MOST_ORIGINS = 200;
 
 interface RacesModel {
@@ -68,7 +68,7 @@ function sidesOf({ h3, h2 }: Samples) {
 
 const QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 1];
 
-/** One distribution of both sides on an axis of its own. */
+/** One distribution of both sides on its own axis. */
 export function ecdfDrawing(distributions: Distributions, kind: Kind, maxMs: number): Drawing {
   const sides = sidesOf(kind.of(distributions));
   const counted = sides.filter(({ valuesMs }) => valuesMs.length > 0);
@@ -143,7 +143,7 @@ function originEntries(races: readonly RaceSummary[]): Entry<string>[] {
   ];
 }
 
-/** What a race came to, in few words. */
+/** A race's result, in few words. */
 export function resultWords({ mode, comparison, adopted, pairs, failed, trials }: RaceSummary): string {
   if (trials === 0) return getMessage('dashboardCouldNotRace');
   if (mode === 'compare') {
@@ -185,7 +185,7 @@ export interface RacesView {
   render(model: RacesModel): void;
 }
 
-/** Makes the section; photo finishes are read from the ledger when they are opened. */
+/** Creates the section; photo finishes are read from the ledger when opened. */
 export function createRacesView(ledger: Pick<Ledger, 'races'>): RacesView {
   return new RacesSection(ledger);
 }

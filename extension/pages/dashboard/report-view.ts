@@ -1,5 +1,5 @@
-// Reports: which sites, in which format, over the period above; made from the ledger by a worker and given to the
-// browser to save. Loaded after the first paint, which needs none of it.
+// Reports: sites and format for the period above, generated from the ledger by a worker and saved by the browser.
+// Loaded after the first paint, which needs none of it.
 
 import { getMessage } from '../../common/catalog.ts';
 import { saveReport } from '../report/export-file.ts';
@@ -8,7 +8,7 @@ import type { MadeReport } from '../report/order.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import type { Period } from './state.ts';
 
-/** Names offered while one is typed; more would be a list nobody reads. */
+/** Names offered while typing; nobody reads a longer list. */
 const OFFERED_SITES = 50;
 
 interface ReportViewDeps {
@@ -23,7 +23,7 @@ function savedWords(made: MadeReport | null): string {
   return getMessage('dashboardReportSaved', { count: made.sites });
 }
 
-/** A chosen site, which a press takes away again. */
+/** A chosen site; clicking it removes it. */
 function siteChip(site: string, onRemove: () => void): HTMLElement {
   const item = make('li');
   const chip = make('button', 'chip');
@@ -39,7 +39,7 @@ function siteChip(site: string, onRemove: () => void): HTMLElement {
   return item;
 }
 
-/** Makes the export; sites are chosen one by one, none chosen means all. */
+/** Creates the export section; sites are chosen one by one, none chosen means all. */
 export function createReportView({ period, siteNames }: ReportViewDeps): void {
   const input = byId<HTMLInputElement>('report-site');
   const list = byId('report-chosen');
@@ -78,7 +78,7 @@ export function createReportView({ period, siteNames }: ReportViewDeps): void {
     if (making) return;
     making = true;
     setText(words, getMessage('dashboardReportBuilding'));
-    // Off for those who look, but not for the keyboard, which would lose its place.
+    // Shown as disabled, but still focusable: otherwise keyboard users would lose their place.
     for (const button of buttons) button.ariaDisabled = 'true';
     try {
       const made = await saveReport({

@@ -1,5 +1,5 @@
-// What of the dashboard the address keeps: every choice stands in the fragment, so that a reload, a bookmark and a return
-// to the page bring it back. `?site=example.org`, as the popup links to, chooses a site.
+// The dashboard's state in the URL: every choice is in the fragment, so that a reload, a bookmark and navigating back
+// restore it. `?site=example.org`, as in the popup's links, selects a site.
 import { MARKS } from '@photofinish/shared/drawing/marks';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { siteSchema } from '@photofinish/shared/web/origin';
@@ -16,7 +16,7 @@ const day = v.pipe(v.string(), v.isoDate());
 const text = v.pipe(v.string(), v.maxLength(300));
 
 const stateSchema = v.object({
-  /** Days up to today; null: `from` and `to` say which. */
+  /** Days up to today; null: `from` and `to` define the period. */
   period: v.fallback(v.nullable(v.pipe(v.number(), v.picklist(PERIODS))), 30),
   from: v.fallback(v.nullable(day), null),
   to: v.fallback(v.nullable(day), null),
@@ -51,13 +51,13 @@ export const FIRST_STATE: State = {
   page: 1,
 };
 
-/** A column that the table of the group does not have is no order for it. */
+/** A column that the table does not have cannot be sorted by. */
 function withFittingSort(state: State): State {
   const keys: readonly string[] = state.group === 'site' ? SITE_KEYS : ORIGIN_KEYS;
   return keys.includes(state.sort) ? state : { ...state, sort: 'seen', direction: 'descending' };
 }
 
-/** A whole period of its own, in order and no longer than the ledger keeps; otherwise the ordinary one. */
+/** A complete custom period, in order and no longer than the ledger's retention; otherwise the default one. */
 function withFittingPeriod(state: State): State {
   if (state.period !== null) return { ...state, from: null, to: null };
   const { from, to } = state;
@@ -66,7 +66,7 @@ function withFittingPeriod(state: State): State {
   return { ...state, period: FIRST_STATE.period, from: null, to: null };
 }
 
-/** The state that an address asks for; whatever it says wrongly is at its default. */
+/** The state that a URL asks for; invalid values get their defaults. */
 export function readState(search: string, hash: string): State {
   const given = new URLSearchParams(hash.replace(/^#/, ''));
   const found: Record<string, unknown> = { ...FIRST_STATE };
@@ -75,14 +75,14 @@ export function readState(search: string, hash: string): State {
   for (const [key, value] of given) {
     if (key === 'page') found[key] = Number(value);
     else if (key === 'period') found[key] = value === 'custom' ? null : Number(value);
-    // An empty value says that nothing is chosen, where the search would choose.
+    // An empty value says that nothing is chosen, overriding the search.
     else if (key === 'site') found[key] = value === '' ? null : value;
     else found[key] = value;
   }
   return withFittingPeriod(withFittingSort(v.parse(stateSchema, found)));
 }
 
-/** The fragment that brings the state back beside the given search; empty for the first state. */
+/** The fragment that restores the state together with the given search; empty for the initial state. */
 export function writeState(search: string, state: State): string {
   const first = readState(search, '');
   const params = new URLSearchParams();
@@ -100,7 +100,7 @@ export interface Period {
   readonly toDay: string;
 }
 
-/** The UTC days that a state chooses, as of now. */
+/** The UTC days that a state selects, as of now. */
 export function periodOf({ period, from, to }: State, nowMs: number): Period {
   if (period === null && from !== null && to !== null) return { fromDay: from, toDay: to };
   const days = period ?? PERIODS[1];

@@ -1,5 +1,5 @@
 // What the table shows, as pure functions over the columns: which rows pass the filters, in which order, and the same
-// by site. A page of the result is all that reaches the document.
+// by site. Only one page of the result reaches the document.
 
 import { MARKS, type Mark, markOf } from '@photofinish/shared/drawing/marks';
 import { VERDICT_CODES, type VerdictCode } from '@photofinish/shared/race/verdict-schema';
@@ -37,13 +37,13 @@ export interface Filter {
   readonly site: string | null;
   readonly mark: Mark | null;
   readonly verdict: VerdictCode | null;
-  /** Seen since, in milliseconds since the epoch. */
+  /** Last seen at or after this, in milliseconds since the epoch. */
   readonly sinceMs: number;
-  /** Seen before. */
+  /** Last seen before this. */
   readonly untilMs: number;
 }
 
-/** Shares are compared to a millionth, gains to a hundredth of a millisecond: keys are integers. */
+/** Shares are compared with a resolution of one millionth, gains of a hundredth of a millisecond: keys are integers. */
 const SHARE_STEPS = 1e6;
 const GAIN_STEPS = 100;
 
@@ -55,7 +55,7 @@ export function filterRows(columns: Columns, filter: Filter): Uint32Array {
   const site = filter.site === null ? null : (siteIds.get(filter.site) ?? -1);
   const mark = filter.mark === null ? null : MARKS.indexOf(filter.mark);
   const verdict = filter.verdict === null ? null : VERDICT_CODES.indexOf(filter.verdict);
-  // A site is looked through once, not for each of its origins.
+  // Each site name is searched once, not for each of its origins.
   const siteMatches = filter.query === '' ? null : siteNames.map((name) => name.includes(filter.query));
   const found = new Uint32Array(size);
   let count = 0;
@@ -77,7 +77,7 @@ function share(part: number, whole: number): number {
   return whole === 0 ? Number.NaN : Math.round((SHARE_STEPS * part) / whole);
 }
 
-/** Places of sites in alphabetical order, by their id. */
+/** Alphabetical positions of sites, by site id. */
 function siteRanks(siteNames: readonly string[]): Uint32Array {
   const ids = siteNames.map((_, id) => id);
   ids.sort((a, b) => ((siteNames[a] ?? '') < (siteNames[b] ?? '') ? -1 : 1));
@@ -114,7 +114,7 @@ function originKey(columns: Columns, key: SortKey): (row: number) => number {
   }
 }
 
-/** The rows in the order asked for. */
+/** The rows in the requested order. */
 export function sortRows(
   columns: Columns,
   rows: Uint32Array,
@@ -139,7 +139,7 @@ export interface SiteColumns {
   readonly lastSeenMs: Float64Array;
 }
 
-/** Sums the rows by their site. */
+/** Sums the rows by site. */
 export function groupBySite({ arrays, siteNames }: Columns, rows: Uint32Array): SiteColumns {
   const empty = () => new Float64Array(siteNames.length);
   const sums = {
@@ -171,7 +171,7 @@ export function groupBySite({ arrays, siteNames }: Columns, rows: Uint32Array): 
   return { names: siteNames, ids, ...sums };
 }
 
-/** The sites in the order asked for. */
+/** The sites in the requested order. */
 export function sortSites(sites: SiteColumns, key: SortKey, direction: Direction): Uint32Array {
   const at = (array: { readonly [index: number]: number }) => (id: number) => array[id] ?? 0;
   const requests = (id: number) => (sites.known[id] ?? 0) + (sites.hidden[id] ?? 0);
@@ -187,7 +187,7 @@ export function sortSites(sites: SiteColumns, key: SortKey, direction: Direction
   return orderRows(sites.ids, keys[key] ?? at(siteRanks(sites.names)), direction);
 }
 
-/** How many of the rows have each verdict; codes without rows are left out. */
+/** How many of the rows have each verdict; codes without rows are omitted. */
 export function countVerdicts({ arrays }: Columns, rows: Uint32Array): Map<VerdictCode, number> {
   const counts = new Uint32Array(VERDICT_CODES.length);
   for (const row of rows) {

@@ -1,4 +1,4 @@
-// The table's lines and headings: from rows of the columns to elements. Only a page of them ever exists.
+// The table's rows and headings: creates elements from rows of the columns, for one page at a time.
 
 import { type Mark, markOf, markSvg } from '@photofinish/shared/drawing/marks';
 import { formatNumber } from '@photofinish/shared/language/catalog';
@@ -19,7 +19,7 @@ interface Heading {
   readonly words: MessageKey;
   readonly title?: MessageKey;
   readonly number?: boolean;
-  /** What a first click asks for: numbers from the largest, words from the first. */
+  /** The direction after a first click: descending for numbers, ascending for text. */
   readonly direction: Direction;
 }
 
@@ -44,7 +44,7 @@ const HEADINGS: Record<SortKey, Heading> = {
   seen: number('dashboardSeen'),
 };
 
-/** What a click on a column's heading asks for. */
+/** The direction after a click on a column's heading. */
 export function nextDirection(
   key: SortKey,
   current: { readonly sort: SortKey; readonly direction: Direction },
@@ -71,7 +71,7 @@ export function headingRow(group: 'origin' | 'site', onSort: (key: SortKey) => v
   return row;
 }
 
-/** Tells which column the rows are ordered by. */
+/** Marks the column by which the rows are sorted. */
 export function markSorted(head: Element, sort: SortKey, direction: Direction): void {
   for (const cell of head.querySelectorAll<HTMLElement>('th')) {
     if (cell.dataset['sort'] === sort) cell.setAttribute('aria-sort', direction);
@@ -81,7 +81,7 @@ export function markSorted(head: Element, sort: SortKey, direction: Direction): 
 
 const marks = new Map<Mark, HTMLElement>();
 
-/** A protocol's mark, drawn once and copied from then on. */
+/** A protocol's mark, drawn once and then cloned. */
 function markPlace(mark: Mark): Node {
   let place = marks.get(mark);
   if (place === undefined) {
@@ -144,7 +144,7 @@ function seenCell(atMs: number, nowMs: number): HTMLTableCellElement {
   return cell;
 }
 
-/** The name a row is known by in the document. */
+/** The key that identifies a row in the document. */
 export function rowKey(origin: string, site: string): string {
   return `${origin} ${site}`;
 }
@@ -180,7 +180,7 @@ export function originRow(row: Row, nowMs: number, open: boolean, onOpen: () => 
   return line;
 }
 
-/** One site with the sums of its origins. A click shows those. */
+/** One site with the sums of its origins. A click shows its origins. */
 export function siteRow(
   sites: SiteColumns,
   id: number,

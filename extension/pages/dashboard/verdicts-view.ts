@@ -1,4 +1,4 @@
-// Verdicts counted: a bar for each, in the words of what it means; a click shows its origins in the table.
+// Counts of verdicts: a bar for each, labelled with its meaning; a click shows its origins in the table.
 
 import type { VerdictCode } from '@photofinish/shared/race/verdict-schema';
 import { verdictMeans } from '@photofinish/shared/verdict/codes';

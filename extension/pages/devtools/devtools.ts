@@ -1,5 +1,5 @@
-// The page that lives, unseen, as long as the developer tools of a tab are open: adds the panel, keeps the list of the
-// tab's requests, and tells it to the background, again whenever that was ended and started anew.
+// The invisible page that lives as long as the developer tools of a tab are open: adds the panel, keeps the list of the
+// tab's requests, and sends it to the background, again whenever the background has been restarted.
 import '../../common/catalog.ts';
 import { getMessage } from '../../common/catalog.ts';
 import {
@@ -11,22 +11,24 @@ import type { HarEntry } from '../../common/inspected/har.ts';
 import { createLog, entryName, type LogEntry, loggedEntry } from '../../common/inspected/log.ts';
 import { type KeptPort, keepPort } from '../ui/background-port.ts';
 
-/** Requests of a moment travel together. */
+/** Requests within this interval are sent together. */
 const BATCH_MS = 100;
 
 const { tabId } = chrome.devtools.inspectedWindow;
 const log = createLog();
-/** The newest of the list that the background has not heard of. */
+/** The newest entries that the background has not received. */
 let waiting: LogEntry[] = [];
 let due = false;
-/** Entries of the log as it was found, by name: one that was still arriving is told of again, and then whole. */
+/**
+ * Entries of the log that existed at startup, by name: one that was still arriving is reported again, then complete.
+ */
 const found = new Map<string, LogEntry>();
-/** Names of what is told of before the log as it was found is here; null from then on. */
+/** Names of entries reported before the existing log was read; null from then on. */
 let early: Set<string> | null = new Set();
 
 type Port = KeptPort<DevtoolsMessage>;
 
-// What is sent over a port that just broke is told again over the next one.
+// What is sent over a port that just broke is sent again over the next one.
 function tell(over: Port, logged: readonly LogEntry[], again: boolean): void {
   for (let start = 0; start < logged.length; start += MAX_INSPECTED_AT_ONCE) {
     const requests = logged.slice(start, start + MAX_INSPECTED_AT_ONCE).map(({ request }) => request);
@@ -77,12 +79,12 @@ chrome.devtools.network.onNavigated.addListener((url) => {
   tellAll(port);
 });
 
-// Empty unless the tools came earlier than the extension, or a page is being loaded just now.
+// Empty unless the tools were open before the extension, or a page is loading just now.
 chrome.devtools.network.getHAR((har) => {
   for (const entry of har.entries as unknown as HarEntry[]) {
     const name = entryName(entry);
     const logged = loggedEntry(entry);
-    // One without an answer yet is told of when it has one.
+    // An entry without an answer is reported once it has one.
     if (logged !== null && early?.has(name) !== true) found.set(name, logged);
   }
   early = null;

@@ -1,4 +1,4 @@
-// What the user calls networks: one field for each that is known, by the ledger, the helper or its name.
+// The user's names for networks: one field for each known network, from the ledger, the helper or an existing name.
 import { adoptionByRequest } from '@photofinish/shared/report/adoption';
 import { MAX_NETWORK_NAME_CHARS, networkNameSchema } from '@photofinish/shared/web/network-name';
 import * as v from 'valibot';
@@ -17,7 +17,7 @@ import { dayWords } from '../charts/days.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { confirm, messageOf } from '../ui/saving.ts';
 
-/** More unnamed ones are hotels of long ago. */
+/** Limits the unnamed ones, most of which are networks the user will not meet again. */
 const UNNAMED_LISTED = 20;
 const FIRST_DAY = '0';
 const LAST_DAY = '9';
@@ -25,14 +25,14 @@ const LAST_DAY = '9';
 /** What is known of a network. */
 export interface KnownNetwork {
   readonly network: string;
-  /** The last day on which anything was recorded, and how many requests in all; null: nothing was. */
+  /** The last day with recorded data, and the total number of requests; null: nothing was recorded. */
   readonly seen: { readonly day: string; readonly requests: number } | null;
   readonly now: boolean;
 }
 
 type NetworkDay = Pick<DayTotal, 'day' | 'network' | 'counts'>;
 
-/** Every network that may be named: the one connected first, then those used last. */
+/** Every network that can be named: the current one first, then the most recently used. */
 export function knownNetworks(
   totals: readonly NetworkDay[],
   names: NetworkNames,
@@ -57,7 +57,7 @@ export function knownNetworks(
     });
 }
 
-/** The name that was written: null for none; undefined for what is no name. */
+/** The name that was entered: null for none; undefined if it is invalid. */
 export function nameFromEntry(entry: string): string | null | undefined {
   if (entry.trim() === '') return null;
   const parsed = v.safeParse(networkNameSchema, entry);
@@ -67,7 +67,7 @@ export function nameFromEntry(entry: string): string | null | undefined {
 let names: NetworkNames = new Map();
 let now: string | null = null;
 let totals: readonly NetworkDay[] = [];
-/** The fields by their networks, which stay as they are while they are written in. */
+/** The fields by network; a field is left alone while it is being edited. */
 const fields = new Map<string, HTMLInputElement>();
 
 async function keep(input: HTMLInputElement, network: string, error: HTMLElement): Promise<void> {
@@ -142,20 +142,20 @@ function show(): void {
   setText(more, left.size === 0 ? '' : getMessage('optionsNetworksMore', { count: left.size }));
 }
 
-/** Takes where the helper says this is; null without one. */
+/** Sets the network reported by the helper; null without a helper. */
 export function showNetworkNow(network: string | null): void {
   if (network === now) return;
   now = network;
   show();
 }
 
-/** Shows every network that is known and keeps the names that are written. */
+/** Shows every known network and saves the names that are entered. */
 export function wireNetworks(): void {
   onNames(pageStore, (next) => {
     names = next;
     show();
   });
-  // To pages in private windows Firefox refuses every database.
+  // Firefox denies databases to pages in private windows.
   const counted = chrome.extension.inIncognitoContext ? [] : openLedger().totals(FIRST_DAY, LAST_DAY);
   void Promise.all([loadNames(pageStore), counted]).then(
     (found) => {

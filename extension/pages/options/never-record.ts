@@ -1,4 +1,4 @@
-// The sites of which nothing is ever recorded: adding one, taking one off the list, by mouse and by keyboard.
+// The sites that are never recorded: adding and removing them by mouse and by keyboard.
 
 import { getMessage } from '../../common/catalog.ts';
 import type { Settings } from '../../common/settings.ts';
@@ -21,7 +21,7 @@ async function remove(button: HTMLElement, site: string): Promise<void> {
   }));
   if (settings === null) return;
   showNeverRecord(settings);
-  // The button is gone: its place in the list keeps the focus, or the field above when none is left.
+  // The button is gone: focus moves to its position in the list, or to the field above if the list is empty.
   const buttons = byId('never-list').querySelectorAll('button');
   (buttons[Math.min(at, buttons.length - 1)] ?? byId('never-site')).focus();
 }
@@ -56,7 +56,7 @@ async function add(): Promise<void> {
   const site = siteFromEntry(entered);
   tell(input, site === null ? getMessage('optionsNeverNoSite') : '');
   if (site === null) return;
-  // Asked of what is stored by then: the list that is shown may not have one that was entered a moment ago.
+  // Applied to the stored list: the displayed one may lack a site added a moment ago.
   const settings = await save(input, ({ neverRecord }) => {
     if (!neverRecord.includes(site)) return { neverRecord: [...neverRecord, site].toSorted() };
     tell(input, getMessage('optionsNeverAlready', { site }));
@@ -64,11 +64,11 @@ async function add(): Promise<void> {
   });
   if (settings === null) return;
   showNeverRecord(settings);
-  // The next one may be on its way already.
+  // The next entry may have been started already.
   if (input.value === entered) input.value = '';
 }
 
-/** Makes the form add what is written. */
+/** Makes the form add what was entered. */
 export function wireNeverRecord(): void {
   byId('never-form').addEventListener('submit', (event) => {
     event.preventDefault();
@@ -76,7 +76,7 @@ export function wireNeverRecord(): void {
   });
 }
 
-/** The registrable domain that the text means; null when it means none. */
+/** The registrable domain that the text refers to; null if there is none. */
 export function siteFromEntry(text: string): string | null {
   const entry = text.trim();
   if (entry === '' || /\s/.test(entry)) return null;
@@ -84,16 +84,16 @@ export function siteFromEntry(text: string): string | null {
   return siteOfUrl(url);
 }
 
-// A list whose rows stay the elements that they are while what they stand for is listed, so that neither the focus nor a
-// press under way is lost when the list changes elsewhere.
+// A list that keeps its rows' elements as long as the items are listed, so that neither focus nor a click in progress
+// is lost when the list changes elsewhere.
 
-/** What of a list's element is used. */
+/** The part of a list's element that is used. */
 export interface RowList<Row> {
   readonly children: { readonly [index: number]: unknown };
   insertBefore(row: Row, before: Row | null): unknown;
 }
 
-/** Gives the function that makes the list show these keys, in this order. */
+/** Returns the function that makes the list show these keys, in this order. */
 export function keepRows<Row extends { remove(): void }>(
   list: () => RowList<Row>,
   make: (key: string) => Row,

@@ -1,4 +1,4 @@
-// A whole number within bounds: saved when it is one, and otherwise told beneath the field, which keeps what was typed.
+// A bounded integer field: saved when valid; otherwise an error is shown below the field, which keeps what was typed.
 
 import { getMessage } from '../../common/catalog.ts';
 import { byId, setText } from '../ui/elements.ts';
@@ -13,7 +13,7 @@ export interface NumberField {
   readonly optional?: boolean;
 }
 
-/** The number that was typed, null unless it is whole and within the bounds. */
+/** The number that was typed; null unless it is an integer within the bounds. */
 export function readNumber(text: string, least: number, most: number): number | null {
   if (!/^\s*\d{1,9}\s*$/.test(text)) return null;
   const number = Number(text);
@@ -28,7 +28,7 @@ export function wireNumber({ id, setting, least, most, optional = false }: Numbe
   input.max = String(most);
   input.addEventListener('change', () => {
     const number = input.validity.badInput ? null : readNumber(input.value, least, most);
-    // What is no number at all leaves the value empty as well.
+    // Input that is not a number also leaves the value empty.
     const cleared = optional && !input.validity.badInput && input.value === '';
     const wrong = number === null && !cleared;
     setText(error, wrong ? getMessage('optionsNotANumber', { least, most }) : '');
@@ -37,7 +37,7 @@ export function wireNumber({ id, setting, least, most, optional = false }: Numbe
   });
 }
 
-/** Shows a value, nothing for null, unless the field is being written in or holds what could not be saved. */
+/** Shows a value, nothing for null, unless the field is being edited or holds what could not be saved. */
 export function showNumber({ id }: NumberField, value: number | null): void {
   const input = byId<HTMLInputElement>(id);
   const writing = document.activeElement === input && input.value !== '';

@@ -1,4 +1,4 @@
-// The options' entry: shows the settings in force, saves each change at once, and follows changes made elsewhere.
+// The options' entry: shows the current settings, saves each change at once, and follows changes made elsewhere.
 import '../../common/catalog.ts';
 import { MAX_START_DELAY_MS } from '@photofinish/shared/port/wire';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
@@ -64,7 +64,7 @@ function show(settings: Settings): void {
   steering.checked = settings.steering;
 }
 
-/** First visits that pages made by themselves, without a race, since the browser started. */
+/** First visits without a user action that were not raced, since the browser started. */
 async function showUnasked({ raceWhen: when }: Settings): Promise<void> {
   const { heldBack } = await loadUnasked(chrome.storage.session);
   byId('unasked').hidden = when !== 'first-visit' || heldBack === 0;
@@ -131,7 +131,7 @@ function wireHelper(): void {
   wireWipe(port.send);
 }
 
-/** Nothing can be changed before what is in force is shown. */
+/** Nothing can be changed before the current settings are shown. */
 async function begin(): Promise<void> {
   try {
     await showStored();
@@ -148,12 +148,15 @@ wireTransfer();
 wireNetworks();
 void begin();
 
-// Private windows: our own switch, and beside it the browser's, which only the user can turn.
+// Private windows: our own switch, and beside it the browser's, which only the user can change.
 
-/** The browser's page about this extension, where it is let into private windows. Firefox opens its own for nobody. */
+/**
+ * The browser's page about this extension, where it can be allowed in private windows. Firefox's own page cannot be
+ * opened by anyone else.
+ */
 const EXTENSION_PAGE = `chrome://extensions/?id=${chrome.runtime.id}`;
 
-/** Shows the switch, and what is still missing for it to do anything. */
+/** Shows the switch, and what is still missing for it to take effect. */
 export async function showPrivateWindows({ privateWindows }: Settings): Promise<void> {
   byId<HTMLInputElement>('private').checked = privateWindows;
   const allowed = await chrome.extension.isAllowedIncognitoAccess();
@@ -164,7 +167,7 @@ export async function showPrivateWindows({ privateWindows }: Settings): Promise<
   byId('private-open').hidden = !missing || BROWSER === 'firefox';
 }
 
-/** Makes the switch save itself, and looks again when the user comes back from the browser's page. */
+/** Makes the switch save itself, and checks again when the user returns from the browser's page. */
 export function wirePrivateWindows(refresh: () => void): void {
   const input = byId<HTMLInputElement>('private');
   input.addEventListener('change', () => void save(input, { privateWindows: input.checked }));

@@ -1,4 +1,4 @@
-// All data out to a file and in from one: the page does it itself, so that a large file never crosses a port.
+// Export and import of all data, done by the page itself, so that a large file never crosses a port.
 
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { pageStore } from '../../common/store/page-store.ts';
@@ -16,20 +16,20 @@ const REFUSALS: Readonly<Record<DataErrorCode, MessageKey>> = {
   'bad-row': 'optionsImportBadRow',
   'future-date': 'optionsImportFuture',
 };
-/** The file's name: the day is the user's own. */
+/** The file's name, with the day in the user's time zone. */
 export function dataFileName(now: Date): string {
   const [year, month, day] = [now.getFullYear(), now.getMonth() + 1, now.getDate()];
   const two = (part: number) => String(part).padStart(2, '0');
   return `photofinish-data-${year}-${two(month)}-${two(day)}.json`;
 }
 
-/** Why a file was not brought in, in words. */
+/** Why a file was not imported, in words. */
 export function importFailure(error: unknown): string {
   const message = messageOf(error);
   return getMessage(error instanceof DataError ? REFUSALS[error.code] : 'optionsImportFailed', { message });
 }
 
-/** Runs one of the two with both buttons off, and says its beginning and its end. */
+/** Runs export or import with both buttons disabled, and announces start and end. */
 async function run(begun: string, work: () => Promise<string>): Promise<void> {
   const buttons = ['export', 'import'].map((id) => byId<HTMLButtonElement>(id));
   for (const button of buttons) button.disabled = true;
@@ -72,7 +72,7 @@ export function wireTransfer(): void {
   byId('import').addEventListener('click', () => input.click());
   input.addEventListener('change', () => {
     const [file] = input.files ?? [];
-    // The same file may be chosen again.
+    // Allows the same file to be chosen again.
     if (file !== undefined)
       void run(getMessage('optionsImporting'), () => imported(file)).then(() => {
         input.value = '';
@@ -80,7 +80,7 @@ export function wireTransfer(): void {
   });
 }
 
-// Asks, one by one, for what an imported file would switch on. The answer that changes nothing is the one at hand.
+// Asks for consent, one by one, to what an imported file would switch on. The default answer changes nothing.
 
 const QUESTIONS: Record<Consent, MessageKey> = {
   races: 'optionsImportAskRaces',
@@ -96,14 +96,14 @@ function ask(consent: Consent, retentionDays: number): Promise<boolean> {
   const answer = new Promise<boolean>((resolve) => {
     dialog.addEventListener('close', () => resolve(dialog.returnValue === consent), { once: true });
   });
-  // Closed by the keyboard it gives what was set before.
+  // When closed with the keyboard, the dialog returns the previous value.
   dialog.returnValue = '';
   byId<HTMLButtonElement>('consent-yes').value = consent;
   dialog.showModal();
   return answer;
 }
 
-/** What the user consents to of what the file wants; its retention is `retentionDays`. */
+/** What the user consents to of what the file requires; its retention is `retentionDays`. */
 async function askConsents(wanted: readonly Consent[], retentionDays: number): Promise<ReadonlySet<Consent>> {
   const given = new Set<Consent>();
   for (const consent of CONSENTS)

@@ -1,4 +1,4 @@
-// Forgetting everything: asked twice, and afterwards said what is gone and whether the helper forgot too.
+// Deleting everything: asks for confirmation, and then reports what was deleted, including at the helper.
 
 import { getMessage } from '../../common/catalog.ts';
 import type { PopupEvent } from '../../common/messages.ts';
@@ -7,7 +7,7 @@ import { byId, setText } from '../ui/elements.ts';
 
 type WipeResult = Extract<PopupEvent, { type: 'wiped' }>;
 
-/** What happened, in words. */
+/** The result, in words. */
 export function wipedWords({ helperRecords, trouble }: WipeResult): string {
   if (trouble !== null) return getMessage('optionsWipeFailed', { message: trouble });
   if (helperRecords === null) return getMessage('optionsWipedWithoutHelper');
@@ -19,17 +19,17 @@ function finish(words: string): void {
   setText(byId('wipe-result'), words);
 }
 
-/** Says how it went. */
+/** Shows the result. */
 export function showWiped(wiped: WipeResult): void {
   finish(wipedWords(wiped));
 }
 
-/** The background went away before it answered. */
+/** The background was terminated before it answered. */
 export function loseWipe(): void {
   if (byId<HTMLButtonElement>('wipe').disabled) finish(getMessage('optionsWipeUnanswered'));
 }
 
-/** Makes the button ask, and the dialog's button do it. */
+/** Makes the button open the dialog, and the dialog's button delete. */
 export function wireWipe(send: (request: PopupRequest) => boolean): void {
   const dialog = byId<HTMLDialogElement>('wipe-dialog');
   const button = byId<HTMLButtonElement>('wipe');

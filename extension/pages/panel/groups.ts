@@ -1,4 +1,4 @@
-// What the panel shows, as pure functions: which requests pass, by origin, in which order, and their sum.
+// What the panel shows, as pure functions: filtering requests, grouping by origin, sorting, and the totals.
 import { type Mark, markOf } from '@photofinish/shared/drawing/marks';
 import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import { median } from '@photofinish/shared/race/statistics';
@@ -19,14 +19,14 @@ export interface Group {
   readonly requests: readonly InspectedRequest[];
   /** Network answers by protocol, the newest protocol first. */
   readonly protocols: readonly { readonly protocol: Protocol; readonly count: number }[];
-  /** Of the newest network answer that has one. */
+  /** Of the newest network answer with a protocol. */
   readonly mark: Mark;
   readonly bytes: number;
-  /** Of network answers; null without any. */
+  /** Median of network answers; null without any. */
   readonly medianMs: number | null;
 }
 
-/** Answers over the network, with a protocol and without, and all others. */
+/** Answers over the network, with and without a known protocol, and all others. */
 export interface Sum {
   readonly h3: number;
   readonly known: number;
@@ -50,7 +50,7 @@ export function passes(request: InspectedRequest, { query, notH3 }: Filter): boo
   const protocol = protocolOf(request);
   if (notH3 && (protocol === null || protocol === 'h3')) return false;
   if (query === '') return true;
-  // The query of an address may name any host.
+  // The query of a URL may contain any host.
   const [address = ''] = request.url.split('?', 1);
   return address.toLowerCase().includes(query);
 }
@@ -88,8 +88,8 @@ function groupOf(origin: Origin, requests: readonly InspectedRequest[]): Group {
 }
 
 /**
- * The requests by origin, in the order in which the page first used each, and each origin's by when they began: browsers
- * tell of them as they end.
+ * The requests by origin, in the order in which the page first used each origin, and each origin's requests by start
+ * time: browsers report them as they end.
  */
 export function groupsOf(requests: readonly InspectedRequest[]): Group[] {
   const lists = new Map<Origin, InspectedRequest[]>();
@@ -108,7 +108,7 @@ function rank(group: Group, key: SortKey): number | string {
     case 'origin':
       return group.origin;
     case 'protocols':
-      // Nothing over the network comes after everything.
+      // Origins without network answers come after all others.
       return group.protocols[0] === undefined
         ? PROTOCOLS.length
         : PROTOCOLS.indexOf(group.protocols[0].protocol);
@@ -135,7 +135,7 @@ function sorted<Item>(
   return ranked.map(({ item }) => item);
 }
 
-/** Groups in the order asked for; without one the page's own first, then by number of requests. */
+/** Groups in the requested order; by default the page's own first, then by number of requests. */
 export function sortGroups(groups: readonly Group[], sorting: Sorting | null, own: Origin | null): Group[] {
   if (sorting === null)
     return groups.toSorted(
@@ -153,7 +153,7 @@ function requestRank(request: InspectedRequest, key: SortKey): number | string {
       return protocol === null ? PROTOCOLS.length : PROTOCOLS.indexOf(protocol);
     }
     case 'requests':
-      // What stands in this column of a request: its method and status.
+      // This column shows a request's method and status.
       return request.status;
     case 'bytes':
       return request.bytes ?? -1;
@@ -162,7 +162,7 @@ function requestRank(request: InspectedRequest, key: SortKey): number | string {
   }
 }
 
-/** An origin's requests in the order asked for; without one, and where they are equal, by when they began. */
+/** An origin's requests in the requested order; by default, and where they are equal, by start time. */
 export function sortRequests(
   requests: readonly InspectedRequest[],
   sorting: Sorting | null,
@@ -170,7 +170,7 @@ export function sortRequests(
   return sorting === null ? requests : sorted(requests, sorting, requestRank);
 }
 
-/** What a press of a column's header asks for: numbers start with the largest, words with the first. */
+/** The sorting after a click on a column's header: first descending for numbers, ascending for text. */
 export function nextSorting(current: Sorting | null, key: SortKey): Sorting {
   if (current?.key === key)
     return { key, direction: current.direction === 'ascending' ? 'descending' : 'ascending' };

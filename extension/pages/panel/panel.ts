@@ -1,5 +1,5 @@
-// The panel of the developer tools: every request of the inspected tab by origin, with its real protocol, and what the
-// background says of each origin. Opened as `panel.html?tab=ID` it shows that tab's, wherever its tools are open.
+// The panel of the developer tools: every request of the inspected tab by origin, with its real protocol, and the
+// background's view of each origin. Opened as `panel.html?tab=ID` it shows that tab, wherever its tools are open.
 import '../../common/catalog.ts';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { browserVersion } from '../../common/browser.ts';
@@ -27,19 +27,19 @@ import {
 import { conditionsWords, emptyWords, summaryWords } from './request-labels.ts';
 import { type GroupRow, makeGroupRow } from './request-rows.ts';
 
-/** What comes in a burst is drawn once. */
+/** A burst of events is drawn once. */
 const DRAW_MS = 50;
 
-/** Absent in a tab of its own. */
+/** Absent when the panel is opened in a browser tab. */
 const tools = chrome.devtools as typeof chrome.devtools | undefined;
 const tabId = inspectedTab();
 const rows = new Map<Origin, GroupRow>();
-/** Origins that the user opened; they stay open over navigations. */
+/** Origins that the user opened; they stay open across navigations. */
 const opened = new Set<Origin>();
 let requests: InspectedRequest[] = [];
 let inspected = tools !== undefined;
 let page: PageView | null = null;
-/** Origins whose race is under way, and why the last one of others came to nothing. */
+/** Origins being raced; below, why the last race of other origins produced no result. */
 let racing: ReadonlySet<Origin> = new Set();
 const failures = new Map<Origin, RaceFailure>();
 let background: BackgroundPort | null = null;
@@ -102,7 +102,7 @@ function drawRows(groups: readonly Group[]): void {
     const failure = failures.get(origin) ?? null;
     row.update({ group, view: views.get(origin) ?? null, sorting, race: { state, failure, helper } });
     row.setOpen(opened.has(group.origin));
-    // Moved only where it stands elsewhere: what has the focus would lose it.
+    // Moved only if it is out of place: moving would make it lose the focus.
     if (before.nextElementSibling !== row.body) before.after(row.body);
     before = row.body;
   }
@@ -149,7 +149,7 @@ function draw(): void {
   }
 }
 
-/** Arrows go from origin to origin, and open and close them, as in the browsers' own trees. */
+/** Arrow keys move between origins, and open and close them, as in the browsers' own trees. */
 function onKey(event: KeyboardEvent): void {
   const openers = [...document.querySelectorAll<HTMLElement>('#table .opener')];
   const at = openers.indexOf(document.activeElement as HTMLElement);
@@ -220,9 +220,9 @@ void browserVersion().then((version) => {
   drawSoon();
 });
 
-// The developer tools have a theme of their own, which need not be the system's: the panel wears theirs.
+// The developer tools have a theme of their own, which may differ from the system's: the panel uses theirs.
 
-/** What browsers call it: `dark`, and several names for light. */
+/** The theme's name in the browser: `dark`, and several names for light. */
 type ThemeName = string;
 
 interface ThemedPanels {
@@ -233,7 +233,7 @@ interface ThemedPanels {
   readonly onThemeChanged?: { addListener(changed: (name: ThemeName) => void): void };
 }
 
-/** Rules of the page's styles that ask for the system's dark theme. */
+/** Rules in the page's styles for the system's dark theme. */
 function darkRules(): CSSMediaRule[] {
   return [...document.styleSheets].flatMap((sheet) =>
     [...sheet.cssRules].filter(
@@ -243,7 +243,7 @@ function darkRules(): CSSMediaRule[] {
   );
 }
 
-/** Follows the tools' theme from now on. */
+/** Follows the theme of the developer tools from now on. */
 export function followToolsTheme(): void {
   const panels = chrome.devtools.panels as unknown as ThemedPanels;
   const rules = darkRules();

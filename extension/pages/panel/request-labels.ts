@@ -1,4 +1,4 @@
-// The panel's words for sums, requests and the states in which there are none. Pure.
+// The panel's texts for totals, requests and empty states. Pure.
 
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { type Protocol, protocolName } from '@photofinish/shared/web/protocol';
@@ -10,7 +10,7 @@ import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
 import { stateWords } from '../ui/origin-state-words.ts';
 import { type Group, protocolOf, type Sum } from './groups.ts';
 
-/** How much of a page's traffic was HTTP/3, in parts that stand side by side. */
+/** How much of a page's traffic was HTTP/3, in parts shown side by side. */
 export function summaryWords({ h3, known, unknown, elsewhere }: Sum): { share: string; rest: string[] } {
   return {
     share: getMessage('devtoolsSummary', { h3, count: known }),
@@ -21,7 +21,7 @@ export function summaryWords({ h3, known, unknown, elsewhere }: Sum): { share: s
   };
 }
 
-/** "h3 12 · h2 3"; a single one without its number, which stands in the next column. */
+/** "h3 12 · h2 3"; a single protocol without its number, which is in the next column. */
 export function protocolsWords({ protocols }: Group): string {
   const [only, ...others] = protocols;
   if (only === undefined) return getMessage('devtoolsNone');
@@ -33,7 +33,7 @@ function shortName(protocol: Protocol): string {
   return protocol === 'unknown' ? protocolName(protocol) : protocol;
 }
 
-/** The protocol of one request; a dash where none carried it. */
+/** The protocol of one request; a dash if no protocol carried it. */
 export function protocolWords(request: InspectedRequest): string {
   const protocol = protocolOf(request);
   return protocol === null ? getMessage('devtoolsNone') : shortName(protocol);
@@ -63,7 +63,7 @@ export function conditionsWords(page: PageView | null, browser: string): string[
   return [...(page.site === null ? [] : [page.site]), browser, where];
 }
 
-/** What to say while there is no request, and whether loading the page again would help, or the options. */
+/** What to show while there are no requests, and whether reloading the page or the options would help. */
 export function emptyWords(
   inspected: boolean,
   tabId: number | null,

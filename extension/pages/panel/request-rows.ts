@@ -1,5 +1,5 @@
-// One origin in the panel's table: a line, and beneath it, once it is opened, its verdict and its requests. Only what is
-// open is in the document, and of that a few hundred at first.
+// One origin in the panel's table: a row, and beneath it, once opened, its verdict and its requests. Only open origins
+// have their requests in the document, initially a few hundred of them.
 
 import { markOf } from '@photofinish/shared/drawing/marks';
 import { formatNumber } from '@photofinish/shared/language/catalog';
@@ -22,27 +22,27 @@ import { deliveryWords, protocolsWords, protocolWords } from './request-labels.t
 
 const MARK_PX = 14;
 const COLUMNS = 6;
-/** Requests of an open origin that are shown at first, and more at each press. */
+/** Number of an open origin's requests shown initially, and added with each click. */
 const ROWS_AT_ONCE = 200;
 
-/** What a row is drawn from. */
+/** The data of a row. */
 interface ShownGroup {
   readonly group: Group;
-  /** What the background says of the origin. */
+  /** The background's view of the origin. */
   readonly view: OriginView | null;
   readonly sorting: Sorting | null;
   readonly race: RaceButton;
 }
 
-/** What the button in an open row says and does now. */
+/** The label and state of the button in an open row. */
 interface RaceButton {
   readonly state: 'racing' | 'idle';
-  /** Why the last race came to nothing; empty: it did not. */
+  /** Why the last race produced no result; empty: it did produce one. */
   readonly failure: RaceFailure | null;
   readonly helper: PageView['helper'];
 }
 
-/** What a row's buttons do. */
+/** The actions of a row's buttons. */
 export interface GroupActions {
   /** The user opened or closed the row. */
   readonly onToggle: (open: boolean) => void;
@@ -53,7 +53,7 @@ export interface GroupActions {
 export interface GroupRow {
   readonly body: HTMLTableSectionElement;
   readonly opener: HTMLButtonElement;
-  /** Shows the origin as it is now. */
+  /** Updates the origin. */
   update(shown: ShownGroup): void;
   setOpen(open: boolean): void;
   readonly isOpen: boolean;
@@ -86,7 +86,7 @@ function makeButton(className: string, onPress: () => void): HTMLButtonElement {
   return button;
 }
 
-/** A line across the whole table. */
+/** A row that spans the whole table. */
 function wideLine(className: string): { line: HTMLElement; cell: HTMLElement } {
   const line = make('tr', className);
   const cell = make('td');
@@ -95,7 +95,7 @@ function wideLine(className: string): { line: HTMLElement; cell: HTMLElement } {
   return { line, cell };
 }
 
-/** The lines of an open origin, brought up to date with as little change as can be. */
+/** The rows of an open origin, updated with as few changes as possible. */
 function makeDetail(body: HTMLElement, { onRace, onOptions }: GroupActions, onMore: () => void) {
   const verdict = wideLine('detail');
   const words = make('p', 'verdict-words');
@@ -179,7 +179,7 @@ export function makeGroupRow(origin: Origin, actions: GroupActions): GroupRow {
     if (open) showDetail();
     else detail.remove();
   };
-  // The button is for keyboards and readers; with a pointer the whole line opens.
+  // The button is for keyboards and screen readers; with a pointer the whole row can be clicked.
   part(body, '.main').addEventListener('click', () => {
     setOpen(!open);
     actions.onToggle(open);

@@ -1,4 +1,4 @@
-// The popup's first answer: which page, which protocol, why, what HTTP/3 gains, and how much of it went over HTTP/3.
+// The top of the popup: which page, which protocol, why, what HTTP/3 gains, and how much of the page came over HTTP/3.
 
 import { MARK_LABELS, markOf } from '@photofinish/shared/drawing/marks';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
@@ -17,7 +17,7 @@ import { writeVerdict } from '../ui/race-line.ts';
 
 const MARK_PX = 24;
 
-/** Writes a line that is only there when it has words. */
+/** Writes a line that is hidden when it is empty. */
 export function writeLine(element: HTMLElement, text: string): void {
   setText(element, text);
   element.hidden = text === '';
@@ -63,7 +63,9 @@ function renderRemedy(remedy: StateWords['remedy']): void {
   button.dataset['action'] = remedy?.action ?? '';
 }
 
-/** What stands above the photo finish: a state's own words, or a verdict. Of a failed page what a race found since. */
+/**
+ * The text above the photo finish: that of a state, or a verdict. For a failed page, the result of a race since then.
+ */
 function told(page: PageView, plain: StateWords | null, main: OriginView | undefined): string | Verdict {
   if (page.state === 'failed' && main !== undefined) {
     const { race, verdict } = main;
@@ -78,7 +80,7 @@ function asideOf(page: PageView, plain: StateWords | null): string {
   return plain !== null || page.verdict === null ? '' : asideWords(page);
 }
 
-/** Where the verdict's words are explained. */
+/** The link to the explanation of the verdict. */
 function renderMeans(main: OriginView | undefined): void {
   const link = byId<HTMLAnchorElement>('verdict-means');
   link.hidden = main === undefined;
@@ -88,7 +90,7 @@ function renderMeans(main: OriginView | undefined): void {
 /** Everything above the photo finish. */
 export function renderAnswer(page: PageView): void {
   const words = stateWords(page.state);
-  // A loading page that is already known keeps its answer.
+  // A loading page that is already known keeps its verdict.
   const plain = words !== null && page.state === 'loading' && page.verdict !== null ? null : words;
   const main = page.origins.find((view) => view.origin === page.origin);
   renderWho(page, plain);
@@ -98,22 +100,25 @@ export function renderAnswer(page: PageView): void {
   else writeVerdict(byId('verdict'), said);
   renderMeans(plain === null || (page.state === 'failed' && page.verdict !== null) ? main : undefined);
   writeLine(byId('aside'), asideOf(page, plain));
-  // A failed page has no table of origins, in which findings stand otherwise.
+  // A failed page has no table of origins, where findings are shown otherwise.
   writeFindings(byId('findings'), page.state === 'failed' ? (main ?? null) : null);
   writeLine(byId('visits'), plain === null || page.state === 'failed' ? visitsWords(page.visits) : '');
   byId('adoption').hidden = plain !== null;
   if (plain === null) renderAdoption(page);
 }
 
-/** Makes the button beside a page's words do what it says. */
+/** Makes the button beside a page's text perform its remedy. */
 export function wireRemedy(run: (action: Remedy) => void): void {
   const button = byId('remedy');
   button.addEventListener('click', () => run(button.dataset['action'] as Remedy));
 }
 
-// What else a verdict found, as a list beneath it.
+// A verdict's other findings, as a list beneath it.
 
-/** What else a verdict found, why the origin has no protocol where the verdict does not say so, and what its race left out. */
+/**
+ * A verdict's other findings, why the origin has no protocol if the verdict does not say so, and what its race left
+ * out.
+ */
 export function findingTexts(view: OriginView): string[] {
   const { verdict, protocol, reason, race } = view;
   const words = reason === null ? '' : reasonWords(protocol, reason);

@@ -1,4 +1,4 @@
-// The cells that every line of the popup's table has, an origin's or a folded site's.
+// The cells of every row of the popup's table, an origin's or a folded site's.
 
 import { markOf } from '@photofinish/shared/drawing/marks';
 import { formatNumber } from '@photofinish/shared/language/catalog';
@@ -11,7 +11,7 @@ import { verdictSign } from './finish.ts';
 
 const MARK_PX = 16;
 
-/** A line as it stands in the table. */
+/** A row of the table. */
 export interface LineParts {
   readonly body: HTMLTableSectionElement;
   readonly main: HTMLElement;
@@ -22,7 +22,7 @@ export interface LineParts {
   >;
 }
 
-/** What the cells of a line are written from. */
+/** The contents of a row's cells. */
 export interface CellWords {
   readonly protocol: OriginView['protocol'];
   readonly reason: OriginView['reason'];
@@ -32,7 +32,7 @@ export interface CellWords {
   readonly race: { readonly text: string; readonly title: string };
 }
 
-/** A new line, with nothing in it yet. */
+/** A new, empty row. */
 export function makeLine(): LineParts {
   const body = copyOf<HTMLTableSectionElement>('row');
   return {
@@ -59,7 +59,7 @@ function writeForecast(cell: HTMLElement, { result, text, title }: ForecastScore
   cell.replaceChildren(verdictSign(result, text));
 }
 
-/** Writes the cells; only what differs is touched. */
+/** Writes the cells; only differences are written. */
 export function writeCells(cells: LineParts['cells'], words: CellWords): void {
   const { protocol, reason, counts, requests, forecast, race } = words;
   const tag = protocolTag(counts, protocol, reason);

@@ -1,4 +1,4 @@
-// *Export report*: a small menu (what, in which format), and the file that the page makes itself.
+// *Export report*: a small menu (scope and format), and the file, which the page generates itself.
 
 import { getMessage } from '../../common/catalog.ts';
 import { EXPORT_FORMATS, type ExportFormat, FORMATS } from '../report/export-names.ts';
@@ -17,7 +17,7 @@ async function save(site: string | null, format: ExportFormat): Promise<void> {
   setText(words, getMessage('popupExportBuilding'));
   showFailure('');
   try {
-    // Firefox gives pages in private windows a storage of their own, which is empty.
+    // Firefox gives pages in private windows a separate storage, which is empty.
     if (chrome.extension.inIncognitoContext) throw new Error(getMessage('popupExportPrivate'));
     const { saveReport } = await import('../report/export-file.ts');
     const made = await saveReport({
@@ -82,7 +82,7 @@ function group(label: string, site: string | null): HTMLElement {
   return element;
 }
 
-/** The menu's contents for the site in view; without a site only the report of all. */
+/** The menu's contents for the site in view; without a site only the report of all sites. */
 export function renderExport(site: string | null): void {
   if (shownSite === site) return;
   shownSite = site;
@@ -90,7 +90,7 @@ export function renderExport(site: string | null): void {
   const focused = menu.contains(document.activeElement);
   const groups = site === null ? [] : [group(getMessage('popupExportThis'), site)];
   menu.replaceChildren(...groups, group(getMessage('popupExportAll'), null));
-  // It may be open while the page that it is about comes to be known.
+  // The menu may be open when the page's site becomes known.
   if (focused) menu.querySelector<HTMLElement>('[role=menuitem]')?.focus();
 }
 

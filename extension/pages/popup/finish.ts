@@ -11,7 +11,7 @@ import { capitalSentence, forecastWords, unmeasuredWords } from '../ui/format.ts
 import { type RaceFailure, raceButton } from '../ui/race-line.ts';
 import { type LiveRace, liveFinish } from './live.ts';
 
-/** A race that the user sees running, with what was known when it began. */
+/** A running race shown to the user, with what was known when it began. */
 export interface RaceInView {
   readonly live: LiveRace;
   /** When the race before it began; a newer one in the page's view is this race's result. */
@@ -19,18 +19,18 @@ export interface RaceInView {
   readonly cancelling: boolean;
 }
 
-/** Races under way, those that wait for their turn, and the last failure, by origin. */
+/** Running races, queued races, and the last failure, by origin. */
 export interface RaceBoard {
   readonly running: ReadonlyMap<Origin, RaceInView>;
   readonly waiting: ReadonlySet<Origin>;
   readonly failures: ReadonlyMap<Origin, RaceFailure>;
 }
 
-/** Where there is room for a drawing: the popup's width less its margins. */
+/** The width available for a drawing: the popup's width less its margins. */
 const DRAWING_PX = 488;
 const MARGINS_PX = 32;
 
-/** The width of a drawing that is inset by so much: in a tab of its own the popup may be narrower than it is made for. */
+/** The width of a drawing with this inset: in a browser tab the popup may be narrower than its intended width. */
 export function widthOf(insetPx = 0): number {
   const inTab = document.documentElement.classList.contains('in-tab');
   const widthPx = inTab
@@ -39,13 +39,13 @@ export function widthOf(insetPx = 0): number {
   return widthPx - insetPx;
 }
 
-/** What becomes of an origin's race; null: none was asked for. */
+/** The state of an origin's race; null: none was requested. */
 export function raceState({ running, waiting }: RaceBoard, origin: Origin): 'racing' | 'waiting' | null {
   if (waiting.has(origin)) return 'waiting';
   return running.has(origin) ? 'racing' : null;
 }
 
-/** The drawing of a race that runs or has run; empty without one, or when there was nothing to time. */
+/** The drawing of a running or completed race; empty without one, or if there was nothing to time. */
 export function drawing(
   race: OriginRace | null,
   running: RaceInView | undefined,
@@ -57,7 +57,7 @@ export function drawing(
   return photoFinishSvg(photoFinish(race), id, widthPx);
 }
 
-/** What stands beside the race button: what a drawing's numbers are, or what a race would tell. */
+/** The text beside the race button: what a drawing's numbers are, or what a race would show. */
 export function captionWords(view: OriginView, running: RaceInView | undefined, waits: boolean): string {
   const { race } = view;
   if (waits) return getMessage('popupRaceWaits');
@@ -69,14 +69,17 @@ export function captionWords(view: OriginView, running: RaceInView | undefined, 
   return unmeasured === '' ? caption : `${unmeasured} (${caption})`;
 }
 
-/** Why an origin's last race came to nothing; undefined: it did not, or another one runs. */
+/** Why an origin's last race produced no result; undefined: it produced one, or another one is running. */
 function failureOf(view: OriginView, { running, failures }: RaceBoard): RaceFailure | undefined {
   if (running.has(view.origin)) return undefined;
   const message = view.race?.error?.message;
   return failures.get(view.origin) ?? (message === undefined ? undefined : { message, byOptions: false });
 }
 
-/** Writes why there was no race, with a button to the options where they forbid it; whether there is anything to write. */
+/**
+ * Writes why there was no race, with a button to the options if they forbid it; returns whether there is anything to
+ * show.
+ */
 export function writeFailure(
   words: HTMLElement,
   options: HTMLElement,
@@ -114,7 +117,7 @@ const SIGNS = {
   open: ['popupOpen', '○ '],
 } as const;
 
-/** Tick, cross or ring; what it means and the protocol that was forecast are for those who do not see it. */
+/** Tick, cross or ring; the meaning and the forecast protocol are for screen readers. */
 export function verdictSign(result: 'right' | 'wrong' | 'open' | 'none', protocol: string): HTMLElement {
   const sign = make('span', `sign ${result}`, result === 'none' ? protocol : '');
   if (result === 'none') return sign;
@@ -127,7 +130,7 @@ export function verdictSign(result: 'right' | 'wrong' | 'open' | 'none', protoco
   return sign;
 }
 
-/** The section under the answer; hidden where there is no origin to race. */
+/** The section below the answer; hidden if there is no origin to race. */
 export function renderFinish(page: PageView, board: RaceBoard): void {
   const view = page.origins.find((o) => o.origin === page.origin);
   const section = byId('finish');

@@ -1,4 +1,4 @@
-// The helper's state: a dot with words at the foot, and when it is missing what to do about it.
+// The helper's state: a dot with text in the footer, and if the helper is missing, what to do about it.
 
 import { environment, installCommand } from '../../common/helper/install-command.ts';
 import type { HelperState } from '../../common/messages.ts';
@@ -15,7 +15,7 @@ async function renderMending(command: Command): Promise<void> {
   if (text !== null) renderCommand(place, text);
 }
 
-/** Foot and help; recording goes on whatever the state. */
+/** Footer and help; recording continues in every state. */
 export function renderHelper(helper: HelperState): void {
   const words = helperWords(helper);
   setText(byId('helper-label'), words.label);
@@ -28,7 +28,7 @@ export function renderHelper(helper: HelperState): void {
   void renderMending(words.help.command);
 }
 
-/** *Set up* and *Try again*. */
+/** The buttons *Set up* and *Try again*. */
 export function wireHelper(onSetUp: () => void, onRetry: () => void): void {
   byId('helper-set-up').addEventListener('click', onSetUp);
   byId('helper-retry').addEventListener('click', onRetry);

@@ -1,4 +1,4 @@
-// Which lines the popup's table has, and in which order: one for each origin, and on pages with many origins one for
+// Which rows the popup's table has, and in which order: one for each origin, and on pages with many origins one for
 // each site that has several of them. Pure.
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { OriginView } from '../../common/messages.ts';
@@ -7,14 +7,16 @@ import { originLabel } from '../ui/format.ts';
 import { type SiteSummary, summaryOf } from './site-summary.ts';
 import { originRank, type Sorting, siteRank, sortBy } from './sorting.ts';
 
-/** From so many origins on a page has more lines than are taken in at a glance: sites fold, and a filter finds. */
+/**
+ * From this number of origins on, a page has too many rows to take in at once: sites are folded, and there is a filter.
+ */
 export const MANY_ORIGINS = 12;
-/** A line that opens to two others would save only one. */
+/** Folding two origins into one row would save only one row. */
 const FOLDED_ORIGINS = 3;
 
 interface OriginLine {
   readonly view: OriginView;
-  /** Whether it stands beneath the line of its site. */
+  /** Whether it is beneath the row of its site. */
   readonly within: boolean;
 }
 export interface SiteLine {
@@ -24,9 +26,9 @@ export interface SiteLine {
 export type Line = OriginLine | SiteLine;
 
 export interface LineOptions {
-  /** The page's own origin, which is never folded away. */
+  /** The page's own origin, which is never folded. */
   readonly own: Origin | null;
-  /** What a host must contain, in small letters; empty: all. */
+  /** What a host must contain, in lower case; empty: all. */
   readonly query: string;
   readonly sorting: Sorting | null;
   /** Sites that the user opened. */
@@ -65,7 +67,7 @@ function inOrder<Each extends Head>(heads: readonly Each[], { sorting, own }: Li
   return heads.toSorted((a, b) => isOwn(b) - isOwn(a) || requests(b) - requests(a));
 }
 
-/** The table's lines, top to bottom. Whoever filters looks for an origin, so then nothing is folded. */
+/** The table's rows, top to bottom. With a filter the user is looking for an origin, so nothing is folded. */
 export function linesOf(origins: readonly OriginView[], options: LineOptions): Line[] {
   const { own, query, opened } = options;
   const folds = origins.length >= MANY_ORIGINS && query === '';

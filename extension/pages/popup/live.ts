@@ -1,4 +1,4 @@
-// A race while it runs, as the same drawing that its result will be: progress events folded into two lanes.
+// A running race, drawn like its eventual result: progress events folded into two lanes.
 
 import { absentLane, finishOf, type Lane, type PhotoFinish } from '@photofinish/shared/drawing/photo-finish';
 import type { Progress } from '@photofinish/shared/port/wire';
@@ -68,8 +68,8 @@ function liveLane(transport: TransportName, attempts: readonly LiveAttempt[]): L
 }
 
 /**
- * The lanes so far: medians of the trials already done, never a margin. A comparison has two trials a pair, and as many
- * pairs as it needs.
+ * The lanes so far: medians of the trials already done, never a margin. A comparison has two trials per pair, and as
+ * many pairs as it needs.
  */
 export function liveFinish(live: LiveRace): PhotoFinish {
   const pair = { pair: Math.ceil(live.trial / 2), pairs: live.trials / 2 };

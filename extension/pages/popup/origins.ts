@@ -1,6 +1,6 @@
-// The table of the page's origins: a row each, or one for several of a site, sortable, and a row opens its verdict,
-// findings and race. Rows are kept and only those of origins that changed are written, so that an update is quick, closes
-// no row and moves no focus. What is far below the popup's end is made when the browser has nothing else to do.
+// The table of the page's origins: a row for each, or one for several of a site, sortable; a row opens its verdict,
+// findings and race. Rows are kept and only those of changed origins are rewritten, so that an update is fast, closes
+// no row and moves no focus. Rows far below the visible part are created when the browser is idle.
 
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
@@ -19,7 +19,7 @@ import type { SiteSummary } from './site-summary.ts';
 import { nextSorting, SORT_KEYS, type Sorting } from './sorting.ts';
 import { wireTip } from './tip.ts';
 
-/** More than the popup shows at once, and as many more at each idle moment. */
+/** More than the popup shows at once; the same number is added at each idle moment. */
 const LINES_AT_ONCE = 40;
 
 const rows = new Map<Origin, Row>();
@@ -32,7 +32,7 @@ let own: Origin | null = null;
 let limit = LINES_AT_ONCE;
 let idle = false;
 
-/** Puts the rows in order, moving only those that are out of place, and takes out what is not wanted. */
+/** Puts the rows in order, moving only those out of place, and removes rows that are no longer wanted. */
 function arrange(table: HTMLElement, wanted: readonly HTMLElement[]): void {
   const focused = document.activeElement;
   const kept = new Set(wanted);
@@ -53,7 +53,7 @@ function showSorting(): void {
   }
 }
 
-/** Columns in which no origin has anything are not there. */
+/** Hides columns that are empty for all origins. */
 function showColumns(table: HTMLElement, board: RaceBoard): void {
   const filled = {
     requests: shown.some((view) => requestsOf(view) > 0),
@@ -80,7 +80,7 @@ function bodyOf(line: Line, around: () => RowContext): HTMLElement {
   return row.body;
 }
 
-/** Draws the lines, as far as they are due; the others follow by themselves. */
+/** Draws the rows that are due; the others follow automatically. */
 function draw(around: () => RowContext): void {
   const lines = linesOf(shown, { own, query, sorting, opened });
   const table = byId('origin-table');
@@ -107,12 +107,12 @@ function toggleSite(site: string, around: () => RowContext): void {
 
 function rowOf(target: EventTarget | null): Row | null {
   const body = target instanceof Element ? target.closest<HTMLElement>('tbody[data-origin]') : null;
-  // Of an open row the verdict is in view already.
+  // An open row shows its verdict already.
   const row = rows.get((body?.dataset['origin'] ?? '') as Origin);
   return row === undefined || isOpen(row) ? null : row;
 }
 
-/** Makes the column headers sort and the rows tell their verdicts to pointer and focus. */
+/** Makes the column headers sort and the rows show their verdicts on hover and focus. */
 export function wireOrigins(around: () => RowContext): void {
   for (const key of SORT_KEYS)
     document.querySelector(`th[data-sort="${key}"] button`)?.addEventListener('click', () => {
@@ -138,7 +138,7 @@ export function filtered(): readonly OriginView[] {
   return matching(shown, query);
 }
 
-/** Draws rows anew that depend on more than their view: of these origins, or of all. */
+/** Redraws rows that depend on more than their view: those of these origins, or all. */
 export function redrawRows(origins: Iterable<Origin> | null, around: () => RowContext): void {
   const now = around();
   for (const origin of origins ?? rows.keys()) {
@@ -149,9 +149,9 @@ export function redrawRows(origins: Iterable<Origin> | null, around: () => RowCo
   else showColumns(byId('origin-table'), now.board);
 }
 
-/** The table of the page's origins. Rows of origins that look as they did, being the same objects, are left alone. */
+/** The table of the page's origins. Rows of unchanged origins, recognised by object identity, are left alone. */
 export function renderOrigins(page: PageView, around: () => RowContext): void {
-  // Of a page that failed to load there is one origin, and the answer above says all of it.
+  // A page that failed to load has only one origin, and the answer above says everything about it.
   byId('origins').hidden = page.origins.length === 0 || page.state === 'failed';
   if (page.origins === shown && page.origin === own) return;
   shown = page.origins;
@@ -161,13 +161,13 @@ export function renderOrigins(page: PageView, around: () => RowContext): void {
   draw(around);
 }
 
-// The line of a site whose origins are folded into it: what they have in common, and how many they are.
+// The row of a site whose origins are folded into it: what they have in common, and their number.
 
 interface SiteRow extends LineParts {
   readonly count: HTMLElement;
 }
 
-/** A row for a site; `onToggle` is told when its user opens or closes it. */
+/** A row for a site; `onToggle` is called when the user opens or closes it. */
 function makeSiteRow(site: string, onToggle: () => void): SiteRow {
   const line = makeLine();
   const { body, main, opener, host } = line;
@@ -190,7 +190,7 @@ function raceCell({ views, raced }: SiteSummary, board: RaceBoard): string {
   return raced === 0 ? '–' : getMessage('popupSiteRaced', { count: raced });
 }
 
-/** Writes what is known of the site now. */
+/** Updates the site's row. */
 function updateSiteRow(row: SiteRow, { summary, open }: SiteLine, board: RaceBoard): void {
   const { protocol, reason, counts, requests, forecast, views, site } = summary;
   const origins = getMessage('popupSiteOrigins', { count: views.length });

@@ -1,5 +1,6 @@
-// The popup's entry: which tab, the port to the background, and who draws what. `popup.html?tab=ID` shows the tab of
-// that id instead of the active one, so that the popup can also live in a tab of its own.
+// The popup's entry: chooses the tab, opens the port to the background, and dispatches to the parts that draw.
+// `popup.html?tab=ID` shows the tab of that id instead of the active one, so that the popup can also run in a browser
+// tab.
 import type { RaceFailure } from '../ui/race-line.ts';
 import '../../common/catalog.ts';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -20,18 +21,18 @@ import type { RowContext } from './row.ts';
 import { renderSteer, wireSteer } from './steer.ts';
 import { renderTools, wireTools } from './tools.ts';
 
-/** A background starts in well under a second; one that says nothing for so long is not going to. */
+/** A background starts in well under a second; after this long without a message it is not going to. */
 const SILENCE_MS = 5000;
-/** Everything the manifest names; Firefox's users may have given less. */
+/** Everything the manifest requests; Firefox's users may have granted less. */
 const ALL_SITES = { origins: ['https://*/*'] };
 
 const running = new Map<Origin, RaceInView>();
 const failures = new Map<Origin, RaceFailure>();
-/** Races that somebody asked for, in this popup or one before it. */
+/** Races that the user requested, in this popup or an earlier one. */
 let asked: readonly RaceAsked[] = [];
 let waiting: ReadonlySet<Origin> = new Set();
 let page: PageView | null = null;
-/** What the browser said to the last press of the steering button. */
+/** The browser's message about the last click on the steering button. */
 let steerFailure: string | null = null;
 
 async function tabToWatch(): Promise<number> {
@@ -55,7 +56,10 @@ function start(origin: Origin): RaceInView {
   return begun;
 }
 
-/** A race newer than the one known at the start is the result; the lanes then stop moving. Gives the origins of such. */
+/**
+ * A race newer than the one known at the start is the result; the lanes then stop moving. Returns the origins of such
+ * races.
+ */
 function settle(): Origin[] {
   const settled = [...running].filter(([origin, race]) => {
     const atMs = racedAt(origin);
@@ -68,7 +72,7 @@ function settle(): Origin[] {
 const board = (): RaceBoard => ({ running, waiting, failures });
 const openOptions = (): void => void chrome.runtime.openOptionsPage();
 
-/** What rows are drawn from, as it is when they are. */
+/** The context in which rows are drawn, evaluated when they are drawn. */
 function around(port: BackgroundPort): () => RowContext {
   return () => ({
     page: page ?? { origin: null, helper: { state: 'connecting' } },
@@ -78,7 +82,7 @@ function around(port: BackgroundPort): () => RowContext {
   });
 }
 
-/** A new view, or one that changed. */
+/** A new or changed view. */
 function drawPage(port: BackgroundPort, shown: PageView, before: PageView | null): void {
   document.documentElement.classList.remove('waiting');
   setAttribute(byId('view'), 'aria-busy', String(shown.state === 'loading'));
@@ -94,14 +98,14 @@ function drawPage(port: BackgroundPort, shown: PageView, before: PageView | null
   if (before !== null) redrawRows(null, around(port));
 }
 
-/** Races began, went on or ended: the page did not change. */
+/** Races began, progressed or ended: the page did not change. */
 function drawRaces(port: BackgroundPort, origins: Iterable<Origin> | null): void {
   if (page === null) return;
   renderFinish(page, board());
   redrawRows(origins, around(port));
 }
 
-/** Races whose end nobody will tell of. */
+/** Races whose end will not be reported. */
 function lose(origins: readonly Origin[]): void {
   for (const origin of origins) {
     running.delete(origin);
@@ -116,7 +120,7 @@ function race(port: BackgroundPort, origin: Origin): void {
     port.send({ type: 'cancel-race', origin });
   } else {
     start(origin);
-    // Between two lives of the background nobody hears of it.
+    // While the background is restarting, nothing receives the message.
     if (!port.send({ type: 'race', origin })) lose([origin]);
   }
   drawRaces(port, [origin]);
@@ -147,7 +151,7 @@ function onEvent(port: BackgroundPort, event: PopupEvent): void {
     case 'race-failed': {
       const cancelled = running.get(event.origin)?.cancelling || event.code === 'cancelled';
       const message = cancelled ? getMessage('popupRaceCancelled') : event.message;
-      // Of the many that were asked for at once, those that never began are not worth a word.
+      // Of many races requested at once, those that never began are not reported.
       if (running.delete(event.origin) || !cancelled)
         failures.set(event.origin, { message, byOptions: event.code === 'not-allowed' });
       drawRaces(port, [event.origin]);
@@ -173,7 +177,7 @@ function onEvent(port: BackgroundPort, event: PopupEvent): void {
 }
 
 function onLost(port: BackgroundPort): void {
-  // Nobody is left who would begin them; a background that still lives says so when the port opens again.
+  // Nothing is left that would start them; a background that still runs reports them when the port reopens.
   asked = [];
   waiting = new Set();
   if (page !== null) renderTools(page, asked);
@@ -187,7 +191,7 @@ function openTab(path: string): void {
 }
 
 async function runRemedy(remedy: Remedy, tabId: number): Promise<void> {
-  // Asking must come first: browsers take it only in the turn of the click.
+  // The request must come first: browsers accept it only synchronously in the click handler.
   if (remedy === 'access' && !(await chrome.permissions.request(ALL_SITES))) return;
   if (remedy === 'options') openOptions();
   else await chrome.tabs.reload(tabId);
@@ -240,7 +244,7 @@ async function open(): Promise<void> {
     onStop: () => void port.send({ type: 'stop-races' }),
   });
   byId('finish-options').addEventListener('click', openOptions);
-  // In a tab of its own the popup is as wide as the tab lets it be, and its drawings with it.
+  // In a browser tab, the popup and its drawings follow the tab's width.
   addEventListener('resize', () => drawRaces(port, null));
   byId('race').addEventListener('click', () => {
     if (page?.origin) race(port, page.origin);

@@ -1,4 +1,4 @@
-// One origin in the popup's table: a line, and below it, once it is opened, its verdict, findings and race.
+// One origin in the popup's table: a row, and below it, once opened, its verdict, findings and race.
 
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
@@ -13,7 +13,7 @@ import { writeFindings } from './answer.ts';
 import { type LineParts, makeLine, writeCells } from './cells.ts';
 import { captionWords, drawing, type RaceBoard, raceState, widthOf, writeFailure } from './finish.ts';
 
-/** What an open row is narrower than the popup by. */
+/** How much narrower an open row is than the popup. */
 const DETAIL_INSET_PX = 38;
 
 /** What a row is drawn from besides its own view. */
@@ -36,7 +36,7 @@ interface Detail {
 }
 
 export interface Row extends LineParts {
-  /** Made when it is opened for the first time: most rows never are. */
+  /** Created when opened for the first time: most rows never are. */
   detail: Detail | null;
   view: OriginView;
 }
@@ -81,7 +81,7 @@ function toggle(row: Row, around: () => RowContext): void {
   updateDetail(row, around());
 }
 
-/** A row for an origin; `around` gives what it is drawn from when it is opened or raced. */
+/** A row for an origin; `around` returns its context when it is opened or raced. */
 export function makeRow(view: OriginView, around: () => RowContext): Row {
   const line = makeLine();
   const label = originLabel(view.origin);
@@ -89,7 +89,7 @@ export function makeRow(view: OriginView, around: () => RowContext): Row {
   line.opener.setAttribute('aria-label', label);
   writeHost(line.host, label, view.site);
   const row: Row = { ...line, detail: null, view };
-  // The button is for keyboards and readers; with a pointer the whole row opens.
+  // The button is for keyboards and screen readers; with a pointer the whole row can be clicked.
   line.main.addEventListener('click', () => toggle(row, around));
   return row;
 }
@@ -101,7 +101,7 @@ function updateDetail(row: Row, { page, board }: RowContext): void {
   writeVerdict(detail.verdict, view.verdict);
   pointToCode(detail.means, view.verdict.code);
   writeFindings(detail.findings, view);
-  // The page's own drawing stands above; twice would only be longer.
+  // The page's own drawing is above; repeating it would only take space.
   const own = view.origin === page.origin;
   const widthPx = widthOf(DETAIL_INSET_PX);
   const waits = board.waiting.has(view.origin);
@@ -121,7 +121,7 @@ function raceCell({ origin, race }: OriginView, board: RaceBoard): { text: strin
   return { text: getMessage(state === 'racing' ? 'popupRacing' : 'popupRaceWaiting'), title: '' };
 }
 
-/** Writes what is known of the origin now; only what differs is touched. */
+/** Updates the row; only differences are written. */
 export function updateRow(row: Row, view: OriginView, around: RowContext): void {
   row.view = view;
   const { protocol, reason, counts } = view;

@@ -1,4 +1,4 @@
-// What the line of a folded site says of all its origins together. Pure.
+// The summary of all origins of a folded site. Pure.
 import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { KNOWN_PROTOCOLS, PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
 import type { OriginView } from '../../common/messages.ts';
@@ -10,10 +10,10 @@ export interface SiteSummary {
   readonly views: readonly OriginView[];
   readonly counts: ProtocolCounts;
   readonly requests: number;
-  /** The one that carried the most requests; `unknown` where none is known. */
+  /** The one that carried the most requests; `unknown` if none is known. */
   readonly protocol: Protocol;
   readonly reason: OriginView['reason'];
-  /** The worst of its forecasts: one that was wrong is worth a look. */
+  /** The worst of its forecasts: a wrong one deserves attention. */
   readonly forecast: ForecastScore['result'];
   readonly raced: number;
 }
@@ -26,7 +26,7 @@ function sumOf(views: readonly OriginView[]): ProtocolCounts {
   return sum;
 }
 
-/** The line of a site, of these of its origins. */
+/** The row of a site, from these of its origins. */
 export function summaryOf(site: string, views: readonly OriginView[]): SiteSummary {
   const counts = sumOf(views);
   const most = KNOWN_PROTOCOLS.reduce((best, each) => (counts[each] > counts[best] ? each : best));

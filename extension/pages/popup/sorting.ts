@@ -1,4 +1,4 @@
-// The order of the popup's table by the column that was asked for. Pure.
+// Sorts the popup's table by the selected column. Pure.
 
 import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
@@ -17,18 +17,18 @@ export interface Sorting {
   readonly key: SortKey;
   readonly direction: 'ascending' | 'descending';
 }
-/** What a line sorts by; null: nothing, which comes last in either direction. */
+/** The sort value of a row; null: none, which comes last in either direction. */
 export type Rank = number | string | null;
 
 const FORECAST_ORDER: readonly ForecastScore['result'][] = ['wrong', 'open', 'none', 'right'];
 
-/** By what HTTP/3 clearly gains; what is not clear is neither more nor less. */
+/** By the clear gain of HTTP/3; unclear ones count as zero. */
 function raceRank(race: OriginRace): Rank {
   const comparison = comparisonOf(race);
   return comparison === null ? null : (gainMsOf(comparison) ?? 0);
 }
 
-/** What an origin sorts by. */
+/** The sort value of an origin. */
 export function originRank(view: OriginView, key: SortKey): Rank {
   switch (key) {
     case 'origin':
@@ -44,7 +44,7 @@ export function originRank(view: OriginView, key: SortKey): Rank {
   }
 }
 
-/** What the line of a folded site sorts by: what it shows. */
+/** The sort value of a folded site's row: what it shows. */
 export function siteRank(summary: SiteSummary, key: SortKey): Rank {
   switch (key) {
     case 'origin':
@@ -60,7 +60,7 @@ export function siteRank(summary: SiteSummary, key: SortKey): Rank {
   }
 }
 
-/** Items in the order asked for. Equal ones keep their order. */
+/** Items in the requested order. The sort is stable. */
 export function sortBy<Item>(
   items: readonly Item[],
   { key, direction }: Sorting,
@@ -77,7 +77,7 @@ export function sortBy<Item>(
     .map(({ item }) => item);
 }
 
-/** What a click on a column's header asks for: numbers start with the largest, words with the first. */
+/** The sorting after a click on a column's header: first descending for numbers, ascending for text. */
 export function nextSorting(current: Sorting | null, key: SortKey): Sorting {
   if (current?.key === key)
     return { key, direction: current.direction === 'ascending' ? 'descending' : 'ascending' };

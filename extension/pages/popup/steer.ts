@@ -1,5 +1,5 @@
-// Whether and how the page's own origin is steered, and the button that begins or ends it. Firefox only: elsewhere the
-// view has nothing to say here.
+// Whether and how the page's own origin is steered, and the button that starts or stops it. Firefox only: in other
+// browsers the section is hidden.
 
 import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
@@ -8,7 +8,7 @@ import { byId, setText } from '../ui/elements.ts';
 
 export interface SteerWords {
   readonly text: string;
-  /** The button's words, and what a press asks for; null: there is nothing to press. */
+  /** The button's label, and what a click requests; null: there is no button. */
   readonly press: { readonly words: string; readonly on: boolean | 'options' } | null;
 }
 
@@ -23,7 +23,7 @@ function timeOfDay(atMs: number): string {
   return new Intl.DateTimeFormat(catalogLanguage(), { hour: 'numeric', minute: '2-digit' }).format(atMs);
 }
 
-/** What to say of an origin's steering; null when there is nothing to say. */
+/** The text about an origin's steering; null if there is nothing to show. */
 export function steerWords(steer: SteerView | null): SteerWords | null {
   if (steer === null) return null;
   const { enabled, chosen, active, possible, undone } = steer;
@@ -45,7 +45,7 @@ export function steerWords(steer: SteerView | null): SteerWords | null {
     : { text: getMessage('steerOfferFromH3'), press: { words: getMessage('steerStartFromH3'), on: true } };
 }
 
-/** The section under the photo finish; `failure` is what the browser said to the last press. */
+/** The section under the photo finish; `failure` is the browser's message about the last click. */
 export function renderSteer({ steer }: Pick<PageView, 'steer'>, failure: string | null): void {
   const words = steerWords(steer);
   byId('steer').hidden = words === null;
@@ -58,7 +58,7 @@ export function renderSteer({ steer }: Pick<PageView, 'steer'>, failure: string 
   setText(button, words.press?.words ?? '');
 }
 
-/** Calls `press` with what the button asks for, or `openOptions` where only they can switch steering on. */
+/** Calls `press` with what the button requests, or `openOptions` if steering must first be enabled there. */
 export function wireSteer(press: (on: boolean) => void, openOptions: () => void): void {
   const button = byId<HTMLButtonElement>('steer-press');
   button.addEventListener('click', () => {

@@ -1,26 +1,26 @@
-// A tooltip for what does not fit into a row: shown to a resting pointer and to the focus, read to screen readers as the
-// focused element's description, closed by Escape, and staying while the pointer is on it (WCAG 2.2, 1.4.13).
+// A tooltip for what does not fit into a row: shown on hover and focus, read by screen readers as the focused element's
+// description, closed by Escape, and kept open while the pointer is on it (WCAG 2.2, 1.4.13).
 import { byId, setText } from '../ui/elements.ts';
 
-/** What to tell, beside what, and which element it describes. */
+/** The text, the element it is placed beside, and the element it describes. */
 export interface Tip {
   readonly place: HTMLElement;
   readonly describes: HTMLElement;
   readonly text: string;
 }
 
-/** A pointer that only passes by is not told. */
+/** No tooltip is shown for a pointer that only passes by. */
 const REST_MS = 500;
 const GAP_PX = 4;
 
-/** Above where there is room: who reads on downwards does not run into it. */
+/** Above if there is room, so that it does not cover the rows to be read next. */
 function place(element: HTMLElement, beside: HTMLElement): void {
   const row = beside.getBoundingClientRect();
   const above = row.top - GAP_PX - element.offsetHeight;
   element.style.top = `${above >= 0 ? above : row.bottom + GAP_PX}px`;
 }
 
-/** Tells tips about what is in `area`; `tipOf` gives the one for an element, null where there is nothing to tell. */
+/** Shows tooltips for elements in `area`; `tipOf` returns the one for an element, or null if it has none. */
 export function wireTip(area: HTMLElement, tipOf: (target: EventTarget | null) => Tip | null): void {
   const element = byId('tip');
   let shown: Tip | null = null;
@@ -68,7 +68,7 @@ export function wireTip(area: HTMLElement, tipOf: (target: EventTarget | null) =
     (event) => {
       if (event.key !== 'Escape' || shown === null) return;
       hide();
-      // The browser would close the popup with it.
+      // Otherwise the browser would close the popup too.
       event.preventDefault();
       event.stopPropagation();
     },

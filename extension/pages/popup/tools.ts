@@ -1,4 +1,4 @@
-// What stands above a long table: a filter by host, and races of all that it shows, with how far they have come.
+// What is above a long table: a filter by host, and races of all displayed origins, with their progress.
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import type { PageView, RaceAsked } from '../../common/messages.ts';
@@ -14,7 +14,7 @@ export interface ToolHandlers {
 
 let racing = false;
 
-/** Makes field and button do what they say. */
+/** Wires the filter field and the buttons. */
 export function wireTools({ onFilter, onRaceAll, onStop }: ToolHandlers): void {
   const field = byId<HTMLInputElement>('filter');
   field.addEventListener('input', () => onFilter(field.value));
@@ -35,7 +35,7 @@ function renderProgress(here: readonly RaceAsked[]): void {
   setText(byId('race-count'), getMessage('popupRaceProgress', { done, count: here.length }));
 }
 
-/** What is above the table of this page; `asked` are the races asked for, here and elsewhere. */
+/** The tools above the table of this page; `asked` are the requested races, here and elsewhere. */
 export function renderTools(page: PageView, asked: readonly RaceAsked[]): void {
   const { origins, helper } = page;
   byId('tools').hidden = origins.length < MANY_ORIGINS;

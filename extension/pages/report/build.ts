@@ -1,5 +1,5 @@
-// Builds `photofinish.report/2` from the ledger's sums. Pure: sums and conditions in, the document out, checked by the
-// schema that readers check it by.
+// Builds `photofinish.report/2` from the ledger's sums. Pure: takes sums and conditions, returns the document,
+// validated with the same schema that readers use.
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import {
@@ -30,12 +30,12 @@ type RecordsBySite = ReadonlyMap<string, ReadonlyMap<Origin, OriginRecord>>;
 export interface ReportInput {
   readonly sums: DaySums;
   readonly records: RecordsBySite;
-  /** All of each origin, oldest first: verdicts heed the newest, and those of the period are listed. */
+  /** All races of each origin, oldest first: verdicts use the newest, and those of the period are listed. */
   readonly races: ReadonlyMap<Origin, readonly OriginRace[]>;
   readonly browser: { readonly name: Browser; readonly version: string };
   /** The helper's label of the network, `unknown` without a helper. */
   readonly network: string;
-  /** What the user calls networks, for the report to have; null: it has none. */
+  /** The user's names for networks, for inclusion in the report; null: it contains none. */
   readonly networkNames: NetworkNames | null;
   readonly fromMs: number;
   readonly toMs: number;
@@ -91,7 +91,7 @@ function reportSite(site: string, sum: SiteSum, input: ReportInput): ReportSite 
   };
 }
 
-/** Names of the networks that the report has, and of no other. */
+/** Names of the networks in the report, and of no others. */
 function namesOf(
   { networkNames, sums, network }: ReportInput,
   sites: readonly ReportSite[],
@@ -103,8 +103,8 @@ function namesOf(
 }
 
 /**
- * The report over the given sums, sites and origins in alphabetical order; `onSite` hears how many sites are built.
- * Throws when it breaks its own schema.
+ * The report over the given sums, sites and origins in alphabetical order; `onSite` receives the number of sites built.
+ * Throws if it violates its own schema.
  */
 export function buildReport(
   input: ReportInput,

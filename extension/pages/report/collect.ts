@@ -1,4 +1,4 @@
-// Gathers from the ledger what a report is built of.
+// Collects from the ledger the data of a report.
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Report } from '@photofinish/shared/report/report';
@@ -13,34 +13,34 @@ export type Conditions = Pick<ReportInput, 'browser' | 'network' | 'networkNames
   readonly nowMs: number;
 };
 
-/** What a report is read from. */
+/** The part of the ledger that a report reads. */
 export type ReportedLedger = Pick<
   Ledger,
   'days' | 'eachDay' | 'countDays' | 'records' | 'eachRecord' | 'races' | 'eachRace' | 'countRows'
 >;
 
-/** What of the ledger a report is of. */
+/** Which part of the ledger a report covers. */
 export interface ReportSelection {
   /** `null`: every site. */
   readonly sites: readonly string[] | null;
-  /** UTC days such as `2026-11-21`, both included; absent: as far as the ledger goes. */
+  /** UTC days such as `2026-11-21`, both included; absent: the full range of the ledger. */
   readonly fromDay?: string | undefined;
   readonly toDay?: string | undefined;
 }
 
-/** How far a report is: rows that are read, sites that are built, files that are written. */
+/** Progress of a report: rows read, sites built, files written. */
 export interface Progress {
   readonly stage: 'reading' | 'building' | 'writing';
   readonly done: number;
   readonly of: number;
 }
 
-/** With more origins than this, all races there are are read sooner than those of each. */
+/** With more origins than this, reading all races is faster than reading those of each origin. */
 const ORIGINS_ASKED_SINGLY = 200;
 
 type Take<Row> = (rows: readonly Row[]) => void;
 
-/** The rows of the sites selected, and how many there will be. */
+/** The rows of the selected sites, and their expected number. */
 interface Rows {
   readonly expected: number;
   days(take: Take<DayRow>): Promise<void>;
@@ -85,14 +85,14 @@ async function racesOf(
   return Map.groupBy(races, ({ origin }) => origin);
 }
 
-/** When the ledger begins to know of what is reported: a race may begin just before its page is recorded. */
+/** Since when the ledger has data on the reported sites: a race may begin just before its page is recorded. */
 function beginning(seenMs: number, races: ReadonlyMap<Origin, readonly OriginRace[]>): number {
   return [...races.values()].flat().reduce((first, { atMs }) => Math.min(first, atMs), seenMs);
 }
 
 /**
- * The report on the sites selected, or on every site, over the days selected of what the ledger still has. Its period
- * is what is covered: it never begins before the first thing known nor ends after now.
+ * The report on the selected sites, or on every site, over the selected days as far as the ledger still has them. Its
+ * period is what is covered: it never begins before the first data nor ends after now.
  */
 export async function collectReport(
   ledger: ReportedLedger,
@@ -102,14 +102,14 @@ export async function collectReport(
 ): Promise<Report> {
   const kept = dayOf(nowMs - RETENTION_MS);
   const wanted = fromDay === undefined || fromDay < kept ? kept : fromDay;
-  // IndexedDB refuses ranges that end before they begin.
+  // IndexedDB rejects ranges that end before they begin.
   const firstDay = toDay !== undefined && toDay < wanted ? toDay : wanted;
   const span = { fromDay: firstDay, toDay };
   const rows = sites === null ? await ofEverySite(ledger, span) : await ofSites(ledger, sites, span);
   let done = 0;
   const told = (count: number): void => {
     done += count;
-    // More may have been recorded since they were counted.
+    // More may have been recorded since the rows were counted.
     onProgress({ stage: 'reading', done, of: Math.max(done, rows.expected) });
   };
   told(0);

@@ -1,5 +1,5 @@
-// A report as a file: loaded only when somebody asks for one, because the page in view needs none of it.
-// Whoever loads it may be another program, whose words it does not share.
+// A report as a file: loaded only on demand, because the popup does not need it to show a page. It may be loaded by
+// another program, whose message catalog it does not share.
 import '../../common/catalog.ts';
 import type { Report } from '@photofinish/shared/report/report';
 import { saveFile } from '../ui/elements.ts';
@@ -8,7 +8,7 @@ import { exportName } from './export-names.ts';
 import { makeShown } from './making.ts';
 import { type MadeReport, orderReport, type ReportRequest } from './order.ts';
 
-/** The report of what was selected, as a program reads it. Rejects in words for the user. */
+/** The selected report as data. Rejects with a message for the user. */
 export async function reportOf(selection: ReportSelection): Promise<Report> {
   const options = { selection, format: 'json', networkNames: false } as const;
   const { file } = await orderReport(options, new AbortController().signal);
@@ -16,8 +16,8 @@ export async function reportOf(selection: ReportSelection): Promise<Report> {
 }
 
 /**
- * Makes a report, with its progress in view, and gives it to the browser to save; null when the user cancelled it.
- * Rejects in words for the user.
+ * Generates a report, showing its progress, and lets the browser save it; null if the user cancelled it. Rejects with a
+ * message for the user.
  */
 export async function saveReport(options: ReportRequest): Promise<MadeReport | null> {
   const made = await makeShown(options);

@@ -1,4 +1,4 @@
-// A report being made, as a page shows it: how far it is, by counts, with a button that cancels it.
+// The display of a report being generated: its progress in counts, with a button that cancels it.
 
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { byId, setText } from '../ui/elements.ts';
@@ -10,13 +10,13 @@ const STEPS: Record<Progress['stage'], MessageKey> = {
   building: 'reportStepBuilding',
   writing: 'reportStepWriting',
 };
-/** Where on the bar each stage begins and ends, by the time it takes. */
+/** Where on the progress bar each stage begins and ends, proportional to the time it takes. */
 const ON_BAR: Record<Progress['stage'], readonly [from: number, to: number]> = {
   reading: [0, 0.75],
   building: [0.75, 0.95],
   writing: [0.95, 1],
 };
-/** What is there sooner needs no progress: it would only flicker. */
+/** A faster report shows no progress, which would only flicker. */
 const SHOWN_AFTER_MS = 250;
 
 function show({ stage, done, of }: Progress): void {
@@ -26,8 +26,8 @@ function show({ stage, done, of }: Progress): void {
 }
 
 /**
- * Makes a report in the worker and shows its progress in the page's part `making`; null when it was cancelled. Rejects
- * in words for the user.
+ * Generates a report in the worker and shows its progress in the page's element `making`; null if it was cancelled.
+ * Rejects with a message for the user.
  */
 export async function makeShown(options: ReportRequest): Promise<MadeReport | null> {
   const part = byId('making');

@@ -1,4 +1,4 @@
-// Orders a report of the worker that makes it, from any page of the extension.
+// Requests a report from the worker, from any page of the extension.
 import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import { browserVersion } from '../../common/browser.ts';
 import { BROWSER } from '../../common/edition.ts';
@@ -10,12 +10,12 @@ import type { ExportFormat } from './export-names.ts';
 
 const WORKER = 'report/worker.js';
 
-/** What the worker is told, once. */
+/** The one message to the worker. */
 export interface ReportOrder {
   readonly selection: ReportSelection;
   readonly conditions: Conditions;
   readonly format: ExportFormat;
-  /** Of the words in it; the catalogs lie in folders of this name. */
+  /** Language of its texts; the catalogs are in folders of this name. */
   readonly language: string;
 }
 
@@ -26,18 +26,18 @@ export interface MadeReport {
   readonly sites: number;
 }
 
-/** What the worker tells: how far it is, and once how it ended. */
+/** Messages from the worker: progress, and finally the result. */
 export type ReportNews =
   | { readonly type: 'progress'; readonly progress: Progress }
   | { readonly type: 'made'; readonly made: MadeReport }
-  /** In words for the user. */
+  /** A message for the user. */
   | { readonly type: 'failed'; readonly why: string };
 
-/** What is asked for of a report. */
+/** Options of a report. */
 export interface ReportRequest {
   readonly selection: ReportSelection;
   readonly format: ExportFormat;
-  /** Whether it has what the user calls networks; without it those names stay on this machine. */
+  /** Whether to include the user's names for networks; otherwise those names stay on this machine. */
   readonly networkNames: boolean;
 }
 
@@ -51,8 +51,8 @@ async function conditionsNow(withNames: boolean): Promise<Conditions> {
 }
 
 /**
- * The report of what was selected. Aborting `signal` ends the work at once and rejects with its reason; otherwise it
- * rejects in words for the user.
+ * The selected report. Aborting `signal` stops the work at once and rejects with its reason; otherwise it rejects with
+ * a message for the user.
  */
 export async function orderReport(
   { selection, format, networkNames }: ReportRequest,

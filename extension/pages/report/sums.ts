@@ -1,4 +1,4 @@
-// Days added up by site and origin as they are read, so that a year's half million rows are never in memory at once.
+// Adds up days by site and origin while reading, so that a year's half million rows are never in memory at once.
 import { addCounts, NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { DayRow } from '../../common/records/schema.ts';
@@ -17,7 +17,7 @@ export interface SiteSum {
   right: number;
 }
 
-/** What rows of days come to; rows may be added in any order. */
+/** The sums of days' rows; rows may be added in any order. */
 export interface DaySums {
   readonly sites: Map<string, SiteSum>;
   readonly networks: Set<string>;

@@ -1,6 +1,6 @@
-// Makes one report, apart from the page that ordered it: reading and writing a heavy user's year takes seconds, in which
-// the page stays alive. It is ended from outside when the order is withdrawn. A worker has IndexedDB, but none of the
-// extension's interfaces: the conditions come with the order, and the words from the catalog that lies in the package.
+// Generates one report outside the page that requested it: reading and writing a heavy user's year takes seconds,
+// during which the page stays responsive. The page terminates it to cancel. A worker has IndexedDB, but none of the
+// extension APIs: the conditions come with the request, and the messages from the catalog in the package.
 import { useCatalog } from '@photofinish/shared/language/catalog';
 import { REPORT_FORMS } from '@photofinish/shared/report/forms';
 import type { Report } from '@photofinish/shared/report/report';
@@ -11,12 +11,12 @@ import { collectReport, type Progress } from './collect.ts';
 import { type ExportFormat, FORMATS } from './export-names.ts';
 import type { ReportNews, ReportOrder } from './order.ts';
 
-/** More often than this nobody sees a count change. */
+/** Users cannot see a count change more often than this. */
 const TOLD_EVERY_MS = 50;
 
 const tell = (news: ReportNews): void => postMessage(news);
 
-/** Passes on the first word of each stage, and then no more than can be seen. */
+/** Passes on the first message of each stage, and then no more than are visible. */
 function seldom(): (progress: Progress) => void {
   let last: { readonly stage: Progress['stage']; readonly atMs: number } | null = null;
   return (progress) => {

@@ -1,4 +1,4 @@
-// A page's port to the background, in the words of `messages.ts`.
+// A page's port to the background, with the messages of `messages.ts`.
 import { POPUP_PORT, type PopupEvent } from '../../common/messages.ts';
 import type { PopupRequest } from '../../common/popup-requests.ts';
 
@@ -6,9 +6,9 @@ export type BackgroundPort = KeptPort<PopupRequest>;
 
 export interface BackgroundListener {
   onEvent(event: PopupEvent): void;
-  /** The port is open, for the first time or again: whatever is watched has to be asked for anew. */
+  /** The port is open, for the first time or again: whatever is watched must be requested again. */
   onOpen(port: BackgroundPort): void;
-  /** The port broke: requests under way get no answer. */
+  /** The port broke: pending requests get no answer. */
   onLost?(): void;
 }
 
@@ -17,28 +17,28 @@ export function connectBackground(listener: BackgroundListener): BackgroundPort 
   return keepPort<PopupRequest, PopupEvent>(POPUP_PORT, listener);
 }
 
-// A port to the background that is kept open for as long as the page lives. The background may end under it at any
-// moment: the port is then opened anew, with growing pauses while nobody answers.
+// A port to the background that is kept open for as long as the page lives. The background may be terminated at any
+// moment: the port is then reopened, with growing pauses while nothing answers.
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
-/** A port that nobody answers breaks at once; one that lived so long had somebody at its other end. */
+/** A port without a listener at the other end breaks at once; one that lived this long had one. */
 const LIVED_MS = 1_000;
 
 export interface KeptPort<Word> {
-  /** False when the port broke a moment ago and its successor is not open yet. */
+  /** False if the port broke a moment ago and its successor is not open yet. */
   send(word: Word): boolean;
 }
 
 export interface PortListener<Word, Event> {
   onEvent?(event: Event): void;
-  /** The port is open, for the first time or again: whatever the other side held is gone. */
+  /** The port is open, for the first time or again: the other side's state is lost. */
   onOpen(port: KeptPort<Word>): void;
-  /** The port broke: what is under way gets no answer. */
+  /** The port broke: what is pending gets no answer. */
   onLost?(): void;
 }
 
-/** Opens the port of that name and keeps it open. */
+/** Opens the port with that name and keeps it open. */
 export function keepPort<Word, Event>(name: string, listener: PortListener<Word, Event>): KeptPort<Word> {
   let pauseMs = FIRST_PAUSE_MS;
   let current: chrome.runtime.Port;

@@ -2,7 +2,7 @@
 import { getMessage } from '../../common/catalog.ts';
 import { make, setText } from './elements.ts';
 
-/** Draws the command into `place`, once for each command. */
+/** Draws the command into `place`, once per command. */
 export function renderCommand(place: HTMLElement, command: string): void {
   if (place.querySelector('code')?.textContent === command) return;
   const code = make('code', '', command);
@@ -24,7 +24,7 @@ async function copied(code: HTMLElement): Promise<string> {
     await navigator.clipboard.writeText(code.textContent);
     return getMessage('helperCopied');
   } catch {
-    // Clipboards can be forbidden by policy; then the command is selected for the user's own copy.
+    // Policies can forbid clipboard access; then the command is selected so that the user can copy it.
     getSelection()?.selectAllChildren(code);
     return getMessage('helperSelected');
   }

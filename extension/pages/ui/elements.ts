@@ -1,7 +1,7 @@
-// Touching the page: only what changed is written, so that focus, selection and open rows outlive an update. Whatever a
-// browser would parse or run passes here.
+// Updates the document: only differences are written, so that focus, selection and open rows survive an update.
+// Whatever a browser would parse or run passes through here.
 
-/** The element of the static page with that id; its absence is a mistake in the page. */
+/** The element of the static page with that id; throws if it is missing, a bug in the page. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`the page has no #${id}`);
@@ -20,32 +20,32 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A copy of the one element in the template of that id. */
+/** A copy of the only element in the template with that id. */
 export function copyOf<T extends Element>(template: string): T {
   const content = byId<HTMLTemplateElement>(template).content.firstElementChild;
   return document.importNode(content as T, true);
 }
 
-/** The element within `root`; its absence is a mistake in the page. */
+/** The element within `root`; throws if it is missing, a bug in the page. */
 export function part(root: Element, selector: string): HTMLElement {
   const found = root.querySelector<HTMLElement>(selector);
   if (found === null) throw new Error(`a part of the page has no ${selector}`);
   return found;
 }
 
-/** Writes text where it differs. */
+/** Writes text if it differs. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Writes an attribute where it differs. */
+/** Writes an attribute if it differs. */
 export function setAttribute(element: Element, name: string, value: string): void {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
 const drawn = new WeakMap<Element, string>();
 
-/** Puts an SVG of our own drawing into `element`, parsed as XML: whatever is not well-formed throws. */
+/** Puts an SVG drawn by this extension into `element`, parsed as XML: anything not well-formed throws. */
 export function setSvg(element: Element, svg: string): void {
   if (drawn.get(element) === svg) return;
   drawn.set(element, svg);
@@ -58,10 +58,10 @@ export function setSvg(element: Element, svg: string): void {
   element.replaceChildren(document.importNode(parsed, true));
 }
 
-/** The browser has begun to save long before; the bytes are then let go. */
+/** By then the browser has long begun to save; the memory is released. */
 const RELEASE_AFTER_MS = 60_000;
 
-/** Saves the bytes under `name`, as the browser saves any download. */
+/** Saves the blob as `name`, like any download. */
 export function saveFile(file: Blob, name: string): void {
   const link = make('a');
   link.href = URL.createObjectURL(file);
@@ -70,10 +70,10 @@ export function saveFile(file: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), RELEASE_AFTER_MS);
 }
 
-// The one door for text that a browser would parse or run (Trusted Types): the extension's pages have a policy that
-// refuses every other. Made when they are first needed, because the policy of a name can be made once in a page.
+// The only way for text that a browser would parse or run (Trusted Types): the pages' content security policy forbids
+// all others. Created on first use, because a page can create a policy of a given name only once.
 
-/** What of the interface is used; TypeScript knows none of it yet. */
+/** The part of the API that is used; TypeScript does not know it yet. */
 interface Factory {
   createPolicy(
     name: string,
@@ -90,12 +90,12 @@ function policy(name: string, rules: Parameters<Factory['createPolicy']>[1]) {
   return known;
 }
 
-/** A drawing of our own, to be parsed as XML and as nothing else. */
+/** An SVG of our own, to be parsed only as XML. */
 function trustedDrawing(svg: string): string {
   return policy('photofinish-drawing', { createHTML: (text) => text })?.createHTML(svg) ?? svg;
 }
 
-/** The address of a script of the extension's own. Throws for any other. */
+/** The URL of one of the extension's own scripts. Throws for any other. */
 export function trustedScript(url: string): string {
   const createScriptURL = (asked: string): string => {
     if (!asked.startsWith(chrome.runtime.getURL(''))) throw new TypeError('not a script of the extension');

@@ -1,4 +1,4 @@
-// The popup's words and numbers for what a page did, as pure functions: from a PageView to what is written where.
+// The popup's texts and numbers for what a page did, as pure functions of a PageView.
 
 import { MARK_LABELS, type Mark, markOf } from '@photofinish/shared/drawing/marks';
 import { photoFinish } from '@photofinish/shared/drawing/photo-finish';
@@ -24,7 +24,7 @@ import {
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { OriginView, PageView, Visits } from '../../common/messages.ts';
 
-/** An origin as people write it: https is the only scheme and 443 the default, so neither is shown. */
+/** An origin as usually written: https is the only scheme and 443 the default, so neither is shown. */
 export function originLabel(origin: Origin): string {
   return origin.slice('https://'.length);
 }
@@ -32,14 +32,14 @@ export function originLabel(origin: Origin): string {
 export interface Piece {
   readonly text: string;
   readonly strong: boolean;
-  /** A number with its unit, which no line break may part. */
+  /** A number with its unit, which must not be split by a line break. */
   readonly whole: boolean;
 }
 
-/** What of a gain's sentence are figures. */
+/** The parameters of a gain's message that are figures. */
 const FIGURES: ReadonlySet<string | null> = new Set(['h3Ms', 'h2Ms', 'differenceMs', 'pairs', 'range']);
 
-/** A verdict's sentences with what HTTP/3 clearly gains, or loses, set apart. */
+/** A verdict's sentences, with the clear gain or loss of HTTP/3 emphasised. */
 export function emphasise(verdict: Verdict): Piece[] {
   return verdictParts(verdict).map(({ text, param }) => ({
     text,
@@ -48,16 +48,16 @@ export function emphasise(verdict: Verdict): Piece[] {
   }));
 }
 
-/** Whether a race would tell what HTTP/3 gains at an origin and none has: it failed nowhere, and no pairs were run. */
+/** Whether a race could show the gain of HTTP/3 at an origin but none has: no race failed, and no pairs were run. */
 function isUnmeasured({ race }: OriginView): boolean {
   if (race === null || race.error !== undefined) return true;
   if (comparisonOf(race) !== null) return false;
   return photoFinish(race).lanes.every((lane) => lane.state !== 'failed');
 }
 
-/** That nobody knows what HTTP/3 gains at an origin, and that a race would tell; it stands beside the button for one. */
+/** Says that the gain of HTTP/3 at an origin is unknown and a race would show it; placed beside the race button. */
 export function unmeasuredWords(view: OriginView): string {
-  // Of an origin nothing is known of, the verdict itself asks for a race.
+  // For an origin about which nothing is known, the verdict itself suggests a race.
   const asked = ['unknown', 'machine-too-busy'].includes(view.verdict.code);
   return !asked && isUnmeasured(view) ? getMessage('popupGainUnmeasured') : '';
 }
@@ -76,13 +76,16 @@ export function reasonWords(protocol: Protocol, reason: UnknownReason | null): s
   return getMessage(reason === null ? 'popupNothingYet' : REASONS[reason]);
 }
 
-/** A protocol in a narrow column; "hidden" when it is the site that hides it. */
+/** A protocol in a narrow column; "hidden" if the site hides it. */
 export function protocolCell(protocol: Protocol, reason: UnknownReason | null): string {
   if (protocol !== 'unknown') return protocol;
   return reason === 'no-timing-allow-origin' ? getMessage('popupHidden') : getMessage('protocolUnknown');
 }
 
-/** What the mark alone does not say of the protocols in these counts: that there were several, or that they are hidden. */
+/**
+ * What the mark alone does not say about the protocols in these counts: that there were several, or that they are
+ * hidden.
+ */
 export function protocolTag(
   counts: ProtocolCounts,
   protocol: Protocol,
@@ -164,7 +167,7 @@ export function adoptionWords(page: Pick<PageView, 'counts' | 'origins'>): Adopt
   };
 }
 
-/** The earlier visits in one line; empty while this is the only one. */
+/** The earlier visits in one line; empty if this is the first one. */
 export function visitsWords(visits: Visits | null): string {
   if (visits === null) return '';
   const { navigations, sinceMs } = visits;
@@ -189,7 +192,7 @@ const FORECAST_TITLES: Record<'right' | 'wrong' | 'open', Record<'observed' | 'a
   open: { observed: 'popupForecastOpenObserved', advertised: 'popupForecastOpenAdvertised' },
 };
 
-/** Whether the forecast for an origin came true. */
+/** Whether the forecast for an origin was right. */
 export function forecastWords(view: Pick<OriginView, 'forecast' | 'forecastRight'>): ForecastScore {
   const { forecast, forecastRight } = view;
   if (forecast === null) return { result: 'none', text: '–', title: getMessage('popupForecastNotAsked') };
@@ -219,7 +222,7 @@ export function raceWords(race: OriginRace | null): { text: string; title: strin
   if (failed.length === 2) return { text: getMessage('popupRaceBothFailed'), title };
   if (failed[0])
     return { text: getMessage('popupRaceFailed', { mark: MARK_LABELS[failed[0].transport] }), title };
-  // Without a margin a time would be read as one: who was first is all a race tells.
+  // Without a margin a time would be mistaken for one: a race only shows which protocol was first.
   const winner = finish.lanes.find((lane) => lane.adopted);
   const text = winner
     ? getMessage('popupRaceFirst', { mark: MARK_LABELS[markOf(winner.protocol)] })
@@ -227,12 +230,12 @@ export function raceWords(race: OriginRace | null): { text: string; title: strin
   return { text, title };
 }
 
-/** Text closed by a full stop, whatever it ended in. */
+/** Text ending in a full stop, whatever it ended in before. */
 export function sentence(text: string): string {
   return /[.?]$/.test(text) ? text : `${text}.`;
 }
 
-/** A message of another program as a sentence of ours. */
+/** Another program's message as a sentence. */
 export function capitalSentence(text: string): string {
   return sentence(text.charAt(0).toUpperCase() + text.slice(1));
 }

@@ -1,5 +1,5 @@
-// The helper on a page: its state in a sentence and by the shape of a dot, the user's consent to it where the browser
-// wants that (Firefox), and what its doctor finds.
+// The helper on a page: its state in a sentence and as the shape of a dot, the user's consent to it if the browser
+// requires that (Firefox), and what its doctor finds.
 
 import type { DoctorFinding } from '@photofinish/shared/port/doctor';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
@@ -8,18 +8,18 @@ import type { HelperState, PopupEvent } from '../../common/messages.ts';
 import type { PopupRequest } from '../../common/popup-requests.ts';
 import { byId, make, setAttribute, setText } from './elements.ts';
 
-/** Needs on the page: `helper-dot`, `helper-text`, `findings`, `examine`. */
+/** Requires on the page: `helper-dot`, `helper-text`, `findings`, `examine`. */
 export interface HelperPanel {
-  /** The state that is shown; null before the first. */
+  /** The displayed state; null before the first. */
   readonly state: HelperState | null;
   onEvent(event: PopupEvent): void;
   onLost(): void;
 }
 
 export interface PanelOptions {
-  /** Told each state that is shown. */
+  /** Called with each state that is displayed. */
   readonly onState: (state: HelperState) => void;
-  /** Whether the doctor is asked as soon as the helper answers, and not only by the button. */
+  /** Whether the doctor runs as soon as the helper answers, and not only on a click of the button. */
   readonly examineAtOnce: boolean;
 }
 
@@ -77,7 +77,7 @@ export interface StateWords {
   readonly text: string;
 }
 
-/** The words for a state of the helper. */
+/** The text for a state of the helper. */
 export function stateWords(helper: HelperState): StateWords {
   switch (helper.state) {
     case 'ready': {
@@ -98,15 +98,18 @@ export function stateWords(helper: HelperState): StateWords {
 }
 
 /**
- * What to show after the state that is shown and the one just told: while the helper is looked for again and again,
- * each look says "connecting" for a moment, which is no news.
+ * What to show, given the displayed state and a new one: while the connection to the helper is retried, each attempt
+ * briefly reports "connecting", which is no change worth showing.
  */
 export function shownState(shown: HelperState | null, told: HelperState): HelperState {
   const known = shown !== null && shown.state !== 'ready' && shown.state !== 'not-asked';
   return told.state === 'connecting' && known ? shown : told;
 }
 
-/** Makes `consent-ask` ask, with `consent-refused` below it. The background hears of the answer from the browser, and the page from the background. */
+/**
+ * Makes `consent-ask` request consent, with `consent-refused` below it. The browser reports the answer to the
+ * background, and the background to the page.
+ */
 export function wireConsent(): void {
   const refused = byId('consent-refused');
   byId('consent-ask').addEventListener('click', async () => {
@@ -128,7 +131,7 @@ const CHECK_WORDS: Record<DoctorFinding['check'], MessageKey> = {
   addon: 'helperCheckAddon',
   network: 'helperCheckNetwork',
 };
-/** Told apart by shape; the words beside them are for screen readers. */
+/** Distinguished by shape; the labels beside them are for screen readers. */
 const SIGNS: Record<DoctorFinding['state'], readonly [string, MessageKey]> = {
   ok: ['✓', 'helperFindingOk'],
   problem: ['!', 'helperFindingProblem'],
@@ -143,7 +146,7 @@ function findingItem({ check, state, text, remedy }: DoctorFinding): HTMLElement
   const name = make('span', 'name', getMessage(CHECK_WORDS[check]));
   name.append(make('span', 'unseen', ` (${getMessage(meaning)})`));
   const words = make('span', 'text');
-  // The doctor is a program of the command line, and speaks English.
+  // The doctor is a command-line program, with messages in English.
   words.lang = 'en';
   words.dir = 'auto';
   words.textContent = remedy === null ? text : `${text}. ${remedy}`;
@@ -162,7 +165,7 @@ function bySubject(findings: readonly DoctorFinding[]): HTMLElement[] {
   });
 }
 
-/** Draws the findings into `place`; null when the helper could not be asked. */
+/** Draws the findings into `place`; null if the helper could not be asked. */
 function renderFindings(place: HTMLElement, findings: readonly DoctorFinding[] | null): void {
   if (findings === null) {
     place.replaceChildren(make('p', 'error', getMessage('helperNotExamined')));

@@ -1,11 +1,11 @@
-// A host where room may be short: it gives way at its beginning, among the subdomains, and never within its registrable
-// domain, which says whose it is.
+// A host where space may be short: it is truncated at its beginning, among the subdomains, and never within its
+// registrable domain, which says whose it is.
 import { part, setAttribute, setText } from './elements.ts';
 
-/** Subdomains that take no more room than the sign for their absence. */
+/** Subdomains that are no longer than the ellipsis that would replace them. */
 const SHORT_CHARS = 2;
 
-/** A host as written, taken apart before its registrable domain; the port stays with the domain. */
+/** A host as displayed, split before its registrable domain; the port stays with the domain. */
 export function hostParts(label: string, site: string): readonly [subdomains: string, domain: string] {
   const host = label.replace(/:\d+$/, '');
   const at = host.endsWith(`.${site}`) ? host.length - site.length : 0;
@@ -19,13 +19,13 @@ function write(element: Element, beginning: string, end: string, title: string):
   setAttribute(element, 'title', title);
 }
 
-/** Writes a host of this registrable domain into an element made for one; the whole of it is in the title. */
+/** Writes a host with this registrable domain into an element made for one; the title contains the full host. */
 export function writeHost(element: Element, label: string, site: string): void {
   const [subdomains, domain] = hostParts(label, site);
   write(element, subdomains, domain, label);
 }
 
-/** Writes words in a host's place. */
+/** Writes text in place of a host. */
 export function writeInPlaceOfHost(element: Element, words: string): void {
   write(element, '', words, words);
 }

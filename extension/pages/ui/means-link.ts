@@ -1,16 +1,17 @@
-// The way from a verdict to what it means: one link for popup, panel and dashboard, to the code's row on our own page.
+// The link from a verdict to its explanation: the same for popup, panel and dashboard, to the code's row on our own
+// page.
 import type { VerdictCode } from '@photofinish/shared/race/verdict-schema';
 import { getMessage } from '../../common/catalog.ts';
 import { make, setAttribute } from './elements.ts';
 
-/** A link without a target yet; `pointToCode` gives it one. Pages lie in folders of their own, beside each other. */
+/** A link without a target yet; `pointToCode` sets it. Pages are in sibling folders. */
 export function meansLink(): HTMLAnchorElement {
   const link = make('a', 'means', getMessage('codesLink'));
   link.target = '_blank';
   return link;
 }
 
-/** Lets the link lead to what `code` means. */
+/** Points the link to the explanation of `code`. */
 export function pointToCode(link: HTMLAnchorElement, code: VerdictCode): void {
   setAttribute(link, 'href', `../verdicts/verdicts.html#${code}`);
 }

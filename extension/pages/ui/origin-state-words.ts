@@ -1,10 +1,10 @@
-// The popup's words for the states a page and the helper can be in, and what the reader can do about them. Pure.
+// The popup's texts for the states of a page and the helper, and what the user can do about them. Pure.
 
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { HelperState, PageView } from '../../common/messages.ts';
 import { sentence } from './format.ts';
 
-/** What a press of the button beside a page's words does. */
+/** The action of the button beside a page's text. */
 export type Remedy = 'reload' | 'access' | 'options';
 
 export interface StateWords {
@@ -37,7 +37,7 @@ const REMEDIES: Record<Remedy, MessageKey> = {
   options: 'popupOpenOptions',
 };
 
-/** What to say where there is no record to show; null when there is one. */
+/** What to show if there is no record; null if there is one. */
 export function stateWords(state: PageView['state']): StateWords | null {
   if (state === 'recorded') return null;
   const [title, text, remedy] = STATES[state];
@@ -55,8 +55,8 @@ const DELIVERIES: Record<Exclude<PageView['delivery'], 'network'>, MessageKey> =
 };
 
 /**
- * What else to know of the page: that it was not loaded for this visit, or did not come over the network although its
- * origin's protocol is known. Of one that is not known the verdict says why.
+ * Additional information about the page: that it was not loaded for this visit, or did not come over the network
+ * although its origin's protocol is known. If the protocol is unknown, the verdict says why.
  */
 export function asideWords(page: Pick<PageView, 'arrival' | 'delivery' | 'protocol'>): string {
   if (page.arrival === 'bfcache') return getMessage('popupFromBfcache');
@@ -70,14 +70,14 @@ export interface HelperWords {
   readonly dot: 'on' | 'waiting' | 'off';
   readonly label: string;
   readonly title: string;
-  /** What is wrong and what mends it; null when nothing is. `install` stands for this system's own command. */
+  /** What is wrong and how to fix it; null if nothing is. `install` is a placeholder for this system's own command. */
   readonly help: {
     readonly what: string;
     readonly command: 'install' | 'npx photofinish doctor' | null;
   } | null;
 }
 
-/** The helper's state in words, with the command that mends it. */
+/** The helper's state in words, with the command that fixes it. */
 export function helperWords(helper: HelperState): HelperWords {
   switch (helper.state) {
     case 'ready': {

@@ -1,5 +1,6 @@
-// Puts a page's words into it before anything else is drawn. In the HTML an element names its message:
-// `data-message` for its text, `data-message-title`, `data-message-label` and `data-message-placeholder` for those attributes.
+// Writes a page's messages into it before anything else is drawn. In the HTML an element names its message:
+// `data-message` for its text, `data-message-title`, `data-message-label` and `data-message-placeholder` for those
+// attributes.
 import { catalogLanguage, getMessageByKey } from '@photofinish/shared/language/catalog';
 import { setAttribute, setText } from './elements.ts';
 
@@ -9,7 +10,7 @@ const ATTRIBUTES = {
   'data-message-placeholder': 'placeholder',
 } as const;
 
-/** Writes the words of a page, or of a part made from a template, and tells the page its language and direction. */
+/** Writes the messages of a page, or of a part made from a template, and sets the page's language and direction. */
 export function writeMessages(root: ParentNode = document): void {
   const html = document.documentElement;
   html.lang = catalogLanguage();

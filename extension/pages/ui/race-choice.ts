@@ -1,4 +1,4 @@
-// When races run: one choice out of three, each with what it means. Asked on the welcome page, changed in the options.
+// When races run: three choices, each with its explanation. Shown on the welcome page and in the options.
 
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { type ProxyMode, proxyMode } from '../../common/proxy-mode.ts';
@@ -13,7 +13,10 @@ const CHOICES: Record<RaceWhen, { readonly name: MessageKey; readonly meaning: M
   'first-visit': { name: 'optionsRaceFirstVisit', meaning: 'optionsRaceFirstVisitMeans' },
 };
 
-/** What the browser's proxy setting means for races that nobody clicked for; null: the browser tells with each request. */
+/**
+ * What the browser's proxy setting means for races that nobody clicked for; null: the browser reports it with each
+ * request.
+ */
 export function proxyWords(mode: ProxyMode | null): { readonly text: string; readonly clear: boolean } {
   if (mode === null) return { text: getMessage('optionsProxyByRequest'), clear: true };
   if (mode === 'direct') return { text: getMessage('optionsProxyDirect'), clear: true };
@@ -21,7 +24,7 @@ export function proxyWords(mode: ProxyMode | null): { readonly text: string; rea
   return { text: getMessage('optionsProxyInUse', { mode }), clear: false };
 }
 
-/** Draws the three choices into a fieldset that has its legend. */
+/** Draws the three choices into a fieldset that has a legend. */
 export function makeRaceChoice(fieldset: HTMLElement, onChoose: (when: RaceWhen) => void): void {
   for (const when of RACE_TIMES) {
     const { name, meaning } = CHOICES[when];
@@ -34,7 +37,7 @@ export function makeRaceChoice(fieldset: HTMLElement, onChoose: (when: RaceWhen)
     means.id = `race-when-${when}`;
     const named = make('span', 'name', getMessage(name));
     named.id = `${means.id}-name`;
-    // The name alone names it; what it means is read after it.
+    // The label consists of the name only; its explanation is read afterwards.
     input.setAttribute('aria-labelledby', named.id);
     input.setAttribute('aria-describedby', means.id);
     input.addEventListener('change', () => onChoose(when));
@@ -43,7 +46,7 @@ export function makeRaceChoice(fieldset: HTMLElement, onChoose: (when: RaceWhen)
   }
 }
 
-/** Shows the choice in force, and beside races by themselves whether the browser's proxy setting lets them run. */
+/** Shows the current choice, and beside automatic races whether the browser's proxy setting allows them. */
 export async function showRaceChoice(
   fieldset: HTMLElement,
   proxy: HTMLElement,

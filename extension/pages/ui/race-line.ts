@@ -1,4 +1,4 @@
-// What pages say of an origin's race where they offer one: the button, the verdict, and why there was none.
+// How pages present an origin's race: the button, the verdict, and why there was none.
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { PageView } from '../../common/messages.ts';
@@ -8,11 +8,11 @@ import { emphasise } from './format.ts';
 /** Why there was no race. */
 export interface RaceFailure {
   readonly message: string;
-  /** Whether the options are what forbids it. */
+  /** Whether the options forbid it. */
   readonly byOptions: boolean;
 }
 
-/** Writes a verdict's sentences with what the race measured set apart. */
+/** Writes a verdict's sentences with what the race measured emphasised. */
 export function writeVerdict(element: HTMLElement, verdict: Verdict): void {
   const pieces = emphasise(verdict);
   if (element.textContent === pieces.map(({ text }) => text).join('')) return;
@@ -22,7 +22,10 @@ export function writeVerdict(element: HTMLElement, verdict: Verdict): void {
   element.replaceChildren(...nodes);
 }
 
-/** The race button's words and whether it can be pressed. While a race runs it can: what is switched off loses the focus. */
+/**
+ * The race button's label and whether it can be clicked. It can while a race is running: a disabled button loses the
+ * focus.
+ */
 export function raceButton(
   button: HTMLButtonElement,
   raced: boolean,

@@ -1,4 +1,4 @@
-// Every option is saved the moment it is changed. That it was is said quietly in its section, and that it was not in
+// Every option is saved as soon as it is changed. Success is confirmed briefly in its section; a failure is shown in
 // words that stay.
 
 import { getMessage } from '../../common/catalog.ts';
@@ -9,7 +9,7 @@ import { byId, setText } from './elements.ts';
 const CONFIRMED_MS = 2500;
 const fading = new Map<Element, ReturnType<typeof setTimeout>>();
 
-/** Says something quietly in the section of `element`, for a moment. */
+/** Briefly shows a confirmation in the section of `element`. */
 export function confirm(element: Element, words: string): void {
   const place = element.closest('section')?.querySelector('.saved');
   if (!place) return;
@@ -21,12 +21,12 @@ export function confirm(element: Element, words: string): void {
   );
 }
 
-/** What is still on its way to the store. */
+/** Changes that are still being saved. */
 let earlier: Promise<unknown> = Promise.resolve();
 
 /**
- * Saves a change that `element` asked for and gives all settings as they are then; null when there was nothing to change, or when it could
- * not be saved, which is then said.
+ * Saves a change that `element` requested and returns all resulting settings; null if there was nothing to change, or
+ * if it could not be saved, which is then reported.
  */
 export async function save(element: Element, changes: Partial<Settings> | Change): Promise<Settings | null> {
   const change = changeSettings(pageStore, changes);
@@ -36,7 +36,7 @@ export async function save(element: Element, changes: Partial<Settings> | Change
     setText(byId('trouble'), '');
     if (settings === null) return null;
     confirm(element, getMessage('optionsSaved'));
-    // What somebody else stored since may be shown already, and is not to be taken back.
+    // Changes stored since by others may be displayed already and must not be reverted.
     return await loadSettings(pageStore);
   } catch (error) {
     setText(byId('trouble'), getMessage('optionsNotSaved', { message: messageOf(error) }));
@@ -44,12 +44,15 @@ export async function save(element: Element, changes: Partial<Settings> | Change
   }
 }
 
-/** Resolves once every change so far is saved, or could not be: leaving a field may be what pressed the next button. */
+/**
+ * Resolves once every change so far is saved, or could not be: clicking a button may also be what ended the input of a
+ * field.
+ */
 export async function saved(): Promise<void> {
   await earlier;
 }
 
-/** What an error says of itself. */
+/** An error's message. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

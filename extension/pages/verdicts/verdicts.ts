@@ -1,4 +1,4 @@
-// What the verdicts and failure codes mean: the page that "What this means" opens, at the row of one code.
+// The meaning of the verdicts and failure codes: the page that "What this means" opens, at the row of one code.
 import '../../common/catalog.ts';
 import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
 import { getMessage } from '../../common/catalog.ts';
@@ -20,7 +20,7 @@ function row({ kind, code, name, means, remedy }: CodeRow): HTMLElement {
   return article;
 }
 
-/** The browser looked for the row before it was there. */
+/** The browser looked for the row before it existed. */
 function showNamedRow(): void {
   const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (const shown of document.querySelectorAll('.code-row.named')) shown.classList.remove('named');

@@ -1,10 +1,10 @@
-// Why each permission in the manifest is there, in words, and the access to sites that a user may have withheld. A
-// permission without words cannot be added: a test compares.
+// Why each permission in the manifest is needed, in words, and the access to sites that a user may have withheld. A
+// permission without an explanation cannot be added: a test checks that.
 
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 
-/** By the names that manifests use; whatever is a pattern of addresses is access to sites. */
+/** By the names used in manifests; every match pattern is access to sites. */
 export const PERMISSION_WORDS: Readonly<Record<string, MessageKey>> = {
   'https://*/*': 'welcomePermissionSites',
   alarms: 'welcomePermissionAlarms',
@@ -34,8 +34,8 @@ export function listPermissions(list: HTMLElement): void {
   );
 }
 
-// Access to sites. Both browsers let the user take it away, and Firefox may install without it: then nothing can be
-// recorded, and the button asks for it.
+// Access to sites. Both browsers let the user revoke it, and Firefox may install without it: then nothing can be
+// recorded, and the button requests it.
 
 function sitesWanted(): chrome.permissions.Permissions {
   return { origins: [...(chrome.runtime.getManifest().host_permissions ?? [])] };
@@ -45,7 +45,7 @@ async function show(): Promise<void> {
   byId('access').hidden = await chrome.permissions.contains(sitesWanted());
 }
 
-/** Shows the request while access is missing, and only then. */
+/** Shows the request only while access is missing. */
 export function wireAccess(): void {
   byId('access-ask').addEventListener('click', async () => {
     const given = await chrome.permissions.request(sitesWanted());

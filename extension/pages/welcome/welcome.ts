@@ -1,4 +1,4 @@
-// The welcome page's entry: watches for the helper while the page is in view, and saves what is chosen at once.
+// The welcome page's entry: watches for the helper while the page is visible, and saves choices at once.
 import '../../common/catalog.ts';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { type Environment, environment, installCommand } from '../../common/helper/install-command.ts';
@@ -15,9 +15,9 @@ import { makeRaceChoice, showRaceChoice } from '../ui/race-choice.ts';
 import { save } from '../ui/saving.ts';
 import { listPermissions, wireAccess } from './permissions.ts';
 
-/** Soon enough to feel at once after a command in a terminal, and cheap: the browser looks for one small file. */
+/** Short enough to feel immediate after a command in a terminal, and cheap: the browser looks for one small file. */
 const LOOK_EVERY_MS = 2000;
-/** States that a command in a terminal can end. */
+/** States that a command in a terminal can resolve. */
 const LOOKED_FOR: readonly HelperState['state'][] = ['missing', 'crashed', 'incompatible'];
 const TERMINALS: Readonly<Record<string, MessageKey>> = {
   linux: 'welcomeInstallLinux',
