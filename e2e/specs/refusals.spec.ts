@@ -34,7 +34,12 @@ const REFUSALS: readonly (readonly [Behaviour, StartTcpPeer, says: RegExp, never
     /offering HTTP\/3|connects/,
   ],
   // Like nginx's `return 444`.
-  ['reset', http2('reset'), /ends it without a response \(.*INTERNAL_ERROR/, /offering HTTP\/3|connects/],
+  [
+    'reset',
+    http2('reset'),
+    /ends the exchange without a response \(.*INTERNAL_ERROR/,
+    /offering HTTP\/3|connects/,
+  ],
   [
     'certificate-required',
     ({ identity }, port) => startTls({ ...identity, requestCert: true }, port),

@@ -212,7 +212,7 @@ test('a verdict goes out as data, and in words to an extension from before', asy
   assert.ok(v.is(OLD_VERDICT, old), JSON.stringify(old));
   assert.deepEqual(old, {
     code: 'h3-used',
-    text: 'Reached over HTTP/3. 2 more addresses were not tried: a race goes to so many and no further.',
+    text: 'Reached over HTTP/3. 2 more addresses were not tried: a race tries only a limited number.',
     findings: [{ code: 'h3-available', text: 'Supports HTTP/3 on this network.' }],
   });
 });

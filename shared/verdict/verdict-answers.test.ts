@@ -19,7 +19,7 @@ function verdict(over: Partial<Evidence>) {
 test('no answer over HTTP/3 beside a good one over HTTP/2 is no host that is down', () => {
   const { code, text } = verdictInWords(verdict({ attempts: [h3(late, connected), h2()] }));
   assert.equal(code, 'h3-not-offered');
-  assert.match(text, /the handshake succeeds and no response follows in time/);
+  assert.match(text, /the handshake succeeds, but no response follows in time/);
   assert.doesNotMatch(text, /down|TCP/);
 });
 
@@ -88,7 +88,7 @@ const WORDS: readonly (readonly [what: string, error: AttemptError, says: RegExp
   [
     'GOAWAY with ENHANCE_YOUR_CALM',
     { code: 'goaway', message: 'GOAWAY', wireCode: 'ENHANCE_YOUR_CALM' },
-    /refuses with ENHANCE_YOUR_CALM: this client asks too much/,
+    /refuses with ENHANCE_YOUR_CALM: it considers the load from this client excessive/,
     /draining/,
   ],
   [
@@ -112,19 +112,19 @@ const WORDS: readonly (readonly [what: string, error: AttemptError, says: RegExp
   [
     'a breach that this side found',
     closed({ wireCode: 'PROTOCOL_ERROR', endedBy: 'client' }),
-    /\(protocol violation\): this side ended the connection with PROTOCOL_ERROR because the other breaks/,
+    /\(protocol violation\): this side closed the connection with PROTOCOL_ERROR because the other side violates/,
     /server (closes|ends)/,
   ],
   [
     'nginx that is told to return 444',
     closed({ wireCode: 'INTERNAL_ERROR', message: "the request's stream was reset (INTERNAL_ERROR)" }),
-    /ends it without a response \(the request's stream was reset \(INTERNAL_ERROR\)\).*444/,
+    /ends the exchange without a response \(the request's stream was reset \(INTERNAL_ERROR\)\).*444/,
     /connects:|offering HTTP\/3/,
   ],
   [
     '421',
     { code: 'misdirected', message: '421', ignoredAltSvc: 'h3=":443"' },
-    /does not serve a\.test on this port\. .* ignore, as they must/,
+    /does not serve a\.test on this port\. .* ignore, as required/,
     /offering HTTP\/3|Neither/,
   ],
 ];

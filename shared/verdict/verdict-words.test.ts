@@ -40,7 +40,7 @@ const ACTIONS: Record<(typeof FAILURES)[number], RegExp> = {
   'response-timeout': /path MTU.*lower the tunnel’s MTU/,
   blocked: /Allow private addresses/,
   'port-blocked': /Use another port/,
-  'version-fallback': /change the configuration of the server for this address/,
+  'version-fallback': /change the server’s configuration for this URL/,
 };
 
 for (const code of FAILURES)

@@ -583,11 +583,11 @@ test('HTTP/3 used before and HTTP/2 now is a case of its own, however many visit
   assert.equal(once.code, 'h3-used-before');
   assert.match(
     verdictText(once),
-    /has reached it over HTTP\/3 before .* this time HTTP\/2 was quicker, or HTTP\/3 failed\.$/,
+    /has reached it over HTTP\/3 before, .* this time HTTP\/2 was faster, or HTTP\/3 failed\.$/,
   );
   const often = verdictOf({ ...base, browser: { ...browser, visitsSinceAdvertised: 3 } });
   assert.equal(often.code, 'h3-used-before');
-  assert.match(verdictText(often), /after a failure browsers leave HTTP\/3 alone/);
+  assert.match(verdictText(often), /after a failure browsers avoid HTTP\/3/);
   assert.doesNotMatch(verdictText(often), /policy/);
   assert.equal(
     verdictOf({ ...base, browser, attempts: [h3(refused), h2()] }).code,
@@ -631,7 +631,7 @@ test('addresses that our own limits left are told where something failed, and no
   const names = { addresses: [], services: [], lookups: [], untried: 3 };
   const race = originRace([{ ...trial([h3(silent), h2()]), untried: 8 }]);
   const failed = verdictOf(evidenceOfRace({ ...race, discovered: { ...own, names } }));
-  assert.match(verdictText(failed), / 11 more addresses were not tried: a race goes to so many/);
+  assert.match(verdictText(failed), / 11 more addresses were not tried: a race tries only a limited number/);
   const works = originRace([trial([h3(), h2()])]);
   const fine = verdictOf(evidenceOfRace({ ...works, discovered: { ...own, names } }));
   assert.doesNotMatch(verdictText(fine), /more address/);

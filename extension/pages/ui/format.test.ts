@@ -95,7 +95,7 @@ test('what a race measured is set apart in the verdict, in any language, and not
     ['52 ms', '112 ms', '60 ms'],
   );
   speak('de');
-  assert.match(verdictText(verdict), /^Über HTTP\/3 erreicht\. HTTP\/3 verbindet in 52 ms/);
+  assert.match(verdictText(verdict), /^Über HTTP\/3 erreicht\. HTTP\/3 verbindet sich in 52 ms/);
   assert.deepEqual(strong(verdict), ['60 ms']);
   speak('en');
 });
