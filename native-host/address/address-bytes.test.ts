@@ -1,4 +1,4 @@
-// Reading addresses by hand is quicker than asking the platform, and must never be different.
+// The hand-written parser is faster than the platform's, and must always agree with it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ function canonical(ipv6: string): string {
   return new URL(`http://[${ipv6}]`).hostname.slice(1, -1);
 }
 
-test('every spelling of an IPv6 address reads as the platform reads it', () => {
+test('every form of an IPv6 address is parsed like the platform does', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -25,7 +25,7 @@ test('every spelling of an IPv6 address reads as the platform reads it', () => {
   );
 });
 
-test('the corners of IPv6 spelling', () => {
+test('edge cases of IPv6 notation', () => {
   for (const text of [
     '::',
     '::1',
@@ -39,11 +39,11 @@ test('the corners of IPv6 spelling', () => {
   assert.deepEqual(addressBytes('fe80::1%eth0'), addressBytes('fe80::1'));
 });
 
-test('IPv4 there and back', () => {
+test('IPv4 round trip', () => {
   fc.assert(fc.property(fc.ipV4(), (text) => assert.equal(addressText(addressBytes(text)), text)));
 });
 
-test('what is no address throws', () => {
+test('an invalid address throws', () => {
   for (const text of ['', 'a.test', '1.2.3', '1.2.3.4.5', '256.1.1.1', ':::', '1::2::3', '[::1]'])
     assert.throws(() => addressBytes(text), TypeError, text);
 });

@@ -1,4 +1,4 @@
-// Addresses as bytes in network order: what prefixes are compared on, and NAT64 addresses are taken apart and made from.
+// Addresses as bytes in network order, for comparing prefixes and for parsing and synthesising NAT64 addresses.
 import { isIP } from 'node:net';
 
 export type Family = 'ipv6' | 'ipv4';
@@ -10,7 +10,7 @@ export function familyOf(address: string): Family {
 const COLON = 58;
 const DOT = 46;
 
-/** Reads decimal bytes from `at` into `bytes` (RFC 4291 section 2.2 has them at the end of IPv6 addresses, too). */
+/** Reads decimal bytes from `at` into `bytes` (also allowed at the end of IPv6 addresses, RFC 4291 section 2.2). */
 function readDotted(text: string, at: number, bytes: number[]): void {
   let value = 0;
   for (let i = at; i < text.length; i += 1) {
@@ -27,7 +27,7 @@ function hexDigit(code: number): number {
   return code < COLON ? code - 48 : (code | 0x20) - 87;
 }
 
-/** Reads a valid IPv6 address in one pass; the gap `::` is filled at the end. */
+/** Parses a valid IPv6 address in one pass; the gap `::` is filled at the end. */
 function ipv6Bytes(text: string): number[] {
   const bytes: number[] = [];
   let gap = -1;
@@ -60,7 +60,7 @@ function ipv6Bytes(text: string): number[] {
   return bytes;
 }
 
-/** 4 or 16 bytes of an address literal; a zone is left out. Throws a TypeError for anything else. */
+/** 4 or 16 bytes of an address literal, without its zone. Throws a TypeError for anything else. */
 export function addressBytes(address: string): readonly number[] {
   const zone = address.indexOf('%');
   const bare = zone === -1 ? address : address.slice(0, zone);
@@ -72,7 +72,7 @@ export function addressBytes(address: string): readonly number[] {
   return bytes;
 }
 
-/** The canonical spelling (RFC 5952) of 4 or 16 bytes. */
+/** The canonical form (RFC 5952) of 4 or 16 bytes. */
 export function addressText(bytes: readonly number[]): string {
   if (bytes.length === 4) return bytes.join('.');
   const groups: string[] = [];
@@ -80,7 +80,7 @@ export function addressText(bytes: readonly number[]): string {
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }
 
-/** How many leading bits two addresses of one family have in common. */
+/** Number of leading bits that two addresses of one family have in common. */
 export function commonPrefixBits(a: readonly number[], b: readonly number[]): number {
   for (let i = 0; i < a.length; i += 1) {
     const difference = (a[i] ?? 0) ^ (b[i] ?? 0);

@@ -69,7 +69,7 @@ test('5.3: "First, the client MUST sort the endpoints using Destination Address 
   for (const [rule, first, second] of EXAMPLES) assertBefore(rule, first, second);
 });
 
-test('rule 1: unusable destinations come last, however good they look', () => {
+test('rule 1: unusable destinations come last, whatever their other properties', () => {
   assertBefore(
     'no route',
     { address: '192.0.2.1', source: '198.51.100.1' },
@@ -78,7 +78,7 @@ test('rule 1: unusable destinations come last, however good they look', () => {
   assertBefore('any route', { address: 'fec0::1', source: 'fe80::1' }, { address: '::1', source: null });
 });
 
-test('rule 5: a label of its own keeps unique local and Teredo sources from the public Internet', () => {
+test('rule 5: their own labels separate unique local and Teredo sources from the public Internet', () => {
   const global = { address: '2001:db8::1', source: 'fd00::2' };
   assertBefore('ULA', { address: '192.0.2.1', source: '198.51.100.1' }, global);
   assertBefore('Teredo', { address: '192.0.2.1', source: '198.51.100.1' }, { ...global, source: '2001::2' });
@@ -135,7 +135,7 @@ test('rule 10: "Otherwise, leave the order unchanged"', () => {
   );
 });
 
-test('the rules are an order: what sorting gives does not depend on how it was begun', () => {
+test('the rules define an order: the result of sorting does not depend on the input order', () => {
   const source = fc.constantFrom('2001:db8::1', 'fe80::1', 'fd00::1', '192.0.2.1', '169.254.1.1', null);
   const destination: fc.Arbitrary<Destination> = fc
     .tuple(fc.oneof(fc.ipV6(), fc.ipV4()), source, fc.option(fc.constantFrom(1, 5, 5.5)))

@@ -1,6 +1,6 @@
-// Destination Address Selection (RFC 6724 section 6) as far as a process can know its facts, with the two historical
-// rules of the Happy Eyeballs v3 draft (section 5.3). Rules 3 (deprecated), 4 (home) and 7 (native transport) ask for
-// what no unprivileged process is told, and are left out.
+// Destination Address Selection (RFC 6724 section 6) as far as an unprivileged process can implement it, with the two
+// rules on history of the Happy Eyeballs v3 draft (section 5.3). Rules 3 (deprecated), 4 (home) and 7 (native
+// transport) need information that such a process does not have, and are left out.
 import { addressBytes, commonPrefixBits, type Family, familyOf } from './address-bytes.ts';
 
 /** A row of the default policy table (RFC 6724 section 2.1). */
@@ -15,7 +15,7 @@ function policy(prefix: string, bits: number, precedence: number, label: number)
   return { prefix: addressBytes(prefix), bits, precedence, label };
 }
 
-/** Longest prefix first, so that the first match is the one that counts. */
+/** Longest prefix first, so that the first match applies. */
 const POLICY_TABLE: readonly Policy[] = [
   policy('::1', 128, 50, 0),
   policy('::ffff:0:0', 96, 35, 4),
@@ -35,8 +35,8 @@ const SITE_LOCAL = 0x5;
 const GLOBAL = 0xe;
 
 /**
- * How much of a source address is its prefix (section 2.2): 64 bits, and for IPv4, where the system would have to say,
- * the longest that subnets commonly have, so that rule 9 never overrules a server's order inside one subnet.
+ * Prefix length of source addresses (section 2.2): 64 bits, and for IPv4, where only the system knows, the longest
+ * common subnet prefix, so that rule 9 never overrides a server's order within one subnet.
  */
 const SOURCE_PREFIX_BITS = { ipv6: 64, ipv4: 24 } as const;
 
@@ -55,10 +55,10 @@ function scopeOf(bytes: readonly number[]): number {
   return bytes.every((byte, i) => byte === (i === 15 ? 1 : 0)) ? LINK_LOCAL : GLOBAL;
 }
 
-/** What the rules need of a destination, worked out once. */
+/** The properties of a destination used by the rules, computed once. */
 export interface Destination {
   readonly family: Family;
-  /** Rule 1: there is a source address, and so a route. */
+  /** Rule 1: there is a source address, and therefore a route. */
   readonly usable: boolean;
   /** Rule 2. */
   readonly matchesScope: boolean;
@@ -68,13 +68,13 @@ export interface Destination {
   readonly precedence: number;
   /** Rule 8. */
   readonly scope: number;
-  /** The draft's rules between 8 and 9; infinite for an address that was never used. */
+  /** The draft's rules between 8 and 9; infinite for an address never used. */
   readonly srttMs: number;
-  /** Rule 9; 0 where source and destination are of different families. */
+  /** Rule 9; 0 if source and destination are of different families. */
   readonly commonBits: number;
 }
 
-/** A source address, taken apart once for all the destinations it is for. */
+/** A source address, parsed once for all its destinations. */
 export interface Source {
   readonly bytes: readonly number[];
   readonly scope: number;
@@ -87,8 +87,8 @@ export function sourceOf(address: string): Source {
 }
 
 /**
- * The facts of one destination. `source` is what the system would send from, null without a route; `srttMs` null: the
- * address was never used.
+ * The properties of one destination. `source` is the address that the system would send from, null without a route;
+ * `srttMs` null: the address was never used.
  */
 export function destinationOf(address: string, source: Source | null, srttMs: number | null): Destination {
   const bytes = addressBytes(address);
@@ -108,14 +108,15 @@ export function destinationOf(address: string, source: Source | null, srttMs: nu
   };
 }
 
-/** Negative: `a` is to be tried before `b`. 0 leaves their order alone (rule 10), which a stable sort keeps. */
+/** Negative: `a` is tried before `b`. 0 keeps their order (rule 10), given a stable sort. */
 export function compareDestinations(a: Destination, b: Destination): number {
   if (a.usable !== b.usable) return a.usable ? -1 : 1;
   if (a.matchesScope !== b.matchesScope) return a.matchesScope ? -1 : 1;
   if (a.matchesLabel !== b.matchesLabel) return a.matchesLabel ? -1 : 1;
   if (a.precedence !== b.precedence) return b.precedence - a.precedence;
   if (a.scope !== b.scope) return a.scope - b.scope;
-  // A used address has a round-trip time, so one comparison is both of the draft's rules: quicker, and used at all.
+  // Only a used address has a round-trip time, so one comparison implements both of the draft's rules: faster, and used
+  // at all.
   if (a.srttMs !== b.srttMs) return a.srttMs < b.srttMs ? -1 : 1;
   return a.family === b.family ? b.commonBits - a.commonBits : 0;
 }

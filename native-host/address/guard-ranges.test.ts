@@ -1,11 +1,11 @@
-// The guard against both address spaces as a whole: every range from its first address to its last, none left out.
+// The guard on both address spaces as a whole: every range from its first address to its last, without gaps.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { addressBytes, addressText } from './address-bytes.ts';
 import { type AddressClass, addressPolicy, classifyAddress } from './guard.ts';
 
-/** `carrier`: the class is that of the IPv4 address inside. */
+/** `carrier`: the class is that of the embedded IPv4 address. */
 type Row = readonly [first: string, last: string, kind: AddressClass | 'carrier'];
 
 const IPV4: readonly Row[] = [
@@ -84,7 +84,7 @@ for (const [space, bytes, rows] of [
   ['IPv4', 4, IPV4],
   ['IPv6', 16, IPV6],
 ] as const) {
-  test(`${space}: the ranges follow each other from the first address to the last`, () => {
+  test(`${space}: the ranges are contiguous from the first address to the last`, () => {
     let next = 0n;
     for (const [first, last] of rows) {
       assert.equal(numberOf(first), next, first);
@@ -96,7 +96,7 @@ for (const [space, bytes, rows] of [
 
   for (const [first, last, kind] of rows) {
     if (kind === 'carrier') continue;
-    test(`${space}: ${first} to ${last} is ${kind}, at both edges and between`, () => {
+    test(`${space}: ${first} to ${last} is ${kind}, at both ends and in between`, () => {
       for (const edge of [first, last]) assertClass(edge, kind);
       fc.assert(
         fc.property(fc.bigInt(numberOf(first), numberOf(last)), (number) =>
@@ -109,7 +109,7 @@ for (const [space, bytes, rows] of [
 
 const ipv4 = fc.bigInt(0n, (1n << 32n) - 1n);
 
-test('what IPv6 carries has the class of the IPv4 address inside: NAT64 and 6to4', () => {
+test('IPv6 with an embedded IPv4 address has the class of that address: NAT64 and 6to4', () => {
   const rest = fc.bigInt(0n, (1n << 80n) - 1n);
   fc.assert(
     fc.property(ipv4, rest, (inner, tail) => {
@@ -120,30 +120,30 @@ test('what IPv6 carries has the class of the IPv4 address inside: NAT64 and 6to4
   );
 });
 
-test('no mapped address passes, whatever it maps', () => {
+test('no mapped address passes, whatever it maps to', () => {
   fc.assert(fc.property(ipv4, (inner) => assertClass(textOf(numberOf('::ffff:0:0') | inner, 16), 'mapped')));
 });
 
-/** Prefixes a network may have, and the class of a public IPv4 address behind each. */
+/** Prefixes that a network may use, and the class of a public IPv4 address behind each. */
 const PREFIXES: readonly (readonly [prefix: string, behind: AddressClass])[] = [
   ['64:ff9b::/96', 'public'],
   ['64:ff9b:1:2::/96', 'public'],
   ['fd00:64::/96', 'public'],
   ['2600:64:ff9b::/96', 'public'],
-  // Nobody can make these lead anywhere but inwards.
+  // These can only lead to internal addresses.
   ['::/96', 'reserved'],
   ['fe80::/96', 'link-local'],
   ['ff02::/96', 'multicast'],
   ['2001:db8:64::/96', 'documentation'],
 ];
 
-test("behind the network's own NAT64 prefix both the prefix and the IPv4 address have to be public", () => {
+test("behind the network's own NAT64 prefix both the prefix and the IPv4 address must be public", () => {
   fc.assert(
     fc.property(fc.constantFrom(...PREFIXES), ipv4, ([prefix, behind], inner) => {
       const [network = ''] = prefix.split('/');
       const address = textOf(numberOf(network) | inner, 16);
       const inside = classifyAddress(textOf(inner, 4));
-      // What the unspecified and the loopback address are made of is special in itself.
+      // The addresses that make up the unspecified and the loopback address are special themselves.
       if (network === '::' && inner < 2n) return;
       assert.equal(classifyAddress(address, prefix), inside === 'public' ? behind : inside, address);
       assert.equal(strict.check([address], prefix).ok, inside === 'public' && behind === 'public', address);
@@ -151,19 +151,19 @@ test("behind the network's own NAT64 prefix both the prefix and the IPv4 address
   );
 });
 
-test('only ::ffff:0:0/96 is mapped: what looks like it at a glance is not', () => {
+test('only ::ffff:0:0/96 is mapped, not what merely resembles it', () => {
   assert.equal(classifyAddress('::ffff:0:0'), 'mapped');
   assert.equal(classifyAddress('::ffff:255.255.255.255'), 'mapped');
   assert.equal(classifyAddress('::255.255.1.1'), 'reserved');
   assert.equal(classifyAddress('::ffff:ffff'), 'reserved');
 });
 
-test('an address beside the prefix is what it is', () => {
+test('an address outside the prefix has its own class', () => {
   assert.equal(classifyAddress('fd00:65::808:808', 'fd00:64::/96'), 'unique-local');
   assert.equal(classifyAddress('fd00:64::808:808'), 'unique-local');
 });
 
-test('odd spellings and zones change no class', () => {
+test('unusual notations and zones change no class', () => {
   const upper = (address: string): string => address.toUpperCase();
   const full = (address: string): string =>
     addressBytes(address).length === 4

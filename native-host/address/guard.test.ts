@@ -78,11 +78,11 @@ const CLASSES: readonly [address: string, kind: AddressClass][] = [
   ['', 'not-an-address'],
 ];
 
-test('every class of address, at its edges and in every spelling', () => {
+test('every class of address, at the ends of its ranges and in every notation', () => {
   for (const [address, kind] of CLASSES) assert.equal(classifyAddress(address), kind, address);
 });
 
-test('what is not public is refused, and the address and its class are named', () => {
+test('non-public addresses are refused, with the address and its class in the message', () => {
   const policy = addressPolicy([]);
   for (const [address, kind] of CLASSES) {
     const result = policy.check([address]);
@@ -91,7 +91,7 @@ test('what is not public is refused, and the address and its class are named', (
   }
 });
 
-test('every address is looked at: one forbidden among public ones refuses all, wherever it stands', () => {
+test('every address is checked: one forbidden address among public ones refuses all, at any position', () => {
   const policy = addressPolicy([]);
   const publics = fc.constantFrom('1.1.1.1', '8.8.8.8', '2606:4700::1111');
   const forbidden = fc.constantFrom(...CLASSES.filter(([, kind]) => kind !== 'public').map(([a]) => a));
@@ -103,7 +103,7 @@ test('every address is looked at: one forbidden among public ones refuses all, w
   );
 });
 
-test('settings allow what they name and nothing beside it', () => {
+test('settings allow exactly what they name', () => {
   const policy = addressPolicy(['127.0.0.0/8', 'fd00::/8', '10.1.2.3', 'fe80::/10']);
   const allowed = (address: string) => policy.check([address]).ok;
   for (const address of ['127.0.0.1', '127.9.9.9', 'fd12::1', '10.1.2.3', '1.1.1.1', 'fe80::1%eth0'])
@@ -118,7 +118,7 @@ test('a flag that allows everything allows addresses only', () => {
     assert.equal(policy.check([address]).ok, kind !== 'not-an-address', address);
 });
 
-test('the ports to which browsers do not connect are those of another implementation of Fetch, and port 0', () => {
+test('blocked ports are those of another implementation of Fetch, and port 0', () => {
   const { badPorts } = createRequire(import.meta.url)('undici/lib/web/fetch/constants.js');
   assert.deepEqual([...BAD_PORTS], [0, ...badPorts.map(Number)]);
   for (const port of BAD_PORTS)

@@ -1,12 +1,15 @@
-// The address policy: what keeps a web page, a message or a DNS answer from making the helper connect into the user's
-// own network, or to ports where it would do harm.
+// The address policy: prevents web pages, messages and DNS answers from making the helper connect into the user's own
+// network, or to ports where it would do harm.
 import { BlockList, isIP } from 'node:net';
 import { portBlock } from '@photofinish/shared/race/blocked-ports';
 import type { AttemptError, TransportName } from '@photofinish/shared/race/outcome';
 import { addressBytes, addressText } from './address-bytes.ts';
 import { nat64Of } from './nat64.ts';
 
-/** What an address is for (IANA special-purpose registries, RFC 6890 as updated). Only `public` needs no leave. */
+/**
+ * Purpose of an address (IANA special-purpose registries, RFC 6890 as updated). All but `public` must be allowed
+ * explicitly.
+ */
 export type AddressClass =
   | 'public'
   | 'unspecified'
@@ -57,14 +60,14 @@ const IPV6: readonly Range[] = [
   ['::/0', 'reserved'],
 ];
 
-/** What DNS64 answers on an IPv6-only network, unless that has a prefix of its own (RFC 6052 section 2.1). */
+/** The prefix used by DNS64 on an IPv6-only network without a prefix of its own (RFC 6052 section 2.1). */
 const WELL_KNOWN_NAT64 = nat64Of('64:ff9b::/96');
-/** Ranges that a network may take its own NAT64 prefix from although they are not public. */
+/** Non-public ranges from which a network may choose its own NAT64 prefix. */
 const NAT64_RANGES = blockList([
-  '64:ff9b:1::/48', // RFC 8215, for exactly this
-  'fc00::/7', // RFC 4193, what small networks take
+  '64:ff9b:1::/48', // RFC 8215, for exactly this purpose
+  'fc00::/7', // RFC 4193, used by small networks
 ]);
-/** 6to4 (RFC 3056): the IPv4 address stands behind the first two bytes. */
+/** 6to4 (RFC 3056): the IPv4 address follows the first two bytes. */
 const SIX_TO_FOUR = blockList(['2002::/16']);
 
 function blockList(cidrs: readonly string[]): BlockList {
@@ -83,10 +86,10 @@ function table(ranges: readonly Range[]): readonly (readonly [BlockList, Address
 
 const IPV4_TABLE = table(IPV4);
 const IPV6_TABLE = table(IPV6);
-/** In canonical spelling; `::ffff:101` is 255.255.1.1 behind `::`, and maps nothing. */
+/** In canonical form; `::ffff:101` is 255.255.1.1 behind `::`, not a mapped address. */
 const MAPPED = /^::ffff:[0-9a-f]+:[0-9a-f]+$/;
 
-/** The IPv4 address that an IPv6 address stands for; null: it stands for itself. */
+/** The IPv4 address embedded in an IPv6 address; null: none. */
 function carriedIpv4(address: string, nat64Prefix: string | null): string | null {
   if (SIX_TO_FOUR.check(address, 'ipv6')) return addressText(addressBytes(address).slice(2, 6));
   const local = nat64Prefix === null ? null : nat64Of(nat64Prefix).desynthesize(address);
@@ -106,9 +109,9 @@ function lookUp(
 }
 
 /**
- * The class of an address literal. An IPv4 address carried inside IPv6 (NAT64, 6to4) has the class of what it carries,
- * and behind the network's own NAT64 prefix also that of the prefix; an IPv4-mapped one is `mapped`, whatever it maps:
- * it never comes out of honest DNS.
+ * The class of an address literal. An IPv4 address embedded in IPv6 (NAT64, 6to4) has its own class, and behind the
+ * network's own NAT64 prefix also that of the prefix; an IPv4-mapped one is `mapped`, whatever it maps to, because
+ * legitimate DNS never returns it.
  */
 export function classifyAddress(address: string, nat64Prefix: string | null = null): AddressClass {
   const bare = withoutZone(address);
@@ -130,13 +133,13 @@ type GuardResult =
 
 export interface AddressPolicy {
   /**
-   * Checks every address a name resolved to and gives the literals to connect to, in their order. One forbidden
-   * address refuses all: a name that answers with both is an attack or a mistake. `nat64Prefix`: the network's own.
+   * Checks every address of a name and returns the literals to connect to, in their order. One forbidden address
+   * refuses all: a name that resolves to both is an attack or a mistake. `nat64Prefix`: the network's own.
    */
   check(addresses: readonly string[], nat64Prefix?: string | null): GuardResult;
 }
 
-/** Why nothing may be sent to a port over this transport, whoever named it and whatever was allowed; null: it may. */
+/** Why nothing may be sent to a port over this transport, whoever named it and whatever was allowed; null if it may. */
 export function refusedPort(port: number, transport: TransportName): AttemptError | null {
   const block = portBlock(port, transport);
   if (block === null) return null;
@@ -147,10 +150,10 @@ export function refusedPort(port: number, transport: TransportName): AttemptErro
   return { code: 'port-blocked', message: `port ${port} ${why}` };
 }
 
-/** Ranges that allow everything, for a command line on which the user said so. */
+/** Ranges that allow everything, for a command line on which the user requested that. */
 export const ALLOW_EVERYTHING: readonly string[] = ['0.0.0.0/0', '::/0'];
 
-/** A policy that lets public addresses through, and of the others those in `allowPrivate` (CIDRs). */
+/** A policy that allows public addresses, and others only within `allowPrivate` (CIDRs). */
 export function addressPolicy(allowPrivate: readonly string[]): AddressPolicy {
   const allowed = blockList(allowPrivate);
   const passes = (address: string): boolean => {

@@ -1,4 +1,4 @@
-// RFC 6052's own table of synthesized addresses, and RFC 7050's way to the prefix.
+// RFC 6052's own table of synthesized addresses, and RFC 7050's discovery of the prefix.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -20,14 +20,14 @@ function canonical(address: string): string {
   return addressText(addressBytes(address));
 }
 
-test('RFC 6052, 2.4: every length of prefix, there and back', () => {
+test('RFC 6052, 2.4: every prefix length, in both directions', () => {
   for (const [prefix, address] of TABLE) {
     assert.equal(nat64Of(prefix).synthesize('192.0.2.33'), canonical(address), prefix);
     assert.equal(nat64Of(prefix).desynthesize(address), '192.0.2.33', prefix);
   }
 });
 
-test('what is synthesized is de-synthesized to the same address', () => {
+test('a synthesized address is de-synthesized to the same address', () => {
   fc.assert(
     fc.property(fc.constantFrom(...TABLE.map(([prefix]) => prefix)), fc.ipV4(), (prefix, ipv4) => {
       const nat64 = nat64Of(prefix);
@@ -51,7 +51,7 @@ test('RFC 6052, 3.1: the well-known prefix "MUST NOT be used to represent non-gl
   }
 });
 
-test('8.2: native addresses are left alone', () => {
+test('8.2: native addresses are unchanged', () => {
   const native = [
     '2001:db8::1',
     '64:ff9b:1::c000:221',
@@ -63,12 +63,12 @@ test('8.2: native addresses are left alone', () => {
       assert.equal(nat64Of(prefix).desynthesize(address), null, address);
 });
 
-test('a prefix of another length, or of IPv4, is none', () => {
+test('prefixes of other lengths, or of IPv4, are invalid', () => {
   for (const cidr of ['64:ff9b::/95', '64:ff9b::', '10.0.0.0/8'])
     assert.throws(() => nat64Of(cidr), TypeError, cidr);
 });
 
-test('RFC 7050, 3: the prefix is read out of the answer for ipv4only.arpa, whatever its length', () => {
+test('RFC 7050, 3: the prefix is derived from the answer for ipv4only.arpa, whatever its length', () => {
   for (const [prefix] of TABLE) {
     const nat64 = nat64Of(prefix);
     const answer = ['192.0.0.170', '192.0.0.171'].map((ipv4) => nat64.synthesize(ipv4) ?? '');
@@ -82,8 +82,8 @@ test('RFC 7050, 3: without a synthesized address there is no prefix', () => {
     assert.equal(nat64PrefixOf(answer), null);
 });
 
-test('RFC 7050, 3: a prefix that itself looks like a well-known address is told from one', () => {
-  // 192.0.0.170 stands behind /32 too, by accident, and what follows it is not zero.
+test('RFC 7050, 3: a prefix that itself contains a well-known address is not mistaken for a shorter one', () => {
+  // 192.0.0.170 also follows the /32 by accident, and the bytes after it are not zero.
   const prefix = '2001:db8:c000:aa::/96';
   const answer = [170, 171].map((last) => nat64Of(prefix).synthesize(`192.0.0.${last}`) ?? '');
   assert.equal(nat64PrefixOf(answer), prefix);

@@ -1,14 +1,14 @@
-// NAT64 (Happy Eyeballs v3 draft, section 8): IPv4 addresses inside IPv6 ones, made and undone with the network's
-// prefix (RFC 6052), and that prefix read out of what ipv4only.arpa resolves to (RFC 7050).
+// NAT64 (Happy Eyeballs v3 draft, section 8): synthesises and de-synthesises IPv6 addresses with the network's prefix
+// (RFC 6052), and derives that prefix from the addresses of ipv4only.arpa (RFC 7050).
 import { addressBytes, addressText, commonPrefixBits, familyOf } from './address-bytes.ts';
 
-/** The lengths that a prefix may have (RFC 6052 section 2.2). */
+/** Valid prefix lengths (RFC 6052 section 2.2). */
 const PREFIX_BITS = [96, 64, 56, 48, 40, 32] as const;
 
-/** The prefix that every network may use, though not for private IPv4 addresses (RFC 6052 sections 2.1 and 3.1). */
+/** The prefix that every network may use, except for private IPv4 addresses (RFC 6052 sections 2.1 and 3.1). */
 const WELL_KNOWN_PREFIX = '64:ff9b::/96';
 
-/** What ipv4only.arpa has as A records (RFC 7050 section 2.2). */
+/** The A records of ipv4only.arpa (RFC 7050 section 2.2). */
 const WELL_KNOWN_ADDRESSES = ['192.0.0.170', '192.0.0.171'];
 
 /** Scoped to the host or its link, so never behind a NAT64 (section 8.3). */
@@ -33,14 +33,14 @@ function covers(prefix: Prefix, bytes: readonly number[]): boolean {
 const UNSYNTHESIZED_PREFIXES = UNSYNTHESIZED.map(parsePrefix);
 const PRIVATE_PREFIXES = PRIVATE.map(parsePrefix);
 
-/** Where the four IPv4 bytes stand behind a prefix: byte 8 is always zero and jumped over (RFC 6052 section 2.2). */
+/** Positions of the four IPv4 bytes after a prefix: byte 8 is always zero and skipped (RFC 6052 section 2.2). */
 function positions(bits: number): number[] {
   const first = bits / 8;
   const places = [first, first + 1, first + 2, first + 3];
   return bits === 96 ? places : places.map((place) => (place >= 8 ? place + 1 : place));
 }
 
-/** The IPv4 bytes behind a prefix of this length, null where the bytes that must be zero are not. */
+/** The IPv4 bytes after a prefix of this length, null if the bytes that must be zero are not. */
 function embedded(bytes: readonly number[], bits: number): number[] | null {
   const places = positions(bits);
   for (let i = bits / 8; i < 16; i += 1) if (!places.includes(i) && bytes[i] !== 0) return null;
@@ -48,13 +48,15 @@ function embedded(bytes: readonly number[], bits: number): number[] | null {
 }
 
 export interface Nat64 {
-  /** The IPv6 address by which the NAT64 reaches an IPv4 address; null where none may be made. */
+  /** The IPv6 address by which the NAT64 reaches an IPv4 address; null if that must not be synthesised. */
   synthesize(ipv4: string): string | null;
-  /** The IPv4 address that an IPv6 address stands for; null: it is a native one. */
+  /** The IPv4 address embedded in an IPv6 address; null: it is a native one. */
   desynthesize(ipv6: string): string | null;
 }
 
-/** Synthesis with one prefix, for example `64:ff9b::/96`; throws a TypeError when it is none (RFC 6052 section 2.2). */
+/**
+ * Synthesis with one prefix, for example `64:ff9b::/96`; throws a TypeError if it is invalid (RFC 6052 section 2.2).
+ */
 export function nat64Of(cidr: string): Nat64 {
   const prefix = parsePrefix(cidr);
   if (prefix.bytes.length !== 16 || !PREFIX_BITS.some((bits) => bits === prefix.bits))
@@ -83,7 +85,8 @@ export function nat64Of(cidr: string): Nat64 {
 
 /**
  * The network's NAT64 prefix, from the AAAA answer for `ipv4only.arpa`; null: there is no NAT64 (RFC 7050 section 3).
- * Because all but the well-known address must be zero behind the prefix, no address fits two lengths of it.
+ * Because everything after the prefix except the well-known address must be zero, no address matches two prefix
+ * lengths.
  */
 export function nat64PrefixOf(addresses: readonly string[]): string | null {
   for (const address of addresses) {

@@ -1,4 +1,4 @@
-// What the host cache holds, in words: for people who ask `photofinish cache`.
+// The contents of the host cache as text, for `photofinish cache`.
 
 import { formatMs } from '@photofinish/shared/language/markup';
 import { attemptErrorWords } from '@photofinish/shared/verdict/attempt-words';
@@ -35,7 +35,7 @@ function advertisedWords(host: HostRecord, nowMs: number): string {
   return host.altSvcUntilMs === null && host.serviceUntilMs === null ? '–' : 'expired';
 }
 
-/** What the text is written by: the time now, since the epoch, and what the user calls networks. */
+/** Input of the text: the current time since the epoch, and the user's names for networks. */
 export interface TextContext {
   readonly nowMs: number;
   readonly names: NetworkNames;
@@ -94,7 +94,7 @@ function alternativeWords(alternative: KnownAlternative, network: string, contex
   return `${printable(alpn)} at ${printable(place)} on ${where}: ${teller}, ${ago(saidAtMs, nowMs)}, ${left}`;
 }
 
-/** Every alternative once: one that outlives networks is known a second time, under none. */
+/** Every alternative once: a persistent one is also stored under `ANY_NETWORK`. */
 function alternativesWords(hosts: readonly HostRecord[], context: TextContext): string[] {
   const { nowMs } = context;
   const lines = hosts.flatMap((host) =>

@@ -1,4 +1,4 @@
-// `photofinish cache`: shows what the host cache holds, and deletes from it.
+// `photofinish cache`: shows the contents of the host cache, and deletes from it.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Origin, parseOrigin } from '@photofinish/shared/web/origin';
@@ -18,7 +18,7 @@ import { Complaint, EXIT_FAILED, EXIT_OK, listed, notOneOf, parseCommand } from 
 
 export const CACHE_SCHEMA = 'photofinish.cache/1';
 
-/** The file asked for, else the one the helper's settings name. */
+/** The given file, or the one in the helper's settings. */
 export function cachePath(asked: string | null): string {
   if (asked === '') throw new Complaint('bad-file', '--cache takes a file');
   if (asked !== null) return resolve(asked);
@@ -30,12 +30,12 @@ export function cachePath(asked: string | null): string {
   }
 }
 
-/** The salt beside a cache, made if need be; one that could not be used, and was replaced, is told. */
+/** The salt beside a cache, created if necessary; reports one that was unusable and has been replaced. */
 export function networkSalt(cachePath: string, terminal: Pick<Terminal, 'error'>): Uint8Array {
   return readSalt(saltPath(cachePath), (message) => terminal.error('salt-damaged', message));
 }
 
-/** The cache in that file. Throws a Complaint where it cannot be used; a file of somebody else is not touched. */
+/** The cache in that file. Throws a Complaint if it cannot be used; files of other programs are not touched. */
 export function openCache(path: string): HostCache {
   const cache = openHostCache({ path, clock: systemClock, say: () => {} });
   const { store, storeReason } = cache.stats();
@@ -52,7 +52,7 @@ export function openCache(path: string): HostCache {
 }
 
 function list(path: string, json: boolean, terminal: Terminal): number {
-  // Looking must not make a file.
+  // Reading must not create a file.
   const cache = existsSync(path) ? openCache(path) : null;
   const hosts = cache?.list() ?? [];
   const names = cache?.networkNames() ?? NO_NAMES;
@@ -89,7 +89,7 @@ function show(path: string, origin: Origin, json: boolean, terminal: Terminal): 
   return EXIT_OK;
 }
 
-/** Changes the cache in that file, and closes it. Throws a Complaint where it cannot be used or written. */
+/** Changes the cache in that file, and closes it. Throws a Complaint if it cannot be used or written. */
 export async function changing<T>(path: string, change: (cache: HostCache) => T | Promise<T>): Promise<T> {
   const cache = openCache(path);
   try {

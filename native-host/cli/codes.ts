@@ -1,4 +1,4 @@
-// `photofinish codes`: what verdicts and failure codes mean, at the terminal where they were read, without a network.
+// `photofinish codes`: explains verdicts and failure codes at the terminal where they appeared, without a network.
 import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
 import { CODES_OPTIONS } from './command-table.ts';
 import { didYouMean } from './suggest.ts';
@@ -10,7 +10,7 @@ export const CODES_SCHEMA = 'photofinish.codes/1';
 
 const INDENT = '  ';
 
-/** What to type to have a code explained; stands beside the code. */
+/** The command that explains a code; printed beside the code. */
 export function codeHint(code: CodeRow['code']): string {
   return `photofinish codes ${code}`;
 }

@@ -1,5 +1,5 @@
-// Every command with its options: the one table from which the command line is parsed, help is written, shells complete
-// and mistakes are answered with "did you mean".
+// Every command with its options: the single table used for parsing the command line, help, shell completion and "did
+// you mean".
 import { ATTEMPT_ERROR_CODES, MEMORIES, MODES } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
@@ -12,15 +12,15 @@ import {
   TCP_ATTEMPT_DELAY_MS,
 } from '../race/pacing.ts';
 
-/** What a shell offers as a value: these words, or what is on the disk. */
+/** Completion of a value by the shell: fixed words, or paths. */
 export type Completion = readonly string[] | 'file' | 'directory';
 
 export interface OptionSpec {
   readonly type: 'string' | 'boolean';
   readonly multiple?: true;
-  /** What stands for the value in help. */
+  /** Placeholder of the value in help. */
   readonly value?: string;
-  /** Lines of help; those further in keep their indentation. */
+  /** Lines of help; indented ones keep their indentation. */
   readonly help: readonly string[];
   readonly complete?: Completion;
 }
@@ -29,9 +29,9 @@ export type OptionTable = Readonly<Record<string, OptionSpec>>;
 export interface CommandSpec {
   /** One line in the overview. */
   readonly summary: string;
-  /** What comes after the name, one form each. */
+  /** Arguments after the name, one string per form. */
   readonly forms: readonly string[];
-  /** Words that the first argument may be; none: it is no closed list. */
+  /** Possible first arguments; absent: not a closed list. */
   readonly actions?: readonly string[];
   /** Whether arguments are files, for shells. */
   readonly argument?: Completion;
@@ -39,7 +39,7 @@ export interface CommandSpec {
 }
 
 export const MAX_LINES_AT_A_TIME = 4096;
-/** With more at a time, whatever the machine, what is measured may be the machine; see docs/cli.md. */
+/** With more at a time, on any machine, the times may reflect the machine; see docs/cli.md. */
 export const SOUND_AT_A_TIME = 16;
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -56,7 +56,7 @@ const CACHE_FILE = {
   help: ['use this host cache file'],
 } as const satisfies OptionSpec;
 
-/** How long, and how hosts are found and trusted: what every command that races can be told. */
+/** Time-out, and how hosts are resolved and trusted: common to all commands that race. */
 const FINDING = {
   timeout: {
     type: 'string',

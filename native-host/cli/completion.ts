@@ -1,5 +1,5 @@
-// `photofinish completion SHELL`: scripts that complete commands, options and their values, written from the same table
-// as help, so that neither can know what the other does not.
+// `photofinish completion SHELL`: scripts that complete commands, options and their values, generated from the same
+// table as help, so that both are always consistent.
 import {
   COMMANDS,
   type Command,
@@ -15,7 +15,7 @@ import { Complaint, EXIT_OK, listed, notOneOf, parseCommand } from './usage.ts';
 
 const MAIN_WORDS = [...COMMANDS, 'help', '--help', '--version'];
 
-/** The gist of an option's help: what stands before remarks and lists. */
+/** The main part of an option's help: the text before remarks and lists. */
 function gist({ help }: OptionSpec): string {
   const list = help.findIndex((line) => line.startsWith(' '));
   const [said = ''] = help
@@ -29,14 +29,14 @@ function optionNames(command: Command): readonly string[] {
   return [...Object.keys(TABLE[command].options).map((name) => `--${name}`), '--help'];
 }
 
-/** Options that take a value, with what may stand there; null: nothing that a shell could know. */
+/** Options that take a value, with its possible values; null: nothing that a shell could complete. */
 function valuesOf({ options }: CommandSpec): readonly (readonly [name: string, values: Completion | null])[] {
   return Object.entries(options).flatMap(([name, { type, complete }]) =>
     type === 'string' ? [[`--${name}`, complete ?? null] as const] : [],
   );
 }
 
-/** POSIX single quotes; no word of ours holds one, but a description may. */
+/** POSIX single quotes; our words contain none, but a description may. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
@@ -65,7 +65,7 @@ function bashCommand(command: Command): string {
   ].join('\n');
 }
 
-/** Completes without the bash-completion package, which not every system has. */
+/** Works without the bash-completion package, which not every system has. */
 function bash(): string {
   return `# Completion for bash. To use it now: eval "$(photofinish completion bash)"
 _photofinish() {
@@ -79,7 +79,7 @@ ${COMMANDS.map(bashCommand).join('\n')}
 complete -o bashdefault -o filenames -F _photofinish photofinish`;
 }
 
-/** A word of zsh's \`_arguments\`: colons and brackets mean something there. */
+/** A word of zsh's \`_arguments\`, in which colons and brackets are special. */
 function zshText(text: string): string {
   return text.replace(/[[\]:\\]/g, '\\$&');
 }

@@ -1,4 +1,4 @@
-// `photofinish doctor`: prints what the doctor finds, by subject, each problem with what to do.
+// `photofinish doctor`: prints the doctor's findings by subject, each problem with a remedy.
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
 import { allFindings } from '../install/examination.ts';
 import { DOCTOR_OPTIONS } from './command-table.ts';

@@ -1,4 +1,4 @@
-// An explanation for people: the verdict first, then the evidence it rests on, section by section, 80 columns wide.
+// An explanation for people: first the verdict, then its evidence in sections, 80 columns wide.
 
 import { timedTrials } from '@photofinish/shared/race/conclusive';
 import type {
@@ -37,12 +37,12 @@ import {
 const INDENT = '  ';
 const CONTINUED = '    ';
 
-/** A line for each text, those that are too long broken and indented further. */
+/** One line per text; long ones are wrapped and indented further. */
 function lines(...texts: readonly string[]): string[] {
   return texts.flatMap((text) => wrapped(printable(text), INDENT, CONTINUED));
 }
 
-/** A table; where long names and addresses make it too wide, a sentence for each row. */
+/** A table; if long names and addresses make it too wide, a sentence per row. */
 function rows(head: readonly string[], body: readonly (readonly Cell[])[], paint: Paint): string[] {
   const columns = columnsOf(head);
   const narrow = table(columns, body, plain).every((line) => INDENT.length + line.length <= LINE_COLUMNS);
@@ -193,7 +193,10 @@ function attemptLines(race: OriginRace, { host: ownHost }: OriginParts, paint: P
   ];
 }
 
-/** That trials say nothing; of the comparison its own caption does, and where none are left the verdict. */
+/**
+ * That trials were disturbed. The comparison's own caption reports its part; if no trials are left, the verdict says
+ * so.
+ */
 function busyWords({ verdict, race, v3, altSvc, h3 }: Explanation): string[] {
   const trials = [race, v3, altSvc, h3].flatMap((each) => each?.trials ?? []);
   const busy = trials.length - timedTrials(trials).length;

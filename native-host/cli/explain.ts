@@ -1,5 +1,5 @@
-// `photofinish explain`: looks a host up, races it in several modes, and says in words why HTTP/3 is used there or
-// not. Nothing remembered decides these races; what they give is filed in the host cache as the outcome of any race is.
+// `photofinish explain`: looks up a host, races it in several modes, and explains why HTTP/3 is used there or not.
+// These races ignore remembered decisions; their outcomes are stored in the host cache like those of any race.
 
 import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
 import { advertisedBy, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
@@ -34,11 +34,11 @@ export interface ExplainCommand
     'caFiles' | 'pins' | 'resolver' | 'cacheFile' | 'network' | 'allowPrivate' | 'timeoutMs' | 'json'
   > {
   readonly origin: OriginParts;
-  /** The most pairs of the comparison. */
+  /** Maximum number of pairs in the comparison. */
   readonly pairs: number;
 }
 
-/** The command, every value checked by the rules of `race`. Throws a Complaint for the first mistake. */
+/** The command, every value validated like those of `race`. Throws a Complaint for the first mistake. */
 export function parseExplainCommand(args: readonly string[]): ExplainCommand {
   const { positionals } = parseCommand('explain', args, EXPLAIN_OPTIONS);
   if (positionals.length !== 1)
@@ -53,7 +53,7 @@ export function parseExplainCommand(args: readonly string[]): ExplainCommand {
   return { ...rest, origin, pairs };
 }
 
-/** Other hosts have no say in what is still to be tried. */
+/** Other hosts do not influence what is still to be tried. */
 const NO_OTHERS = { failedHosts: 0, reachedHosts: 0 };
 
 function rememberedH3(host: HostRecord): Remembered['h3'] {
@@ -63,7 +63,7 @@ function rememberedH3(host: HostRecord): Remembered['h3'] {
   return h3AtMs === null ? null : { failure: null, atMs: h3AtMs, untilMs: host.h3UntilMs, failures };
 }
 
-/** What the host cache holds of the origin on this network; null: nothing. */
+/** What the host cache contains about the origin on this network; null: nothing. */
 function recalled(cache: HostCache, { origin }: ExplainCommand, network: string): Remembered | null {
   const host = cache.show(origin.origin).hosts.find((record) => record.network === network);
   if (host === undefined) return null;
@@ -85,11 +85,11 @@ interface ExplainContext {
   readonly racing: Racing;
   readonly network: string;
   readonly signal: AbortSignal;
-  /** Files an outcome; never rejects. */
+  /** Stores an outcome; never rejects. */
   readonly file: (race: OriginRace) => void;
 }
 
-/** One race on which nothing remembered has a say. */
+/** One race that ignores everything remembered. */
 async function raceBy(context: ExplainContext, mode: Mode): Promise<OriginRace> {
   const { command, terminal, racing, network, signal } = context;
   terminal.progress(`racing ${command.origin.origin} in mode ${mode}`);
@@ -106,29 +106,31 @@ async function raceBy(context: ExplainContext, mode: Mode): Promise<OriginRace> 
       signal,
     });
   } catch (error) {
-    // Races report failure as data; what is left is a transport that cannot be loaded.
+    // Races report failures as data; the only exception is a transport that cannot be loaded.
     throw new Complaint('cannot-race', error instanceof Error ? error.message : String(error), EXIT_FAILED);
   }
 }
 
-/** Whether HTTP/3 works and old HTTP was not seen to fail; it may have been cancelled when HTTP/3 came first. */
+/** Whether HTTP/3 works and old HTTP was not seen to fail; it may have been cancelled when HTTP/3 was first. */
 function isComparable(race: OriginRace): boolean {
   const attempts = race.trials.flatMap((trial) => trial.attempts);
   const h3 = reachOf(attempts.filter(isH3));
   return h3 === 'established' && !isFailed(reachOf(attempts.filter((attempt) => !isH3(attempt))));
 }
 
-/** Whether a place is advertised that no attempt went to: HTTP/3 at the origin's own port came first, for example. */
+/** Whether an advertised endpoint was not attempted, for example because HTTP/3 at the origin's own port was first. */
 function leavesOpen(races: Races): boolean {
   return advertisedBy(evidenceOfRaces(races, NO_OTHERS)).places.some(({ reach }) => reach === 'not-tried');
 }
 
-/** Whether the races so far ended before DNS had said what its HTTPS record advertises. */
+/** Whether the races so far ended before DNS had answered for its HTTPS record. */
 function hasUnansweredRecord(races: Races): boolean {
   return isRecordUnanswered(discoveredIn(races).names);
 }
 
-/** A dead host is not raced a second time, and what does not work is not compared: each would only time out again. */
+/**
+ * A dead host is not raced again, and a protocol that does not work is not compared: each would only time out again.
+ */
 async function raceAll(context: ExplainContext): Promise<Races> {
   const race = await raceBy(context, 'race');
   context.file(race);
@@ -136,7 +138,8 @@ async function raceAll(context: ExplainContext): Promise<Races> {
   if (race.trials.every((trial) => trial.adopted === null)) return first;
   const second = { ...first, v3: await raceBy(context, 'v3') };
   const third = { ...second, altSvc: leavesOpen(second) ? await raceBy(context, 'alt-svc') : null };
-  // A place of an HTTPS record is not in Alt-Svc, and HTTP/2 may have come first where the record was followed, or asked.
+  // An endpoint of an HTTPS record is not in Alt-Svc, and HTTP/2 may have been first where the record was followed or
+  // queried.
   const isOpen = leavesOpen(third) || hasUnansweredRecord(third);
   const fourth = { ...third, h3: isOpen ? await raceBy(context, 'h3') : null };
   if (!isComparable(race)) return fourth;

@@ -1,5 +1,5 @@
-// What a client that follows Happy Eyeballs v3 does on its first visit, and why: by the record that it had and its own
-// attempts.
+// What a client implementing Happy Eyeballs v3 does on its first visit, and why: from the record that it had and its
+// own attempts.
 
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { attemptErrorWords } from '@photofinish/shared/verdict/attempt-words';
@@ -8,7 +8,7 @@ import type { Explanation } from '@photofinish/shared/verdict/explanation';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { milliseconds } from './text.ts';
 
-/** Why the HTTP/3 that an HTTPS record advertises was not used, as the end of a sentence; `target`: where the record leads. */
+/** Why HTTP/3 advertised by an HTTPS record was not used, as the end of a sentence; `target`: the record's target. */
 function whyNotFirst({ attempts }: Trial, target: string): string {
   const said = 'an HTTPS record advertises HTTP/3, but';
   const h3 = attempts.filter(isH3);

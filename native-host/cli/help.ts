@@ -1,8 +1,8 @@
-// What `--help` prints, 80 columns wide: the forms and options from the table, and around them what a reader has to know.
+// The output of `--help`, 80 columns wide: forms and options from the table, with the explanations around them.
 import { COMMANDS, type Command, type OptionSpec, type OptionTable, TABLE } from './command-table.ts';
 import { wrapped } from './text.ts';
 
-/** Where the help of an option begins. */
+/** Column in which the help of an option starts. */
 const OPTION_COLUMN = 23;
 const COMMAND_COLUMN = 14;
 

@@ -1,9 +1,9 @@
-// The lines of standard input: cut from a text that arrives in pieces, and read before they are wanted, so that it is known
-// how many are to come. An input that never ends, or never ends its line, must not fill the memory.
+// The lines of standard input: split from text that arrives in pieces, and read ahead, so that their number is known.
+// An endless input, or an endless line, must not fill the memory.
 
 /**
- * The lines without their line feeds; an end of the text that has none is a line too. Of a line with more than `mostChars`
- * only a beginning that is longer as well is given, as soon as it is there, and the rest is passed over.
+ * The lines without their line feeds; an unterminated rest is a line too. Of a line with more than `mostChars` only a
+ * longer prefix is returned, as soon as it is available, and the rest is skipped.
  */
 export async function* linesOf(pieces: AsyncIterable<string>, mostChars: number): AsyncGenerator<string> {
   let held = '';
@@ -26,15 +26,15 @@ export async function* linesOf(pieces: AsyncIterable<string>, mostChars: number)
 }
 
 export interface ReadAhead {
-  /** The lines in order; rejects with what reading them ended in. */
+  /** The lines in order; rejects with the error that ended reading. */
   readonly lines: AsyncIterable<string>;
-  /** How many of those read so far are counted. */
+  /** How many of the lines read so far are counted. */
   counted(): number;
   /** Whether all have been read. */
   ended(): boolean;
 }
 
-/** Begins to read; at most `most` lines wait to be taken. */
+/** Starts reading; at most `most` lines wait to be taken. */
 export function readAhead(
   source: AsyncIterable<string>,
   most: number,

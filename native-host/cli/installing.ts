@@ -1,4 +1,4 @@
-// `photofinish install` and `uninstall`: options in, results out; what is written is decided in install/.
+// `photofinish install` and `uninstall`: options in, results out; install/ decides what is written.
 import { existsSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
@@ -38,7 +38,9 @@ function readBrowsers(names: readonly string[]): readonly BrowserName[] {
   });
 }
 
-/** An absolute profile directory; it must exist, for a mistyped one would be made and never be looked into. */
+/**
+ * An absolute profile directory; it must exist, because a mistyped one would be created and never used by a browser.
+ */
 export function readUserDataDirectory(text: string | undefined): string | null {
   if (text === undefined) return null;
   if (process.platform === 'win32')
@@ -52,7 +54,7 @@ export function readUserDataDirectory(text: string | undefined): string | null {
   return path;
 }
 
-/** Chromium's ids of the extension under other keys than our own. */
+/** Chromium's ids of the extension with other keys than our own. */
 export function readExtensionIds(texts: readonly string[] = []): readonly string[] {
   for (const text of texts)
     if (!isChromiumExtensionId(text))
@@ -119,9 +121,9 @@ interface Outcome {
   readonly command: 'install' | 'uninstall';
   readonly result: InstallResult;
   readonly json: boolean;
-  /** What to do now, line by line. */
+  /** The next steps for the user, line by line. */
   readonly next: readonly string[];
-  /** Whether what is installed can race; not asked of an uninstallation. */
+  /** Whether the installation can race; not checked when uninstalling. */
   readonly addon?: Finding;
 }
 
@@ -129,11 +131,11 @@ function report({ command, result, json, next, addon }: Outcome, terminal: Termi
   if (json)
     terminal.result(JSON.stringify({ schema: INSTALL_SCHEMA, command, ...result, ...(addon && { addon }) }));
   else terminal.result(resultText(result, next, terminal.paint));
-  // The browser does find the helper; that it cannot race must not come out only at the first click.
+  // The browser will find the helper; that it cannot race must be reported before the first click.
   if (addon?.state === 'problem') terminal.error('no-addon', `${addon.text}. ${addon.remedy}`);
 }
 
-/** Says on stderr what failed; gives whether anything did. */
+/** Reports on stderr what failed; returns whether anything did. */
 function complain({ launcher, launcherReason, browsers }: InstallResult, terminal: Terminal): boolean {
   const failures =
     launcher.state === 'failed'
@@ -152,7 +154,7 @@ function readMachine(): { machine: Machine; directories: UserDirectories } {
   return { machine, directories: userDirectories(machine.platform, process.env, userHome()) };
 }
 
-/** The doctor's own command for what was just installed, and what the browser still needs. */
+/** The doctor command for this installation, and what the browser still needs. */
 function stepsAfter(
   request: InstallRequest,
   result: InstallResult,
@@ -171,7 +173,7 @@ function stepsAfter(
   });
 }
 
-/** The helper with its addon, where it must be copied before it is relied on; null where it may stay. */
+/** The helper with its addon if it must be copied to a permanent location; null if it can stay. */
 function partsToCopy({ platform }: Machine): readonly Part[] | null {
   if (!isPassing({ platform, root: ROOT })) return null;
   const addon = addonFile();
@@ -213,7 +215,7 @@ export function runInstall(args: readonly string[], terminal: Terminal): number 
   return complain(result, terminal) ? EXIT_FAILED : EXIT_OK;
 }
 
-/** Runs `uninstall`; nothing to remove is no failure. */
+/** Runs `uninstall`; having nothing to remove is not a failure. */
 export function runUninstall(args: readonly string[], terminal: Terminal): number {
   const { values, positionals } = parseCommand('uninstall', args, UNINSTALL_OPTIONS);
   noArguments('uninstall', positionals);

@@ -1,4 +1,4 @@
-// `photofinish network`: lists the networks that the helper has met, and gives them names.
+// `photofinish network`: lists the networks known to the helper, and names them.
 import { existsSync } from 'node:fs';
 import { networkNameSchema } from '@photofinish/shared/web/network-name';
 import * as v from 'valibot';
@@ -22,14 +22,14 @@ const KEY = /^net-[0-9a-f]{16}$/;
 interface NetworkRow {
   readonly network: string;
   readonly name: string | null;
-  /** Whether this machine is on it now. */
+  /** Whether this machine is currently on it. */
   readonly current: boolean;
   /** How many origins are known there, and when one was last raced or seen; null: never. */
   readonly origins: number;
   readonly updatedAtMs: number | null;
 }
 
-/** The key of the network that this machine is on; null while there is no salt, or when it cannot be told. */
+/** The key of the current network; null without a salt, or if it cannot be identified. */
 async function currentNetwork(salt: Uint8Array | null): Promise<string | null> {
   if (salt === null) return null;
   const source = systemSource(process.platform, systemClock);
@@ -37,7 +37,7 @@ async function currentNetwork(salt: Uint8Array | null): Promise<string | null> {
   return mayBeNamed(key) ? key : null;
 }
 
-/** Every network that is known, named, or here. */
+/** Every network that is known, named, or current. */
 function listedNetworks(cache: HostCache | null, current: string | null): NetworkRow[] {
   const names = cache?.networkNames() ?? new Map<string, string>();
   const records = new Map((cache?.networks() ?? []).map((record) => [record.network, record]));
@@ -68,7 +68,7 @@ function networksText(networks: readonly NetworkRow[], paint: Paint): string {
 }
 
 async function list(path: string, json: boolean, terminal: Terminal): Promise<number> {
-  // Looking must not make a file.
+  // Reading must not create a file.
   const kept = keptSalt(saltPath(path));
   const current = await currentNetwork(kept.state === 'kept' ? kept.salt : null);
   const cache = existsSync(path) ? openCache(path) : null;
@@ -80,7 +80,7 @@ async function list(path: string, json: boolean, terminal: Terminal): Promise<nu
   return EXIT_OK;
 }
 
-/** The key of the network that a word means, the current one without a word. Throws a Complaint. */
+/** The key of the network that a word refers to, by default the current one. Throws a Complaint. */
 async function meant(
   word: string | undefined,
   path: string,
@@ -116,9 +116,9 @@ function readName(text: string): string {
 }
 
 interface NameChange {
-  /** null: the network loses its name. */
+  /** null: remove the name. */
   readonly name: string | null;
-  /** Its key or name; undefined: the network that one is on. */
+  /** Its key or name; undefined: the current network. */
   readonly network: string | undefined;
 }
 

@@ -1,5 +1,5 @@
-// The photo finish as text blocks: what shared/photo-finish says in lanes, drawn on one row of characters each.
-// A lane without a finish is cut off, and only a `compare` run has a margin; both are decided there, not here.
+// The photo finish in block characters: the lanes of shared/photo-finish, drawn on one row each. Whether a lane is cut
+// off, and whether there is a margin (only for `compare`), is decided there.
 
 import {
   type FinishResult,
@@ -13,12 +13,12 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { LINE_COLUMNS, type Paint, paintProtocol, wrapped } from './text.ts';
 
-/** Shorter where the words behind the lanes are long. */
+/** Shorter if the words after the lanes are long. */
 const MOST_AXIS_COLUMNS = 44;
 const LABEL_COLUMNS = 8;
 const INDENT = '  ';
 const GAP = '  ';
-/** Where a lane's drawing begins: under it stand legend and margin. */
+/** Where a lane's drawing begins; legend and margin are aligned with it. */
 const AXIS_INDENT = INDENT + ' '.repeat(LABEL_COLUMNS + 2);
 
 const BLOCKS = {
@@ -34,12 +34,12 @@ const BLOCKS = {
   cut: '╳',
 } as const;
 
-/** How the end of a handshake is marked: a comparison that decided nothing flies no flag. */
+/** The mark at the end of a handshake: an undecided comparison has no flag. */
 function endMark({ mode, result }: PhotoFinish): string {
   return mode === 'compare' && (result === null || result.winner === null) ? BLOCKS.done : BLOCKS.flag;
 }
 
-/** The drawing of one lane on so many columns, blanks at its end left out. */
+/** The drawing of one lane with this many columns, without trailing blanks. */
 function drawLane(lane: Lane, finish: PhotoFinish, columns: number): string {
   if (lane.state === 'absent') return '';
   const { maxMs } = finish.axis;
@@ -61,12 +61,12 @@ function drawLane(lane: Lane, finish: PhotoFinish, columns: number): string {
     fill(lane.establishedMs, lane.firstByteMs, BLOCKS.request);
     cells[column(lane.firstByteMs)] = h3 ? BLOCKS.firstByteH3 : BLOCKS.firstByteOld;
   }
-  // Last, so that the flag stays visible where the first byte falls into the same column.
+  // Last, so that the flag stays visible if the first byte is in the same column.
   cells[column(endMs)] = lane.establishedMs === null ? BLOCKS.cut : endMark(finish);
   return cells.join('').trimEnd();
 }
 
-/** What the marks mean, on as many lines as it takes. */
+/** Explains the marks, on as many lines as necessary. */
 function legend(finish: PhotoFinish): string[] {
   const drawn = finish.lanes.filter((lane) => lane.state !== 'absent');
   const entries: readonly (readonly [boolean, string])[] = [
@@ -90,13 +90,13 @@ function legend(finish: PhotoFinish): string[] {
   return said;
 }
 
-/** Bold only where something is clear. */
+/** Bold only for a clear result. */
 function resultLines({ words, winner }: FinishResult, paint: Paint): string[] {
   const lines = wrapped(words, AXIS_INDENT);
   return winner === null ? lines : lines.map((line) => AXIS_INDENT + paint('bold', line.trimStart()));
 }
 
-/** The drawing's lines; none when nothing was attempted. */
+/** The lines of the drawing; none if nothing was attempted. */
 export function drawPhotoFinish(race: OriginRace, paint: Paint): string[] {
   const finish = photoFinish(race);
   if (finish.lanes.every((lane) => lane.state === 'absent')) return [];

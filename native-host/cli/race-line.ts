@@ -1,12 +1,11 @@
-// One line of `photofinish race -`: an origin, or a JSON object with an origin and the mode it is raced in. Checked here,
-// typed from there on.
+// One line of `photofinish race -`: an origin, or a JSON object with an origin and its mode. Validated here.
 
 import { MODES, type Mode } from '@photofinish/shared/race/outcome';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import type { ComplaintCode } from './usage.ts';
 
-/** What a line asks for. */
+/** A request given by a line. */
 export interface LineRequest {
   readonly origin: OriginParts;
   readonly mode: Mode;
@@ -16,12 +15,12 @@ export type ReadLine =
   | {
       readonly ok: true;
       readonly value: LineRequest;
-      /** Path, query and fragment that stood behind the origin; absent: none did. */
+      /** Path, query and fragment that followed the origin; absent if none did. */
       readonly leftOut?: string;
     }
   | { readonly ok: false; readonly code: ComplaintCode; readonly message: string };
 
-/** A host name has at most 253 characters, so no honest line is longer. */
+/** A host name has at most 253 characters, so no legitimate line is longer. */
 export const MAX_LINE_CHARS = 1024;
 
 const lineSchema = v.strictObject({ origin: v.string(), mode: v.optional(v.picklist(MODES)) });
@@ -34,12 +33,12 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Whether a line asks for nothing: it is blank, or a comment. */
+/** Whether a line is blank or a comment. */
 export function isIdle(line: string): boolean {
   return /^\s*(#|$)/.test(line);
 }
 
-/** Lists of pages are lists of origins to whoever has them: what stands behind the origin is cut off, and told. */
+/** Users often have lists of pages rather than origins: what follows the origin is cut off and reported. */
 function readUrl(text: string, mode: Mode): ReadLine {
   const whole = readText(text, mode);
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
@@ -59,9 +58,9 @@ function readText(text: string, mode: Mode): ReadLine {
     : { ok: false, code: 'bad-origin', message: origin.message };
 }
 
-/** Reads one line; `mode` is that of lines that name none. Null: the line asks for nothing. Never throws. */
+/** Reads one line; `mode` is the default for lines without one. Null: a blank line or comment. Never throws. */
 export function readRaceLine(line: string, mode: Mode): ReadLine | null {
-  // Of a longer line there may be no more than its beginning, which may be blank.
+  // A longer line may be truncated to its beginning, which may be blank.
   if (line.trimStart().startsWith('#')) return null;
   if (line.length > MAX_LINE_CHARS)
     return { ok: false, code: 'bad-line', message: `longer than ${MAX_LINE_CHARS} characters` };

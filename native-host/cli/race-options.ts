@@ -1,4 +1,4 @@
-// `photofinish race`: its options, checked one by one before anything is raced.
+// `photofinish race`: its options, all validated before anything is raced.
 import { isIP } from 'node:net';
 import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
@@ -14,41 +14,41 @@ import { MAX_LINES_AT_A_TIME, RACE_OPTIONS } from './command-table.ts';
 import { Complaint, oneOf, parseCommand, wholeNumber } from './usage.ts';
 
 export interface RaceCommand {
-  /** None where they come line by line. */
+  /** Empty if they are read line by line. */
   readonly origins: readonly OriginParts[];
   /** Whether requests are read from standard input. */
   readonly fromInput: boolean;
   readonly mode: Mode;
   readonly memory: Memory;
-  /** Trials for each origin; in mode `compare` the most pairs. */
+  /** Trials per origin; in mode `compare` the maximum number of pairs. */
   readonly trials: number;
-  /** The same where it was asked for: a line of standard input may name a mode with a default of its own. */
+  /** The same if given explicitly: a line of standard input may name a mode with a different default. */
   readonly trialsAsked: number | null;
-  /** Trials at a time of origins on the command line. */
+  /** Concurrent trials for origins on the command line. */
   readonly concurrency: number;
-  /** The same where it was asked for: races of standard input otherwise have a pace of their own. */
+  /** The same if given explicitly: races from standard input are otherwise paced adaptively. */
   readonly concurrencyAsked: number | null;
   readonly pacing: PacingOptions;
-  /** Whether key shares with ML-KEM are offered. */
+  /** Whether ML-KEM key shares are offered. */
   readonly postQuantum: boolean;
   readonly timeoutMs: number;
-  /** PEM files of further trust anchors. */
+  /** PEM files with additional trust anchors. */
   readonly caFiles: readonly string[];
   /** `host:port` to address literal. */
   readonly pins: ReadonlyMap<string, string>;
   /** `address:port` of the DNS server, null for the system's. */
   readonly resolver: string | null;
   readonly cacheFile: string | null;
-  /** Names the network instead of recognising it. */
+  /** Replaces the detected network. */
   readonly network: string | null;
   readonly allowPrivate: boolean;
   readonly json: boolean;
 }
 
 const MAX_NETWORK_CHARS = 64;
-/** The first retransmission would come after half a minute: beyond any race. */
+/** The first retransmission would be after half a minute: longer than any race. */
 const MAX_INITIAL_RTT_MS = 10_000;
-/** Stands for standard input in place of origins. */
+/** Means standard input in place of origins. */
 const INPUT = '-';
 function readOrigins(texts: readonly string[]): readonly OriginParts[] {
   if (texts.length === 0)
@@ -76,7 +76,7 @@ function withoutBrackets(text: string): string {
   return text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
 }
 
-/** Reads `HOST:PORT:ADDRESS` as curl does; an IPv6 address may stand in brackets. */
+/** Parses `HOST:PORT:ADDRESS` like curl; an IPv6 address may be in brackets. */
 function readPins(texts: readonly string[]): ReadonlyMap<string, string> {
   const pins = new Map<string, string>();
   for (const text of texts) {
@@ -96,7 +96,7 @@ function readPins(texts: readonly string[]): ReadonlyMap<string, string> {
   return pins;
 }
 
-/** Reads `ADDR:PORT` of a DNS server; the port may be left out (53). */
+/** Parses `ADDR:PORT` of a DNS server; the default port is 53. */
 function readResolver(text: string): string {
   const bare = withoutBrackets(text);
   if (isIP(bare) === 4) return `${bare}:53`;
@@ -125,7 +125,7 @@ export function trialsIn(mode: Mode, asked: number | null): number {
   return asked ?? (mode === 'compare' ? MOST_PAIRS : 1);
 }
 
-/** The command, every value checked. Throws a Complaint for the first mistake. */
+/** The command, every value validated. Throws a Complaint for the first mistake. */
 export function parseRaceCommand(args: readonly string[]): RaceCommand {
   const { values, positionals } = parseCommand('race', args, RACE_OPTIONS);
   const mode = oneOf('bad-mode', 'mode', values.mode, MODES, 'race');

@@ -1,43 +1,43 @@
-// How many races `race -` has under way: as many as was asked for, or as many as this machine takes without its own work
-// getting into the times that it measures.
+// How many races `race -` runs at a time: the number requested, or as many as possible without this machine's own work
+// distorting the measured times.
 
 import { performance } from 'node:perf_hooks';
 
 export interface Pace {
-  /** How many races may be under way now. */
+  /** How many races may run now. */
   limit(): number;
-  /** One of them is over. */
+  /** A race has ended. */
   over(): void;
 }
 
-/** So many at a time, whatever comes of it. */
+/** A fixed number, whatever its effect. */
 export function fixedPace(atMost: number): Pace {
   return { limit: () => atMost, over() {} };
 }
 
-/** Few enough that races hardly meet; what more would cost is measured against these. */
+/** Few enough that races hardly interfere; the cost of more is measured relative to these. */
 export const LEAST_AT_A_TIME = 4;
-/** Each takes a socket or two: common limits of open files allow no more by themselves. */
+/** Each uses a socket or two: common limits on open files allow no more. */
 const MOST_AT_A_TIME = 256;
 /**
- * More races wait for each other the more the event loop is taken: at half of its time by half as long as what they do
- * takes, at three quarters by one and a half times as long (M/D/1). So up to half it may be more, from three quarters on
- * it must be fewer.
+ * The busier the event loop, the longer races wait for each other: at half load, half as long as their own work; at
+ * three quarters, one and a half times as long (M/D/1). So below half there may be more races, from three quarters on
+ * there must be fewer.
  */
 const RAISE_BELOW = 0.5;
 const LOWER_FROM = 0.75;
-/** Shorter spells are chance. */
+/** Shorter intervals are dominated by chance. */
 const ROUND_MS = 250;
 
 export interface PaceParts {
   readonly nowMs: () => number;
-  /** The share of its time that the event loop was taken since this was last asked, 0 to 1. */
+  /** The fraction of time that the event loop was busy since the last call, 0 to 1. */
   readonly taken: () => number;
 }
 
 /**
- * Raises the number while the event loop has time to spare, and lowers it where it has not; looked at once all that were
- * under way may have ended. Doubles until it was too many for the first time, then goes in steps of an eighth.
+ * Raises the number while the event loop has spare time, and lowers it otherwise; evaluated once all races that were
+ * running may have ended. Doubles until it was too high for the first time, then changes in steps of an eighth.
  */
 export function adaptivePace({ nowMs, taken }: PaceParts): Pace {
   let limit = LEAST_AT_A_TIME;
@@ -67,7 +67,7 @@ export function adaptivePace({ nowMs, taken }: PaceParts): Pace {
   };
 }
 
-/** What `taken` is for the event loop of this process. */
+/** The implementation of `taken` for this process's event loop. */
 function eventLoopTaken(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {
@@ -78,7 +78,7 @@ function eventLoopTaken(): () => number {
   };
 }
 
-/** The pace of a survey: what was asked for, else what this machine bears. */
+/** The pace of a survey: as requested, otherwise adapted to this machine. */
 export function paceFor(asked: number | null, nowMs: () => number): Pace {
   return asked === null ? adaptivePace({ nowMs, taken: eventLoopTaken() }) : fixedPace(asked);
 }

@@ -1,5 +1,4 @@
-// Many origins, many trials, several at a time: who races when, and how parts of one origin's trials become one record
-// again.
+// Many origins, many trials, several at a time: schedules races, and merges the runs of one origin into one record.
 import type { Discovered, Memory, Mode, OriginRace } from '@photofinish/shared/race/outcome';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
 import { MODE_RULES } from '../race/modes.ts';
@@ -13,8 +12,8 @@ export interface Series {
 }
 
 /**
- * Into how many runs one origin's trials may be split to go side by side, and the trials of each. Trials that learn
- * from each other and the pairs of a series, which must never overlap, stay in one run.
+ * How one origin's trials may be split into parallel runs, as the number of trials of each. Trials that learn from each
+ * other and the pairs of a series, which must never overlap, stay in one run.
  */
 export function splitTrials({ mode, memory, trials, concurrency }: Series): readonly number[] {
   if (memory === 'full' || MODE_RULES[mode].kind === 'series') return [trials];
@@ -23,7 +22,7 @@ export function splitTrials({ mode, memory, trials, concurrency }: Series): read
   return Array.from({ length: runs }, (_, index) => share + (index < trials % runs ? 1 : 0));
 }
 
-/** Runs every task, at most `limit` at a time, starting them in order; gives the results in the same order. */
+/** Runs every task, at most `limit` at a time, starting them in order; returns the results in the same order. */
 export async function inParallel<T, R>(
   tasks: readonly T[],
   limit: number,
@@ -38,7 +37,7 @@ export async function inParallel<T, R>(
   return results;
 }
 
-/** The last word that any of the runs has on each question. */
+/** For each question the last result of any run. */
 function joinDiscovered(each: readonly Discovered[]): Discovered {
   const names = each.findLast((d) => d.names !== undefined)?.names;
   const alternatives = each.findLast((d) => d.alternatives !== undefined)?.alternatives;
@@ -50,7 +49,7 @@ function joinDiscovered(each: readonly Discovered[]): Discovered {
   };
 }
 
-/** One origin's runs as one record. Throws for no run at all. */
+/** Merges one origin's runs into one record. Throws if there are none. */
 export function joinRuns([first, ...rest]: readonly OriginRace[]): OriginRace {
   if (first === undefined) throw new RangeError('an origin has at least one run');
   if (rest.length === 0) return first;
@@ -68,7 +67,7 @@ export function joinRuns([first, ...rest]: readonly OriginRace[]): OriginRace {
   return { ...race, verdict: verdictOf(evidenceOfRace(race)) };
 }
 
-/** Whether every trial of every origin adopted something, whichever protocol. */
+/** Whether every trial of every origin adopted a protocol. */
 export function allAdopted(races: readonly OriginRace[]): boolean {
   return races.every(
     ({ error, summary }) => error === undefined && summary.trials > 0 && summary.failed === 0,

@@ -1,5 +1,5 @@
-// `photofinish race -`: an open loop. Every line is raced as it arrives, whether or not earlier ones are over, up to a
-// bound beyond which lines wait, and that is said.
+// `photofinish race -`: an open loop. Every line is raced as it arrives, whether or not earlier ones are done, up to a
+// limit beyond which lines wait, which is reported.
 import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
 import { type LineRequest, readRaceLine } from './race-line.ts';
 import type { Pace } from './race-pace.ts';
@@ -8,15 +8,15 @@ import type { ComplaintCode } from './usage.ts';
 export interface RaceStream {
   /** One request each. */
   readonly lines: AsyncIterable<string>;
-  /** Of lines that name no mode. */
+  /** For lines that name no mode. */
   readonly mode: Mode;
-  /** How many races may be under way. */
+  /** How many races may run at a time. */
   readonly pace: Pace;
-  /** Whether it is told that lines have to wait: not where that is how it should be. */
+  /** Whether waiting lines are reported: not if the pace is adaptive. */
   readonly tellsWaits: boolean;
   /** Rejects only when a transport cannot be loaded; that ends the stream. */
   readonly race: (request: LineRequest) => Promise<OriginRace>;
-  /** Told of every record, in the order in which races end. */
+  /** Called with every record, in the order in which races end. */
   readonly finished: (race: OriginRace, request: LineRequest) => void;
   readonly complain: (code: ComplaintCode, message: string) => void;
   readonly signal: AbortSignal;
@@ -29,8 +29,8 @@ export interface StreamEnd {
 }
 
 /**
- * Races until the lines end, or the signal is aborted, and everything under way is over. Rejects with what a race
- * rejected with, after the others have ended.
+ * Races until the lines end, or the signal is aborted, and all running races are done. Rejects with the error of a
+ * race, after the others have ended.
  */
 export async function raceStream(stream: RaceStream): Promise<StreamEnd> {
   const { pace, complain, signal } = stream;

@@ -35,7 +35,7 @@ const ONE_TRIAL = columnsOf(
 );
 const COUNTS = ['TRIALS', 'HTTP/3', 'HTTP/2', 'HTTP/1.1', 'FAILED', 'MEDIAN', 'P95', 'MAX'];
 const MANY_TRIALS = columnsOf(['ORIGIN', ...COUNTS], COUNTS);
-/** A comparison has a time for each protocol, never one for both. */
+/** A comparison has one time per protocol, never one for both. */
 const PAIRS = columnsOf(
   ['ORIGIN', 'PAIRS', 'FAILED', 'HTTP/3', 'TCP + TLS', 'HTTP/3 IS'],
   ['PAIRS', 'FAILED', 'HTTP/3', 'TCP + TLS'],
@@ -104,7 +104,7 @@ function share(part: number, whole: number): string {
   return whole === 0 ? '' : ` (${Math.round((100 * part) / whole)} %)`;
 }
 
-/** Hit ratio and accuracy, which are different things; nothing for a single trial, whose row says it. */
+/** Hit ratio and accuracy, which are different measures; nothing for a single trial, whose row contains it. */
 function cacheWords({ lookups, hits, scored, right }: CacheUse): string | null {
   if (lookups < 2) return null;
   const hit = `Host cache: ${hits} of ${lookups} lookups hit${share(hits, lookups)}`;
@@ -118,7 +118,7 @@ function unracedWords({ code, message }: AttemptError): string {
   return `Not raced (${code}): ${printable(message)}.${remedy}`;
 }
 
-/** Whether the verdict has too little to go by because the mode tries only some of what there is. */
+/** Whether the verdict lacks evidence because the mode tries only a part. */
 function leavesUntried({ mode, verdict }: OriginRace): boolean {
   return verdict.code === 'unknown' && ['v3', 'alt-svc', 'h3', 'h2'].includes(mode);
 }
@@ -143,7 +143,7 @@ function details(race: OriginRace, paint: Paint): string[] {
   ];
 }
 
-/** Where outcomes were filed, for whoever looks for them in the host cache. */
+/** Where outcomes were stored, so that users find them in the host cache. */
 function networkLines({ memory, races }: RaceDocument, paint: Paint, names: NetworkNames): string[] {
   const networks = [
     ...new Set(races.filter(({ trials }) => trials.length > 0).map(({ network }) => network)),

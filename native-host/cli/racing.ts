@@ -1,4 +1,4 @@
-// `photofinish race`: runs what the command line asks for, shows how far it is, and prints the document or its text.
+// `photofinish race`: runs what the command line requests, shows progress, and prints the document or its text.
 import { existsSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { type OriginRace, RACE_SCHEMA, type RaceDocument } from '@photofinish/shared/race/outcome';
@@ -26,19 +26,19 @@ import { PROGRESS_EVERY_MS, surveyCounter } from './survey-progress.ts';
 import { stoppedByInterrupt, type Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
 
-/** So many lines of standard input may be read before they are raced. */
+/** Number of lines of standard input that may be read ahead. */
 const MOST_LINES_AHEAD = 100_000;
-/** Stands for the network where nothing is remembered and no name was given. */
+/** The network's name if nothing is remembered and no name was given. */
 const UNNAMED_NETWORK = 'unnamed';
 
-/** What memory `none` has in place of the host cache. */
+/** Replaces the host cache for memory `none`. */
 const NO_CACHE: RacingParts['cache'] = {
   recall: () => null,
   recordRace: () => {},
   udpEvidence: () => ({ failedHosts: 0, reachedHosts: 0 }),
 };
 
-/** Gives a function to call when one more trial is over. */
+/** Returns a function to call when another trial is done. */
 function trialCounter(command: RaceCommand, terminal: Terminal): () => void {
   const perOrigin = command.mode === 'compare' ? 2 * command.trials : command.trials;
   const total = command.origins.length * perOrigin;
@@ -53,7 +53,7 @@ function trialCounter(command: RaceCommand, terminal: Terminal): () => void {
   };
 }
 
-/** Only memory `full` writes; the others leave not even the salt behind that names networks. */
+/** Only memory `full` writes; the others do not even create the salt for network keys. */
 export function networkOf(
   command: Pick<RaceCommand, 'network' | 'memory'>,
   path: string,
@@ -66,7 +66,7 @@ export function networkOf(
   return watchNetwork({ source, salt: networkSalt(path, terminal), clock: systemClock });
 }
 
-/** A record that the change cut short says so. */
+/** Marks a record that was cut short by a change of network. */
 function cutShort(race: OriginRace): OriginRace {
   if (race.error?.code !== 'cancelled') return race;
   return { ...race, error: { code: 'cancelled', message: NETWORK_CHANGED } };
@@ -85,7 +85,7 @@ interface RaceContext {
   readonly trialOver: () => void;
 }
 
-/** What is asked of the race of one origin. */
+/** The options of one origin's race. */
 function specOf(
   command: RaceCommand,
   { origin, trials }: Run,
@@ -118,13 +118,13 @@ async function runOnce(context: RaceContext, run: Run): Promise<OriginRace> {
   return race;
 }
 
-/** Races report failure as data; what is left is a transport that cannot be loaded. */
+/** Races report failures as data; the only exception is a transport that cannot be loaded. */
 function cannotRace(error: unknown): Complaint {
   const [why] = (error instanceof Error ? error.message : String(error)).split('\n');
   return new Complaint('cannot-race', `${why}; "photofinish doctor" says what to do`, EXIT_FAILED);
 }
 
-/** One record for each origin, in the order of the command line. */
+/** One record per origin, in the order of the command line. */
 async function raceAll(context: RaceContext): Promise<OriginRace[]> {
   const { command } = context;
   const shares = splitTrials(command);
@@ -139,7 +139,7 @@ async function raceAll(context: RaceContext): Promise<OriginRace[]> {
   }
 }
 
-/** Racing by the options that say how hosts are found and trusted. Throws a Complaint for a CA file of no use. */
+/** Racing with the options for resolution and trust. Throws a Complaint for an unusable CA file. */
 export async function openRacingFor(
   command: Pick<RaceCommand, 'caFiles' | 'pins' | 'resolver' | 'allowPrivate'> &
     Partial<Pick<RaceCommand, 'postQuantum'>>,
@@ -161,24 +161,24 @@ export async function openRacingFor(
   }
 }
 
-/** The start delay is the one asked for, else the first origin's: where memory informs it, each has its own. */
+/** The start delay is the one given, otherwise the first origin's: if derived from memory, it differs by origin. */
 function documentOf({ mode, memory, pacing }: RaceCommand, races: OriginRace[]): RaceDocument {
   const startDelayMs = pacing.tcpAttemptDelayMs ?? races[0]?.startDelayMs ?? TCP_ATTEMPT_DELAY_MS;
   return { schema: RACE_SCHEMA, mode, memory, startDelayMs, races };
 }
 
-/** What a run of `race` goes by, from when the network is known until it ends. */
+/** The state of a run of `race`, from when the network is known until it ends. */
 interface Session {
   readonly command: RaceCommand;
   readonly race: Racing;
   readonly network: string;
   readonly names: NetworkNames;
   readonly stop: AbortController;
-  /** Whether the network changed on the way, which stops everything. */
+  /** Whether the network changed during the run, which stops everything. */
   readonly moved: () => boolean;
 }
 
-/** The exit code of an ended session. */
+/** The exit code when a session ends. */
 function exitCode({ moved, stop }: Session, allWell: boolean, terminal: Terminal): number {
   if (moved()) {
     terminal.error('network-changed', `${NETWORK_CHANGED}; what was under way is not remembered`);
@@ -198,7 +198,7 @@ async function raceCommandLine(session: Session, terminal: Terminal): Promise<nu
   return exitCode(session, allAdopted(races), terminal);
 }
 
-/** Standard input as text; its end is also that of the signal. */
+/** Standard input as text; ends when the signal is aborted. */
 async function* standardInput(signal: AbortSignal): AsyncGenerator<string> {
   try {
     yield* addAbortSignal(signal, process.stdin.setEncoding('utf8'));
@@ -207,7 +207,7 @@ async function* standardInput(signal: AbortSignal): AsyncGenerator<string> {
   }
 }
 
-/** The lines of standard input until it ends, we are told to stop, or nobody reads the results any more. */
+/** Races the lines of standard input until it ends, the run is stopped, or nobody reads the results any more. */
 async function raceInput(session: Session, terminal: Terminal): Promise<number> {
   const { command, race, network, stop, moved } = session;
   const { signal } = stop;
@@ -256,7 +256,7 @@ function manyAtOnce(concurrency: number): string {
   return `${why}; up to ${SOUND_AT_A_TIME}, or without --concurrency, it seldom is`;
 }
 
-/** Runs `race`; gives the exit code of the contract. */
+/** Runs `race`; returns the documented exit code. */
 export async function runRace(args: readonly string[], terminal: Terminal): Promise<number> {
   const command = parseRaceCommand(args);
   if (command.concurrency > SOUND_AT_A_TIME) terminal.error('many-at-once', manyAtOnce(command.concurrency));

@@ -1,4 +1,4 @@
-// Reports as files: read, refused when they do not fit the schema, and narrowed to the sites that were asked for.
+// Report files: read, validated against the schema, and restricted to the requested sites.
 import { readFileSync } from 'node:fs';
 import {
   futureInstantOf,
@@ -10,7 +10,7 @@ import { printableDeep } from '@photofinish/shared/web/printable';
 import * as v from 'valibot';
 import { Complaint, listed } from './usage.ts';
 
-/** The report in a file, read at `nowMs` since the epoch. Throws a Complaint that names the file and what is wrong with it. */
+/** The report in a file, read at `nowMs` since the epoch. Throws a Complaint that names the file and its fault. */
 export function readReport(path: string, nowMs: number): Report {
   let text: string;
   try {
@@ -42,7 +42,7 @@ export function readReport(path: string, nowMs: number): Report {
   );
 }
 
-/** Only the sites named, of all reports. Throws a Complaint for a site that none of them has. */
+/** Only the given sites of all reports. Throws a Complaint for a site that is in none of them. */
 export function onlySites(reports: readonly Report[], sites: readonly string[]): Report[] {
   const wanted = sites.map((site) => site.toLowerCase());
   const there = new Set(reports.flatMap((report) => report.sites.map(({ site }) => site)));

@@ -1,4 +1,4 @@
-// Documents of reports and comparisons as text for a terminal: tables where they fit, else a paragraph for each row.
+// Reports and comparisons as text for a terminal: tables if they fit, otherwise a paragraph per row.
 import type { Block, ReportDocument, Row, Table, Value } from '@photofinish/shared/report/document';
 import { ratioWords, valueWords } from '@photofinish/shared/report/report-words';
 import { type Paint, printable, table, wrapped } from './text.ts';
@@ -11,7 +11,7 @@ function words(value: Value): string {
   return printable(narrow ? ratioWords(value.adoption.h3, value.adoption.known) : valueWords(value));
 }
 
-/** A row whose cells are too long for columns: what names it on one line, and each sentence under it. */
+/** A row too wide for columns: its key on one line, and each sentence below. */
 function entry(cells: Row, { columns }: Table, paint: Paint): string[] {
   const named = columns.map((column, i) => ({ ...column, value: cells[i] ?? '' }));
   const isLong = ({ kind }: (typeof named)[number]) => kind === 'verdict' || kind === 'side';
@@ -63,7 +63,7 @@ function lines(block: Block, paint: Paint): string[] {
   }
 }
 
-/** The document, blocks apart by a blank line; its footer is for those who keep it. */
+/** The document, with blank lines between blocks and without its footer, which is for saved documents. */
 export function documentText({ title, conditions, blocks }: ReportDocument, paint: Paint): string {
   const under = conditions.map(([, value]) => words(value)).join(' · ');
   const parts = [

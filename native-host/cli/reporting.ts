@@ -1,4 +1,4 @@
-// `photofinish report`: shows reports that the extension exported, converts them, and compares two of them.
+// `photofinish report`: shows reports exported by the extension, converts them, and compares two of them.
 import { writeFileSync } from 'node:fs';
 import { diffListing } from '@photofinish/shared/report/diff-document';
 import { DIFF_FORMS, type Forms, REPORT_FORMS } from '@photofinish/shared/report/forms';
@@ -14,7 +14,7 @@ import { Complaint, EXIT_FAILED, EXIT_OK, parseCommand } from './usage.ts';
 
 const FORMS = '--html, --csv, --markdown and --json';
 
-/** Writes a conversion to a file, or to stdout for `-`; gives the exit code. */
+/** Writes a conversion to a file, or to stdout for `-`; returns the exit code. */
 function deliver(out: string, text: string, terminal: Terminal): number {
   if (out === '-') {
     terminal.result(text.trimEnd());
@@ -36,7 +36,7 @@ interface FormOptions {
   readonly json?: boolean | undefined;
 }
 
-/** Delivers the form that was asked for; null: none was. */
+/** Delivers the requested form; null if none was requested. */
 function deliverForm<D>(document: D, asked: FormOptions, forms: Forms<D>, terminal: Terminal): number | null {
   if (asked.html !== undefined) return deliver(asked.html, forms.html(document), terminal);
   if (asked.csv !== undefined) return deliver(asked.csv, forms.csv(document), terminal);

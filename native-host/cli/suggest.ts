@@ -1,6 +1,6 @@
-// "Did you mean": the one known word that a mistyped one is close to.
+// "Did you mean": the known word that a mistyped one is close to.
 
-/** Edits that a slip of the fingers makes in a word of that length; more would be guessing. */
+/** Edits plausible as typing errors in a word of that length; more would be guessing. */
 function tolerance(word: string): number {
   return word.length < 4 ? 1 : word.length < 8 ? 2 : 3;
 }
@@ -28,7 +28,7 @@ function distance(a: string, b: string): number {
   return at(a.length, b.length);
 }
 
-/** The nearest of the known words; null: none is near, or the word itself is too short to tell. */
+/** The nearest known word; null: none is near, or the word itself is too short to tell. */
 export function nearest(word: string, known: readonly string[]): string | null {
   const typed = word.toLowerCase();
   if (typed.length < 2) return null;

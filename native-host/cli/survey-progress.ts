@@ -1,4 +1,4 @@
-// How far `race -` is, in one line for a person: done, failed, rate, and the time left once it is known how much is left.
+// The progress of `race -`, in one line for people: done, failed, rate, and the time left if the total is known.
 import { timedTrials } from '@photofinish/shared/race/conclusive';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { systemClock } from '../clock.ts';
@@ -6,18 +6,18 @@ import { allAdopted } from './race-series.ts';
 import type { Terminal } from './terminal.ts';
 import { duration } from './text.ts';
 
-/** Progress is for people: nobody reads faster. */
+/** Progress is for people, who read no faster. */
 export const PROGRESS_EVERY_MS = 100;
 
 export interface SurveyState {
   readonly done: number;
   readonly failed: number;
-  /** Races in all; null: more lines may come. */
+  /** Races in total; null: more lines may come. */
   readonly total: number | null;
   readonly elapsedMs: number;
 }
 
-/** With fewer done a rate is chance. */
+/** With fewer races done a rate is chance. */
 const LEAST_FOR_RATE = 5;
 
 function rateWords(perSecond: number): string {
@@ -34,14 +34,14 @@ export function surveyWords({ done, failed, total, elapsedMs }: SurveyState): st
   return parts.join(', ');
 }
 
-/** What `race -` has done so far, for the line that a person sees and for what is said at the end. */
+/** Counts what `race -` has done, for the progress line and the final messages. */
 export function surveyCounter(terminal: Terminal) {
   const beganMs = systemClock.nowMs();
   let shownMs = beganMs;
   const counts = { done: 0, failed: 0, busy: 0 };
   return {
     counts,
-    /** One more race is over; `total`: how many there are in all, null while more may come. */
+    /** Another race is done; `total`: the number of all races, null while more may come. */
     over(race: OriginRace, total: number | null): void {
       counts.done += 1;
       if (!allAdopted([race])) counts.failed += 1;

@@ -1,5 +1,5 @@
-// The one speaker on stdout and stderr: results, errors in their fixed form, and progress that only a person sees; and what
-// a person's interrupt key does.
+// The only writer to stdout and stderr: results, errors in their fixed form, and progress for people; also handles the
+// interrupt key.
 import { type Paint, paintFor, printable } from './text.ts';
 import { type ComplaintCode, EXIT_FAILED } from './usage.ts';
 
@@ -10,7 +10,7 @@ export interface Terminal {
   result(text: string): void;
   /** Writes `photofinish: CODE: message` to stderr. */
   error(code: ComplaintCode, message: string): void;
-  /** Asks on a terminal, no unless the answer is yes; where nobody can be asked it is yes, for a script's sake. */
+  /** Asks on a terminal, where only yes means yes; without a terminal the answer is yes, for scripts. */
   confirm(question: string): Promise<boolean>;
   /** Shows a line that the next one replaces; nothing unless stderr is a terminal. */
   progress(text: string): void;
@@ -18,7 +18,7 @@ export interface Terminal {
 
 const ERASE_LINE = '\r\u001b[2K';
 
-/** The process's own streams. A reader that goes away (EPIPE) ends the writing quietly. */
+/** The process's own streams. Writing to a reader that has gone (EPIPE) ends quietly. */
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process;
   let shown = false;
@@ -30,7 +30,7 @@ export function processTerminal(): Terminal {
     process.exitCode = EXIT_FAILED;
   });
   stderr.on('error', () => {
-    // Nobody reads errors any more, and there is nowhere left to say so.
+    // Nobody reads errors any more, and there is nowhere else to report that.
   });
   const clear = (): void => {
     if (shown) stderr.write(ERASE_LINE);
@@ -51,7 +51,7 @@ export function processTerminal(): Terminal {
       if (!process.stdin.isTTY || !stderr.isTTY) return true;
       const { createInterface } = await import('node:readline/promises');
       const lines = createInterface({ input: process.stdin, output: stderr });
-      // An end of input is no answer, and so is an interrupt.
+      // The end of input is not an answer, and neither is an interrupt.
       const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
       const answer = await Promise.race([lines.question(`${question} [y/N] `), ended]);
       lines.close();
@@ -65,7 +65,10 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** For a command that ends in order, with what it has: a controller that the first interrupt aborts; `forget` gives the key back. A second one ends the process the hard way. */
+/**
+ * For a command that ends in an orderly way with what it has: a controller aborted by the first interrupt; `forget`
+ * restores the default. A second interrupt ends the process at once.
+ */
 export function stoppedByInterrupt(): { readonly stop: AbortController; readonly forget: () => void } {
   const stop = new AbortController();
   const interrupt = (): void => stop.abort();

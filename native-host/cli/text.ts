@@ -1,10 +1,10 @@
-// How the command line writes for people: aligned columns, marks of colour that never stand alone, plain numbers.
+// How the command line formats text for people: aligned columns, colours that never carry meaning alone, plain numbers.
 import { styleText } from 'node:util';
 import { formatMs } from '@photofinish/shared/language/markup';
 import type { Protocol } from '@photofinish/shared/web/protocol';
 
 type Colour = 'green' | 'blue' | 'yellow' | 'red' | 'dim' | 'bold';
-/** Colours a text, or leaves it alone where colour is not wanted. */
+/** Colours a text, or returns it unchanged if colour is disabled. */
 export type Paint = (colour: Colour, text: string) => string;
 
 export const plain: Paint = (_colour, text) => text;
@@ -26,7 +26,7 @@ export function paintProtocol(paint: Paint, protocol: Protocol, text: string): s
   return paint(PROTOCOL_COLOURS[protocol], text);
 }
 
-/** `51.8 ms`; a dash where nothing was measured. */
+/** `51.8 ms`; a dash if nothing was measured. */
 export function milliseconds(ms: number | null | undefined): string {
   return ms === null || ms === undefined ? '–' : formatMs(ms);
 }
@@ -43,21 +43,21 @@ const UNITS = [
   ['s', 1000],
 ] as const;
 
-/** A length of time in its largest whole unit. */
+/** A duration in its largest whole unit. */
 export function duration(ms: number): string {
   const [unit, size] = UNITS.find(([, each]) => ms >= each) ?? UNITS[3];
   return `${Math.floor(ms / size)} ${unit}`;
 }
 
-/** How long ago something was; what lies ahead, for a clock that was set back, is now. */
+/** How long ago something was; a future time, after a clock was set back, counts as now. */
 export function ago(atMs: number, nowMs: number): string {
   return `${duration(Math.max(0, nowMs - atMs))} ago`;
 }
 
-/** What a server or a file said, made safe for a terminal. */
+/** Text from a server or a file, made safe for a terminal. */
 export { printable } from '@photofinish/shared/web/printable';
 
-/** One cell: the text decides the width, the paint does not. */
+/** One cell: its width is that of the text without paint. */
 export interface Cell {
   readonly text: string;
   readonly paint?: (text: string) => string;
@@ -85,7 +85,7 @@ export function table(
     cells
       .map(({ text, paint: colour }, index) => {
         const gap = ' '.repeat((widths[index] ?? 0) - text.length);
-        // No empty pair of escapes at a line's end.
+        // No empty pair of escape sequences at the end of a line.
         const painted = colour === undefined || text === '' ? text : colour(text);
         if (columns[index]?.align === 'right') return gap + painted;
         return index === columns.length - 1 ? painted : painted + gap;
@@ -96,12 +96,12 @@ export function table(
   return [line(head), ...rows.map(line)];
 }
 
-/** How wide what people read may be: terminals start with so many columns. */
+/** Maximum width of text for people: the default width of terminals. */
 export const LINE_COLUMNS = 80;
 
 /**
- * Breaks a text into lines of at most 80 characters, the first behind `indent`, the others behind `further`. A word that
- * fits on no line stays whole, for a path or a header is there to be copied.
+ * Wraps a text into lines of at most 80 characters, the first after `indent`, the others after `further`. A word too
+ * long for a line stays whole, because paths and headers are there to be copied.
  */
 export function wrapped(text: string, indent: string, further = indent): string[] {
   const [first = '', ...words] = text.split(' ');

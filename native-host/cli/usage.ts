@@ -1,9 +1,9 @@
-// What a command line may look like: parsing with one clear complaint per mistake. Nothing here touches the network,
-// so a mistake is always found before anything is raced.
+// Parsing of command lines, with one clear complaint per mistake. Nothing here uses the network, so a mistake is always
+// found before anything is raced.
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean } from './suggest.ts';
 
-/** Every code that stands between `photofinish:` and the message on stderr; append-only. */
+/** Every code printed between `photofinish:` and the message on stderr; append-only. */
 export type ComplaintCode =
   | 'bad-usage'
   | 'unknown-command'
@@ -99,7 +99,7 @@ export function wholeNumber<Fallback extends number | null>(
   return value;
 }
 
-/** The complaint about a value that is none of a closed list. */
+/** The complaint about a value outside a closed list. */
 export function notOneOf(
   code: ComplaintCode,
   what: string,

@@ -1,11 +1,11 @@
-// Whether the addon is there and loads: without it nothing can be raced, for QUIC, DNS and the checking of certificates,
-// also those of HTTP/2, are its work.
+// Whether the addon exists and loads: without it nothing can be raced, because it provides QUIC, DNS and the
+// verification of certificates, including those for HTTP/2.
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
 import { AddonMissing, addonPackage, loadQuicAddon } from '../quic/addon.ts';
 import { VERSION } from '../version.ts';
 import { findingOn } from './doctor.ts';
 
-/** A finding about no browser in particular. */
+/** A finding that concerns no particular browser. */
 export const helperFinding = findingOn('Helper');
 
 function addonRemedy(missing: boolean, isCheckout: boolean): string {

@@ -1,6 +1,6 @@
-// The browsers that the helper can be installed for, by the names that options take and that people know.
+// The browsers that the helper can be installed for, by option value and display name.
 
-/** The names people know, by those that options take. */
+/** Display names by option value. */
 export const TITLES = {
   chromium: 'Chromium',
   chrome: 'Google Chrome',

@@ -1,5 +1,4 @@
-// Every browser that we know, with its places on each system for this user: one table. Pure: directories come in, paths
-// go out.
+// Every known browser, with its paths on each system for this user: one table. Pure: directories in, paths out.
 import { HOST_NAME } from '@photofinish/shared/port/wire';
 import { BROWSER_NAMES, type BrowserName, TITLES } from './browser-names.ts';
 import { type Platform, pathsOf } from './machine.ts';
@@ -11,11 +10,11 @@ export type BrowserFamily = 'chromium' | 'firefox';
 export interface UserDirectories {
   readonly platform: Platform;
   readonly home: string;
-  /** Below which programs keep their settings: `$XDG_CONFIG_HOME`, `~/Library/Application Support`, `%APPDATA%`. */
+  /** Base directory of programs' settings: `$XDG_CONFIG_HOME`, `~/Library/Application Support`, `%APPDATA%`. */
   readonly configHome: string;
-  /** Below which they keep what they make: `$XDG_DATA_HOME`, `~/Library/Application Support`, `%LOCALAPPDATA%`. */
+  /** Base directory of programs' data: `$XDG_DATA_HOME`, `~/Library/Application Support`, `%LOCALAPPDATA%`. */
   readonly dataHome: string;
-  /** The directories of `PATH`, relative ones left out. */
+  /** The directories of `PATH`, without relative ones. */
   readonly searchPath: readonly string[];
 }
 
@@ -25,21 +24,21 @@ export interface Browser {
   readonly family: BrowserFamily;
   /** One of these exists once the browser has run for this user. */
   readonly profileDirectories: readonly string[];
-  /** Its programs: a name is looked for on the `PATH`, a path stands for itself. */
+  /** Its programs: names are searched for in the `PATH`, paths are used as they are. */
   readonly programs: readonly string[];
-  /** The native messaging manifest that is for this browser. */
+  /** The native messaging manifest for this browser. */
   readonly manifest: string;
-  /** The registry key that names the manifest; null where the browser finds it by its place. */
+  /** The registry key that names the manifest; null if the browser finds it by its location. */
   readonly registryKey: string | null;
-  /** Profiles of packages whose sandbox keeps them from starting programs outside. */
+  /** Profiles of packages whose sandbox does not allow starting programs outside. */
   readonly sandboxes: readonly Sandbox[];
 }
 
 interface Sandbox {
   readonly kind: 'Snap' | 'Flatpak';
-  /** Where the package keeps this user's data. */
+  /** Where the package stores this user's data. */
   readonly directory: string;
-  /** What the shell starts it by. Distributions put a script of the browser's own name before it. */
+  /** The command that starts it. Distributions put a script with the browser's own name before it. */
   readonly program: string;
 }
 
@@ -48,20 +47,20 @@ type Place = `${'home' | 'config' | 'data'}/${string}`;
 
 interface Places {
   readonly profiles: readonly [Place, ...Place[]];
-  /** Where hosts are looked for; by default `NativeMessagingHosts` in the profile. */
+  /** Where hosts are searched for; default `NativeMessagingHosts` in the profile. */
   readonly hosts?: Place;
-  /** Names on the `PATH`. On Windows installers put none there; a first start makes the profile. */
+  /** Names on the `PATH`. On Windows installers add none; the first start creates the profile. */
   readonly programs?: readonly string[];
-  /** An application of macOS, for all users or for one. */
+  /** A macOS application, for all users or for one. */
   readonly bundle?: string;
-  /** Whose key of the Windows registry is read in place of a directory. */
+  /** Vendor whose Windows registry key is read instead of a directory. */
   readonly vendor?: string;
-  /** The packages' names, as Snapcraft and Flathub list them. */
+  /** The packages' names on Snapcraft and Flathub. */
   readonly snap?: string;
   readonly flatpak?: string;
 }
 
-/** Profiles by Chromium's docs/user_data_dir.md, and by Microsoft's, Brave's and Mozilla's own pages. */
+/** Profiles according to Chromium's docs/user_data_dir.md, and Microsoft's, Brave's and Mozilla's own pages. */
 const PLACES: Readonly<Record<BrowserName, Readonly<Record<Platform, Places>>>> = {
   chromium: {
     linux: {
@@ -99,13 +98,13 @@ const PLACES: Readonly<Record<BrowserName, Readonly<Record<Platform, Places>>>> 
       flatpak: 'com.brave.Browser',
     },
     darwin: { profiles: ['config/BraveSoftware/Brave-Browser'], bundle: 'Brave Browser.app' },
-    // It has no key of its own: it reads Chrome's, as every Chromium does that looks for hosts as Chromium's own
-    // launch_context_win.cc does; so the two share a manifest.
+    // Brave has no key of its own: it reads Chrome's, like every Chromium that uses Chromium's own
+    // launch_context_win.cc; so the two share a manifest.
     win32: { profiles: ['data/BraveSoftware/Brave-Browser/User Data'], vendor: 'Google\\Chrome' },
   },
   firefox: {
-    // Firefox 147 moved new profiles to `$XDG_CONFIG_HOME/mozilla`, but still reads manifests below `~/.mozilla` only
-    // (Mozilla bug 2005167). Making that directory does not send Firefox back to an old profile: only
+    // Firefox 147 moved new profiles to `$XDG_CONFIG_HOME/mozilla`, but still reads manifests only below `~/.mozilla`
+    // (Mozilla bug 2005167). Creating that directory does not make Firefox use an old profile: only
     // `~/.mozilla/firefox` would (measured on 153).
     linux: {
       profiles: ['home/.mozilla/firefox', 'config/mozilla/firefox'],
@@ -120,7 +119,7 @@ const PLACES: Readonly<Record<BrowserName, Readonly<Record<Platform, Places>>>> 
       hosts: 'config/Mozilla/NativeMessagingHosts',
       bundle: 'Firefox.app',
     },
-    // From Microsoft's store it keeps its profiles where that store has all its programs keep theirs.
+    // The version from Microsoft's store has its profiles where that store puts those of all its programs.
     win32: {
       profiles: [
         'config/Mozilla/Firefox',
@@ -131,7 +130,7 @@ const PLACES: Readonly<Record<BrowserName, Readonly<Record<Platform, Places>>>> 
   },
 };
 
-/** A variable that names a directory, and what it is without one, below the home. */
+/** A variable that names a directory, and its default below the home. */
 type Home = readonly [variable: string | null, fallback: string];
 const SUPPORT: Home = [null, 'Library/Application Support'];
 const HOMES: Readonly<Record<Platform, { readonly config: Home; readonly data: Home }>> = {
@@ -140,7 +139,7 @@ const HOMES: Readonly<Record<Platform, { readonly config: Home; readonly data: H
   win32: { config: ['APPDATA', 'AppData/Roaming'], data: ['LOCALAPPDATA', 'AppData/Local'] },
 };
 
-/** The user's directories from the environment; relative paths there are ignored, as the XDG specification asks. */
+/** The user's directories from the environment; relative paths are ignored, as the XDG specification requires. */
 export function userDirectories(
   platform: Platform,
   environment: Readonly<Record<string, string | undefined>>,
@@ -156,7 +155,7 @@ export function userDirectories(
   return { platform, home, searchPath, configHome: directory(config), dataHome: directory(data) };
 }
 
-/** The directory of ours with the manifests that registry keys name. */
+/** Our directory for the manifests named by registry keys. */
 export function manifestDirectory({ dataHome, platform }: UserDirectories): string {
   return pathsOf(platform).join(dataHome, 'photofinish', 'native-messaging');
 }
@@ -193,7 +192,7 @@ function browserIn(directories: UserDirectories, name: BrowserName): Browser {
             {
               kind: 'Flatpak',
               directory: join(home, '.var/app', flatpak),
-              // Of one for all users.
+              // Installed for all users.
               program: join('/var/lib/flatpak/exports/bin', flatpak),
             } as const,
           ]),
@@ -201,17 +200,17 @@ function browserIn(directories: UserDirectories, name: BrowserName): Browser {
   };
 }
 
-/** Every browser we know, with its directories for this user. */
+/** Every known browser, with its directories for this user. */
 export function browsersOf(directories: UserDirectories): readonly Browser[] {
   return BROWSER_NAMES.map((name) => browserIn(directories, name));
 }
 
-/** Where a Chromium profile has its hosts; on Windows only one at a place of the user's choice. */
+/** Where a Chromium profile has its hosts; on Windows only for a profile at a custom location. */
 export function hostDirectoryIn(userDataDirectory: string, platform: Platform): string {
   return pathsOf(platform).join(userDataDirectory, 'NativeMessagingHosts');
 }
 
-/** A Chromium profile at a place of the user's choice (`--user-data-dir`); on Windows only the registry is read. */
+/** A Chromium profile at a custom location (`--user-data-dir`); on Windows only the registry is read. */
 export function browserAt(browser: Browser, userDataDirectory: string, platform: Platform): Browser {
   return {
     ...browser,

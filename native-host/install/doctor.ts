@@ -1,5 +1,5 @@
-// Looks at one browser's installation step by step, as the browser itself would walk it, and says at each step what
-// was found and what to do. Stops where the next step could not work.
+// Checks one browser's installation step by step, in the order in which the browser itself uses it, and reports at each
+// step what was found and what to do. Stops where the next step could not work.
 import type { Check, DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
 import { HOST_NAME } from '@photofinish/shared/port/wire';
 import type { Browser, BrowserFamily } from './browsers.ts';
@@ -15,7 +15,7 @@ import {
   parseManifest,
 } from './manifest.ts';
 
-/** What an installation was made with and the next one should be, too. */
+/** Settings of an installation to keep in the next one. */
 export interface InstallSettings {
   readonly extensionIds: readonly string[];
   readonly config: string | null;
@@ -24,24 +24,24 @@ export interface InstallSettings {
 export interface BrowserExamination {
   readonly machine: Machine;
   readonly target: Target;
-  /** Ids that should be allowed beside the one of our own key. */
+  /** Ids that should be allowed in addition to that of our own key. */
   readonly extensionIds: readonly string[];
-  /** The command that installs anew, shown as the remedy. */
+  /** The command that installs again, shown as the remedy. */
   readonly installCommand: (settings: InstallSettings) => string;
-  /** Starts a launcher as the browser does and says hello. */
+  /** Starts a launcher like the browser does and says hello. */
   readonly hello: (launcher: string, callerArguments: readonly string[]) => Promise<HelloResult>;
 }
 
 export interface ExaminationResult {
   readonly findings: readonly Finding[];
-  /** The settings file that the launcher names; null for the default one, or when there is no launcher of ours. */
+  /** The settings file named by the launcher; null for the default one, or without a launcher of ours. */
   readonly config: string | null;
 }
 
 type Finder = (check: Check, state: Finding['state'], text: string, remedy?: string | null) => Finding;
 type Add = (...finding: Parameters<Finder>) => void;
 
-/** Makes findings on one subject: a browser by its title, or what all of them share. */
+/** Creates findings on one subject: a browser by its title, or what all of them share. */
 export function findingOn(subject: string): Finder {
   return (check, state, text, remedy = null) => ({ subject, check, state, text, remedy });
 }
@@ -55,7 +55,7 @@ function readManifest(path: string, { disk }: Machine): { manifest: HostManifest
   }
 }
 
-/** What the browser passes to the launcher, as measured: Chromium its origin, Firefox manifest and add-on id. */
+/** The browser's arguments to the launcher, as observed: Chromium its origin, Firefox manifest and add-on id. */
 function callerArguments(family: BrowserFamily, manifest: string, id: string): readonly string[] {
   return family === 'chromium' ? [chromiumCaller(id)] : [manifest, id];
 }
@@ -100,13 +100,13 @@ export async function examineBrowser(examination: BrowserExamination): Promise<E
   return { findings, config };
 }
 
-/** All but the id that an installation always allows. */
+/** All ids except the one that every installation allows. */
 function mergedIds(some: readonly string[], more: readonly string[]): readonly string[] {
   const [own] = allowedExtensions('chromium', []);
   return [...new Set([...some, ...more])].filter((id) => id !== own);
 }
 
-/** The manifest that the browser would read; null, and said, where none is named to it. */
+/** The manifest that the browser would read; null, with a finding, if there is none. */
 function manifestPath(target: Target, machine: Machine, add: Add, again: string): string | null {
   const { registryKey, manifest } = target.browser;
   const { disk } = machine;
@@ -154,7 +154,7 @@ function launcherAt(path: string, { disk, platform }: Machine): Launcher | null 
   }
 }
 
-/** What keeps a launcher from being started; null for nothing. */
+/** What prevents a launcher from being started; null if nothing does. */
 function launcherFault(path: string, { disk, platform }: Machine): string | null {
   if (!pathsOf(platform).isAbsolute(path)) return `the manifest's path "${path}" is not absolute`;
   const kind = disk.kindOf(path);

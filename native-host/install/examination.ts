@@ -1,5 +1,5 @@
-// Everything the doctor looks at: each browser's way to the helper, then what all of them share: settings, host cache,
-// network and addon. The command prints it, and a helper that runs tells it over the wire.
+// The complete examination of the doctor: each browser's path to the helper, then what all of them share: settings,
+// host cache, network and addon. Printed by the command, and sent over the wire by a running helper.
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
@@ -25,9 +25,9 @@ import { type InstallRequest, type Target, targetsOf } from './install-plan.ts';
 import { type Machine, thisMachine } from './machine.ts';
 import { checkoutOf, commandWord, ownCommand, ownInstallation } from './own-command.ts';
 
-/** Ten times what a cold start takes on a slow disk. */
+/** Ten times the duration of a cold start on a slow disk. */
 const HELLO_TIMEOUT_MS = 2000;
-/** Where there is no salt yet no key is shown, so any will do. */
+/** Without a salt no key is shown, so its value does not matter. */
 const SALT_STAND_IN_BYTES = 16;
 const BROWSERS = 'Browsers';
 
@@ -43,7 +43,7 @@ function configFinding(path: string | null): { finding: Finding; settings: Setti
   }
 }
 
-/** What a race over the port would fail for, although the settings themselves are well-formed. */
+/** What would make a race over the port fail although the settings are well-formed. */
 async function settingsProblems({ ca, logsPath }: Settings): Promise<Finding[]> {
   const trust = await readTrust(ca);
   const unwritable =
@@ -82,7 +82,7 @@ function cacheFinding(path: string): Finding {
           ? 'Free disk space or, if the file is newer, update the helper.'
           : 'Make the file and its directory writable for you alone.'),
     );
-  // Looking must not create it.
+  // Reading must not create it.
   if (!existsSync(path)) {
     const reason = insecurePath(path) ?? whyNotWritable(dirname(path));
     return reason === null
@@ -116,7 +116,7 @@ function cacheFinding(path: string): Finding {
   return helperFinding('cache', 'ok', counted);
 }
 
-/** A network's key, behind the name that the user gave it. */
+/** A network's key, after its name if the user gave one. */
 function nameBeside(key: string, cachePath: string): string {
   if (!existsSync(cachePath)) return key;
   const cache = openHostCache({ path: cachePath, clock: systemClock });
@@ -126,7 +126,7 @@ function nameBeside(key: string, cachePath: string): string {
 }
 
 async function networkFinding(cachePath: string): Promise<Finding> {
-  // Looking must not create the salt.
+  // Reading must not create the salt.
   const saltFile = saltPath(cachePath);
   const kept = keptSalt(saltFile);
   if (kept.state === 'unusable' && kept.mendable)
@@ -164,7 +164,7 @@ async function networkFinding(cachePath: string): Promise<Finding> {
   return helperFinding('network', 'ok', `${networkWords(facts)}: ${named}`);
 }
 
-/** The command that installs for one browser what was asked, with what was there kept. */
+/** The command that installs for one browser with the requested options, keeping the existing ones. */
 function installCommand(
   photofinish: string,
   { platform }: Machine,
@@ -218,8 +218,8 @@ async function browserFindings(
 }
 
 /**
- * A browser that asks is the proof that its own way to the helper works, wherever its profile is; what is wrong with
- * others is worth knowing, and no problem of its user's.
+ * A browser that asks proves that it can reach the helper, wherever its profile is; problems of other browsers are
+ * worth knowing, but are not problems for its user.
  */
 function askedBy({ extension, manifest }: Caller, others: readonly Finding[]): Finding[] {
   const found = findingOn('This browser');
@@ -239,13 +239,13 @@ function withoutBrowsers(): ExaminationResult {
 }
 
 export interface ExaminationRequest {
-  /** The Chromium profile to look at instead of the usual ones. */
+  /** The Chromium profile to examine instead of the usual ones. */
   readonly userDataDirectory: string | null;
-  /** Ids expected to be allowed beside the one of our own key. */
+  /** Ids expected to be allowed in addition to that of our own key. */
   readonly extensionIds: readonly string[];
-  /** The settings file in use; null: the one that launchers name, or the default one. */
+  /** The settings file in use; null: the one named by launchers, or the default one. */
   readonly config: string | null;
-  /** Who asks over the port; null: the command line. */
+  /** The caller over the port; null: the command line. */
   readonly caller: Caller | null;
 }
 

@@ -1,4 +1,4 @@
-// Starts an installed launcher as a browser would, with a bare environment, and says hello over the wire.
+// Starts an installed launcher like a browser would, with a minimal environment, and says hello over the wire.
 import { spawn } from 'node:child_process';
 import { win32 } from 'node:path';
 import { replySchema, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { createDeframer, frame, type Inbound } from '../wire/framing.ts';
 import type { Platform } from './machine.ts';
 
-/** What became of the hello; every reason is a sentence for people. */
+/** The result of the hello; every reason is a sentence for people. */
 export type HelloResult =
   | { readonly state: 'answered'; readonly program: string; readonly afterMs: number }
   | {
@@ -15,9 +15,9 @@ export type HelloResult =
     };
 
 const HELLO_ID = 1;
-/** Enough of what a dying helper says to see why. */
+/** Enough of a failing helper's output to see why. */
 const MAX_STDERR_CHARS = 400;
-/** What desktop sessions give a browser, and it its helpers; above all no PATH to our own runtime. */
+/** The PATH that desktop sessions give a browser, which passes it on; it does not contain our own runtime. */
 const BARE_PATH = '/usr/local/bin:/usr/bin:/bin';
 const PASSED_ON = ['HOME', 'XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'XDG_DATA_HOME', 'LANG'];
 /** Without these a Windows program finds neither itself nor its user. */
@@ -30,11 +30,11 @@ export interface Launch {
   readonly file: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** The arguments are already quoted as the system wants them. */
+  /** The arguments are already quoted as the system requires. */
   readonly verbatim: boolean;
 }
 
-/** What a browser runs for a launcher; on Windows cmd.exe, with the switches that Chromium and Firefox give it. */
+/** What a browser runs for a launcher; on Windows cmd.exe, with the options used by Chromium and Firefox. */
 export function launchOf(
   launcher: string,
   callerArguments: readonly string[],
@@ -74,7 +74,7 @@ function judge(inbound: Inbound, afterMs: number): HelloResult {
   return { state: 'answered', program: output.program, afterMs: Math.round(afterMs) };
 }
 
-/** Starts a launcher and says hello; ends it again whatever happens. Never rejects. */
+/** Starts a launcher and says hello; ends it again in any case. Never rejects. */
 export function sayHello(launch: Launch, timeoutMs: number): Promise<HelloResult> {
   const startMs = performance.now();
   const { promise, resolve } = Promise.withResolvers<HelloResult>();
@@ -89,7 +89,7 @@ export function sayHello(launch: Launch, timeoutMs: number): Promise<HelloResult
   const finish = (result: HelloResult): void => {
     clearTimeout(timer);
     resolve(result);
-    // Where a shell stands between, only the end of its input ends the helper.
+    // If there is a shell in between, only the end of its input ends the helper.
     child.stdin.destroy();
     child.kill('SIGKILL');
   };
@@ -115,7 +115,7 @@ export function sayHello(launch: Launch, timeoutMs: number): Promise<HelloResult
       reason: `the helper ended before it answered (${how})${line === '' ? '' : `: ${line}`}`,
     });
   });
-  // A launcher that is gone before it reads makes this fail; its exit says more.
+  // This fails if a launcher ends before it reads; its exit code says more.
   child.stdin.on('error', () => {});
   child.stdin.write(
     frame({ type: 'hello', id: HELLO_ID, protocol: WIRE_PROTOCOL, program: 'photofinish-doctor' }),

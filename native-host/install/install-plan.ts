@@ -1,5 +1,5 @@
-// What installing would write and where, decided before anything is touched. Pure: what exists is told from outside,
-// so that every combination of browsers and packages is a test without a disk.
+// What installing would write and where, decided before anything is changed. Pure: file existence is an input, so that
+// every combination of browsers and packages can be tested without a disk.
 import type { BrowserName } from './browser-names.ts';
 import {
   type Browser,
@@ -14,20 +14,20 @@ import { type Part, pathsOf } from './machine.ts';
 import { allowedExtensions, manifestText } from './manifest.ts';
 
 export interface InstallRequest {
-  /** Browsers asked for by name; empty: every browser found. */
+  /** Browsers requested by name; empty: every browser found. */
   readonly browsers: readonly BrowserName[];
-  /** A Chromium profile elsewhere, not on Windows; then nothing outside that directory is written. */
+  /** A Chromium profile at a custom location, not on Windows; then nothing outside that directory is written. */
   readonly userDataDirectory: string | null;
-  /** Further ids of the Chromium extension, beside the one that our own key gives. */
+  /** Additional ids of the Chromium extension, beside that of our own key. */
   readonly extensionIds: readonly string[];
 }
 
-/** A browser, and whether a manifest would do anything for it. */
+/** A browser, and whether a manifest would have any effect for it. */
 export interface Target {
   readonly browser: Browser;
-  /** `present`: this user has a profile of it; `installed`: its program is here, and this user never started it. */
+  /** `present`: this user has a profile; `installed`: the program exists, but this user has never started it. */
   readonly state: 'present' | 'installed' | 'asked' | 'sandboxed' | 'absent';
-  /** What the user should know besides; null for nothing. */
+  /** Additional information for the user; null for none. */
   readonly note: string | null;
 }
 
@@ -37,9 +37,11 @@ export interface PlannedManifest {
   readonly note: string | null;
 }
 
-/** What launchers are to name. */
+/** The helper as named by launchers. */
 export interface Helper extends Launcher {
-  /** Where the helper is found now must not be relied on: then copies of these are made, which hold `main` in `dist`. */
+  /**
+   * If not null, the helper's current location is temporary, and these parts are copied; the copy has `main` in `dist`.
+   */
   readonly copy: readonly Part[] | null;
 }
 
@@ -47,7 +49,7 @@ export interface InstallPlan {
   /** The copy of the helper to make first; null for none. */
   readonly copy: {
     readonly directory: string;
-    /** The helper's entry in it. */
+    /** The helper's entry point in it. */
     readonly main: string;
     readonly parts: readonly Part[];
   } | null;
@@ -56,7 +58,7 @@ export interface InstallPlan {
   readonly skipped: readonly { readonly browser: Browser; readonly reason: string }[];
 }
 
-/** Where the launcher lives: with the user's data, or inside the profile that `--user-data-dir` names. */
+/** Location of the launcher: with the user's data, or inside the profile given by `--user-data-dir`. */
 export function launcherPath(request: InstallRequest, directories: UserDirectories): string {
   const { platform, dataHome } = directories;
   const { join } = pathsOf(platform);
@@ -65,14 +67,14 @@ export function launcherPath(request: InstallRequest, directories: UserDirectori
   return join(dataHome, 'photofinish', platform === 'win32' ? 'host.cmd' : 'host');
 }
 
-/** Where a copy of the helper lives: beside the launcher. */
+/** Location of a copy of the helper: beside the launcher. */
 export function copyDirectory(request: InstallRequest, directories: UserDirectories): string {
   const { dirname, join } = pathsOf(directories.platform);
   const name = request.userDataDirectory === null ? 'helper' : 'photofinish-helper';
   return join(dirname(launcherPath(request, directories)), name);
 }
 
-/** Why a browser is passed over. */
+/** Why a browser is skipped. */
 export const NOT_FOUND = 'not found: this user has no profile of it, and its program is not here';
 
 function sandboxNote(browser: Browser, kind: string): string {
@@ -81,7 +83,7 @@ function sandboxNote(browser: Browser, kind: string): string {
 
 type Exists = (path: string) => boolean;
 
-/** Whether a program of the browser can be started; a script that only starts the sandboxed package is none. */
+/** Whether a program of the browser can be started; a script that only starts the sandboxed package does not count. */
 function hasProgram({ programs, sandboxes }: Browser, directories: UserDirectories, exists: Exists): boolean {
   if (sandboxes.some(({ program }) => exists(program))) return false;
   const { isAbsolute, join } = pathsOf(directories.platform);
@@ -101,7 +103,7 @@ function targetOf(browser: Browser, asked: boolean, directories: UserDirectories
   return { browser, state: sandbox ? 'sandboxed' : 'absent', note };
 }
 
-/** The browsers a command is about, each with what is known of it. */
+/** The browsers that a command applies to, each with its state. */
 export function targetsOf(
   request: InstallRequest,
   directories: UserDirectories,
@@ -123,7 +125,7 @@ export function targetsOf(
     .map((browser) => targetOf(browser, wanted.has(browser.name), directories, exists));
 }
 
-/** The whole plan for `install`. */
+/** The complete plan for `install`. */
 export function planInstall(
   request: InstallRequest,
   { copy: parts, ...helper }: Helper,
@@ -152,7 +154,7 @@ export function planInstall(
   };
 }
 
-/** Directories of our own that an uninstall leaves behind empty, inner ones first. */
+/** Our own directories that are empty after an uninstall, inner ones first. */
 export function ownDirectories(request: InstallRequest, directories: UserDirectories): readonly string[] {
   if (request.userDataDirectory !== null) return [];
   const own = pathsOf(directories.platform).dirname(launcherPath(request, directories));

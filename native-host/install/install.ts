@@ -1,4 +1,4 @@
-// Carries out install plans, and takes back what they wrote. One browser's failure never blocks another's.
+// Carries out install plans, and removes what they wrote. A failure for one browser never affects another.
 import { HOST_NAME } from '@photofinish/shared/port/wire';
 import type { BrowserName } from './browser-names.ts';
 import { type Browser, browsersOf, type UserDirectories } from './browsers.ts';
@@ -15,7 +15,7 @@ import { parseLauncher } from './launcher.ts';
 import { type Disk, type Machine, pathsOf } from './machine.ts';
 import { MANIFEST_DESCRIPTION, parseManifest } from './manifest.ts';
 
-/** What happened for one browser. `path` is its manifest, null where none was concerned. */
+/** The result for one browser. `path` is its manifest, null if none was involved. */
 interface BrowserResult {
   readonly browser: BrowserName;
   readonly title: string;
@@ -23,12 +23,12 @@ interface BrowserResult {
   readonly path: string | null;
   /** The registry key that names the manifest, on Windows. */
   readonly registryKey: string | null;
-  /** Why it was skipped or failed, or what to know besides; null for nothing. */
+  /** Why it was skipped or failed, or additional information; null for none. */
   readonly reason: string | null;
 }
 
 export interface InstallResult {
-  /** The launcher's path and why it could not be written or removed, null if all went well. */
+  /** The launcher's path, and why it could not be written or removed, null if all went well. */
   readonly launcher: { readonly path: string; readonly state: 'written' | 'removed' | 'kept' | 'failed' };
   readonly launcherReason: string | null;
   readonly browsers: readonly BrowserResult[];
@@ -58,13 +58,15 @@ function resultFor(
   return { browser: browser.name, title: browser.title, state, path, registryKey, reason };
 }
 
-/** A broken file under our own name is ours too; a manifest of another name is somebody's who chose that file name. */
+/**
+ * A broken file with our name is ours too; a manifest with another name in it belongs to whoever chose that file name.
+ */
 function isOurManifest(path: string, disk: Disk): boolean {
   const parsed = parseManifest(disk.read(path));
   return 'error' in parsed || parsed.manifest.name === HOST_NAME;
 }
 
-/** Whether a key under our name leads to a manifest of somebody else. One that leads nowhere is left from us. */
+/** Whether a key with our name names another program's manifest. One that names a missing file is left over from us. */
 function leadsElsewhere(key: string, { disk, registry }: Machine): boolean {
   const named = registry?.read(key) ?? null;
   return named !== null && disk.kindOf(named) === 'file' && !isOurManifest(named, disk);
@@ -86,14 +88,14 @@ function writeManifest({ browser, text, note }: PlannedManifest, machine: Machin
   }
 }
 
-/** Whether a place for the copy is free, or holds an earlier copy. */
+/** Whether the location of the copy is free, or contains an earlier copy. */
 function mayFill({ directory, main }: NonNullable<InstallPlan['copy']>, disk: Disk): boolean {
   return disk.kindOf(directory) === 'nothing' || disk.kindOf(main) === 'file';
 }
 
 /**
- * Writes the launcher, a copy of the helper before it if that is planned, and then every manifest and its key; without a
- * launcher no manifest is written.
+ * Writes a copy of the helper if planned, then the launcher, and then every manifest and its key; without a launcher no
+ * manifest is written.
  */
 export function install(plan: InstallPlan, machine: Machine): InstallResult {
   const { disk, platform } = machine;
@@ -127,8 +129,8 @@ export function install(plan: InstallPlan, machine: Machine): InstallResult {
 }
 
 /**
- * Why a manifest is not one that this installation wrote, in words; null: it is. It names our host and leads to our
- * launcher, wherever that lies, or to the place of one that is gone.
+ * Why a manifest was not written by this installation, in words; null: it was. It names our host and our launcher,
+ * wherever that is, or the location of one that no longer exists.
  */
 function whyNotWritten(path: string, launcher: string, { disk, platform }: Machine): string | null {
   const parsed = parseManifest(disk.read(path));
@@ -142,7 +144,7 @@ function whyNotWritten(path: string, launcher: string, { disk, platform }: Machi
   return `it leads to ${manifest.path}, which is no launcher of ours`;
 }
 
-/** Removes the key even when the manifest it names is gone, and the manifest even when no key names it. */
+/** Removes the key even if the manifest it names is missing, and the manifest even if no key names it. */
 function removeManifest(browser: Browser, launcher: string, machine: Machine): BrowserResult {
   const { disk, registry } = machine;
   const { manifest, registryKey } = browser;
@@ -171,7 +173,7 @@ function stillNeeded(launcher: string, directories: UserDirectories, disk: Disk)
   });
 }
 
-/** Browsers that read one key share their manifest: what is taken from one is taken from the others. */
+/** Browsers that read the same key share their manifest: removing it from one removes it from the others. */
 function shared(result: BrowserResult, all: readonly Browser[]): BrowserResult {
   if (result.state !== 'removed') return result;
   const others = all.filter(({ name, manifest }) => manifest === result.path && name !== result.browser);
@@ -180,7 +182,10 @@ function shared(result: BrowserResult, all: readonly Browser[]): BrowserResult {
   return { ...result, reason };
 }
 
-/** Removes the manifests, keys and launcher that `install` wrote, nothing else; the launcher stays while another browser uses it. */
+/**
+ * Removes the manifests, keys and launcher that `install` wrote, nothing else; the launcher stays while another browser
+ * uses it.
+ */
 export function uninstall(
   request: InstallRequest,
   directories: UserDirectories,

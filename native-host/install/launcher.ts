@@ -1,9 +1,9 @@
-// The program that a manifest points to: a script that becomes the helper. A browser starts it with a bare environment,
-// so it names everything by absolute path. A POSIX shell reads it, on Windows cmd.exe.
+// The program that a manifest names: a script that starts the helper. Browsers start it with a minimal environment, so
+// it uses absolute paths only. Run by a POSIX shell, on Windows by cmd.exe.
 import { posix } from 'node:path';
 import type { Platform } from './machine.ts';
 
-/** How a launcher is recognised as ours before it is replaced or removed. */
+/** Identifies a launcher as ours before it is replaced or removed. */
 const MARK = 'Photofinish helper, started by the browser.';
 const ORIGIN = 'Written by "photofinish install"; "photofinish uninstall" removes it.';
 
@@ -16,10 +16,10 @@ export interface Launcher {
   readonly config: string | null;
 }
 
-/** Homebrew keeps each version in a directory of its own, which an update removes, and links the newest from `opt`. */
+/** Homebrew has a directory per version, which an update removes, and links the newest from `opt`. */
 const CELLAR = /^(?<prefix>.*)\/Cellar\/(?<formula>[^/]+)\/[^/]+\/(?<rest>.+)$/;
 
-/** The path by which a launcher names a Node: one that outlives its next update where there is one, else the path itself. */
+/** The path by which a launcher names a Node: if possible, one that survives its next update. */
 export function lastingRuntime(runtime: string, exists: (path: string) => boolean): string {
   const { prefix, formula, rest } = CELLAR.exec(runtime)?.groups ?? {};
   if (prefix === undefined || formula === undefined || rest === undefined) return runtime;
@@ -28,9 +28,9 @@ export function lastingRuntime(runtime: string, exists: (path: string) => boolea
 }
 
 /**
- * Variables by which Node runs other code than ours, trusts other certificates, writes files or prints where it is not
- * told to (Node's documentation, "Environment variables", and OpenSSL's OPENSSL_CONF). They are some other program's,
- * and a browser hands all of its own environment on.
+ * Variables that make Node run other code than ours, trust other certificates, write files or print (Node's
+ * documentation, "Environment variables", and OpenSSL's OPENSSL_CONF). They are meant for other programs, and a browser
+ * passes on all of its own environment.
  */
 export const CLEARED_VARIABLES = [
   'NODE_OPTIONS',
@@ -58,7 +58,7 @@ export const CLEARED_VARIABLES = [
   'SSLKEYLOGFILE',
 ] as const;
 
-/** A word that a POSIX shell takes literally, whatever it holds (POSIX.1-2024, Shell Command Language 2.2.2). */
+/** A word that a POSIX shell takes literally, whatever it contains (POSIX.1-2024, Shell Command Language 2.2.2). */
 export function shellWord(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
@@ -75,14 +75,17 @@ function shellText({ runtime, main, config }: Launcher, cleared: readonly string
   ].join('\n');
 }
 
-/** A path that cmd.exe takes literally in a batch file: no path on Windows holds quotes, and percents are doubled. */
+/**
+ * A path that cmd.exe takes literally in a batch file: paths on Windows contain no quotes, and percent signs are
+ * doubled.
+ */
 function batchWord(path: string): string {
   return `"${path.replaceAll('%', '%%')}"`;
 }
 
 /**
- * cmd.exe reads a batch file line by line in the code page of the moment, so a path beyond ASCII is preceded by a change
- * to UTF-8. Exclamation marks are only literal without delayed expansion, which a user may have switched on for all.
+ * cmd.exe reads a batch file line by line in the current code page, so a non-ASCII path is preceded by a change to
+ * UTF-8. Exclamation marks are only literal without delayed expansion, which a user may have enabled globally.
  */
 function batchText({ runtime, main, config }: Launcher, cleared: readonly string[]): string {
   const settings = config === null ? '' : ` --config ${batchWord(config)}`;
@@ -113,10 +116,12 @@ const SHELL_WORD = `'((?:[^']|'\\\\'')*)'`;
 const SHELL_CALL = new RegExp(`\\nexec ${SHELL_WORD} ${SHELL_WORD}(?: --config ${SHELL_WORD})? -- "\\$@"\\n`);
 const BATCH_CALL = /\r\n"([^"]*)" "([^"]*)"(?: --config "([^"]*)")? -- %\*\r\n/;
 
-/** What a launcher of ours runs; null if the text is not one, to the letter: somebody who changed it means to keep it. */
+/**
+ * What a launcher of ours runs; null unless the text is exactly one of ours: a user who changed it wants to keep it.
+ */
 export function parseLauncher(text: string, platform: Platform): Launcher | null {
   const launcher = callIn(text, platform);
-  // Version 1.0.0 cleared nothing.
+  // Version 1.0.0 cleared no variables.
   const known = [CLEARED_VARIABLES, []];
   return launcher !== null && known.some((cleared) => textOf(launcher, platform, cleared) === text)
     ? launcher

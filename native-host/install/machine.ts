@@ -1,5 +1,5 @@
-// What installing touches of a computer: its files and, on Windows, its registry. Everything beyond this file is decided
-// over these two interfaces, so that every system is installed on in tests, whichever one they run on.
+// What installing uses of a computer: files and, on Windows, the registry. Everything else works on these two
+// interfaces, so that tests cover every system on any system.
 import {
   accessSync,
   constants,
@@ -16,52 +16,52 @@ import { dirname, join, posix, win32 } from 'node:path';
 import { makePrivateDirectory } from '../private-directory.ts';
 import { windowsRegistry } from './registry.ts';
 
-/** Systems that browsers with native messaging and our addon run on, as `process.platform` names them. */
+/** Systems supported by browsers with native messaging and by our addon, named as in `process.platform`. */
 export const PLATFORMS = ['linux', 'darwin', 'win32'] as const;
 export type Platform = (typeof PLATFORMS)[number];
 
 export interface Disk {
-  /** What stands at a path, links followed; nothing where one may not look. */
+  /** The kind of file at a path, following links; nothing if it may not be accessed. */
   kindOf(path: string): 'file' | 'directory' | 'nothing';
   mayRun(path: string): boolean;
   /** A file's text. Throws the system's error. */
   read(path: string): string;
-  /** Puts a file there, whole or not at all, and makes its directory. Throws the system's error. */
+  /** Writes a file atomically, creating its directory. Throws the system's error. */
   write(path: string, text: string, mode: number): void;
   /** Removes a file. Throws the system's error. */
   remove(path: string): void;
-  /** Removes a directory if it is there and nothing is in it. Throws the system's error. */
+  /** Removes a directory if it exists and is empty. Throws the system's error. */
   removeIfEmpty(directory: string): void;
-  /** Fills a directory with copies, in place of what it held, all or none. Throws the system's error. */
+  /** Replaces a directory's contents with copies, all or none. Throws the system's error. */
   fill(directory: string, parts: readonly Part[]): void;
-  /** Removes a directory and all in it; one that is not there is no error. Throws the system's error. */
+  /** Removes a directory with its contents; a missing one is not an error. Throws the system's error. */
   removeTree(directory: string): void;
 }
 
-/** A file or directory, and where in another directory its copy belongs; an empty path is that directory itself. */
+/** A file or directory, and its path in the copy; an empty path is the copied directory itself. */
 export interface Part {
   readonly from: string;
   readonly at: string;
 }
 
-/** Keys are spelt `HKCU\...`; a value is a key's default one, which is all that browsers read. */
+/** Keys are written `HKCU\...`; a value is a key's default value, the only one that browsers read. */
 export interface Registry {
-  /** null where there is no such key, or no text in it. */
+  /** null if there is no such key, or no text in it. */
   read(key: string): string | null;
-  /** Throws an error that says why. */
+  /** Throws an error with the reason. */
   write(key: string, value: string): void;
-  /** Removes a key that is there. Throws an error that says why. */
+  /** Removes an existing key. Throws an error with the reason. */
   remove(key: string): void;
 }
 
 export interface Machine {
   readonly platform: Platform;
   readonly disk: Disk;
-  /** null where the system has none. */
+  /** null if the system has none. */
   readonly registry: Registry | null;
 }
 
-/** How the machine spells paths, whichever one we run on. */
+/** Path functions of that platform, whichever one we run on. */
 export function pathsOf(platform: Platform): typeof posix {
   return platform === 'win32' ? win32 : posix;
 }
@@ -115,7 +115,7 @@ export const DISK: Disk = {
   removeTree: (directory) => rmSync(directory, { recursive: true, force: true }),
 };
 
-/** This computer; null on a system that has no browser to install for. */
+/** This computer; null on an unsupported system. */
 export function thisMachine(): Machine | null {
   const platform = PLATFORMS.find((known) => known === process.platform);
   if (platform === undefined) return null;

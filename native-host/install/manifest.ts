@@ -1,11 +1,11 @@
-// The native messaging manifest: what it says, whom it lets start the helper, and how it is read again.
+// The native messaging manifest: its contents, which extensions it allows, and parsing it.
 import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { HOST_NAME } from '@photofinish/shared/port/wire';
 import * as v from 'valibot';
 import type { BrowserFamily } from './browsers.ts';
 
 export const MANIFEST_FILE = `${HOST_NAME}.json`;
-/** By which a manifest is known whose launcher is gone. */
+/** Identifies a manifest whose launcher is missing. */
 export const MANIFEST_DESCRIPTION =
   'Photofinish helper: races HTTP/3 against HTTP/2 and remembers the outcome.';
 
@@ -19,7 +19,7 @@ const hostManifestSchema = v.object({
 });
 export type HostManifest = v.InferOutput<typeof hostManifestSchema>;
 
-/** The manifest's text; `launcher` must be absolute, because only browsers on Windows take anything else. */
+/** The manifest's text; `launcher` must be absolute, because only browsers on Windows accept anything else. */
 export function manifestText(
   family: BrowserFamily,
   launcher: string,
@@ -37,25 +37,25 @@ export function manifestText(
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-/** Chromium's spelling of an id: 128 bits, each hex digit written as a letter from a to p. */
+/** Chromium's notation of an id: 128 bits, each hex digit written as a letter from a to p. */
 export function isChromiumExtensionId(text: string): boolean {
   return /^[a-p]{32}$/.test(text);
 }
 
 /**
- * The ids whose extensions may start the helper: the one that our own key gives, and others of the same extension, for
- * a store gives its edition another one. Firefox's is written in the extension's manifest and is the same everywhere.
+ * The ids of extensions that may start the helper: that of our own key, and others of the same extension, because a
+ * store assigns its own. Firefox's id is in the extension's manifest and is the same everywhere.
  */
 export function allowedExtensions(family: BrowserFamily, others: readonly string[]): readonly string[] {
   return family === 'chromium' ? [...new Set([CHROMIUM_EXTENSION_ID, ...others])] : [FIREFOX_EXTENSION_ID];
 }
 
-/** How Chromium names a caller, in the manifest and as the helper's argument. */
+/** How Chromium names a caller, in the manifest and in the helper's arguments. */
 export function chromiumCaller(extensionId: string): string {
   return `chrome-extension://${extensionId}/`;
 }
 
-/** The ids of the extensions that a manifest lets start the helper, as a browser of that family reads it. */
+/** The ids of the extensions that a manifest allows to start the helper, as read by a browser of that family. */
 export function allowedBy(manifest: HostManifest, family: BrowserFamily): readonly string[] {
   if (family === 'firefox') return manifest.allowed_extensions ?? [];
   return (manifest.allowed_origins ?? []).flatMap((origin) => {
@@ -64,7 +64,7 @@ export function allowedBy(manifest: HostManifest, family: BrowserFamily): readon
   });
 }
 
-/** Reads a manifest back; the message says what is wrong with it. */
+/** Parses a manifest; the message describes its fault. */
 export function parseManifest(text: string): { manifest: HostManifest } | { error: string } {
   let json: unknown;
   try {

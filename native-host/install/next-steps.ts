@@ -1,17 +1,17 @@
-// What is left to do once a browser can start the helper: to load the extension, and how to check that both have met.
+// What to do once a browser can start the helper: load the extension, and check that both can communicate.
 import { type BrowserName, TITLES } from './browser-names.ts';
 import { type Platform, pathsOf } from './machine.ts';
 
 export interface Installation {
   readonly platform: Platform;
-  /** The checkout's top, whose build is loaded by hand; null where the extension comes from a store. */
+  /** The top directory of the checkout, whose build is loaded by hand; null if the extension comes from a store. */
   readonly checkout: string | null;
   /** Browsers that have a manifest now. */
   readonly browsers: readonly BrowserName[];
   readonly doctorCommand: string;
 }
 
-/** Where each browser loads an extension from a folder. */
+/** The page on which each browser loads an extension from a folder. */
 const EXTENSION_PAGES: Record<BrowserName, string> = {
   chromium: 'chrome://extensions',
   chrome: 'chrome://extensions',
@@ -34,7 +34,7 @@ function loading(browser: BrowserName, checkout: string, platform: Platform): re
       ];
 }
 
-/** Lines for a terminal; none where nothing was installed. */
+/** Lines for a terminal; none if nothing was installed. */
 export function nextSteps({ platform, checkout, browsers, doctorCommand }: Installation): readonly string[] {
   if (browsers.length === 0) return [];
   const load =

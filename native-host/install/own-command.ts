@@ -1,42 +1,42 @@
-// How this installation of Photofinish is called from a shell, so that every remedy can be pasted as it stands, whether
-// it came from a checkout, from npm for all or from npm for one project.
+// How this installation of Photofinish is started from a shell, so that every remedy can be copied and pasted, whether
+// it is a checkout, a global npm package or one of a project.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shellWord } from './launcher.ts';
 import { type Platform, pathsOf } from './machine.ts';
 
-/** What holds `dist/`: in a build all code lies in there, in the source tree one room deep. */
+/** The parent of `dist/`: a build has all code in there, the source tree one directory down. */
 export const ROOT = dirname(import.meta.dirname);
-/** The helper's built entry, which launchers name. */
+/** The helper's built entry point, named by launchers. */
 export const MAIN = join(ROOT, 'dist', 'main.cjs');
 
-/** Where this Photofinish lies, and what a shell finds of it. */
+/** The location of this Photofinish, and what a shell finds of it. */
 export interface OwnInstallation {
   readonly platform: Platform;
-  /** The directory of our package: `native-host/` of a checkout, or where npm put `photofinish`. */
+  /** The directory of our package: `native-host/` in a checkout, or where npm installed `photofinish`. */
   readonly root: string;
   readonly searchPath: string;
   readonly exists: (path: string) => boolean;
 }
 
-/** The checkout's top, null for a package from npm. */
+/** The checkout's top directory, null for a package from npm. */
 export function checkoutOf({ platform, root, exists }: OwnInstallation): string | null {
   const { dirname: parent, join: below } = pathsOf(platform);
   return exists(below(root, 'build.ts')) ? parent(root) : null;
 }
 
-/** npx keeps packages in a cache that npm may clear at any time. */
+/** npx stores packages in a cache that npm may clear at any time. */
 export function isPassing({ platform, root }: Pick<OwnInstallation, 'platform' | 'root'>): boolean {
   return root.split(pathsOf(platform).sep).includes('_npx');
 }
 
-/** A word as people write it: quoted only where it must be. */
+/** A shell word, quoted only if necessary. */
 export function commandWord(word: string, platform: Platform): string {
   if (platform === 'win32') return /^[\w\\/:.@=,~-]+$/.test(word) ? word : `"${word}"`;
   return /^[\w/:.@=,~+-]+$/.test(word) ? word : shellWord(word);
 }
 
-/** Where npm linked the command of a package in `.../node_modules/photofinish`: for one project, or for all. */
+/** Where npm linked the command of a package in `.../node_modules/photofinish`: for one project, or globally. */
 function linkedCommands({ platform, root }: OwnInstallation): readonly string[] {
   const { dirname: parent, join: below } = pathsOf(platform);
   const modules = parent(root);
@@ -46,7 +46,7 @@ function linkedCommands({ platform, root }: OwnInstallation): readonly string[] 
   return [below(modules, '.bin', 'photofinish'), below(parent(parent(modules)), 'bin', 'photofinish')];
 }
 
-/** What to type for `photofinish`: its name where the shell finds it, otherwise its path. */
+/** What to type for `photofinish`: its name if the shell finds it, otherwise its path. */
 export function ownCommand(installation: OwnInstallation): string {
   const { platform, root, searchPath, exists } = installation;
   const { delimiter, dirname: parent, join: below } = pathsOf(platform);
@@ -56,7 +56,7 @@ export function ownCommand(installation: OwnInstallation): string {
   return searchPath.split(delimiter).includes(parent(linked)) ? 'photofinish' : commandWord(linked, platform);
 }
 
-/** That of this process. */
+/** The installation of this process. */
 export function ownInstallation(platform: Platform): OwnInstallation {
   return { platform, root: ROOT, searchPath: process.env.PATH ?? '', exists: existsSync };
 }

@@ -1,5 +1,5 @@
-// The Windows registry through the system's own reg.exe. Values are read from an export, because what `reg query` prints
-// is in the language of the system and loses every letter that its old code page has not.
+// The Windows registry through the system's own reg.exe. Values are read from an export, because the output of `reg
+// query` is localised and loses every character missing in its legacy code page.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,21 +9,21 @@ import type { Registry } from './machine.ts';
 const DEFAULT_VALUE = '/ve';
 const TEXT = 'REG_SZ';
 
-/** The default value that an export (UTF-16LE with a byte order mark, as reg.exe writes it) holds; null for none. */
+/** The default value in an export (UTF-16LE with a byte order mark, as written by reg.exe); null for none. */
 export function defaultValueIn(exported: Buffer): string | null {
-  // A text ends where its quotes do; in it both quotes and backslashes are preceded by a backslash.
+  // A string ends at its closing quote; inside it both quotes and backslashes are escaped by a backslash.
   const match = /^@="((?:[^"\\\r\n]|\\.)*)"\r?$/m.exec(exported.toString('utf16le'));
   return match?.[1] === undefined ? null : match[1].replaceAll(/\\(.)/g, '$1');
 }
 
-/** What reg.exe is called with. */
+/** Arguments of reg.exe. */
 export const registryCommands = {
   read: (key: string, file: string) => ['export', key, file, '/y'],
   write: (key: string, value: string) => ['add', key, DEFAULT_VALUE, '/t', TEXT, '/d', value, '/f'],
   remove: (key: string) => ['delete', key, '/f'],
 } as const;
 
-/** The registry of this Windows. Every call takes about as long as starting a program does. */
+/** The registry of this Windows. Every call takes about as long as starting a program. */
 export function windowsRegistry(environment: Readonly<Record<string, string | undefined>>): Registry {
   const program = win32.join(environment.SystemRoot ?? 'C:\\Windows', 'System32', 'reg.exe');
   const run = (args: readonly string[]): void => {
@@ -44,7 +44,7 @@ export function windowsRegistry(environment: Readonly<Record<string, string | un
         run(registryCommands.read(key, file));
         return defaultValueIn(readFileSync(file));
       } catch {
-        // reg.exe fails alike where there is no such key and where it may not be read.
+        // reg.exe fails in the same way for a missing key and for one that may not be read.
         return null;
       } finally {
         rmSync(directory, { recursive: true, force: true });

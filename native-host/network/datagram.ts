@@ -1,17 +1,17 @@
-// What a UDP socket tells and does without rights: which address the kernel would send from, all its rules applied, and
-// a datagram that makes it resolve a neighbour.
+// What a UDP socket provides without privileges: the address that the kernel would send from, with all its rules
+// applied, and a datagram that makes it resolve a neighbour.
 import type { SocketOptions } from 'node:dgram';
 
 /**
- * Addresses that no private network has a route of its own for: k.root-servers.net. Nothing is ever sent there; to
- * connect a UDP socket only asks the kernel for a route.
+ * Addresses for which no private network has a specific route: k.root-servers.net. Nothing is ever sent there;
+ * connecting a UDP socket only queries the kernel for a route.
  */
 export const FAR_AWAY = { 4: '193.0.14.129', 6: '2001:7fd::1' } as const;
 
 /** The discard service (RFC 863); whether anything listens does not matter. */
 export const DISCARD_PORT = 9;
 
-/** A literal needs no look-up; giving it back at once makes binding and connecting synchronous. */
+/** A literal needs no look-up; returning it at once makes binding and connecting synchronous. */
 function socketOf(family: 4 | 6) {
   const { createSocket } = process.getBuiltinModule('node:dgram');
   const lookup = ((address: string, ...rest: unknown[]) => {
@@ -19,12 +19,12 @@ function socketOf(family: 4 | 6) {
     done(null, address, family);
   }) as NonNullable<SocketOptions['lookup']>;
   const socket = createSocket({ type: `udp${family}`, lookup });
-  // Where no route leads is an answer too.
+  // Having no route is an answer too.
   socket.on('error', () => {});
   return socket;
 }
 
-/** The address that this machine would send from to anywhere; null: no route leads out. */
+/** The address that this machine would send from to the Internet; null without a route. */
 export function sourceAddress(family: 4 | 6): string | null {
   const socket = socketOf(family);
   try {
@@ -38,12 +38,12 @@ export function sourceAddress(family: 4 | 6): string | null {
   }
 }
 
-/** Sends a neighbour one empty datagram (docs/privacy.md tells of it), for which the kernel has to find its link-layer address. */
+/** Sends a neighbour one empty datagram (see docs/privacy.md), so that the kernel resolves its link-layer address. */
 export function nudge(address: string): void {
   try {
     const socket = socketOf(address.includes(':') ? 6 : 4);
     socket.send('', DISCARD_PORT, address, () => socket.close());
   } catch {
-    // Unresolved it stays.
+    // It stays unresolved.
   }
 }

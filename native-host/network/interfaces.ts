@@ -1,13 +1,13 @@
-// The addresses of this machine's own interfaces in one text: where tables cannot be read without a command, a change
-// of network shows there first.
+// The addresses of this machine's own interfaces as text: on systems whose tables cannot be read without a command, a
+// change of network shows here first.
 
-/** Differs whenever an interface or an IPv4 address of it comes or goes. */
+/** Changes whenever an interface or one of its IPv4 addresses is added or removed. */
 export function interfacesMark(): string {
   const interfaces = Object.entries(process.getBuiltinModule('node:os').networkInterfaces());
   return JSON.stringify(
     interfaces.map(([device, addresses = []]) => [
       device,
-      // IPv6 privacy addresses (RFC 8981) come and go on the same network.
+      // IPv6 privacy addresses (RFC 8981) change on the same network.
       addresses.flatMap(({ family, cidr }) => (family === 'IPv4' ? [cidr] : [])),
     ]),
   );

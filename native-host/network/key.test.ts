@@ -12,7 +12,7 @@ const HOME: NetworkFacts = {
   tunnel: false,
 };
 
-test('every fact makes another key, and the salt decides what it looks like', () => {
+test('every fact changes the key, and the salt determines the digest', () => {
   const keys = [
     networkKey(HOME, SALT),
     networkKey({ ...HOME, linkLayer: 'aa:bb:cc:00:11:23' }, SALT),
@@ -24,12 +24,12 @@ test('every fact makes another key, and the salt decides what it looks like', ()
   ];
   assert.equal(new Set(keys).size, keys.length);
   for (const key of keys) assert.match(key, /^net-[0-9a-f]{16}$/);
-  // Equal addresses in two homes give two keys, a new address of the same gateway gives none.
+  // Equal addresses in two homes give two keys; a new address of the same gateway keeps the key.
   assert.equal(networkKey({ ...HOME, gateway: '10.0.0.1' }, SALT), keys[0]);
   assert.equal(networkKey(null, SALT), NO_NETWORK);
 });
 
-test('no name of a wireless network can pass for another fact', () => {
+test('no name of a wireless network can imitate another fact', () => {
   const inName = networkKey({ ...HOME, ssid: 'a","tunnel' }, SALT);
   assert.notEqual(inName, networkKey({ ...HOME, ssid: 'a' }, SALT));
   assert.notEqual(
@@ -38,7 +38,7 @@ test('no name of a wireless network can pass for another fact', () => {
   );
 });
 
-test('link-layer addresses are compared in one form, whoever wrote them', () => {
+test('link-layer addresses are compared in one form, whatever their notation', () => {
   assert.equal(linkLayerAddress('A4-91-B1-00-0E-FF'), 'a4:91:b1:00:0e:ff');
   assert.equal(linkLayerAddress('bc:67:1c:40:3:f6'), 'bc:67:1c:40:03:f6');
   for (const none of ['', '00-00-00-00-00-00', 'link#4', '192.168.0.1', 'fe80::1', '(incomplete)'])
@@ -51,7 +51,7 @@ test('link-layer addresses are compared in one form, whoever wrote them', () => 
   );
 });
 
-test('in words: what was readable, never what was read', () => {
+test('in words: which facts were readable, never their values', () => {
   assert.equal(
     networkWords(HOME),
     'wireless, its gateway known by its link-layer address, its name was read',

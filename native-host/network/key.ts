@@ -1,31 +1,31 @@
-// What tells one network from another, and the key made of it for records: HTTP/3 may work at home and be blocked at
-// work. Addresses alone are the same in every home; the digest is salted so that a key betrays no place.
+// What distinguishes networks, and the key derived from it for records: HTTP/3 may work at home and be blocked at work.
+// Addresses alone are the same in every home; the digest is salted so that a key reveals no location.
 import { OFFLINE_NETWORK } from '@photofinish/shared/web/network-name';
 import { siphash } from './siphash.ts';
 
-/** The network's name while no route leads out. */
+/** The network's name without a route. */
 export const NO_NETWORK = OFFLINE_NETWORK;
-/** Stands for a network that cannot be told from others; nothing is ever recorded under it. */
+/** Key of a network that cannot be distinguished from others; nothing is ever recorded under it. */
 export const UNIDENTIFIED = 'unidentified';
 
-/** Whether it is a network that can be met again: having none is nowhere, and `unidentified` may be anywhere. */
+/** Whether the machine can return to this network: having none is not a place, and `unidentified` may be any. */
 export function mayBeNamed(key: string): boolean {
   return key !== NO_NETWORK && key !== UNIDENTIFIED;
 }
 
-/** `other`: a route out of which nothing but a tunnel is seen, or a modem that looks like one. */
+/** `other`: a route through a tunnel without visible hardware beneath, or a modem that looks like one. */
 export type InterfaceKind = 'wired' | 'wireless' | 'other';
 
 export interface NetworkFacts {
   /** IP address of the default gateway, beneath a tunnel if there is one; empty: the route has none. */
   readonly gateway: string;
-  /** The same gateway's link-layer address; null while it is unknown. */
+  /** The same gateway's link-layer address; null if unknown. */
   readonly linkLayer: string | null;
   /** The kind of the interface that leads to that gateway. */
   readonly kind: InterfaceKind;
-  /** The wireless network's name, empty where there is none or it may not be read. */
+  /** The wireless network's name, empty if there is none or it cannot be read. */
   readonly ssid: string;
-  /** Whether a tunnel holds the default route. */
+  /** Whether the default route uses a tunnel. */
   readonly tunnel: boolean;
 }
 
@@ -37,7 +37,7 @@ export function networkKey(facts: NetworkFacts | null, salt: Uint8Array): string
   return `net-${siphash(salt, new TextEncoder().encode(identity))}`;
 }
 
-/** A MAC address as every platform's is compared: six pairs of lower-case digits with colons; null when it is none. */
+/** A MAC address in the form used for comparisons: six pairs of lower-case digits with colons; null if invalid. */
 export function linkLayerAddress(text: string): string | null {
   const parts = text.toLowerCase().split(/[:-]/);
   if (parts.length !== 6 || !parts.every((part) => /^[0-9a-f]{1,2}$/.test(part))) return null;
@@ -45,7 +45,7 @@ export function linkLayerAddress(text: string): string | null {
   return address === '00:00:00:00:00:00' ? null : address;
 }
 
-/** What is known of a network, in words that would not tell a reader where it is. */
+/** What is known about a network, in words that do not reveal its location. */
 export function networkWords({ gateway, linkLayer, kind, ssid, tunnel }: NetworkFacts): string {
   const kinds = { wired: 'wired', wireless: 'wireless', other: 'of no known kind' } as const;
   const by =

@@ -18,7 +18,7 @@ const arp = (mac: string, flags = '0x2') =>
 const ROUTE6_DEFAULT = `${'0'.repeat(32)} 00 ${'0'.repeat(32)} 00 fe800000000000000000000000000001 00000400 00000001 00000000 00000003     eth0\n`;
 const ROUTE6_REJECT = `${'0'.repeat(32)} 00 ${'0'.repeat(32)} 00 ${'0'.repeat(32)} ffffffff 00000001 00000000 00200200       lo\n`;
 
-test('the default route: little-endian gateway, lowest metric first, down and rejecting ones left out', () => {
+test('the default route: little-endian gateway, lowest metric first, without routes that are down or rejecting', () => {
   assert.deepEqual(defaultRoutes(HOME_ROUTE), [{ device: 'eth0', gateway: '192.168.1.1', metric: 100 }]);
   const two = `${HOME_ROUTE}wlan0\t00000000\t0100A8C0\t0003\t0\t0\t50\t00000000\t0\t0\t0\n`;
   assert.equal(defaultRoutes(two)[0]?.device, 'wlan0');
@@ -26,12 +26,12 @@ test('the default route: little-endian gateway, lowest metric first, down and re
   assert.deepEqual(defaultRoutes(down), []);
 });
 
-test("a VPN's two halves beat the default route, whatever their metric", () => {
+test("a VPN's two halves take precedence over the default route, whatever their metric", () => {
   const halves = `${HOME_ROUTE}tun0\t00000000\t0100080A\t0003\t0\t0\t900\t00000080\t0\t0\t0\ntun0\t00000080\t0100080A\t0003\t0\t0\t900\t00000080\t0\t0\t0\n`;
   assert.equal(defaultRoutes(halves)[0]?.device, 'tun0');
 });
 
-test('the IPv6 default route; the reject route of a machine without IPv6 is none', () => {
+test('the IPv6 default route; the reject route of a machine without IPv6 does not count', () => {
   assert.deepEqual(defaultRoutes6(ROUTE6_REJECT), []);
   assert.deepEqual(defaultRoutes6(ROUTE6_DEFAULT + ROUTE6_REJECT), [
     { device: 'eth0', gateway: 'fe80:0000:0000:0000:0000:0000:0000:0001', metric: 1024 },
@@ -47,7 +47,7 @@ test('a neighbour is known once the kernel has resolved it, on its own interface
   assert.equal(neighbour4(arp('aa:bb:cc:00:11:22'), { ...route, gateway: null }), null);
 });
 
-test("an IPv6 neighbour in ip's own words", () => {
+test('an IPv6 neighbour in the output of ip', () => {
   assert.equal(neighbour6('fe80::1 lladdr aa:bb:cc:00:11:22 router REACHABLE \n'), 'aa:bb:cc:00:11:22');
   assert.equal(neighbour6('fe80::1 dev eth0 lladdr aa:bb:cc:00:11:22 router STALE \n'), 'aa:bb:cc:00:11:22');
   assert.equal(neighbour6('fe80::1 dev eth0  FAILED \n'), null);
@@ -55,7 +55,7 @@ test("an IPv6 neighbour in ip's own words", () => {
   assert.equal(neighbour6(''), null);
 });
 
-test("the gateway of a route in ip's own words", () => {
+test('the gateway of a route in the output of ip', () => {
   assert.equal(
     gatewayOfRouteGet('193.0.14.129 via 10.1.0.1 dev eth0 table 100 src 10.1.0.2 uid 1000 \\    cache \n'),
     '10.1.0.1',
@@ -75,7 +75,7 @@ test('tunnels have types of their own', () => {
   for (const type of ['1\n', '772\n', '']) assert.equal(isTunnelType(type), false, type);
 });
 
-test('whatever the kernel says, reading it never throws', () => {
+test('parsing never throws, whatever the kernel prints', () => {
   const words = fc.constantFrom('0', 'f', '\t', '\n', ' ', 'eth0', '00000000', '0003', 'lladdr ', ':');
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: words }), fc.string()), (text) => {

@@ -1,10 +1,10 @@
-// The kernel's tables of Linux as text: routes of both families, neighbours, kinds of interfaces. Whatever stands in
-// them, reading never throws.
+// Parses Linux kernel tables: routes of both families, neighbours, kinds of interfaces. Never throws, whatever they
+// contain.
 import { linkLayerAddress } from './key.ts';
 
 export interface Route {
   readonly device: string;
-  /** Dotted or colon-hexadecimal; null: the interface itself leads out, as tunnels do. */
+  /** Dotted or colon-hexadecimal; null: the route has no gateway, like those of tunnels. */
   readonly gateway: string | null;
   readonly metric: number;
 }
@@ -12,7 +12,7 @@ export interface Route {
 /** Flags of include/uapi/linux/route.h. */
 const RTF_UP = 0x1;
 const RTF_GATEWAY = 0x2;
-/** Reject routes stand in the IPv6 table of every machine without IPv6. */
+/** The IPv6 table of every machine without IPv6 contains reject routes. */
 const RTF_REJECT = 0x200;
 
 function fields(text: string): string[][] {
@@ -45,7 +45,7 @@ export function defaultRoutes(procNetRoute: string): Route[] {
     .map(({ device, gateway, metric }) => ({ device, gateway, metric }));
 }
 
-/** The same of `/proc/net/ipv6_route`, which names the routes of every table. */
+/** The same for `/proc/net/ipv6_route`, which contains the routes of every table. */
 export function defaultRoutes6(procNetIpv6Route: string): Route[] {
   const routes: Route[] = [];
   for (const parts of fields(procNetIpv6Route)) {
@@ -60,12 +60,12 @@ export function defaultRoutes6(procNetIpv6Route: string): Route[] {
   return routes.toSorted((a, b) => a.metric - b.metric);
 }
 
-/** The gateway in what `ip -o route get ADDRESS` prints; null: the interface itself leads out. */
+/** The gateway in the output of `ip -o route get ADDRESS`; null: the route has none. */
 export function gatewayOfRouteGet(ipRoute: string): string | null {
   return / via (?:inet6 )?(\S+)/.exec(ipRoute)?.[1] ?? null;
 }
 
-/** The link-layer address that `/proc/net/arp` holds for a gateway; null while it is not resolved. */
+/** The link-layer address of a gateway in `/proc/net/arp`; null if not resolved. */
 export function neighbour4(procNetArp: string, route: Route): string | null {
   for (const [ip, , flags, mac, , device] of fields(procNetArp).slice(1)) {
     if (ip !== route.gateway || device !== route.device || Number.parseInt(flags ?? '0', 16) === 0) continue;
@@ -74,16 +74,16 @@ export function neighbour4(procNetArp: string, route: Route): string | null {
   return null;
 }
 
-/** The link-layer address in what `ip -6 neigh show ADDRESS dev DEVICE` prints; null while it is not resolved. */
+/** The link-layer address in the output of `ip -6 neigh show ADDRESS dev DEVICE`; null if not resolved. */
 export function neighbour6(ipNeighbours: string): string | null {
   const [, address = ''] = /\blladdr (\S+)/.exec(ipNeighbours) ?? [];
   return linkLayerAddress(address);
 }
 
-/** Values of include/uapi/linux/if_arp.h that tunnels have: PPP, IP-in-IP, SIT, GRE, and none at all (WireGuard). */
+/** Values of include/uapi/linux/if_arp.h used by tunnels: PPP, IP-in-IP, SIT, GRE, and none (WireGuard). */
 const TUNNEL_TYPES = new Set(['512', '768', '769', '776', '778', '823', '65534']);
 
-/** Whether the text of `/sys/class/net/DEVICE/type` is that of a tunnel. */
+/** Whether `/sys/class/net/DEVICE/type` contains the type of a tunnel. */
 export function isTunnelType(type: string): boolean {
   return TUNNEL_TYPES.has(type.trim());
 }

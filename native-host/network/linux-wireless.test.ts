@@ -22,21 +22,21 @@ const NMCLI_LIST = ` :Neighbour
  :Neighbour 5
 `;
 
-test('iw: the name with its escaped bytes; none while not connected', () => {
+test('iw: the name with its escaped bytes; none if not connected', () => {
   assert.equal(ssidOfIw(IW_LINK), 'Café am Eck');
   assert.equal(ssidOfIw('Not connected.\n'), '');
 });
 
-test('nmcli: the row in use, its escapes undone', () => {
+test('nmcli: the active row, unescaped', () => {
   assert.equal(ssidOfNmcli(NMCLI_LIST), 'Caf: "am" Eck \\o/');
   assert.equal(ssidOfNmcli(' :Neighbour\n'), '');
 });
 
-test('iwgetid: the name as it is, spaces and all', () => {
+test('iwgetid: the name unchanged, including spaces', () => {
   assert.equal(ssidOfIwgetid(' two  words \n'), ' two  words ');
 });
 
-test('the first tool that answers is believed, also that there is no name', async () => {
+test('the answer of the first tool available is used, even if there is no name', async () => {
   const asked: string[] = [];
   const answers = (outputs: Record<string, string>) => {
     asked.length = 0;
@@ -53,7 +53,7 @@ test('the first tool that answers is believed, also that there is no name', asyn
   assert.deepEqual(asked, ['iw', 'nmcli', 'iwgetid']);
 });
 
-test('whatever the tools print, reading it never throws', () => {
+test('parsing never throws, whatever the tools print', () => {
   const words = fc.constantFrom('SSID: ', '\\x', 'c3', '\\', ':', '*', '\n', '\t', 'é', '😀');
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: words }), fc.string()), (text) => {

@@ -1,7 +1,7 @@
-// The name of a wireless network on Linux, from whichever tool is there; none of them needs rights to read it.
+// The name of a wireless network on Linux, from whichever tool is available; none of them needs privileges to read it.
 import type { RunCommand } from './command.ts';
 
-/** `iw` writes bytes that are not plain as `\xNN`. */
+/** `iw` escapes special bytes as `\xNN`. */
 function unescaped(text: string): string {
   const bytes: number[] = [];
   for (let at = 0; at < text.length; ) {
@@ -13,13 +13,13 @@ function unescaped(text: string): string {
   return Buffer.from(bytes).toString();
 }
 
-/** From `iw dev DEVICE link`; empty when it is not connected. */
+/** From `iw dev DEVICE link`; empty if not connected. */
 export function ssidOfIw(output: string): string {
   const [, ssid = ''] = /^\s*SSID: (.+)$/m.exec(output) ?? [];
   return unescaped(ssid);
 }
 
-/** From `nmcli --terse --fields IN-USE,SSID device wifi list`, in which `\` guards `:` and itself. */
+/** From `nmcli --terse --fields IN-USE,SSID device wifi list`, in which `\` escapes `:` and itself. */
 export function ssidOfNmcli(output: string): string {
   const [, ssid = ''] = /^\*:(.*)$/m.exec(output) ?? [];
   return ssid.replaceAll(/\\(.)/g, '$1');
@@ -30,7 +30,7 @@ export function ssidOfIwgetid(output: string): string {
   return output.replace(/\n$/, '');
 }
 
-/** The network that a wireless interface is on; empty where no tool tells. */
+/** The network of a wireless interface; empty if no tool reports it. */
 export async function readSsid(run: RunCommand, device: string): Promise<string> {
   const link = await run('iw', ['dev', device, 'link']);
   if (link !== null) return ssidOfIw(link);

@@ -1,4 +1,4 @@
-// The network of a Linux machine, from what its files, its kernel and its commands say.
+// The network of a Linux machine, from its files, kernel and commands.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -66,7 +66,7 @@ function source(files: Record<string, string>, says: Says = {}) {
   return { ...linux, asked, found: () => time.run(linux.examine()), elapsedMs: () => time.clock.nowMs() };
 }
 
-test('on a cable three files tell all, and nothing is asked', () => {
+test('on Ethernet three files suffice, and nothing is queried', () => {
   const { glance, asked } = source(WIRED);
   assert.deepEqual(glance().facts, {
     gateway: '192.168.1.1',
@@ -78,7 +78,7 @@ test('on a cable three files tell all, and nothing is asked', () => {
   assert.deepEqual(asked, []);
 });
 
-test('no route leads out: the kernel is asked before that is said, for its rules may know one', async () => {
+test('no route: the kernel is queried before reporting that, because its policy rules may have one', async () => {
   const none = source({});
   assert.equal(none.glance().facts, null);
   assert.deepEqual(none.asked, ['route 4', 'route 6']);
@@ -92,7 +92,7 @@ test('no route leads out: the kernel is asked before that is said, for its rules
   assert.deepEqual(await ruled.found(), source(WIRED).glance().facts);
 });
 
-test('a tunnel that rules lead into holds the default route, whatever the main table says', () => {
+test('a tunnel used by policy rules holds the default route, whatever the main table says', () => {
   const up = source(WIREGUARD, {
     source: '10.64.0.2',
     addresses: { eth0: '192.168.1.7', wg0: '10.64.0.2' },
@@ -109,13 +109,13 @@ test('a tunnel that rules lead into holds the default route, whatever the main t
   assert.notEqual(idle.glance().place, up.glance().place);
 });
 
-test('an address that no running interface has is that of a tunnel which no program holds', () => {
+test('a source address on no running interface belongs to a tunnel held by no program', () => {
   const dead = source(WIREGUARD, { source: '10.64.0.2', addresses: { eth0: '192.168.1.7' } });
   const facts = dead.glance().facts;
   assert.equal(facts !== null && facts !== 'ask' && facts.tunnel, true);
 });
 
-test('rules that let nothing out while the tunnel is down: no network, though the main table has a route', () => {
+test('rules that block all traffic while the tunnel is down: no network, although the main table has a route', () => {
   assert.equal(source(WIREGUARD, { source: null }).glance().facts, null);
 });
 
@@ -135,7 +135,7 @@ test("a VPN's halves in the main table: the gateway is that of the interface ben
   });
 });
 
-test('a tunnel that borrows the address of the interface beneath is told by the main table', () => {
+test('a tunnel that uses the address of the interface beneath is identified by the main table', () => {
   const files = { ...WIREGUARD, '/proc/net/route': ROUTE_HEAD + route('wg0', '00000000') };
   const { glance } = source(files, {
     source: '192.168.1.7',
@@ -144,14 +144,14 @@ test('a tunnel that borrows the address of the interface beneath is told by the 
   assert.deepEqual(glance().facts, { gateway: '', linkLayer: null, kind: 'other', ssid: '', tunnel: true });
 });
 
-test('a link that came and went leaves its mark, in the same place', () => {
+test('a link that went down and up changes the mark, but not the place', () => {
   const before = source(WIRED).glance();
   const after = source({ ...WIRED, '/sys/class/net/eth0/carrier_changes': '4\n' }).glance();
   assert.notEqual(before.mark, after.mark);
   assert.equal(before.place, after.place);
 });
 
-test('an unresolved gateway is made to answer, and waited for', async () => {
+test('an unresolved gateway is prompted and waited for', async () => {
   const files: Record<string, string> = { ...WIRED, '/proc/net/arp': ARP_HEAD };
   const linux = source(files, {
     nudge: () => {
@@ -164,14 +164,14 @@ test('an unresolved gateway is made to answer, and waited for', async () => {
   assert.equal(linux.elapsedMs(), 10);
 });
 
-test('a gateway that never answers is known by its IP address, after a bounded wait', async () => {
+test('a gateway that never answers is identified by its IP address, after a bounded wait', async () => {
   const linux = source({ ...WIRED, '/proc/net/arp': ARP_HEAD });
   const found = await linux.found();
   assert.deepEqual([found?.gateway, found?.linkLayer], ['192.168.1.1', null]);
   assert.equal(linux.elapsedMs(), 1180);
 });
 
-test('where there is IPv6 alone its neighbours are asked for by command, and again from time to time', async () => {
+test('with IPv6 alone its neighbours are queried by command, repeatedly', async () => {
   const files = { '/proc/net/ipv6_route': ROUTE6, '/sys/class/net/eth0/type': '1\n' };
   const run = (command: string) =>
     command.startsWith('ip -6 neigh') ? `fe80::1 lladdr ${MAC} router REACHABLE\n` : null;
@@ -185,7 +185,7 @@ test('where there is IPv6 alone its neighbours are asked for by command, and aga
   assert.ok(silent.asked.includes('nudge fe80:0000:0000:0000:0000:0000:0000:0001%eth0'));
 });
 
-test('a wireless network is told by its name too, which only a command knows', async () => {
+test('a wireless network is also identified by its name, which needs a command', async () => {
   const files = { ...WIRED, '/sys/class/net/eth0/wireless': '' };
   const linux = source(files, {
     run: (command) => (command === 'iw dev eth0 link' ? 'Connected\n\tSSID: home\n' : null),
@@ -200,7 +200,7 @@ test('a wireless network is told by its name too, which only a command knows', a
   });
 });
 
-test('whatever the kernel says, a look never throws', async () => {
+test('a glance never throws, whatever the kernel says', async () => {
   const words = fc.constantFrom('0', 'f', '\t', '\n', ' ', 'eth0', '00000000', '0003', '65534');
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: words }), fc.string(), async (text, address) => {

@@ -1,5 +1,5 @@
-// The network on Linux. Most machines are told by a few small files; a route that rules may bend is asked of the kernel,
-// and only what no file holds (a wireless network's name, IPv6 neighbours) of the system's commands.
+// The network on Linux. A few small files suffice for most machines; the kernel is queried for routes that policy rules
+// may change, and system commands only for what no file contains (a wireless network's name, IPv6 neighbours).
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { NetworkInterfaceInfo } from 'node:os';
 import type { Clock } from '../clock.ts';
@@ -18,17 +18,20 @@ import {
 import { readSsid } from './linux-wireless.ts';
 import type { Glance, NetworkSource } from './source.ts';
 
-/** How long a neighbour gets to answer: the kernel asks three times a second apart (net.ipv4.neigh.*.retrans_time_ms). */
+/**
+ * How long a neighbour may take to answer: the kernel sends three requests, one per second
+ * (net.ipv4.neigh.*.retrans_time_ms).
+ */
 const RESOLVING_MS = [10, 20, 50, 100, 200, 400, 400];
-/** No file shows a new IPv6 neighbour or what rules lead to, so they are asked for again. */
+/** No file shows new IPv6 neighbours or the effect of rules, so they are queried again after this time. */
 const UNSEEN_GOOD_FOR_MS = 5000;
 
-/** What is asked of the machine; replaced in tests. */
+/** Queries to the machine; replaced in tests. */
 export interface LinuxMachine {
-  /** A file's text, empty where there is none. */
+  /** A file's text, empty if it does not exist. */
   read(path: string): string;
   exists(path: string): boolean;
-  /** Names in a directory, none where there is none. */
+  /** Names in a directory, empty if it does not exist. */
   list(path: string): readonly string[];
   sourceAddress(family: 4 | 6): string | null;
   addresses(): Record<string, readonly Pick<NetworkInterfaceInfo, 'address'>[] | undefined>;
@@ -37,7 +40,7 @@ export interface LinuxMachine {
   readonly clock: Pick<Clock, 'after'>;
 }
 
-/** The machine itself. */
+/** The real machine. */
 export function linuxMachine(clock: Pick<Clock, 'after'>): LinuxMachine {
   return {
     read(path) {
@@ -65,11 +68,11 @@ export function linuxMachine(clock: Pick<Clock, 'after'>): LinuxMachine {
 
 type Beneath = Route & { readonly family: 4 | 6 };
 
-/** Where packets leave: through which interface, by which gateway beneath a tunnel, and whether there is a tunnel. */
+/** Where packets leave: the interface, the gateway beneath a tunnel, and whether there is a tunnel. */
 interface Exit {
   readonly device: string;
   readonly tunnel: boolean;
-  /** Of the interface itself, or of the best one beneath the tunnel; null: no table that can be read names it. */
+  /** The interface itself, or the best one beneath the tunnel; null: no readable table names it. */
   readonly beneath: Beneath | null;
 }
 
@@ -86,7 +89,7 @@ function kindOf(machine: LinuxMachine, device: string): InterfaceKind {
   return wireless ? 'wireless' : 'wired';
 }
 
-/** The interface that the kernel sends from, all rules and tables counted; null: it leads nowhere. */
+/** The interface that the kernel sends from, after all rules and tables; null: no route. */
 function askedDevice(
   machine: LinuxMachine,
   likely: string | undefined,
@@ -97,14 +100,14 @@ function askedDevice(
   const owners = Object.entries(machine.addresses()).filter(([, addresses]) =>
     addresses?.some(({ address }) => address === source),
   );
-  // A tunnel may borrow the address of another interface; one that no program holds at present shows none of its own.
+  // A tunnel may use the address of another interface; one that no program currently holds has no visible address.
   return owners.find(([device]) => device === likely)?.[0] ?? owners[0]?.[0] ?? tunnels[0] ?? likely ?? null;
 }
 
 function exitOf(machine: LinuxMachine): Exit | null {
   const routes4 = defaultRoutes(machine.read('/proc/net/route')).map((r) => ({ ...r, family: 4 as const }));
   const tunnels = machine.list('/sys/class/net').filter((device) => isTunnel(machine, device));
-  // The IPv6 table names every local address as well: on most machines it need not be read.
+  // The IPv6 table also contains every local address, and on most machines it need not be read.
   const routes =
     routes4.length > 0 && tunnels.length === 0
       ? routes4
@@ -113,8 +116,8 @@ function exitOf(machine: LinuxMachine): Exit | null {
           ...defaultRoutes6(machine.read('/proc/net/ipv6_route')).map((r) => ({ ...r, family: 6 as const })),
         ];
   const [best] = routes;
-  // The tables name what the main rules do. VPNs bend them with rules of their own, and then the kernel has to be asked,
-  // which takes a helper that starts some 3 ms.
+  // The tables contain the result of the main rules. VPNs add rules of their own, and then the kernel has to be
+  // queried, which takes about 3 ms of a helper's start-up.
   const device =
     best !== undefined && tunnels.length === 0 ? best.device : askedDevice(machine, best?.device, tunnels);
   if (device === null) return null;
@@ -134,7 +137,7 @@ async function resolved6(machine: LinuxMachine, route: Route): Promise<string | 
   return neighbour6((await machine.run('ip', asked)) ?? '');
 }
 
-/** The gateway's link-layer address, found with a datagram if need be; null: it does not answer. */
+/** The gateway's link-layer address, prompted by a datagram if necessary; null: it does not answer. */
 async function resolve(machine: LinuxMachine, route: Beneath): Promise<string | null> {
   if (route.gateway === null) return null;
   const look = (): Promise<string | null> | string | null =>
@@ -156,7 +159,7 @@ function factsOf(machine: LinuxMachine, exit: Exit, linkLayer: string | null, ss
   return { gateway: beneath?.gateway ?? '', linkLayer, kind, ssid, tunnel };
 }
 
-/** The route of an interface that only rules lead to: its table cannot be read, but asked. */
+/** The route of an interface used only by policy rules: its table cannot be read, but queried. */
 async function ruledRoute(machine: LinuxMachine, device: string): Promise<Beneath | null> {
   for (const family of [4, 6] as const) {
     const answer = (await machine.run('ip', ['-o', 'route', 'get', FAR_AWAY[family]])) ?? '';
@@ -166,7 +169,7 @@ async function ruledRoute(machine: LinuxMachine, device: string): Promise<Beneat
   return null;
 }
 
-/** Whether files alone tell all there is to know about what lies beneath. */
+/** Whether files alone contain everything about the interface beneath. */
 function isToldByFiles(machine: LinuxMachine, { beneath, tunnel }: Exit, mac: string | null): boolean {
   if (beneath === null) return tunnel;
   return kindOf(machine, beneath.device) !== 'wireless' && (mac !== null || beneath.gateway === null);
@@ -178,7 +181,7 @@ function glanceOf(machine: LinuxMachine): Glance {
   const { device, tunnel, beneath } = exit;
   const mac = beneath === null ? null : resolved4(machine, beneath);
   const place = JSON.stringify([device, tunnel, beneath?.device, beneath?.gateway]);
-  // Counts how often the cable or the radio link came and went: another network may have the same addresses.
+  // Counts how often the Ethernet or radio link went down and up, because another network may have the same addresses.
   const links = beneath === null ? '' : machine.read(`${folderOf(beneath.device)}/carrier_changes`).trim();
   return {
     mark: `${place} ${mac} ${links}`,

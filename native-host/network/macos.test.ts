@@ -1,4 +1,4 @@
-// The network of a Mac, from what its commands print: the layout of macOS 10.15, 11 to 15, and 26.
+// The network of a Mac, from the output of its commands: the formats of macOS 10.15, 11 to 15, and 26.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -99,13 +99,13 @@ VLAN Configurations
 ===================
 `;
 
-test('the interface that packets leave by', () => {
+test('the interface by which packets leave', () => {
   assert.equal(deviceOfRoute(ROUTE_GET), 'en0');
   assert.equal(deviceOfRoute(ROUTE_GET_TUNNEL), 'utun4');
   assert.equal(deviceOfRoute('route: writing to routing socket: not in table\n'), null);
 });
 
-test("routes in either release's columns, the gateway's link-layer address among them", () => {
+test("routes in the columns of either release, including the gateway's link-layer address", () => {
   assert.deepEqual(gatewayOf(routesOfNetstat(NETSTAT), 'en0'), {
     address: '192.168.1.1',
     linkLayer: 'a4:91:b1:00:0e:ff',
@@ -118,13 +118,13 @@ test("routes in either release's columns, the gateway's link-layer address among
   assert.deepEqual(routesOfNetstat(''), []);
 });
 
-test('tunnels are known by their interface', () => {
+test('tunnels are identified by their interface', () => {
   for (const device of ['utun4', 'ipsec0', 'ppp0']) assert.equal(isMacosTunnel(device), true, device);
   for (const device of ['en0', 'bridge100', 'awdl0', 'lo0'])
     assert.equal(isMacosTunnel(device), false, device);
 });
 
-test('wireless, its name, and a name that the system keeps to itself', () => {
+test('wireless, its name, and a name hidden by the system', () => {
   assert.deepEqual(wirelessOfSummary(SUMMARY('WiFi', 'Café am Eck')), {
     wireless: true,
     ssid: 'Café am Eck',
@@ -182,7 +182,7 @@ test('through a VPN the gateway is that of the interface beneath', async () => {
   });
 });
 
-test('over IPv6 alone, on a system whose summary tells nothing', async () => {
+test('over IPv6 alone, on a system whose summary contains nothing', async () => {
   const { examine } = mac({
     [SIX]: ROUTE_GET,
     'netstat -rn': NETSTAT_6,
@@ -197,12 +197,12 @@ test('over IPv6 alone, on a system whose summary tells nothing', async () => {
   });
 });
 
-test('no route leads out; and a machine whose tables cannot be read is not taken for it', async () => {
+test('no route; and unreadable tables are not mistaken for that', async () => {
   assert.equal(await mac({ 'netstat -rn': 'Routing tables\n' }).examine(), null);
   await assert.rejects(mac({ [FOUR]: ROUTE_GET }).examine());
 });
 
-test('a gateway not yet resolved is made to answer, and known by its IP address if it does not', async () => {
+test('an unresolved gateway is prompted, and identified by its IP address if it does not answer', async () => {
   const unresolved = NETSTAT.replace('a4:91:b1:0:e:ff', 'link#11        ');
   const { examine, nudged } = mac({
     [FOUR]: ROUTE_GET,
@@ -214,7 +214,7 @@ test('a gateway not yet resolved is made to answer, and known by its IP address 
   assert.deepEqual(nudged, ['192.168.1.1']);
 });
 
-test('whatever the commands print, reading it never throws', () => {
+test('parsing never throws, whatever the commands print', () => {
   const words = fc.constantFrom(
     'default',
     'Destination',

@@ -1,4 +1,4 @@
-// The network on macOS, by the system's own commands, whose words are the same in every language.
+// The network on macOS, from system commands whose output is not localised.
 import type { Clock } from '../clock.ts';
 import { type RunCommand, runCommand } from './command.ts';
 import { FAR_AWAY, nudge } from './datagram.ts';
@@ -6,30 +6,30 @@ import { interfacesMark } from './interfaces.ts';
 import { type InterfaceKind, linkLayerAddress, type NetworkFacts } from './key.ts';
 import type { NetworkSource } from './source.ts';
 
-/** Another network may have given the same addresses; only asking again tells. */
+/** Another network may have given the same addresses, so the commands are repeated after this time. */
 const GOOD_FOR_MS = 5000;
-/** How long a gateway gets to answer for its link-layer address. */
+/** How long a gateway may take to answer for its link-layer address. */
 const RESOLVING_MS = [20, 100, 400];
 
 export interface MacosSystem {
-  /** Differs whenever addresses of interfaces do. */
+  /** Changes whenever addresses of interfaces do. */
   mark(): string;
   nudge(address: string): void;
   readonly run: RunCommand;
   readonly clock: Pick<Clock, 'after'>;
 }
 
-/** The machine itself. */
+/** The real machine. */
 export function macosSystem(clock: Pick<Clock, 'after'>): MacosSystem {
   return { mark: interfacesMark, nudge, run: runCommand, clock };
 }
 
-/** The interface in what `route -n get ADDRESS` prints; null: no route. */
+/** The interface in the output of `route -n get ADDRESS`; null: no route. */
 export function deviceOfRoute(output: string): string | null {
   return /^\s*interface: (\S+)$/m.exec(output)?.[1] ?? null;
 }
 
-/** A line of `netstat -rn`. Host routes to neighbours carry the link-layer address in the gateway's place. */
+/** A line of `netstat -rn`. Host routes to neighbours have the link-layer address in the gateway column. */
 export interface MacosRoute {
   readonly destination: string;
   readonly gateway: string;
@@ -37,7 +37,7 @@ export interface MacosRoute {
   readonly device: string;
 }
 
-/** The routes in what `netstat -rn` prints; its columns differ between releases, so its heads are heeded. */
+/** The routes in the output of `netstat -rn`; its columns differ between releases, so the headings are used. */
 export function routesOfNetstat(output: string): MacosRoute[] {
   const routes: MacosRoute[] = [];
   let columns: readonly string[] = [];
@@ -52,19 +52,22 @@ export function routesOfNetstat(output: string): MacosRoute[] {
   return routes;
 }
 
-/** Interfaces that carry packets inside other packets: `utun` of every VPN, `ipsec` of IKEv2, `ppp` of L2TP. */
+/** Interfaces that encapsulate packets: `utun` of VPNs, `ipsec` of IKEv2, `ppp` of L2TP. */
 export function isMacosTunnel(device: string): boolean {
   return /^(utun|ipsec|ppp|gif|stf|tun|tap)\d+$/.test(device);
 }
 
-/** The kind and name in what `ipconfig getsummary DEVICE` prints; recent systems keep the name to themselves. */
+/** The kind and name in the output of `ipconfig getsummary DEVICE`; recent systems hide the name. */
 export function wirelessOfSummary(output: string): { readonly wireless: boolean; readonly ssid: string } {
   const wireless = /^ {2}InterfaceType : WiFi$/m.test(output);
   const [, ssid = ''] = /^ {2}SSID : (.+)$/m.exec(output) ?? [];
   return { wireless, ssid: ssid === '<redacted>' ? '' : ssid };
 }
 
-/** Whether `networksetup -listallhardwareports` names the interface as wireless: systems whose summary says nothing. */
+/**
+ * Whether `networksetup -listallhardwareports` lists the interface as wireless, for systems without that in the
+ * summary.
+ */
 export function isWirelessPort(output: string, device: string): boolean {
   return output
     .split(/\n\s*\n/)
@@ -79,7 +82,7 @@ interface Gateway {
   readonly linkLayer: string | null;
 }
 
-/** The gateway of an interface's default route; null where it has none. */
+/** The gateway of an interface's default route; null if it has none. */
 export function gatewayOf(routes: readonly MacosRoute[], device: string): Gateway | null {
   const address = routes.find((r) => r.destination === 'default' && r.device === device)?.gateway;
   if (address === undefined || address.startsWith('link#')) return null;
@@ -90,7 +93,7 @@ export function gatewayOf(routes: readonly MacosRoute[], device: string): Gatewa
   return { address, linkLayer: linkLayer ?? null };
 }
 
-/** The interface out of which packets would go without the tunnel. Routes bound to one interface (`I`) are not general. */
+/** The interface that packets would use without the tunnel. Routes scoped to one interface (`I`) do not count. */
 function deviceBeneath(routes: readonly MacosRoute[]): string | null {
   const defaults = routes.filter((r) => r.destination === 'default' && !isMacosTunnel(r.device));
   return (defaults.find((r) => !r.flags.includes('I')) ?? defaults[0])?.device ?? null;
@@ -106,7 +109,7 @@ async function outwardDevice({ run }: MacosSystem): Promise<string | null> {
 
 async function readRoutes({ run }: MacosSystem): Promise<MacosRoute[]> {
   const output = await run('netstat', ['-rn']);
-  // Without the table nothing can be told; that no route leads out it would say.
+  // Without the table nothing is known; having no route would be shown in it.
   if (output === null) throw new Error('netstat does not answer');
   return routesOfNetstat(output);
 }
@@ -156,7 +159,7 @@ async function examine(system: MacosSystem): Promise<NetworkFacts | null> {
 export function macosSource(system: MacosSystem): NetworkSource {
   return {
     glance() {
-      // Interfaces come and go on the same network too, so a known key holds until the answer is there.
+      // Interfaces change on the same network too, so a known key stays valid until the answer is there.
       return { mark: system.mark(), place: '', facts: 'ask', goodForMs: GOOD_FOR_MS };
     },
     examine: () => examine(system),

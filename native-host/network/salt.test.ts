@@ -23,7 +23,7 @@ function saltOf(path: string): Uint8Array {
   return kept.salt;
 }
 
-test('the salt is made once, kept private, and replaced in memory where it cannot be kept', async (t) => {
+test('the salt is created once, kept private, and held in memory if it cannot be stored', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
   t.after(() => rm(directory, { recursive: true }));
   const path = join(directory, 'new', 'cache.db.salt');
@@ -44,7 +44,7 @@ for (const [what, spoil] of [
   ['empty', (path: string) => truncateSync(path, 0)],
   ['writable by others', (path: string) => chmodSync(path, 0o622)],
 ] as const)
-  test(`a salt that is ${what} is set aside and replaced, once and for all, and said`, async (t) => {
+  test(`a salt that is ${what} is set aside and replaced, once, with a message`, async (t) => {
     const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
     t.after(() => rm(directory, { recursive: true }));
     const path = join(directory, 'cache.db.salt');
@@ -66,7 +66,7 @@ for (const [what, spoil] of [
     assert.deepEqual(readFileSync(join(directory, aside[0] ?? '')), spoilt);
   });
 
-test('a pipe or a directory of everybody is no place for a salt: neither waited for nor replaced', async (t) => {
+test('a pipe or a world-writable directory is refused as a place for the salt, without waiting or replacing', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
   t.after(() => rm(directory, { recursive: true }));
   const pipe = join(directory, 'pipe');

@@ -1,5 +1,5 @@
-// The secret that names of networks and hosts are hashed with, kept beside the cache: with it gone, old digests tell
-// nothing and match nothing.
+// The secret for hashing names of networks and hosts, stored beside the cache: without it, old digests reveal nothing
+// and match nothing.
 import {
   closeSync,
   constants,
@@ -22,14 +22,14 @@ export function saltPath(cachePath: string): string {
   return `${cachePath}.salt`;
 }
 
-/** What is at the salt's place: the salt, nothing yet, or something that cannot be it, and why. */
+/** State of the salt's file: the salt, not there yet, or unusable with the reason. */
 export type KeptSalt =
   | { readonly state: 'kept'; readonly salt: Uint8Array }
   | { readonly state: 'none' }
   /** `mendable`: a file that may be replaced. */
   | { readonly state: 'unusable'; readonly reason: string; readonly mendable: boolean };
 
-/** Looks at the salt's file and changes nothing. */
+/** Reads the salt's file and changes nothing. */
 export function keptSalt(path: string): KeptSalt {
   const wrong = (reason: string, mendable: boolean): KeptSalt => ({ state: 'unusable', reason, mendable });
   const insecure = insecurePath(path);
@@ -44,7 +44,7 @@ export function keptSalt(path: string): KeptSalt {
   try {
     const others = insecureFile(fstatSync(fd));
     if (others !== null) return wrong(others, true);
-    // One byte more shows that it is longer; nobody reads all of what is no salt.
+    // One byte more shows that the file is too long, without reading all of it.
     const salt = Buffer.alloc(SALT_BYTES + 1);
     const length = readSync(fd, salt, 0, SALT_BYTES + 1, 0);
     if (length !== SALT_BYTES) return wrong(`it has not ${SALT_BYTES} bytes`, true);
@@ -56,32 +56,32 @@ export function keptSalt(path: string): KeptSalt {
   }
 }
 
-/** Puts a fresh salt in the place of none, or of what is moved out of the way as the cache's corrupt files are. */
+/** Creates a new salt, after moving an unusable one out of the way like the cache's corrupt files. */
 function makeSalt(path: string, aside: string | null): Uint8Array {
-  // Only a first start pays for loading this.
+  // Only a first start needs to load this.
   const fresh = process.getBuiltinModule('node:crypto').randomBytes(SALT_BYTES);
   const draft = `${path}.${fresh.toString('hex', 0, 6)}`;
   try {
     makePrivateDirectory(dirname(path));
     writeFileSync(draft, fresh, { mode: 0o600, flag: 'wx' });
     try {
-      // Another helper may have replaced it since.
+      // Another helper may have replaced it in the meantime.
       if (aside !== null && keptSalt(path).state === 'unusable') renameSync(path, aside);
-      // A link appears whole and never replaces another's, unlike writing or renaming.
+      // A link appears atomically and never replaces another file, unlike writing or renaming.
       linkSync(draft, path);
     } finally {
       rmSync(draft);
     }
   } catch {
-    // Another helper was first, or nothing can be kept here.
+    // Another helper was first, or nothing can be stored here.
   }
   return fresh;
 }
 
 /**
- * The salt beside the cache, made at first use; helpers that start together agree on one. One that is damaged, or that
- * others could have written, is set aside and replaced. Where no file can be had the salt lives as long as the process.
- * `say` is told in words of what a user should hear.
+ * The salt beside the cache, created at first use; helpers that start concurrently use the same one. A damaged salt, or
+ * one that others could have written, is set aside and replaced. If no file can be used, the salt lives as long as the
+ * process. `say` receives messages for the user.
  */
 export function readSalt(path: string, say: (message: string) => void = () => {}): Uint8Array {
   const kept = keptSalt(path);

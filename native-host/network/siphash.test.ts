@@ -4,7 +4,7 @@ import { siphash } from './siphash.ts';
 
 const counting = (length: number) => Uint8Array.from({ length }, (_, n) => n);
 
-test("the paper's own example (appendix A), and its reference vectors at word edges", () => {
+test("the paper's own example (appendix A), and its reference vectors at word boundaries", () => {
   const vectors: [number, string][] = [
     [0, '726fdb47dd0e0e31'],
     [1, '74f839c593dc67fd'],

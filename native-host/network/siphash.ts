@@ -1,6 +1,6 @@
-// SipHash-2-4 (Aumasson and Bernstein, 2012): a keyed hash for short inputs, which is all a network's key needs. The first
-// forecast needs the key, and loading node:crypto for it takes 4 ms of the 5 by which a helper may start later than a
-// bare Node; keeping old keys instead would mean to keep the gateways' addresses in the clear.
+// SipHash-2-4 (Aumasson and Bernstein, 2012): a keyed hash for short inputs, sufficient for a network's key. The first
+// forecast needs the key, and loading node:crypto takes 4 ms of the 5 by which a helper may start later than a bare
+// Node; caching old keys instead would mean storing gateways' addresses in the clear.
 
 const MASK = 0xffff_ffff_ffff_ffffn;
 
@@ -40,7 +40,7 @@ export function siphash(key: Uint8Array, data: Uint8Array): string {
 
   const whole = data.length - (data.length % 8);
   for (let at = 0; at <= whole; at += 8) {
-    // The last word carries the length in its highest byte; what is missing before it reads as zero.
+    // The last word has the length in its highest byte; missing bytes are zero.
     const length = at === whole ? BigInt(data.length & 0xff) << 56n : 0n;
     const word = littleEndian(data, at) | length;
     v3 ^= word;

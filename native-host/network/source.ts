@@ -1,4 +1,4 @@
-// The one thing each platform gives: what can be seen of the network at a glance, and what has to be asked for.
+// The interface of each platform: what can be seen of the network at a glance, and what has to be queried.
 import type { Clock } from '../clock.ts';
 import type { NetworkFacts } from './key.ts';
 import { linuxMachine, linuxSource } from './linux.ts';
@@ -6,24 +6,24 @@ import { macosSource, macosSystem } from './macos.ts';
 import { windowsSource, windowsSystem } from './windows.ts';
 
 export interface Glance {
-  /** While it stays equal the machine may be taken to be where it was. */
+  /** While it is unchanged, the machine may be assumed to be on the same network. */
   readonly mark: string;
-  /** While it stays equal the network need not be another one, though `mark` differs: an address not yet resolved. */
+  /** While it is unchanged, the network may be the same although `mark` differs: an address is not resolved yet. */
   readonly place: string;
-  /** What identifies the network; null: no route leads out; `ask`: more than a glance is needed. */
+  /** What identifies the network; null: no route; `ask`: more than a glance is needed. */
   readonly facts: NetworkFacts | null | 'ask';
-  /** After how long the same mark proves nothing any more; null: every change shows in the mark. */
+  /** How long an unchanged mark is reliable; null: every change shows in the mark. */
   readonly goodForMs: number | null;
 }
 
 export interface NetworkSource {
-  /** Looks without waiting, cheaply enough for every forecast. Never throws. */
+  /** Reads what is available without waiting, cheaply enough for every forecast. Never throws. */
   glance(): Glance;
-  /** Asks for the rest, for two seconds at most; null: no route leads out. Rejects when nothing can be told. */
+  /** Queries the rest, for at most two seconds; null: no route. Rejects when nothing can be determined. */
   examine(): Promise<NetworkFacts | null>;
 }
 
-/** The source of a platform; null where networks cannot be told apart. */
+/** The source of a platform; null where networks cannot be distinguished. */
 export function systemSource(platform: NodeJS.Platform, clock: Pick<Clock, 'after'>): NetworkSource | null {
   if (platform === 'linux') return linuxSource(linuxMachine(clock));
   if (platform === 'darwin') return macosSource(macosSystem(clock));

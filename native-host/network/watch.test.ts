@@ -18,7 +18,7 @@ const HOME: NetworkFacts = {
 const CAFE: NetworkFacts = { ...HOME, linkLayer: 'bb:bb:bb:bb:bb:bb' };
 const keyOf = (facts: NetworkFacts | null) => networkKey(facts, SALT);
 
-/** A machine that is carried around: what a glance shows, what an examination finds and how long it takes. */
+/** A machine that moves between networks: what a glance shows, what an examination finds and how long it takes. */
 function machine() {
   const time = virtualTime();
   const here = {
@@ -60,7 +60,7 @@ function machine() {
   return { here, seen, hidden, network, time, pass, changes };
 }
 
-test('what a glance tells is known and certain at once', () => {
+test('what a glance shows is known and certain at once', () => {
   const { network, here } = machine();
   assert.equal(network.key(), keyOf(HOME));
   assert.equal(network.settledKey(), keyOf(HOME));
@@ -68,7 +68,7 @@ test('what a glance tells is known and certain at once', () => {
   assert.equal(here.examinations, 0);
 });
 
-test('a look is good for 250 ms; a change is noticed after that', async () => {
+test('a glance is valid for 250 ms; a change is noticed after that', async () => {
   const { network, here, seen, pass, changes } = machine();
   network.key();
   seen(CAFE);
@@ -81,7 +81,7 @@ test('a look is good for 250 ms; a change is noticed after that', async () => {
   assert.deepEqual(changes, [[keyOf(HOME), keyOf(CAFE)]]);
 });
 
-test('without anyone watching it looks only when asked, however long it takes', async () => {
+test('without watchers it looks only on demand, however long that takes', async () => {
   const { network, here, pass } = machine();
   network.key();
   const before = here.glances;
@@ -89,7 +89,7 @@ test('without anyone watching it looks only when asked, however long it takes', 
   assert.equal(here.glances, before);
 });
 
-test('who watches is told once that the network was left, within 250 ms, and looking ends with the last', async () => {
+test('watchers are notified once when the network was left, within 250 ms, and polling ends with the last', async () => {
   const { network, here, seen, pass } = machine();
   const key = await network.settled();
   let left = 0;
@@ -113,7 +113,7 @@ test('who watches is told once that the network was left, within 250 ms, and loo
   assert.equal(here.glances, before);
 });
 
-test('no route out is a network of its own', async () => {
+test('having no route counts as a network of its own', async () => {
   const { network, seen, pass } = machine();
   await network.settled();
   seen(null);
@@ -121,7 +121,7 @@ test('no route out is a network of its own', async () => {
   assert.equal(network.key(), 'offline');
 });
 
-test('where a glance is not enough nothing is known until the examination has answered', async () => {
+test('where a glance does not suffice, nothing is known until the examination has answered', async () => {
   const { network, hidden, time } = machine();
   hidden('wlan0', 'wlan0');
   assert.equal(network.key(), null);
@@ -131,7 +131,7 @@ test('where a glance is not enough nothing is known until the examination has an
   assert.equal(time.clock.nowMs(), 100);
 });
 
-test('it is asked once for as long as the mark stays, and again when that is good no longer', async () => {
+test('it is examined once while the mark is unchanged, and again when that is no longer reliable', async () => {
   const { network, here, hidden, pass, time } = machine();
   hidden('wlan0', '', 5000);
   await time.run(network.settled());
@@ -140,14 +140,14 @@ test('it is asked once for as long as the mark stays, and again when that is goo
   assert.equal(here.examinations, 1);
   await pass(1000);
   here.found = CAFE;
-  // The old key holds, certain, until the answer disproves it.
+  // The old key stays valid and certain until the answer disproves it.
   assert.equal(network.settledKey(), keyOf(HOME));
   assert.equal(here.examinations, 2);
   await pass(100);
   assert.equal(network.settledKey(), keyOf(CAFE));
 });
 
-test('a key holds for reading, not for writing, while the same place is looked at anew', async () => {
+test('a key stays valid for reading, not for writing, while the same place is examined again', async () => {
   const { network, here, hidden, pass, time } = machine();
   hidden('wlan0 1', 'wlan0');
   await time.run(network.settled());
@@ -160,7 +160,7 @@ test('a key holds for reading, not for writing, while the same place is looked a
   assert.equal(await time.run(network.settled()), keyOf(CAFE));
 });
 
-test('in another place there is no key until it is known, and who watches is told at once', async () => {
+test('in another place there is no key until it is known, and watchers are notified at once', async () => {
   const { network, here, hidden, pass, time } = machine();
   hidden('wlan0', 'wlan0');
   let left = false;
@@ -175,7 +175,7 @@ test('in another place there is no key until it is known, and who watches is tol
   assert.equal(network.key(), null);
 });
 
-test("a gateway that answers no more is the same gateway; another one's silence is not", async () => {
+test('a gateway that stops answering is the same gateway; silence of another one is not', async () => {
   const { network, here, seen, hidden, pass, changes } = machine();
   await network.settled();
   here.found = { ...HOME, linkLayer: null };
@@ -196,13 +196,13 @@ test("a gateway that answers no more is the same gateway; another one's silence 
   assert.equal(network.settledKey(), keyOf(here.found));
 });
 
-test('what was found while the machine moved on is believed of neither network', async () => {
+test('results found while the machine moved are attributed to neither network', async () => {
   const { network, here, hidden, pass, time } = machine();
   hidden('wlan0', 'wlan0');
   network.key();
   here.found = CAFE;
   hidden('wlan1', 'wlan1');
-  // The first examination answers for a place that is no longer there.
+  // The first examination answers for a network already left.
   const key = await time.run(network.settled());
   assert.equal(key, keyOf(CAFE));
   assert.equal(here.examinations, 2);
@@ -210,7 +210,7 @@ test('what was found while the machine moved on is believed of neither network',
   assert.equal(network.key(), keyOf(CAFE));
 });
 
-test('where no command answers the network is unidentified, and nothing is recorded of it', async () => {
+test('where no command answers, the network is unidentified, and nothing is recorded for it', async () => {
   const { network, here, hidden, time } = machine();
   here.found = 'nothing';
   hidden('en0', '');
@@ -221,7 +221,7 @@ test('where no command answers the network is unidentified, and nothing is recor
   assert.equal(nowhere.isStill(UNIDENTIFIED), false);
 });
 
-test('a command that once does not answer changes nothing', async () => {
+test('a command that fails once changes nothing', async () => {
   const { network, here, hidden, pass, time, changes } = machine();
   hidden('en0', '', 5000);
   await time.run(network.settled());
@@ -233,7 +233,7 @@ test('a command that once does not answer changes nothing', async () => {
   assert.deepEqual(changes, []);
 });
 
-test('who waits is not kept waiting beyond the time allowed', async () => {
+test('nobody waits longer than the time allowed', async () => {
   const { network, here, hidden, time } = machine();
   here.takesMs = 60_000;
   hidden('en0', '');
@@ -243,7 +243,7 @@ test('who waits is not kept waiting beyond the time allowed', async () => {
   assert.equal(time.clock.nowMs(), 3150);
 });
 
-test('what is told of late belongs to the network of its time, from the moment the last one was left', async () => {
+test('late reports belong to the network of their time, from the moment the previous one was left', async () => {
   const { network, here, hidden, pass, time } = machine();
   hidden('wlan0', 'wlan0');
   const startMs = time.clock.epochMs();
@@ -259,17 +259,17 @@ test('what is told of late belongs to the network of its time, from the moment t
   assert.equal(network.keyAt(leftMs - 1), keyOf(HOME));
   assert.equal(network.keyAt(leftMs), keyOf(CAFE));
   assert.equal(network.keyAt(leftMs + 3_600_000), keyOf(CAFE));
-  // Before the first look there is only what was found then.
+  // For times before the first glance, only what was found then is available.
   assert.equal(network.keyAt(startMs - 1000), keyOf(HOME));
 });
 
-test("a user's own name stands for whatever network it is", async () => {
+test('a user-defined name stands for any network', async () => {
   const network = namedNetwork('lab');
   assert.deepEqual([network.key(), network.settledKey(), await network.settled()], ['lab', 'lab', 'lab']);
   assert.equal(network.isStill('lab'), true);
 });
 
-test('however the machine is carried about, a certain key is that of the network it is on, and each move is told', async () => {
+test('however the machine moves, a certain key is that of its current network, and each move is reported', async () => {
   const networks = [HOME, CAFE, { ...HOME, tunnel: true }, null];
   const step = fc.record({ to: fc.nat(networks.length - 1), asks: fc.boolean(), restMs: fc.nat(600) });
   await fc.assert(

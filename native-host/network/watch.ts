@@ -1,36 +1,39 @@
-// The network as the rest of the helper knows it: a key to read under, the same key once it is certain to write under,
-// and word when the machine has moved to another network.
+// The network for the rest of the helper: a key for reading, the same key once it is certain for writing, and
+// notification when the machine has moved to another network.
 import type { Clock } from '../clock.ts';
 import { type NetworkFacts, networkKey, UNIDENTIFIED } from './key.ts';
 import type { Glance, NetworkSource } from './source.ts';
 
-/** Why a race is ended that began on another network. */
+/** Why a race that began on another network is ended. */
 export const NETWORK_CHANGED = 'the network changed';
 
-/** A look costs a few small reads; within this time the last one counts. */
+/** A glance costs a few small reads; within this time the last one is reused. */
 const LOOK_AGAIN_MS = 250;
-/** Commands answer in a fraction of it; a machine too busy for that is not waited for. */
+/** Commands usually answer in a fraction of this; a machine too busy for that is not waited for. */
 const SETTLE_TIMEOUT_MS = 3000;
-/** Networks in a row that are remembered for what is told of late; a batch of observations is minutes old at most. */
+/** Number of previous networks remembered for late reports; a batch of observations is at most minutes old. */
 const MAX_STAYS = 32;
 
 export interface Network {
-  /** The key to look things up under, at once; null: it has yet to be found out where the machine is. */
+  /** The key for reading, immediately; null: the network is not identified yet. */
   key(): string | null;
   /**
-   * The key to write under, once all that identifies the network is known; `unidentified` when that cannot be found
-   * out. Waits that long at most, three seconds unless said.
+   * The key for writing, once everything that identifies the network is known; `unidentified` when that cannot be
+   * determined. Waits at most this long, by default three seconds.
    */
   settled(withinMs?: number): Promise<string>;
-  /** The settled key at once; null while it is not. */
+  /** The settled key, immediately; null if it is not settled. */
   settledKey(): string | null;
-  /** The key to write under what happened at that time (milliseconds since the epoch), as far back as was looked. */
+  /** The key for writing what happened at that time (milliseconds since the epoch), as far back as is remembered. */
   keyAt(epochMs: number): string;
-  /** Whether the machine is surely still on that network, looked at anew: what was learnt since belongs to it. */
+  /**
+   * Whether the machine is certainly still on that network, after a new glance: data collected since then belongs to
+   * it.
+   */
   isStill(key: string): boolean;
-  /** Looks every 250 ms until told to stop, and calls `left` once when the machine is on that network no more. */
+  /** Polls every 250 ms until stopped, and calls `left` once when the machine is no longer on that network. */
   watch(key: string, left: () => void): () => void;
-  /** What identifies the network now; null while that is unknown or no route leads out. */
+  /** What identifies the current network; null if unknown or without a route. */
   facts(): NetworkFacts | null;
 }
 
@@ -38,11 +41,11 @@ export interface NetworkOptions {
   readonly source: NetworkSource | null;
   readonly salt: Uint8Array;
   readonly clock: Clock;
-  /** Told the keys on both sides of every change. */
+  /** Called with the old and new key of every change. */
   readonly onChange?: (from: string, to: string) => void;
 }
 
-/** A network whose name the user gave: it stands for whatever it is, and never changes. */
+/** A network named by the user: the name stands for any network, and never changes. */
 export function namedNetwork(name: string): Network {
   return {
     key: () => name,
@@ -64,7 +67,7 @@ interface State {
   readonly atMs: number;
 }
 
-/** For comparing facts; nothing of it is kept. */
+/** For comparing facts; the result is not stored. */
 const NO_SALT = new Uint8Array(16);
 
 /** Whether the same gateway was known by its link-layer address before, and now does not answer. */
@@ -73,7 +76,7 @@ function isLessKnown(now: NetworkFacts, before: NetworkFacts | null): boolean {
   return networkKey({ ...before, linkLayer: null }, NO_SALT) === networkKey(now, NO_SALT);
 }
 
-/** Where the machine is now: what was seen last, and who waits for what comes of it. */
+/** The current network: the last glance, and the callers waiting for its identification. */
 class NetworkWatch implements Network {
   readonly #source: NetworkSource;
   readonly #salt: Uint8Array;
@@ -85,7 +88,7 @@ class NetworkWatch implements Network {
   #lookedMs = Number.NEGATIVE_INFINITY;
   #examining: Glance | null = null;
   #forgetPoll: (() => void) | null = null;
-  /** The last key there was, for telling of changes. */
+  /** The last key, for reporting changes. */
   #lastKey: string | null = null;
   readonly #stays: { readonly key: string; readonly fromMs: number }[] = [];
 
@@ -152,7 +155,7 @@ class NetworkWatch implements Network {
   #remember(key: string): void {
     const last = this.#stays.at(-1);
     if (last?.key === key) return;
-    // From when the last network was left, not from when the next was recognised.
+    // Starts when the last network was left, not when this one was recognised.
     const fromMs = last?.key === UNIDENTIFIED ? last.fromMs : this.#clock.epochMs();
     if (last?.key === UNIDENTIFIED) this.#stays.pop();
     if (this.#stays.at(-1)?.key !== key) this.#stays.push({ key, fromMs });
@@ -179,17 +182,17 @@ class NetworkWatch implements Network {
   async #examine(glance: Glance): Promise<void> {
     this.#examining = glance;
     const facts = await this.#source.examine().catch(() => undefined);
-    // Another place was seen meanwhile, and is being examined itself.
+    // Another place was seen in the meantime, and is being examined itself.
     if (this.#examining !== glance) return;
     this.#examining = null;
     const found = { glance, atMs: this.#clock.nowMs(), settled: true };
     const before = this.#state !== null && this.#state.glance.place === glance.place ? this.#state : null;
     if (facts === undefined || (facts !== null && isLessKnown(facts, before?.facts ?? null))) {
-      // Silence is no sign of another network.
+      // Silence does not indicate another network.
       this.#enter({ ...found, key: before?.key ?? UNIDENTIFIED, facts: before?.facts ?? null });
       return;
     }
-    // What was found may belong to before or after a change in between; only the same mark on both sides proves it.
+    // The result may be from before or after a change in between; only the same mark on both sides proves it current.
     const after = this.#source.glance();
     const sure = after.mark === glance.mark;
     if (after.place === glance.place)
@@ -209,7 +212,7 @@ class NetworkWatch implements Network {
     const known = this.#state?.settled === true && this.#state.glance.mark === mark ? this.#state : null;
     const goodForMs = glance.goodForMs ?? Number.POSITIVE_INFINITY;
     if (known !== null && nowMs - known.atMs < goodForMs) return;
-    // An expired key holds until it is disproved, a place's old key until its gateway is known; elsewhere there is none.
+    // An expired key is valid until disproved, a place's old key until its gateway is known; elsewhere there is none.
     const held = this.#state !== null && this.#state.glance.place === place ? this.#state : null;
     if (known === null)
       this.#enter({
@@ -246,7 +249,7 @@ class NetworkWatch implements Network {
   }
 }
 
-/** Recognises networks and watches for changes. It sets no timer of its own unless someone watches or waits. */
+/** Identifies networks and watches for changes. Sets no timer of its own unless somebody watches or waits. */
 export function watchNetwork({ source, ...options }: NetworkOptions): Network {
   if (source === null) return { ...namedNetwork(UNIDENTIFIED), isStill: () => false };
   return new NetworkWatch({ source, ...options });

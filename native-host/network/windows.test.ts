@@ -1,4 +1,4 @@
-// The network of a Windows machine, from what its script prints, in English and in German.
+// The network of a Windows machine, from the output of its script, in English and in German.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -62,7 +62,7 @@ const HOME = {
 };
 const factsOf = (answer: object) => factsOfAnswer(JSON.stringify(answer));
 
-test('the name is that of the adapter in question, whatever the language', () => {
+test('the name belongs to the adapter in question, in any language', () => {
   assert.equal(ssidOfNetsh(NETSH_ENGLISH, GUID), 'home : upstairs');
   assert.equal(ssidOfNetsh(NETSH_GERMAN.replaceAll('\n', '\r\n'), GUID), 'Zuhause');
   assert.equal(ssidOfNetsh(NETSH_GERMAN, CABLE.guid), '');
@@ -79,7 +79,7 @@ test('at home', () => {
   });
 });
 
-test('on a cable, the gateway unresolved', () => {
+test('on Ethernet, the gateway unresolved', () => {
   const answer = {
     ...HOME,
     out: 7,
@@ -95,7 +95,7 @@ test('on a cable, the gateway unresolved', () => {
   });
 });
 
-test('through a VPN the gateway is that of the best interface beneath; an adapter that is not listed is a tunnel', () => {
+test('through a VPN the gateway is that of the best interface beneath; an unlisted adapter is a tunnel', () => {
   const tunnel = { index: 40, nextHop: '0.0.0.0', metric: 0 };
   const slower = { index: 7, nextHop: '10.0.0.1', metric: 50 };
   const answer = {
@@ -115,11 +115,11 @@ test('through a VPN the gateway is that of the best interface beneath; an adapte
   });
 });
 
-test('no route leads out', () => {
+test('no route', () => {
   assert.equal(factsOf({ ...HOME, out: null, routes: [], neighbours: [] }), null);
 });
 
-test('PowerShell is started by its full path; silence and anything but an answer are no network', async () => {
+test('PowerShell is started by its full path; silence and invalid output are errors', async () => {
   const started: string[] = [];
   const source = (output: string | null) =>
     windowsSource({
@@ -136,7 +136,7 @@ test('PowerShell is started by its full path; silence and anything but an answer
   await assert.rejects(source('{"out":12}').examine());
 });
 
-test('whatever netsh prints, reading it never throws', () => {
+test('parsing never throws, whatever netsh prints', () => {
   const words = fc.constantFrom('SSID', 'GUID', ' : ', '    ', '\n', '\r\n', GUID);
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: words }), fc.string()), (text) => {

@@ -1,5 +1,5 @@
-// The network on Windows, by one PowerShell script that asks for numbers and addresses, never for words, which are
-// another in every language.
+// The network on Windows, from one PowerShell script that outputs only numbers and addresses, because words are
+// localised.
 import * as v from 'valibot';
 import { type RunCommand, runCommand } from './command.ts';
 import { FAR_AWAY } from './datagram.ts';
@@ -7,9 +7,9 @@ import { interfacesMark } from './interfaces.ts';
 import { type InterfaceKind, linkLayerAddress, type NetworkFacts } from './key.ts';
 import type { NetworkSource } from './source.ts';
 
-/** Another network may have given the same addresses; asking again costs half a second of one core. */
+/** Another network may have given the same addresses; querying again costs half a second of one core. */
 const GOOD_FOR_MS = 15_000;
-/** The first PowerShell after a start of the machine takes seconds to load. */
+/** The first PowerShell after booting takes seconds to load. */
 const POWERSHELL_TIMEOUT_MS = 10_000;
 
 /** IANA ifType: Ethernet, and IEEE 802.11. */
@@ -17,8 +17,8 @@ const ETHERNET = 6;
 const WIRELESS = 71;
 
 /**
- * Test-Connection would need no rights either, but a neighbour is only looked up while a packet waits for it: the ping
- * of one byte is what makes an unresolved gateway known. `netsh` writes in the console's own encoding.
+ * Test-Connection would need no privileges either, but a neighbour is only resolved while a packet waits for it: the
+ * one-byte ping resolves an unknown gateway. `netsh` writes in the console's own encoding.
  */
 const SCRIPT = `
 $ErrorActionPreference = 'SilentlyContinue'
@@ -44,21 +44,21 @@ ConvertTo-Json -Compress -Depth 3 @{
 `;
 
 const whole = v.pipe(v.number(), v.integer());
-/** What the script prints. */
+/** Schema of the script's output. */
 const answerSchema = v.object({
-  /** The index of the interface out of which packets go; null: no route. */
+  /** Index of the interface by which packets leave; null: no route. */
   out: v.nullable(whole),
   adapters: v.array(v.object({ index: whole, type: whole, hardware: v.boolean(), guid: v.string() })),
   routes: v.array(v.object({ index: whole, nextHop: v.string(), metric: whole })),
   neighbours: v.array(v.object({ index: whole, address: v.string(), linkLayer: v.string() })),
-  /** All of `netsh wlan show interfaces`. */
+  /** The complete output of `netsh wlan show interfaces`. */
   wlan: v.string(),
 });
 type Answer = v.InferOutput<typeof answerSchema>;
 
 /**
- * The network that the adapter with this GUID is on, in what `netsh wlan show interfaces` prints. Only two of its words
- * are needed, and they are the same in every language.
+ * The network of the adapter with this GUID, in the output of `netsh wlan show interfaces`. It only needs two words of
+ * it that are not localised.
  */
 export function ssidOfNetsh(output: string, guid: string): string {
   const bare = guid.replaceAll(/[{}]/g, '').toLowerCase();
@@ -75,7 +75,8 @@ function factsOf({ out, adapters, routes, neighbours, wlan }: Answer): NetworkFa
   if (out === null) return null;
   const isTunnel = (index: number): boolean => {
     const adapter = adapters.find((each) => each.index === index);
-    // Adapters of VPNs that pass for Ethernet are no hardware; those of Hyper-V neither, but they lead on to a gateway.
+    // VPN adapters that claim to be Ethernet are not hardware; neither are those of Hyper-V, but they lead to a
+    // gateway.
     if (adapter === undefined) return true;
     return adapter.type !== ETHERNET && adapter.type !== WIRELESS && !adapter.hardware;
   };
@@ -97,23 +98,23 @@ function factsOf({ out, adapters, routes, neighbours, wlan }: Answer): NetworkFa
   };
 }
 
-/** What the script's output says of the network; null: no route leads out. Throws for anything else than its output. */
+/** The network in the script's output; null: no route. Throws for anything else. */
 export function factsOfAnswer(output: string): NetworkFacts | null {
   return factsOf(v.parse(answerSchema, JSON.parse(output)));
 }
 
 export interface WindowsSystem {
-  /** Differs whenever addresses of interfaces do. */
+  /** Changes whenever addresses of interfaces do. */
   mark(): string;
   readonly run: RunCommand;
 }
 
-/** The machine itself. */
+/** The real machine. */
 export function windowsSystem(): WindowsSystem {
   return { mark: interfacesMark, run: runCommand };
 }
 
-/** By its full path: a directory that others can write to may come first in PATH. */
+/** By its full path, because PATH may begin with a directory that others can write to. */
 function powerShell(): string {
   return `${process.env.SystemRoot ?? 'C:\\Windows'}\\System32\\WindowsPowerShell\\v1.0\\powershell.exe`;
 }
@@ -122,7 +123,7 @@ function powerShell(): string {
 export function windowsSource(system: WindowsSystem): NetworkSource {
   return {
     glance() {
-      // Interfaces come and go on the same network too, so a known key holds until the answer is there.
+      // Interfaces change on the same network too, so a known key stays valid until the answer is there.
       return { mark: system.mark(), place: '', facts: 'ask', goodForMs: GOOD_FOR_MS };
     },
     async examine() {

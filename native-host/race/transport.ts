@@ -130,7 +130,7 @@ export interface Transport {
   start(target: AttemptTarget): RunningAttempt;
 }
 
-/** A transport whose modules is loaded by the first `prepare`; starting it unprepared throws. */
+/** A transport whose modules are loaded by the first `prepare`; starting it unprepared throws. */
 export function lazyTransport<Loaded>(
   name: TransportName,
   load: () => Promise<Loaded>,

@@ -5,7 +5,7 @@ import { callerOf, helperArguments, isKnownCaller } from './caller.ts';
 
 const CHROMIUM = `chrome-extension://${'abcdefghijklmnop'.repeat(2)}/`;
 
-test('the launcher names the settings before the two dashes, the browser speaks after them', () => {
+test("the launcher passes the settings before the two dashes, the browser's arguments follow", () => {
   assert.deepEqual(helperArguments(['--config', '/c.json', '--', CHROMIUM, '--parent-window=0']), {
     config: '/c.json',
     caller: [CHROMIUM, '--parent-window=0'],
@@ -14,12 +14,12 @@ test('the launcher names the settings before the two dashes, the browser speaks 
   assert.deepEqual(helperArguments([CHROMIUM]), { config: undefined, caller: [CHROMIUM] });
 });
 
-test('what a browser passes cannot name the settings', () => {
+test("the browser's arguments cannot select the settings", () => {
   assert.equal(helperArguments(['--', '--config', '/evil.json', CHROMIUM]).config, undefined);
   assert.equal(helperArguments(['--config', '/evil.json', CHROMIUM]).config, undefined);
 });
 
-test('Firefox says by which manifest it came, Chromium only for which extension', () => {
+test('Firefox passes its manifest, Chromium only the extension', () => {
   assert.deepEqual(callerOf([CHROMIUM, '--parent-window=0']), {
     extension: 'abcdefghijklmnop'.repeat(2),
     manifest: null,
@@ -30,7 +30,7 @@ test('Firefox says by which manifest it came, Chromium only for which extension'
   });
 });
 
-test('only an extension is known', () => {
+test('only the extension is known', () => {
   assert.ok(isKnownCaller([CHROMIUM]));
   assert.ok(isKnownCaller([CHROMIUM, '--parent-window=0']));
   assert.ok(

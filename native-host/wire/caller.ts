@@ -1,15 +1,15 @@
-// Who started the helper, by the arguments that browsers pass. The manifest already names the one extension that may;
-// this keeps everything else from taking the helper for a program of its own.
+// Determines by the browser's arguments who started the helper. The manifest already restricts it to one extension;
+// this prevents other callers from using the helper as an ordinary program.
 import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 
 export interface HelperArguments {
-  /** The settings file the launcher names. */
+  /** The settings file passed by the launcher. */
   readonly config: string | undefined;
-  /** What the browser passed. */
+  /** The browser's arguments. */
   readonly caller: readonly string[];
 }
 
-/** Splits `[--config FILE] -- BROWSER...`, which is how the launcher calls. */
+/** Splits `[--config FILE] -- BROWSER...`, the launcher's command line. */
 export function helperArguments(argv: readonly string[]): HelperArguments {
   const at = argv.indexOf('--');
   const own = at === -1 ? [] : argv.slice(0, at);
@@ -19,14 +19,14 @@ export function helperArguments(argv: readonly string[]): HelperArguments {
   };
 }
 
-/** The browser's extension that talks to this helper. */
+/** The browser extension that talks to this helper. */
 export interface Caller {
   readonly extension: string;
-  /** The manifest that led the browser here; null where it does not say. */
+  /** The manifest by which the browser found the helper; null if it does not say. */
   readonly manifest: string | null;
 }
 
-/** Who a known caller is, by what the browser passed. */
+/** Identifies a known caller by the browser's arguments. */
 export function callerOf([first = '', second = '']: readonly string[]): Caller {
   const chromium = /^chrome-extension:\/\/([a-p]{32})\/$/.exec(first)?.[1];
   return chromium === undefined

@@ -15,7 +15,7 @@ function raw(body: Uint8Array): Buffer {
   return Buffer.concat([length, body]);
 }
 
-/** Cuts bytes at the given places, in any order. */
+/** Cuts bytes at the given positions, in any order. */
 function pieces(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
   return at.slice(1).map((end, n) => bytes.subarray(at[n], end));
@@ -29,7 +29,7 @@ function read(bytes: Buffer, cuts: readonly number[], maxBytes?: number): Inboun
 const cuts = fc.array(fc.nat());
 const message = fc.jsonValue();
 
-test('wherever the pipe cuts, the same messages come out, in order', () => {
+test('however the pipe splits them, the same messages are read in order', () => {
   fc.assert(
     fc.property(fc.array(message), cuts, (messages, at) => {
       const bytes = Buffer.concat(messages.map(frame));
@@ -39,7 +39,7 @@ test('wherever the pipe cuts, the same messages come out, in order', () => {
   );
 });
 
-test('a frame that is not JSON in UTF-8 is named, and the next one is read', () => {
+test('a frame that is not JSON in UTF-8 is reported, and the next one is read', () => {
   const broken = [
     Buffer.alloc(0),
     Buffer.from('{'),
@@ -55,7 +55,7 @@ test('a frame that is not JSON in UTF-8 is named, and the next one is read', () 
   }
 });
 
-test('random bytes never throw, and nothing comes after framing is lost', () => {
+test('random bytes never throw, and nothing is read after framing is lost', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), (chunks) => {
       const deframer = createDeframer(16);
@@ -66,7 +66,7 @@ test('random bytes never throw, and nothing comes after framing is lost', () => 
   );
 });
 
-test('the limit is 1 MiB to the byte, told before the body arrives', () => {
+test('the limit is 1 MiB to the byte, reported before the body arrives', () => {
   const text = (bytes: number) => Buffer.from(`"${'a'.repeat(bytes - 2)}"`);
   assert.equal(read(raw(text(MAX_INBOUND_BYTES)), [])[0]?.kind, 'message');
   const over = raw(text(MAX_INBOUND_BYTES + 1)).subarray(0, 4);
@@ -74,7 +74,7 @@ test('the limit is 1 MiB to the byte, told before the body arrives', () => {
   assert.deepEqual(read(Buffer.from([255, 255, 255, 255]), [])[0], { kind: 'too-large', bytes: 2 ** 32 - 1 });
 });
 
-test('a frame cut short gives nothing', () => {
+test('a truncated frame gives nothing', () => {
   fc.assert(
     fc.property(message, fc.nat(), cuts, (value, lost, at) => {
       const whole = frame(value);
@@ -87,7 +87,7 @@ function reply(message: string): Reply {
   return { id: Number.MAX_SAFE_INTEGER, type: 'error', code: 'internal', message };
 }
 
-/** What the browser would hand to the extension. */
+/** What the browser would pass to the extension. */
 function received(frames: readonly Buffer[]): Reply[] {
   return read(Buffer.concat(frames), [], 2 ** 31).map((inbound) => {
     assert.equal(inbound.kind, 'message');
@@ -104,7 +104,7 @@ function joined(replies: readonly Reply[]): unknown {
   return JSON.parse(data.join(''));
 }
 
-test('a reply up to the limit is one frame; over it, chunks that no frame of exceeds the limit', () => {
+test('a reply up to the limit is one frame; a larger one is split into chunks whose frames stay within the limit', () => {
   const room = MAX_REPLY_BYTES - Buffer.byteLength(JSON.stringify(reply('')));
   assert.equal(framesOf(reply('a'.repeat(room))).length, 1);
   const over = reply('a'.repeat(room + 1));
@@ -114,7 +114,7 @@ test('a reply up to the limit is one frame; over it, chunks that no frame of exc
   assert.deepEqual(joined(received(frames)), over);
 });
 
-test('a reply that the other side would not put together is an error in its place', () => {
+test('a reply too large to be reassembled is replaced by an error', () => {
   const room = MAX_WHOLE_REPLY_BYTES - Buffer.byteLength(JSON.stringify(reply('')));
   assert.deepEqual(joined(received(framesOf(reply('a'.repeat(room))))), reply('a'.repeat(room)));
   const [only, ...rest] = received(framesOf(reply('a'.repeat(room + 1))));
@@ -123,7 +123,7 @@ test('a reply that the other side would not put together is an error in its plac
   assert.deepEqual([only.id, only.code], [Number.MAX_SAFE_INTEGER, 'reply-too-large']);
 });
 
-test('chunks of whatever text: within the limit in bytes, joined again, no surrogate pair cut', () => {
+test('chunks of any text: within the limit in bytes, reassembled exactly, no surrogate pair split', () => {
   const unit = fc.constantFrom('a', '"', '\\', '\n', 'é', '€', '😀', '\u2028', '\ud800', '\udc00', '\u0000');
   fc.assert(
     fc.property(

@@ -1,5 +1,5 @@
-// Native messaging's framing, pure: a 32-bit little-endian length and JSON in UTF-8, cut and joined wherever the pipe
-// likes. Replies over the limit travel as chunks, because browsers close the port at 1 MB.
+// Native messaging's framing, pure: a 32-bit little-endian length and JSON in UTF-8, for any fragmentation by the pipe.
+// Replies over the limit are sent as chunks, because browsers close the port at 1 MB.
 import {
   MAX_INBOUND_BYTES,
   MAX_REPLY_BYTES,
@@ -12,13 +12,13 @@ const LENGTH_BYTES = 4;
 
 export type Inbound =
   | { readonly kind: 'message'; readonly value: unknown }
-  /** The frame was whole, its content was not JSON in UTF-8; the next frame can be read. */
+  /** The frame was complete, but its content was not JSON in UTF-8; the next frame can be read. */
   | { readonly kind: 'bad-json'; readonly message: string }
-  /** Framing can no longer be trusted; nothing more will come out. */
+  /** Framing can no longer be trusted; nothing more will be returned. */
   | { readonly kind: 'too-large'; readonly bytes: number };
 
 export interface Deframer {
-  /** Takes whatever the pipe gave and returns what became whole by it, in order. */
+  /** Accepts any bytes from the pipe and returns the messages completed by them, in order. */
   push(bytes: Uint8Array): Inbound[];
 }
 
@@ -34,13 +34,13 @@ function decode(body: Uint8Array): Inbound {
 
 /** Reads frames of at most `maxBytes`. */
 export function createDeframer(maxBytes: number = MAX_INBOUND_BYTES): Deframer {
-  // Parts of one frame are kept apart until it is whole: joining at every push would be quadratic.
+  // Parts of a frame are collected until it is complete: joining at every push would be quadratic.
   let parts: Uint8Array[] = [];
   let held = 0;
   let wanted: number | null = null;
   let lost = false;
 
-  /** Takes `count` bytes off the front; the caller knows that they are there. */
+  /** Removes `count` bytes from the front; the caller knows that they are there. */
   function take(count: number): Buffer {
     const [only] = parts;
     const all =
@@ -78,7 +78,7 @@ export function createDeframer(maxBytes: number = MAX_INBOUND_BYTES): Deframer {
   };
 }
 
-/** One frame around a message. */
+/** A message as one frame. */
 export function frame(message: unknown): Buffer {
   const text = JSON.stringify(message);
   const out = Buffer.allocUnsafe(LENGTH_BYTES + Buffer.byteLength(text));
@@ -87,10 +87,10 @@ export function frame(message: unknown): Buffer {
   return out;
 }
 
-/** Room for everything around `data`: the longest id and sequence number included. */
+/** Space for everything around `data`, including the longest id and sequence number. */
 const CHUNK_OVERHEAD_BYTES = 128;
 
-/** Bytes that a code point takes inside a JSON string in UTF-8. JSON text itself holds no control characters. */
+/** Bytes of a code point inside a JSON string in UTF-8. JSON text itself contains no control characters. */
 function encodedBytes(codePoint: number): number {
   if (codePoint === 0x22 || codePoint === 0x5c) return 2;
   if (codePoint < 0x80) return 1;
@@ -98,7 +98,7 @@ function encodedBytes(codePoint: number): number {
   return codePoint < 0x10000 ? 3 : 4;
 }
 
-/** Cuts a text into slices that each encode to at most `maxBytes`, never between the halves of a surrogate pair. */
+/** Splits a text into slices that each encode to at most `maxBytes`, never between the halves of a surrogate pair. */
 function slices(text: string, maxBytes: number): string[] {
   const out: string[] = [];
   let start = 0;
@@ -119,8 +119,8 @@ function slices(text: string, maxBytes: number): string[] {
 }
 
 /**
- * The frames a reply travels in: one, or `chunk`s of its JSON text when it is over `maxBytes`. One that nobody would put
- * together again is answered with an error in its place.
+ * The frames of a reply: one, or `chunk`s of its JSON text if it is over `maxBytes`. A reply too large for the
+ * extension to reassemble is replaced by an error.
  */
 export function framesOf(reply: SentReply, maxBytes: number = MAX_REPLY_BYTES): Buffer[] {
   const whole = frame(reply);

@@ -1,5 +1,5 @@
-// For extensions of before verdicts were data: they read them in words, which are made for them alone. Loaded with the
-// first race of such an extension.
+// For extensions that predate verdicts as data and expect them in words. Loaded with the first race of such an
+// extension.
 import '@photofinish/shared/language/english';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { VerdictInWords } from '@photofinish/shared/race/verdict-schema';

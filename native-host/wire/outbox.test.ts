@@ -1,11 +1,11 @@
-// Pipes that take little, late or nothing, in virtual time.
+// Pipes that accept little, late or nothing, in virtual time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { virtualTime } from '../testing/virtual-time.ts';
 import { createOutbox, MAX_WAITING_BYTES, PATIENCE_MS } from './outbox.ts';
 
-/** A pipe with so much room, which the test makes and unmakes. */
+/** A pipe whose free space is controlled by the test. */
 function pipeScene(room = 0) {
   const time = virtualTime();
   const got: number[] = [];
@@ -30,7 +30,7 @@ function pipeScene(room = 0) {
   return { outbox, state, got, stuck, pass };
 }
 
-test('whatever room there is and when, the bytes come whole and in order', async () => {
+test('however much space there is and when, all bytes are written in order', async () => {
   const chunk = fc.uint8Array({ minLength: 1, maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(
@@ -57,7 +57,7 @@ test('whatever room there is and when, the bytes come whole and in order', async
   );
 });
 
-test('a pipe that nobody reads: told once, at the bound of bytes or of time, and no byte more is kept', async () => {
+test('a pipe that nobody reads: reported once, at the limit of bytes or time, and no further byte is buffered', async () => {
   const byBytes = pipeScene();
   const megabyte = new Uint8Array(1024 * 1024);
   for (let n = 0; n < 40; n += 1) byBytes.outbox.send(megabyte);
@@ -82,7 +82,7 @@ test('a browser that reads slowly is waited for', async () => {
   assert.deepEqual([got.length, stuck.length], [10, 0]);
 });
 
-test('a browser that has gone is written to no more', async () => {
+test('nothing more is written once the browser has gone', async () => {
   const { outbox, state, stuck, pass } = pipeScene();
   outbox.send(new Uint8Array(10));
   state.gone = true;

@@ -1,43 +1,43 @@
-// Replies on their way to a browser that may read late or never: written at once where there is room, else kept in their
-// order within a bound. A helper that waited in a write would not even hear its browser go.
+// Replies to a browser that may read late or never: written at once if there is space, otherwise queued within a limit.
+// A helper that blocked in a write would not even notice that the browser has gone.
 import type { Clock } from '../clock.ts';
 
-/** Four of the largest replies; a browser that is this far behind reads no more. */
+/** Four of the largest replies; a browser this far behind is no longer reading. */
 export const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-/** A browser's own thread reads the pipe, so even a busy one takes something within seconds. */
+/** The browser reads the pipe in a thread of its own, so even a busy one reads something within seconds. */
 export const PATIENCE_MS = 60_000;
-/** A pipe holds 64 KiB and tells nobody when it has room again. */
+/** A pipe buffers 64 KiB, and there is no notification when it has space again. */
 const FIRST_RETRY_MS = 5;
 const LAST_RETRY_MS = 50;
 
 export interface Pipe {
-  /** Writes bytes from an index on and gives how many it took; 0: there is no room. Throws when nobody reads any more. */
+  /** Writes bytes from an index on and returns how many were accepted; 0: no space. Throws when the reader is gone. */
   write(bytes: Uint8Array, at: number): number;
-  /** Bytes that it took and has not passed on yet. */
+  /** Bytes accepted and not yet passed on. */
   waitingBytes(): number;
 }
 
 export interface OutboxParts {
   readonly pipe: Pipe;
   readonly clock: Pick<Clock, 'nowMs' | 'after'>;
-  /** Told once when too much waits, or for too long; nothing is sent any more. */
+  /** Called once when too much is queued, or for too long; nothing is sent any more. */
   readonly onStuck: (waitingBytes: number) => void;
 }
 
 export interface Outbox {
-  /** Sends bytes after all that wait. Never throws; where nobody reads any more it does nothing. */
+  /** Sends bytes after everything queued. Never throws; does nothing once the reader is gone. */
   send(bytes: Uint8Array): void;
-  /** Resolves once nothing waits, or nothing can be sent any more. */
+  /** Resolves once nothing is queued, or nothing can be sent any more. */
   empty(): Promise<void>;
 }
 
-/** What waits for the browser to read, and how long it has read nothing. */
+/** The queued bytes, and how long the browser has not read any. */
 class PipeOutbox implements Outbox {
   readonly #pipe: Pipe;
   readonly #clock: OutboxParts['clock'];
   readonly #onStuck: OutboxParts['onStuck'];
   #waiting: Uint8Array[] = [];
-  /** Of the first that waits. */
+  /** Bytes already written of the first queue entry. */
   #written = 0;
   #heldBytes = 0;
   #closed = false;
@@ -78,7 +78,7 @@ class PipeOutbox implements Outbox {
     this.#settle();
   }
 
-  /** Writes what there is room for; whether any of it was taken. */
+  /** Writes as much as there is space for; returns whether anything was written. */
   #flush(): boolean {
     let took = false;
     for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
@@ -108,7 +108,7 @@ class PipeOutbox implements Outbox {
         this.#retryMs = FIRST_RETRY_MS;
       }
     } catch {
-      // The end of stdin says as well that the browser has gone, and ends the helper in order.
+      // The end of stdin also signals that the browser has gone, and ends the helper in an orderly way.
       this.#close();
       return;
     }

@@ -1,5 +1,5 @@
-// What a race asked for over the port may take, against a real helper and real peers: whatever the message says, the
-// limits are the helper's own.
+// Limits of a race requested over the port, with a real helper and real peers: whatever the message says, the helper's
+// own limits apply.
 
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
@@ -16,7 +16,7 @@ import { HOST, LOOPBACK } from '../testing/transport.ts';
 const { ca, http2 } = await h2Scene();
 after(() => ca.stop());
 
-/** A helper that may reach `HOST` on loopback and trusts its certificate. */
+/** A helper that may connect to `HOST` on loopback and trusts its certificate. */
 async function helperFor(t: TestContext, port: number, settings: object = {}): Promise<Helper> {
   const place = await home(t, {
     allowPrivate: ['127.0.0.0/8'],
@@ -46,7 +46,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-/** Passes one connection on to a port of loopback; `left` resolves when whoever made it has ended it. */
+/** Forwards one connection to a loopback port; `left` resolves when the client has closed it. */
 async function relayTo(port: number) {
   const { promise: left, resolve } = Promise.withResolvers<void>();
   const relay = createServer((near) => {
@@ -62,7 +62,7 @@ async function relayTo(port: number) {
   return { port: (relay.address() as AddressInfo).port, left, close: () => relay.close() };
 }
 
-test('of an endless body 64 KiB are read, and then the peer is told to stop', async (t) => {
+test('64 KiB of an endless body are read, and then the peer is told to stop', async (t) => {
   let sentBytes = 0;
   const server = http2();
   server.on('stream', (stream) => {
@@ -75,7 +75,7 @@ test('of an endless body 64 KiB are read, and then the peer is told to stop', as
     pour();
   });
   await serving(server, async (port) => {
-    // Node's server does not read while it waits for leave to send more, and so may never learn of the end.
+    // Node's server does not read while it waits for flow-control credit, and so may never notice the end.
     const relay = await relayTo(port);
     const trial = await raceOf(await helperFor(t, relay.port), relay.port, 'h2');
     assert.equal(trial.adopted, 'h2');
@@ -83,11 +83,11 @@ test('of an endless body 64 KiB are read, and then the peer is told to stop', as
     await relay.left;
     relay.close();
   });
-  // What was on its way when the client had enough: its flow-control window at most.
+  // Bytes in flight when the client stopped: at most its flow-control window.
   assert.ok(sentBytes < 2 ** 20, `${sentBytes} bytes`);
 });
 
-test('a peer that says nothing is given three seconds, and a message can give it no more', async (t) => {
+test('a silent peer is given three seconds, and a message cannot extend that', async (t) => {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     socket.on('error', () => {}).resume();
@@ -104,7 +104,7 @@ test('a peer that says nothing is given three seconds, and a message can give it
   const helper = await helperFor(t, port);
   const trial = await raceOf(helper, port, 'race', { timeoutMs: 600_000, trials: 9 });
   assert.equal(trial.adopted, null);
-  // TCP answers, and then stalls like QUIC: that is what a fresh QUIC attempt is for.
+  // TCP answers and then stalls like QUIC, which is when a hedged QUIC attempt is made.
   assert.deepEqual(trial.attempts.map(({ error, fresh = false }) => `${error?.code} ${fresh}`).toSorted(), [
     'handshake-timeout false',
     'udp-timeout false',
@@ -144,7 +144,7 @@ test('the thirty-first race within a minute is refused', async (t) => {
   assert.equal((await helper.next('error', 200)).code, 'too-many-races');
 });
 
-test('a name that is rebound to loopback is blocked between two races of one helper', async (t) => {
+test('a name rebound to loopback is blocked between two races of one helper', async (t) => {
   const port = await closedPort();
   const { server: resolver } = await dnsScene(t, (_, kind, nth) =>
     kind === 'A' ? { records: [nth === 1 ? '127.0.0.2' : '127.0.0.1'] } : { records: [] },

@@ -1,5 +1,5 @@
-// What a race asked for over the port is allowed: the limits are the helper's, whatever the message says. Loaded with
-// the first race, and everything heavy with it.
+// What a race requested over the port may do: the helper's limits apply, whatever the message says. Loaded with the
+// first race, together with everything heavy.
 
 import { originParts } from '@photofinish/shared/web/origin';
 import { addressPolicy } from '../address/guard.ts';
@@ -17,7 +17,10 @@ export interface PortRacing {
   readonly clock: Clock;
 }
 
-/** Gives the runner of the races of one port: memory `full`, the pairs that `compare` needs, fixed limits of time and attempts. */
+/**
+ * Returns the runner for the races of one port: memory `full`, as many pairs as `compare` needs, fixed limits on time
+ * and attempts.
+ */
 export async function racesOverPort({ settings, cache, clock }: PortRacing): Promise<RaceRunner> {
   const { ca, resolve: pins, resolver, allowPrivate } = settings;
   const policy = addressPolicy(allowPrivate);

@@ -1,4 +1,4 @@
-// A conversation on a machine that is carried from network to network, in virtual time, over the real host cache.
+// A session on a machine that moves between networks, in virtual time, with the real host cache.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -29,7 +29,7 @@ const HOME: NetworkFacts = {
   tunnel: false,
 };
 const CAFE: NetworkFacts = { ...HOME, linkLayer: 'bb:bb:bb:bb:bb:bb', ssid: 'cafe' };
-/** How long it takes to find out where the machine is. */
+/** How long identifying the network takes. */
 const EXAMINING_MS = 400;
 
 async function conversation(t: TestContext, hello: object = { verdictData: true }) {
@@ -69,7 +69,7 @@ async function conversation(t: TestContext, hello: object = { verdictData: true 
     cache,
     network,
     budget: { take: () => ({ began: () => {}, release: () => {} }) },
-    // Deaf to its signal, as one that ends in the same moment would be.
+    // Ignores its signal, like a race that ends at that very moment.
     race: async ({ network: key, signal, onProgress }) => {
       if (spoilProgress)
         onProgress({
@@ -126,7 +126,7 @@ async function conversation(t: TestContext, hello: object = { verdictData: true 
   };
 }
 
-test('a forecast waits for the network, but not beyond its use; what is written waits until it is sure', async (t) => {
+test('a forecast waits for the network, but not longer than it is useful; writes wait until the network is certain', async (t) => {
   const { pass, reply, forecast, observe, cache, epochMs } = await conversation(t);
   forecast(2);
   observe(3, 'h3', epochMs());
@@ -142,7 +142,7 @@ test('a forecast waits for the network, but not beyond its use; what is written 
   assert.equal(answer?.type === 'forecast' && answer.forecasts[0]?.expected.protocol, 'h3');
 });
 
-test('a wipe while the network is being found out also takes what was waiting to be written', async (t) => {
+test('a wipe while the network is being identified also discards pending writes', async (t) => {
   const { session, pass, reply, observe, cache, epochMs } = await conversation(t);
   observe(2, 'h3', epochMs());
   session.receive({ type: 'wipe', id: 3 });
@@ -151,7 +151,7 @@ test('a wipe while the network is being found out also takes what was waiting to
   assert.equal(cache.list().length, 0);
 });
 
-test('a race that the network left behind is cancelled, in those words, and recorded nowhere', async (t) => {
+test('a race whose network was left is cancelled with that reason, and recorded nowhere', async (t) => {
   const { pass, reply, race: start, races, carryTo, cache } = await conversation(t);
   start(2);
   await pass(EXAMINING_MS + 1);
@@ -169,7 +169,7 @@ test('a race that the network left behind is cancelled, in those words, and reco
   assert.equal(cache.list().length, 0);
 });
 
-test('nor is one that ends before anyone has noticed', async (t) => {
+test('nor is one recorded that ends before the change was noticed', async (t) => {
   const { pass, reply, race: start, races, carryTo, cache } = await conversation(t);
   start(2);
   await pass(EXAMINING_MS + 1);
@@ -181,14 +181,14 @@ test('nor is one that ends before anyone has noticed', async (t) => {
   assert.equal(cache.list().length, 0);
 });
 
-/** What extensions from before verdicts were data hold them to. */
+/** What extensions that predate verdicts as data require of them. */
 const OLD_VERDICT = v.strictObject({
   code: v.string(),
   text: v.string(),
   findings: v.array(v.strictObject({ code: v.string(), text: v.string() })),
 });
 
-test('a verdict goes out as data, and in words to an extension from before', async (t) => {
+test('a verdict is sent as data, and in words to an older extension', async (t) => {
   const verdict: Verdict = {
     code: 'h3-used',
     findings: [
@@ -222,7 +222,7 @@ for (const [what, change, where] of [
   ['a text beyond its bound', { network: 'x'.repeat(129) }, 'network'],
   ['something missing', { summary: undefined }, 'summary'],
 ] as const)
-  test(`a reply with ${what} is withheld, said, and costs no other request`, async (t) => {
+  test(`a reply with ${what} is withheld and reported, and affects no other request`, async (t) => {
     const { pass, reply, race: start, races, forecast, logged } = await conversation(t);
     start(2);
     start(3);
@@ -242,7 +242,7 @@ for (const [what, change, where] of [
     );
   });
 
-test('a progress that does not fit is left out, and its race goes on', async (t) => {
+test('an invalid progress event is left out, and its race continues', async (t) => {
   const { pass, replies, race: start, races, spoilProgress } = await conversation(t);
   spoilProgress();
   start(2);
@@ -255,7 +255,7 @@ test('a progress that does not fit is left out, and its race goes on', async (t)
   );
 });
 
-test('however many ask the doctor, there is one examination at a time, and each gets its answer', async (t) => {
+test('however many requests the doctor gets, there is one examination at a time, and each is answered', async (t) => {
   const { session, pass, replies, examinations } = await conversation(t);
   for (let id = 2; id < 42; id += 1) session.receive({ type: 'doctor', id });
   await pass(1001);
@@ -266,7 +266,7 @@ test('however many ask the doctor, there is one examination at a time, and each 
   assert.equal(examinations(), 2, 'whoever asks later gets what is true then');
 });
 
-test('a race that stays is recorded under its network', async (t) => {
+test('a race is recorded under the network on which it ran', async (t) => {
   const { pass, reply, race: start, races, cache } = await conversation(t);
   start(2);
   await pass(EXAMINING_MS + 1);
@@ -276,7 +276,7 @@ test('a race that stays is recorded under its network', async (t) => {
   assert.equal(cache.list().length, 1);
 });
 
-test('an observation told of late is written under the network on which it was made', async (t) => {
+test('an observation reported late is written under the network on which it was made', async (t) => {
   const { pass, reply, forecast, observe, carryTo, epochMs } = await conversation(t);
   forecast(2);
   await pass(EXAMINING_MS + 1);
@@ -298,7 +298,7 @@ test('an observation told of late is written under the network on which it was m
   assert.equal(atHome?.type === 'forecast' && atHome.forecasts[0]?.expected.protocol, 'h3');
 });
 
-test('a network is named, and its name is found again from elsewhere, until it is taken away or wiped', async (t) => {
+test('a network is named, and its name is found again from another network, until removed or wiped', async (t) => {
   const { session, pass, reply, forecast, carryTo } = await conversation(t);
   const networksIn = (id: number) => {
     const answer = reply(id);
@@ -330,7 +330,7 @@ test('a network is named, and its name is found again from elsewhere, until it i
   assert.deepEqual(networksIn(9), [{ network: inCafe[1]?.network, name: null, current: true }]);
 });
 
-test('no network, and one that cannot be told from others, have no name', async (t) => {
+test('having no network, and one that cannot be identified, have no name', async (t) => {
   const { session, reply } = await conversation(t);
   for (const [index, network] of ['offline', 'unidentified'].entries()) {
     session.receive({ type: 'name-network', id: 2 + index, network, name: 'Home' });

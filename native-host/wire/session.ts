@@ -1,5 +1,5 @@
-// One conversation with one extension: requests in, replies out, races running beside them. It knows neither pipes nor
-// sockets; those are given to it. A forecast is answered where it is read, so it never waits behind a race.
+// One session with one extension: requests in, replies out, races running concurrently. Independent of pipes and
+// sockets, which are passed in. A forecast is answered when it is read, so it never waits behind a race.
 import { type DoctorFinding, MAX_FINDING_CHARS } from '@photofinish/shared/port/doctor';
 import {
   type Progress,
@@ -21,18 +21,18 @@ import { mayBeNamed, UNIDENTIFIED } from '../network/key.ts';
 import { NETWORK_CHANGED, type Network } from '../network/watch.ts';
 import type { RaceBudget, RaceSlot } from '../race-budget.ts';
 
-/** What a message may ask of a race; everything else about it is the helper's to decide. */
+/** The options of a race that a message may set; the helper decides all others. */
 interface RaceOrder {
   readonly origin: Origin;
   readonly mode: Mode;
-  /** Null: the mode's own. */
+  /** Null: the mode's default. */
   readonly startDelayMs: number | null;
   readonly network: string;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Omit<Progress, 'id' | 'type'>) => void;
 }
 
-/** Runs a race to its end and remembers it; an abort ends it at once. */
+/** Runs a race to its end and stores the outcome; an abort ends it at once. */
 export type RaceRunner = (order: RaceOrder) => Promise<OriginRace>;
 
 export interface SessionParts {
@@ -47,28 +47,28 @@ export interface SessionParts {
 }
 
 export interface Session {
-  /** Takes one decoded message, whatever it is. Never throws. */
+  /** Handles one decoded message of any content. Never throws. */
   receive(message: unknown): void;
-  /** Tells the other side of a frame that could not be read. */
+  /** Reports a frame that could not be read to the other side. */
   refuse(code: WireErrorCode, message: string): void;
   /** Cancels every race and resolves when they have ended; nothing is sent any more. */
   end(): Promise<void>;
 }
 
 interface RunningRace {
-  /** Its reason is the message of the error that the race ends with. */
+  /** Its reason is the message of the race's error. */
   readonly abort: AbortController;
   readonly done: Promise<void>;
 }
 
 type RequestOf<T extends Request['type']> = Extract<Request, { type: T }>;
 
-/** A forecast later than this is for a page that is loading already; what is known of every network must do then. */
+/** A forecast later than this is for a page that is already loading; then data of all networks is used instead. */
 const READING_PATIENCE_MS = 150;
 
 const REQUEST_TYPES = new Set<string>(requestSchema.options.map((option) => option.entries.type.literal));
 
-/** The id of a message that may be anything; 0 when it has none. */
+/** The id of a message of any content; 0 if it has none. */
 function idOf(message: unknown): number {
   const id = typeof message === 'object' && message !== null && 'id' in message ? message.id : 0;
   return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 ? id : 0;
@@ -79,13 +79,13 @@ function typeOf(message: unknown): string | null {
   return typeof type === 'string' ? type : null;
 }
 
-/** What a launcher printed may be in it. */
+/** It may contain what a launcher printed. */
 function boundedFinding({ text, remedy, ...finding }: DoctorFinding): DoctorFinding {
   const cut = (words: string): string => words.slice(0, MAX_FINDING_CHARS);
   return { ...finding, text: cut(text), remedy: remedy === null ? null : cut(remedy) };
 }
 
-/** A handler for each request; races run beside them. */
+/** One handler per request; races run concurrently. */
 class PortSession implements Session {
   readonly #parts: SessionParts;
   readonly #running = new Map<number, RunningRace>();
@@ -149,7 +149,7 @@ class PortSession implements Session {
     }
   }
 
-  /** A reply that does not fit its schema would be the end of every other request on the port, so it is withheld. */
+  /** A reply that violates its schema would end every other request on the port, so it is withheld. */
   #send(reply: SentReply): void {
     if (this.#ended) return;
     const checked = v.safeParse(replySchema, reply, { abortEarly: true });
@@ -170,7 +170,7 @@ class PortSession implements Session {
     this.#send({ id, type: 'error', code, message: message.slice(0, MAX_FINDING_CHARS) });
   }
 
-  /** Where an error happened, but not its message, in which a host may stand. */
+  /** Logs where an error happened, without its message, which may contain a host. */
   #logError(type: string, error: unknown): void {
     const where = error instanceof Error ? error.stack?.split('\n').slice(1, 6) : undefined;
     this.#parts.log.write('error', { type, name: error instanceof Error ? error.name : typeof error, where });
@@ -197,7 +197,7 @@ class PortSession implements Session {
     this.#send({ id: request.id, type: 'hello', protocol: WIRE_PROTOCOL, program: this.#parts.program });
   }
 
-  /** Acts under the network's key: at once where that is known, else when it is settled or patience ends. */
+  /** Calls `act` with the network's key: at once if it is known, otherwise when it is settled or patience ends. */
   #under(key: string | null, { id, type }: Request, act: (key: string) => void, patienceMs?: number): void {
     if (key !== null) act(key);
     else
@@ -207,12 +207,12 @@ class PortSession implements Session {
         .catch((error) => this.#failed(id, type, error));
   }
 
-  /** Reads soon in any case. */
+  /** For reads, which are answered soon in any case. */
   #reading(request: Request, read: (key: string) => void): void {
     this.#under(this.#parts.network.key(), request, read, READING_PATIENCE_MS);
   }
 
-  /** Does what needs the key itself: only once it is certain, which it nearly always is. */
+  /** For what needs the key itself: waits until it is certain, which it nearly always is. */
   #certain(request: Request, act: (key: string) => void): void {
     this.#under(this.#parts.network.settledKey(), request, act);
   }
@@ -233,10 +233,10 @@ class PortSession implements Session {
     const { id, browser, observations } = request;
     const asked = this.#wipes;
     this.#certain(request, () => {
-      // What was wiped meanwhile does not come back.
+      // Observations wiped in the meantime are not written.
       const wanted = asked === this.#wipes ? observations : [];
       let stored = 0;
-      // A network that cannot be told from others has no rows.
+      // A network that cannot be identified has no rows.
       for (const [key, there] of Map.groupBy(wanted, ({ atMs }) => this.#parts.network.keyAt(atMs)))
         if (key !== UNIDENTIFIED) stored += this.#parts.cache.observe(key, browser, there);
       this.#send({ id, type: 'observed', stored });
@@ -317,7 +317,7 @@ class PortSession implements Session {
   }
 
   #wipe({ id }: RequestOf<'wipe'>): void {
-    // A race under way would write history back.
+    // A race in progress would write history again.
     this.#wipes += 1;
     for (const race of this.#running.values()) race.abort.abort();
     const wiped = this.#parts.cache.wipe();
@@ -336,7 +336,9 @@ class PortSession implements Session {
     this.#send({ id, type: 'networks', networks });
   }
 
-  /** It starts every browser's launcher, so there is one examination at a time, for all that ask meanwhile. */
+  /**
+   * An examination starts every browser's launcher, so there is one at a time, shared by all requests in the meantime.
+   */
   #doctor({ id, type }: RequestOf<'doctor'>): void {
     this.#examination ??= this.#parts.doctor().finally(() => {
       this.#examination = null;

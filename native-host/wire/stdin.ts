@@ -1,14 +1,14 @@
-// What the browser says, as it comes. Node's stream on stdin brings all of Node's sockets with it, a tenth of the time to
-// a first forecast, so the first bytes are read without it.
+// Input from the browser. Node's stream on stdin loads all of Node's sockets, a tenth of the time to a first forecast,
+// so the first bytes are read without it.
 import { readSync } from 'node:fs';
 
 const STDIN = 0;
 const READ_BYTES = 65_536;
 
-/** What is wanted after some bytes: to wait for more and do nothing else, to be called when they come, or no more. */
+/** What to do after some bytes: block until more arrive, be called when they arrive, or stop. */
 export type ReadDecision = 'wait' | 'listen' | 'stop';
 
-/** Gives bytes to `take` in their order as long as it wants them, and calls `gone` once they end or fail. */
+/** Passes bytes to `take` in order as long as it wants them, and calls `gone` once they end or fail. */
 export function readFromBrowser(take: (bytes: Uint8Array) => ReadDecision, gone: () => void): void {
   let decision: ReadDecision = 'wait';
   while (decision === 'wait') {
@@ -17,7 +17,7 @@ export function readFromBrowser(take: (bytes: Uint8Array) => ReadDecision, gone:
     try {
       count = readSync(STDIN, bytes);
     } catch {
-      // It does not block, or it has failed; the stream copes with the one and tells of the other.
+      // The descriptor is non-blocking, or it has failed; the stream handles the former and reports the latter.
       break;
     }
     if (count === 0) {

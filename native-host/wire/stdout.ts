@@ -1,5 +1,5 @@
-// The one speaker on the wire. Importing this file, before anything else, takes stdout away from everybody: one stray
-// byte of a console.log or of a native library would make the browser close the port.
+// The only writer of the wire. Importing this file, before anything else, takes stdout away from everybody: one stray
+// byte of a console.log or a native library would make the browser close the port.
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { Pipe } from './outbox.ts';
@@ -12,19 +12,19 @@ function openFirst(paths: readonly string[], flags: string | number): number | n
     try {
       return openSync(path, flags);
     } catch {
-      // The next one will do: descriptors that are sockets cannot be opened by their path.
+      // Try the next one: descriptors that are sockets cannot be opened by path.
     }
   }
   return null;
 }
 
 /**
- * Moves the pipe to a descriptor of our own and puts stderr in its place, so that native code that prints to
- * descriptor 1 does no harm. The lowest free descriptor is the one that open() gives: the one just closed. Where
- * stdout is no pipe but a socket, it stays where it is.
+ * Moves the pipe to a new descriptor and replaces it with stderr, so that native code printing to descriptor 1 does no
+ * harm. open() returns the lowest free descriptor: the one just closed. If stdout is a socket instead of a pipe, it is
+ * left as it is.
  */
 function claimDescriptor(): number {
-  // Opened anew it can be told not to block without telling the browser's end, or another program's, the same.
+  // Opened again, it can be made non-blocking without affecting the browser's end, or another program's.
   const flags = constants.O_WRONLY | constants.O_NONBLOCK;
   const wire = process.platform === 'linux' ? openFirst(['/proc/self/fd/1'], flags) : null;
   if (wire === null) return STDOUT;
@@ -33,13 +33,13 @@ function claimDescriptor(): number {
   return wire;
 }
 
-/** Gives Node's stream on stdout to us alone, made only if asked for: it brings all of Node's sockets with it. */
+/** Reserves Node's stream on stdout for us, created only on demand: it loads all of Node's sockets. */
 function claimStream(): () => Writable {
   const made = Object.getOwnPropertyDescriptor(process, 'stdout')?.get;
   Object.defineProperty(process, 'stdout', { configurable: true, get: () => process.stderr });
   return () => {
     const stream = made?.call(process);
-    // The browser has gone; the end of stdin says so as well and ends the helper in order.
+    // The browser has gone; the end of stdin signals that as well and ends the helper in an orderly way.
     stream.on('error', () => {});
     return stream;
   };
@@ -49,7 +49,7 @@ const streamOfStdout = claimStream();
 const wire = claimDescriptor();
 let stream: Writable | null = null;
 
-/** The browser's end of standard output. Where it is a socket that has no room, Node waits for that. */
+/** The browser's end of standard output. If it is a socket without space, Node waits for that. */
 export const BROWSER: Pipe = {
   write(bytes, at) {
     if (stream === null) {
@@ -67,11 +67,11 @@ export const BROWSER: Pipe = {
   waitingBytes: () => stream?.writableLength ?? 0,
 };
 
-/** Writes words to standard error where that can be; whoever reads there, or does not, must not end the helper. */
+/** Writes a message to standard error if possible; whoever reads it or not must not end the helper. */
 export function complain(words: string): void {
   try {
     writeSync(STDERR, words);
   } catch {
-    // The disk under it is full, or nobody is there.
+    // The disk is full, or nobody reads.
   }
 }

@@ -1,4 +1,4 @@
-// What arrives on the helper's standard input, as bytes and as messages, from whoever writes there.
+// Arbitrary input on the helper's standard input, as bytes and as messages.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -36,14 +36,14 @@ const FRAMES = [
   raw(300, '['.repeat(300)),
 ];
 
-/** What a deframer makes of bytes that come in these pieces. */
+/** The result of a deframer for bytes that arrive in these pieces. */
 function read(bytes: Uint8Array, cuts: readonly number[]): Inbound[] {
   const deframer = createDeframer(MAX_BYTES);
   const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
   return at.slice(1).flatMap((end, n) => deframer.push(bytes.subarray(at[n], end)));
 }
 
-test('whatever bytes come, and however they are cut, the same frames are read, and nothing behind one that is too large', () => {
+test('for any bytes, however fragmented, the same frames are read, and nothing after one that is too large', () => {
   fc.assert(
     fc.property(mutatedBytes(FRAMES), fc.array(fc.nat(), { maxLength: 5 }), (bytes, cuts) => {
       const whole = read(bytes, []);
@@ -56,7 +56,7 @@ test('whatever bytes come, and however they are cut, the same frames are read, a
   );
 });
 
-/** A helper's session over a real cache, and what it has replied. */
+/** A helper's session with a real cache, and its replies. */
 function open(t: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'photofinish-fuzz-'));
   const { clock } = virtualTime();
@@ -100,7 +100,7 @@ function open(t: TestContext) {
   return { greeted, replies };
 }
 
-test('whatever message comes, the session answers it at most once, with a valid reply', async (t) => {
+test('any message is answered at most once, with a valid reply', async (t) => {
   const { greeted, replies } = open(t);
   await fc.assert(
     fc.asyncProperty(mutatedJson(REQUESTS), async (value) => {
