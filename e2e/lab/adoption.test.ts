@@ -1,4 +1,4 @@
-// What the command line asks for, and that every mistake is told from the others.
+// The command line of `adoption`: what it selects, with a distinct error for every mistake.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CLIENTS } from './adoption/clients.ts';
@@ -14,7 +14,7 @@ const trialsOf = (name: string, ...args: string[]) => {
   return choice && of(choice);
 };
 
-test('without options: every cell, everyone but the ablations, trials that show trends', () => {
+test('without options: every cell, all clients except the ablations, enough trials for trends', () => {
   const { cells, choices, seed, full, fresh, trials } = parse();
   assert.deepEqual(
     cells.map(({ id }) => id),
@@ -28,7 +28,7 @@ test('without options: every cell, everyone but the ablations, trials that show 
   assert.deepEqual([seed, full, fresh], [1, false, false]);
 });
 
-test('--full: as many as hypotheses are judged on, the Go client as many as ours, with the ablations', () => {
+test('--full: as many trials as hypotheses are judged on, the Go client as many as ours, with the ablations', () => {
   assert.equal(trialsOf('race', '--full'), 1000);
   assert.equal(trialsOf('go-race', '--full'), 1000);
   assert.equal(trialsOf('chromium-first', '--full'), 30);
@@ -42,18 +42,18 @@ test('--full: as many as hypotheses are judged on, the Go client as many as ours
   );
 });
 
-test('--trials is for everyone', () => {
+test('--trials applies to all clients', () => {
   for (const name of ['race', 'go-race', 'firefox-second']) assert.equal(trialsOf(name, '--trials', '7'), 7);
 });
 
-test('cells and clients can be chosen, and stand in the order of the tables', () => {
+test('cells and clients can be selected, and keep the order of the tables', () => {
   const { cells } = parse('--cells', 'loss-10,delay-50');
   assert.deepEqual(
     cells,
     CELLS.filter(({ id }) => ['delay-50', 'loss-10'].includes(id)),
   );
   assert.deepEqual(namesOf('--only', 'go-race, race'), ['race', 'go-race']);
-  // Named is asked for.
+  // An ablation that is named is included.
   assert.deepEqual(namesOf('--only', 'race-classical'), ['race-classical']);
   assert.ok(parse('--no-browsers').choices.every(({ kind }) => kind !== 'browser'));
 });
@@ -72,14 +72,14 @@ const MISTAKES: readonly (readonly [args: readonly string[], message: RegExp])[]
   [['extra'], /extra/],
 ];
 for (const [args, message] of MISTAKES)
-  test(`a mistake is named: ${args.join(' ')}`, () => {
+  test(`an error names the mistake: ${args.join(' ')}`, () => {
     assert.throws(
       () => parse(...args),
       (error) => error instanceof BadUsage && message.test(error.message),
     );
   });
 
-test('names are fit for the command line and stand once', () => {
+test('names are usable on the command line and unique', () => {
   const names = CLIENTS.map(({ name }) => name);
   assert.equal(new Set(names).size, names.length);
   for (const name of names) assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)*$/);

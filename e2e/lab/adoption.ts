@@ -1,5 +1,5 @@
-// Which protocol a race ends with and how soon there is a connection, over P2's delays and losses: ours beside peers and
-// browsers.
+// Measures which protocol a race adopts and how soon there is a connection, over P2's delays and losses, for our
+// client, peers and browsers.
 import { beginStep, formatDuration, heading, say } from '../run/display.ts';
 import {
   ADOPTION,
@@ -39,7 +39,7 @@ const USAGE = `usage: npm run lab -- adoption [OPTION...]
 interface AdoptionOptions {
   readonly full: boolean;
   readonly trials: Readonly<Record<ClientKind, number>>;
-  /** Of that one client in each cell. */
+  /** Per cell. */
   readonly trialsOf: (choice: ClientChoice) => number;
   readonly cells: readonly Cell[];
   readonly choices: readonly ClientChoice[];
@@ -97,11 +97,11 @@ export function parseOptions(args: readonly string[], all: readonly ClientChoice
   };
 }
 
-/** Trials in a turn; a browser's cold start makes its trials long. */
+/** Trials per turn; a browser's cold start makes its trials long. */
 const BATCH = { ours: 10, peer: 10, browser: 2 } as const;
 
 interface RunOptions extends AdoptionOptions {
-  /** Whether to measure first how exact the link is; seconds. */
+  /** Whether to measure the accuracy of the link first, which takes seconds. */
   readonly checksLink: boolean;
 }
 
@@ -190,7 +190,7 @@ async function measureOn(
   return made === asked;
 }
 
-/** Measures what the options ask for and the journal does not have yet. */
+/** Measures what the options select and the journal does not contain yet. */
 export function adoption(options: RunOptions): Experiment<AdoptionPlan, AdoptionFindings, Line, Clients> {
   const { seed, fresh, choices } = options;
   return {

@@ -1,33 +1,35 @@
-// A client under test: a way to make cold connections to one origin over the testbed's link, one after the other, all with
-// the same interface, and the trial that each connection gives, checked where it enters.
+// The interface of a client under test, which makes cold connections to one origin over the testbed's link, one after
+// the other, and the trial that each connection yields, validated where it enters.
 import { trialSchema } from '@photofinish/shared/race/outcome';
 import { knownProtocolSchema } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';
 import type { ServedTestbed } from './testbed.ts';
 
-/** What the papers' procedure gives a connection before it has failed; a failed trial enters every mean as this. */
+/**
+ * The papers' procedure allows a connection this long before it has failed; a failed trial enters every mean as this.
+ */
 export const DEADLINE_MS = 30_000;
 
 const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
 
 /** Times are milliseconds from the start of the trial. */
 export const labTrialSchema = v.object({
-  /** What the client went on to use; null: nothing, it failed. */
+  /** The protocol that the client continued with; null if it failed. */
   adopted: v.nullable(knownProtocolSchema),
-  /** The first secure handshake of a connection that was used; null where it failed, or the client does not tell. */
+  /** The first secure handshake of a connection that was used; null if it failed, or the client does not report it. */
   establishedMs: v.nullable(ms),
-  /** The first byte of the answer; null where there was none, or the client does not tell. */
+  /** The first byte of the response; null if there was none, or the client does not report it. */
   firstByteMs: v.nullable(ms),
   /** Why it failed, in the client's own words. */
   error: v.optional(v.string()),
-  /** QUIC datagrams sent until the trial ended, where the client tells. */
+  /** QUIC datagrams sent until the trial ended, if the client reports them. */
   datagramsSent: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
-  /** Our own client's whole record, kept for trials that did not adopt HTTP/3. */
+  /** Our own client's complete record, kept for trials that did not adopt HTTP/3. */
   trace: v.optional(trialSchema),
 });
 export type LabTrial = v.InferOutput<typeof labTrialSchema>;
 
-/** What a peer prints: one JSON array. Throws a ValiError for anything else. */
+/** Parses a peer's output, a JSON array. Throws a ValiError for anything else. */
 export function parseTrials(json: string): LabTrial[] {
   return v.parse(v.array(labTrialSchema), JSON.parse(json));
 }
@@ -35,9 +37,9 @@ export function parseTrials(json: string): LabTrial[] {
 type TimeKey = 'establishedMs' | 'firstByteMs';
 
 /**
- * The times of all trials, a failed one as 30,000 ms. An answer that never came, though others of this client did, is a
- * failure too. Left out are connections that were used without the client telling when they were established: with a
- * client that never tells a time the result is empty.
+ * The times of all trials, a failed one as 30,000 ms. A missing response is a failure too, if other trials of this
+ * client have one. Connections used without a reported establishment time are left out: for a client that never reports
+ * times the result is empty.
  */
 export function timesOf(trials: readonly LabTrial[], key: TimeKey): number[] {
   const succeeded = trials.filter(({ adopted }) => adopted !== null);
@@ -52,24 +54,24 @@ export function timesOf(trials: readonly LabTrial[], key: TimeKey): number[] {
 export type ClientKind = 'ours' | 'peer' | 'browser';
 
 export interface Client {
-  /** In results and on the command line: small letters, digits and hyphens. */
+  /** Used in results and on the command line: lower-case letters, digits and hyphens. */
   readonly name: string;
-  /** In tables. */
+  /** Used in tables. */
   readonly title: string;
   readonly kind: ClientKind;
-  /** Of what it is made of, by name. */
+  /** Versions of its components, by name. */
   readonly versions: Readonly<Record<string, string>>;
   /**
-   * Before a cell, its link being in place already: forgets the last cell, and learns what a known host has taught. None
-   * of it counts.
+   * Runs before a cell, with the link already set: forgets the previous cell, and learns what a client that knows the
+   * host has learnt. Not part of the results.
    */
   prepare?(): Promise<void>;
-  /** Makes that many cold connections one after the other; each gives a trial, whatever became of it. */
+  /** Makes `trials` cold connections one after the other; each yields a trial, whatever its outcome. */
   run(trials: number): Promise<LabTrial[]>;
   close(): Promise<void>;
 }
 
-/** One that cannot be had here; the tables name it. */
+/** A client that is unavailable here; the tables name it. */
 export interface Absent {
   readonly name: string;
   readonly title: string;

@@ -1,5 +1,5 @@
-// What racing costs a server in processor time and memory, and what a cache takes away: P1's three test cases over HTTP/2
-// and HTTP/3, driven by our own client.
+// Measures what racing costs a server in processor time and memory, and how much a cache saves: P1's three test cases
+// over HTTP/2 and HTTP/3, with our own client as load generator.
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { beginStep, formatDuration, heading, say } from '../run/display.ts';
 import {
@@ -51,14 +51,14 @@ const USAGE = `usage: npm run lab -- cost [OPTION...]
   --fresh           measure anew instead of going on where the last run stopped`;
 
 interface CostOptions {
-  /** Of each cell. */
+  /** Per cell. */
   readonly seconds: number;
   readonly extent: Extent;
   readonly servers: readonly ServerName[];
   readonly objects: readonly ObjectBytes[];
-  /** Ascending; null: found by trying. */
+  /** Ascending; null: determined by trial. */
   readonly loads: readonly number[] | null;
-  /** Parts of the names of cells; null: all. */
+  /** Substrings of cell names; null: all. */
   readonly cells: readonly string[] | null;
   readonly seed: number;
   readonly fresh: boolean;
@@ -105,7 +105,7 @@ export function parseOptions(args: readonly string[]): CostOptions {
   };
 }
 
-/** The cells of a run of these loads. */
+/** The cells of a run with these loads. */
 function cellsOfRun(plan: CostPlan, loads: Loads): Cell[] {
   const { servers, objects, extent, cells: wanted } = plan;
   const driven = Object.fromEntries(loads.map((each) => [each.server, each.driven]));
@@ -177,7 +177,7 @@ async function measureAll(
   return failed === 0;
 }
 
-/** Measures every segment of the cells that were asked for; the run is complete with loads that were not driven, too. */
+/** Measures every segment of the selected cells; the run is complete even if some loads could not be driven. */
 function cost(options: CostOptions): Experiment<CostPlan, CostFindings, SegmentRecord, Testbed> {
   const { seed, fresh } = options;
   const plan = planOf(options);

@@ -1,5 +1,5 @@
-// What every experiment fills in, and how all of them run: they read their command line, open a testbed, go on with their
-// record or begin anew, measure, and say how the record becomes tables.
+// The common procedure of all experiments: they parse their command line, open a testbed, resume their record or start
+// a new one, measure, and name the command that turns the record into tables.
 import { availableParallelism, loadavg } from 'node:os';
 import { join, relative } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
@@ -8,13 +8,13 @@ import { formatElapsed, say } from '../run/display.ts';
 import { SCRATCH, TOP } from '../scratch.ts';
 import { identify, type Journal, openJournal, type RecordSchema, readJournal } from './journal.ts';
 
-/** A mistake on the command line; its message says which. */
+/** A usage error; its message describes it. */
 export class BadUsage extends Error {}
 
-/** The link takes 32 bits, and a resumed run counts on from here. */
+/** The link takes 32 bits, and a resumed run counts up from here. */
 export const GREATEST_SEED = 2 ** 31;
 
-/** Reads the options by name. Throws BadUsage for words that are none. */
+/** Parses the options by name. Throws BadUsage for unknown arguments. */
 export function readOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
   args: readonly string[],
   options: Options,
@@ -26,7 +26,7 @@ export function readOptions<const Options extends NonNullable<ParseArgsConfig['o
   }
 }
 
-/** Throws BadUsage for anything but a whole number within the bounds. */
+/** Throws BadUsage for anything but an integer within the bounds. */
 export function wholeNumber(option: string, text: string, least: number, most: number): number {
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= least && value <= most))
@@ -34,10 +34,13 @@ export function wholeNumber(option: string, text: string, least: number, most: n
   return value;
 }
 
-/** The parts of a list with commas. */
+/** The items of a comma-separated list. */
 export const listOf = (text: string): string[] => text.split(',').map((part) => part.trim());
 
-/** Those of `all` that the list names, in the order of `all`; all without a list. Throws BadUsage for another name. */
+/**
+ * The items of `all` that the list names, in the order of `all`; all of them without a list. Throws BadUsage for an
+ * unknown name.
+ */
 export function choose<T>(
   option: string,
   list: string | undefined,
@@ -53,10 +56,10 @@ export function choose<T>(
   return all.filter((each) => wanted.includes(nameOf(each)));
 }
 
-/** By core; above it, others take processor time that the experiment needs. */
+/** Per core; above it, other processes take processor time that the experiment needs. */
 const QUIET_LOAD = 0.5;
 
-/** The load in words, and on a busy machine a line more that warns of `harm`: what comes of measuring now. */
+/** The load as text, and on a busy machine a second line with a warning: `harm` is the effect of measuring now. */
 export function loadLines(harm: string): string[] {
   const [load = 0] = loadavg();
   const cores = availableParallelism();
@@ -65,33 +68,33 @@ export function loadLines(harm: string): string[] {
   return [line, `Warning: this machine is busy${harm}. End what else is running.`];
 }
 
-/** The experiment's own folder, which may not exist yet. */
+/** The experiment's folder, which may not exist yet. */
 export function folderOf(experiment: string): string {
   return join(SCRATCH, 'lab', experiment);
 }
 
-/** Whether the laboratory can be opened here; says why it cannot. */
+/** Whether the laboratory can run here; prints the reason if it cannot. */
 export async function laboratoryOpens(): Promise<boolean> {
   const why = await networkUnavailable('tun');
   if (why !== null) say(`The laboratory cannot be opened here: ${why}`);
   return why === null;
 }
 
-/** What every experiment does in its own way; the order in which it is done is everyone's. */
+/** The steps that differ between experiments; their order is the same for all. */
 export interface Experiment<Plan extends object, Findings, Line, Setup extends Closable> {
   readonly schema: RecordSchema<Plan, Findings, Line>;
   readonly seed: number;
-  /** Whether to begin anew instead of going on. */
+  /** Whether to start a new record instead of resuming. */
   readonly fresh: boolean;
-  /** How long it takes on an idle machine, where that is known before anything is opened. */
+  /** Duration on an idle machine, if it is known before anything is opened. */
   readonly expectedMs?: number;
-  /** Opens testbed and clients, losses being drawn from that seed. */
+  /** Opens testbed and clients; losses are determined by that seed. */
   open(seed: number): Promise<Setup>;
-  /** What is to be measured, as the record says it. */
+  /** What is to be measured, as the record describes it. */
   plan(setup: Setup): Plan;
-  /** What is to be found out before the first turn. */
+  /** What must be determined before the first turn. */
   find(setup: Setup): Promise<Findings>;
-  /** Makes and records the turns that the journal does not have; whether it has all that was asked for then. */
+  /** Makes and records the turns that the journal lacks; returns whether it is then complete. */
   measure(setup: Setup, journal: Journal<Plan, Findings, Line>): Promise<boolean>;
 }
 
@@ -99,15 +102,15 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** What ends a run early, and is no fault of the program's: what was measured is kept. */
+/** Ends a run early without being a program error: what was measured is kept. */
 export class RunInterrupted extends Error {}
 
-/** Runs the experiment into the folder, or goes on with the run that is there. Rejects where no testbed can be opened. */
+/** Runs the experiment and records it in the folder, or resumes the run there. Rejects if no testbed can be opened. */
 export async function record<Plan extends object, Findings, Line, Setup extends Closable>(
   { schema, seed, fresh, ...experiment }: Experiment<Plan, Findings, Line, Setup>,
   dir: string,
 ): Promise<{ readonly journal: Journal<Plan, Findings, Line>; readonly complete: boolean }> {
-  // Losses are drawn anew by a run that goes on: the same seed again would repeat those of its beginning.
+  // A resumed run uses a new seed: the same one would repeat the losses of its beginning.
   const earlier = fresh ? null : await readJournal(dir, schema);
   const setup = await experiment.open(seed + (earlier?.turns.length ?? 0));
   try {
@@ -127,8 +130,8 @@ export async function record<Plan extends object, Findings, Line, Setup extends 
 }
 
 /**
- * Runs the experiment that the words of the command line make of it, into its own folder. The process's exit code is 1
- * for a run that is not complete.
+ * Runs the experiment described by the command line, in its own folder. The process's exit code is 1 if the run is
+ * incomplete.
  */
 export function runExperiment<Plan extends object, Findings, Line, Setup extends Closable>(
   usage: string,
@@ -146,8 +149,8 @@ export function runExperiment<Plan extends object, Findings, Line, Setup extends
 }
 
 /**
- * Gives `main` the words of the command line, and the process its exit code; for BadUsage that is 2, for RunInterrupted
- * 1. `--help` only says what the words are.
+ * Passes the command line to `main` and sets the process's exit code: 2 for BadUsage, 1 for RunInterrupted. `--help`
+ * only prints the usage.
  */
 export async function runProgram(
   usage: string,

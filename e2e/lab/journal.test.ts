@@ -1,4 +1,4 @@
-// A run goes on after anything: killed in the middle of a line, killed between turns, or changed in between.
+// A run can be resumed in any case: killed in the middle of a line, killed between turns, or changed in the meantime.
 import assert from 'node:assert/strict';
 import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -76,7 +76,7 @@ async function record(dir: string, lines: readonly Line[], identity = IDENTITY, 
 
 const trialsOf = (dir: string) => join(dir, 'trials.jsonl');
 
-test('what was written is what is read, and nothing is there before', async (context) => {
+test('what was written is read back, and nothing is there before', async (context) => {
   const dir = await folder(context);
   assert.equal(await readJournal(dir, ADOPTION), null);
   const { journal, aside } = await record(dir, LINES);
@@ -89,7 +89,7 @@ test('what was written is what is read, and nothing is there before', async (con
   assert.equal(recorded.meta.machine.versions.node, process.versions.node);
 });
 
-test('cut off at any byte, a run goes on with exactly what is missing', async (context) => {
+test('truncated at any byte, a run resumes with exactly what is missing', async (context) => {
   const dir = await folder(context);
   await record(dir, LINES);
   const whole = await readFile(trialsOf(dir));
@@ -113,7 +113,7 @@ test('cut off at any byte, a run goes on with exactly what is missing', async (c
   );
 });
 
-test('a measurement that the journal has is not made again, and one cut off between its lines is completed', async (context) => {
+test('a recorded measurement is not repeated, and one interrupted between its lines is completed', async (context) => {
   const dir = await folder(context);
   const [first, second] = LINES;
   assert.ok(first && second);
@@ -129,14 +129,14 @@ test('a measurement that the journal has is not made again, and one cut off betw
   assert.equal(ADOPTION.keyOf(CRASH), null);
 });
 
-test('a whole line that no run has written is an error that names it', async (context) => {
+test('a complete line that no run has written is an error that names it', async (context) => {
   const dir = await folder(context);
   await record(dir, LINES.slice(0, 1));
   await appendFile(trialsOf(dir), '{"kind":"turn"}\n');
   await assert.rejects(() => readJournal(dir, ADOPTION), /trials\.jsonl, line 2: /);
 });
 
-test('what another experiment has recorded is refused', async (context) => {
+test("another experiment's record is rejected", async (context) => {
   const dir = await folder(context);
   await record(dir, []);
   await assert.rejects(() => readJournal(dir, COST), /meta\.json: of adoption, not of cost/);
@@ -158,7 +158,7 @@ const CHANGES: readonly (readonly [what: string, identity: Partial<Identity<Adop
   ['build', { build: 'c'.repeat(64) }],
 ];
 for (const [what, change] of CHANGES)
-  test(`with ${what} changed it begins anew, and the earlier run is kept`, async (context) => {
+  test(`with ${what} changed a new record is started, and the earlier run is kept`, async (context) => {
     const dir = await folder(context);
     await record(dir, LINES);
     const before = await readFile(trialsOf(dir), 'utf8');
@@ -171,7 +171,7 @@ for (const [what, change] of CHANGES)
     assert.deepEqual(differences((await readJournal(dir, ADOPTION))?.meta ?? IDENTITY, changed), []);
   });
 
-test('asked to begin anew it does, and keeps every earlier run', async (context) => {
+test('on request a new record is started, and every earlier run is kept', async (context) => {
   const dir = await folder(context);
   await record(dir, LINES);
   const second = await open(dir, IDENTITY, true);
@@ -183,7 +183,7 @@ test('asked to begin anew it does, and keeps every earlier run', async (context)
   assert.equal(basename(second.aside.dir), kept.toSorted()[0]);
 });
 
-test('asked to begin anew it does so beside what cannot be read, and keeps it', async (context) => {
+test('on request a new record is started beside an unreadable one, which is kept', async (context) => {
   const dir = await folder(context);
   await writeFile(join(dir, 'meta.json'), 'what no run has written\n');
   const { aside } = await record(dir, LINES, IDENTITY, true);
@@ -191,7 +191,7 @@ test('asked to begin anew it does so beside what cannot be read, and keeps it', 
   assert.equal(await readFile(join(aside?.dir ?? '', 'meta.json'), 'utf8'), 'what no run has written\n');
 });
 
-test('what was found is looked for only where a run begins', async (context) => {
+test('findings are determined only when a run begins', async (context) => {
   const dir = await folder(context);
   await record(dir, []);
   const { journal } = await openJournal(dir, ADOPTION, {
@@ -203,7 +203,7 @@ test('what was found is looked for only where a run begins', async (context) => 
   assert.equal(journal.meta.startedAtMs, STARTED_AT_MS);
 });
 
-test('all trials of all turns are collected, with the link of each turn', async (context) => {
+test("all trials of all turns are collected, with each turn's link report", async (context) => {
   const { journal } = await record(await folder(context), LINES);
   const run = collect(journal);
   const [cell] = run.cells;
@@ -214,7 +214,7 @@ test('all trials of all turns are collected, with the link of each turn', async 
   assert.deepEqual(run.absent, ABSENT);
 });
 
-test('who broke off is named beside the trials it made before, until a later run has finished it', async (context) => {
+test('a crashed client is named with its earlier trials, until a later run has completed it', async (context) => {
   const { journal } = await open(await folder(context));
   const { meta } = journal;
   const [first] = LINES.filter(({ client }) => client === 'race');

@@ -1,5 +1,5 @@
-// What an experiment records: `meta.json` says once what was asked for, of what and on which machine; `trials.jsonl` grows
-// by a line as soon as a turn is over, so that a run that was ended by anything goes on where it stopped.
+// An experiment's record: `meta.json` describes the request, the software and the machine once; `trials.jsonl` gets a
+// line as soon as a turn is over, so that a run can be resumed after any interruption.
 import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const TRIALS = 'trials.jsonl';
 
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-/** What the link tells of itself, of one direction and of both. */
+/** The link's statistics, for one direction and for both. */
 export const directionReportSchema = v.object({
   delivered: count,
   lost: count,
@@ -27,16 +27,16 @@ export const directionReportSchema = v.object({
 });
 export const linkReportSchema = v.object({ up: directionReportSchema, down: directionReportSchema });
 
-/** What one experiment's files hold. */
+/** The contents of one experiment's files. */
 export interface RecordSchema<Plan, Findings, Line> {
   readonly experiment: string;
-  /** What was asked for; turns belong to one run only if all of it is the same. */
+  /** What was requested; turns belong to one run only if all of this is equal. */
   readonly asked: v.GenericSchema<unknown, Plan>;
-  /** What was found before the first turn, and is kept when a run goes on. */
+  /** What was determined before the first turn; kept when a run resumes. */
   readonly found: v.GenericSchema<unknown, Findings>;
   /** A line of `trials.jsonl`. */
   readonly turn: v.GenericSchema<unknown, Line>;
-  /** Names the measurement that gave the line; null: none that is over, so that a run which goes on makes it again. */
+  /** Identifies the measurement that produced the line; null if it is incomplete, so that a resumed run repeats it. */
   keyOf(line: Line): string | null;
 }
 
@@ -54,13 +54,13 @@ const metaSchema = v.object({
   startedAtMs: v.number(),
   machine: machineSchema,
   seed: count,
-  /** Of the checkout, with `-dirty` where files differ from it; null outside of one. */
+  /** Of the checkout, with `-dirty` if files are modified; null outside a checkout. */
   commit: v.nullable(v.string()),
-  /** Digest of what was built of ours. */
+  /** Digest of our build output. */
   build: v.string(),
 });
 
-/** What must be the same for turns to belong to one run. */
+/** What must be equal for turns to belong to one run. */
 export interface Identity<Plan> extends Pick<v.InferOutput<typeof metaSchema>, 'seed' | 'commit' | 'build'> {
   readonly asked: Plan;
 }
@@ -76,22 +76,22 @@ export interface ExperimentRecord<Plan, Findings, Line> {
 }
 
 export interface Journal<Plan, Findings, Line> extends ExperimentRecord<Plan, Findings, Line> {
-  /** Resolves once the turn is in the file. */
+  /** Resolves once the turn has been written to the file. */
   append(turn: Line): Promise<void>;
-  /** Whether it has what the measurement of that key gave. */
+  /** Whether it contains the measurement with that key. */
   has(key: string): boolean;
-  /** Records what the measurement of that key gives, which is not made again where the journal has it. */
+  /** Runs and records the measurement with that key, unless the journal already contains it. */
   once(key: string, measure: () => Promise<Line | readonly Line[]>): Promise<void>;
 }
 
-/** The identity of a run of this checkout, as it is built. */
+/** The identity of a run with this checkout's current build. */
 export async function identify<Plan>(seed: number, asked: Plan): Promise<Identity<Plan>> {
   const describe = ['-C', TOP, 'describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'];
   const said = await runCommand('git', describe).catch(() => null);
   return { seed, commit: said?.code === 0 ? said.stdout.trim() : null, build: await digestOfBuild(), asked };
 }
 
-/** What was being written when a run was killed has no line's end, and does not count. */
+/** A line being written when a run was killed lacks its newline, and does not count. */
 const wholeLines = (text: string) => text.slice(0, text.lastIndexOf('\n') + 1);
 
 function parse<T>(schema: v.GenericSchema<unknown, T>, text: string, where: string): T {
@@ -102,7 +102,7 @@ function parse<T>(schema: v.GenericSchema<unknown, T>, text: string, where: stri
   }
 }
 
-/** Null where nothing has been recorded. Throws, naming file and line, for what no run of ours has written. */
+/** Null if nothing has been recorded. Throws an error with file and line for content that no run has written. */
 export async function readJournal<Plan, Findings, Line>(
   dir: string,
   schema: RecordSchema<Plan, Findings, Line>,
@@ -126,7 +126,7 @@ export async function readJournal<Plan, Findings, Line>(
   };
 }
 
-/** What tells two runs apart, by name; empty: nothing does. */
+/** The names of the properties in which two runs differ; empty if they are the same. */
 export function differences<Plan extends object>(a: Identity<Plan>, b: Identity<Plan>): string[] {
   const flat = ({ seed, commit, build, asked }: Identity<Plan>) => ({ seed, commit, build, ...asked });
   const [one, other] = [flat(a) as Record<string, unknown>, flat(b) as Record<string, unknown>];
@@ -134,7 +134,7 @@ export function differences<Plan extends object>(a: Identity<Plan>, b: Identity<
   return [...names].filter((name) => !isDeepStrictEqual(one[name], other[name]));
 }
 
-/** Moves both files to a folder of their own, named after a time, without taking the place of another. */
+/** Moves both files to a new folder named after a time, without overwriting another. */
 async function setAside(dir: string, startedAtMs: number): Promise<string> {
   const stamp = new Date(startedAtMs).toISOString().replaceAll(/[:.]/g, '-');
   const name = (nth: number) => join(dir, nth === 1 ? stamp : `${stamp}-${nth}`);
@@ -148,22 +148,22 @@ async function setAside(dir: string, startedAtMs: number): Promise<string> {
 
 export interface OpenJournal<Plan, Findings, Line> {
   readonly journal: Journal<Plan, Findings, Line>;
-  /** Where an earlier run is now that could not be continued, and why it could not. */
+  /** Where an earlier run that could not be resumed was moved, and why. */
   readonly aside: { readonly dir: string; readonly because: string } | null;
 }
 
 export interface JournalOptions<Plan, Findings> {
   readonly identity: Identity<Plan>;
   readonly startedAtMs: number;
-  /** Whether to begin anew whatever is there. */
+  /** Whether to start a new record in any case. */
   readonly fresh: boolean;
-  /** Asked only where a run begins. */
+  /** Called only when a run begins. */
   find(): Promise<Findings>;
 }
 
 /**
- * Opens the journal of that run: goes on with the one that is there if it is of the same run, else begins anew and sets
- * that one aside. Throws as `readJournal` does, unless it is to begin anew anyway.
+ * Opens the journal for that run: resumes the existing one if it belongs to the same run, otherwise moves it aside and
+ * starts a new one. Throws as `readJournal` does, unless `fresh` is set.
  */
 export async function openJournal<Plan extends object, Findings, Line>(
   dir: string,
@@ -191,7 +191,7 @@ export async function openJournal<Plan extends object, Findings, Line>(
       has: (key) => keys.has(key),
       async once(key, measure) {
         if (keys.has(key)) return;
-        // One that was interrupted between its lines gives the first of them again.
+        // One that was interrupted between its lines produces the first of them again.
         const lines = [await measure()].flat() as readonly Line[];
         for (const line of lines) if (!keyed([line]).some((each) => keys.has(each))) await append(line);
       },
@@ -217,7 +217,7 @@ export async function openJournal<Plan extends object, Findings, Line>(
     ? { dir: await setAside(dir, earlier?.meta.startedAtMs ?? startedAtMs), because }
     : null;
   await writeFile(trials, '');
-  // Under its own name only once it is whole.
+  // Renamed only once it is complete.
   await writeFile(join(dir, `${META}.part`), `${JSON.stringify(meta, null, 1)}\n`);
   await rename(join(dir, `${META}.part`), join(dir, META));
   return { journal: journal({ meta, turns: [] }), aside };

@@ -1,5 +1,5 @@
-// How exact the emulated link is: delay, loss and rate asked and got, round trips as programs see them, and what it
-// takes of the machine.
+// The accuracy of the emulated link: configured and measured delay, loss and rate, round trips as programs see them,
+// and its processor use.
 import { startEcho } from '../network/echo.ts';
 import { netemUnavailable } from '../network/netem.ts';
 import { openNetwork } from '../network/open.ts';
@@ -36,7 +36,7 @@ const EXPECTED_MS = 90_000;
 
 type LinkJournal = Journal<object, LinkFindings, Line>;
 
-/** A step of those measurements, `key` naming what each gives. */
+/** One step of the measurements; `key` identifies each result. */
 async function measureStep<T>(
   journal: LinkJournal,
   title: string,
@@ -99,7 +99,7 @@ async function measure(
     { title: 'round trips', over: network, delaysMs: DELAYS_MS },
   ]) {
     const echo = await startEcho(over.peers.server);
-    // TCP's is the last of both to be recorded.
+    // TCP's is the last of the two to be recorded.
     const key = (delayMs: number) => `round-trip TCP connect ${over === cable} ${2 * delayMs}`;
     await measureStep(journal, title, delaysMs, key, (delayMs) =>
       measureRoundTrips(over, echo, delayMs, ROUND_TRIPS),

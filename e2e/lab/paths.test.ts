@@ -1,4 +1,4 @@
-// Which scenarios a run measures, how often, and when it is too little to judge.
+// Which scenarios a run measures, how often, and when that is too little to judge.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -25,35 +25,35 @@ describe('the plan', () => {
     assert.deepEqual(names('--rows', 'dead,black-hole'), ['black-hole', 'dead']);
   });
 
-  test('refuses what it does not know', () => {
+  test('rejects unknown arguments', () => {
     assert.throws(() => names('--rows', 'black-hole,grey-hole'), /does not know "grey-hole"/);
     assert.throws(() => names('--row', 'dead'), /--row/);
     for (const bad of ['0', '-1', '1.5', 'ten', '100001', ''])
       assert.throws(() => trials(`--trials=${bad}`), /from 1 to 100000/);
   });
 
-  test('makes as many trials as asked for, or as each scenario needs', () => {
+  test('makes as many trials as requested, or as each scenario needs', () => {
     assert.deepEqual(trials(), [20, 30, 5]);
     assert.deepEqual(trials('--full'), [200, 300, 50]);
     assert.deepEqual(trials('--full', '--trials', '25'), [25, 25, 25]);
   });
 
-  test('judges no scenario on fewer trials than it usually makes', () => {
+  test('judges no scenario on fewer trials than its default', () => {
     const tooFew = parseOptions(['--trials', '20'], SCENARIOS).scenarios.map((planned) => planned.tooFew);
     assert.deepEqual(tooFew, [undefined, '20 of 30 trials', undefined]);
   });
 
-  test('says how long it takes', () => {
+  test('states its duration', () => {
     assert.equal(expectedMs(parseOptions([], SCENARIOS)), 3 * 1000 + 55 * 100);
   });
 
-  test('lists every scenario for whoever asks wrongly', () => {
+  test('lists every scenario in the error for an unknown one', () => {
     for (const { name } of SCENARIOS)
       assert.match(usage(SCENARIOS), new RegExp(`^ {2}${name} +title of ${name}$`, 'm'));
   });
 });
 
-test('batches make all trials, none is empty or too large, and they are nearly equal', () => {
+test('batches cover all trials, none is empty or too large, and they are nearly equal', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2000 }), fc.integer({ min: 1, max: 50 }), (count, most) => {
       const sizes = batches(count, most);

@@ -1,5 +1,5 @@
-// What a race costs where it matters most, on broken and lossy paths: UDP lost, refused, known to be lost, everything
-// dead, first flights lost, servers of one protocol, and what the answers to all that cost in packets.
+// Measures races on broken and lossy paths: UDP dropped, refused or known to be broken, everything blocked, first
+// flights lost, servers with a single protocol, and the number of packets that handling all this costs.
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { beginStep } from '../run/display.ts';
 import { type Absent, type Client, isAbsent, type Opener } from './client.ts';
@@ -22,7 +22,7 @@ import { openServedTestbed, type ServedTestbed } from './testbed.ts';
 interface PlannedScenario {
   readonly scenario: Scenario;
   readonly trials: number;
-  /** Why its hypotheses cannot be judged; undefined: they can. */
+  /** Why its hypotheses cannot be judged; undefined if they can. */
   readonly tooFew: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export function usage(scenarios: readonly Scenario[]): string {
   ].join('\n');
 }
 
-/** Reads the words. Throws BadUsage for the first mistake. */
+/** Parses the arguments. Throws BadUsage for the first mistake. */
 export function parseOptions(args: readonly string[], all: readonly Scenario[]): PathsOptions {
   const { full, fresh, ...values } = readOptions(args, OPTIONS);
   const asked = values.trials === undefined ? null : wholeNumber('trials', values.trials, 1, MOST_TRIALS);
@@ -65,7 +65,7 @@ export function parseOptions(args: readonly string[], all: readonly Scenario[]):
   return { scenarios, full, fresh };
 }
 
-/** About how long that takes, milliseconds. */
+/** The approximate duration, milliseconds. */
 export function expectedMs({ scenarios }: Pick<PathsOptions, 'scenarios'>): number {
   return scenarios.reduce(
     (sum, { scenario: { fixedMs, trialMs }, trials }) => sum + fixedMs + trials * trialMs,
@@ -75,14 +75,14 @@ export function expectedMs({ scenarios }: Pick<PathsOptions, 'scenarios'>): numb
 
 type PathsJournal = Journal<PathsPlan, object, Line>;
 
-/** On a testbed; what it closes is its clients. */
+/** A session on a testbed; closing it closes its clients. */
 class PathsSession implements Session {
   readonly testbed: ServedTestbed;
   readonly command;
   readonly random = seededRandom(SEED);
   readonly #journal: PathsJournal;
   readonly #opened = new Map<Opener, Client | Absent>();
-  /** Who is told of progress from now on. */
+  /** Receives progress messages from now on. */
   progress = (_text: string): void => {};
 
   constructor(testbed: ServedTestbed, journal: PathsJournal) {
@@ -105,7 +105,7 @@ class PathsSession implements Session {
       return { kind: 'turn', ...where, ...client, endedAtMs: Date.now(), trials };
     });
 
-  /** Records whoever was asked for until now. */
+  /** Records the clients used so far. */
   async recordClients(): Promise<void> {
     const all = [...this.#opened.values()];
     const caddy = { Caddy: this.testbed.caddy.version };
@@ -134,7 +134,7 @@ const SCENARIOS: readonly Scenario[] = [
   interoperability,
   packets,
 ];
-/** Decides losses and the order of turns. */
+/** Determines losses and the order of turns. */
 const SEED = 1;
 
 async function measure(

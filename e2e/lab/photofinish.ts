@@ -1,4 +1,4 @@
-// Our command line: as it is built, and on the testbed's client, where it races Caddy.
+// Our command line as built, and on the testbed's client, where it races Caddy.
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -9,11 +9,11 @@ import { TOP } from '../scratch.ts';
 import type { ServedTestbed } from './testbed.ts';
 
 export const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
-/** What the command line is built to: its modules and the QUIC addon. */
+/** The build output of the command line: its modules and the QUIC addon. */
 const BUILT = join(TOP, 'native-host', 'dist');
 const PROGRAM = /\.(?:js|cjs|node)$/;
 
-/** SHA-256 over the programs of the command line as they are built, hexadecimal. */
+/** SHA-256 of the command line's build output, hexadecimal. */
 export async function digestOfBuild(): Promise<string> {
   const hash = createHash('sha256');
   const names = (await readdir(BUILT)).filter((name) => PROGRAM.test(name)).sort();
@@ -22,13 +22,15 @@ export async function digestOfBuild(): Promise<string> {
 }
 
 export interface CommandLine {
-  /** Races Caddy with these options; the record. Rejects where there is none. */
+  /** Races Caddy with these options; returns the record. Rejects if there is none. */
   race(...options: string[]): Promise<OriginRace>;
-  /** The same, but not waited for. */
+  /** The same, without waiting for it. */
   start(...options: string[]): ChildProcessWithoutNullStreams;
 }
 
-/** The record in what `photofinish race --json` printed. Throws where there is none, or it could not be raced at all. */
+/**
+ * The record in the output of `photofinish race --json`. Throws if there is none, or if it could not be raced at all.
+ */
 export function recordIn(json: string): OriginRace {
   const [race] = v.parse(raceDocumentSchema, JSON.parse(json)).races;
   if (race === undefined || race.error !== undefined) throw new Error(race?.error?.message ?? 'no race');

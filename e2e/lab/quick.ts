@@ -1,5 +1,5 @@
-// Whether the laboratory works: a few trials on two links, ours beside the paper's code, with bounds on adoption and
-// losses that chance passes less than once in a million, and on times.
+// The laboratory's smoke test: a few trials on two links, our client and the paper's code, with bounds on adoption and
+// losses that chance exceeds less than once in a million, and on times.
 import { rm } from 'node:fs/promises';
 import { heading, say } from '../run/display.ts';
 import { type AdoptionResult, collect } from './adoption/adoption-record.ts';
@@ -16,14 +16,14 @@ import { CELLS } from './adoption/turn-plan.ts';
 import { adoption } from './adoption.ts';
 import { folderOf, laboratoryOpens, readOptions, record, runProgram } from './experiment.ts';
 
-/** What it measured is left here. */
+/** The folder of its record. */
 export const QUICK_DIR = folderOf('quick');
 const [LOSSLESS, LOSSY] = ['delay-50', 'loss-10'];
 const RACES = ['race', 'race-known', 'go-race'];
 const ALL = [...RACES, 'alt-svc'];
-/** Enough that a race which loses HTTP/3 to every lost packet is told from an honest one. */
+/** Enough to distinguish a race that loses HTTP/3 to every lost packet from a correct one. */
 const TRIALS = 20;
-/** Its trials take a round trip to old HTTP more, and without loss are all alike. */
+/** Its trials take an additional round trip over old HTTP, and without loss are all alike. */
 const ALT_SVC_TRIALS = 10;
 
 function expectations(run: AdoptionResult): Expectation[] {
@@ -35,7 +35,7 @@ function expectations(run: AdoptionResult): Expectation[] {
     ...[lossless, lossy].map(linkLoses),
     ...ALL.flatMap((name) => [neverFails(lossless, name), adopts(lossless, name)]),
     ...RACES.map((name) => takesRoundTrips(lossless, name, 1)),
-    // Old HTTP's: TCP's and then TLS's.
+    // Old HTTP's: TCP's, then TLS's.
     takesRoundTrips(lossless, 'alt-svc', 2),
     ...RACES.map((name) => adopts(lossy, name)),
   ];

@@ -1,5 +1,5 @@
-// Tables, intervals, plots and hypotheses of what an experiment has recorded. On the terminal, and as a page, as JSON and
-// as CSV beside the record.
+// Tables, intervals, plots and hypotheses of a recorded experiment: on the terminal, and as HTML, JSON and CSV beside
+// the record.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';

@@ -1,5 +1,5 @@
-// Where the laboratory measures: a client and a server joined by the link with delay and loss, and on it the servers that
-// an experiment asks for, each with everything at its defaults.
+// The laboratory's testbed: a client and a server joined by the link with delay and loss, and the servers that an
+// experiment needs, each with default settings.
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Namespace } from '../network/namespace.ts';
 import { openNetwork, type Peer } from '../network/open.ts';
@@ -7,11 +7,17 @@ import { type CaddyOptions, type RunningCaddy, startCaddy } from '../origins/cad
 import { type OriginSettings, type RunningOrigin, startOrigins } from '../origins/start.ts';
 import { childrenNamed } from '../proc.ts';
 
-/** Linux's PM QoS interface: while it is open, no idle state is entered that takes longer to leave than what was written. */
+/**
+ * Linux's PM QoS interface: while it is open, processors enter no idle state with a longer exit latency than the value
+ * written.
+ */
 const LATENCY = '/dev/cpu_dma_latency';
 const MICROSECONDS = new Int32Array([0]);
 
-/** Holds the processors awake until the function that it gives is called; null where this process may not. */
+/**
+ * Keeps the processors out of deep idle states until the returned function is called; null if this process may not do
+ * that.
+ */
 function keepAwake(): (() => void) | null {
   try {
     const file = openSync(LATENCY, 'r+');
@@ -24,28 +30,28 @@ function keepAwake(): (() => void) | null {
 
 const CADDY_HOST = 'caddy.test';
 const OWN_HOST = 'own.test';
-/** The one that browsers assume; the other server has a port of its own. */
+/** The default port of browsers; the other server has its own port. */
 export const CADDY_PORT = 443;
 const OWN_PORT = 8443;
 
 export interface Testbed {
   readonly client: Namespace;
-  /** The far end, whose link is changed by `server.shape`. */
+  /** The far end; `server.shape` changes its link. */
   readonly server: Peer;
-  /** Of the processes that are the link. */
+  /** Process ids of the link. */
   readonly linkPids: readonly number[];
-  /** The throw-away CA, PEM. */
+  /** The temporary CA, PEM. */
   readonly caPath: string;
   /** Base64 SHA-256 digests of the servers' public keys, for Chromium. */
   readonly spki: readonly string[];
-  /** Starts Caddy at the far end for those hosts, which the testbed was opened with, the first of them its own. */
+  /** Starts Caddy at the far end for those hosts, for which the testbed must have been opened; the first is its own. */
   startCaddy(hosts: readonly [string, ...string[]], bodyBytes?: number): Promise<RunningCaddy>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a testbed with a certificate for each host and our origins running at its far end, by name; where that cannot be
- * done it rejects, so ask `networkUnavailable('tun')` first.
+ * Opens a testbed with a certificate for each host and our origins running at its far end, by name; rejects if that is
+ * impossible, so check `networkUnavailable('tun')` first.
  */
 export async function openTestbed<Name extends string = never>(
   seed: number,
@@ -106,14 +112,14 @@ export interface Target extends RunningOrigin {
 
 /** A testbed on which both servers run all the time. */
 export interface ServedTestbed extends Testbed {
-  /** Quiet as Caddy is by default; advertises HTTP/3 by Alt-Svc. */
+  /** With Caddy's default log settings; advertises HTTP/3 by Alt-Svc. */
   readonly caddy: Target & Pick<RunningCaddy, 'pid' | 'version'>;
   readonly own: Target;
-  /** Whether the processors are kept from sleeping while it is open. */
+  /** Whether the processors are kept out of deep idle states while it is open. */
   readonly awake: boolean;
 }
 
-/** As `openTestbed`. */
+/** Like `openTestbed`. */
 export async function openServedTestbed(seed = 1): Promise<ServedTestbed> {
   const own: OriginSettings = { host: OWN_HOST, address: '::', port: OWN_PORT, h3: true, altSvc: 'auto' };
   const testbed = await openTestbed(seed, [CADDY_HOST], { own });

@@ -1,5 +1,5 @@
-// What `adoption` records, a line for each turn of a client with its trials and what the link did meanwhile, and what such
-// a record comes to, be it complete or not.
+// The record of `adoption`, with one line for each turn of a client: its trials and the link's report; and the summary
+// of a complete or partial record.
 import * as v from 'valibot';
 import type { LinkReport } from '../../network/shape.ts';
 import { type Absent, type LabTrial, labTrialSchema } from '../client.ts';
@@ -16,7 +16,7 @@ const kindSchema = v.picklist(['ours', 'peer', 'browser']);
 
 const askedSchema = v.object({
   full: v.boolean(),
-  /** Of each kind of client, where nothing else is said of one. */
+  /** By kind of client, unless specified for a client. */
   trials: v.object({ ours: count, peer: count, browser: count }),
   scenarios: v.array(v.object({ id: v.string(), delayMs: v.number(), loss: v.number() })),
   clients: v.array(
@@ -26,7 +26,7 @@ const askedSchema = v.object({
       kind: kindSchema,
       versions: v.record(v.string(), v.string()),
       trials: count,
-      /** Trials in one turn. */
+      /** Trials per turn. */
       batch: count,
     }),
   ),
@@ -43,7 +43,7 @@ const turnSchema = v.object({
   kind: v.literal('turn'),
   scenario: v.string(),
   client: v.string(),
-  /** Counts this client's turns in the scenario from 0. */
+  /** Numbers this client's turns in the scenario from 0. */
   turn: count,
   endedAtMs: v.number(),
   trials: v.array(labTrialSchema),
@@ -51,7 +51,7 @@ const turnSchema = v.object({
 });
 type Turn = v.InferOutput<typeof turnSchema>;
 
-/** The client broke off in this scenario; a later run tries it again. */
+/** The client crashed in this scenario; a later run tries it again. */
 const crashSchema = v.object({
   kind: v.literal('crash'),
   scenario: v.string(),
@@ -73,14 +73,14 @@ export const ADOPTION: RecordSchema<AdoptionPlan, AdoptionFindings, Line> = {
 export type AdoptionJournal = Journal<AdoptionPlan, AdoptionFindings, Line>;
 type AdoptionRecord = ExperimentRecord<AdoptionPlan, AdoptionFindings, Line>;
 
-/** What a run has measured in one cell: every single trial, and how the link behaved meanwhile. */
+/** The results of one cell: every single trial, and the link's reports. */
 export interface CellResult {
   readonly cell: Cell;
-  /** By client's name; clients that have not been measured here are left out. */
+  /** By client name; clients not measured here are absent. */
   readonly trials: Readonly<Record<string, readonly LabTrial[]>>;
-  /** One for each turn of a client, in the order of the turns. */
+  /** One for each turn of a client, in turn order. */
   readonly link: readonly { readonly client: string; readonly report: LinkReport }[];
-  /** Clients that broke off here, with their words: of their trials there are those of the turns before. */
+  /** Clients that crashed here, with their error; their trials are those of earlier turns. */
   readonly crashed?: Readonly<Record<string, string>>;
 }
 
@@ -109,7 +109,7 @@ function cellResult({ meta, turns: lines }: AdoptionRecord, cell: Cell): CellRes
   };
 }
 
-/** How many of the trials that the run asks for are in its cells. */
+/** How many of the requested trials are in the run's cells. */
 export function progress(recorded: AdoptionRecord): { readonly made: number; readonly asked: number } {
   const { clients, scenarios } = recorded.meta.asked;
   const perCell = clients.reduce((sum, { trials }) => sum + trials, 0);
@@ -119,7 +119,7 @@ export function progress(recorded: AdoptionRecord): { readonly made: number; rea
   return { made, asked: perCell * scenarios.length };
 }
 
-/** What the expectations of `quick` are held against. */
+/** The input for the expectations of `quick`. */
 export function collect(recorded: AdoptionRecord): AdoptionResult {
   const { asked, found } = recorded.meta;
   return {

@@ -1,4 +1,4 @@
-// Everyone whom `adoption` can measure, in the order of the tables: ours, with each idea also taken away, and the others.
+// All clients that `adoption` can measure, in the order of the tables: ours, its ablations, and the others.
 import type { ClientKind, Opener } from '../client.ts';
 import { chromiumFirst, chromiumSecond, firefoxFirst, firefoxSecond } from '../clients/cold-browsers.ts';
 import { type OursOptions, ours } from '../clients/ours.ts';
@@ -7,14 +7,14 @@ import { curl, goAltSvc, goRace, quinn, undici } from '../clients/peers.ts';
 export interface ClientChoice {
   readonly name: string;
   readonly kind: ClientKind;
-  /** Only on request: shows what one idea is worth. */
+  /** Measured only on request: shows the effect of one idea. */
   readonly ablation: boolean;
-  /** Trials in a cell under `--full`. */
+  /** Trials per cell under `--full`. */
   readonly fullTrials: number;
   readonly open: Opener;
 }
 
-/** Goals are judged on these. */
+/** Hypotheses are judged on these. */
 export const FULL_TRIALS = { ours: 1000, peer: 100, browser: 30 } as const;
 
 function own(options: OursOptions, ablation = false): ClientChoice {
@@ -30,7 +30,7 @@ function other(kind: 'peer' | 'browser', name: string, open: Opener): ClientChoi
   return { name, kind, ablation: false, fullTrials: FULL_TRIALS[kind], open };
 }
 
-/** quinn's default before it has measured anything (RFC 9002 section 6.2.2). */
+/** quinn's default before it has measured a round trip (RFC 9002 section 6.2.2). */
 const UNKNOWN_RTT = ['--initial-rtt', '333'];
 /** P2's fixed connection start delay. */
 const FIXED_DELAY = ['--start-delay', '10'];
@@ -78,7 +78,7 @@ export const CLIENTS: readonly ClientChoice[] = [
     ...KNOWN,
     options: FIXED_DELAY,
   }),
-  // What ours is judged against needs as many.
+  // The client that ours is compared with needs as many trials.
   { ...other('peer', 'go-race', goRace), fullTrials: FULL_TRIALS.ours },
   { ...other('peer', 'go-alt-svc', goAltSvc), fullTrials: FULL_TRIALS.ours },
   other('peer', 'curl', curl),

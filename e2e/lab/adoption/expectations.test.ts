@@ -31,8 +31,8 @@ function carried(cell: CellResult['cell'], lost: number, delivered: number, lost
 const h3 = (count: number) => Array<LabTrial['adopted']>(count).fill('h3');
 const h2 = (count: number) => Array<LabTrial['adopted']>(count).fill('h2');
 
-test('adoption: three of twenty may miss on a link without loss, more with loss, and none measured is none adopted', () => {
-  // Chances of 4 or more in 20 at 0.3 %, and of 11 or more at 9 %: 3.7e-7 and 2.6e-7.
+test('adoption: three of twenty may miss without loss, more with loss; no measurement counts as no adoption', () => {
+  // Probability of 4 or more in 20 at 0.3 %, and of 11 or more at 9 %: 3.7e-7 and 2.6e-7.
   assert.equal(adopts(result(LOSSLESS, [...h3(17), ...h2(3)]), 'race').holds, true);
   assert.equal(adopts(result(LOSSLESS, [...h3(16), ...h2(4)]), 'race').holds, false);
   assert.equal(adopts(result(LOSSY, [...h3(10), ...h2(10)]), 'race').holds, true);
@@ -40,7 +40,7 @@ test('adoption: three of twenty may miss on a link without loss, more with loss,
   assert.equal(adopts(result(LOSSY, h3(20)), 'go-race').holds, false);
 });
 
-test('one failure is one too many without loss, and its words are shown', () => {
+test('without loss a single failure is too many, and its error is shown', () => {
   assert.equal(neverFails(result(LOSSLESS, [...h3(1), ...h2(1)]), 'race').holds, true);
   const failed: CellResult = {
     ...result(LOSSLESS, []),
@@ -50,7 +50,7 @@ test('one failure is one too many without loss, and its words are shown', () => 
   assert.equal(neverFails(failed, 'race').found, '1, no answer');
 });
 
-test('the link: too few losses, too many, in the wrong direction, and nothing carried at all', () => {
+test('the link: too few losses, too many, in the wrong direction, and no packets at all', () => {
   assert.equal(linkLoses(carried(LOSSY, 100, 900)).holds, true);
   assert.equal(linkLoses(carried(LOSSY, 40, 960)).holds, false);
   assert.equal(linkLoses(carried(LOSSY, 160, 840)).holds, false);
@@ -60,7 +60,7 @@ test('the link: too few losses, too many, in the wrong direction, and nothing ca
   assert.equal(linkLoses(carried(LOSSLESS, 0, 0)).holds, false);
 });
 
-test('whoever broke off is named', () => {
+test('clients that crashed are named', () => {
   const cell = result(LOSSY, h3(1));
   assert.equal(nobodyBrokeOff({ absent: [], cells: [cell] }).holds, true);
   const { holds, found } = nobodyBrokeOff({ absent: [], cells: [{ ...cell, crashed: { race: 'killed' } }] });
@@ -68,7 +68,7 @@ test('whoever broke off is named', () => {
   assert.equal(found, 'race: killed');
 });
 
-test('times: one that undercuts the link, half of them late, and none told', () => {
+test('times: one shorter than the link allows, half of them late, and none reported', () => {
   const holds = (times: readonly (number | null)[], roundTrips = 1) => {
     const trials = times.map((establishedMs) => ({ ...trial('h3'), establishedMs }));
     return takesRoundTrips({ ...result(LOSSLESS, []), trials: { race: trials } }, 'race', roundTrips).holds;
@@ -81,15 +81,15 @@ test('times: one that undercuts the link, half of them late, and none told', () 
   assert.equal(holds([]), false);
 });
 
-test('coins that can be counted by hand', () => {
-  // Each end alone has a chance of 2^-20, just below one in a million; with its neighbour it has 21 times that.
+test('coin tosses that can be counted by hand', () => {
+  // Either end alone has a probability of 2^-20, just below one in a million; with its neighbour, 21 times that.
   assert.deepEqual(countBounds(20, 0.5), { least: 1, most: 19 });
   assert.deepEqual(countBounds(19, 0.5), { least: 0, most: 19 });
   assert.deepEqual(countBounds(1, 0.3, 0.2), { least: 0, most: 1 });
   assert.deepEqual(countBounds(1, 0.3, 0.31), { least: 0, most: 0 });
 });
 
-test('chance stays within as often as said, and one step narrower it would not', () => {
+test('chance exceeds the bounds no more often than stated, and would exceed narrower ones more often', () => {
   const inputs = [
     fc.integer({ min: 1, max: 400 }),
     fc.double({ min: 0.01, max: 0.99, noNaN: true }),
@@ -97,7 +97,7 @@ test('chance stays within as often as said, and one step narrower it would not',
   fc.assert(
     fc.property(...inputs, (trials, share) => {
       const { least, most } = countBounds(trials, share);
-      // The same distribution by its recurrence from the other side of the definition: Pascal's triangle.
+      // The same distribution from its recurrence, as an independent definition: Pascal's triangle.
       let row = [1];
       for (let trial = 0; trial < trials; trial += 1)
         row = Array.from(
@@ -116,6 +116,6 @@ test('chance stays within as often as said, and one step narrower it would not',
   );
 });
 
-test('what is certain has no bounds', () => {
+test('certain outcomes have no bounds', () => {
   for (const share of [0, 1, -0.1, Number.NaN]) assert.throws(() => countBounds(10, share), RangeError);
 });

@@ -1,14 +1,18 @@
-// What a run must show for the laboratory itself to be trusted: adoption and losses within bounds that chance passes
-// less than once in a million; of times what no client can undercut, and what no busy machine adds to half of them.
+// What a run must show for the laboratory itself to be trusted: adoption and losses within bounds that chance exceeds
+// less than once in a million; times no shorter than any client can achieve, and half of them not longer than a busy
+// machine explains.
 import { median } from '@photofinish/shared/race/statistics';
 import type { DirectionReport } from '../../network/shape.ts';
 import paper from '../report/paper.json' with { type: 'json' };
 import type { AdoptionResult, CellResult } from './adoption-record.ts';
 
-/** A bound that chance passes less often than this accuses nobody wrongly in practice. */
+/** Bounds that chance exceeds less often than this cause practically no false alarms. */
 export const ONE_IN_A_MILLION = 1e-6;
 
-/** The chances of 0 to `trials` successes (binomial distribution), each by its logarithm, so that none underflows early. */
+/**
+ * The probabilities of 0 to `trials` successes (binomial distribution), computed from logarithms to avoid early
+ * underflow.
+ */
 function chances(trials: number, share: number): number[] {
   let log = trials * Math.log1p(-share);
   return Array.from({ length: trials + 1 }, (_, count) => {
@@ -23,8 +27,8 @@ interface Bounds {
 }
 
 /**
- * The narrowest counts of successes that chance undercuts, and that it exceeds, each less often than `risk`; `share` is
- * one trial's chance, strictly between 0 and 1.
+ * The narrowest bounds on the number of successes such that chance falls below and above them with less than `risk`
+ * each; `share` is one trial's probability, strictly between 0 and 1.
  */
 export function countBounds(trials: number, share: number, risk = ONE_IN_A_MILLION): Bounds {
   if (!(share > 0 && share < 1)) throw new RangeError(`a chance of ${share} needs no bounds`);
@@ -39,7 +43,7 @@ export function countBounds(trials: number, share: number, risk = ONE_IN_A_MILLI
   return { least: firstAtRisk(all), most: trials - firstAtRisk(all.toReversed()) };
 }
 
-/** Clocks are read a little before and after what they measure. */
+/** Clocks are read slightly before and after what they measure. */
 const ROUNDING_MS = 1;
 const BUSY_MS = 1000;
 
@@ -49,14 +53,14 @@ export interface Expectation {
   readonly found: string;
 }
 
-/** The least that P2 found at that loss, whatever the delay: an honest race does no worse. */
+/** The least that P2 found at that loss, whatever the delay: a correct race does no worse. */
 function paperShare(loss: number): number {
   const shares = paper.race.filter((row) => row.loss === loss).flatMap(({ adoption }) => adoption ?? []);
   if (shares.length === 0) throw new RangeError(`P2 has no race at a loss of ${loss}`);
   return Math.min(...shares);
 }
 
-/** HTTP/3 is adopted as often as P2 found of a race, or more often. */
+/** HTTP/3 is adopted at least as often as P2 found for a race. */
 export function adopts({ cell, trials }: CellResult, client: string): Expectation {
   const own = trials[client] ?? [];
   const { least } = countBounds(own.length, paperShare(cell.loss));
@@ -68,7 +72,7 @@ export function adopts({ cell, trials }: CellResult, client: string): Expectatio
   };
 }
 
-/** For links without loss, where nobody has a reason to fail. */
+/** For links without loss, where no client has a reason to fail. */
 export function neverFails({ cell, trials }: CellResult, client: string): Expectation {
   const own = trials[client] ?? [];
   const failed = own.filter(({ adopted }) => adopted === null);
@@ -79,7 +83,10 @@ export function neverFails({ cell, trials }: CellResult, client: string): Expect
   };
 }
 
-/** A handshake takes so many round trips of the link, and half of the handshakes hardly more. For links without loss. */
+/**
+ * A handshake takes at least this many round trips of the link, and half of the handshakes hardly more. For links
+ * without loss.
+ */
 export function takesRoundTrips(
   { cell, trials }: CellResult,
   client: string,
@@ -95,7 +102,7 @@ export function takesRoundTrips(
   };
 }
 
-/** The link loses what it was asked to lose, and only where it was asked to. */
+/** The link loses what was configured, and only in the configured direction. */
 export function linkLoses({ cell, link }: CellResult): Expectation {
   const sum = (direction: 'up' | 'down', part: keyof Pick<DirectionReport, 'lost' | 'delivered'>) =>
     link.reduce((total, { report }) => total + report[direction][part], 0);
@@ -109,7 +116,7 @@ export function linkLoses({ cell, link }: CellResult): Expectation {
   };
 }
 
-/** Nobody broke off anywhere. */
+/** No client crashed in any cell. */
 export function nobodyBrokeOff({ cells }: AdoptionResult): Expectation {
   const crashed = cells.flatMap((cell) => Object.entries(cell.crashed ?? {}));
   return {

@@ -1,5 +1,5 @@
-// The measuring: the link is set before anyone prepares, everyone's trials reach the journal, and who breaks off is
-// named and has no more turns in that cell only.
+// The measuring loop: the link is set before clients prepare, all trials reach the journal, and a client that crashes
+// is named and gets no more turns in that cell only.
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import test, { type TestContext } from 'node:test';
@@ -16,7 +16,7 @@ const TRIAL: LabTrial = { adopted: 'h3', establishedMs: 1, firstByteMs: 2 };
 type Run = (trials: number) => LabTrial[] | Promise<LabTrial[]>;
 const cells = CELLS.filter(({ id }) => id === 'delay-50' || id === 'loss-10');
 
-/** A client that does what `run` does, and writes down what it is asked. */
+/** A client that behaves as `run` says, and logs its calls. */
 function client(name: string, log: string[], run: Run): Client {
   return {
     name,
@@ -34,7 +34,7 @@ function client(name: string, log: string[], run: Run): Client {
   };
 }
 
-/** A link that keeps what it was asked, and gives reports numbered by their packets. */
+/** A link that logs the shapes it gets, and returns reports numbered by their packets. */
 function linkInto(log: string[], shapes: Shapes[]) {
   let reports = 0;
   return {
@@ -83,7 +83,7 @@ async function setUp(context: TestContext, runs: Record<string, Run>) {
 
 const wellBehaved = (trials: number) => Array.from({ length: trials }, () => TRIAL);
 
-test('in every cell: the link, then whoever prepares, then the turns', async (context) => {
+test('in every cell: first the link, then preparations, then the turns', async (context) => {
   const { measuring, plan, log, shapes } = await setUp(context, { a: wellBehaved, b: wellBehaved });
   await measure(measuring, plan);
   assert.deepEqual(shapes, [
@@ -95,12 +95,12 @@ test('in every cell: the link, then whoever prepares, then the turns', async (co
   for (const cell of collect(measuring.journal).cells) {
     assert.equal(cell.trials.a?.length, 5);
     assert.equal(cell.trials.b?.length, 5);
-    // Every other report is what came between the turns.
+    // Every other report is of what was sent between turns.
     assert.ok(cell.link.every(({ report }) => report.up.delivered % 2 === 0));
   }
 });
 
-test('who breaks off is named, keeps what it did in that cell, and a later run goes on with it', async (context) => {
+test('a client that crashes is named, keeps its trials in that cell, and is continued by a later run', async (context) => {
   let calls = 0;
   const breaksOnce = (trials: number) => {
     calls += 1;
@@ -124,7 +124,7 @@ test('who breaks off is named, keeps what it did in that cell, and a later run g
   assert.equal(again?.trials.b?.length, 5);
 });
 
-test('fewer trials than asked for are not taken for all of them', async (context) => {
+test('fewer trials than requested are not accepted as complete', async (context) => {
   const { measuring, plan } = await setUp(context, { a: (trials) => wellBehaved(trials).slice(1) });
   await measure(measuring, plan);
   assert.deepEqual(collect(measuring.journal).cells[0]?.crashed, { a: 'a gave 1 trials when asked for 2' });
@@ -137,10 +137,10 @@ test('a failed trial is a trial', async (context) => {
   assert.deepEqual(collect(measuring.journal).cells[0]?.trials.a, Array(5).fill(failed));
 });
 
-test('a client that hangs ends the run, and what was measured before is kept', async (context) => {
+test('a client that hangs ends the run, and earlier measurements are kept', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const hangs = () => {
-    // Once the limit has been set.
+    // After the limit has been set.
     setImmediate(() => context.mock.timers.tick(10 * 60_000));
     return new Promise<LabTrial[]>(() => {});
   };

@@ -1,4 +1,4 @@
-// The measuring itself: cell by cell, turn by turn, nothing side by side.
+// The measuring loop: cell by cell and turn by turn, nothing in parallel.
 import type { Peer } from '../../network/open.ts';
 import { beginStep, formatDuration, say } from '../../run/display.ts';
 import { type Client, DEADLINE_MS } from '../client.ts';
@@ -6,7 +6,7 @@ import { RunInterrupted } from '../experiment.ts';
 import type { Line } from './adoption-record.ts';
 import type { Cell, CellPlan, Estimate, Turn } from './turn-plan.ts';
 
-/** The link's end that it is changed by and asked at. */
+/** The end of the link that changes it and reports on it. */
 type Link = Pick<Peer, 'shape' | 'report'>;
 
 export interface Measuring {
@@ -21,13 +21,13 @@ async function setLink(link: Link, { delayMs, loss }: Cell): Promise<void> {
   await link.shape({ up: half, down: { ...half, loss: { kind: 'independent', share: loss } } });
 }
 
-/** Twice the deadline, for browsers that visit twice; after it a client has hung. */
+/** Twice the deadline, for browsers that visit twice; a client that takes longer has hung. */
 const TRIAL_LIMIT_MS = 2 * DEADLINE_MS;
 const GRACE_MS = 60_000;
-/** Learning is some dozens of trials. */
+/** A preparation takes some dozens of trials. */
 const PREPARATION_LIMIT_MS = GRACE_MS + 50 * TRIAL_LIMIT_MS;
 
-/** A client that hangs would go on using the link that others are measured on: the run ends with it. */
+/** A client that hangs would keep using the link on which others are measured, so the run ends with it. */
 async function inTime<T>(name: string, limitMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<never>((_, reject) => {
@@ -47,7 +47,7 @@ async function inTime<T>(name: string, limitMs: number, work: Promise<T>): Promi
   }
 }
 
-/** One cell's part of the work: who is still in it, and what is said meanwhile. */
+/** One cell's part of the run: the clients still taking part, and progress messages. */
 class CellRun {
   readonly #measuring: Measuring;
   readonly #cell: Cell;
@@ -62,7 +62,7 @@ class CellRun {
     this.#inIt = new Map(present.map((client) => [client.name, client]));
   }
 
-  /** Who broke off, in sentences. */
+  /** The clients that crashed, as sentences. */
   get crashes(): readonly string[] {
     return this.#crashes;
   }
@@ -72,8 +72,8 @@ class CellRun {
   }
 
   /**
-   * What the client gives; null: it broke off, has no more turns in this cell, and its words are kept. Rejects with
-   * RunInterrupted if it takes longer than the limit.
+   * The client's result, or null if it crashed: it then has no more turns in this cell, and its error is recorded.
+   * Rejects with RunInterrupted if it takes longer than the limit.
    */
   async #orOut<T>(client: Client, limitMs: number, work: () => Promise<T>): Promise<T | null> {
     const { name } = client;
@@ -101,7 +101,7 @@ class CellRun {
     const client = this.#inIt.get(name);
     if (client === undefined) return;
     const { link, journal, estimate } = this.#measuring;
-    // What the last one's connections still sent is not this one's.
+    // Discards what the previous client's connections were still sending.
     await link.report();
     const startedMs = performance.now();
     const trials = await this.#orOut(client, GRACE_MS + wanted * TRIAL_LIMIT_MS, async () => {
@@ -117,7 +117,7 @@ class CellRun {
   }
 }
 
-/** Measures whatever the plan still has, the journal keeping each turn. Rejects with RunInterrupted. */
+/** Measures what remains of the plan, recording each turn in the journal. Rejects with RunInterrupted. */
 export async function measure(measuring: Measuring, plan: readonly CellPlan[]): Promise<void> {
   for (const [index, cellPlan] of plan.entries()) {
     const { cell, turns } = cellPlan;

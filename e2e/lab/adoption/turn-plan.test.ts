@@ -1,4 +1,5 @@
-// A run measures everyone as often as asked, all in the same minutes, and what is left of it is exactly what is missing.
+// A run measures every client as often as requested, interleaved in time, and what remains of it is exactly what is
+// missing.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -40,7 +41,7 @@ test('every client gets all its trials in every cell, its turns in order and non
   );
 });
 
-test('whoever has few turns is spread over the whole cell, not done early', () => {
+test('a client with few turns is spread over the whole cell, not finished early', () => {
   const [plan] = planRun(
     cells,
     [
@@ -50,12 +51,12 @@ test('whoever has few turns is spread over the whole cell, not done early', () =
     1,
   );
   const places = plan?.turns.flatMap(({ client }, index) => (client === 'few' ? [index] : [])) ?? [];
-  // One in the middle of each quarter of the 104 turns, give or take one turn of the round and those before.
+  // One in the middle of each quarter of the 104 turns, plus or minus one turn of the round and those before.
   for (const [index, place] of places.entries())
     assert.ok(Math.abs(place - 26 * (index + 0.5)) <= 3, `turn ${index} is number ${place}`);
 });
 
-test('the seed decides the order, which differs from round to round and from cell to cell', () => {
+test('the seed determines the order, which differs between rounds and cells', () => {
   const all = ['a', 'b', 'c', 'd'].map((name) => ({ name, trials: 50, batch: 10 }));
   assert.deepEqual(planRun(cells, all, 7), planRun(cells, all, 7));
   assert.notDeepEqual(planRun(cells, all, 7), planRun(cells, all, 8));
@@ -65,7 +66,7 @@ test('the seed decides the order, which differs from round to round and from cel
   assert.ok(new Set(order.match(/.{4}/g)).size > 1);
 });
 
-test('a plan and any part of it that is done leave exactly the rest, in its order', () => {
+test('a plan minus any completed part of it leaves exactly the rest, in order', () => {
   fc.assert(
     fc.property(portions, fc.nat(), fc.infiniteStream(fc.boolean()), (all, seed, coins) => {
       const plan = planRun(cells, all, seed);
@@ -106,7 +107,7 @@ test('more delay, more loss and more trials take longer', () => {
   assert.ok(at(0, 0, 20) > at(0, 0));
 });
 
-test('at first it is the sum over all turns', () => {
+test('initially it is the sum over all turns', () => {
   const sum = plan
     .flatMap(({ cell, turns }) => turns.map((turn) => ({ cell, ...turn })))
     .reduce(
@@ -116,7 +117,7 @@ test('at first it is the sum over all turns', () => {
   assert.ok(Math.abs(estimate(kinds).cellsMs(plan) - sum) < 1e-6 * sum);
 });
 
-test('what turns really take corrects their own kind only', () => {
+test('measured durations correct only the estimate of their own kind', () => {
   const only = (name: string) =>
     plan.map(({ cell, turns }) => ({ cell, turns: turns.filter(({ client }) => client === name) }));
   const before = estimate(kinds);
@@ -129,7 +130,7 @@ test('what turns really take corrects their own kind only', () => {
   assert.equal(after.cellsMs([]), 0);
 });
 
-test('who learns before a cell takes longer for it, once', () => {
+test('a client that prepares before a cell takes longer for it, once', () => {
   const knowing = estimate(new Map([['race', { kind: 'ours', prepares: true } as const]]));
   const plain = estimate(kinds);
   const [cell] = planRun(CELLS, [{ name: 'race', trials: 100, batch: 10 }], 1);

@@ -1,5 +1,6 @@
-// The links that P2 measured on, who is measured there when, and how long that takes. Within a cell all clients take turns,
-// spread over its whole time in an order drawn anew for each round, so that a machine that slows down slows all of them.
+// The links that P2 measured, which client is measured there when, and how long that takes. Within a cell clients take
+// turns, spread over the cell's whole time in an order randomised for each round, so that a machine that slows down
+// affects all of them.
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { shuffled } from '../../bench/measure.ts';
 import type { ClientKind } from '../client.ts';
@@ -16,26 +17,26 @@ export interface Cell {
 
 /** P2, tables 1 and 2: external round trips. */
 const DELAYS_MS = [0, 50, 100, 150, 200];
-/** P2, tables 3 and 4, beside none at all. */
+/** P2, tables 3 and 4, in addition to no loss. */
 const LOSS_PERCENTS = [3, 10, 25, 50];
 
-/** Delay 0 without loss stands for both sweeps. */
+/** Delay 0 without loss belongs to both sweeps. */
 export const CELLS: readonly Cell[] = [
   ...DELAYS_MS.map((delayMs) => ({ id: `delay-${delayMs}`, delayMs, loss: 0 })),
   ...LOSS_PERCENTS.map((percent) => ({ id: `loss-${percent}`, delayMs: 0, loss: percent / 100 })),
 ];
 
-/** What a client is to do in every cell. */
+/** One client's share of the work in every cell. */
 export interface Portion {
   readonly name: string;
   readonly trials: number;
-  /** Trials in one turn; the last one may have fewer. */
+  /** Trials per turn; the last turn may have fewer. */
   readonly batch: number;
 }
 
 export interface Turn {
   readonly client: string;
-  /** Counts this client's turns in the cell from 0. */
+  /** Numbers this client's turns in the cell from 0. */
   readonly number: number;
   readonly trials: number;
 }
@@ -53,12 +54,12 @@ function turnsOf({ name, trials, batch }: Portion): Turn[] {
   }));
 }
 
-/** The turns of every cell in their order, which the seed decides. */
+/** The turns of every cell in the order that the seed determines. */
 export function planRun(cells: readonly Cell[], portions: readonly Portion[], seed: number): CellPlan[] {
   const random = seededRandom(seed);
   const all = portions.map(turnsOf);
   const rounds = Math.max(0, ...all.map((turns) => turns.length));
-  // Whoever has fewer turns than there are rounds sits out evenly, instead of being done early.
+  // A client with fewer turns than there are rounds is spread evenly instead of finishing early.
   const roundOf = ({ number }: Turn, of: number) => Math.floor(((number + 0.5) * rounds) / of);
   return cells.map((cell) => {
     const turns = Array.from({ length: rounds }, (_, round) => {
@@ -72,7 +73,7 @@ export function planRun(cells: readonly Cell[], portions: readonly Portion[], se
   });
 }
 
-/** The plan without the turns that are already done, `done` knowing each by its `turnKey`. */
+/** The plan without completed turns; `done` contains their `turnKey`. */
 export function remaining(plan: readonly CellPlan[], done: { has(key: string): boolean }): CellPlan[] {
   return plan.map(({ cell, turns }) => ({
     cell,
@@ -80,21 +81,21 @@ export function remaining(plan: readonly CellPlan[], done: { has(key: string): b
   }));
 }
 
-/** Names a turn within a run. */
+/** Identifies a turn within a run. */
 export function turnKey(cell: string, client: string, number: number): string {
   return `${cell} ${client} ${number}`;
 }
 
-/** Per kind: starting what runs a turn, what a trial takes on an idle link, and its round trips. */
+/** By kind: time to start a turn, time per trial on an idle link, and round trips per trial. */
 const COSTS: Readonly<Record<ClientKind, { turnMs: number; trialMs: number; roundTrips: number }>> = {
   ours: { turnMs: 500, trialMs: 15, roundTrips: 3 },
   peer: { turnMs: 300, trialMs: 15, roundTrips: 3 },
-  // Starting the browser with a cold profile is most of it.
+  // Mostly the start of the browser with a new profile.
   browser: { turnMs: 500, trialMs: 3000, roundTrips: 8 },
 };
-/** Races that make a host known, before a cell. */
+/** Races that teach the client about the host, before a cell. */
 const LESSONS = 20;
-/** loss / (1 - loss) of this: a race takes half of it, Alt-Svc several times as much (P2's Table 4 comes to 1100). */
+/** Multiplied by loss / (1 - loss): a race takes half of it, Alt-Svc several times as much (P2's Table 4: 1100). */
 const LOSS_MS = 300;
 
 /** What a turn is expected to take. */
@@ -103,25 +104,25 @@ export function expectedTurnMs(kind: ClientKind, { delayMs, loss }: Cell, trials
   return turnMs + trials * (trialMs + roundTrips * delayMs + (LOSS_MS * loss) / (1 - loss));
 }
 
-/** What is known of a client before it is measured. */
+/** What is known about a client before it is measured. */
 export interface ClientTraits {
   readonly kind: ClientKind;
-  /** Whether it learns before each cell. */
+  /** Whether it prepares before each cell. */
   readonly prepares: boolean;
 }
 
 export interface Estimate {
-  /** What a client's preparation really took. */
+  /** Records the actual duration of a client's preparation. */
   prepared(name: string, cell: Cell, tookMs: number): void;
-  /** What a turn of it really took. */
+  /** Records the actual duration of a turn. */
   measured(name: string, cell: Cell, trials: number, tookMs: number): void;
-  /** For the turns of a cell in which everyone is prepared. */
+  /** For the turns of a cell in which all clients are prepared. */
   turnsMs(plan: CellPlan): number;
-  /** For whole cells, with their preparations. */
+  /** For whole cells, including preparations. */
   cellsMs(plans: readonly CellPlan[]): number;
 }
 
-/** An estimate for these clients, by name; each kind's speed corrects what is expected of it. */
+/** A duration estimate for these clients, by name; the measured speed of each kind corrects it. */
 export function estimate(clients: ReadonlyMap<string, ClientTraits>): Estimate {
   const seen = new Map<ClientKind, { expectedMs: number; tookMs: number }>();
   const see = (name: string, cell: Cell, trials: number, tookMs: number) => {

@@ -1,4 +1,4 @@
-// Chromium and Firefox in the laboratory, started so that each trial can have a profile that has met nobody.
+// Chromium and Firefox in the laboratory, started so that each trial can have a profile without history.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,19 +8,19 @@ import { launchFirefox } from '../../browsers/launch-firefox.ts';
 import { browser, makeVisits, type StartVisiting, type Visits } from './visits.ts';
 
 /**
- * Else Chromium connects to a page's host before the navigation asks for it, on which Navigation Timing then reports no
- * connecting, or only its end (`NetworkPredictionOptions::kDisabled`).
+ * Otherwise Chromium preconnects to a page's host before the navigation, and Navigation Timing then reports no connect
+ * phase, or only its end (`NetworkPredictionOptions::kDisabled`).
  */
 const NO_PREDICTION = { net: { network_prediction_options: 2 } };
-/** What its page for network engineers sends for "flush socket pools": all connections, QUIC's included. */
+/** chrome://net-internals sends this for "flush socket pools": it closes all connections, including QUIC. */
 const FLUSH_PAGE = 'chrome://net-internals/#sockets';
 
 declare const chrome: { send(message: 'flushSocketPools'): void };
 
 /**
- * A private window's profile for each trial. Such profiles share neither connections nor Alt-Svc nor session tickets, and
- * need no other start. Within one, the ticket of a first visit's TLS over TCP remains, with which a second handshake over
- * TCP takes as many round trips; QUIC has none yet.
+ * A private window's profile for each trial. Such profiles share neither connections nor Alt-Svc nor session tickets,
+ * and need no restart. Within one, the ticket of a first visit's TLS over TCP remains, with which a second handshake
+ * over TCP takes as many round trips; QUIC has none yet.
  */
 export const startChromium: StartVisiting = async ({ host, address, spki, dir }) => {
   const running = await launchChromium({
@@ -51,20 +51,20 @@ export const chromiumFirst = browser('chromium', 'first');
 export const chromiumSecond = browser('chromium', 'second');
 
 /**
- * On hearing of an alternative Firefox makes a QUIC connection to it, and uses it only once that has worked. This long
- * it may take: several round trips of the slowest link, or a first flight that is sent again.
+ * After learning of an alternative, Firefox makes a QUIC connection to it, and uses it only once that has succeeded. It
+ * may take this long: several round trips of the slowest link, or a retransmitted first flight.
  */
 const VALIDATION_MS = 1000;
 
 const FIREFOX_PREFERENCES = {
-  // Else its clock has steps of a millisecond.
+  // Otherwise its clock has a resolution of a millisecond.
   'privacy.reduceTimerPrecision': false,
-  // The connection above would leave a ticket, and the second visit send its request before the handshake (0-RTT): no
-  // client here resumes sessions.
+  // The connection above would leave a ticket, and the second visit would send its request before the handshake
+  // (0-RTT): no client here resumes sessions.
   'network.ssl_tokens_cache_capacity': 0,
 };
 
-/** A container for each trial: Firefox files connections, Alt-Svc and session tickets by container. */
+/** A container for each trial: Firefox partitions connections, Alt-Svc and session tickets by container. */
 export const startFirefox: StartVisiting = async ({ host, address, spki, caPath, dir }) => {
   const [profile, home, downloads] = [join(dir, 'profile'), join(dir, 'home'), join(dir, 'downloads')];
   for (const made of [home, downloads]) await mkdir(made, { recursive: true });
@@ -89,7 +89,7 @@ export const startFirefox: StartVisiting = async ({ host, address, spki, caPath,
         },
         async close() {
           await tab.close();
-          // They belong to the browser, not to the tab.
+          // Connections belong to the browser, not to the tab.
           await privileged.closeConnections();
         },
       };
@@ -100,7 +100,7 @@ export const startFirefox: StartVisiting = async ({ host, address, spki, caPath,
 export const firefoxFirst = browser('firefox', 'first');
 export const firefoxSecond = browser('firefox', 'second');
 
-// Inside the namespace: makes the visits that its argument asks for, and prints the trials.
+// Runs inside the namespace: makes the visits given as argument and prints the trials.
 if (import.meta.main) {
   const visits = JSON.parse(process.argv[2] ?? '') as Visits;
   const running = await { chromium: startChromium, firefox: startFirefox }[visits.browser](visits);

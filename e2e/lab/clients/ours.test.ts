@@ -1,4 +1,4 @@
-// What the laboratory makes of our client's own record.
+// The conversion of our client's record into a laboratory trial.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
@@ -17,7 +17,7 @@ function trialOf(adopted: Trial['adopted'], establishedMs: number | null, attemp
   return { adopted, establishedMs, firstByteMs: null, lateH3: false, cacheHit: false, attempts };
 }
 
-test('by Alt-Svc the first connection to use is old HTTP, though HTTP/3 is what is adopted', () => {
+test('by Alt-Svc the first usable connection is old HTTP, although HTTP/3 is adopted', () => {
   const trial = trialOf('h3', 160, [
     attempt({ protocol: 'h2', outcome: 'cancelled', establishedMs: 102 }),
     attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 160 }),
@@ -25,7 +25,7 @@ test('by Alt-Svc the first connection to use is old HTTP, though HTTP/3 is what 
   assert.equal(labTrial(trial).establishedMs, 102);
 });
 
-test('a connection that broke before it answered was none to use', () => {
+test('a connection that broke before it responded was not usable', () => {
   const error = { code: 'response-timeout', message: 'no answer' } as const;
   const trial = trialOf('h2', 2100, [
     attempt({ protocol: 'h3', outcome: 'failed', establishedMs: 51, error }),
@@ -34,7 +34,7 @@ test('a connection that broke before it answered was none to use', () => {
   assert.equal(labTrial(trial).establishedMs, 2100);
 });
 
-test('datagrams are those of every QUIC attempt, the fresh one included; a failure says why', () => {
+test('datagrams include every QUIC attempt, also the fresh one; a failure has its reason', () => {
   const error = { code: 'udp-timeout', message: 'nothing came back' } as const;
   const quic = { protocol: 'h3', outcome: 'failed', establishedMs: null, error } as const;
   const trial = trialOf(null, null, [

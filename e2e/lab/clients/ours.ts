@@ -1,5 +1,5 @@
-// Our own client under test: the built command line, one process for a run of trials, as `photofinish race` prints
-// its record.
+// Our own client under test: the built command line, one process per batch of trials, read from the record that
+// `photofinish race` prints.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Trial } from '@photofinish/shared/race/outcome';
@@ -7,27 +7,27 @@ import { scratchDirectory } from '../../scratch.ts';
 import { DEADLINE_MS, type LabTrial, type Opener } from '../client.ts';
 import { commandLine } from '../photofinish.ts';
 
-/** Races on the cell's own link that make a host known, unless others are asked for. */
+/** Default number of races on the cell's own link that teach the client about the host. */
 const LESSONS = 20;
-/** The network that these races are filed under: recognising one would look at the machine's own. */
+/** The network under which these races are recorded: identification would examine the machine's own. */
 const NETWORK = ['--network', 'laboratory'];
 
 export interface OursOptions {
   readonly name: string;
   readonly title: string;
-  /** Of `photofinish race`. */
+  /** The mode of `photofinish race`. */
   readonly mode: 'race' | 'alt-svc' | 'v3' | 'naive' | 'h3' | 'h2';
-  /** Whether the host was met before, on the cell's own link: memory `hints` instead of `none`. */
+  /** Whether the host was raced before on the cell's own link: memory `hints` instead of `none`. */
   readonly known?: boolean;
-  /** How many races taught it that; 20 unless said. */
+  /** How many races taught it; default: 20. */
   readonly lessons?: number;
-  /** Further options of the command line. */
+  /** Further command-line options. */
   readonly options?: readonly string[];
 }
 
 /**
- * When there was a connection to use. By Alt-Svc on first contact that is old HTTP's, which the trial leaves for HTTP/3
- * later: the papers' tables take the former. One that broke before it answered was of no use.
+ * When there was a usable connection. By Alt-Svc on first contact that is old HTTP's, which the trial later leaves for
+ * HTTP/3: the papers' tables use the former. A connection that broke before it responded was not usable.
  */
 function usableMs({ establishedMs, attempts }: Trial): number | null {
   if (establishedMs === null) return null;
@@ -35,7 +35,7 @@ function usableMs({ establishedMs, attempts }: Trial): number | null {
   return Math.min(establishedMs, ...sound.flatMap((attempt) => attempt.establishedMs ?? []));
 }
 
-/** A trial of `photofinish race` in the laboratory's language. */
+/** A trial of `photofinish race` as a laboratory trial. */
 export function labTrial(trial: Trial): LabTrial {
   const { adopted, firstByteMs, attempts } = trial;
   const sent = attempts.map(({ packets }) => packets?.sent ?? 0).reduce((sum, count) => sum + count, 0);
@@ -50,7 +50,7 @@ export function labTrial(trial: Trial): LabTrial {
   };
 }
 
-/** Opens our client in one mode; against Caddy. */
+/** Opens our client in one mode, against Caddy. */
 export function ours({
   name,
   title,

@@ -1,5 +1,5 @@
-// Others' programs as clients under test. Each runs inside the client's namespace and prints one JSON document: quic-go
-// and net/http, libcurl, undici, quinn.
+// Third-party programs as clients under test. Each runs inside the client's namespace and prints one JSON document:
+// quic-go and net/http, libcurl, undici, quinn.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,12 +15,12 @@ import type { ServedTestbed } from '../testbed.ts';
 
 /** A peer's program, ready to run on the testbed. */
 export interface PeerProgram {
-  /** Of what it is made of, by name, as the program itself says or its lock file. */
+  /** Versions of its components by name, from the program itself or its lock file. */
   readonly versions: Readonly<Record<string, string>>;
   run(trials: number): Promise<LabTrial[]>;
 }
 
-/** A peer whose program cannot be had, for whatever reason `open` rejects with, is absent. */
+/** A peer is absent if `open` rejects, for whatever reason. */
 function peer(name: string, title: string, open: (testbed: ServedTestbed) => Promise<PeerProgram>): Opener {
   return async (testbed) => {
     try {
@@ -31,7 +31,7 @@ function peer(name: string, title: string, open: (testbed: ServedTestbed) => Pro
   };
 }
 
-/** Runs a program inside to its end, and gives what it printed. Rejects with what it complained of. */
+/** Runs a program inside to completion and returns its output. Rejects with its error output. */
 async function insistInside(
   client: Namespace,
   file: string,
@@ -43,14 +43,14 @@ async function insistInside(
   return stdout;
 }
 
-/** Versions by name, as a program prints them. Throws a ValiError for anything else. */
+/** Versions by name, from a program's output. Throws a ValiError for anything else. */
 function parseVersions(json: string): Record<string, string> {
   return v.parse(v.record(v.string(), v.string()), JSON.parse(json));
 }
 
 /**
- * A program that reads its order from standard input: the origin, the CA file, how many trials and their deadline, and
- * what else it takes. With the word `versions` it prints them instead.
+ * A program that reads its order from standard input: the origin, the CA file, the number of trials, their deadline and
+ * further settings. With the argument `versions` it prints its versions instead.
  */
 async function orderedProgram(
   { client, caddy: { host, port, address }, caPath }: ServedTestbed,
@@ -68,7 +68,7 @@ async function orderedProgram(
 
 const UNDICI_SCRIPT = fileURLToPath(new URL('../../bench/peers/undici/trials.ts', import.meta.url));
 
-/** Node's HTTP/2 client with nothing of ours around it. */
+/** Node's HTTP/2 client without any of our code. */
 export const undici = peer('undici', 'undici alone (HTTP/2)', (testbed) =>
   orderedProgram(testbed, [process.execPath, UNDICI_SCRIPT]),
 );
@@ -76,8 +76,9 @@ export const undici = peer('undici', 'undici alone (HTTP/2)', (testbed) =>
 const CURL_SCRIPT = fileURLToPath(new URL('../../bench/peers/curl/trials.py', import.meta.url));
 
 /**
- * libcurl in the build that the Python package curl_cffi brings, imitating no browser. `CURL_HTTP_VERSION_3`: QUIC first, TCP beside it once QUIC takes long; the first secure handshake wins. This build
- * offers X25519 alone, so its first flight is one packet.
+ * libcurl in the build of the Python package curl_cffi, without browser impersonation. `CURL_HTTP_VERSION_3`: QUIC
+ * first, then TCP in parallel once QUIC takes long; the first secure handshake wins. This build offers only X25519, so
+ * its first flight is one packet.
  */
 export const curl = peer('curl', 'libcurl, no ML-KEM', async (testbed) => {
   insistOnPython();
@@ -87,19 +88,19 @@ export const curl = peer('curl', 'libcurl, no ML-KEM', async (testbed) => {
 const inMode = (mode: 'race' | 'alt-svc' | 'h3') => async (testbed: ServedTestbed) =>
   orderedProgram(testbed, [goProgram('go-peer')], { mode });
 
-/** Races as the paper's code does: 10 ms, the first response wins, nothing is remembered. */
+/** Races like the paper's code: 10 ms, the first response wins, nothing is remembered. */
 export const goRace = peer('go-race', "the paper's code (quic-go and net/http)", inMode('race'));
 
-/** The paper's baseline: old HTTP alone, for HTTP/3 is not advertised yet. */
+/** The paper's baseline: old HTTP only, since HTTP/3 is not advertised yet. */
 export const goAltSvc = peer('go-alt-svc', "the paper's code, Alt-Svc (net/http)", inMode('alt-svc'));
 
-/** quic-go alone at its defaults. */
+/** Only quic-go, with its defaults. */
 export const goH3 = peer('go-h3', 'quic-go alone', inMode('h3'));
 
 /** A third of quic-go's first probe time-out, which is 200 ms. */
 const QUIC_GO_INITIAL_RTT_MS = 67;
 
-/** As cargo has locked it. */
+/** From cargo's lock file. */
 async function lockedVersion(crate: string): Promise<string> {
   const lock = await readFile(join(TOP, 'Cargo.lock'), 'utf8');
   const version = new RegExp(`^name = "${crate}"\\nversion = "(.+)"$`, 'm').exec(lock)?.[1];
@@ -107,7 +108,7 @@ async function lockedVersion(crate: string): Promise<string> {
   return version;
 }
 
-/** One QUIC handshake with nothing of ours in it. */
+/** One QUIC handshake without any of our code. */
 function bareQuinn(name: string, title: string, initialRtt: readonly string[]) {
   return peer(name, title, async ({ client, caddy: { host, port, address }, caPath }) => {
     const program = rustProgram('bare-quinn');
@@ -122,7 +123,7 @@ function bareQuinn(name: string, title: string, initialRtt: readonly string[]) {
   });
 }
 
-/** The handshake alone; quinn takes 333 ms for a round trip until it has measured one (RFC 9002 section 6.2.2). */
+/** Only the handshake; quinn assumes a round trip of 333 ms until it has measured one (RFC 9002 section 6.2.2). */
 export const quinn = bareQuinn('quinn', 'quinn alone', []);
 
 /** The same, with the first probe after 200 ms. */

@@ -1,5 +1,5 @@
-// Real browsers under test: a browser inside the client's namespace makes visits to Caddy, each trial in a profile
-// that has met nobody, as its own Navigation Timing reports them.
+// Real browsers under test: a browser inside the client's namespace visits Caddy, each trial in a profile without
+// history, measured by the browser's own Navigation Timing.
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { protocolFromAlpn } from '@photofinish/shared/web/protocol';
@@ -11,24 +11,27 @@ import { scratchDirectory } from '../../scratch.ts';
 import { DEADLINE_MS, type LabTrial, type Opener, parseTrials } from '../client.ts';
 import type { ServedTestbed } from '../testbed.ts';
 
-/** The browser's side of a turn is a process inside the namespace, where a browser and who drives it have one loopback. */
+/**
+ * The browser's part of a turn is a process inside the namespace, so that a browser and its driver share a loopback
+ * device.
+ */
 const VISITING = fileURLToPath(new URL('cold-browsers.ts', import.meta.url));
 /**
- * Where browsers find Caddy: an address for documentation (RFC 5737), which is public to them. Towards private ones
- * Firefox refuses to open the connection that is to save a visit whose QUIC does not answer.
+ * Caddy's address for browsers: a documentation address (RFC 5737), which they treat as public. For private ones
+ * Firefox refuses to open the fallback connection of a visit whose QUIC does not respond.
  */
 const PUBLIC_ADDRESS = '203.0.113.1';
-/** Under heavy loss a first visit may fail; someone who wants the page asks again. */
+/** Under heavy loss a first visit may fail; a user would reload. */
 const LESSONS = 3;
 
 /**
- * `first`: the profile's first navigation to the origin, of which it knows nothing.
- * `second`: after a first one that is not counted, and has taught the profile the origin's Alt-Svc, every connection is
- * closed, and the same profile navigates again: it needs a new connection and may choose how.
+ * `first`: the profile's first navigation to the origin, of which it knows nothing. `second`: after an uncounted first
+ * one that taught the profile the origin's Alt-Svc, all connections are closed and the same profile navigates again: it
+ * needs a new connection and may choose the protocol.
  */
 export type Visit = 'first' | 'second';
 
-/** What the process inside the namespace is asked for. */
+/** The order for the process inside the namespace. */
 export interface Visits {
   readonly browser: BrowserKind;
   readonly visit: Visit;
@@ -38,14 +41,14 @@ export interface Visits {
   readonly address: string;
   readonly spki: readonly string[];
   readonly caPath: string;
-  /** Empty, for the browser's files. */
+  /** An empty directory for the browser's files. */
   readonly dir: string;
 }
 
-/** One that has met nobody and shares nothing with the others: connections, Alt-Svc, session tickets. */
+/** A profile without history that shares nothing with others: connections, Alt-Svc, session tickets. */
 export interface ColdProfile {
   readonly tab: Tab;
-  /** Lets what the first visit began in the background end, and then closes every connection of the profile. */
+  /** Waits for background work that the first visit started, then closes every connection of the profile. */
   partFromServers(): Promise<void>;
   close(): Promise<void>;
 }
@@ -56,7 +59,7 @@ export interface VisitingBrowser extends Pick<RunningBrowser, 'close'> {
 
 export type StartVisiting = (visits: Visits) => Promise<VisitingBrowser>;
 
-/** In the page. Milliseconds from the navigation's start. */
+/** Runs in the page. Milliseconds from the start of the navigation. */
 function navigationTiming() {
   const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
   if (entry === undefined) throw new Error('the page has no navigation timing');
@@ -65,11 +68,11 @@ function navigationTiming() {
 }
 
 /**
- * Established is connectEnd: both browsers stamp the end of TLS over TCP, or of QUIC's handshake, on the connection that
- * carried the answer. It counts from the navigation's start, not from connectStart, which is that connection's own: a
- * connection that began late, in a race that another attempt lost, would look fast. So the milliseconds that a browser
- * spends before it connects are in it. Where both are equal the connection was there before, and nothing can be said.
- * Names need no look-up.
+ * Established is connectEnd: both browsers set it to the end of TLS over TCP, or of QUIC's handshake, on the connection
+ * that carried the response. It counts from the navigation's start, not from connectStart, which is that connection's
+ * own: a connection that began late, in a race that another attempt lost, would look fast. So it includes the
+ * milliseconds that a browser spends before it connects. If both are equal the connection existed before, and there is
+ * no result. Names need no look-up.
  */
 async function navigate(tab: Tab, url: string): Promise<LabTrial> {
   try {
@@ -86,7 +89,7 @@ async function navigate(tab: Tab, url: string): Promise<LabTrial> {
   }
 }
 
-/** The last of the lessons that were needed. */
+/** The last of the required lessons. */
 async function learn(tab: Tab, origin: string): Promise<LabTrial> {
   let lesson = await navigate(tab, origin);
   for (let tries = 1; lesson.adopted === null && tries < LESSONS; tries += 1)
@@ -106,7 +109,7 @@ async function visitOnce(
   return navigate(tab, origin);
 }
 
-/** Makes the visits with a browser that is running. */
+/** Makes the visits with a running browser. */
 export async function makeVisits(browser: VisitingBrowser, visits: Visits): Promise<LabTrial[]> {
   const trials: LabTrial[] = [];
   while (trials.length < visits.trials) {
@@ -122,7 +125,7 @@ async function versionOf(executable: string): Promise<string> {
   return /\d[\w.]*/.exec(stdout)?.[0] ?? 'unknown';
 }
 
-/** Lets the client reach the server at the public address, too. */
+/** Makes the server reachable at the public address too. */
 async function goPublic({ client, server }: ServedTestbed): Promise<void> {
   await server.ip('address', 'replace', `${PUBLIC_ADDRESS}/32`, 'dev', 'lo');
   await client.ip('route', 'replace', PUBLIC_ADDRESS, 'dev', server.clientDevice);
@@ -134,7 +137,7 @@ const VISIT_TITLES: Readonly<Record<Visit, string>> = {
   second: 'second visit, new connection',
 };
 
-/** Opens a browser as a client. It runs during its own turns only: one that idles still has work of its own. */
+/** Opens a browser as a client. It runs only during its own turns, since an idle browser still does work of its own. */
 export function browser(kind: BrowserKind, visit: Visit): Opener {
   const name = `${kind}-${visit}`;
   const title = `${TITLES[kind]}, ${VISIT_TITLES[visit]}`;

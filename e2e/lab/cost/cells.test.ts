@@ -48,11 +48,11 @@ test('quick leaves out the hit ratios of the second object, full leaves out noth
   assert.deepEqual([sweeps('quick'), sweeps('usual'), sweeps('full')], [3, 18, 36]);
 });
 
-test('a server that drives no load has no cells', () => {
+test('a server that cannot sustain any load has no cells', () => {
   assert.deepEqual(cellsOf({ ...choice, servers: ['own'] }), []);
 });
 
-test('every cell has all of its seconds, once a round, in an order of its own', () => {
+test('every cell gets all of its seconds, once per round, in a randomised order', () => {
   const cells = cellsOf(choice);
   const segments = segmentsOf(cells, 60, seededRandom(1));
   for (const cell of cells) {
@@ -71,7 +71,7 @@ test('every cell has all of its seconds, once a round, in an order of its own', 
   assert.deepEqual(segments, segmentsOf(cells, 60, seededRandom(1)));
 });
 
-test("P1's loads where they are driven, steps up to the highest where they are not", () => {
+test("P1's loads where they can be driven, otherwise steps up to the highest", () => {
   assert.deepEqual(loadsUpTo(1000), [100, 400, 700, 1000]);
   assert.deepEqual(loadsUpTo(700), [100, 400, 700]);
   assert.deepEqual(loadsUpTo(200), [50, 100, 150, 200]);

@@ -1,5 +1,5 @@
-// What is measured: each cell is one server, one object, one load and one way to ask, and is cut into segments that are
-// spread over the whole run.
+// What is measured: each cell is one server, one object, one load and one kind of request, and is cut into segments
+// that are spread over the whole run.
 import type { Random } from '@photofinish/shared/testing/seeded-random';
 import { shuffled } from '../../bench/measure.ts';
 import type { Winner } from './generator.ts';
@@ -13,7 +13,7 @@ export const OBJECTS = [1024, 35_840] as const;
 export type ObjectBytes = (typeof OBJECTS)[number];
 export const objectTitle = (bytes: number) => `${bytes / 1024} KiB`;
 
-/** Whose race is won: P1's HE-TCP, HE-SCTP and HE-50 %. */
+/** The winner of the race: P1's HE-TCP, HE-SCTP and HE-50 %. */
 export const WINNERS = ['h2', 'h3', 'half'] as const;
 export type Winners = (typeof WINNERS)[number];
 export const HIT_SHARES = [0, 0.2, 0.4, 0.6, 0.8, 1] as const;
@@ -23,7 +23,7 @@ export type HitShare = (typeof HIT_SHARES)[number];
 export const RTT_MS = 20;
 
 export type Way =
-  /** P1's third test case. At 1 it is the winner alone, at 0 the naive race of the first two. */
+  /** P1's third test case. At 1 only the winner is attempted, at 0 it is the naive race of the first two cases. */
   | { readonly kind: 'cached'; readonly winner: Winners; readonly hitShare: HitShare }
   /** Our own client's modes at round trip 0. */
   | { readonly kind: 'near'; readonly mode: 'race' | 'h3' }
@@ -36,7 +36,7 @@ export interface Cell {
   readonly objectBytes: ObjectBytes;
   readonly perSecond: number;
   readonly rttMs: number;
-  /** Whether the client offers a post-quantum key share, as it does unless told otherwise. */
+  /** Whether the client offers a post-quantum key share, as it does by default. */
   readonly postQuantum: boolean;
   readonly way: Way;
 }
@@ -50,7 +50,7 @@ function wayId(way: Way): string {
   return way.kind === 'near' ? `near-${way.mode}` : way.part;
 }
 
-/** A cell with the name it has in files; the same parts always give the same name. */
+/** A cell with its name in files; the same parts always give the same name. */
 export function cellOf(parts: Omit<Cell, 'id'>): Cell {
   const { server, objectBytes, perSecond, postQuantum, way } = parts;
   const size = `${objectBytes / 1024}k`;
@@ -59,25 +59,25 @@ export function cellOf(parts: Omit<Cell, 'id'>): Cell {
 }
 
 const cached = (winner: Winners, hitShare: HitShare): Way => ({ kind: 'cached', winner, hitShare });
-/** HTTP/2 alone, HTTP/3 alone, and the naive race in which the old protocol wins (P1, test cases 1 and 2). */
+/** HTTP/2 only, HTTP/3 only, and the naive race in which the old protocol wins (P1, test cases 1 and 2). */
 export const BASIC = { h2: cached('h2', 1), h3: cached('h3', 1), naive: cached('h2', 0) } as const;
 
 export interface Choice {
   readonly servers: readonly ServerName[];
   readonly objects: readonly ObjectBytes[];
-  /** Driven loads, ascending, of each server; the last is its highest. */
+  /** Sustainable loads of each server, ascending; the last is its highest. */
   readonly loads: Readonly<Partial<Record<ServerName, readonly number[]>>>;
   readonly extent: Extent;
 }
 
-/** How much of what could be measured is. */
+/** The extent of a run. */
 export const EXTENTS = ['quick', 'usual', 'full'] as const;
 export type Extent = (typeof EXTENTS)[number];
 
 /**
  * The first object at all loads and every object at the highest, hit ratios at the highest; `quick`: hit ratios of the
- * first object only; `full`: all of it everywhere. The rows beside P1's (parts of a connection, key exchange, round trip
- * 0) are of the first object.
+ * first object only; `full`: everything everywhere. The rows in addition to P1's (parts of a connection, key exchange,
+ * round trip 0) are of the first object.
  */
 export function cellsOf({ servers, objects, loads, extent }: Choice): Cell[] {
   const full = extent === 'full';
@@ -108,18 +108,18 @@ export function cellsOf({ servers, objects, loads, extent }: Choice): Cell[] {
   return [...cells.values()];
 }
 
-/** Short enough that each cell meets several moments of the machine, long enough for several samples. */
+/** Short enough that each cell is measured at several times of the run, long enough for several samples. */
 const SEGMENT_SECONDS = 15;
 
 /** A part of a cell's time. */
 export interface Segment {
   readonly cell: Cell;
-  /** From 0; every cell has one of each number. */
+  /** From 0; every cell has one segment of each number. */
   readonly round: number;
   readonly seconds: number;
 }
 
-/** All segments in their order: round by round, in each the cells in an order of chance. */
+/** All segments in order: round by round, with the cells of each in random order. */
 export function segmentsOf(cells: readonly Cell[], secondsPerCell: number, random: Random): Segment[] {
   const rounds = Math.max(1, Math.round(secondsPerCell / SEGMENT_SECONDS));
   const seconds = secondsPerCell / rounds;

@@ -1,4 +1,4 @@
-// What `cost` records: a line for each segment of a cell, with its samples and whether its load was driven.
+// The record of `cost`: a line for each segment of a cell, with its samples and whether its load was sustained.
 import * as v from 'valibot';
 import { count, type Journal, type RecordSchema } from '../journal.ts';
 import { type Cell, EXTENTS, OBJECTS, SERVERS } from './cells.ts';
@@ -6,19 +6,19 @@ import { type Cell, EXTENTS, OBJECTS, SERVERS } from './cells.ts';
 const figure = v.pipe(v.number(), v.finite());
 const nullable = v.nullable(figure);
 
-/** Processor time of one process in a sample's time. */
+/** Processor time of one process during a sample. */
 const timeSchema = v.object({ userMs: figure, systemMs: figure });
 const memorySchema = v.nullable(v.object({ rssBytes: figure, pssBytes: figure }));
 const socketsSchema = v.nullable(v.object({ tcp: figure, timeWait: figure, udp: figure }));
 
-/** Some seconds of a segment: processor time spent in them, memory at their end. */
+/** Some seconds of a segment: processor time used in them, memory at their end. */
 export const sampleSchema = v.object({
   seconds: figure,
-  /** Requests that were over within it, failed ones included. */
+  /** Requests that ended within it, including failed ones. */
   requests: figure,
   server: timeSchema,
   client: timeSchema,
-  /** The link's processes together, which belong to neither. */
+  /** All processes of the link together, which belong to neither client nor server. */
   link: timeSchema,
   /** Of all processors together. */
   idleMs: figure,
@@ -27,7 +27,7 @@ export const sampleSchema = v.object({
   clientMemory: memorySchema,
   serverSockets: socketsSchema,
   clientSockets: socketsSchema,
-  /** Of the whole kernel, client and server alike; null where it does not show them. */
+  /** Of the whole kernel, client and server alike; null if the kernel does not report them. */
   bufferBytes: nullable,
   slabBytes: nullable,
 });
@@ -45,12 +45,12 @@ export const segmentSchema = v.object({
   kind: v.literal('turn'),
   /** The cell. */
   scenario: v.string(),
-  /** Of the segments of the cell, from 0. */
+  /** The cell's segment number, from 0. */
   turn: figure,
   endedAtMs: figure,
   trials: v.array(sampleSchema),
   drive: driveSchema,
-  /** Of races of both protocols at once: how many there were, and how many HTTP/3 won. */
+  /** Of races of both protocols: how many there were, and how many HTTP/3 won. */
   races: v.object({ of: figure, h3: figure }),
   serverVersion: v.string(),
 });
@@ -70,14 +70,14 @@ const askedSchema = v.object({
   extent: v.picklist(EXTENTS),
   servers: v.array(v.picklist(SERVERS)),
   objects: v.array(v.picklist(OBJECTS)),
-  /** Loads asked for; null: found by trying. */
+  /** Requested loads; null: determined by trial. */
   loads: v.nullable(v.array(count)),
   cells: v.nullable(v.array(v.string())),
 });
 export type CostPlan = v.InferOutput<typeof askedSchema>;
 
 const foundSchema = v.object({
-  /** By trying, where none were asked for. */
+  /** Determined by trial, if none were requested. */
   loads: loadsSchema,
   scenarios: v.array(
     v.custom<Cell>((value) => typeof value === 'object' && value !== null && 'way' in value),
@@ -85,7 +85,7 @@ const foundSchema = v.object({
 });
 export type CostFindings = v.InferOutput<typeof foundSchema>;
 
-/** Names a segment within a run. */
+/** Identifies a segment within a run. */
 export const segmentKey = (cell: string, round: number) => `${cell} ${round}`;
 
 export const COST: RecordSchema<CostPlan, CostFindings, SegmentRecord> = {

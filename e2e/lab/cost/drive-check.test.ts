@@ -1,4 +1,4 @@
-// When a load counts as driven: at the edge of each condition, one alone is enough to fail it.
+// When a load counts as driven: at the limit of each condition, exceeding a single one is enough to fail.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Drive, judgeDrive, lateness } from './drive-check.ts';
@@ -19,11 +19,11 @@ test('a schedule that was kept', () => {
   assert.deepEqual([lateP99Ms, rateShare, failedShare, why], [2, 1, 0, []]);
 });
 
-test('early by the grain of a clock is not late; a start beyond the schedule has nothing to be late for', () => {
+test('early by the resolution of a clock is not late; starts beyond the schedule cannot be late', () => {
   assert.deepEqual(lateness([10, 20], [9, 25, 30]), [0, 5, 0]);
 });
 
-test('at the limits it is driven', () => {
+test('exactly at the limits it counts as driven', () => {
   const startedMs = scheduledMs.map((atMs) => atMs + 20);
   const drive = { ...good, startedMs, ended: 97, failed: 0, idleShare: 0.03 };
   assert.deepEqual(judgeDrive(drive).why, []);
@@ -46,11 +46,11 @@ for (const [name, change, words] of [
     assert.match(why[0] ?? '', words);
   });
 
-test('a few that are still under way do not make a low load slow', () => {
+test('a few requests still under way do not make a low load slow', () => {
   assert.deepEqual(judgeDrive({ ...good, ended: 26, expected: 30 }).why, []);
 });
 
-test('nothing started is nothing driven', () => {
+test('without a start nothing was driven', () => {
   const { why, lateP99Ms } = judgeDrive({ ...good, startedMs: [], ended: 0 });
   assert.equal(lateP99Ms, Number.POSITIVE_INFINITY);
   assert.ok(why.length >= 2);

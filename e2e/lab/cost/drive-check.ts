@@ -1,26 +1,28 @@
-// Whether a load was really driven: the generator must not be what limits it, or the figures would be of a lower load
-// and of a machine out of breath.
+// Whether a load was really driven: the generator must not be the bottleneck, or the figures would be of a lower load
+// and of an overloaded machine.
 import { percentile } from '@photofinish/shared/race/statistics';
 
-/** One round trip of P1's link: later than that a start is no longer the schedule's. */
+/** One round trip of P1's link: a start later than that no longer follows the schedule. */
 const MOST_LATE_P99_MS = 20;
 const LEAST_RATE_SHARE = 0.97;
-/** More may be under way at the end than at the beginning without any being late. */
+/** More requests may be under way at the end than at the beginning without any being late. */
 const LEAST_SHORTFALL = 5;
 const LEAST_IDLE_SHARE = 0.03;
 const MOST_FAILED_SHARE = 0.01;
 
 export interface Drive {
-  /** When each request was to start, and when it did, milliseconds of one clock; both in order of time. */
+  /**
+   * The scheduled and the actual start of each request, milliseconds of the same clock; both in chronological order.
+   */
   readonly scheduledMs: readonly number[];
   readonly startedMs: readonly number[];
-  /** Ended within the time measured, failed ones included, and what the schedule had for it. */
+  /** Requests that ended within the measured time, including failed ones, and the number scheduled for it. */
   readonly ended: number;
   readonly expected: number;
   readonly failed: number;
-  /** Of the whole machine's processor time, unused. */
+  /** Unused share of the whole machine's processor time. */
   readonly idleShare: number;
-  /** What the generator complained of. */
+  /** Error messages of the generator. */
   readonly complaints: readonly string[];
 }
 
@@ -30,11 +32,11 @@ export interface DriveJudgement {
   readonly rateShare: number;
   readonly failedShare: number;
   readonly idleShare: number;
-  /** Why the load counts as not driven; none: it was. */
+  /** Why the load does not count as driven; empty if it does. */
   readonly why: readonly string[];
 }
 
-/** By how much each start was late; a generator whose clock is coarser cannot be early. */
+/** The delay of each start; an apparently early one, due to a coarser clock, counts as 0. */
 export function lateness(scheduledMs: readonly number[], startedMs: readonly number[]): number[] {
   return startedMs.map((atMs, index) => Math.max(0, atMs - (scheduledMs[index] ?? atMs)));
 }

@@ -1,11 +1,11 @@
-// What the client under load is told: the same for all cells but for what they compare.
+// The client's command line under load: equal for all cells except for what they compare.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { BASIC, type Cell, cellOf, RTT_MS, type Way } from './cells.ts';
 import { cachedRequests, commandOf, exponentialMoments } from './generator.ts';
 
-test('gaps are exponentially distributed: their mean and deviation are both what the rate says', () => {
+test('gaps are exponentially distributed: mean and deviation both match the rate', () => {
   const moments = exponentialMoments(200, 500_000, seededRandom(1));
   const gaps = moments.map((atMs, index) => atMs - (moments[index - 1] ?? 0));
   const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
@@ -16,7 +16,7 @@ test('gaps are exponentially distributed: their mean and deviation are both what
   assert.ok(Math.abs(memoryless - Math.exp(-1)) < 0.01, `share above the mean ${memoryless}`);
 });
 
-test('moments rise, stay within the time, and come from the seed', () => {
+test('moments increase, stay within the duration, and are determined by the seed', () => {
   const moments = exponentialMoments(100, 3000, seededRandom(7));
   assert.deepEqual(moments, exponentialMoments(100, 3000, seededRandom(7)));
   assert.notDeepEqual(moments, exponentialMoments(100, 3000, seededRandom(8)));
@@ -49,7 +49,7 @@ const cell = (way: Way, postQuantum = true): Cell =>
   cellOf({ server: 'caddy', objectBytes: 1024, perSecond: 100, rttMs: RTT_MS, postQuantum, way });
 const optionsOf = (of: Cell) => commandOf(of, SERVER)[1];
 
-test('only the race that is measured as ours may add a fresh QUIC attempt', () => {
+test('only the race measured as ours may add a fresh QUIC attempt', () => {
   assert.ok(!optionsOf(cell({ kind: 'near', mode: 'race' })).includes('--no-fresh-quic'));
   for (const way of [...Object.values(BASIC), { kind: 'near', mode: 'h3' } as const])
     assert.ok(optionsOf(cell(way)).includes('--no-fresh-quic'), JSON.stringify(way));
@@ -62,7 +62,7 @@ test("both hosts are pinned, and the key exchange is the cell's", () => {
   assert.ok(!optionsOf(cell(BASIC.naive)).includes('--no-post-quantum'));
 });
 
-test('a part of a connection is made by a program of its own', () => {
+test('a part of a connection is made by a separate program', () => {
   const [file, options] = commandOf(cell({ kind: 'part', part: 'tls' }), SERVER);
   assert.equal(file, process.execPath);
   assert.deepEqual(options.slice(1), ['10.77.1.2', '443', 'h2.test', 'ca.pem']);

@@ -1,5 +1,5 @@
-// The client under load: a process that takes a request a line and prints a line when it is over, written to by an open
-// schedule (P1: exponentially distributed gaps, from a seed) whatever has become of earlier requests.
+// The load generator: a client process that takes one request per line and prints a line when it has ended, fed by an
+// open schedule (P1: exponentially distributed gaps, from a seed) regardless of the outcome of earlier requests.
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -14,7 +14,7 @@ import type { Testbed } from '../testbed.ts';
 import { type Cell, winnersOf } from './cells.ts';
 import type { RunningServer } from './servers.ts';
 
-/** Moments in milliseconds from 0 up to `durationMs`; the gaps' mean is 1000 / `perSecond`. */
+/** Moments in milliseconds from 0 up to `durationMs`; the mean gap is 1000 / `perSecond`. */
 export function exponentialMoments(perSecond: number, durationMs: number, random: Random): number[] {
   const moments: number[] = [];
   for (;;) {
@@ -25,22 +25,25 @@ export function exponentialMoments(perSecond: number, durationMs: number, random
   }
 }
 
-/** Which protocol wins a race to a host; the path decides that. */
+/** Which protocol wins a race to a host; the path determines that. */
 export type Winner = 'h2' | 'h3';
 
 /** One request of P1's third test case. */
 interface CachedRequest {
   readonly winner: Winner;
-  /** Whether the outcome is known, so that the winner alone is attempted. */
+  /** Whether the outcome is cached, so that only the winner is attempted. */
   readonly hit: boolean;
 }
 
-/** Ten hold every share of hits in steps of a tenth, a block of ten for each winner the half-and-half mix as well. */
+/**
+ * Ten requests represent every hit ratio in steps of a tenth; a block of ten for each winner also represents the
+ * half-and-half mix.
+ */
 const BLOCK = 10;
 
 /**
- * Requests without end of which, in each block, exactly `hitShare` are hits for each winner: drawn one by one, a cell's
- * share would itself be a matter of chance.
+ * An endless sequence of requests in which each block has exactly `hitShare` of hits for each winner: if they were
+ * drawn independently, a cell's share would itself be random.
  */
 export function* cachedRequests(
   winners: readonly Winner[],
@@ -56,25 +59,27 @@ export function* cachedRequests(
 
 const PROBE = fileURLToPath(new URL('probe.ts', import.meta.url));
 const TIMEOUT_MS = 5000;
-/** So many at a time that waiting for a place tells of a client far behind. */
+/** So many concurrent requests that waiting for a slot means the client is far behind. */
 const AT_A_TIME = 2048;
 /** P2's head start for HTTP/3. */
 const START_DELAY_MS = 10;
 
-/** What the client says of so many at a time: it is a load here, and its times are not what is measured. */
+/** The client's warning about this concurrency: here it generates load, and its times are not measured. */
 const OF_THE_LOAD = /^photofinish: (many-at-once|machine-busy):/;
 
 const probeSchema = v.object({ atMs: v.number(), ok: v.boolean() });
 const adoptedSchema = v.nullable(knownProtocolSchema);
-/** What is of use here of a photofinish.race/1 document: reading all of each would cost processor time in the run. */
+/**
+ * The part of a photofinish.race/1 document that is used: parsing all of each would cost processor time during the run.
+ */
 const raceSchema = v.object({
   mode: v.string(),
   races: v.tuple([v.object({ atMs: v.number(), trials: v.array(v.object({ adopted: adoptedSchema })) })]),
 });
 
-/** A request that is over. */
+/** A completed request. */
 export interface Outcome {
-  /** When the client began it, milliseconds since 1970. */
+  /** When the client started it, milliseconds since 1970. */
   readonly startedAtMs: number;
   readonly mode: string;
   readonly adopted: v.InferOutput<typeof adoptedSchema>;
@@ -85,9 +90,9 @@ export interface LoadGenerator {
   readonly pid: number;
   readonly outcomes: readonly Outcome[];
   readonly complaints: readonly string[];
-  /** Writes a request at each of these moments, milliseconds from now, and gives them in milliseconds since 1970. */
+  /** Writes a request at each of these moments, milliseconds from now, and returns them in milliseconds since 1970. */
   drive(momentsMs: readonly number[]): Promise<number[]>;
-  /** Ends it after what is under way is over. */
+  /** Ends the client after requests under way have ended. */
   finish(): Promise<void>;
 }
 
@@ -103,7 +108,7 @@ function readProbe(line: string): Outcome {
   return { startedAtMs: atMs, mode: 'part', adopted: null, ok };
 }
 
-/** Request lines without end. */
+/** An endless sequence of request lines. */
 function* linesOf({ way }: Cell, origins: RunningServer['origins'], random: Random): Iterator<string> {
   if (way.kind === 'part') for (;;) yield way.part;
   if (way.kind === 'near') for (;;) yield JSON.stringify({ origin: origins.h3.origin, mode: way.mode });
@@ -112,8 +117,9 @@ function* linesOf({ way }: Cell, origins: RunningServer['origins'], random: Rand
 }
 
 /**
- * The client's command line. A race is ours as it is; what it is compared with is P1's, one connection a protocol, so that
- * a fresh QUIC attempt on a busy machine makes neither a single protocol dearer nor the race above it cheaper.
+ * The client's command line. Our race is used unchanged; what it is compared with is P1's, one connection per protocol,
+ * so that a fresh QUIC attempt on a busy machine makes neither a single protocol more expensive nor the race above it
+ * cheaper.
  */
 export function commandOf(
   cell: Cell,
@@ -135,7 +141,7 @@ export function commandOf(
   return [PHOTOFINISH, ['race', '-', ...how, ...delay, ...keys, ...single, ...target]];
 }
 
-/** Writes what is due, then sleeps until the next is: timers are as coarse as a millisecond. */
+/** Writes what is due, then sleeps until the next request: timers have a resolution of a millisecond. */
 async function writeOnTime(
   child: ChildProcessWithoutNullStreams,
   momentsMs: readonly number[],
@@ -155,7 +161,7 @@ async function writeOnTime(
   return momentsMs.map((ms) => epochMs + ms);
 }
 
-/** Starts the client that a cell needs; it is idle until it is driven. */
+/** Starts the client that a cell needs; it is idle until `drive`. */
 export function startGenerator(
   testbed: Testbed,
   cell: Cell,

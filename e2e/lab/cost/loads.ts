@@ -1,24 +1,24 @@
-// Which loads this machine drives: P1's where it can, and steps up to the highest that passes the check, found by trying
-// the dearest requests there are.
+// Which loads this machine can drive: P1's if possible, otherwise steps up to the highest that passes the check,
+// determined with the most expensive requests.
 import type { Testbed } from '../testbed.ts';
 import { BASIC, cellOf, type ObjectBytes, RTT_MS, type ServerName } from './cells.ts';
 import type { Loads } from './cost-record.ts';
 import { measureSegment } from './segment.ts';
 
-/** P1's four, and what lies between them and below for a smaller machine. */
+/** P1's four, with values between and below them for a smaller machine. */
 const TRIED = [25, 50, 75, 100, 150, 200, 300, 400, 550, 700, 850, 1000] as const;
 const P1_LOADS = [100, 400, 700, 1000] as const;
 const TRY_SECONDS = 5;
 /** Fewer show no trend over the load. */
 const STEPS = 4;
 
-/** So that a load which passed by a hair is not failed by half of its cells. */
+/** So that a load which barely passed does not fail in half of its cells. */
 const HEADROOM = 0.8;
 
-/** At most so many seconds, for the estimate. */
+/** An upper bound in seconds, for the estimate. */
 export const TRIES_SECONDS = TRIED.length * (TRY_SECONDS + 4);
 
-/** P1's loads up to the highest, or even steps where fewer than two of those are among them; ascending. */
+/** P1's loads up to the highest, or even steps if fewer than two of those are among them; ascending. */
 export function loadsUpTo(highest: number): number[] {
   const papers = P1_LOADS.filter((load) => load <= highest);
   const steps = Array.from({ length: STEPS }, (_, step) => Math.round((highest * (step + 1)) / STEPS));
@@ -26,7 +26,7 @@ export function loadsUpTo(highest: number): number[] {
   return [...new Set(loads)].filter((load) => load > 0).toSorted((a, b) => a - b);
 }
 
-/** Tries one server by the naive race for an object, load after load until one is not driven. */
+/** Tries one server with the naive race for an object, increasing the load until one is not driven. */
 export async function findLoads(
   testbed: Testbed,
   server: ServerName,

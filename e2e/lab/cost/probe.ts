@@ -1,6 +1,6 @@
-// The parts of an old-HTTP connection by themselves: each line of standard input, `tcp` or `tls`, makes one connection to
-// the server that the arguments name and lets go of it as soon as it stands. Prints a line for each as `photofinish race -`
-// does, only shorter.
+// The parts of an old-HTTP connection on their own: each line of standard input, `tcp` or `tls`, makes one connection
+// to the server given as argument and closes it once it is established. Prints a line for each, a short form of what
+// `photofinish race -` prints.
 import { readFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -10,7 +10,7 @@ const [address = '', port = '', servername = '', caPath = ''] = process.argv.sli
 const TIMEOUT_MS = 5000;
 const secureContext = createSecureContext({ ca: readFileSync(caPath) });
 
-/** Whether it stood in time. */
+/** Whether it was established in time. */
 function probe(kind: string): Promise<boolean> {
   const target = { host: address, port: Number(port), noDelay: true };
   const socket =

@@ -1,5 +1,5 @@
-// One segment: a fresh server, a fresh client, some seconds to get going, then samples of what each process and the
-// kernel have used.
+// One segment: a new server, a new client, a few seconds of warm-up, then samples of the resources used by each process
+// and the kernel.
 import { setTimeout as pause } from 'node:timers/promises';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import {
@@ -19,14 +19,14 @@ import { judgeDrive } from './drive-check.ts';
 import { exponentialMoments, type LoadGenerator, startGenerator } from './generator.ts';
 import { type RunningServer, setLink, startServer } from './servers.ts';
 
-/** Loads code, fills caches, and lets a garbage collector find its pace; not measured. */
+/** Loads code, fills caches, and lets garbage collection reach a steady state; not measured. */
 const WARM_UP_MS = 2000;
-/** Long enough that the kernel's hundredths of a second are small beside it. */
+/** Long enough that the kernel's resolution of a hundredth of a second does not matter. */
 const SAMPLE_MS = 3000;
-/** A client answers its first line once it has loaded: half a second at most, here with room. */
+/** A client answers its first line once it has loaded: at most half a second, plus margin. */
 const LOAD_MS = 1200;
 
-/** Of requests that open both protocols, so that one can win. */
+/** Requests that open both protocols, so that one can win. */
 const MODES_OF_RACES: ReadonlySet<string> = new Set(['naive', 'race']);
 
 interface Pids {
@@ -110,16 +110,16 @@ async function takeSamples(pids: Pids, generator: LoadGenerator, durationMs: num
 const sum = (samples: readonly Sample[], value: (sample: Sample) => number) =>
   samples.reduce((total, sample) => total + value(sample), 0);
 
-/** Numbers that differ for every segment and are the same in every run of one seed (FNV-1a). */
+/** A number that differs for every segment and is the same in every run with one seed (FNV-1a). */
 function seedOf({ cell, round }: Segment, seed: number): number {
   let hash = 0x811c9dc5;
   for (const char of `${seed} ${cell.id} ${round}`) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193);
   return hash >>> 0;
 }
 
-/** What was asked of the client and what became of it, warming up included. */
+/** The requests made by the client and their outcomes, including warm-up. */
 interface DriveRecord {
-  /** When the time that is measured began, and when each request was to start, milliseconds since 1970. */
+  /** The start of the measured time, and the scheduled start of each request, milliseconds since 1970. */
   readonly fromMs: number;
   readonly scheduledMs: readonly number[];
   readonly samples: readonly Sample[];
@@ -172,7 +172,7 @@ function measuredBy(
   };
 }
 
-/** With a server that runs; the client is gone when it resolves or rejects. */
+/** With a running server; the client has exited when it resolves or rejects. */
 async function measureOn(
   testbed: Testbed,
   segment: Segment,
@@ -183,7 +183,7 @@ async function measureOn(
   const generator = startGenerator(testbed, segment.cell, server, own);
   try {
     const pids: Pids = { server: server.pid, client: generator.pid, link: testbed.linkPids };
-    // Of the kinds of requests and of their moments: neither may tell of the other.
+    // Separate seeds for the kinds of requests and for their moments, which must be independent.
     const driven = await drive(segment, pids, generator, own ^ 1);
     await generator.finish();
     return { ...measuredBy(segment, driven, generator), serverVersion: server.version };
@@ -192,7 +192,7 @@ async function measureOn(
   }
 }
 
-/** Measures one segment. Rejects if the server or the client ends on the way. */
+/** Measures one segment. Rejects if the server or the client exits early. */
 export async function measureSegment(
   testbed: Testbed,
   segment: Segment,
@@ -208,5 +208,5 @@ export async function measureSegment(
   }
 }
 
-/** What a segment takes beside the seconds that are measured, for the estimate of a run's length. */
+/** The overhead of a segment beyond the measured seconds, for the estimate of a run's length. */
 export const SEGMENT_OVERHEAD_SECONDS = (WARM_UP_MS + LOAD_MS) / 1000 + 1;

@@ -1,5 +1,5 @@
-// The servers whose cost is measured, one at a time, started anew for each segment so that no cell inherits another's
-// memory; and the link in front of them, which decides who wins a race.
+// The servers whose cost is measured, one at a time, restarted for each segment so that no cell inherits another's
+// memory; and the link in front of them, which determines the winner of a race.
 import type { Peer } from '../../network/open.ts';
 import type { Shape } from '../../network/shape.ts';
 import { type OriginSettings, startOrigins } from '../../origins/start.ts';
@@ -8,16 +8,19 @@ import type { ObjectBytes, ServerName } from './cells.ts';
 import type { Winner } from './generator.ts';
 
 const PORT = 443;
-/** The other winner's, where a server takes one port for each host. */
+/** For the other winner, where a server needs a port per host. */
 const OTHER_PORT = 444;
-/** By who wins a race to it: the path to the old one's address delays UDP. */
+/** By the winner of a race to it: the path to the old protocol's address delays UDP. */
 const HOSTS: Readonly<Record<Winner, string>> = { h2: 'old-wins.test', h3: 'new-wins.test' };
 /**
- * What the path adds for UDP to the old winner's address, each way: QUIC then takes 60 ms more than its round trip, and
- * TCP with TLS, at two round trips, has won by then whatever the machine is busy with.
+ * Additional delay for UDP to the address where old HTTP wins, each way: QUIC then takes 60 ms more than its round
+ * trip, and TCP with TLS, at two round trips, has won by then however busy the machine is.
  */
 const UDP_EXTRA_MS = 30;
-/** Left-behind connections keep a client's port for a minute: at a thousand a second the usual 28,000 do not suffice. */
+/**
+ * Closed connections occupy a client's port for a minute (TIME-WAIT): at a thousand a second the usual 28,000 do not
+ * suffice.
+ */
 const MORE_PORTS = 'echo 1024 65535 > /proc/sys/net/ipv4/ip_local_port_range';
 
 /** An origin as the client reaches it. */
@@ -70,14 +73,14 @@ async function startOwn(server: Peer, bodyBytes: number): Promise<RunningServer>
   return { pid, version: 'this checkout', origins: originsOf(server, ports), caPath, stop };
 }
 
-/** A testbed for servers under load; as `openTestbed`. */
+/** A testbed for servers under load; otherwise like `openTestbed`. */
 export async function openLoadedTestbed(seed: number): Promise<Testbed> {
   const testbed = await openTestbed(seed, Object.values(HOSTS));
   await testbed.client.run('sh', ['-c', MORE_PORTS]);
   return testbed;
 }
 
-/** Sets the link to a round trip, on which the old protocol wins only where a race is far enough to be decided by it. */
+/** Sets the link's round trip. The additional UDP delay, by which the old protocol wins, applies unless that is 0. */
 export async function setLink({ server }: Testbed, rttMs: number): Promise<void> {
   const shape: Shape = {
     delayMs: rttMs / 2,
@@ -86,7 +89,7 @@ export async function setLink({ server }: Testbed, rttMs: number): Promise<void>
   await server.shape({ up: shape, down: shape });
 }
 
-/** Starts a server that answers with objects of that size. */
+/** Starts a server that responds with objects of that size. */
 export async function startServer(
   { server, caPath, startCaddy }: Testbed,
   name: ServerName,

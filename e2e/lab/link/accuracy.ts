@@ -1,5 +1,5 @@
-// Measures what a link was asked and what packets met, from its ends and by its own report; each measurement is a line of
-// the record, which others analyse.
+// Measures what a link was configured to do and what packets experienced, from its ends and by its own report; each
+// measurement is a line of the record, analysed elsewhere.
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { startEcho } from '../../network/echo.ts';
@@ -24,7 +24,7 @@ const delaySchema = v.object({
   direction: directionSchema,
   askedMs: figure,
   link: directionReportSchema,
-  /** From the sender's call to the receiver's callback, above what was asked: sockets and processes included. */
+  /** From the sender's call to the receiver's callback, minus the configured delay: includes sockets and processes. */
   aboveUs: v.array(figure),
 });
 const lossLineSchema = v.object({
@@ -33,7 +33,7 @@ const lossLineSchema = v.object({
   asked: lossSchema,
   sent: count,
   link: directionReportSchema,
-  /** The numbers of those that did not arrive, from 0. */
+  /** The numbers, from 0, of those that did not arrive. */
   missed: v.array(count),
 });
 const rateSchema = v.object({
@@ -48,9 +48,9 @@ const rateSchema = v.object({
 const roundTripSchema = v.object({
   kind: v.literal('round-trip'),
   by: v.picklist(['UDP echo', 'TCP connect']),
-  /** Whether there was a bare cable in the place of the link. */
+  /** Whether a bare cable was used instead of the link. */
   cable: v.boolean(),
-  /** Both ways together. */
+  /** Both directions together. */
   askedMs: figure,
   tookMs: v.array(figure),
 });
@@ -67,12 +67,12 @@ const lineSchema = v.variant('kind', [delaySchema, lossLineSchema, rateSchema, r
 export type Line = v.InferOutput<typeof lineSchema>;
 
 const foundSchema = v.object({
-  /** Why the kernel has no netem here; null: it has. */
+  /** Why the kernel has no netem here; null if it has. */
   netem: v.nullable(v.string()),
 });
 export type LinkFindings = v.InferOutput<typeof foundSchema>;
 
-/** What tells the lines of a record apart. */
+/** Identifies a line of a record. */
 function keyOf(line: Line): string {
   switch (line.kind) {
     case 'delay':
@@ -98,9 +98,9 @@ export const LINK: RecordSchema<object, LinkFindings, Line> = {
 
 const IPV4_UDP_BYTES = 28;
 const PAYLOAD_BYTES = 100;
-/** How often per second a datagram is sent where delay is measured: seldom enough that the machine goes idle between. */
+/** Datagrams per second when measuring delay: few enough for the machine to go idle in between. */
 const CALM_PER_SECOND = 250;
-/** A receiver may then stall for 0.1 s before its buffer is full. */
+/** At this rate a receiver may stall for 0.1 s before its buffer is full. */
 const LOSS_PER_SECOND = 2500;
 const RATE_PAYLOAD_BYTES = 1200;
 const RATE_EXCESS = 4;
@@ -116,7 +116,7 @@ function ends({ client, peers: { server } }: LinkedNetwork, direction: Direction
 
 const thousandths = (value: number) => Math.round(value * 1000) / 1000;
 
-/** Sends that many datagrams over a link with that delay. */
+/** Sends `packets` datagrams over a link with that delay. */
 export async function measureDelay(
   network: LinkedNetwork,
   direction: Direction,
@@ -135,7 +135,7 @@ export async function measureDelay(
   return { kind: 'delay', direction, askedMs, link, aboveUs };
 }
 
-/** Sends that many datagrams over a link with that loss. */
+/** Sends `packets` datagrams over a link with that loss. */
 export async function measureLoss(
   network: LinkedNetwork,
   direction: Direction,
@@ -181,7 +181,7 @@ export async function measureRate(
   return { kind: 'rate', direction, askedMbps, packets: arrivals.length, packetBits, tookUs };
 }
 
-/** Round trips as programs see them, at a delay each way. */
+/** Round trips as programs see them, with a delay in each direction. */
 export async function measureRoundTrips(
   network: LinkedNetwork,
   echo: Awaited<ReturnType<typeof startEcho>>,
@@ -203,7 +203,7 @@ export async function measureRoundTrips(
   ];
 }
 
-/** What the forwarder takes of a core while so many packets a second pass at 25 ms; nothing where the kernel forwards. */
+/** The forwarder's processor use at a given packet rate and 25 ms; nothing if the kernel forwards. */
 export async function measureCpu(network: LinkedNetwork, packetsPerSecond: number): Promise<Line[]> {
   const { client } = network;
   const { server } = network.peers;
@@ -243,8 +243,9 @@ function lossWords(share: number, { link: { lost, delivered } }: LossLine): stri
 }
 
 /**
- * Measures a link of its own, delays client to server and losses server to client, in under five seconds on an idle
- * machine, and gives a line for each. Rejects where no network can be opened; ask `networkUnavailable('tun')` first.
+ * Measures a separate link, delays from client to server and losses from server to client, in under five seconds on an
+ * idle machine, and returns a line for each. Rejects if no network can be opened; check `networkUnavailable('tun')`
+ * first.
  */
 export async function briefAccuracy(seed = 1): Promise<string[]> {
   const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed } });

@@ -1,4 +1,4 @@
-// Traffic over a link, seen from its ends: what was sent, what arrived, and after what time.
+// Traffic over a link, observed at its ends: what was sent, what arrived, and how long it took.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -6,16 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Namespace } from '../../network/namespace.ts';
 
-/** Both ends are processes inside a namespace, which run this file. */
+/** Both ends are processes inside a namespace that run this file. */
 const PROCESS = fileURLToPath(import.meta.url);
-/** What is still on its way when the sender ends has arrived by then, beyond the link's own delay. */
+/** Within this time after the sender ends, beyond the link's delay, everything still on its way has arrived. */
 const GRACE_MS = 150;
 
 interface Stream {
   /** IPv4. */
   readonly address: string;
   readonly datagrams: number;
-  /** Payload; at least the 12 bytes of number and time. */
+  /** Payload; at least the 12 bytes of number and timestamp. */
   readonly bytes: number;
   readonly perSecond: number;
 }
@@ -30,7 +30,7 @@ interface Arrival {
   readonly sequence: number;
   /** From the sender's call to the receiver's callback. */
   readonly stayUs: number;
-  /** Of a clock that begins anywhere. */
+  /** On a clock with an arbitrary origin. */
   readonly atUs: number;
 }
 
@@ -68,7 +68,9 @@ async function withFar<Answer>(
   }
 }
 
-/** Sends datagrams at an even pace and gives those that arrived; `delayMs` is the link's, which is waited for. */
+/**
+ * Sends datagrams at an even pace and returns those that arrived; `delayMs` is the link's delay, which it waits for.
+ */
 export async function sendStream(
   from: Namespace,
   to: Namespace,
@@ -82,19 +84,19 @@ export async function sendStream(
   return arrivals;
 }
 
-/** How long each of so many TCP connects took, microseconds. */
+/** The duration of each of `times` TCP connects, microseconds. */
 export async function timeConnects(from: Namespace, to: Namespace, order: Connects): Promise<number[]> {
   return (await withFar(to, () => near<number[]>(from, order))).answer;
 }
 
-/** The discard service's, RFC 863. */
+/** The discard port (RFC 863). */
 const PORT = 9;
 const STAMP_BYTES = 12;
 const CONNECT_GAP_MS = 5;
-/** After a stall it is not all made up for at once: a socket's buffer holds some 250 small datagrams. */
+/** After a stall, at most this many are sent at once: a socket's buffer holds some 250 small datagrams. */
 const AT_ONCE = 60;
 
-/** Of CLOCK_MONOTONIC, which all processes of a machine share. */
+/** CLOCK_MONOTONIC, which all processes of a machine share. */
 const nowNs = () => process.hrtime.bigint();
 
 async function far(): Promise<void> {
@@ -150,7 +152,7 @@ async function connects({ address, times }: Connects): Promise<number[]> {
   return tookUs;
 }
 
-// `far` takes datagrams and connections in and tells at the end of its standard input what arrived; `near JSON` sends, or
+// `far` receives datagrams and connections and prints what arrived when its standard input ends; `near JSON` sends, or
 // connects.
 if (import.meta.main) {
   const [role, argument = '{}'] = process.argv.slice(2);

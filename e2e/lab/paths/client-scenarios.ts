@@ -1,4 +1,4 @@
-// Scenarios in which clients take turns, ours beside peers, on a path under one condition after another.
+// Scenarios in which clients take turns, ours and peers, on a path under one condition after another.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Obstacle } from '../../network/obstacles.ts';
 import type { Peer } from '../../network/open.ts';
@@ -33,16 +33,16 @@ import {
   takeTurns,
 } from './scenario.ts';
 
-/** What the path is like while everybody takes turns on it. */
+/** The state of the path during all turns. */
 interface Condition {
-  /** Left out where the scenario has this one alone. */
+  /** Absent if it is the scenario's only condition. */
   readonly name?: string;
   readonly shapes: Required<Shapes>;
-  /** Put up once those that learn have learnt. */
+  /** Applied once clients that learn have learnt. */
   readonly obstacle?: Obstacle;
-  /** Both directions lose everything for so long, so often. */
+  /** Both directions lose everything for this long, at this interval. */
   readonly gap?: { readonly everyMs: number; readonly forMs: number };
-  /** Of the scenario's trials: slow paths make fewer. */
+  /** Share of the scenario's trials: slow paths make fewer. */
   readonly share?: number;
 }
 
@@ -51,7 +51,7 @@ const lossy = (share: number): Shape => ({ ...CLEAN, loss: { kind: 'independent'
 
 const EVERYTHING: Loss = { kind: 'independent', share: 1 };
 
-/** Lets the path go and come back until it is told to stop; it is there afterwards. */
+/** Interrupts and restores the path until it is told to stop, after which the path works. */
 function comeAndGo(
   server: Peer,
   { up, down }: Required<Shapes>,
@@ -80,7 +80,7 @@ interface TurnsOptions extends Omit<Scenario, 'measure'> {
   readonly clients: readonly Opener[];
   readonly conditions: readonly Condition[];
   readonly mostABatch: number;
-  /** Whether to count the datagrams of peers, which do not tell. */
+  /** Whether to count datagrams of peers that do not report them. */
   readonly countsPeers?: boolean;
 }
 
@@ -117,7 +117,7 @@ function turns({ clients: openers, conditions, mostABatch, countsPeers, ...rest 
 
 const LOSS_TO_SERVER = 0.1;
 
-/** A first flight that is lost on the way to the server: how soon each QUIC stack sends it again. */
+/** The first flight to the server is lost: how soon each QUIC stack retransmits it. */
 export const established = turns({
   name: 'established',
   title: `HTTP/3 alone, ${100 * LOSS_TO_SERVER} % lost towards the server, round trip ${ROUND_TRIP_MS} ms`,
@@ -129,10 +129,10 @@ export const established = turns({
   conditions: [{ shapes: { up: lossy(LOSS_TO_SERVER), down: CLEAN } }],
 });
 
-/** At the first, far below every first probe time-out, each client sends what it needs. */
+/** At the shortest, far below every first probe time-out, each client sends only what it needs. */
 const ROUND_TRIPS_MS = [50, 100, 150, 200, 300];
 
-/** What a short first probe time-out costs on clean paths that are slower than it: datagrams sent again for nothing. */
+/** The cost of a short first probe time-out on clean paths with a longer round trip: unnecessary retransmissions. */
 export const spurious = turns({
   name: 'spurious',
   title: `HTTP/3 alone: extra datagrams a connection by round trip, clean path (beyond the median at ${ROUND_TRIPS_MS[0]} ms)`,
@@ -145,7 +145,9 @@ export const spurious = turns({
   conditions: ROUND_TRIPS_MS.map((ms) => ({ name: `${ms} ms`, shapes: both({ delayMs: ms / 2 }) })),
 });
 
-/** UDP that is lost without a word: when there is HTTP/2 to use, at a host unknown and at one whose path has just died. */
+/**
+ * UDP is dropped silently: how soon there is HTTP/2 to use, for an unknown host and for one whose path has just failed.
+ */
 export const blackHole = turns({
   name: 'black-hole',
   title: `UDP lost, round trip ${ROUND_TRIP_MS} ms: HTTP/2 established`,
@@ -157,7 +159,7 @@ export const blackHole = turns({
   conditions: [{ shapes: both(CLEAN), obstacle: LOST_UDP }],
 });
 
-/** Servers that speak only one of the two protocols: what a race makes of them. */
+/** Servers that speak only one of the two protocols: the outcome of races. */
 export const oneProtocol = turns({
   name: 'one-protocol',
   title: `servers of one protocol, round trip ${ROUND_TRIP_MS} ms`,
@@ -174,12 +176,12 @@ export const oneProtocol = turns({
   ],
 });
 
-/** As many, in bursts of three: enter / (enter + leave) is the share, 1 / leave the mean length. */
+/** The same share, in bursts of three: enter / (enter + leave) is the share, 1 / leave the mean length. */
 const BURSTS: Loss = { kind: 'bursts', enter: 1 / 7, leave: 1 / 3 };
 
 /**
- * Paths of the QUIC interoperability runner's kind: very slow, very lossy, gone for seconds, narrow. Reported without
- * hypotheses, for chance has much of the last word.
+ * Paths like those of the QUIC interoperability runner: very slow, very lossy, interrupted for seconds, narrow.
+ * Reported without hypotheses, since chance dominates the results.
  */
 export const interoperability = turns({
   name: 'scenarios',
@@ -203,7 +205,7 @@ export const interoperability = turns({
   ],
 });
 
-/** What the ideas cost: QUIC datagrams that a race sends, with and without what is known, and with a fresh attempt. */
+/** The cost of our ideas: QUIC datagrams that a race sends, with and without knowledge, and with a fresh attempt. */
 export const packets = turns({
   name: 'packets',
   title: `datagrams of a race, round trip ${ROUND_TRIP_MS} ms`,

@@ -1,4 +1,4 @@
-// Who of ours is measured on these paths, and a way to count what a peer sends that does not tell.
+// Our clients that are measured on these paths, and a way to count the datagrams of peers that do not report them.
 import type { Client, LabTrial, Opener } from '../client.ts';
 import { type OursOptions, ours } from '../clients/ours.ts';
 import type { ServedTestbed } from '../testbed.ts';
@@ -12,7 +12,7 @@ export const h3Known = ours({
   mode: 'h3',
   known: true,
 });
-/** As quinn and quic-go have it: one connection, whatever its handshake meets. */
+/** Like quinn and quic-go: one connection, whatever happens to its handshake. */
 export const h3KnownOne = ours({
   name: 'h3-known-one',
   title: 'ours, host known, without the fresh attempt',
@@ -20,7 +20,7 @@ export const h3KnownOne = ours({
   known: true,
   options: ['--no-fresh-quic'],
 });
-/** One packet instead of two carries their first flight. */
+/** Their first flight is one packet instead of two. */
 const CLASSIC = ['--no-post-quantum'];
 export const h3UnknownClassic = ours({
   name: 'h3-classic',
@@ -35,7 +35,7 @@ export const h3KnownClassic = ours({
   known: true,
   options: CLASSIC,
 });
-/** Slow paths teach slowly, too: a few races must do. */
+/** Learning is slow on slow paths too, so a few races must do. */
 const FEW_LESSONS = 5;
 export const h3MetBefore = ours({
   name: 'h3-known',
@@ -65,8 +65,8 @@ export const raceKnownNotFresh = raceOf({
 });
 
 /**
- * Where HTTP/3 is dead it would run on for the rest of the trial after HTTP/2 is adopted: this ends it, far later than
- * any HTTP/2 is established here.
+ * If HTTP/3 is broken, it would continue for the rest of the trial after HTTP/2 is adopted: this ends it, far later
+ * than any HTTP/2 is established here.
  */
 const BEATEN_ENDS = ['--timeout', '600'];
 export const raceCutShort = raceOf({ name: 'race', title: 'ours, host unknown', options: BEATEN_ENDS });
@@ -78,7 +78,7 @@ export const raceKnownCutShort = raceOf({
 });
 export const h2Alone = ours({ name: 'h2', title: 'ours, HTTP/2 alone', mode: 'h2' });
 
-/** The same client, one process a trial, its datagrams counted as they leave the client. */
+/** The same client, one process per trial, with its datagrams counted as they leave the namespace. */
 export async function counted(client: Client, testbed: ServedTestbed): Promise<Client> {
   const counter = await testbed.client.countSent({ transport: 'udp' });
   return {

@@ -1,4 +1,4 @@
-// What is derived from a record rather than said by it.
+// Values derived from a record rather than contained in it.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
@@ -32,7 +32,7 @@ function refusedTrial(quicMs: number, tcpMs: number, roundTripMs: number): Trial
 describe('from the refusal to the start of TCP', () => {
   const times = fc.integer({ min: 0, max: 10_000 });
 
-  test('is what TCP waited beyond a round trip', () => {
+  test('is the time TCP waited beyond a round trip', () => {
     fc.assert(
       fc.property(times, times, times, (quicMs, waitedMs, roundTripMs) => {
         const trial = refusedTrial(quicMs, quicMs + roundTripMs + waitedMs, roundTripMs);
@@ -41,11 +41,11 @@ describe('from the refusal to the start of TCP', () => {
     );
   });
 
-  test('is negative where the start delay was over first', () => {
+  test('is negative if the start delay ended first', () => {
     assert.equal(afterRefusalMs(refusedTrial(0, 10, 50)), -40);
   });
 
-  test('is nothing where HTTP/3 was not refused', () => {
+  test('is undefined if HTTP/3 was not refused', () => {
     const trial = refusedTrial(0, 50, 50);
     const [quic, tcp] = trial.attempts as [Attempt, Attempt];
     const lost: Attempt = { ...quic, error: { code: 'udp-timeout', message: 'silence' } };
@@ -53,7 +53,7 @@ describe('from the refusal to the start of TCP', () => {
     assert.throws(() => afterRefusalMs({ ...trial, attempts: [tcp] }), /no attempt over h3/);
   });
 
-  test('is nothing where TCP was not connected', () => {
+  test('is undefined if TCP was not connected', () => {
     const trial = refusedTrial(0, 50, 50);
     const [quic, tcp] = trial.attempts as [Attempt, Attempt];
     const silent: Attempt = { ...tcp, transportMs: null };

@@ -1,5 +1,5 @@
-// Scenarios in which only our own command line is measured, by what its records say: UDP refused, HTTP/3 known to be
-// broken, and both paths dead.
+// Scenarios that measure only our own command line, from its records: UDP refused, HTTP/3 known to be broken, and both
+// paths blocked.
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,9 +18,9 @@ function attemptOf({ attempts }: Trial, protocol: Attempt['protocol']): Attempt 
 }
 
 /**
- * From HTTP/3's refusal to old HTTP's start; negative where the start delay was over first. A record does not say when
- * an attempt failed: the refusal takes a round trip from QUIC's start, and so does TCP's connecting, which it does say.
- * Throws where HTTP/3 was not refused, or TCP was not connected.
+ * From HTTP/3's refusal to old HTTP's start; negative if the start delay ended first. A record does not say when an
+ * attempt failed: the refusal takes a round trip from QUIC's start, and so does TCP's connect, which is in the record.
+ * Throws if HTTP/3 was not refused, or TCP was not connected.
  */
 export function afterRefusalMs(trial: Trial): number {
   const [quic, tcp] = [attemptOf(trial, 'h3'), attemptOf(trial, 'h2')];
@@ -34,7 +34,7 @@ export function afterRefusalMs(trial: Trial): number {
 const START_DELAYS_MS = [10, 250, 500, 1000];
 const MOST_A_BATCH = 10;
 
-/** UDP that is refused by ICMP: TCP starts because of the refusal, whatever the start delay. */
+/** UDP refused by ICMP: TCP starts because of the refusal, whatever the start delay. */
 export const refused: Scenario = {
   name: 'refused',
   title: `UDP refused, round trip ${ROUND_TRIP_MS} ms: from the refusal to the start of TCP`,
@@ -57,13 +57,13 @@ export const refused: Scenario = {
   },
 };
 
-/** A round's sample is the median of these. */
+/** A round's sample is their median. */
 const TRIALS_A_ROUND = 5;
-/** Ends the lesson's HTTP/3, which runs on. */
+/** Ends the lesson's HTTP/3 attempt, which would continue. */
 const LESSON_MS = 600;
 const TITLES = { known: 'ours, HTTP/3 known to be broken', alone: 'ours, HTTP/2 alone' };
 
-/** A host whose HTTP/3 is known to be broken: it costs no time against HTTP/2 alone, and no packet. */
+/** A host whose HTTP/3 is known to be broken: it costs neither time compared with HTTP/2 alone, nor packets. */
 export const knownBroken: Scenario = {
   name: 'known-broken',
   title: `UDP lost and known to be, round trip ${ROUND_TRIP_MS} ms: HTTP/2 established`,
@@ -108,11 +108,14 @@ export const knownBroken: Scenario = {
 };
 
 const DEADLINES_MS = [1000, 3000];
-/** Seconds of waiting, most of them: the trials of all deadlines. */
+/** Mostly seconds of waiting: the trials of all deadlines. */
 const WAITED_MS = DEADLINES_MS.reduce((sum, ms) => sum + ms, 0);
 const START_MS = 400;
 
-/** From the beginning of a trial, by its record, to the first byte of that record, beyond the deadline; whole ms. */
+/**
+ * From the start of a trial, according to its record, to the first byte of that record, beyond the deadline; integer
+ * ms.
+ */
 async function beyondDeadlineMs(command: CommandLine, deadlineMs: number): Promise<number> {
   const child = command.start('--memory', 'none', '--timeout', String(deadlineMs));
   const ended = text(child.stdout);
@@ -123,7 +126,7 @@ async function beyondDeadlineMs(command: CommandLine, deadlineMs: number): Promi
   return endedAtMs - race.atMs - deadlineMs;
 }
 
-/** Both paths dead: a race ends at its deadline. */
+/** Both paths blocked: a race ends at its deadline. */
 export const dead: Scenario = {
   name: 'dead',
   title: 'UDP and TCP lost: the end of a race beyond its deadline',

@@ -1,4 +1,5 @@
-// What `paths` records: a line for each turn of a client in a scenario, and one for what the link did in all of it.
+// The record of `paths`: a line for each turn of a client in a scenario, and one for the link's report over the whole
+// scenario.
 import * as v from 'valibot';
 import { labTrialSchema } from '../client.ts';
 import { count, linkReportSchema, type RecordSchema } from '../journal.ts';
@@ -23,10 +24,10 @@ const clientSchema = {
 
 const turnSchema = v.object({
   kind: v.literal('turn'),
-  /** The scenario, and behind a slash the condition where it has several. */
+  /** The scenario, followed by a slash and the condition if it has several. */
   scenario: v.string(),
   ...clientSchema,
-  /** Counts this client's turns in the scenario from 0. */
+  /** Numbers this client's turns in the scenario from 0. */
   turn: count,
   endedAtMs: v.number(),
   trials: v.array(
@@ -46,10 +47,10 @@ const lineSchema = v.variant('kind', [turnSchema, absentSchema, versionsSchema, 
 export type Line = v.InferOutput<typeof lineSchema>;
 export type PathTrial = v.InferOutput<typeof turnSchema>['trials'][number];
 
-/** Names a turn within a run. */
+/** Identifies a turn within a run. */
 export const turnKey = (scenario: string, client: string, turn: number) => `${scenario} ${client} ${turn}`;
 
-/** The key of a scenario whose turns are all made is its name. */
+/** The key of a completed scenario is its name. */
 function keyOf(line: Line): string | null {
   if (line.kind === 'turn') return turnKey(line.scenario, line.client, line.turn);
   return line.kind === 'link' ? line.scenario : null;

@@ -1,4 +1,4 @@
-// What a scenario of `paths` is, what it measures with, and how clients take turns on its path.
+// The interface of a `paths` scenario, what it measures with, and how clients take turns on its path.
 import type { Random } from '@photofinish/shared/testing/seeded-random';
 import { shuffled } from '../../bench/measure.ts';
 import type { Obstacle } from '../../network/obstacles.ts';
@@ -8,12 +8,12 @@ import type { CommandLine } from '../photofinish.ts';
 import { CADDY_PORT, type ServedTestbed } from '../testbed.ts';
 import type { PathTrial } from './paths-record.ts';
 
-/** The round trip of every path that does not say another, milliseconds. */
+/** The default round trip of a path, milliseconds. */
 export const ROUND_TRIP_MS = 50;
-/** Each direction of that path, without anything else. */
+/** Each direction of that path, without impairments. */
 export const CLEAN: Shape = { delayMs: ROUND_TRIP_MS / 2 };
 
-/** What stands in the way at Caddy's end of the path. */
+/** An obstacle at Caddy's end of the path. */
 const obstacle = (transport: Obstacle['transport'], effect: Obstacle['effect']): Obstacle => ({
   transport,
   effect,
@@ -24,46 +24,46 @@ export const LOST_TCP = obstacle('tcp', 'drop');
 export const REFUSED_UDP = obstacle('udp', 'refuse');
 export const REFUSED_TCP = obstacle('tcp', 'refuse');
 
-/** What scenarios measure with. */
+/** The functions that scenarios measure with. */
 export interface Session {
   readonly testbed: ServedTestbed;
   readonly command: CommandLine;
-  /** Decides the order of turns. */
+  /** Determines the order of turns. */
   readonly random: Random;
-  /** Those that can be had, opened once and closed at the end; the others are remembered as absent. */
+  /** The available ones, opened once and closed at the end; the others are recorded as absent. */
   open(openers: readonly Opener[]): Promise<Client[]>;
-  /** Records the trials of that turn as `measure` gives them, unless an earlier run has recorded it. */
+  /** Records the trials of that turn as returned by `measure`, unless an earlier run has recorded it. */
   record(
     where: { readonly scenario: string; readonly turn: number },
     client: Pick<Client, 'name' | 'title' | 'kind'>,
     measure: () => Promise<PathTrial[]>,
   ): Promise<void>;
-  /** Tells whoever watches. */
+  /** Displays progress. */
   progress(text: string): void;
 }
 
-/** A path, or several alike, and who is measured on it; what was recorded there is analysed by `report/paths.py`. */
+/** A path, or several alike, and the clients measured on it; `report/paths.py` analyses its record. */
 export interface Scenario {
-  /** On the command line: small letters and hyphens. */
+  /** On the command line: lower-case letters and hyphens. */
   readonly name: string;
   readonly title: string;
-  /** Of each client in each condition, without `--trials` and with `--full`. */
+  /** Per client and condition, without `--trials` and with `--full`. */
   readonly trials: { readonly usual: number; readonly full: number };
-  /** What one trial of everybody in every condition takes, milliseconds. */
+  /** Duration of one trial of all clients in all conditions, milliseconds. */
   readonly trialMs: number;
-  /** What it takes beside trials, milliseconds. */
+  /** Duration apart from trials, milliseconds. */
   readonly fixedMs: number;
-  /** Leaves the path as it likes: whoever is next sets its own. */
+  /** Need not restore the path: the next scenario sets its own. */
   measure(session: Session, trials: number): Promise<void>;
 }
 
-/** Sizes of the batches of that many trials, as equal as can be. */
+/** Sizes of the batches, as equal as possible. */
 export function batches(trials: number, most: number): number[] {
   const count = Math.ceil(trials / most);
   return Array.from({ length: count }, (_, index) => Math.ceil((trials - index) / count));
 }
 
-/** Gives every client that many trials. Those that learn have been prepared before. */
+/** Gives every client that many trials. Clients that learn must have been prepared. */
 export async function takeTurns(
   { random, progress, record }: Pick<Session, 'random' | 'progress' | 'record'>,
   scenario: string,

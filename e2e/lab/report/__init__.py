@@ -1,1 +1,1 @@
-"""Makes tables, hypotheses, plots and files of what the laboratory has recorded."""
+"""Generates tables, hypotheses, plots and files from the laboratory's records."""

@@ -1,5 +1,5 @@
-"""`report DIR`: prints what the experiment that recorded into the folder has found, and writes it there as a page, as
-JSON and as CSV."""
+"""`report DIR`: prints the results of the experiment recorded in the folder, and writes them there as HTML, JSON and
+CSV."""
 
 import argparse
 import json
@@ -18,7 +18,7 @@ from .tables import format_result_table
 
 
 def _plain(value):
-    """For JSON, which has neither infinity nor NaN: None stands for an end that an interval does not have."""
+    """For JSON, which has neither infinity nor NaN: None represents an end that an interval does not have."""
     if is_dataclass(value):
         return _plain(asdict(value))
     if hasattr(value, "_asdict"):
@@ -75,7 +75,7 @@ EXPERIMENTS = {"adoption": _adoption, "cost": _cost, "link": _link, "paths": _pa
 
 
 def report(folder):
-    """Prints and writes what the record in the folder comes to; gives its hypotheses."""
+    """Prints and writes the results of the record in the folder; returns its hypotheses."""
     meta, lines = records.read(folder)
     rows, text, document, frames, page = EXPERIMENTS[meta["experiment"]](meta, lines)
     print("\n\n".join([*text, *([format_hypotheses(rows)] if rows else [])]))

@@ -1,5 +1,5 @@
-"""A run of `adoption`: what its trials come to, by scenario and client, in one place, so that tables, hypotheses, plots
-and files all say the same; and P2's published figures."""
+"""The results of an `adoption` run by scenario and client, computed in one place so that tables, hypotheses, plots and
+files agree; and P2's published figures."""
 
 import json
 import math
@@ -12,7 +12,7 @@ import pandas as pd
 
 from .estimates import Count, Estimate, Mulberry32, Z_95, mean_estimate, median, percentile_estimate, wilson
 
-# What the papers' procedure gives a connection before it has failed; a failed trial enters every mean as this.
+# The papers' procedure allows a connection this long before it has failed; a failed trial enters every mean as this.
 DEADLINE_MS = 30_000
 RACES = ("race", "race-known")
 GO_RACE, ALT_SVC = "go-race", "alt-svc"
@@ -23,26 +23,26 @@ PAPER_TRIALS = 1000
 
 
 def paper_row(side, scenario):
-    """The paper's figures for a scenario, if it has them."""
+    """The paper's figures for a scenario, if it has any."""
     where = scenario["delayMs"], scenario["loss"]
     return next((row for row in PAPER[side] if (row["delayMs"], row["loss"]) == where), None)
 
 
 def paper_adopted(row):
-    """How many of the paper's trials adopted HTTP/3, which its percentages with one decimal say exactly."""
+    """How many of the paper's trials adopted HTTP/3; its percentages have one decimal and give this exactly."""
     return None if row is None or row["adoption"] is None else Count(round(row["adoption"] * PAPER_TRIALS), PAPER_TRIALS)
 
 
 def paper_mean(row):
-    """With the normal 95 % interval that its deviation over 1000 trials gives; the paper prints none."""
+    """With the normal 95 % interval from its standard deviation over 1000 trials; the paper gives none."""
     half = Z_95 * row["sigmaMs"] / math.sqrt(PAPER_TRIALS)
     return Estimate(row["meanMs"], row["meanMs"] - half, row["meanMs"] + half)
 
 
 def times_of(trials, key):
-    """The times of all trials in milliseconds, a failed one as the deadline. An answer that never came, though others of
-    this client did, is a failure too. Left out are connections that were used without the client telling when they were
-    established: with a client that never tells a time the result is empty."""
+    """The times of all trials in milliseconds, a failed one as the deadline. A missing response is a failure too, if
+    other trials of this client have one. Connections used without a reported establishment time are left out: for a
+    client that never reports times the result is empty."""
     failed = trials["adopted"].isna()
     if not failed.all() and trials.loc[~failed, key].isna().all():
         return np.array([])
@@ -55,7 +55,7 @@ def is_alt_svc(client):
 
 
 def on_side(side, client):
-    """Everyone races but those who do without; browsers learn of HTTP/3 by Alt-Svc and are on both sides."""
+    """All clients race except those by Alt-Svc; browsers learn of HTTP/3 by Alt-Svc and are on both sides."""
     return not is_alt_svc(client) if side == "race" else is_alt_svc(client) or client["kind"] == "browser"
 
 
@@ -72,7 +72,7 @@ class Times:
 
     @classmethod
     def of(cls, trials, key, seed):
-        """None where the client does not tell."""
+        """None if the client does not report it."""
         values = np.sort(times_of(trials, key))
         if len(values) == 0:
             return None
@@ -88,14 +88,14 @@ class Times:
 
 @dataclass(frozen=True)
 class Figures:
-    """What one client's trials in one scenario come to."""
+    """The results of one client's trials in one scenario."""
 
     scenario: dict
     client: dict
     trials: pd.DataFrame
-    # Whether it broke off here: its trials are fewer than asked for, and those of the turn in which it did are lost.
+    # Whether it crashed here: it has fewer trials than requested, and those of the turn in which it crashed are lost.
     broke_off: bool
-    # Trials that went on over HTTP/3, of all, failed ones included.
+    # Trials that continued over HTTP/3, out of all, including failed ones.
     adopted: Count
     failed: int
     established: Times | None
@@ -115,7 +115,7 @@ class Figures:
 
 
 def table_order(clients):
-    """In the order of the run, but each known host right after its first contact."""
+    """In the order of the run, but each client that knows the host right after its first contact."""
     names = {client["name"] for client in clients}
 
     def is_second(name):
@@ -131,7 +131,7 @@ def table_order(clients):
 
 
 class Run:
-    """What was recorded, with every figure that it comes to."""
+    """A record with all figures computed from it."""
 
     def __init__(self, meta, lines):
         self.meta, self.asked, self.lines = meta, meta["asked"], lines
@@ -141,7 +141,7 @@ class Run:
         columns = ["adopted", "establishedMs", "firstByteMs", "datagramsSent", "error", "trace"]
         self.trials = pd.json_normalize(turns, "trials", ["scenario", "client", "turn"], max_level=0)
         self.trials = self.trials.reindex(columns=["scenario", "client", "turn", *columns])
-        # Known only where the last that is known of a client is that it broke off.
+        # Only if the latest line about the client says that it crashed.
         last = {(line["scenario"], line["client"]): line for line in lines}
         self.crashed = {key: line["error"] for key, line in last.items() if line["kind"] == "crash"}
         self._figures = {}
@@ -156,7 +156,7 @@ class Run:
         return own.reset_index(drop=True)
 
     def links_of(self, scenario):
-        """A report for each turn, in order, each with its client."""
+        """A report for each turn, in order, with its client."""
         return [
             (line["client"], line["link"])
             for line in self.lines
@@ -184,7 +184,7 @@ class Run:
         return self._figures.get((scenario["id"], client))
 
     def whole(self, scenario, client):
-        """The figures of whoever did not break off: those that stand beside others without a word."""
+        """The figures of a client that did not crash: those comparable with others without a remark."""
         figures = self.find(scenario, client)
         return None if figures is None or figures.broke_off else figures
 
@@ -195,6 +195,6 @@ class Run:
 
     @property
     def losses(self):
-        """P2's second sweep, without delay; and any scenario with both, behind them."""
+        """P2's second sweep, without delay, followed by scenarios with both."""
         own = [each for each in self.asked["scenarios"] if each["loss"] > 0 or each["delayMs"] == 0]
         return sorted(own, key=lambda each: (each["delayMs"], each["loss"]))

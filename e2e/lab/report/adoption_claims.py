@@ -1,5 +1,5 @@
-"""What a run of `adoption` has to show, judged: against the paper's figures, and against the paper's code as it was
-measured in the same minutes."""
+"""The hypotheses of an `adoption` run, judged against the paper's figures, and against the paper's code measured at the
+same time."""
 
 from dataclasses import replace
 
@@ -7,21 +7,21 @@ from .adoption import ALT_SVC, DEADLINE_MS, GO_RACE, RACES, paper_adopted, paper
 from .estimates import Estimate, Mulberry32, ratio_of_means, ratio_of_shares, rule_of_three
 from .hypotheses import Hypothesis, fixed, format_number, judge
 
-# As many as P2 made in each cell; hypotheses are judged on no fewer.
+# As many as P2 made in each cell; hypotheses are not judged on fewer.
 JUDGED_TRIALS = 1000
 MOST_MISSES_IN_1000 = 3
-# Over the link's round trip, until the handshake is done.
+# Beyond the link's round trip, until the handshake is complete.
 MOST_OVER_DELAY_MS = 2
-# Race against Alt-Svc at this delay, where P2 came to 0.51.
+# Race compared with Alt-Svc at this delay, for which P2 reports 0.51.
 RATIO_DELAY_MS = 200
 MOST_RATIO = 0.505
-# Of the Go client's misses, for a known host.
+# Relative to the Go client's misses, for a known host.
 MOST_MISS_RATIO = 0.5
 
 
 def _judged(run, claim, *sides):
-    """Where one of the sides broke off there is a trend only: what the turn in which it did would have shown is not
-    known, and may be why."""
+    """If one side crashed there is only a trend: the results of the turn in which it crashed are unknown, and may be
+    the reason."""
     broken = "; ".join(
         f"{side.client['name']} broke off after {side.adopted.of} trials" for side in sides if side.broke_off
     )
@@ -174,7 +174,7 @@ def _means_by_loss(run, key, group):
 
 
 def hypotheses(run):
-    """In the order in which they are told."""
+    """In the order of the report."""
     return [
         *(_misses_by_delay(run, scenario, name) for scenario in run.delays for name in RACES),
         *(_established_by_delay(run, scenario, name) for scenario in run.delays for name in RACES),

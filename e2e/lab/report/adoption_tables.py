@@ -1,4 +1,4 @@
-"""P2's four tables with ours, the paper's and every peer's rows, and the run as a document."""
+"""P2's four tables with our, the paper's and every peer's rows, and the run as a document."""
 
 from .adoption import PAPER_TITLE, PAPER_TRIALS, on_side, paper_adopted, paper_row
 from .estimates import wilson
@@ -102,7 +102,7 @@ def tables(run):
 
 
 def missing_clients(run):
-    """One line for each client that is not, not everywhere or with fewer trials in the tables, with the reason."""
+    """One line for each client missing from the tables, wholly, partly or with fewer trials, with the reason."""
     crashed = [
         f"{name}: broke off in {scenario} after {len(run.trials_of(scenario, name))} trials: {error}"
         for (scenario, name), error in sorted(
@@ -114,7 +114,7 @@ def missing_clients(run):
 
 
 def trials(run):
-    """A row for each trial, numbered from 1; the cause of a miss where our client left a record of it."""
+    """A row for each trial, numbered from 1; the cause of a miss if our client recorded it."""
     table = run.trials.drop(columns="trace")
     table.insert(3, "trial", table.groupby(["scenario", "client"]).cumcount() + 1)
     causes = [
@@ -125,7 +125,7 @@ def trials(run):
 
 
 def document(run):
-    """The figures by scenario and client, what the link did, and every miss."""
+    """The figures by scenario and client, the link's reports, and every miss."""
 
     def times(summary):
         return summary and {

@@ -1,4 +1,4 @@
-"""A run of `cost`: from segments to cells, the samples of all of a cell's driven segments together, as P1 reports them."""
+"""A run of `cost`: cells from segments, the samples of all driven segments of a cell pooled, as P1 reports them."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ def cached(winner, share):
     return {"kind": "cached", "winner": winner, "hitShare": share}
 
 
-# HTTP/2 alone, HTTP/3 alone, and the naive race in which the old protocol wins (P1, test cases 1 and 2).
+# HTTP/2 only, HTTP/3 only, and the naive race in which the old protocol wins (P1, test cases 1 and 2).
 H2_ALONE, H3_ALONE, NAIVE = cached("h2", 1), cached("h3", 1), cached("h2", 0)
 
 
@@ -32,14 +32,14 @@ def _kernel_bytes(sample):
     return None if None in parts else sum(parts)
 
 
-# What can be asked of a sample; None where it was not to be had.
+# The figures of a sample; None if unavailable.
 FIGURES = {
     "serverMs": lambda sample: _both("server")(sample) / sample["requests"],
     "serverUserMs": lambda sample: sample["server"]["userMs"] / sample["requests"],
     "serverSystemMs": lambda sample: sample["server"]["systemMs"] / sample["requests"],
     "clientMs": lambda sample: _both("client")(sample) / sample["requests"],
     "linkMs": lambda sample: _both("link")(sample) / sample["requests"],
-    # Of one processor.
+    # As a share of one processor.
     "serverShare": lambda sample: _both("server")(sample) / (1000 * sample["seconds"]),
     "serverPssBytes": _within("serverMemory", "pssBytes"),
     "serverRssBytes": _within("serverMemory", "rssBytes"),
@@ -53,7 +53,7 @@ FIGURES = {
 
 @dataclass(frozen=True)
 class Summary:
-    """All of a cell's driven segments together, as P1 reports them."""
+    """All driven segments of a cell, pooled."""
 
     cell: dict
     segments: list
@@ -64,7 +64,7 @@ class Summary:
 
     @property
     def samples(self):
-        """Those without a request say nothing."""
+        """Samples without a request carry no information."""
         return [sample for segment in self.driven for sample in segment["trials"] if sample["requests"] > 0]
 
     def values(self, figure):

@@ -1,4 +1,4 @@
-"""P1's claims and the hypotheses that stand beside them: said, measured with its interval, holds or not."""
+"""P1's claims and our hypotheses about cost: the claim, the measured interval, and whether it holds."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ UNMEASURED = "its cells have no driven segments"
 
 
 class _Group:
-    """The cells of one server and object at its highest load, by what they measure."""
+    """The cells of one server and object at its highest load, by kind of measurement."""
 
     def __init__(self, summaries):
         highest = max(summary.cell["perSecond"] for summary in summaries)
@@ -44,21 +44,22 @@ def _extra(first, second, random):
 
 
 def _dearer(a, b):
-    """Of two alternatives the one of the greater mean; nothing where one has no samples."""
+    """The alternative with the greater mean; nothing if one has no samples."""
     if len(a) == 0 or len(b) == 0:
         return np.array([])
     return a if a.mean() >= b.mean() else b
 
 
 def _said_by(measured, kind, limit):
-    """What a figure says of a claim of P1's that is no hypothesis here: by the favourable end, as those are judged."""
+    """What a figure says about a claim of P1's that is not a hypothesis here: judged by the favourable end, like
+    hypotheses."""
     if measured is None:
         return UNMEASURED
     holds = measured.low < limit if kind == "below" else measured.high >= limit
     return "P1's claim holds" if holds else "P1's claim does not hold"
 
 
-# There both transports of a race shared what TLS costs: only one at a time carried it.
+# In P1 both transports of a race shared the cost of TLS: only one at a time used it.
 NAIVE_GROUP = "Server CPU of the naive race (P1: TLS over one transport at a time)"
 
 
@@ -83,7 +84,7 @@ def _naive_rows(group, random):
 
 
 def _handshake_rows(group, random):
-    """What a second TLS handshake costs: TLS over TCP less TCP alone, and the naive race's extra without as much."""
+    """The cost of a second TLS handshake: TLS over TCP minus TCP alone, and the naive race's extra without it."""
     tcp, tls = (group.values({"kind": "part", "part": part}) for part in ("tcp", "tls"))
     if len(tcp) == 0 or len(tls) == 0:
         return
@@ -122,7 +123,7 @@ def _near_rows(group, random):
 
 
 def least_squares(x, y):
-    """Slope, intercept and the share of the variance that the line explains (1 where there is none), of each row of `y`."""
+    """Slope, intercept and the share of variance explained by the line (1 if there is none), for each row of `y`."""
     x, y = np.asarray(x, float), np.atleast_2d(y)
     centred = x - x.mean()
     slope = (centred * (y - y.mean(axis=1, keepdims=True))).sum(axis=1) / (centred**2).sum()
@@ -133,8 +134,8 @@ def least_squares(x, y):
 
 
 def sweep_shape(sweep, random):
-    """Whether cost falls in a straight line with the hit ratio (P1, third test case), as 95 % bootstrap estimates; None
-    unless 0, 80 and 100 % are among its cells."""
+    """Whether cost falls linearly with the hit ratio (P1, third test case), as 95 % bootstrap estimates; None unless 0,
+    80 and 100 % are among its cells."""
     cells = [(share, samples) for share, samples in sweep if len(samples) > 0]
     shares = [share for share, _ in cells]
     if not {0, 0.8, 1} <= set(shares):
@@ -148,7 +149,7 @@ def sweep_shape(sweep, random):
             # Change over the whole sweep, percent of the cost without hits.
             "slope": 100 * slope / none,
             "r2": r2,
-            # How far the 80 % cell is from the line between the ends; never negative.
+            # The distance of the 80 % cell from the line between the ends; never negative.
             "off": 100 * np.abs(most - (none + 0.8 * (every - none))) / none,
             "saved": 100 * (1 - most / none),
         }
@@ -200,7 +201,7 @@ def _memory_rows(group, random):
 
 
 def hypotheses(run):
-    """Every claim of every server and object at its highest load. One stream of chance serves them all in this order."""
+    """Every claim for every server and object at its highest load. All share one random stream, in this order."""
     seconds = run.asked["seconds"]
     too_few = f"{seconds} of {JUDGED_SECONDS} seconds a cell" if seconds < JUDGED_SECONDS else ""
     random = Mulberry32(run.meta["seed"])

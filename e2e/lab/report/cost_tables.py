@@ -1,4 +1,4 @@
-"""What a run of `cost` says in tables, and every sample as rows."""
+"""The tables of a `cost` run, and every sample as rows."""
 
 from .cost import FIGURES, SERVERS, WINNERS, group_title
 from .hypotheses import fixed, format_number, significant
@@ -20,12 +20,12 @@ def _way_title(way):
 
 def _cell_title(cell):
     title = _way_title(cell["way"]) + ("" if cell["postQuantum"] else ", classical keys")
-    # Without line breaks: the names are what the eye goes down by.
+    # Without line breaks: rows are found by their names.
     return title.replace(" ", "\u00a0")
 
 
 def _text(value):
-    """Three significant figures are more than the samples' spread allows for."""
+    """Three significant figures, more than the samples' spread supports."""
     return format_number(significant(value))
 
 
@@ -43,7 +43,7 @@ def _median(summary, figure, scale=1):
 
 
 def _driven_text(summary):
-    """Whether the load was driven, and if not in every segment, why."""
+    """Whether the load was driven; if not in every segment, with the reason."""
     driven, of = len(summary.driven), len(summary.segments)
     if of == 0:
         return "not measured"
@@ -130,7 +130,7 @@ def tables(run):
 
 
 def samples(run):
-    """A row for each sample of a driven segment, the figures in the units of their names."""
+    """A row for each sample of a driven segment, with figures in the units of their names."""
     keys = ("server", "objectBytes", "perSecond", "rttMs", "postQuantum")
     for summary in run.summaries:
         for sample in summary.samples:

@@ -1,4 +1,4 @@
-"""A record of `link`: how exact the emulated link is, by itself and as programs at its ends see it."""
+"""A record of `link`: the accuracy of the emulated link, by its own report and as programs at its ends see it."""
 
 from .estimates import percentile, wilson
 from .hypotheses import fixed
@@ -16,7 +16,7 @@ def _spread_cells(found, scale=1):
 
 
 def asked_share(loss):
-    """What a loss takes in the long run; bursts by their stationary share."""
+    """The long-run loss rate; for bursts, their stationary share."""
     if loss["kind"] == "independent":
         return loss["share"]
     both = loss["enter"] + loss["leave"]
@@ -25,8 +25,8 @@ def asked_share(loss):
 
 
 def _independent_ones(loss, packets):
-    """Of so many packets of a two-state chain, how many independent ones would tell as much of its share: their
-    correlation from one to the next is 1 - enter - leave."""
+    """The effective sample size of a two-state chain for its share: the correlation from one packet to the next is 1 -
+    enter - leave."""
     if loss["kind"] == "independent":
         return packets
     correlation = 1 - loss["enter"] - loss["leave"]
@@ -34,14 +34,14 @@ def _independent_ones(loss, packets):
 
 
 def mean_burst(missed):
-    """The mean length of the runs among the numbers that did not arrive."""
+    """The mean run length of the numbers that did not arrive."""
     numbers = set(missed)
     bursts = sum(number - 1 not in numbers for number in numbers)
     return len(numbers) / bursts if bursts else 0
 
 
 def loss_of(line):
-    """The share that the link lost with its interval, what the machine lost as well, and the mean burst."""
+    """The share that the link lost with its interval, losses of the machine, and the mean burst."""
     lost, delivered = line["link"]["lost"], line["link"]["delivered"]
     reached = lost + delivered
     of = _independent_ones(line["asked"], reached)
@@ -49,7 +49,7 @@ def loss_of(line):
     bursts = line["asked"]["kind"] == "bursts"
     return {
         "got": wilson(lost / reached * of, of),
-        # Above none, a busy machine's sockets lost them, and no burst can be told.
+        # If above zero, a busy machine's sockets lost them, and the bursts cannot be determined.
         "missing": missing,
         "burst": mean_burst(line["missed"]) if bursts and missing <= 0 else None,
     }

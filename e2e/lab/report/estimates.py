@@ -1,5 +1,5 @@
-"""How sure a figure is: 95 % intervals for shares, means, percentiles and ratios, with nothing assumed of how times are
-distributed. The bootstrap draws from Mulberry32, so that one seed gives the same intervals everywhere."""
+"""The uncertainty of figures: 95 % intervals for shares, means, percentiles and ratios, without assumptions about the
+distribution of times. The bootstrap uses Mulberry32, so that one seed gives the same intervals everywhere."""
 
 import math
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-# The normal distribution's quantile for 95 % between both tails.
+# The normal distribution's quantile for a two-sided 95 % interval.
 Z_95 = float(stats.norm.ppf(0.975))
 # Enough that each end of a 95 % interval rests on 50 resamples.
 RESAMPLES = 2000
@@ -21,7 +21,7 @@ class Estimate(NamedTuple):
     high: float
 
     def scaled(self, scale, shift=0.0):
-        """In another unit (a scale above 0) or from another origin."""
+        """With another unit (a scale above 0) or another origin."""
         return Estimate(*(end * scale + shift for end in self))
 
 
@@ -31,7 +31,7 @@ class Count(NamedTuple):
 
 
 class Mulberry32:
-    """32 bits of state, plenty for resampling; `random` goes on where the last call ended."""
+    """32 bits of state, sufficient for resampling; `random` continues where the last call ended."""
 
     def __init__(self, seed):
         self._state = seed
@@ -44,7 +44,7 @@ class Mulberry32:
         return (mixed ^ (mixed >> np.uint32(14))) / 2**32
 
     def drawn(self, *samples):
-        """Each sample drawn again as often as there are resamples: one array a sample, a resample a row."""
+        """Bootstrap resamples: one array per sample, one row per resample."""
         sizes = [len(sample) for sample in samples]
         shares = self.random(RESAMPLES * sum(sizes)).reshape(RESAMPLES, -1)
         parts = np.split(shares, np.cumsum(sizes)[:-1], axis=1)
@@ -52,12 +52,12 @@ class Mulberry32:
 
 
 def exactly(value):
-    """A value that nothing is uncertain about."""
+    """A value without uncertainty."""
     return Estimate(value, value, value)
 
 
 def percentile(values, share):
-    """By nearest rank, so that it is a value that really occurred; `share` in (0, 1]."""
+    """By nearest rank, so that it is an observed value; `share` in (0, 1]."""
     return float(np.quantile(np.asarray(values, float), share, method="inverted_cdf"))
 
 
@@ -66,7 +66,7 @@ def median(values):
 
 
 def bootstrapped(value, resamples):
-    """A value with the percentile interval (Efron 1979) that its resamples span."""
+    """A value with the percentile interval (Efron 1979) of its resamples."""
     return Estimate(float(value), percentile(resamples, 0.025), percentile(resamples, 0.975))
 
 
@@ -97,17 +97,17 @@ def ratio_of_means(first, second, random):
 
 def wilson(hits, of):
     """Wilson's score interval of a share, 0 to 1 (Wilson 1927; Newcombe 1998, method 3); the counts may be effective
-    ones, which are not whole."""
+    ones, which are not integers."""
     share = hits / of
     centre = share + Z_95**2 / (2 * of)
     half = Z_95 * math.sqrt(share * (1 - share) / of + Z_95**2 / (4 * of**2))
     scale = 1 + Z_95**2 / of
-    # Where every trial agrees the interval ends there exactly; rounding must not say otherwise.
+    # If all trials agree the interval ends exactly there; rounding must not change that.
     return Estimate(share, 0.0 if hits == 0 else (centre - half) / scale, 1.0 if hits == of else (centre + half) / scale)
 
 
 def rule_of_three(of):
-    """What a share can be at most, with 95 % confidence, when none of so many hit (Hanley and Lippman-Hand 1983)."""
+    """Upper 95 % confidence limit of a share when none of `of` trials hit (Hanley and Lippman-Hand 1983)."""
     return min(1, 3 / of)
 
 
@@ -125,7 +125,7 @@ def ratio_of_shares(first, second):
     def root(of_first, of_second):
         return math.sqrt(max(0, product**2 - of_first * of_second))
 
-    # The published lower end, (product - root) / highSecond, extended by product + root: it divides by no zero.
+    # The published lower end, (product - root) / highSecond, multiplied by product + root to avoid a division by zero.
     return Estimate(
         one.value / two.value if two.value > 0 else math.inf,
         0.0 if low_first == 0 else low_first / (product + root(low_first, high_second)),

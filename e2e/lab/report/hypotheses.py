@@ -1,5 +1,5 @@
-"""One claim of the laboratory: what was to be reached, what was measured with both ends of its interval, beside whom,
-and what follows. Every experiment says its hypotheses in this form, so that they are judged by one rule."""
+"""One hypothesis of the laboratory: the goal, the measured value with its interval, the reference figure, and the
+verdict. All experiments use this form, so that one rule judges them."""
 
 import math
 from dataclasses import dataclass, replace
@@ -11,21 +11,21 @@ from .tables import Column, format_table
 
 @dataclass(frozen=True)
 class Hypothesis:
-    # What rows that belong together have in common, such as "adoption by delay".
+    # The common topic of rows, such as "adoption by delay".
     group: str
-    # Who and where: "race, delay 50 ms".
+    # Client and condition: "race, delay 50 ms".
     name: str
-    # Behind each figure: "ms", "%", "x"; empty for none.
+    # After each figure: "ms", "%", "x"; empty for none.
     unit: str = ""
-    # "at most", "below" or "at least", and a limit; None: the figure is reported.
+    # "at most", "below" or "at least", and a limit; None: the figure is only reported.
     goal: tuple[str, float] | None = None
-    # None: it could not be measured; `note` says why.
+    # None if it could not be measured; `note` has the reason.
     measured: Estimate | None = None
-    # The published figure, or the peer's of this run, that the goal is set against.
+    # The figure that the goal refers to: published, or the peer's in this run.
     anchor: str = ""
     note: str = ""
     verdict: str = ""
-    # What the verdict would be where there are too few trials to judge, and why they are.
+    # What the verdict would be if there are too few trials to judge, and why they are too few.
     trend: str = ""
     reason: str = ""
 
@@ -38,8 +38,8 @@ def _meets(value, goal):
 
 
 def judge(claim, too_few=""):
-    """It holds if the favourable end of the interval meets the goal, and with the whole interval if the unfavourable end
-    does too. `too_few` says why the trials do not suffice for that; then there is only a trend."""
+    """It holds if the favourable end of the interval meets the goal, and with the whole interval if the unfavourable
+    end does too. `too_few` is the reason why the trials do not suffice; then there is only a trend."""
     if claim.measured is None:
         return replace(claim, verdict="not measured")
     if claim.goal is None:
@@ -59,13 +59,13 @@ def any_missed(rows):
 
 
 def fixed(value, digits):
-    """So many decimals, halves rounded away from zero."""
+    """With this many decimals, halves rounded away from zero."""
     text = f"{Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):f}"
     return text.removeprefix("-") if value == 0 else text
 
 
 def significant(value, figures=3):
-    """The value with so many significant figures."""
+    """The value with this many significant figures."""
     exact = Decimal(value)
     if exact == 0:
         return 0.0
@@ -86,14 +86,14 @@ def format_number(value):
 
 
 def format_interval(estimate):
-    """ "1.7 to 2.1", or "at least 1.7" where the interval has no upper end."""
+    """"1.7 to 2.1", or "at least 1.7" if the interval has no upper end."""
     if estimate.high == math.inf:
         return f"at least {format_number(estimate.low)}"
     return f"{format_number(estimate.low)} to {format_number(estimate.high)}"
 
 
 def format_verdict(row):
-    """With what makes it smaller or larger: "not judged (100 of 1000 trials; trend: holds)"."""
+    """With a qualification, for example "not judged (100 of 1000 trials; trend: holds)"."""
     return f"not judged ({row.reason}; trend: {row.trend})" if row.verdict == "not judged" else row.verdict
 
 
@@ -126,7 +126,7 @@ def cells_of(row):
 
 
 def by_group(rows):
-    """The groups in the order in which they first appear, each with its rows."""
+    """The groups in order of first appearance, each with its rows."""
     names = list(dict.fromkeys(row.group for row in rows))
     return [(name, [row for row in rows if row.group == name]) for name in names]
 

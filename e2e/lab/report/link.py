@@ -1,4 +1,4 @@
-"""What the link did while trials ran: losses asked and got, and how late its packets were."""
+"""The link's behaviour during trials: configured and measured losses, and how late its packets were."""
 
 from .estimates import wilson
 from .hypotheses import fixed
@@ -6,7 +6,7 @@ from .tables import NONE, Column, Row, Table, right
 
 
 def _accuracy_of(scenario, reports, direction):
-    """The reports of several turns as one: counts added, the lateness of the worst."""
+    """The reports of several turns combined: counts added, lateness of the worst."""
     own = [report[direction] for report in reports]
     lost = sum(report["lost"] for report in own)
     packets = lost + sum(report["delivered"] for report in own)
@@ -23,7 +23,7 @@ def _accuracy_of(scenario, reports, direction):
         "askedLoss": scenario["loss"] if direction == "down" else 0,
         "gotLoss": wilson(lost, packets)._asdict() if packets else None,
         "overflowed": sum(report["overflowed"] for report in own),
-        # Later than asked: the median turn's median, the worst turn's 99th percentile, the worst packet.
+        # Later than configured: the median turn's median, the worst turn's 99th percentile, the worst packet.
         "lateUs": {
             "median": medians[(len(medians) - 1) // 2],
             "p99": max(each["p99"] for each in late),
@@ -48,7 +48,7 @@ def _percent(share):
 
 
 def link_table(rows):
-    """What the emulator did meanwhile."""
+    """The emulator's behaviour in the meantime."""
 
     def cells(row):
         got, late = row["gotLoss"], row["lateUs"]
@@ -78,8 +78,8 @@ def link_table(rows):
 
 
 def lateness_words(run, scenario, client, index):
-    """How late the link was, in words, while a client's trial of that index was made. Turns are of equal length where the
-    trials divide evenly among them; else the worst of all its turns is said, as it is not known which one it was."""
+    """The link's lateness, as text, during a client's trial with that index. Turns are of equal length if the trials
+    divide evenly among them; otherwise the worst of all its turns is given, since the turn is not known."""
     turns = [report for name, report in run.links_of(scenario) if name == client]
     trials = len(run.trials_of(scenario, client))
     if not turns:

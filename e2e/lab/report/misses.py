@@ -1,5 +1,5 @@
-"""Why a race did not end with HTTP/3: one line for each trial where misses should not occur, counts by cause where the
-link loses packets."""
+"""Why a race did not end with HTTP/3: one line per trial where misses should not occur, counts by cause where the link
+loses packets."""
 
 from collections import Counter
 
@@ -7,12 +7,12 @@ from .hypotheses import fixed
 from .link import lateness_words
 
 TITLE = "Races that did not adopt HTTP/3"
-# The races that must explain themselves: first contact and known host.
+# The races whose misses are explained: first contact and known host.
 EXPLAINED = ("race", "race-known")
-# In a scenario without loss misses are told one by one up to this many, and counted by cause beyond.
+# In a scenario without loss up to this many misses are listed individually; more are counted by cause.
 TOLD_ONE_BY_ONE = 20
 
-# By what was known of the QUIC attempts when the race was over.
+# By the state of the QUIC attempts when the race ended.
 CAUSES = {
     "silent": "no datagram had come back over QUIC when old HTTP was established",
     "unfinished": "QUIC had answered, but part of its flight was missing or still on its way",
@@ -29,7 +29,7 @@ def _quic(trace):
 
 
 def cause_of(adopted, trace):
-    """Of a trial that did not adopt HTTP/3; `trace` is our own client's whole record of it, or None."""
+    """The cause for a trial that did not adopt HTTP/3; `trace` is our own client's complete record of it, or None."""
     if adopted is None:
         established = trace and any(attempt["establishedMs"] is not None for attempt in trace["attempts"])
         return "unanswered" if established else "nothing-adopted"
@@ -59,7 +59,7 @@ def _attempt_words(attempt):
 
 
 def _margin_words(trace):
-    """By how much HTTP/3 came late."""
+    """By how much HTTP/3 was late."""
     if trace["establishedMs"] is None:
         return "nothing was adopted"
     quic = [attempt["establishedMs"] for attempt in _quic(trace) if attempt["establishedMs"] is not None]
@@ -74,12 +74,12 @@ def trace_words(trace, error):
 
 
 def known(value):
-    """None for what pandas holds in the place of a value that a record does not have."""
+    """None for pandas' representation of a value that a record lacks."""
     return value if isinstance(value, (str, dict)) else None
 
 
 def misses_of_run(run):
-    """Every miss of our races, in the order of scenarios and trials, which count from 1."""
+    """Every miss of our races, ordered by scenario and trial, which are numbered from 1."""
     misses = []
     for scenario in (each["id"] for each in run.asked["scenarios"]):
         for client in EXPLAINED:
@@ -100,7 +100,8 @@ def misses_of_run(run):
 
 
 def told_misses(run):
-    """For people, one entry a scenario and client: a title, counts by cause, and single trials where nothing is lost."""
+    """For display, one entry per scenario and client: a title, counts by cause, and single trials if the link loses
+    nothing."""
     told = []
     misses = misses_of_run(run)
     for scenario in run.asked["scenarios"]:

@@ -1,4 +1,4 @@
-"""The page that a reviewer reads: one file that needs nothing else, light, dark and in print."""
+"""The HTML page of a report: one self-contained file, for light and dark themes and for print."""
 
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -44,7 +44,7 @@ class Page:
 
     @property
     def counts(self):
-        """How many hypotheses hold, are missed, and cannot be judged: the page's first answer."""
+        """How many hypotheses hold, are missed, and cannot be judged: the page's headline."""
         kinds = [
             (("holds", "holds, whole interval"), "✓ hold"),
             (("MISSED",), "✗ missed"),
@@ -59,7 +59,7 @@ def _groups(rows):
 
 
 def render(page):
-    """The document; its policy forbids it to run or load anything, should an escape ever be missed."""
+    """The document; its policy forbids it to run or load anything, in case an escape is missing."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )

@@ -1,4 +1,4 @@
-"""What the page of each experiment shows: hypotheses, plots and tables."""
+"""The contents of each experiment's page: hypotheses, plots and tables."""
 
 import math
 from datetime import UTC, datetime
@@ -262,7 +262,7 @@ def _cell(group, load, way):
 
 
 def _points(group, figure, scale, cells):
-    """Those of the cells, each with its place, that have samples."""
+    """The cells that have samples, each with its index."""
     found = []
     for x, load, way in cells:
         summary = _cell(group, load, way)
@@ -288,7 +288,8 @@ def _by_load(group, figure, title, scale=1):
 
 
 def hit_lines(group):
-    """Server CPU over the hit ratio in percent: by winner its points, and the line of least squares through medians."""
+    """Server CPU over the hit ratio in percent: the points of each winner, and the least-squares line through medians.
+    """
     highest = max(summary.cell["perSecond"] for summary in group)
     found = {}
     for winner in cost.WINNERS:

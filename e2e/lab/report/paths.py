@@ -1,4 +1,4 @@
-"""A run of `paths`: what a race costs on broken and lossy paths, row by row, held against what each row claims."""
+"""A run of `paths`: the cost of a race on broken and lossy paths, each row judged against its claim."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from .adoption import times_of
 from .estimates import Mulberry32, exactly, mean_estimate, median, percentile_estimate, wilson
 from .hypotheses import Hypothesis, fixed, format_number, judge
 
-# Every figure's own, so that one that is left out changes no other.
+# Each figure gets its own stream from this, so that leaving one out changes no other.
 SEED = 1
 ROUND_TRIP_MS = 50
 
@@ -14,7 +14,7 @@ ESTIMATES = {
     "mean": lambda samples: mean_estimate(samples, Mulberry32(SEED)),
     "median": lambda samples: percentile_estimate(samples, 0.5, Mulberry32(SEED)),
     "p95": lambda samples: percentile_estimate(samples, 0.95, Mulberry32(SEED)),
-    # Resampling says nothing of what lies beyond the sample, and a count that was made is what it is.
+    # Resampling says nothing about values beyond the sample, and a count is exact.
     "max": lambda samples: exactly(max(samples)),
     "total": lambda samples: exactly(sum(samples)),
 }
@@ -26,14 +26,14 @@ def estimate(statistic, samples):
 
 
 class Client:
-    """All that one client did in one scenario, its trials in the order of its turns."""
+    """All results of one client in one scenario, its trials in turn order."""
 
     def __init__(self, turns):
         first = turns[0]
         self.name, self.title, self.kind = first["client"], first["title"], first["clientKind"]
         ordered = sorted(turns, key=lambda turn: turn["turn"])
         self.trials = [trial for turn in ordered for trial in turn["trials"]]
-        # What a strip in a drawing is called, which has little room.
+        # The label of a strip in a drawing, which has little space.
         self.label = self.title.split(" (")[0]
 
     def each(self, key):
@@ -50,16 +50,16 @@ class Run:
         self.meta, self.asked, self.lines = meta, meta["asked"], lines
         self.turns = [line for line in lines if line["kind"] == "turn"]
         self.absent = {line["client"]: line for line in lines if line["kind"] == "absent"}
-        # The trials behind what is drawn: a group's clients, each with its times.
+        # The trials behind the drawings: the clients of each group with their times.
         self.drawn = {}
 
     def conditions(self, row):
-        """What is behind the slash in the row's scenarios, in the order of measurement."""
+        """The conditions in the row's scenarios, the part after the slash, in the order of measurement."""
         scenarios = dict.fromkeys(turn["scenario"] for turn in self.turns)
         return [name.partition("/")[2] for name in scenarios if name.partition("/")[0] == row]
 
     def clients(self, scenario, *order):
-        """Those who were measured there, in this order."""
+        """The clients measured there, in this order."""
         turns = [turn for turn in self.turns if turn["scenario"] == scenario]
         own = [[turn for turn in turns if turn["client"] == name] for name in order]
         return [Client(each) for each in own if each]
@@ -73,7 +73,7 @@ def _figure(group, name, statistic, samples, unit="ms", goal=None, anchor="", no
 
 
 def _anchor(clients, statistic, names):
-    """The peers' figures of the same run: "here: NAME FIGURE, ...", absent ones named as such."""
+    """The peers' figures of the same run: "here: NAME FIGURE, ...", with absent ones named."""
 
     def said(name):
         found = next((estimate(statistic, client.times) for client in clients if client.name == name), None)
@@ -95,8 +95,8 @@ def _adopted(run, group, client):
 
 
 def established(run, title):
-    """A first flight that is lost on the way to the server: how soon each QUIC stack sends it again."""
-    # One round trip and the first probe time-out, 200 ms for a host unknown, once the path's own for a known one.
+    """The first flight to the server is lost: how soon each QUIC stack retransmits it."""
+    # One round trip and the first probe time-out, 200 ms for an unknown host, otherwise the path's own.
     limits = {"h3": 255, "h3-known": 115, "h3-classic": 255, "h3-known-classic": 115}
     order = ("h3", "h3-known", "h3-known-one", "h3-classic", "h3-known-classic", "quinn", "go-h3")
     clients = run.clients("established", *order)
@@ -122,8 +122,8 @@ def spurious(run, title):
 
 
 def black_hole(run, title):
-    """When there is HTTP/2 to use, at a host unknown and at one whose path has just died."""
-    # The start delay, TCP's handshake and TLS 1.3's, and an allowance for TLS itself.
+    """How soon there is HTTP/2 to use, for an unknown host and for one whose path has just failed."""
+    # The start delay, the handshakes of TCP and TLS 1.3, and an allowance for TLS processing.
     goal = ("at most", 10 + 2 * ROUND_TRIP_MS + 3)
     clients = run.clients("black-hole", "race", "race-known", "h2", "go-race", "curl")
     anchor = _anchor(clients, "median", ("go-race", "curl"))
@@ -150,7 +150,7 @@ def refused(run, title):
 
 
 def known_broken(run, title):
-    """It costs no time against HTTP/2 alone, and no packet; by round, of which both sides have each one."""
+    """It costs neither time compared with HTTP/2 alone, nor packets; by round, with a value of both sides in each."""
     sides = run.clients("known-broken", "known", "alone")
     if len(sides) < 2:
         return
@@ -166,7 +166,7 @@ def known_broken(run, title):
 
 
 def dead(run, title):
-    """Both paths dead: a race ends at its deadline."""
+    """Both paths blocked: a race ends at its deadline."""
     for deadline in (1000, 3000):
         for client in run.clients("dead", f"deadline-{deadline}"):
             samples, anchor = client.each("beyondDeadlineMs"), "the paper's code waits for ever"
@@ -177,21 +177,21 @@ def dead(run, title):
 
 
 def one_protocol(run, _title):
-    """Servers that speak only one of the two protocols: what a race makes of them."""
+    """Servers that speak only one of the two protocols: the outcome of races."""
     for condition in run.conditions("one-protocol"):
         for client in run.clients(f"one-protocol/{condition}", "race", "go-race", "curl"):
             yield from _adopted(run, condition, client)
 
 
 def scenarios(run, _title):
-    """Reported without goals, for chance has much of the last word."""
+    """Reported without goals, since chance dominates the results."""
     for condition in run.conditions("scenarios"):
         for client in run.clients(f"scenarios/{condition}", "race", "race-known", "go-race"):
             yield from _adopted(run, condition, client)
 
 
 def packets(run, title):
-    """What the ideas cost: QUIC datagrams that a race sends."""
+    """The cost of our ideas: QUIC datagrams that a race sends."""
     for condition in run.conditions("packets"):
         group = f"{title}, {condition}"
         order = ("race", "race-not-fresh", "race-known", "race-known-not-fresh")
@@ -215,7 +215,7 @@ ROWS = {
 
 
 def by_row(run):
-    """The figures of every row that has been measured, whole or in part, judged."""
+    """The figures of every row that has been measured, wholly or partly, judged."""
     measured = {turn["scenario"].partition("/")[0] for turn in run.turns}
     return {
         row["name"]: [judge(claim, row.get("tooFew", "")) for claim in ROWS[row["name"]](run, row["title"])]

@@ -1,5 +1,5 @@
-"""The plots of a page, as SVG that stands in it: colours of the page's theme, text as text, and clients told apart by
-shape and filling first, by colour second."""
+"""The plots of a page as inline SVG: colours of the page's theme, text as text, and clients distinguished by shape and
+fill first, by colour second."""
 
 import io
 import math
@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from .estimates import median
 from .hypotheses import format_number, significant
 
-# The page's palette in its light theme; in the drawing each is replaced by the custom property of that name.
+# The page's palette in its light theme; in the drawing each colour is replaced by the custom property of that name.
 INK, MUTED, LINE, PAPER = "#14181d", "#5b616a", "#dfe2e6", "#ffffff"
 PROPERTIES = {
     INK: "ink",
@@ -51,7 +51,7 @@ plt.rcParams.update(
 
 
 def sign(mark, nth):
-    """How the nth of a kind is drawn: `mark` is a colour of the palette, h3 solid, all others hollow."""
+    """The style of the nth client of a kind: `mark` is a colour of the palette, h3 solid, all others hollow."""
     paint = PAINT[mark]
     return {
         "marker": SHAPES[nth % len(SHAPES)],
@@ -64,12 +64,12 @@ def sign(mark, nth):
 
 
 MARKS = {"ours": "h3", "peer": "h2", "browser": "h1"}
-# A cross stands for no client of ours: published figures.
+# A cross represents no measured client: published figures.
 PUBLISHED = {**sign("unknown", 0), "marker": "x"}
 
 
 def signs(clients):
-    """Everyone's sign by name, `paper` included; a client is its name and its kind."""
+    """The sign of each client by name, including `paper`; a client is its name and its kind."""
     seen, found = {}, {"paper": PUBLISHED}
     for name, kind in clients:
         found[name] = sign(MARKS[kind], seen.get(kind, 0))
@@ -78,7 +78,7 @@ def signs(clients):
 
 
 def legend(look, name):
-    """A sign as a small drawing beside words."""
+    """A sign as a small drawing for a legend."""
     figure, axes = plt.subplots(figsize=(14 * PX, 14 * PX))
     axes.set_axis_off()
     axes.plot([0], [0], linestyle="", **look)
@@ -86,7 +86,7 @@ def legend(look, name):
 
 
 def svg(figure, name, description):
-    """The drawing as one SVG element, described to those who do not see it; its inner names begin with its own."""
+    """The drawing as an SVG element with a text alternative; its inner ids begin with its name."""
     plt.rcParams["svg.hashsalt"] = name
     text = io.StringIO()
     figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
@@ -107,9 +107,9 @@ def _axes(width, height):
 
 
 def points(name, description, settings, labels, series, *, ticks, unit="", reference=None, width=1056):
-    """Estimates with their intervals over a few settings, side by side within a setting so that none hides another; a
-    value beyond the last tick is an arrow with its figure. `series` are signs with an estimate or None for each setting,
-    `labels` those of both axes."""
+    """Estimates with their intervals for a few settings, side by side within a setting so that none hides another; a
+    value beyond the last tick is an arrow with its figure. `series` are signs with an estimate or None for each
+    setting, `labels` those of both axes."""
     figure, axes = _axes(width, 316)
     apart = min(15 / width * len(settings), 0.86 / max(1, len(series)))
     top = ticks[-1]
@@ -138,9 +138,9 @@ def points(name, description, settings, labels, series, *, ticks, unit="", refer
 
 
 def strips(name, description, rows, start, end, label, *, width=1056):
-    """The distribution of times, one strip for each client on one logarithmic axis: every trial is in it, the median is
-    marked and named, failed trials are told at the end. A row is a title, a sign, the times of trials that did not fail,
-    how many failed, and a mean where only that is known."""
+    """The distribution of times, one strip per client on a common logarithmic axis: it contains every trial, the median
+    is marked and labelled, failed trials are counted at the end. A row is a title, a sign, the times of trials that did
+    not fail, how many failed, and a mean if only that is known."""
     figure, axes = _axes(width, 52 + 23 * len(rows))
     axes.grid(False)
     axes.grid(True, axis="x")
@@ -161,7 +161,7 @@ def strips(name, description, rows, start, end, label, *, width=1056):
                 bin = math.floor(math.log(min(max(value, start), end) / start, step))
                 bins[bin] = bins.get(bin, 0) + 1
             for bin, count in bins.items():
-                # Heights go with the square root, so that one trial in a thousand is seen.
+                # Heights are proportional to the square root, so that one trial in a thousand is visible.
                 half = max(0.07, 0.41 * math.sqrt(count / max(bins.values())))
                 axes.vlines(start * step ** (bin + 0.5), y - half, y + half, color=look["color"], linewidth=1.5)
             middle = median([*values, *[math.inf] * failed])
@@ -182,9 +182,8 @@ def strips(name, description, rows, start, end, label, *, width=1056):
 
 
 def lines(name, description, series, labels, *, width=516):
-    """Lines with a whisker from the 10th to the 90th percentile at each point. `series` are a title, a sign, points
-    (x, (median, p10, p90)) and a dashed line of least squares (slope, intercept) or None in the place of what joins
-    the points."""
+    """Lines with a whisker from the 10th to the 90th percentile at each point. `series` are a title, a sign, points (x,
+    (median, p10, p90)) and a dashed least-squares line (slope, intercept), or None to connect the points instead."""
     figure, axes = _axes(width, 300)
     every = sorted({x for _, _, found, _ in series for x, _ in found})
     apart = (every[-1] - min(0, every[0])) / 90 if every else 0

@@ -1,4 +1,4 @@
-"""What an experiment has recorded: `meta.json` and the whole lines of `trials.jsonl`."""
+"""An experiment's record: `meta.json` and the complete lines of `trials.jsonl`."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ SCHEMA = "photofinish.lab/1"
 
 
 def read(folder):
-    """The meta document and the lines. Raises ValueError for what no experiment has written."""
+    """The meta document and the lines. Raises ValueError for content that no experiment has written."""
     meta = json.loads((Path(folder) / "meta.json").read_text())
     if meta.get("schema") != SCHEMA:
         raise ValueError(f"{folder}: not a record of {SCHEMA}")

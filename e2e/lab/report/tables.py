@@ -1,9 +1,9 @@
-"""What a run says in tables: the same cells go to the terminal, the page and the JSON document."""
+"""A run's tables: the same cells go to the terminal, the page and the JSON document."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-# What stands where nothing was measured.
+# The cell text where nothing was measured.
 NONE = "–"
 
 
@@ -13,7 +13,7 @@ class Column(NamedTuple):
 
 
 class Row(NamedTuple):
-    # Rows of one scenario follow each other.
+    # Rows of one scenario are adjacent.
     scenario: str
     cells: list[str]
     kind: str = ""
@@ -25,9 +25,9 @@ class Row(NamedTuple):
 class Table:
     id: str
     title: str
-    # What one must know to read it.
+    # What is needed to understand it.
     caption: str
-    # Of the scenario first.
+    # The scenario's column first.
     columns: list[Column]
     rows: list[Row] = field(default_factory=list)
 
@@ -37,7 +37,7 @@ def right(*titles):
 
 
 def format_table(columns, rows):
-    """Columns as wide as their widest cell, numbers to the right, a rule under the head."""
+    """Columns as wide as their widest cell, numbers right-aligned, a rule under the header."""
     rows = [list(row) for row in rows]
     widths = [
         max([len(column.title), *(len(row[index]) for row in rows if index < len(row))])
@@ -56,7 +56,7 @@ def format_table(columns, rows):
 
 
 def format_result_table(table):
-    """For the terminal, a scenario named in the first of its rows only."""
+    """For the terminal, where a scenario is named only in its first row."""
     above = [None, *(row.scenario for row in table.rows)]
     rows = [["" if row.scenario == last else row.scenario, *row.cells] for last, row in zip(above, table.rows)]
     return f"{table.title}\n{table.caption}\n{format_table(table.columns, rows)}"

@@ -1,5 +1,5 @@
-"""The figures of recorded runs are those that the laboratory's first analysis, another program, gave for them; and what
-no small run can show is judged by the same rule."""
+"""The figures of recorded runs match those of the laboratory's first analysis, a different program; and what small runs
+cannot show is judged by the same rule."""
 
 import json
 import math
@@ -13,7 +13,7 @@ from .hypotheses import Hypothesis, any_missed, fixed, format_number, judge
 from .tables import format_table
 
 FIXTURES = Path(__file__).parent / "fixtures"
-# That program rounded the normal quantile to 1.959964, which is 2e-8 off; all else differs by the order of sums alone.
+# That program rounded the normal quantile to 1.959964, which is 2e-8 off; all else differs only by the order of sums.
 TOLERANCE = 1e-7
 
 
@@ -79,7 +79,7 @@ def _paths(meta, lines):
 def _link(_meta, lines):
     own = {kind: [line for line in lines if line["kind"] == kind] for kind in ("delay", "loss", "rate", "round-trip", "cpu")}
     texts = [
-        # A direction is named in each line there, not in its first alone.
+        # There, a direction is named in each line, not only in its first.
         format_table(table.columns, [[row.scenario, *row.cells] for row in table.rows]).split("\n")
         for table in emulator.tables(lines)
     ]
@@ -146,7 +146,7 @@ class Estimates(unittest.TestCase):
         random = Mulberry32(1)
         first = [*random.random(2), *random.random(1)]
         self.assertEqual(first, list(Mulberry32(1).random(3)))
-        # As the published algorithm gives them.
+        # From the published algorithm.
         self.assertEqual([int(each * 2**32) for each in first], [2693262067, 11749833, 2265367787])
 
     def test_values_that_agree_are_certain(self):
