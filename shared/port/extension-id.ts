@@ -1,5 +1,5 @@
-// Who we are to the browsers: the extension's ids, which the helper's manifests name and its callers are checked against.
-// The key is public and fixes Chromium's id wherever the extension is loaded from; its private half was not kept.
+// The extension's ids in the browsers, which the helper's manifests name and its callers are checked against. The key
+// is public and fixes Chromium's id wherever the extension is loaded from; its private half was not kept.
 
 /** The manifest's `key`: an RSA public key, DER-encoded SubjectPublicKeyInfo in base64. */
 export const EXTENSION_KEY = [
@@ -9,7 +9,7 @@ export const EXTENSION_KEY = [
   'UfQe0HEsole97twcuXj4K75PEENlDiLwLHcA/1V8Q/3EGyjFTwYw9dFKwZU9hneASrLuM7IXtZW7V0tpjGIvwQIDAQAB',
 ].join('');
 
-/** Chromium's id of that key: the first 16 bytes of its SHA-256, each hex digit written as a letter from a to p. */
+/** Chromium's id for that key: the first 16 bytes of its SHA-256, each hex digit written as a letter from a to p. */
 export const CHROMIUM_EXTENSION_ID = 'cjlcppkpnfaojocpkejfadmflkdhibkb';
 
 /** The add-on id that the manifest sets for Firefox. */

@@ -1,5 +1,5 @@
-// The answer before a navigation: what a host can speak here, and what this browser will use now.
-// The two are different facts: a browser's h2 never overrides a raced h3 in `reachable`.
+// The answer before a navigation: which protocols a host supports here, and which one this browser will use now. The
+// two are separate facts: a browser's h2 never overrides a raced h3 in `reachable`.
 import * as v from 'valibot';
 import { originSchema } from '../web/origin.ts';
 import { protocolSchema } from '../web/protocol.ts';
@@ -8,7 +8,7 @@ const ageMs = v.nullable(v.pipe(v.number(), v.finite(), v.minValue(0)));
 
 export const forecastSchema = v.object({
   origin: originSchema,
-  /** What the host can speak on this network. */
+  /** What the host supports on this network. */
   reachable: v.object({
     protocol: protocolSchema,
     basis: v.picklist(['raced', 'advertised', 'none']),
@@ -16,7 +16,7 @@ export const forecastSchema = v.object({
     ageMs,
     fresh: v.boolean(),
   }),
-  /** What the asking browser will use now, from its own history with this origin and site. */
+  /** What the requesting browser will use now, from its own history with this origin and site. */
   expected: v.object({
     protocol: protocolSchema,
     basis: v.picklist(['observed', 'advertised', 'none']),

@@ -1,4 +1,5 @@
-// How many races the helper takes over one port: it holds everybody to this, and the extension waits rather than be refused.
+// How many races the helper accepts over one port: the helper enforces it, and the extension queues rather than be
+// rejected.
 
 /** Races at once. */
 export const RACES_AT_ONCE = 4;

@@ -1,5 +1,5 @@
-// The native port's language: every message that may cross between extension and helper, its schema, its limits and
-// the one table of error codes. Framing (length and JSON) is the helper's business; browsers do theirs themselves.
+// The protocol of the native port: every message between extension and helper, its schema, its limits and the one table
+// of error codes. Framing (length and JSON) is up to the helper; browsers do their own.
 import * as v from 'valibot';
 import { MODES, originRaceSchema, TRANSPORTS } from '../race/outcome.ts';
 import { list, MAX_LABEL_CHARS, text } from '../web/bounds.ts';
@@ -10,17 +10,17 @@ import { findingSchema, MAX_FINDING_CHARS } from './doctor.ts';
 import { forecastSchema } from './forecast.ts';
 
 export const HOST_NAME = 'org.photofinish.host';
-/** The major version of this language; an unknown one is refused with an instruction. */
+/** The major version of this protocol; an unknown one is rejected with an instruction. */
 export const WIRE_PROTOCOL = 1;
 export const MAX_FORECAST_ORIGINS = 500;
 export const MAX_OBSERVATIONS = 500;
 /** Larger inbound frames are an error, after which the helper exits: framing can no longer be trusted. */
 export const MAX_INBOUND_BYTES = 1024 * 1024;
-/** Start delays asked for over the port; a longer one would make a navigation's race outlast its page. */
+/** Limit of start delays requested over the port; a longer one would make a navigation's race outlast its page. */
 export const MAX_START_DELAY_MS = 1000;
-/** Larger replies travel as chunks; browsers close the port at 1 MB. */
+/** Larger replies are split into chunks; browsers close the port at 1 MB. */
 export const MAX_REPLY_BYTES = 512 * 1024;
-/** The chunks of one reply together. 500 forecasts are under 200 KiB, the largest race by its schema under 3 MiB. */
+/** All chunks of one reply together. 500 forecasts are under 200 KiB, the largest race by its schema under 3 MiB. */
 export const MAX_WHOLE_REPLY_BYTES = 4 * 1024 * 1024;
 /** In one reply. */
 const MAX_NETWORKS = 10_000;
@@ -57,7 +57,7 @@ export const requestSchema = v.variant('type', [
     id: v.optional(idSchema, 0),
     protocol: v.number(),
     program,
-    /** Whether verdicts are understood as data; without it they are sent in words, as they were before. */
+    /** Whether verdicts as data are supported; otherwise they are sent as text, as before. */
     verdictData: v.optional(v.boolean()),
   }),
   v.object({
@@ -73,7 +73,7 @@ export const requestSchema = v.variant('type', [
     origin: originSchema,
     mode: v.picklist(MODES),
     reason: v.picklist(['click', 'navigation']),
-    /** How long HTTP/3 is ahead of the older protocols, in milliseconds; the mode's own without it. */
+    /** The head start of HTTP/3 over the older protocols, in milliseconds; without it the mode's default. */
     startDelayMs: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(MAX_START_DELAY_MS))),
   }),
   v.object({
@@ -87,9 +87,9 @@ export const requestSchema = v.variant('type', [
   v.object({ type: v.literal('wipe'), id: idSchema }),
   /** Asks the helper to examine its own installation. */
   v.object({ type: v.literal('doctor'), id: idSchema }),
-  /** Asks for the networks that have names, and the one the machine is on. */
+  /** Requests the networks that have names, and the current one. */
   v.object({ type: v.literal('networks'), id: idSchema }),
-  /** Names a network, or takes its name away; answered with `networks`. */
+  /** Names a network, or removes its name; answered with `networks`. */
   v.object({
     type: v.literal('name-network'),
     id: idSchema,
@@ -106,9 +106,9 @@ const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
 export const progressSchema = v.object({
   id: idSchema,
   type: v.literal('progress'),
-  /** What just happened to it, in trial `trial` (from 1) of `trials`. */
+  /** The event, in trial `trial` (from 1) of `trials`. */
   event: v.picklist(['started', 'established', 'failed', 'cancelled', 'adopted', 'first-byte']),
-  /** The transport; the port has called it so since its first version. */
+  /** The transport; the field has had this name since the first version. */
   contender: v.picklist(TRANSPORTS),
   trial: count,
   trials: count,
@@ -120,7 +120,7 @@ export type Progress = v.InferOutput<typeof progressSchema>;
 export const statsSchema = v.object({
   id: idSchema,
   type: v.literal('stats'),
-  /** `sqlite`, or `memory` with the reason when the file cannot be used. */
+  /** `sqlite`, or `memory` with the reason if the file cannot be used. */
   store: v.picklist(['sqlite', 'memory']),
   storeReason: v.nullable(text(MAX_FINDING_CHARS)),
   origins: count,
@@ -128,14 +128,14 @@ export const statsSchema = v.object({
   unsound: v.optional(count),
   /** Origins not recorded, because their site had added too many on one day. */
   refused: v.optional(count),
-  /** Forecast look-ups, and those that found a fresh entry (P1's hit ratio). */
+  /** Forecast look-ups, and how many found a fresh entry (P1's hit ratio). */
   lookups: count,
   hits: count,
   races: count,
-  /** Trials that asked for a remembered protocol, and those that found one. */
+  /** Trials that looked up a remembered protocol, and how many found one. */
   raceLookups: v.optional(count),
   raceHits: v.optional(count),
-  /** Of those, the ones that adopted anything, and those in which it was the remembered protocol. */
+  /** Of those, the ones that adopted anything, and those that adopted the remembered protocol. */
   raceScored: v.optional(count),
   raceRight: v.optional(count),
   network: text(MAX_LABEL_CHARS),
@@ -148,7 +148,7 @@ export const replySchema = v.variant('type', [
     id: idSchema,
     type: v.literal('forecast'),
     forecasts: list(forecastSchema, MAX_FORECAST_ORIGINS),
-    /** The label of the network they hold on, so that a change of network is noticed at the next navigation. */
+    /** The label of the network they apply to, so that a change of network is noticed at the next navigation. */
     network: v.optional(text(MAX_LABEL_CHARS)),
   }),
   progressSchema,
@@ -160,7 +160,7 @@ export const replySchema = v.variant('type', [
   statsSchema,
   v.object({ id: idSchema, type: v.literal('wipe'), wiped: count }),
   v.object({ id: idSchema, type: v.literal('doctor'), findings: list(findingSchema, MAX_FINDINGS) }),
-  /** Every network with a name, and the current one where it could be told from others, named or not. */
+  /** Every network with a name, and the current one if it could be identified, named or not. */
   v.object({ id: idSchema, type: v.literal('networks'), networks: list(namedNetworkSchema, MAX_NETWORKS) }),
   v.object({
     /** 0 when the request could not be read. */
@@ -177,7 +177,7 @@ export const replySchema = v.variant('type', [
     data: text(MAX_REPLY_BYTES),
   }),
 ]);
-/** What the helper may send, as it is read. */
+/** What the helper may send, as parsed. */
 export type Reply = v.InferOutput<typeof replySchema>;
-/** The same as it is sent: verdicts to older extensions are in words. */
+/** The same as sent: to older extensions, verdicts are text. */
 export type SentReply = v.InferInput<typeof replySchema>;

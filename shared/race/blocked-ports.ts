@@ -1,5 +1,5 @@
-// Ports that nobody races on: those to which browsers do not connect, and those whose services send over UDP far more than
-// they are asked for. Of both no answer would say anything about a site.
+// Ports on which nothing is raced: those to which browsers do not connect, and those of services that amplify traffic
+// over UDP. For neither would an answer say anything about a site.
 import type { TransportName } from './outcome.ts';
 
 /** "Bad port" in the Fetch Standard, section 2.9 ("Port blocking"); Chromium and Firefox have the same list. */
@@ -13,18 +13,18 @@ export const BAD_PORTS: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Ports of services that take part in reflection attacks: RFC 9308 section 8.1 names some, and Google's QUIC servers drop
- * datagrams from all of these (`IsSourceUdpPortBlocked` in quiche). Datagrams that merely look like an attack on them
- * are dropped on the way too, so that silence there proves nothing.
+ * Ports of services used in reflection attacks: RFC 9308 section 8.1 names some, and Google's QUIC servers drop
+ * datagrams from all of these (`IsSourceUdpPortBlocked` in quiche). Networks also drop datagrams that merely look like
+ * an attack on these ports, so silence there proves nothing.
  */
 export const REFLECTING_PORTS: ReadonlySet<number> = new Set([
   ...[17, 19, 53, 111, 123, 137, 138, 161, 389, 500, 1900, 3702, 5353, 5355, 11211],
 ]);
 
-/** Why a port is left alone: browsers do not connect there, or its service is used for reflection attacks over UDP. */
+/** Why a port is not used: browsers do not connect to it, or its service is used for reflection attacks over UDP. */
 export type PortBlock = 'browsers' | 'reflection';
 
-/** Why nothing goes to a port over this transport; null: it may. */
+/** Why nothing may be sent to a port over this transport; null: it may. */
 export function portBlock(port: number, transport: TransportName): PortBlock | null {
   if (BAD_PORTS.has(port)) return 'browsers';
   return transport === 'h3' && REFLECTING_PORTS.has(port) ? 'reflection' : null;

@@ -1,5 +1,5 @@
-// What was learnt about an origin besides whether it could be reached, and from where: DNS answers, HTTPS records,
-// alternatives. Carried by outcomes, shown by `explain`, judged by verdicts.
+// What was learnt about an origin besides reachability, and from which source: DNS answers, HTTPS records,
+// alternatives. Contained in outcomes, shown by `explain`, evaluated by verdicts.
 import * as v from 'valibot';
 import {
   list,
@@ -20,7 +20,7 @@ const seconds = v.pipe(v.number(), v.finite(), v.minValue(0));
 const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65535));
 
-/** How an address came to be known; `hint`: by an HTTPS record, `nat64`: made from an IPv4 address (RFC 6052). */
+/** The source of an address; `hint`: an HTTPS record, `nat64`: synthesised from an IPv4 address (RFC 6052). */
 export const ADDRESS_SOURCES = ['a', 'aaaa', 'hint', 'pin', 'literal', 'nat64'] as const;
 export type AddressSource = (typeof ADDRESS_SOURCES)[number];
 
@@ -29,17 +29,17 @@ export const discoveredAddressSchema = v.object({
   host: text(MAX_DNS_NAME_CHARS),
   address: text(MAX_ADDRESS_CHARS),
   source: v.picklist(ADDRESS_SOURCES),
-  /** Null where nothing expires: pins and literals. */
+  /** Null if nothing expires: pins and literals. */
   ttlSeconds: v.nullable(seconds),
 });
 export type DiscoveredAddress = v.InferOutput<typeof discoveredAddressSchema>;
 
-/** An HTTPS record (RFC 9460); priority 0 is AliasMode and carries nothing but its target. */
+/** An HTTPS record (RFC 9460); priority 0 is AliasMode and contains nothing but its target. */
 export const serviceRecordSchema = v.object({
   /** The name whose record it is. */
   owner: text(MAX_DNS_NAME_CHARS),
   priority: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65535)),
-  /** The TargetName, `.` written out as the owner's name. */
+  /** The TargetName, with `.` replaced by the owner's name. */
   target: text(MAX_DNS_NAME_CHARS),
   alpn: list(text(MAX_ALPN_CHARS), MAX_ALPNS),
   noDefaultAlpn: v.boolean(),
@@ -48,27 +48,27 @@ export const serviceRecordSchema = v.object({
   ipv6Hints: list(text(MAX_ADDRESS_CHARS), MAX_HINTS),
   /** Whether it carries an ECH configuration. */
   ech: v.boolean(),
-  /** It must be ignored: a key that is mandatory is not known to us (RFC 9460 section 8). */
+  /** It must be ignored: it has a mandatory key that we do not know (RFC 9460 section 8). */
   incompatible: v.boolean(),
   ttlSeconds: seconds,
 });
 export type ServiceRecord = v.InferOutput<typeof serviceRecordSchema>;
 
-/** An alternative service (RFC 7838 section 2) and who named it. */
+/** An alternative service (RFC 7838 section 2) and its source. */
 export const discoveredAlternativeSchema = v.object({
   alpn: text(MAX_ALPN_CHARS),
   /** Empty: the origin's own host. */
   host: text(MAX_DNS_NAME_CHARS),
   port,
   persist: v.boolean(),
-  /** How long it was still good for when it was used or received. */
+  /** Its remaining lifetime when it was used or received. */
   expiresInSeconds: seconds,
   /** `answer`: a header of this race; `frame`: an ALTSVC frame of it (RFC 7838 section 4); `memory`: the host cache. */
   source: v.picklist(['answer', 'frame', 'memory']),
 });
 export type DiscoveredAlternative = v.InferOutput<typeof discoveredAlternativeSchema>;
 
-/** One DNS question and what became of it. */
+/** One DNS query and its result. */
 export const lookupSchema = v.object({
   name: text(MAX_DNS_NAME_CHARS),
   kind: v.picklist(['A', 'AAAA', 'HTTPS']),
@@ -77,17 +77,17 @@ export const lookupSchema = v.object({
   records: count,
   /** With `failed`: why. */
   message: v.optional(text(MAX_MESSAGE_CHARS)),
-  /** With `failed`: the race was over before anybody had answered. */
+  /** With `failed`: the race was over before there was an answer. */
   unanswered: v.optional(v.boolean()),
 });
 export type Lookup = v.InferOutput<typeof lookupSchema>;
 
-/** What DNS gave, in the order in which it came. */
+/** What DNS returned, in order of arrival. */
 export const namesSchema = v.object({
   addresses: list(discoveredAddressSchema, MAX_ADDRESSES),
   services: list(serviceRecordSchema, MAX_SERVICES),
   lookups: list(lookupSchema, MAX_LOOKUPS),
-  /** Addresses and names that DNS and alternatives gave beyond those that a race goes to; absent: none. */
+  /** Addresses and names from DNS and alternatives beyond the limit of what a race tries; absent: none. */
   untried: v.optional(count),
 });
 export type Names = v.InferOutput<typeof namesSchema>;

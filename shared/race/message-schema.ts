@@ -1,5 +1,5 @@
-// What another program, or another version of this one, may send as a message: keys and names as catalogs have them, and
-// bounds on all of it. Typed from here on, and its texts fit to be shown.
+// What another program, or another version of this one, may send as a message: keys and names as in catalogs, all of it
+// bounded. Typed after validation, and its texts are safe to display.
 import * as v from 'valibot';
 import type { Message, MessageParam } from '../language/message.ts';
 import {
@@ -14,7 +14,7 @@ import { printable } from '../web/printable.ts';
 
 type MessageSchema = v.GenericSchema<Message>;
 
-/** How deep messages may lie in one: "earlier:" a verdict, its cause, and in that what to take back; one more. */
+/** How deeply messages may be nested: "earlier:" a verdict, its cause, and in that what to withdraw; plus one. */
 const MAX_DEPTH = 4;
 
 const name = v.pipe(text(MAX_KEY_CHARS), v.regex(/^[a-z][A-Za-z0-9]*$/));
@@ -31,12 +31,12 @@ function paramHolding(inner: MessageSchema): v.GenericSchema<MessageParam> {
   return v.union([...plain, inner, list(inner, MAX_LISTED)]);
 }
 
-/** From those that hold no other to those that may stand in a message. */
+/** From those without nested messages to those that may be nested in a message. */
 const inner: MessageSchema[] = [v.object(entriesWith(v.union(plain)))];
 while (inner.length < MAX_DEPTH)
   inner.push(v.object(entriesWith(paramHolding(inner.at(-1) as MessageSchema))));
 
-/** The schemas of messages in a message, by names under which a document can hold each of them once. */
+/** The schemas of nested messages, by names under which a JSON Schema can contain each of them once. */
 export const INNER_MESSAGES = Object.fromEntries(inner.map((schema, depth) => [`message${depth}`, schema]));
 
 /** The entries of a message. */

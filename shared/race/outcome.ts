@@ -1,5 +1,5 @@
-// What a race gives: attempts, trials, summaries, and the document `photofinish race --json` prints.
-// The helper makes these, the extension and the report read them; the names are the field's own (RFC 8305, HEv3 draft).
+// The results of a race: attempts, trials, summaries, and the document that `photofinish race --json` prints. Produced
+// by the helper, read by the extension and the report; the names are the field's own (RFC 8305, HEv3 draft).
 import * as v from 'valibot';
 import {
   list,
@@ -18,7 +18,7 @@ import { knownProtocolSchema } from '../web/protocol.ts';
 import { discoveredAlternativeSchema, namesSchema } from './discovered.ts';
 import { verdictSchema } from './verdict-schema.ts';
 
-/** Every way an attempt can end without being established, or after it; append-only. */
+/** Every way in which an attempt can end without being established, or after that; append-only. */
 export const ATTEMPT_ERROR_CODES = [
   'dns-failed',
   'no-address',
@@ -46,7 +46,9 @@ export const ATTEMPT_ERROR_CODES = [
 ] as const;
 export type AttemptErrorCode = (typeof ATTEMPT_ERROR_CODES)[number];
 
-/** Silence and refusal below QUIC: what a network that blocks UDP looks like. In the order of the host cache's index. */
+/**
+ * Silence and refusal below QUIC: what a network that blocks UDP looks like. In the order of the host cache's index.
+ */
 export const UDP_UNANSWERED_CODES = [
   'udp-timeout',
   'udp-refused',
@@ -57,11 +59,11 @@ export type Mode = (typeof MODES)[number];
 export const MEMORIES = ['none', 'hints', 'full'] as const;
 export type Memory = (typeof MEMORIES)[number];
 
-/** The two transports that race. `h2` stands for TCP and TLS, whatever ALPN then gives (`h2` or `http/1.1`). */
+/** The two transports that race. `h2` stands for TCP and TLS, whatever ALPN then selects (`h2` or `http/1.1`). */
 export const TRANSPORTS = ['h3', 'h2'] as const;
 export type TransportName = (typeof TRANSPORTS)[number];
 
-/** Why a certificate was refused, the same words for both transports; append-only. */
+/** Why a certificate was rejected, with the same names for both transports; append-only. */
 export const CERTIFICATE_REASONS = [
   'expired',
   'not-yet-valid',
@@ -78,16 +80,16 @@ export const attemptErrorSchema = v.object({
   message: text(MAX_MESSAGE_CHARS),
   /** With `certificate-invalid`. */
   reason: v.optional(v.picklist(CERTIFICATE_REASONS)),
-  /** Of a look-up: this machine was too late to hear an answer, so that none proves nothing. */
+  /** For a look-up: this machine was too late to receive an answer, so the lack of one proves nothing. */
   disturbed: v.optional(v.boolean()),
   /**
    * The code that ended it on the wire, by its registered name: a TLS alert (RFC 8446 section 6), or an error code of
    * QUIC, HTTP/3 or HTTP/2.
    */
   wireCode: v.optional(text(MAX_LABEL_CHARS)),
-  /** This side ended the connection, because the peer broke the protocol; absent: the peer did, or nobody. */
+  /** This side ended the connection because the peer violated the protocol; absent: the peer did, or neither. */
   endedBy: v.optional(v.literal('client')),
-  /** With `misdirected`: the Alt-Svc field of that answer, which is not to be heeded (RFC 7838 section 6). */
+  /** With `misdirected`: the Alt-Svc field of that answer, which must be ignored (RFC 7838 section 6). */
   ignoredAltSvc: v.optional(text(MAX_MESSAGE_CHARS)),
 });
 export type AttemptError = v.InferOutput<typeof attemptErrorSchema>;
@@ -96,33 +98,33 @@ const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /**
- * What a busy machine may have made of a trial. `times`: its times, what it reached is true all the same; `outcome`: also
- * that an attempt ran out of time.
+ * What a busy machine may have affected in a trial. `times`: only its times, what it reached is valid; `outcome`: also
+ * that an attempt timed out.
  */
 export const DISTURBANCES = ['times', 'outcome'] as const;
 export type Disturbance = (typeof DISTURBANCES)[number];
 
-/** Times are milliseconds from the start of the trial; null: it did not come to that. */
+/** Times are milliseconds from the start of the trial; null: it did not get that far. */
 export const attemptSchema = v.object({
   protocol: knownProtocolSchema,
   address: text(MAX_ADDRESS_CHARS),
   port: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65535)),
-  /** The name that the address belongs to, where that is not the origin's own host. */
+  /** The name that the address belongs to, if it is not the origin's own host. */
   host: v.optional(text(MAX_DNS_NAME_CHARS)),
-  /** Who named the place; absent: the origin itself. */
+  /** The source of the endpoint; absent: the origin itself. */
   source: v.optional(v.picklist(['https-record', 'alt-svc'])),
   /** The one fresh QUIC attempt beside an unanswered one. */
   fresh: v.optional(v.boolean()),
-  /** The server wanted the request over HTTP/1.1 (RFC 9113 section 7), and these are the times of that connection. */
+  /** The server required the request over HTTP/1.1 (RFC 9113 section 7), and these are the times of that connection. */
   http11Required: v.optional(v.boolean()),
   startedMs: ms,
-  /** First datagram back (QUIC) or TCP connected. */
+  /** First datagram received (QUIC) or TCP connected. */
   transportMs: v.optional(v.nullable(ms)),
   establishedMs: v.nullable(ms),
   firstByteMs: v.optional(v.nullable(ms)),
   /** The transport's own round-trip estimate when established. */
   rttMs: v.optional(v.nullable(ms)),
-  /** QUIC datagrams sent and packets declared lost until the attempt ended; TCP does not tell. */
+  /** QUIC datagrams sent and packets declared lost until the attempt ended; not available for TCP. */
   packets: v.optional(v.object({ sent: count, lost: count })),
   outcome: v.picklist(['adopted', 'established-late', 'cancelled', 'failed']),
   error: v.optional(attemptErrorSchema),
@@ -133,17 +135,23 @@ export const trialSchema = v.object({
   adopted: v.nullable(knownProtocolSchema),
   establishedMs: v.nullable(ms),
   firstByteMs: v.nullable(ms),
-  /** HTTP/3 was established after old HTTP had been adopted (P2, rule 4). */
+  /** HTTP/3 was established after an older protocol had been adopted (P2, rule 4). */
   lateH3: v.boolean(),
   /** A fresh record decided, so no race was run (P1). */
   cacheHit: v.boolean(),
-  /** HTTP/3 failed at some places and was left at others when another protocol was adopted: it is not lost. */
+  /**
+   * HTTP/3 failed at some endpoints and was not tried at others because another protocol was adopted: it has not
+   * failed.
+   */
   h3Undecided: v.optional(v.boolean()),
-  /** Addresses left because one trial makes no more attempts; absent: none. */
+  /** Addresses not tried because of the limit of attempts per trial; absent: none. */
   untried: v.optional(count),
-  /** What this machine's lateness cost until something was adopted, else until the end; absent: not measured. */
+  /**
+   * The delay caused by this machine's lateness until something was adopted, or else until the end; absent: not
+   * measured.
+   */
   lateMs: v.optional(ms),
-  /** This machine was so late that the trial is no evidence, or its times are none; absent: it was not. */
+  /** This machine was so late that the trial, or its times, are not evidence; absent: it was not. */
   disturbed: v.optional(v.picklist(DISTURBANCES)),
   attempts: list(attemptSchema, MAX_ATTEMPTS),
 });
@@ -160,32 +168,35 @@ export const statisticsSchema = v.object({
 export type Statistics = v.InferOutput<typeof statisticsSchema>;
 
 export const cacheUseSchema = v.object({
-  /** Trials before which the host cache was asked for a protocol. */
+  /** Trials before which a protocol was looked up in the host cache. */
   lookups: count,
-  /** It had a fresh one. */
+  /** How many found a fresh one. */
   hits: count,
   /** Hits whose trial adopted something. */
   scored: count,
-  /** The remembered protocol was the one adopted. */
+  /** Those in which the remembered protocol was the one adopted. */
   right: count,
 });
 export type CacheUse = v.InferOutput<typeof cacheUseSchema>;
 
-/** What the pairs of a `compare` race show, by the rule of `paired-comparison`. */
+/** The result of the pairs of a `compare` race, by the rule of `paired-comparison`. */
 export const comparisonSchema = v.pipe(
   v.object({
-    /** Pairs in which both were established, and how many pairs there might have been. */
+    /** Pairs in which both were established, and the number of pairs planned at most. */
     pairs: v.pipe(count, v.minValue(1)),
     most: v.pipe(count, v.minValue(1)),
     /** Medians of each side. */
     h3Ms: ms,
     h2Ms: ms,
-    /** In how many pairs each was quicker. */
+    /** In how many pairs each was faster. */
     h3Quicker: count,
     h2Quicker: count,
     /** Null: no clear difference. */
     quicker: v.nullable(v.picklist(TRANSPORTS)),
-    /** Interval of the median of HTTP/2's time less HTTP/3's, pair by pair, at 95 %; of fewer than six pairs all of them. */
+    /**
+     * Interval of the median of HTTP/2's time minus HTTP/3's, pair by pair, at 95 %; with fewer than six pairs, their
+     * range.
+     */
     lowMs: v.pipe(v.number(), v.finite()),
     highMs: v.pipe(v.number(), v.finite()),
   }),
@@ -203,27 +214,29 @@ export const summarySchema = v.object({
   failed: count,
   /** median(h2 established) - median(h3 established) over `compare` pairs; null: not measured, or no clear difference. */
   gainMs: v.nullable(v.pipe(v.number(), v.finite())),
-  /** With at least three whole pairs; absent in records from before it was told. */
+  /** With at least three whole pairs; absent in records from before it was stored. */
   comparison: v.optional(comparisonSchema),
-  /** Over adopted trials only; null when there are none, and in `compare`, whose trials are of two protocols. */
+  /** Over adopted trials only; null if there are none, and in `compare`, whose trials are of two protocols. */
   establishedMs: v.nullable(statisticsSchema),
-  /** With memory `full`, where the mode uses what is remembered. */
+  /** With memory `full`, if the mode uses what is remembered. */
   cache: v.optional(cacheUseSchema),
 });
 export type Summary = v.InferOutput<typeof summarySchema>;
 
-/** How an Alt-Svc value came: in a header section, or in an ALTSVC frame of HTTP/2 (RFC 7838 sections 3 and 4). */
+/** How an Alt-Svc value arrived: in a header section, or in an ALTSVC frame of HTTP/2 (RFC 7838 sections 3 and 4). */
 export const ALT_SVC_SOURCES = ['header', 'frame'] as const;
 export type AltSvcSource = (typeof ALT_SVC_SOURCES)[number];
 
-/** What the origin's answers said, apart from whether it was reachable. */
+/** What the origin's answers said, independent of whether it was reachable. */
 export const discoveredSchema = v.object({
   altSvc: v.nullable(text(MAX_KEPT_ALT_SVC_CHARS)),
   /** Absent: a header, or remembered. */
   altSvcSource: v.optional(v.picklist(ALT_SVC_SOURCES)),
-  /** Whether the chain ends in a publicly known root; browsers refuse QUIC otherwise. Null: no handshake finished. */
+  /**
+   * Whether the chain ends in a publicly known root; browsers reject QUIC otherwise. Null: no handshake was completed.
+   */
   knownRoot: v.nullable(v.boolean()),
-  /** What DNS gave; absent in records from before it was kept. */
+  /** What DNS returned; absent in records from before it was stored. */
   names: v.optional(namesSchema),
   /** Alternatives that were used or received, newest last. */
   alternatives: v.optional(list(discoveredAlternativeSchema, MAX_ALTERNATIVES)),
@@ -232,7 +245,7 @@ export type Discovered = v.InferOutput<typeof discoveredSchema>;
 
 /** How other hosts fare over HTTP/3 on the same network. */
 export const networkEvidenceSchema = v.object({
-  /** Hosts where QUIC met silence or refusal while TCP worked. */
+  /** Hosts where QUIC was unanswered or refused while TCP worked. */
   failedHosts: count,
   /** Hosts that were reached over HTTP/3. */
   reachedHosts: count,
@@ -254,20 +267,20 @@ export const originRaceSchema = v.object({
   mode: v.picklist(MODES),
   memory: v.picklist(MEMORIES),
   startDelayMs: ms,
-  /** When the first trial began, milliseconds since the epoch; at most what a `Date` can say. */
+  /** When the first trial began, milliseconds since the epoch; limited to the range of `Date`. */
   atMs: v.pipe(ms, v.maxValue(8.64e15)),
   trials: list(trialSchema, MAX_TRIALS),
   summary: summarySchema,
   discovered: discoveredSchema,
-  /** How many of what was found and attempted the record leaves out, because there were too many; absent: none. */
+  /** How much of what was found and attempted is missing from the record, because there was too much; absent: none. */
   leftOut: v.optional(leftOutSchema),
-  /** How other hosts of the host cache fare over HTTP/3 on this network; absent without memory of them. */
+  /** How other hosts in the host cache fare over HTTP/3 on this network; absent if none are remembered. */
   otherHosts: v.optional(networkEvidenceSchema),
   verdict: verdictSchema,
-  /** Present when the origin could not be raced at all (no trials), or was cancelled (the finished trials stay). */
+  /** Present if the origin could not be raced at all (no trials), or was cancelled (the finished trials are kept). */
   error: v.optional(attemptErrorSchema),
 });
-/** One element of `races`: everything one origin's trials gave. */
+/** One element of `races`: all results for one origin's trials. */
 export type OriginRace = v.InferOutput<typeof originRaceSchema>;
 
 export const RACE_SCHEMA = 'photofinish.race/1';

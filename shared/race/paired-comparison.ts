@@ -1,32 +1,34 @@
-// Whether pairs of measurements show a difference, or only noise. One rule for popup, report, command line and report
-// comparison: the side that was quicker in most pairs is named once that agreement is too strong to be chance, however
-// often one looks while pairs are still coming in, and once the difference is large enough to be worth a word.
+// Decides whether pairs of measurements show a difference, or only noise. One rule for popup, report, command line and
+// report comparison: the side that was faster in most pairs is named once the agreement is too strong to be chance,
+// however often it is checked while pairs still arrive, and once the difference is large enough to matter.
 import { median } from './statistics.ts';
 
-/** Fewer pairs have no median worth showing. */
+/** Fewer pairs have no meaningful median. */
 export const LEAST_PAIRS = 3;
-/** Up to here an undecided comparison that nobody gave a length goes on. */
+/** An undecided comparison without a requested length continues up to this number. */
 export const MOST_PAIRS = 15;
 
-/** How often a side may be named where there is no difference at all. */
+/** The probability of naming a side if there is no difference at all. */
 const ERROR_RATE = 0.05;
 /**
  * Before the last pair a comparison is decided by a likelihood ratio: agreement in 90 % of all pairs, whichever side it
- * favours, against none. By Ville's inequality it exceeds 25 with a probability below 1/25 at any time, so that one may
- * look after every pair; what is left of the error rate is spent at the last pair.
+ * favours, against none. By Ville's inequality it exceeds 25 with a probability below 1/25 at any time, so it may be
+ * checked after every pair; the rest of the error rate is spent at the last pair.
  */
 const AGREEMENT = 0.9;
 const EARLY_RATIO = 25;
-/** From here on probabilities are taken from the normal distribution, whose error is then far below theirs. */
+/**
+ * From this number on, probabilities are approximated by the normal distribution, whose error is then far below them.
+ */
 const MANY = 500;
-/** Quantiles of the normal distribution at which 5 % lie outside, and what is left of them when 1/25 is spent. */
+/** Quantiles of the normal distribution outside of which are 5 %, and what remains of those after spending 1/25. */
 const NORMAL_95 = 1.96;
 const NORMAL_REST = 2.576;
 
-/** Of fewer pairs the interval of the median difference holds it less often than in 95 % of cases. */
+/** With fewer pairs the interval of the median difference contains it in fewer than 95 % of cases. */
 const LEAST_PAIRS_OF_INTERVAL = 6;
 
-/** Smaller differences are not worth a word: the larger of these two. */
+/** Smaller differences do not matter: the larger of these two applies. */
 const LEAST_DIFFERENCE_MS = 1;
 const LEAST_DIFFERENCE_SHARE = 0.02;
 
@@ -41,12 +43,12 @@ export interface PairedComparison {
   /** Medians of each side, in milliseconds. */
   readonly h3Ms: number;
   readonly h2Ms: number;
-  /** In how many pairs HTTP/3 was quicker, and in how many HTTP/2 was. */
+  /** In how many pairs HTTP/3 was faster, and in how many HTTP/2 was. */
   readonly h3Quicker: number;
   readonly h2Quicker: number;
-  /** The side that is clearly quicker; null: no clear difference. */
+  /** The side that is clearly faster; null: no clear difference. */
   readonly quicker: 'h3' | 'h2' | null;
-  /** HTTP/2's time less HTTP/3's, pair by pair: an interval for its median at 95 % at least, or of all if they are few. */
+  /** HTTP/2's time minus HTTP/3's, pair by pair: an interval for its median at 95 % at least, or the range of a few. */
   readonly lowMs: number;
   readonly highMs: number;
 }
@@ -54,7 +56,7 @@ export interface PairedComparison {
 function decidesEarly(pairs: number, agreeing: number): boolean {
   const against = pairs - agreeing;
   const [often, seldom] = [Math.log(2 * AGREEMENT), Math.log(2 * (1 - AGREEMENT))];
-  // Logarithms, for the powers of a long series are beyond what a number holds.
+  // Logarithms, because the powers of a long series exceed the range of a number.
   const [one, other] = [agreeing * often + against * seldom, agreeing * seldom + against * often];
   const larger = Math.max(one, other);
   const ratio = larger + Math.log1p(Math.exp(Math.min(one, other) - larger)) - Math.log(2);
@@ -62,8 +64,8 @@ function decidesEarly(pairs: number, agreeing: number): boolean {
 }
 
 /**
- * Probability, where neither side is quicker, that a comparison is still undecided after `pairs - 1` pairs, by how many
- * of them favoured HTTP/3; and what has been spent of the error rate by then.
+ * Probability, if neither side is faster, that a comparison is still undecided after `pairs - 1` pairs, by how many of
+ * them favoured HTTP/3; and how much of the error rate has been spent by then.
  */
 function undecidedBefore(pairs: number): { readonly byCount: readonly number[]; readonly spent: number } {
   let byCount = [1];
@@ -81,7 +83,7 @@ function undecidedBefore(pairs: number): { readonly byCount: readonly number[]; 
 
 const leastAgreeingAtEnd = new Map<number, number>();
 
-/** How many of the last possible number of pairs must agree, so that the error rate of the whole is kept. */
+/** How many of the maximum number of pairs must agree to keep the error rate of the whole. */
 function leastAgreeing(pairs: number): number {
   if (pairs > MANY) return Math.ceil((pairs + 1 + NORMAL_REST * Math.sqrt(pairs)) / 2);
   const known = leastAgreeingAtEnd.get(pairs);
@@ -100,18 +102,21 @@ function leastAgreeing(pairs: number): number {
   return least;
 }
 
-/** Whether so many of these pairs agree that it is not chance; `last`: no further ones will come. */
+/** Whether so many of these pairs agree that it is not chance; `last`: no further ones will follow. */
 function agrees(pairs: number, agreeing: number, last: boolean): boolean {
   return decidesEarly(pairs, agreeing) || (last && agreeing >= leastAgreeing(pairs));
 }
 
-/** How many of so many ordered values lie below an interval for their median at 95 % at least, and the first in it. */
+/**
+ * How many of this number of ordered values are below an interval for their median at 95 % at least: the index of its
+ * first.
+ */
 function outsideInterval(count: number): number {
   if (count > MANY) return Math.floor((count - NORMAL_95 * Math.sqrt(count)) / 2);
   let outside = 0;
   let probability = 0.5 ** count;
   let skipped = 0;
-  // One value further inwards on both sides, as long as what then lies outside stays within the error rate.
+  // Moves one value inwards on both sides, as long as what is then outside stays within the error rate.
   while (2 * (outside + probability) <= ERROR_RATE) {
     outside += probability;
     skipped += 1;
@@ -132,8 +137,8 @@ function leastDifferenceMs(...timesMs: readonly number[]): number {
 }
 
 /**
- * Whether the difference between the sides is another in one comparison than in the other: the intervals lie apart,
- * which for two of 95 % is rarer by chance than 5 %, and by what they tell the change is worth a word.
+ * Whether the difference between the sides differs between two comparisons: the intervals are disjoint, which for two
+ * of 95 % happens by chance in less than 5 % of cases, and by their values the change is large enough to matter.
  */
 export function differsBetween(a: PairedComparison, b: PairedComparison): boolean {
   if (Math.min(a.pairs, b.pairs) < LEAST_PAIRS_OF_INTERVAL) return false;
@@ -143,8 +148,8 @@ export function differsBetween(a: PairedComparison, b: PairedComparison): boolea
 }
 
 /**
- * Compares whole pairs; null for fewer than three. Whoever looks while pairs are still coming in says how many there may
- * be at most (`most`): a finished comparison may be judged more boldly than one that gets further chances.
+ * Compares whole pairs; null for fewer than three. While pairs are still arriving, `most` gives their maximum number: a
+ * finished comparison may be judged more boldly than one that gets further chances.
  */
 export function comparePairs(
   pairsMs: readonly PairMs[],

@@ -1,5 +1,5 @@
-// The pairs of a `compare` race, and what they show. Everything that tells a gain asks here, of stored races too, so
-// that one rule judges them all: what a record says of its gain may be from before the rule.
+// The pairs of a `compare` race, and their result. Everything that reports a gain uses this, for stored races too, so
+// that one rule applies to all: the gain stored in a record may predate the rule.
 
 import type { KnownProtocol } from '../web/protocol.ts';
 import { timedTrials } from './conclusive.ts';
@@ -19,7 +19,7 @@ export function wholePairs(trials: readonly Trial[]): Trial[][] {
   );
 }
 
-/** Times of the whole pairs in which each side had its turn; `h2` is TCP and TLS, whatever ALPN then gave. */
+/** Times of the whole pairs in which each side was tried; `h2` is TCP and TLS, whatever ALPN then selected. */
 function pairTimes(trials: readonly Trial[]): PairMs[] {
   return wholePairs(trials).flatMap((pair) => {
     const h3 = pair.find(({ adopted }) => adopted === 'h3')?.establishedMs;
@@ -28,14 +28,14 @@ function pairTimes(trials: readonly Trial[]): PairMs[] {
   });
 }
 
-/** HTTP/2's time less HTTP/3's in each whole pair, in milliseconds. */
+/** HTTP/2's time minus HTTP/3's in each whole pair, in milliseconds. */
 export function pairGains(trials: readonly Trial[]): number[] {
   return pairTimes(trials).map(({ h3, h2 }) => h2 - h3);
 }
 
 /**
- * What the trials of a `compare` series show; null for fewer than three whole pairs. `most` is how many pairs the series
- * may have; pairs that are not whole will not come again.
+ * The result of the trials of a `compare` series; null for fewer than three whole pairs. `most` is the maximum number
+ * of pairs in the series; pairs that are not whole are not repeated.
  */
 export function compareTrials(trials: readonly Trial[], most?: number): PairedComparison | null {
   const pairs = pairTimes(trials);
@@ -43,10 +43,10 @@ export function compareTrials(trials: readonly Trial[], most?: number): PairedCo
   return comparePairs(pairs, Math.max((most ?? Math.max(MOST_PAIRS, pairs.length)) - lost, pairs.length));
 }
 
-/** What a race's pairs show, and what spoke against HTTP/3 in them where that was not HTTP/2. */
+/** The result of a race's pairs, and which protocol HTTP/3 was compared with if that was not HTTP/2. */
 export type RacedComparison = PairedComparison & { readonly old?: KnownProtocol };
 
-/** What a race's pairs show; null: it compares nothing, or has fewer than three whole pairs. */
+/** The result of a race's pairs; null: it is not a comparison, or has fewer than three whole pairs. */
 export function comparisonOf({
   mode,
   trials,

@@ -1,4 +1,4 @@
-// The statistics every table of ours uses, defined once: sample deviation (n - 1), nearest-rank percentiles.
+// The statistics of all our tables, defined once: sample deviation (n - 1), nearest-rank percentiles.
 import type { Statistics } from './outcome.ts';
 
 /** Nearest-rank percentile of values sorted ascending; `share` in (0, 1]. */
@@ -9,7 +9,7 @@ export function percentile(sorted: ArrayLike<number>, share: number): number {
   return value;
 }
 
-/** Median by nearest rank, so that it is a value that really occurred; `null` for no values. */
+/** Median by nearest rank, so that it is a value that actually occurred; `null` for no values. */
 export function median(values: readonly number[]): number | null {
   return values.length === 0 ? null : percentile(Float64Array.from(values).sort(), 0.5);
 }

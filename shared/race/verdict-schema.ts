@@ -1,5 +1,5 @@
-// The shape of a verdict, apart from the rules that reach it, so that outcomes can carry one; and that of verdicts as
-// they were written before, which are still read.
+// The schema of a verdict, separate from the rules that produce it, so that outcomes can contain one; and that of
+// verdicts in the earlier format, which are still read.
 import * as v from 'valibot';
 import { type Message, message } from '../language/message.ts';
 import { list, MAX_FINDINGS, MAX_VERDICT_CHARS, text } from '../web/bounds.ts';
@@ -27,22 +27,25 @@ export interface Finding extends Message {
   readonly code: VerdictCode;
 }
 
-/** Data until somebody reads it; `verdictText` makes its sentences. */
+/** Data until it is displayed; `verdictText` makes its sentences. */
 export interface Verdict {
   readonly code: VerdictCode;
-  /** A sentence each, those on `code` itself first; sentences in a row on one code belong together. */
+  /** One sentence each, those on `code` itself first; consecutive sentences on one code belong together. */
   readonly findings: readonly Finding[];
 }
 
 const codeSchema = v.picklist(VERDICT_CODES);
 
-/** The shape that is written. That it has a sentence is also what tells it from one in words that found nothing else. */
+/**
+ * The format that is written. That it has at least one sentence also distinguishes it from a verdict in the earlier
+ * format without other findings.
+ */
 export const writtenVerdictSchema = v.object({
   code: codeSchema,
   findings: v.pipe(list(v.object({ code: codeSchema, ...messageEntries }), MAX_FINDINGS), v.minLength(1)),
 });
 
-/** Verdicts as they were written until version 1 of the report: in words, which stay as they are. */
+/** Verdicts as written until version 1 of the report: as text, which is kept. */
 const verdictInWordsSchema = v.object({
   code: codeSchema,
   text: text(MAX_VERDICT_CHARS),
@@ -50,7 +53,7 @@ const verdictInWordsSchema = v.object({
 });
 export type VerdictInWords = v.InferOutput<typeof verdictInWordsSchema>;
 
-/** A verdict whose sentences somebody else has made. */
+/** A verdict whose sentences are already text. */
 export function verdictAsWritten({ code, text, findings }: VerdictInWords): Verdict {
   const told = [{ code, text }, ...findings];
   return {
@@ -62,7 +65,7 @@ export function verdictAsWritten({ code, text, findings }: VerdictInWords): Verd
   };
 }
 
-/** A verdict as it enters: what was written in words becomes data here, once. */
+/** A verdict as it is read: the earlier format, text, is converted to data here, once. */
 export const verdictSchema: v.GenericSchema<Verdict | VerdictInWords, Verdict> = v.union([
   writtenVerdictSchema,
   v.pipe(verdictInWordsSchema, v.transform(verdictAsWritten)),

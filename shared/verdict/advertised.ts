@@ -1,5 +1,5 @@
-// Where an origin says that it speaks HTTP/3, in Alt-Svc (RFC 7838) and in HTTPS records (RFC 9460), what came of going
-// there, and what is wrong with the saying itself.
+// Where an origin advertises HTTP/3, in Alt-Svc (RFC 7838) and in HTTPS records (RFC 9460), the result of connecting
+// there, and what is wrong with the advertisement itself.
 
 import { codeKey } from '../language/code-keys.ts';
 import { type Message, message } from '../language/message.ts';
@@ -11,9 +11,9 @@ import { hostPort } from '../web/origin.ts';
 import { certificateReasonMessage, failureMessage } from './attempt-words.ts';
 import { type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
 
-/** A place where HTTP/3 is said to be spoken. */
+/** An endpoint advertised for HTTP/3. */
 export interface Place {
-  /** The origin's own host where the advertisement names none; IPv6 without brackets. */
+  /** The origin's own host if the advertisement names none; IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
   readonly source: 'alt-svc' | 'https-record';
@@ -30,19 +30,19 @@ export interface Fault {
   readonly leads: boolean;
 }
 
-/** What is advertised, what came of it, and what is wrong with it. */
+/** What is advertised, the results there, and what is wrong with it. */
 export interface Advertised {
-  /** Every place that Alt-Svc and HTTPS records name, each once; in the server's order. */
+  /** Every endpoint that Alt-Svc and HTTPS records name, each once; in the server's order. */
   readonly places: readonly PlaceReached[];
-  /** What keeps clients from HTTP/3 first. */
+  /** Faults that keep clients from HTTP/3 come first. */
   readonly faults: readonly Fault[];
-  /** The header takes back every advertisement (RFC 7838 section 3). */
+  /** The header withdraws every advertisement (RFC 7838 section 3). */
   readonly withdrawn: boolean;
 }
 
-/** The evidence with its Alt-Svc value parsed, and the places by it. */
+/** The evidence with its parsed Alt-Svc value, and the endpoints it names. */
 interface Heard extends Evidence {
-  /** Null: no header was heard. */
+  /** Null: no header was received. */
   readonly altSvc: AltSvc | null;
   readonly byHeader: readonly Place[];
 }
@@ -53,12 +53,12 @@ function heardOf(evidence: Evidence): Heard {
   return { ...evidence, altSvc, byHeader: alternativePlaces(discovered, altSvc, origin.host) };
 }
 
-/** The host of a record's name: that of a port other than 443 is _PORT._https.HOST (RFC 9460 section 9.1). */
+/** The host of a record's name: for a port other than 443 that is _PORT._https.HOST (RFC 9460 section 9.1). */
 function hostOf(name: string): string {
   return name.replace(/^_\d+\._https\./, '');
 }
 
-/** The HTTP/3 alternatives that hold: a header replaces whatever was remembered, `clear` withdraws it. */
+/** The HTTP/3 alternatives in force: a header replaces whatever was remembered, `clear` withdraws it. */
 function alternativePlaces(
   { alternatives = [] }: Discovered,
   altSvc: AltSvc | null,
@@ -76,14 +76,14 @@ function alternativePlaces(
 }
 
 /**
- * The host that a record leads to. Its own name, of a port other than 443, stands for the origin's host where it has
- * addresses, and for itself where it has none (RFC 9460 section 2.5.2): that is what is wrong with it.
+ * The host that a record points to. Its own name, for a port other than 443, stands for the origin's host if that has
+ * addresses, and for itself if it has none (RFC 9460 section 2.5.2): that is what is wrong with it.
  */
 function targetOf({ target }: ServiceRecord, evidence: Evidence): string {
   return isFailed(lookupFailure(evidence, target)) ? target : hostOf(target);
 }
 
-/** Records in ServiceMode that were found for the origin itself, not for a host that Alt-Svc names. */
+/** Records in ServiceMode found for the origin itself, not for a host named by Alt-Svc. */
 function ownServices({ discovered, origin, byHeader }: Heard): ServiceRecord[] {
   const others = byHeader.map(({ host }) => host).filter((host) => host !== origin.host);
   const services = discovered.names?.services ?? [];
@@ -106,12 +106,12 @@ function isSamePlace(a: Pick<Place, 'host' | 'port'>, b: Pick<Place, 'host' | 'p
 }
 
 /**
- * A question that stayed open for less was only cut short by the end of its race: resolvers themselves ask again after
- * a second or more, and answers take some hundred milliseconds where nobody has them at hand.
+ * A query that was open for less time was merely cut short by the end of its race: resolvers themselves retry after a
+ * second or more, and uncached answers take some hundred milliseconds.
  */
 const LOST_AFTER_MS = 1000;
 
-/** A name that was asked for and led to no address was never attempted, and is a failure all the same. */
+/** A name that was queried and yielded no address was never attempted, but is a failure nevertheless. */
 function lookupFailure({ discovered }: Evidence, host: string): Reach {
   const { addresses = [], lookups = [] } = discovered.names ?? {};
   const asked = lookups.filter(({ name, kind }) => name === host && kind !== 'HTTPS');
@@ -120,20 +120,20 @@ function lookupFailure({ discovered }: Evidence, host: string): Reach {
     return 'not-tried';
   const failed = asked.find(({ outcome }) => outcome === 'failed');
   if (failed !== undefined) return { code: 'dns-failed', message: failed.message ?? 'no answer' };
-  // An answer of which nothing is left says what the guard took.
+  // If the guard dropped all addresses of an answer, its message says why.
   const guarded = asked.find(({ message }) => message !== undefined);
   return guarded === undefined
     ? { code: 'no-address', message: 'no address' }
     : { code: 'blocked', message: guarded.message ?? '' };
 }
 
-/** Whether an HTTPS record was asked for and none was heard of: then nobody knows what DNS advertises. */
+/** Whether an HTTPS record was queried without any answer: then it is unknown what DNS advertises. */
 export function isRecordUnanswered(names: Names | undefined): boolean {
   if (names === undefined || names.services.length > 0) return false;
   return names.lookups.some(({ kind, outcome }) => kind === 'HTTPS' && outcome === 'failed');
 }
 
-/** What came of HTTP/3 at a place, by all attempts at its addresses. */
+/** The result of HTTP/3 at an endpoint, from all attempts at its addresses. */
 function reachAt(evidence: Evidence, place: Pick<Place, 'host' | 'port'>): Reach {
   if (portBlock(place.port, 'h3') !== null) return { code: 'port-blocked', message: 'no port for HTTP/3' };
   const there = evidence.attempts.filter(
@@ -174,7 +174,7 @@ function syntaxFaults(evidence: Evidence, { alternatives, skipped }: AltSvc): Sa
   return [[fault, exampleFor(evidence)]];
 }
 
-/** Entries that can be parsed and yet lead no browser to HTTP/3. */
+/** Entries that can be parsed and yet cannot lead a browser to HTTP/3. */
 function emptyFaults(evidence: Evidence, { alternatives }: AltSvc): Said {
   if (alternatives.some((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0)) return [];
   if (alternatives.some((a) => a.alpn === 'h3')) return [[message('faultNoLifetime')]];
@@ -183,7 +183,7 @@ function emptyFaults(evidence: Evidence, { alternatives }: AltSvc): Said {
   const drafts = named.join(', ');
   const { host, port } = evidence.origin;
   const there = reachAt(evidence, { host, port });
-  // Whoever advertises what nobody answers for makes matters worse.
+  // Advertising an endpoint where nothing answers makes matters worse.
   if (isFailed(there))
     return [
       [message('faultDraftsUnreachable', { drafts, port: String(port), failure: failureMessage(there) })],
@@ -208,7 +208,7 @@ function portFault(evidence: Evidence, place: PlaceReached): Message[] {
   const failure = message(codeKey('failure', code));
   const params = { other: String(place.port), port: String(port), failure, where: whereMessage(place) };
   if (reachAt(evidence, { host, port }) === 'established') return [message('faultPortSpeaksOwn', params)];
-  // Silence may be a firewall's; only a refusal says that nothing listens.
+  // Silence may be caused by a firewall; only a refusal shows that nothing listens.
   return code === 'udp-refused' ? [message('faultPortSilent', params)] : [];
 }
 
@@ -235,14 +235,14 @@ function hostFault(evidence: Evidence, place: PlaceReached): Message[] {
   }
 }
 
-/** The addresses that a host is known by. */
+/** The known addresses of a host. */
 function addressesAt({ discovered, attempts, origin }: Evidence, host: string): Set<string> {
   const looked = (discovered.names?.addresses ?? []).filter((known) => known.host === host);
   const tried = attempts.filter((attempt) => (attempt.host ?? origin.host) === host);
   return new Set([...looked, ...tried].map(({ address }) => address));
 }
 
-/** Whether two places are one, under whichever names, and HTTP/3 fails at neither. */
+/** Whether two endpoints are the same, under whichever names, and HTTP/3 fails at neither. */
 function leadsAlike(evidence: Evidence, a: Place, b: Place): boolean {
   if (isSamePlace(a, b)) return true;
   const [there, here] = [addressesAt(evidence, a.host), addressesAt(evidence, b.host)];

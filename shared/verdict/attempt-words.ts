@@ -1,4 +1,4 @@
-// What each way of failing is called where there is room for a few words only; the long form is the verdict's.
+// Short names for the ways in which attempts fail; the long form is in the verdict.
 
 import { getMessage } from '../language/catalog.ts';
 import { codeKey } from '../language/code-keys.ts';
@@ -10,14 +10,14 @@ export function attemptErrorWords(code: AttemptErrorCode): string {
   return getMessage(codeKey('failure', code));
 }
 
-/** The same of a whole failure, which may say more than its code. */
+/** The same for a complete error, which may say more than its code. */
 export function failureMessage({ code, wireCode, endedBy }: AttemptError): Message {
   if (code === 'tls-alert' && wireCode === 'certificate_required') return message('failureClientCertificate');
   if (code === 'connection-closed' && endedBy === 'client') return message('failureBreach');
   return message(codeKey('failure', code));
 }
 
-/** A whole failure in a few words. */
+/** A complete error in a few words. */
 export function failureWords(error: AttemptError): string {
   return textOf(failureMessage(error));
 }

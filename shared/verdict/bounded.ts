@@ -1,4 +1,4 @@
-// Keeps a verdict within the bounds of its schema: what servers and resolvers chose to send is in its messages.
+// Keeps a verdict within the limits of its schema: its messages contain what servers and resolvers chose to send.
 import type { Message, MessageParam } from '../language/message.ts';
 import type { Finding } from '../race/verdict-schema.ts';
 import { cut, MAX_DNS_NAME_CHARS, MAX_FINDINGS, MAX_LISTED } from '../web/bounds.ts';
@@ -15,7 +15,7 @@ function boundedMessage<M extends Message>(message: M): M {
   return { ...message, params: Object.fromEntries(params) };
 }
 
-/** The first of the findings, as many as a verdict may have, their texts and lists cut. */
+/** The first of the findings, up to the limit of a verdict, with their texts and lists truncated. */
 export function boundedFindings(findings: readonly Finding[]): Finding[] {
   return findings.slice(0, MAX_FINDINGS).map(boundedMessage);
 }

@@ -1,5 +1,5 @@
-// Why an attempt failed and what a site operator can do about it, one message for every code of the taxonomy. Each is
-// the end of a sentence with its full stop, and the remedy after it.
+// Why an attempt failed and what a site operator can do about it: one message for every error code. Each is the end of
+// a sentence, including its full stop, followed by the remedy.
 
 import type { SharedMessageKey } from '../language/catalog.ts';
 import { codeKey } from '../language/code-keys.ts';
@@ -13,14 +13,16 @@ const ALERTS: Readonly<Record<string, SharedMessageKey>> = {
   protocol_version: 'causeTlsVersion',
 };
 
-/** Codes by which a server refuses to go on, over HTTP/2 (RFC 9113 section 7) and HTTP/3 (RFC 9114 section 8.1). */
+/**
+ * Codes with which a server refuses to continue, over HTTP/2 (RFC 9113 section 7) and HTTP/3 (RFC 9114 section 8.1).
+ */
 const REFUSALS: Readonly<Record<string, SharedMessageKey>> = {
   ENHANCE_YOUR_CALM: 'causeEnhanceYourCalm',
   H3_EXCESSIVE_LOAD: 'causeEnhanceYourCalm',
   INADEQUATE_SECURITY: 'causeInadequateSecurity',
 };
 
-/** GOAWAY with these means no more than that the server leaves, or did not begin with the request. */
+/** GOAWAY with these only means that the server closes, or has not processed the request. */
 const ORDERLY: ReadonlySet<string> = new Set([
   'NO_ERROR',
   'REFUSED_STREAM',
@@ -28,7 +30,7 @@ const ORDERLY: ReadonlySet<string> = new Set([
   'H3_REQUEST_REJECTED',
 ]);
 
-/** The message for a failure by what it says beside its code. */
+/** The message for an error, taking into account what it says beside its code. */
 function causeKey(
   { code, reason, wireCode, endedBy }: AttemptError,
   advertiser: Advertiser,
@@ -45,7 +47,7 @@ function causeKey(
   return plain ? ofCode : 'causeGoawayCode';
 }
 
-/** What names the place that failed, and so what could be taken back. */
+/** What advertises the endpoint that failed, and thus what could be withdrawn. */
 export type Advertiser = 'alt-svc' | 'https-record' | 'nothing';
 
 const WITHDRAWALS: Record<Advertiser, SharedMessageKey> = {

@@ -1,5 +1,5 @@
-// What every verdict and failure code means and what to do about it: the one owner of these rows. The extension's page,
-// the report, `photofinish codes` and docs/verdicts.md all show them from here.
+// The meaning of every verdict and failure code and what to do about it: the only source of these rows. The extension's
+// page, the report, `photofinish codes` and docs/verdicts.md all show them from here.
 
 import { getMessage } from '../language/catalog.ts';
 import { codeKey } from '../language/code-keys.ts';
@@ -8,7 +8,7 @@ import { VERDICT_CODES, type VerdictCode } from '../race/verdict-schema.ts';
 import { attemptErrorWords } from './attempt-words.ts';
 import { verdictName } from './verdict-names.ts';
 
-/** Verdicts that rest on what a browser did, which the command line never sees. */
+/** Verdicts based on a browser's behaviour, which the command line never sees. */
 const BROWSER_VERDICTS: readonly VerdictCode[] = [
   'h3-used',
   'h3-used-before',
@@ -19,12 +19,12 @@ const BROWSER_VERDICTS: readonly VerdictCode[] = [
 export interface CodeRow {
   readonly kind: 'verdict' | 'failure';
   readonly code: VerdictCode | AttemptErrorCode;
-  /** The few words it goes by in tables and drawings. */
+  /** Its short name in tables and drawings. */
   readonly name: string;
   readonly means: string;
-  /** Of a verdict what to do, of a failure where to look. */
+  /** For a verdict what to do, for a failure where to look. */
   readonly remedy: string;
-  /** It takes a browser's own observations to reach it. */
+  /** It requires a browser's own observations. */
   readonly browserOnly: boolean;
 }
 
@@ -33,7 +33,7 @@ export function verdictMeans(code: VerdictCode): string {
   return getMessage(codeKey('verdict', code, 'Means'));
 }
 
-/** Every verdict in the language in force, in the order of the schema. */
+/** Every verdict in the current language, in the order of the schema. */
 export function verdictRows(): CodeRow[] {
   return VERDICT_CODES.map((code) => {
     const browserOnly = BROWSER_VERDICTS.includes(code);
@@ -48,7 +48,7 @@ export function verdictRows(): CodeRow[] {
   });
 }
 
-/** Every way an attempt fails in the language in force, in the order of the schema. */
+/** Every way in which an attempt fails in the current language, in the order of the schema. */
 export function failureRows(): CodeRow[] {
   return ATTEMPT_ERROR_CODES.map((code) => {
     return {

@@ -1,4 +1,4 @@
-// What a verdict is reached from: attempts, what was discovered, the browser's own side, and other hosts on the network.
+// The input of a verdict: attempts, what was discovered, the browser's own record, and other hosts on the network.
 import { conclusiveAttempts, isAllDisturbed, isOurDoing, soundTrials } from '../race/conclusive.ts';
 import {
   type Attempt,
@@ -14,18 +14,18 @@ import { type OriginParts, originParts } from '../web/origin.ts';
 import type { KnownProtocol } from '../web/protocol.ts';
 import type { Gain } from './gain.ts';
 
-/** What came of going somewhere: established, failed with an error, or never tried to its end. */
+/** The result of connecting somewhere: established, failed with an error, or never tried to completion. */
 export type Reach = 'established' | 'not-tried' | AttemptError;
 
-/** What the browser itself did with the origin; absent when only a race spoke. */
+/** What the browser itself did with the origin; absent if there is only a race. */
 export interface BrowserEvidence {
-  /** The protocol of the last request that went over the network. */
+  /** The protocol of the last request that was sent over the network. */
   readonly lastProtocol: KnownProtocol;
-  /** Network answers with a known protocol that came after the origin was first seen to advertise HTTP/3. */
+  /** Network answers with a known protocol since the origin was first seen to advertise HTTP/3. */
   readonly visitsSinceAdvertised: number;
   /** Whether it has ever reached the origin over HTTP/3 on this site. */
   readonly usedH3?: boolean;
-  /** Whether the race is older than its last answer, which then says more of what can be reached. */
+  /** Whether the race is older than the browser's last answer, which then says more about what is reachable. */
   readonly raceIsOlder?: boolean;
 }
 
@@ -34,23 +34,23 @@ export interface Evidence {
   /** Every attempt over both transports, oldest first. */
   readonly attempts: readonly Attempt[];
   readonly discovered: Discovered;
-  /** What a comparison shows; null: not measured. */
+  /** The result of a comparison; null: not measured. */
   readonly gain: Gain | null;
   /** Why nothing was attempted at all. */
   readonly error?: AttemptError;
   /** This machine was too late in every trial for any of them to be evidence. */
   readonly tooBusy?: boolean;
-  /** This machine had no route out of it during the race. */
+  /** This machine had no outbound route during the race. */
   readonly offline?: boolean;
-  /** HTTP/3 was left out because the host cache remembers that it failed here. */
+  /** HTTP/3 was skipped because the host cache remembers that it failed here. */
   readonly leftOut?: boolean;
-  /** Addresses that DNS gave beyond those that a race goes to; absent: none. */
+  /** Addresses from DNS beyond the limit of what a race tries; absent: none. */
   readonly untried?: number;
-  /** What else would go where no attempt went; null: everything did that could. */
+  /** The command that would try the endpoints not attempted yet; null: none would. */
   readonly next?: 'race' | 'explain' | null;
   readonly network?: NetworkEvidence;
   readonly browser?: BrowserEvidence;
-  /** The browser has reached the origin over HTTP/3, on whatever site: it trusts the root for QUIC as well. */
+  /** The browser has reached the origin over HTTP/3, on any site: it trusts the root for QUIC too. */
   readonly trustsRoot?: boolean;
 }
 
@@ -60,25 +60,27 @@ export function isFailed(reach: Reach): reach is AttemptError {
   return typeof reach === 'object';
 }
 
-/** Whether nothing of the peer was ever heard over UDP, so that the network may be to blame as well as the host. */
+/**
+ * Whether nothing was ever received from the peer over UDP, so that the network may be to blame as well as the host.
+ */
 export function isUnanswered(error: AttemptError): boolean {
   return UNANSWERED.has(error.code);
 }
 
-/** Whether the attempt goes over HTTP/3; everything else is TCP and TLS. */
+/** Whether the attempt uses HTTP/3; everything else is TCP and TLS. */
 export function isH3(attempt: Attempt): boolean {
   return attempt.protocol === 'h3';
 }
 
-/** Whether a response came over it. */
+/** Whether it received a response. */
 export function isAnswered({ outcome, firstByteMs }: Attempt): boolean {
   return outcome === 'adopted' || firstByteMs != null;
 }
 
 /**
- * What came of several attempts together. A handshake that led to no answer is a failure: HTTP/3 can break after it,
- * and handshakes of attempts that were not asked for anything do not refute that. Among failures one in which the peer
- * spoke tells more than silence.
+ * The combined result of several attempts. A handshake without a response is a failure: HTTP/3 can break after it, and
+ * handshakes of attempts on which no request was sent do not refute that. Among failures, one in which the peer
+ * answered says more than silence.
  */
 export function reachOf(attempts: readonly Attempt[]): Reach {
   const proven = attempts.filter((a) => !isOurDoing(a));
@@ -91,11 +93,11 @@ export function reachOf(attempts: readonly Attempt[]): Reach {
   return errors.findLast((error) => !isUnanswered(error)) ?? errors.at(-1) ?? 'not-tried';
 }
 
-/** The evidence that a finished race holds; `browser` adds what the browser itself did. */
+/** The evidence from a finished race; `browser` adds what the browser itself did. */
 export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: BrowserEvidence): Evidence {
   const trials = soundTrials(race.trials);
   const attempts = trials.flatMap((trial) => trial.attempts);
-  // Mode `race` tries HTTP/3 first; where it did not, what memory holds against it was heeded.
+  // Mode `race` tries HTTP/3 first; if it did not, it followed what memory holds against it.
   const heeded = trials.some((trial) => trial.cacheHit) || (race.mode === 'race' && attempts.length > 0);
   const untried = (race.discovered.names?.untried ?? 0) + Math.max(0, ...trials.map((t) => t.untried ?? 0));
   const leftOut = heeded && race.memory !== 'none' && !attempts.some(isH3);

@@ -1,4 +1,4 @@
-// What `photofinish explain` finds out about one origin, and the one rule that makes a verdict of it: discovery,
+// What `photofinish explain` finds out about one origin, and the one rule that derives a verdict from it: discovery,
 // races in several modes, what the host cache remembers, and how other hosts fare on the same network.
 import * as v from 'valibot';
 import { isAllDisturbed, soundTrials } from '../race/conclusive.ts';
@@ -14,16 +14,18 @@ import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const epochMs = v.pipe(v.number(), v.finite(), v.minValue(0));
 
-/** What the host cache knew of the origin on this network before it was raced; times in milliseconds since the epoch. */
+/**
+ * What the host cache knew about the origin on this network before it was raced; times in milliseconds since the epoch.
+ */
 export const rememberedSchema = v.object({
-  /** The newest word on HTTP/3: it worked, or why it failed. */
+  /** The newest entry on HTTP/3: it worked, or why it failed. */
   h3: v.nullable(
     v.object({
       failure: v.nullable(v.picklist(ATTEMPT_ERROR_CODES)),
       atMs: epochMs,
-      /** A success is fresh, a failure is left alone, until then. */
+      /** Until then a success is fresh, or a failure is not retried. */
       untilMs: v.nullable(epochMs),
-      /** Failures in a row. */
+      /** Consecutive failures. */
       failures: count,
     }),
   ),
@@ -39,22 +41,22 @@ export const explanationSchema = v.object({
   origin: originSchema,
   network: v.string(),
   atMs: epochMs,
-  /** What DNS said; null: it was not asked. */
+  /** What DNS returned; null: it was not queried. */
   names: v.nullable(namesSchema),
-  /** What Alt-Svc said in these races. */
+  /** What Alt-Svc named in these races. */
   alternatives: v.array(discoveredAlternativeSchema),
-  /** Mode `race`, and nothing remembered. */
+  /** Mode `race`, with nothing remembered. */
   race: originRaceSchema,
-  /** Mode `v3`, and nothing remembered; null: nothing was adopted before. */
+  /** Mode `v3`, with nothing remembered; null: nothing was adopted before. */
   v3: v.nullable(originRaceSchema),
-  /** Mode `alt-svc`, and nothing remembered; null: no place is advertised that the others had not tried. */
+  /** Mode `alt-svc`, with nothing remembered; null: every advertised endpoint had been tried by the others. */
   altSvc: v.nullable(originRaceSchema),
-  /** Mode `h3`, and nothing remembered; null: by then no advertised place was untried, and DNS had answered. */
+  /** Mode `h3`, with nothing remembered; null: by then no advertised endpoint was untried, and DNS had answered. */
   h3: v.nullable(originRaceSchema),
   /** Mode `compare`; null: the two cannot be compared, because one of them does not work. */
   compare: v.nullable(originRaceSchema),
   remembered: v.nullable(rememberedSchema),
-  /** Other hosts on this network: where HTTP/3 failed by silence or refusal while TCP worked, and where it worked. */
+  /** Other hosts on this network: where HTTP/3 was unanswered or refused while TCP worked, and where it worked. */
   evidence: v.object({ failedHosts: count, reachedHosts: count }),
   verdict: verdictSchema,
 });
@@ -71,8 +73,8 @@ function hasHeardOfRecord(names: Names): boolean {
 }
 
 /**
- * What the races found out beside reachability: the first that knows, the plain race before the others. Of names, the
- * first race that has heard of the HTTPS record too.
+ * What the races found out besides reachability: from the first that knows, the plain race before the others. For
+ * names, the first race that also has an answer about the HTTPS record.
  */
 export function discoveredIn(races: Races): Discovered {
   const all = finished(races).map((each) => each.discovered);
@@ -89,7 +91,9 @@ export function discoveredIn(races: Races): Discovered {
   };
 }
 
-/** The evidence of all races together, with the gain of the comparison and what other hosts say of the network. */
+/**
+ * The evidence of all races together, with the gain from the comparison and what other hosts show about the network.
+ */
 export function evidenceOfRaces(races: Races, network: Explanation['evidence']): Evidence {
   const trials = finished(races).flatMap((race) => race.trials);
   return {
@@ -103,7 +107,7 @@ export function evidenceOfRaces(races: Races, network: Explanation['evidence']):
   };
 }
 
-/** The verdict by all of that. */
+/** The verdict from all of that. */
 export function verdictOfRaces(races: Races, evidence: Explanation['evidence']): Verdict {
   return verdictOf(evidenceOfRaces(races, evidence));
 }

@@ -1,5 +1,5 @@
-// What HTTP/3 gains at an origin, in words: both times, their difference where there is a clear one, else the range that
-// it lies in. No figure is finer than what was measured supports.
+// The gain of HTTP/3 at an origin, in words: both times, and their difference if there is a clear one, or else its
+// range. No figure is finer than the measurements support.
 
 import { getMessage } from '../language/catalog.ts';
 import { formatMsTo, shownMs, shownStepMs, steppedMs } from '../language/markup.ts';
@@ -7,33 +7,33 @@ import { type Message, message, textOf } from '../language/message.ts';
 import type { PairedComparison } from '../race/paired-comparison.ts';
 import { type KnownProtocol, PROTOCOL_NAMES } from '../web/protocol.ts';
 
-/** What of a comparison is told. */
+/** The part of a comparison that is displayed. */
 export type Gain = Pick<PairedComparison, 'pairs' | 'h3Ms' | 'h2Ms' | 'quicker' | 'lowMs' | 'highMs'> & {
-  /** What the other side of the pairs spoke, where that was not HTTP/2. */
+  /** The protocol of the other side of the pairs, if that was not HTTP/2. */
   readonly old?: KnownProtocol;
 };
 
 const oldName = ({ old = 'h2' }: Gain): string => PROTOCOL_NAMES[old];
 
-/** Times are kept in whole microseconds. */
+/** Times are stored in whole microseconds. */
 const FINEST_MS = 0.001;
 
-/** Whole microseconds, in milliseconds: a difference of such is one too. */
+/** Rounds to whole microseconds, in milliseconds, so that a difference of two such times is one too. */
 export function roundedMs(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }
 
-/** HTTP/2 established less HTTP/3 established, in milliseconds, whether that is clear or not. */
+/** HTTP/2 established minus HTTP/3 established, in milliseconds, whether clear or not. */
 export function differenceMsOf({ h3Ms, h2Ms }: Pick<Gain, 'h3Ms' | 'h2Ms'>): number {
   return roundedMs(h2Ms - h3Ms);
 }
 
-/** The same, where it is a gain or a loss; null: no clear difference. */
+/** The same, if it is a gain or a loss; null: no clear difference. */
 export function gainMsOf(gain: Gain): number | null {
   return gain.quicker === null ? null : differenceMsOf(gain);
 }
 
-/** The place value of a number's first figure; 0 of 0. */
+/** The place value of a number's first significant figure; 0 for 0. */
 function firstPlace(value: number): number {
   return 10 ** Math.floor(Math.log10(Math.abs(value)));
 }
@@ -53,7 +53,10 @@ export function gainStepMs(gain: Gain): number {
   );
 }
 
-/** The clear difference as it is shown, in milliseconds, whoever is quicker: the reader of both times can subtract. */
+/**
+ * The clear difference as displayed, in milliseconds, whichever is faster: it matches the subtraction of the displayed
+ * times.
+ */
 function shownDifferenceMs({ h3Ms, h2Ms }: Gain, stepMs: number): number {
   return Math.abs(Math.round(h2Ms / stepMs) - Math.round(h3Ms / stepMs)) * stepMs;
 }
@@ -65,7 +68,7 @@ export function differenceWords(gain: Gain): string | null {
   return formatMsTo(shownDifferenceMs(gain, stepMs), stepMs);
 }
 
-/** Two figures: the ends of a range are no better known than that. */
+/** Two figures: the ends of a range are not known more precisely. */
 function endMs(ms: number): number {
   return Number(Math.abs(ms).toPrecision(2));
 }
@@ -81,12 +84,12 @@ function rangeMessage(gain: Gain): Message {
     : message('gainRangeSide', { protocol, nearMs, farMs });
 }
 
-/** Where the difference lies, pair by pair: "from HTTP/2 1.2 ms faster to HTTP/3 3.4 ms faster". */
+/** The range of the difference, pair by pair: "from HTTP/2 1.2 ms faster to HTTP/3 3.4 ms faster". */
 export function rangeWords(gain: Gain): string {
   return textOf(rangeMessage(gain));
 }
 
-/** Both times and their difference as a sentence; `differenceMs`, where there is a clear one, is what to set apart. */
+/** Both times and their difference as a sentence; `differenceMs`, if there is a clear one, is the part to emphasise. */
 export function gainMessage(gain: Gain): Message {
   const stepMs = gainStepMs(gain);
   const times = { old: oldName(gain), h3Ms: gain.h3Ms, h2Ms: gain.h2Ms, stepMs };
@@ -96,7 +99,7 @@ export function gainMessage(gain: Gain): Message {
   return message(gain.quicker === 'h3' ? 'verdictSaves' : 'verdictLoses', { ...times, differenceMs });
 }
 
-/** What the comparison shows of HTTP/3 in a few words: "12 ms faster", or that there is no clear difference. */
+/** The comparison's result for HTTP/3 in a few words: "12 ms faster", or that there is no clear difference. */
 export function resultWords(gain: Gain): string {
   const difference = differenceWords(gain);
   return difference === null
@@ -104,17 +107,17 @@ export function resultWords(gain: Gain): string {
     : getMessage(gain.quicker === 'h3' ? 'gainFaster' : 'gainSlower', { difference });
 }
 
-/** What a cell of a table says: both times where they clearly differ. */
+/** The content of a table cell: both times if they clearly differ. */
 export function gainCellWords(gain: Gain): string {
   return gain.quicker === null ? getMessage('finishUnclearShort') : timesWords(gain);
 }
 
-/** What it takes to connect with HTTP/2, then with HTTP/3: "5.0 → 2.4 ms". */
+/** The time to connect with HTTP/2, then with HTTP/3: "5.0 → 2.4 ms". */
 export function timesWords(gain: Gain): string {
   const { h3Ms, h2Ms } = gain;
   const stepMs = gainStepMs(gain);
   const h3 = formatMsTo(h3Ms, stepMs);
-  // The unit stands once where both times have the same.
+  // The unit is written once if both times have the same one.
   const h2 =
     Math.max(shownMs(h2Ms), shownMs(h3Ms)) < 1000 ? steppedMs(h2Ms, stepMs) : formatMsTo(h2Ms, stepMs);
   return getMessage('gainTimes', { h2, h3 });

@@ -1,4 +1,4 @@
-// What a record leaves out because a server or resolver sent too much of it, in words.
+// What is missing from a record because a server or resolver sent too much of it, in words.
 
 import { getMessage, type SharedMessageKey } from '../language/catalog.ts';
 import type { LeftOut, OriginRace } from '../race/outcome.ts';
@@ -10,7 +10,7 @@ const KINDS: readonly (readonly [keyof LeftOut, SharedMessageKey])[] = [
   ['attempts', 'leftOutAttempts'],
 ];
 
-/** One sentence, or none where the record is whole. */
+/** One sentence, or none if the record is complete. */
 export function leftOutWords({ leftOut }: Pick<OriginRace, 'leftOut'>): string[] {
   if (leftOut === undefined) return [];
   const said = KINDS.flatMap(([kind, key]) =>

@@ -1,4 +1,4 @@
-// What verdicts are called where there is room for a few words only: charts, tables, comparisons.
+// Short names of verdicts for charts, tables and comparisons.
 
 import { getMessage } from '../language/catalog.ts';
 import { codeKey } from '../language/code-keys.ts';

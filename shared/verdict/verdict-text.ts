@@ -1,5 +1,5 @@
-// A verdict as its readers have it: in the language in force, the sentences of what it says first and those of everything
-// else it found. Whoever stores, sends or compares verdicts does so without.
+// A verdict for display: in the current language, the sentences of the verdict itself first and then those of all other
+// findings. Storing, sending and comparing verdicts does not need this.
 
 import { getMessage, type MessagePart } from '../language/catalog.ts';
 import { messageParts } from '../language/message.ts';
@@ -18,7 +18,7 @@ interface Paragraph {
   readonly findings: readonly Finding[];
 }
 
-/** Sentences in a row on one code together; the first paragraph is the verdict's own. */
+/** Consecutive sentences on one code are combined; the first paragraph is the verdict's own. */
 function paragraphsOf({ code, findings }: Verdict): [Paragraph, ...Paragraph[]] {
   const runs: { code: VerdictCode; findings: Finding[] }[] = [];
   for (const finding of findings) {
@@ -30,13 +30,13 @@ function paragraphsOf({ code, findings }: Verdict): [Paragraph, ...Paragraph[]] 
   return first?.code === code ? [first, ...rest] : [{ code, findings: [] }, ...runs];
 }
 
-/** A verdict without what else it found. */
+/** A verdict without its other findings. */
 export function ownVerdict(verdict: Verdict): Verdict {
   const [{ code, findings }] = paragraphsOf(verdict);
   return { code, findings };
 }
 
-/** A paragraph in pieces. What is told in the messages of another version, or not at all, is told by the code's name. */
+/** A paragraph in pieces. If its messages belong to another version, or there are none, the code's name is used. */
 function partsOf({ code, findings }: Paragraph): MessagePart[] {
   const sentences = findings.map(messageParts);
   const unknown = sentences.length === 0 ? 0 : sentences.indexOf(null);
@@ -53,12 +53,12 @@ function textOf(paragraph: Paragraph): string {
     .join('');
 }
 
-/** What a verdict says of the code it has: what is, why, what to do. */
+/** The text of the verdict itself: what, why, what to do. */
 export function verdictText(verdict: Verdict): string {
   return textOf(paragraphsOf(verdict)[0]);
 }
 
-/** The same in pieces, for whoever sets parameters apart from the words around them. */
+/** The same in pieces, for callers that format parameters differently. */
 export function verdictParts(verdict: Verdict): MessagePart[] {
   return partsOf(paragraphsOf(verdict)[0]);
 }
@@ -69,7 +69,7 @@ export function otherFindings(verdict: Verdict): { code: VerdictCode; text: stri
   return others.map((paragraph) => ({ code: paragraph.code, text: textOf(paragraph) }));
 }
 
-/** A verdict as it was written until version 1 of the report, for older programs; made in the language in force. */
+/** A verdict as text, as written until version 1 of the report, for older programs; in the current language. */
 export function verdictInWords(verdict: Verdict): VerdictInWords {
   const told = { code: verdict.code, text: cut(verdictText(verdict), MAX_VERDICT_CHARS) };
   const others = otherFindings(verdict).slice(0, VERDICT_CODES.length);

@@ -1,5 +1,5 @@
 // EXPLAIN: from evidence to the reason why an origin was, or was not, reached over HTTP/3. Pure; no I/O, no clock, no
-// language. Every verdict says what is, why, and what to do, in messages whose words a site operator can act on.
+// language. Every verdict says what happened, why, and what to do, in messages that a site operator can act on.
 
 import type { SharedMessageKey } from '../language/catalog.ts';
 import { type Message, message } from '../language/message.ts';
@@ -25,10 +25,10 @@ import { gainMessage } from './gain.ts';
 
 export { type BrowserEvidence, type Evidence, evidenceOfRace } from './evidence.ts';
 
-/** One host that fails may be that host; from two on, with none that works, it is what they share. */
+/** If one host fails, the cause may be that host; from two on, with none that works, it is what they share. */
 const HOSTS_BEFORE_BLOCKED = 2;
 
-/** What the evidence comes to, worked out once and read by every rule. */
+/** Facts derived from the evidence, computed once and used by every rule. */
 interface Facts extends Advertised {
   readonly evidence: Evidence;
   readonly h3: Reach;
@@ -44,18 +44,18 @@ function factsOf(evidence: Evidence): Facts {
   };
 }
 
-/** Findings on one code, a sentence each; those that do not apply left out. */
+/** Findings on one code, one sentence each; null ones are dropped. */
 function findingsOn(code: VerdictCode, ...said: readonly (Message | null)[]): Finding[] {
   return said.flatMap((sentence) => (sentence === null ? [] : [{ code, ...sentence }]));
 }
 
-/** What our own limits kept from being tried, where something failed: it might have worked there. */
+/** What our own limits left untried, if something failed: it might have worked there. */
 function untriedMessage({ evidence: { untried = 0 }, h3, h2 }: Facts): Message | null {
   if (untried === 0 || !(isFailed(h3) || isFailed(h2))) return null;
   return message('verdictUntriedAddresses', { count: untried });
 }
 
-/** Whether no host at all is reached over UDP here, by the evidence of others. */
+/** Whether other hosts show that no host at all is reached over UDP here. */
 function networkBlocksUdp({ network }: Evidence, error: AttemptError): boolean {
   if (network === undefined || !isUnanswered(error)) return false;
   return network.failedHosts >= HOSTS_BEFORE_BLOCKED && network.reachedHosts === 0;
@@ -65,7 +65,7 @@ function blockedMessage({ network }: Evidence, port: number): Message {
   return message('causeNetworkBlocksUdp', { count: network?.failedHosts ?? 0, port: String(port) });
 }
 
-/** Clears the network where other hosts show that it carries HTTP/3. */
+/** Rules out the network as the cause if other hosts show that it carries HTTP/3. */
 function networkCleared({ network }: Evidence, error: AttemptError): Message | null {
   return network !== undefined && network.reachedHosts > 0 && isUnanswered(error)
     ? message('verdictOthersReachable')
@@ -115,7 +115,7 @@ function answeredOverTcp({ evidence }: Facts): boolean {
   return evidence.attempts.some((a) => !isH3(a) && isAnswered(a));
 }
 
-/** Says so where nobody knows what an HTTPS record may advertise. */
+/** Says if it is unknown what an HTTPS record may advertise. */
 function unansweredMessage({ discovered }: Evidence): Message | null {
   return isRecordUnanswered(discovered.names) ? message('verdictRecordUnanswered') : null;
 }
@@ -125,10 +125,10 @@ function notOfferedFinding(facts: Facts): Finding[] {
   return findingsOn('h3-not-offered', notOfferedMessage(facts, facts.h3), unansweredMessage(facts.evidence));
 }
 
-/** Never what has been done: the advice would lead in a circle. */
+/** Never what has already been done: that advice would be circular. */
 const ADVICE = { race: 'verdictRaceThere', explain: 'verdictExplainThere' } as const;
 
-/** Advertised only where no attempt went: what is known, if anything, is of another place. */
+/** Advertised only at endpoints not attempted: what is known, if anything, is about another endpoint. */
 function elsewhereFinding({ evidence, h3, h2, places }: Facts): Finding[] {
   const [first] = places;
   if (first === undefined || places.some(({ reach }) => reach !== 'not-tried')) return [];
@@ -151,7 +151,7 @@ function over(family: Family, attempts: readonly Attempt[]): Reach {
   return reachOf(attempts.filter((a) => (a.address.includes(':') ? 'IPv6' : 'IPv4') === family));
 }
 
-/** One family works and the other does not: a browser on the other one waits, or never sees HTTP/3. */
+/** One address family works and the other does not: a browser on the broken one waits, or never sees HTTP/3. */
 function familyMessage({ evidence }: Facts): Message | null {
   const h3 = evidence.attempts.filter(isH3);
   const tcp = evidence.attempts.filter((a) => !isH3(a));
@@ -171,7 +171,7 @@ function browserUsedH3({ browser }: Evidence): boolean {
   return browser !== undefined && (browser.usedH3 === true || browser.lastProtocol === 'h3');
 }
 
-/** A browser that has come here over HTTP/3 trusts the root for QUIC as well. */
+/** A browser that has reached the origin over HTTP/3 trusts the root for QUIC too. */
 function trustsRoot(evidence: Evidence): boolean {
   return evidence.trustsRoot === true || browserUsedH3(evidence);
 }
@@ -201,13 +201,13 @@ function reachedFindings(facts: Facts): Finding[] {
   return findings;
 }
 
-/** What the host speaks over TCP, by the last handshake that was done; HTTP/2 where none was. */
+/** The host's protocol over TCP, from the last completed handshake; HTTP/2 if there was none. */
 function oldName({ attempts }: Evidence): string {
   const spoken = attempts.findLast((a) => !isH3(a) && a.establishedMs !== null)?.protocol;
   return PROTOCOL_NAMES[spoken ?? 'h2'];
 }
 
-/** What nothing came over, by how far both came: a handshake that was done is no lack of connection. */
+/** What failed over both, depending on how far each got: a completed handshake is not a missing connection. */
 function deadKey({ attempts }: Evidence, h3: AttemptError, h2: AttemptError): SharedMessageKey {
   const connected = (over: (attempt: Attempt) => boolean): boolean =>
     attempts.some((attempt) => over(attempt) && attempt.establishedMs !== null);
@@ -216,7 +216,7 @@ function deadKey({ attempts }: Evidence, h3: AttemptError, h2: AttemptError): Sh
   return connected(() => true) ? 'verdictUnanswered' : 'verdictDead';
 }
 
-/** No answer came over either, so nothing can be said of HTTP/3; the sentences that say so, or none. */
+/** Neither was answered, so nothing can be said about HTTP/3; returns the sentences that say so, or none. */
 function deadMessages({ evidence, h3, h2 }: Facts): Message[] {
   const { host, port } = evidence.origin;
   const place = { host, port, advertiser: 'nothing' } as const;
@@ -235,7 +235,7 @@ function deadMessages({ evidence, h3, h2 }: Facts): Message[] {
   return ignored ? [said, message('verdictIgnoredAltSvc')] : [said];
 }
 
-/** HTTP/3 was tried, or everything was, and all that was learnt of it is a fault or a limit of ours. */
+/** HTTP/3 was tried, or everything was, and all that was learnt about it is a fault or a limit of ours. */
 function ownFaultFindings({ evidence, h3, h2 }: Facts): Finding[] {
   if (h3 !== 'not-tried') return [];
   const ours = evidence.attempts.filter((a) => isH3(a) || h2 === 'not-tried').map(({ error }) => error);
@@ -274,7 +274,7 @@ function raceFindings(facts: Facts): Finding[] {
   const findings = [
     ...wrong(true),
     ...unreachableFinding(facts),
-    // Without an answer over TCP nobody knows what it advertises.
+    // Without an answer over TCP it is unknown what it advertises.
     ...(answeredOverTcp(facts) ? notOfferedFinding(facts) : []),
     ...elsewhereFinding(facts),
     ...reachedFindings(facts),
@@ -283,7 +283,7 @@ function raceFindings(facts: Facts): Finding[] {
   return [...findings, ...unexplained, ...wrong(false)];
 }
 
-/** What a race since then has met, where that was nothing at all. */
+/** The result of a later race, if it reached nothing at all. */
 function nowMessages(facts: Facts, { raceIsOlder = false }: BrowserEvidence): Message[] {
   const [dead, ...rest] = raceIsOlder ? [] : deadMessages(facts);
   return dead === undefined ? [] : [message('verdictJustNow', { verdict: dead }), ...rest];
@@ -312,10 +312,10 @@ function browserFindings(facts: Facts, browser: BrowserEvidence): Finding[] {
 }
 
 /**
- * The verdict on an origin: the first that fits, with every other that also holds among its `findings`.
- * With the browser's side the browser's own finding comes first; without, the order is that of causes an operator
- * can mend; faults of the advertisement that keep nobody from HTTP/3 come last. Both protocols dead gives `unknown`
- * with both causes. What a comparison shows here is told once, with the verdict itself.
+ * The verdict on an origin: the first that fits, with every other that also holds among its `findings`. With the
+ * browser's record, the browser's own finding comes first; without it, the order is that of causes an operator can fix;
+ * faults of the advertisement that keep no client from HTTP/3 come last. If both protocols fail, the verdict is
+ * `unknown` with both causes. The result of a comparison is stated once, with the verdict itself.
  */
 export function verdictOf(evidence: Evidence): Verdict {
   const facts = factsOf(evidence);

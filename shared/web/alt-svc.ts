@@ -1,5 +1,6 @@
-// Alt-Svc (RFC 7838): what a server advertises. One parser for both ends; hostile input gives entries skipped, never
-// an exception. Ours skips a bad alternative and keeps the rest, ignores unknown parameters, and caps what it reads.
+// Alt-Svc (RFC 7838): what a server advertises. One parser for both ends; malformed input yields skipped entries, never
+// an exception. It skips a malformed alternative and keeps the rest, ignores unknown parameters, and limits what it
+// reads.
 
 import { MAX_ALT_SVC_CHARS } from './observation.ts';
 import { printable } from './printable.ts';
@@ -11,25 +12,25 @@ export interface Alternative {
   /** Host of the alternative; empty means the origin's own host. IPv6 keeps its brackets. */
   readonly host: string;
   readonly port: number;
-  /** Freshness lifetime in seconds, `Age` already taken off; default 24 hours (section 3.1). */
+  /** Freshness lifetime in seconds, minus `Age`; default 24 hours (section 3.1). */
   readonly maxAgeSeconds: number;
   /** Survives a change of network (section 3.1). */
   readonly persist: boolean;
 }
 
 export interface AltSvc {
-  /** The value as it was received, which is what records keep. */
+  /** The value as received, which is what records store. */
   readonly text: string;
-  /** It holds `clear`: forget every alternative of this origin, those named beside it included (section 3). */
+  /** It contains `clear`: forget every alternative of this origin, including those named with it (section 3). */
   readonly clear: boolean;
   readonly alternatives: readonly Alternative[];
-  /** How many alternatives were malformed and skipped. */
+  /** How many malformed alternatives were skipped. */
   readonly skipped: number;
 }
 
 const DEFAULT_MAX_AGE_SECONDS = 86_400;
 const MAX_ALTERNATIVES = 32;
-/** Sticky, so that reading a token costs its length and not that of what follows. */
+/** Sticky, so that the cost of reading a token depends on its length only, not on what follows. */
 const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
 
 interface Cursor {
@@ -65,8 +66,8 @@ function readQuoted(c: Cursor): string | null {
 }
 
 /**
- * Moves to the next comma outside quotes, so that one bad alternative does not spoil the others. A quote that never
- * closes reaches to the end: no alternative can follow it, and looking for its end again and again would be quadratic.
+ * Moves to the next comma outside quotes, so that one malformed alternative does not spoil the others. An unterminated
+ * quote extends to the end: no alternative can follow it, and searching for its end repeatedly would be quadratic.
  */
 function skipToComma(c: Cursor): void {
   while (c.at < c.text.length && c.text[c.at] !== ',') {
@@ -83,7 +84,7 @@ function percentDecoded(text: string): string | null {
   }
 }
 
-/** Only names that can be looked up: what stands here ends in a DNS question and a TLS server name. */
+/** Only names that can be looked up: they end up in a DNS query and a TLS server name. */
 const AUTHORITY = /^(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{0,253}):([0-9]{1,5})$/;
 
 function readAuthority(text: string): { host: string; port: number } | null {
@@ -135,7 +136,9 @@ function readAlternative(c: Cursor): Alternative | null {
   return { alpn, ...authority, ...parameters };
 }
 
-/** Whether `clear` (case-sensitive, section 3) is this whole member of the list; some servers end it with a semicolon. */
+/**
+ * Whether this whole list member is `clear` (case-sensitive, section 3); some servers terminate it with a semicolon.
+ */
 function readClear(c: Cursor): boolean {
   const start = c.at;
   if (readToken(c) === 'clear') {
@@ -147,8 +150,8 @@ function readClear(c: Cursor): boolean {
 }
 
 /**
- * Parses an Alt-Svc field value (several header lines joined by a comma, RFC 9110 section 5.3).
- * `ageSeconds` is the response's `Age`, taken off each lifetime (RFC 7838 section 3.1). Never throws.
+ * Parses an Alt-Svc field value (several header lines joined by a comma, RFC 9110 section 5.3). `ageSeconds` is the
+ * response's `Age`, subtracted from each lifetime (RFC 7838 section 3.1). Never throws.
  */
 export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
   const text = value.trim();
@@ -182,7 +185,7 @@ export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
   return { text: value, clear, alternatives: clear ? [] : alternatives, skipped };
 }
 
-/** The alternatives that speak final HTTP/3 (ALPN `h3`, RFC 9114 section 3.1), in the server's order. */
+/** The alternatives for final HTTP/3 (ALPN `h3`, RFC 9114 section 3.1), in the server's order. */
 export function h3Alternatives(altSvc: Pick<AltSvc, 'alternatives'>): readonly Alternative[] {
   return altSvc.alternatives.filter((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0);
 }

@@ -1,18 +1,18 @@
-// The name a user gives a network, so that nobody has to read `net-1d44ea1a8671e8f3`. The helper keeps it beside the host
-// cache; it leaves the machine only in a report that the user exports with it.
+// The user's name for a network, so that nobody has to read `net-1d44ea1a8671e8f3`. The helper stores it beside the
+// host cache; it leaves the machine only in a report that the user exports with it.
 import * as v from 'valibot';
 
-/** How records name the network of a machine without a route out of it. */
+/** The network's label in records of a machine without an outbound route. */
 export const OFFLINE_NETWORK = 'offline';
 
-/** Room for "Hotel in Hamburg, second floor", and still one column of a table. */
+/** Room for "Hotel in Hamburg, second floor", but still fits into a table column. */
 export const MAX_NETWORK_NAME_CHARS = 40;
 
 /** Control characters, line separators and bidirectional controls would let a name rewrite the text around it. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
-/** Trimmed and in Unicode's composed form (NFC), so that the same name is the same bytes. */
+/** Trimmed and in Unicode's composed form (NFC), so that equal names have equal bytes. */
 export const networkNameSchema = v.pipe(
   v.string(),
   v.normalize(),
@@ -27,7 +27,7 @@ export const networkNameSchema = v.pipe(
   ),
 );
 
-/** A network as the helper knows it; `name` is null until the user gives one. */
+/** A network as known by the helper; `name` is null until the user sets one. */
 export const namedNetworkSchema = v.object({
   network: v.pipe(v.string(), v.minLength(1), v.maxLength(64)),
   name: v.nullable(v.pipe(v.string(), v.maxLength(4 * MAX_NETWORK_NAME_CHARS))),

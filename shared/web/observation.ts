@@ -1,21 +1,21 @@
-// One Observation is what the browser did once, for one request. Made at the browser's edge, validated there,
-// folded into the ledger and into the helper's host cache, and never asked again what it was.
+// One Observation is what the browser did once, for one request. Created and validated where it enters, folded into the
+// ledger and into the helper's host cache, and never reinterpreted.
 import * as v from 'valibot';
 import { originSchema, siteSchema } from './origin.ts';
 import { deliverySchema, protocolSchema, unknownReasonSchema } from './protocol.ts';
 
-/** Browsers that differ in how they pick a protocol; Chrome, Edge and Brave decide as Chromium does. */
+/** Browsers that differ in how they choose a protocol; Chrome, Edge and Brave behave like Chromium. */
 export const BROWSERS = ['chromium', 'firefox'] as const;
 export type Browser = (typeof BROWSERS)[number];
 export const browserSchema = v.picklist(BROWSERS);
 
-/** Longest Alt-Svc header value kept; longer ones are hostile or broken (a real one has under 300 characters). */
+/** Longest Alt-Svc header value kept; longer ones are malicious or broken (a real one has under 300 characters). */
 export const MAX_ALT_SVC_CHARS = 4096;
 /** A browser may miss HTTP/3 once or twice while it learns; staying on TCP after that is a choice. */
 export const VISITS_BEFORE_CHOICE = 3;
 
 const requestSchema = {
-  /** Unique per request and stable over retries, so that a batch sent twice counts once. */
+  /** Unique per request and stable across retries, so that a batch sent twice counts once. */
   id: v.pipe(v.string(), v.minLength(1), v.maxLength(128)),
   origin: originSchema,
   site: siteSchema,
@@ -25,7 +25,7 @@ const requestSchema = {
   atMs: v.pipe(v.number(), v.finite(), v.minValue(0)),
   /** Bytes over the network, header included; null when the site hides them. */
   bytes: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0))),
-  /** The peer's address as the browser named it. */
+  /** The peer's address as reported by the browser. */
   address: v.optional(v.pipe(v.string(), v.maxLength(64))),
   /** The Alt-Svc header value as received (RFC 7838 section 3). */
   altSvc: v.optional(v.pipe(v.string(), v.maxLength(MAX_ALT_SVC_CHARS))),

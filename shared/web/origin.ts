@@ -1,10 +1,10 @@
-// The identity every record hangs on: an https origin (RFC 6454, RFC 9110 section 4.3.1) in one canonical spelling.
-// Parsed here once, at the edge; everything behind the edge takes the branded type and never parses again.
+// The key of every record: an https origin (RFC 6454, RFC 9110 section 4.3.1) in canonical form. Parsed once where it
+// enters; everything else takes the branded type and never parses again.
 import * as v from 'valibot';
 
 declare const originBrand: unique symbol;
 
-/** A canonical https origin, `https://host` or `https://host:port`, the default port left out. */
+/** A canonical https origin, `https://host` or `https://host:port`, without the default port. */
 export type Origin = string & { readonly [originBrand]: true };
 
 /** What an origin consists of: `host` is lower-case ASCII (IPv6 without brackets), `port` is never 0. */
@@ -27,16 +27,20 @@ export type OriginResult =
   | { readonly ok: true; readonly value: OriginParts }
   | { readonly ok: false; readonly code: OriginError; readonly message: string };
 
-/** A DNS name has at most 253 characters (RFC 1035 section 2.3.4); scheme, brackets and port on top of it. */
+/** A DNS name has at most 253 characters (RFC 1035 section 2.3.4), plus scheme, brackets and port. */
 const MAX_ORIGIN_CHARS = 272;
 export const DEFAULT_HTTPS_PORT = 443;
 
 const MAX_NAME_CHARS = 253;
 const MAX_LABEL_CHARS = 63;
-/** Letters, digits and hyphens, and the underscore that some names in use have (RFC 1123 section 2.1, RFC 8552). */
+/**
+ * Letters, digits and hyphens, and the underscore, which some names in use contain (RFC 1123 section 2.1, RFC 8552).
+ */
 const LABEL = /^[a-z0-9_-]+$/;
 
-/** Why a host cannot be in DNS (RFC 1035 section 2.3.4); null: it can, or it is an address. A dot may end it. */
+/**
+ * Why a host cannot exist in DNS (RFC 1035 section 2.3.4); null: it can, or it is an address. It may end with a dot.
+ */
 function whyNoName(host: string): string | null {
   if (host.startsWith('[') || /^\d+(\.\d+){3}$/.test(host)) return null;
   const name = host.endsWith('.') ? host.slice(0, -1) : host;
@@ -50,7 +54,7 @@ function whyNoName(host: string): string | null {
   return null;
 }
 
-/** The parts of an address that nobody has checked yet. */
+/** The parts of a URL, after validation. */
 function checkedPartsOf(url: URL): OriginResult {
   const parts = partsOf(url);
   const why = parts.ok ? whyNoName(url.hostname) : null;
@@ -73,8 +77,8 @@ function partsOf(url: URL): OriginResult {
 }
 
 /**
- * Reads an origin as a person or a message writes it: `https://a.test`, `https://a.test:8443/`, or a bare `a.test`.
- * A path, query or fragment is refused, because it would be ignored silently.
+ * Parses an origin as written by a person or in a message: `https://a.test`, `https://a.test:8443/`, or a bare
+ * `a.test`. A path, query or fragment is rejected, because it would be ignored silently.
  */
 export function parseOrigin(input: string): OriginResult {
   const text = input.trim();
@@ -89,8 +93,8 @@ export function parseOrigin(input: string): OriginResult {
 }
 
 /**
- * The origin of a URL that a browser loaded, whatever user and password stand in it; `null` for anything that is not
- * https (RFC 9110 section 4.3.1).
+ * The origin of a URL that a browser loaded, ignoring any userinfo; `null` for anything that is not https (RFC 9110
+ * section 4.3.1).
  */
 export function originOfUrl(url: string): OriginParts | null {
   if (!URL.canParse(url)) return null;
@@ -108,12 +112,12 @@ export function originParts(origin: Origin): OriginParts {
   return result.value;
 }
 
-/** Schema for an origin inside a message or a stored record: only the canonical spelling passes. */
-/** Host and port as they stand in an authority (RFC 3986 section 3.2); an IPv6 address gets its brackets. */
+/** Host and port as in an authority (RFC 3986 section 3.2); an IPv6 address gets its brackets. */
 export function hostPort(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
+/** Schema for an origin inside a message or a stored record: only the canonical form is valid. */
 export const originSchema = v.pipe(
   v.string(),
   v.maxLength(MAX_ORIGIN_CHARS),

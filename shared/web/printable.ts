@@ -1,10 +1,10 @@
-// Text of strangers (servers, DNS, files) made fit to be shown: a certificate's name, a header or a reason may hold line
-// ends, escape sequences that command a terminal, and marks that turn the direction of what is written around it. Such
-// characters are written as escapes, so that the evidence is still there to be read.
+// Makes untrusted text (from servers, DNS, files) safe to display: a certificate's name, a header or a reason may
+// contain line ends, terminal escape sequences, and characters that change the direction of surrounding text. Such
+// characters are written as escapes, so that the evidence remains readable.
 
 /**
  * Control and format characters (soft hyphens, zero-width and bidi marks, tags), line and paragraph separators, lone
- * surrogates, and characters that no Unicode text holds.
+ * surrogates, and code points that are not characters.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Cn}]/gu;
 
@@ -14,14 +14,14 @@ function escaped(character: string): string {
 }
 
 /**
- * The text with each character that cannot be seen as `\u202e`; a tab, which fields of HTTP may have for a space, is a
- * space. What was made printable stays as it is.
+ * The text with each invisible character written like `\u202e`; a tab, which HTTP fields may have instead of a space,
+ * becomes a space. Idempotent.
  */
 export function printable(text: string): string {
   return text.replaceAll('\t', ' ').replace(UNPRINTABLE, escaped);
 }
 
-/** A value with every text in it printable, the names of its properties included. */
+/** A value with every text in it printable, including property names. */
 export function printableDeep<Value>(value: Value): Value {
   if (typeof value === 'string') return printable(value) as Value;
   if (Array.isArray(value)) return value.map(printableDeep) as Value;

@@ -1,4 +1,4 @@
-// The words for what a request was carried by, and how much a request says about it.
+// The protocols of requests, and how much is known about a request's protocol.
 import * as v from 'valibot';
 import { getMessage } from '../language/catalog.ts';
 
@@ -10,8 +10,8 @@ export type Protocol = (typeof PROTOCOLS)[number];
 
 /**
  * Why a protocol is unknown: the site hides it, a service worker answered, no observer saw it, the server confirmed a
- * stored answer (304), whose old protocol browsers then repeat, or the browser tells nothing of the answer, as of one
- * that it blocked.
+ * stored answer (304), whose old protocol browsers then repeat, or the browser reveals nothing about the answer, as for
+ * one that it blocked.
  */
 export const UNKNOWN_REASONS = [
   'no-timing-allow-origin',
@@ -32,7 +32,7 @@ export const unknownReasonSchema = v.picklist(UNKNOWN_REASONS);
 export const deliverySchema = v.picklist(DELIVERIES);
 
 /**
- * The protocol a browser's `nextHopProtocol` names (Resource Timing, section 4.3), `null` when it names none we know.
+ * The protocol named by a browser's `nextHopProtocol` (Resource Timing, section 4.3), `null` if it names none we know.
  * Draft names of HTTP/3 (`h3-29`, Chromium's `h3-Q050`) count as `h3`; `h2c` never occurs for https.
  */
 export function protocolFromAlpn(alpn: string): KnownProtocol | null {

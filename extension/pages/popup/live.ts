@@ -36,7 +36,7 @@ function advanced(attempt: LiveAttempt, progress: Progress): LiveAttempt {
   }
 }
 
-/** One more event folded in; several addresses of one transport in one trial count as one attempt. */
+/** Folds in one more event; several addresses of one transport in one trial count as one attempt. */
 export function progressed(live: LiveRace, progress: Progress): LiveRace {
   const { contender: transport, trial } = progress;
   const before = live.attempts[transport];
