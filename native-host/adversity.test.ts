@@ -1,4 +1,4 @@
-// The real helper where files, disks and pipes are against it: it goes on, or leaves in order, and says why.
+// The real helper with hostile files, disks and pipes: it continues, or ends in an orderly way, and reports why.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -22,7 +22,7 @@ const forecast = (id: number, origins = ['https://a.test']) => ({
   origins,
 });
 
-test('pipes in place of cache, salt and log are refused and said; nothing waits for them', async (t) => {
+test('pipes in place of cache, salt and log are refused and reported, without blocking', async (t) => {
   const at = await home(t);
   mkdirSync(join(at.directory, 'state'));
   for (const name of ['cache.db', 'cache.db.salt', 'helper.log'])
@@ -38,7 +38,7 @@ test('pipes in place of cache, salt and log are refused and said; nothing waits 
 
 const ORIGINS = Array.from({ length: 500 }, (_, n) => `https://h${n}.test`);
 
-/** The real helper on a pipe that has a reader who never reads; `ask` sends so many large questions. */
+/** The real helper with a pipe whose reader never reads; `ask` sends this many large questions. */
 async function unread(t: TestContext) {
   const at = await home(t);
   const pipe = join(at.directory, 'stdout');
@@ -50,7 +50,7 @@ async function unread(t: TestContext) {
   });
   t.after(() => child.kill('SIGKILL'));
   const { stdin } = child as { stdin: Writable };
-  // One that has left reads no more.
+  // It stops reading once it has ended.
   stdin.on('error', () => {});
   const { stderr } = child as { stderr: Readable };
   let said = '';
@@ -68,7 +68,7 @@ async function unread(t: TestContext) {
   };
 }
 
-test('where nobody reads its replies it keeps a bounded number of them, and then leaves', async (t) => {
+test('if nobody reads its replies it buffers a limited number of them, and then ends', async (t) => {
   const { ended, said, ask } = await unread(t);
   ask(400);
   assert.equal(await ended, 3);
@@ -78,7 +78,7 @@ test('where nobody reads its replies it keeps a bounded number of them, and then
   );
 });
 
-test('where nobody reads its replies it still hears the browser go', async (t) => {
+test('if nobody reads its replies it still notices that the browser has gone', async (t) => {
   const { leave, ended, said, ask } = await unread(t);
   ask(10);
   leave();
@@ -86,13 +86,13 @@ test('where nobody reads its replies it still hears the browser go', async (t) =
   assert.equal(said(), '');
 });
 
-test('with the disk full under cache, log and standard error it goes on, and acknowledges nothing', {
+test('with the disk full under cache, log and standard error it continues, and acknowledges nothing', {
   skip: process.platform === 'linux' ? false : 'needs /dev/full',
 }, async (t) => {
   const at = await home(t);
   const full = openSync('/dev/full', 'w');
   t.after(() => closeSync(full));
-  // No file may grow at all, which stands for a full disk.
+  // No file may grow at all, which stands in for a full disk.
   const child = spawn(
     'sh',
     ['-c', 'ulimit -f 0; exec "$@"', 'sh', process.execPath, MAIN, '--config', at.config, '--', CALLER],
@@ -125,13 +125,13 @@ test('with the disk full under cache, log and standard error it goes on, and ack
   assert.notEqual(stats.storeReason, null, 'and it says why nothing is kept');
 });
 
-/** Root writes whatever the modes say, unless it gives that up. */
+/** Root ignores file modes unless it drops that capability. */
 const BY_MODES =
   process.getuid?.() === 0
     ? ['setpriv', '--bounding-set', '-dac_override', '--inh-caps', '-dac_override']
     : [];
 
-test('on a file system that became read-only races and forecasts go on, the doctor says so, and nothing is lost', {
+test('on a file system that became read-only races and forecasts continue, the doctor reports it, and nothing is lost', {
   skip: process.platform === 'linux' ? false : 'needs modes that bind, and setpriv where root runs it',
 }, async (t) => {
   const at = await home(t);

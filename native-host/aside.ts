@@ -1,10 +1,12 @@
-// How a file of ours that is of no use any more is named while it is kept: beside its place, with the time. A wipe finds
-// it by that name, and finds nothing else.
+// The names of our own unusable files that are kept for inspection: beside the original, with the time. A wipe deletes
+// files with such names and no others.
 
-/** What stands behind the name of the host cache's file in the names of what was set aside of it, its journals and salt. */
+/**
+ * Suffix after the name of the host cache's file in the names of files set aside: the cache, its journals and the salt.
+ */
 export const ASIDE = /^(\.salt)?\.corrupt-\d{4}-\d{2}-\d{2}T\d{9}Z(-wal|-shm)?$/;
 
-/** Where a file is kept that was set aside at that time. */
+/** The path for a file set aside at that time. */
 export function asidePath(path: string, epochMs: number): string {
   return `${path}.corrupt-${new Date(epochMs).toISOString().replaceAll(/[:.]/g, '')}`;
 }

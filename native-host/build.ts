@@ -1,5 +1,5 @@
 // Builds the helper and its command line into dist/. What a browser's first forecast does not need, undici above all, is
-// kept out of its way, and what it needs is compiled beforehand. Run: node native-host/build.ts
+// loaded separately, and what it needs is compiled in advance. Run: node native-host/build.ts
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,

@@ -1,4 +1,4 @@
-// The command as its users meet it: real processes, exit codes, what goes to stdout and what to stderr.
+// The command as seen by its users: real processes, exit codes, stdout and stderr.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -28,7 +28,7 @@ import { COMMANDS, TABLE } from './cli/command-table.ts';
 import { VERSION } from './version.ts';
 
 const CLI = join(import.meta.dirname, 'cli.ts');
-/** Of all that is set here the command gets only what spares it stripping types anew each time it starts. */
+/** The command gets none of this environment except what avoids stripping types again at each start. */
 const { NODE_COMPILE_CACHE } = process.env;
 const COMPILE_CACHE = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 
@@ -77,7 +77,7 @@ function photofinish(args: readonly string[], home: string): Promise<Ended> {
   return ended(start(args, home));
 }
 
-/** A loopback port on which nothing listens, over UDP or TCP: held once over both, then given back. */
+/** A loopback port on which nothing listens, over UDP or TCP: bound once for both, then released. */
 async function refusedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -103,7 +103,7 @@ test('help and version go to stdout', async (t) => {
   }
   for (const flag of ['-V', '--version'])
     assert.equal((await photofinish([flag], home)).stdout, `photofinish ${VERSION}\n`);
-  // Who types nothing gets the same.
+  // Without arguments the output is the same.
   const bare = await photofinish([], home);
   assert.deepEqual([bare.code, bare.stdout, bare.stderr], [0, overview.stdout, '']);
   for (const alias of [['help'], ['-h'], ['help', 'race'], ['race', '-h']])
@@ -182,7 +182,7 @@ for (const [args, meant] of SLIPS)
     assert.match(result.stderr, new RegExp(`; did you mean "${meant}"\\?\\n$`));
   });
 
-test('a refused port: exit 1, and a document that fits the schema', async (t) => {
+test('a refused port: exit 1, and a document that matches the schema', async (t) => {
   const home = newHome(t);
   const port = await refusedPort();
   const result = await photofinish(['race', `127.0.0.1:${port}`, '--allow-private', '--json'], home);
@@ -224,7 +224,7 @@ for (const memory of ['none', 'hints'])
     assert.deepEqual(readdirSync(home), []);
   });
 
-test('requests from standard input: a document a line, a bad line told, the mode of each line its own', async (t) => {
+test('requests from standard input: one document per line, invalid lines reported, a mode per line', async (t) => {
   const home = newHome(t);
   const port = await refusedPort();
   const child = start(['race', '-', '--allow-private', '--memory', 'none'], home, { stdin: 'pipe' });
@@ -244,7 +244,7 @@ test('requests from standard input: a document a line, a bad line told, the mode
   assert.deepEqual(readdirSync(home), []);
 });
 
-test('comments and blank lines ask for nothing, a path is left out and told, and so is a number too large', async (t) => {
+test('comments and blank lines are skipped; a path is cut off and reported, and so is a number too large', async (t) => {
   const home = newHome(t);
   const place = `127.0.0.1:${await refusedPort()}`;
   const args = ['race', '-', '--allow-private', '--memory', 'none', '--concurrency', '17'];
@@ -259,7 +259,7 @@ test('comments and blank lines ask for nothing, a path is left out and told, and
   assert.equal(stdout.trimEnd().split('\n').length, 1);
 });
 
-test('a line of standard input without an end is told while it is arriving, and stops nothing', async (t) => {
+test('an endless line of standard input is reported while it is arriving, and stops nothing', async (t) => {
   const port = await refusedPort();
   const child = start(['race', '-', '--allow-private', '--memory', 'none'], newHome(t), { stdin: 'pipe' });
   const over = ended(child);
@@ -277,7 +277,7 @@ test('a line of standard input without an end is told while it is arriving, and 
   assert.equal(v.parse(raceDocumentSchema, JSON.parse(document ?? '')).races.length, 1);
 });
 
-test('what may not be raced stands in the document with its error, beside what may', async (t) => {
+test('forbidden origins are in the document with their error, beside the others', async (t) => {
   const home = newHome(t);
   const port = await refusedPort();
   const args = [
@@ -298,7 +298,7 @@ test('what may not be raced stands in the document with its error, beside what m
       ['dns-failed', 0],
     ],
   );
-  // What was asked in vain is told all the same.
+  // Questions asked in vain are recorded as well.
   const lookups = races[1]?.discovered.names?.lookups ?? [];
   assert.ok(lookups.length > 0 && lookups.every((lookup) => lookup.outcome === 'failed'));
 });
@@ -312,7 +312,10 @@ test('the text for people goes to stdout without colour when that is a pipe', as
   assert.equal(stderr, '');
 });
 
-/** Bound over UDP and TCP and silent: neither transport is ever answered. The same number may be taken on one of them. */
+/**
+ * Bound over UDP and TCP and silent, so that neither transport is ever answered. The number may be in use on one of
+ * them.
+ */
 async function silentPort(): Promise<{ udp: Socket; tcp: Server; port: number }> {
   for (;;) {
     const tcp = createServer(() => {}).listen(0, '127.0.0.1');
@@ -329,7 +332,7 @@ async function silentPort(): Promise<{ udp: Socket; tcp: Server; port: number }>
   }
 }
 
-test('what a process that stood still did not hear is not told as silence', async (t) => {
+test('what a suspended process did not receive is not reported as silence', async (t) => {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -350,10 +353,10 @@ test('what a process that stood still did not hear is not told as silence', asyn
   const over = ended(child);
   const [socket] = (await once(server, 'connection')) as [TcpSocket];
   t.after(() => socket.destroy());
-  // The kernel accepts before the process has heard that TCP connected; what it sends, it sends once it has.
+  // The kernel accepts before the process has noticed the TCP connection; the process sends only afterwards.
   await once(socket, 'data');
   child.kill('SIGSTOP');
-  // Its whole limit passes while it stands still.
+  // Its whole time-out passes while it is suspended.
   await setTimeout(limitMs);
   child.kill('SIGCONT');
   const { code, stdout } = await over;
@@ -365,7 +368,7 @@ test('what a process that stood still did not hear is not told as silence', asyn
   assert.equal(race?.verdict.code, 'machine-too-busy');
 });
 
-test('an interrupt cancels at once: exit 130, with what was measured', async (t) => {
+test('an interrupt cancels at once: exit 130, with the results so far', async (t) => {
   const { udp, tcp, port } = await silentPort();
   t.after(() => {
     udp.close();
@@ -385,7 +388,7 @@ test('an interrupt cancels at once: exit 130, with what was measured', async (t)
   assert.equal(races[0]?.error?.code, 'cancelled');
 });
 
-test('a reader that goes away is no error', async (t) => {
+test('a reader that goes away is not an error', async (t) => {
   const child = start(['race', '--help'], newHome(t));
   child.stdout?.destroy();
   const { stderr } = await ended(child);
@@ -421,7 +424,7 @@ test('the host cache is listed, shown and cleared', async (t) => {
   assert.match(gone.stderr, /^photofinish: no-record: /);
 });
 
-/** Runs on a terminal of its own, made by script(1), and types the answer. */
+/** Runs on a pseudo-terminal created by script(1), and types the answer. */
 async function answering(args: readonly string[], home: string, answer: string): Promise<Ended> {
   const command = [process.execPath, CLI, ...args].map((word) => `'${word}'`).join(' ');
   const child = spawn('script', ['-qec', command, '/dev/null'], {
@@ -435,7 +438,7 @@ async function answering(args: readonly string[], home: string, answer: string):
   return over;
 }
 
-test('on a terminal clearing the host cache is asked about, unless --yes says so already', {
+test('on a terminal clearing the host cache asks for confirmation, unless --yes is given', {
   skip: process.platform !== 'linux',
 }, async (t) => {
   const home = newHome(t);
@@ -460,7 +463,7 @@ test('on a terminal clearing the host cache is asked about, unless --yes says so
   assert.equal(await known(), 0);
 });
 
-test('a network is named, goes by that name everywhere, and loses it again', async (t) => {
+test('a network is named, is shown and accepted by that name everywhere, and loses it again', async (t) => {
   const home = newHome(t);
   const cache = ['--cache', join(home, 'cache.db')];
   const run = (...args: string[]) => photofinish([...args, ...cache], home);
@@ -478,7 +481,7 @@ test('a network is named, goes by that name everywhere, and loses it again', asy
   assert.match((await run('cache', 'list')).stdout, /^https:\S+ +Home /m);
   assert.match((await run('cache', 'show', origin)).stdout, / Home /);
   assert.match((await run(...race, key)).stdout, /On network Home\.\n$/);
-  // The name stands for the key.
+  // The name replaces the key.
   const named = JSON.parse((await run(...race, 'Home', '--json')).stdout);
   assert.equal(named.races[0].network, key);
   assert.match(
@@ -492,7 +495,7 @@ test('a network is named, goes by that name everywhere, and loses it again', asy
   assert.match((await run('cache', 'list')).stdout, new RegExp(`${key}`));
 });
 
-test('a cache path that cannot be one is named', async (t) => {
+test('an invalid cache path is named', async (t) => {
   const home = newHome(t);
   const file = join(home, 'directory');
   mkdirSync(file);
@@ -529,7 +532,7 @@ test("no command renames, changes or deletes a file that is not the helper's", a
   assert.equal(statSync(file).mode & 0o777, 0o644);
 });
 
-test('doctor without any browser says what to do: exit 1', async (t) => {
+test('doctor without any browser gives a remedy: exit 1', async (t) => {
   const { code, stdout } = await photofinish(['doctor', '--json'], newHome(t));
   assert.equal(code, 1);
   const document = JSON.parse(stdout);
@@ -541,7 +544,7 @@ test('doctor without any browser says what to do: exit 1', async (t) => {
   );
 });
 
-test('doctor names a setting that does not exist', async (t) => {
+test('doctor names an unknown setting', async (t) => {
   const home = newHome(t);
   mkdirSync(join(home, '.config/photofinish'), { recursive: true });
   writeFileSync(join(home, '.config/photofinish/config.json'), '{"misspelt":1}', { mode: 0o600 });
@@ -549,7 +552,7 @@ test('doctor names a setting that does not exist', async (t) => {
   assert.match(stdout, /!! +config .*misspelt/s);
 });
 
-test('what install wrote, doctor finds, with the settings it was given, and uninstall removes', async (t) => {
+test('what install wrote, doctor finds, with the given settings, and uninstall removes', async (t) => {
   const main = join(import.meta.dirname, 'dist/main.cjs');
   if (!existsSync(main)) return t.skip('the helper is not built');
   const home = newHome(t);
@@ -570,7 +573,7 @@ test('what install wrote, doctor finds, with the settings it was given, and unin
   return undefined;
 });
 
-test('install looks at everything before it writes anything', async (t) => {
+test('install checks everything before it writes anything', async (t) => {
   const home = newHome(t);
   const config = join(home, 'settings.json');
   const mistakes = [
@@ -606,7 +609,7 @@ test('install finds a browser by its program; without any its code is no-browser
     ),
     ['chromium'],
   );
-  // What cannot be written is told on stderr, too.
+  // Files that cannot be written are reported on stderr, too.
   rmSync(join(home, '.config'), { recursive: true });
   writeFileSync(join(home, '.config'), '');
   const failed = await ended(start(['install'], home, { path: join(home, 'bin') }));
@@ -697,7 +700,7 @@ test('report reads, checks and converts what the extension exports', async (t) =
   assert.match(far.stderr, /^photofinish: bad-report: .*createdAt is later than tomorrow/);
 });
 
-test('a result that cannot be written is one line and exit 1', {
+test('a result that cannot be written gives one line and exit 1', {
   skip: !existsSync('/dev/full'),
 }, async (t) => {
   const full = openSync('/dev/full', 'w');
@@ -711,13 +714,13 @@ test('a result that cannot be written is one line and exit 1', {
   assert.match(stderr, /^photofinish: cannot-write: [^\n]+\n$/);
 });
 
-test('an empty file name is a mistake, not the directory one is in', async (t) => {
+test('an empty file name is an error, not the current directory', async (t) => {
   const { code, stdout, stderr } = await photofinish(['cache', 'list', '--cache', ''], newHome(t));
   assert.deepEqual([code, stdout], [2, '']);
   assert.match(stderr, /^photofinish: bad-file: /);
 });
 
-test('a damaged salt is replaced, and the command that finds it says so', async (t) => {
+test('a damaged salt is replaced, and the command that finds it reports it', async (t) => {
   const home = newHome(t);
   const cache = join(home, 'cache.db');
   const port = await refusedPort();

@@ -1,5 +1,5 @@
-// The command `photofinish`: finds the command, runs it, and turns what it gives into exit codes. Each command loads
-// only when it is called, so that help and mistakes answer at once.
+// The command `photofinish`: finds the command, runs it, and maps results to exit codes. Each command is loaded only
+// when it is called, so that help and usage errors are fast.
 import '@photofinish/shared/language/english';
 import type { Command } from './cli/command-table.ts';
 import { processTerminal, type Terminal } from './cli/terminal.ts';
@@ -59,14 +59,14 @@ async function commandNamed(name: string): Promise<Command> {
   );
 }
 
-/** Runs one command line; gives the exit code. */
+/** Runs one command line; returns the exit code. */
 async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
   const [first, ...rest] = argv;
   if (first === '-V' || first === '--version') {
     terminal.result(`photofinish ${VERSION}`);
     return EXIT_OK;
   }
-  // Who types nothing wants to know what there is.
+  // Without arguments, show the overview.
   if (first === undefined || first === '-h' || first === '--help') return showHelp(null, terminal);
   if (first === 'help') return showHelp(rest[0] === undefined ? null : await commandNamed(rest[0]), terminal);
   const command = await commandNamed(first);

@@ -25,7 +25,7 @@ function refused(code: SettingsErrorCode, message: RegExp) {
     error instanceof SettingsError && error.code === code && message.test(error.message);
 }
 
-test('without a default file the defaults hold, in the XDG directories', async (t) => {
+test('without a default file the defaults apply, in the XDG directories', async (t) => {
   const directory = await folder(t);
   const settings = loadSettings({ env: { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: directory } });
   assert.deepEqual(settings, {
@@ -41,7 +41,7 @@ test('without a default file the defaults hold, in the XDG directories', async (
   assert.equal(bare.cachePath, join(homedir(), '.local/state/photofinish/cache.db'));
 });
 
-test('the default file is read, and an explicit one instead of it', async (t) => {
+test('the default file is read, or an explicit one instead of it', async (t) => {
   const directory = await folder(t);
   mkdirSync(join(directory, 'photofinish'));
   file(join(directory, 'photofinish'), '{"allowPrivate":["10.0.0.0/8"]}');
@@ -50,7 +50,7 @@ test('the default file is read, and an explicit one instead of it', async (t) =>
   assert.deepEqual(loadSettings({ path, env: { XDG_CONFIG_HOME: directory } }).allowPrivate, []);
 });
 
-test('every setting; relative paths mean from the file, host names have no case', async (t) => {
+test('every setting; relative paths are relative to the file, host names are case-insensitive', async (t) => {
   const directory = await folder(t);
   const path = file(
     directory,
@@ -77,7 +77,7 @@ test('every setting; relative paths mean from the file, host names have no case'
   });
 });
 
-test('what does not fit is refused with the name of the setting', async (t) => {
+test('an invalid value is refused with the name of the setting', async (t) => {
   const directory = await folder(t);
   const table: [string, RegExp][] = [
     ['{', /not JSON/],
@@ -98,7 +98,7 @@ test('what does not fit is refused with the name of the setting', async (t) => {
     );
 });
 
-test('an explicit file that is missing is an error', async (t) => {
+test('a missing explicit file is an error', async (t) => {
   const directory = await folder(t);
   assert.throws(
     () => loadSettings({ path: join(directory, 'none.json') }),
@@ -106,7 +106,7 @@ test('an explicit file that is missing is an error', async (t) => {
   );
 });
 
-test('a file that group or others can write is refused, and so is one in a directory of everybody', async (t) => {
+test('a file that group or others can write is refused, and so is one in a world-writable directory', async (t) => {
   const directory = await folder(t);
   for (const mode of [0o620, 0o602, 0o666])
     assert.throws(
@@ -123,7 +123,7 @@ test('a file that group or others can write is refused, and so is one in a direc
   loadSettings({ path: join(directory, 'config.json') });
 });
 
-test('a link is judged by where it leads, and by where it lies', async (t) => {
+test('a link is checked at its target and at its own location', async (t) => {
   const directory = await folder(t);
   const [open, closed] = ['open', 'closed'].map((name) => join(directory, name)) as [string, string];
   for (const place of [open, closed]) mkdirSync(place);
@@ -143,7 +143,7 @@ test('a link is judged by where it leads, and by where it lies', async (t) => {
   assert.equal(loadSettings({ path: join(closed, 'link.json') }).source, join(closed, 'link.json'));
 });
 
-test('in the home a directory above that others can write is refused, too', async (t) => {
+test('below the home directory, a parent directory that others can write is refused, too', async (t) => {
   const directory = await folder(t);
   const { HOME } = process.env;
   t.after(() => {
@@ -157,14 +157,14 @@ test('in the home a directory above that others can write is refused, too', asyn
   assert.throws(() => loadSettings({ path }), refused('config-insecure', /others can write its directory/));
 });
 
-test('what is no regular file is refused at once, and is not waited for', async (t) => {
+test('a file that is not regular is refused at once, without blocking', async (t) => {
   const directory = await folder(t);
   const path = join(directory, 'config.json');
   execFileSync('mkfifo', [path]);
   assert.throws(() => loadSettings({ path }), refused('config-insecure', /not a regular file/));
 });
 
-test('address ranges and host:port as people write them', () => {
+test('address ranges and host:port in their usual notations', () => {
   for (const good of ['10.0.0.0/8', '10.0.0.1', '::1', 'fc00::/7', '0.0.0.0/0'])
     assert.ok(isCidr(good), good);
   for (const bad of ['', '10.0.0.0/', '10.0.0/8', '::/129', '10.0.0.0/8/8', 'a.test', '10.0.0.0/-1'])
@@ -175,7 +175,7 @@ test('address ranges and host:port as people write them', () => {
     assert.equal(splitHostPort(bad), null, bad);
 });
 
-test('a home that is no directory holds no settings', () => {
+test('a home that is not a directory contains no settings', () => {
   const settings = loadSettings({ env: { XDG_CONFIG_HOME: '/dev/null', XDG_STATE_HOME: '/dev/null' } });
   assert.equal(settings.source, null);
 });

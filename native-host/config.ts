@@ -1,5 +1,5 @@
-// The helper's settings: one JSON file and nothing else, because a message from the browser must never be able to
-// loosen the guard or point the helper at another cache.
+// The helper's settings: only one JSON file, because a message from the browser must never be able to loosen the guard
+// or point the helper at another cache.
 import { closeSync, constants, fstatSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
@@ -7,24 +7,24 @@ import { insecureFile, insecurePath, NotRegularFile, openRegular } from './secur
 import { userHome } from './user-home.ts';
 
 export interface Settings {
-  /** CIDRs that the guard lets through although they are not public. */
+  /** CIDRs that the guard allows although they are not public. */
   readonly allowPrivate: readonly string[];
-  /** `host:port` to the address that stands for it. */
+  /** `host:port` to the address to use for it. */
   readonly resolve: ReadonlyMap<string, string>;
-  /** PEM files with further trust anchors, absolute paths. */
+  /** PEM files with additional trust anchors, absolute paths. */
   readonly ca: readonly string[];
-  /** `address:port` of the DNS server to ask; null: the system's. */
+  /** `address:port` of the DNS server; null: the system's. */
   readonly resolver: string | null;
   readonly cachePath: string;
   /** null: nothing is logged. */
   readonly logsPath: string | null;
-  /** The file these came from; null: there is none, these are the defaults. */
+  /** The settings file; null: there is none, these are the defaults. */
   readonly source: string | null;
 }
 
 export type SettingsErrorCode = 'config-missing' | 'config-insecure' | 'config-invalid';
 
-/** The settings cannot be used; the message says what to do, and names the file. */
+/** The settings cannot be used; the message names the file and gives a remedy. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   readonly code: SettingsErrorCode;
@@ -34,12 +34,15 @@ export class SettingsError extends Error {
   }
 }
 
-/** 4 or 6, and 0 for what is no address. Only settings with addresses pay for loading sockets, a tenth of the start. */
+/**
+ * 4 or 6, and 0 for an invalid address. Only settings with addresses need to load sockets, a tenth of the start-up
+ * time.
+ */
 function isIP(text: string): number {
   return process.getBuiltinModule('node:net').isIP(text);
 }
 
-/** An address range in CIDR notation (RFC 4632, RFC 4291 section 2.3); a bare address stands for itself alone. */
+/** An address range in CIDR notation (RFC 4632, RFC 4291 section 2.3); a bare address means itself alone. */
 export function isCidr(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const family = isIP(address);
@@ -48,7 +51,7 @@ export function isCidr(text: string): boolean {
   return /^[0-9]{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
 }
 
-/** Splits `host:port`; an IPv6 host keeps no brackets. null when it is none. */
+/** Splits `host:port`; an IPv6 host is returned without brackets. null if invalid. */
 export function splitHostPort(text: string): { readonly host: string; readonly port: number } | null {
   const match = /^(?:\[([^\]]+)\]|([^:[\]]+)):([0-9]{1,5})$/.exec(text);
   const port = Number(match?.[3]);
@@ -71,7 +74,7 @@ const resolverAddress = v.pipe(
 );
 const cidr = v.pipe(v.string(), v.check(isCidr, 'not an address range such as 127.0.0.0/8'));
 
-// Strict: a misspelt setting that is silently ignored is worse than an error.
+// Strict: silently ignoring a misspelt setting is worse than an error.
 const fileSchema = v.strictObject({
   allowPrivate: v.optional(v.array(cidr), []),
   resolve: v.optional(v.record(hostPort, address), {}),
@@ -81,17 +84,17 @@ const fileSchema = v.strictObject({
   logs: v.optional(path),
 });
 
-/** Every setting that a file may hold. */
+/** Every setting that the file may contain. */
 export const SETTING_NAMES = Object.keys(fileSchema.entries);
 
-/** The variables that say where files live (XDG Base Directory Specification). */
+/** The variables that determine where files are (XDG Base Directory Specification). */
 export interface Environment {
   readonly XDG_CONFIG_HOME?: string | undefined;
   readonly XDG_STATE_HOME?: string | undefined;
 }
 
 export interface SettingsQuery {
-  /** An explicit file must exist; without it the default file is read if there is one. */
+  /** An explicit file must exist; without one the default file is read if it exists. */
   readonly path?: string | undefined;
   readonly env?: Environment;
 }
@@ -102,17 +105,19 @@ function xdg(value: string | undefined, fallback: string): string {
   return join(userHome(), fallback);
 }
 
-/** Where the settings are looked for when nobody names a file. */
+/** The default path of the settings file. */
 export function defaultConfigPath(env: Environment = process.env): string {
   return join(xdg(env.XDG_CONFIG_HOME, '.config'), 'photofinish', 'config.json');
 }
 
-/** Where the host cache lives when the settings name no other place. */
+/** The default path of the host cache. */
 function defaultCachePath(env: Environment = process.env): string {
   return join(xdg(env.XDG_STATE_HOME, '.local/state'), 'photofinish', 'cache.db');
 }
 
-/** The text of a file that passed; judged by the open file, so that nothing can be swapped in between. */
+/**
+ * The text of a file that passed the checks, which apply to the open file, so that it cannot be replaced in between.
+ */
 function readSecurely(file: string): string {
   const fd = openRegular(file, constants.O_RDONLY);
   try {
@@ -143,8 +148,8 @@ function parseFile(file: string, text: string): v.InferOutput<typeof fileSchema>
 }
 
 /**
- * Reads the settings. Relative paths inside mean from the file's own directory. Throws `SettingsError`: an explicit
- * file that is missing, a file others could have written, or one that does not fit the schema.
+ * Reads the settings. Relative paths in it are relative to the file's own directory. Throws `SettingsError` for a
+ * missing explicit file, a file that others could have written, or one that does not match the schema.
  */
 export function loadSettings(query: SettingsQuery = {}): Settings {
   const env = query.env ?? process.env;
@@ -155,7 +160,7 @@ export function loadSettings(query: SettingsQuery = {}): Settings {
   } catch (error) {
     if (error instanceof SettingsError) throw error;
     if (error instanceof NotRegularFile) throw new SettingsError('config-insecure', error.message);
-    // A HOME such as /dev/null, as service users have, is no directory and so holds no settings either.
+    // A HOME such as /dev/null, common for service users, is not a directory and so contains no settings.
     const missing = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
     if (!missing || query.path !== undefined)
       throw new SettingsError('config-missing', `${file} cannot be read: ${(error as Error).message}`);

@@ -1,5 +1,5 @@
-// Helpers that are killed in mid-write, four at a time on one cache, again and again: whatever was acknowledged is there,
-// and the file is whole. `PHOTOFINISH_KILLS` sets how many are killed, 1000 for a long run; without it some seconds' worth.
+// Helpers killed during writes, four at a time on one cache, repeatedly: everything acknowledged is there, and the file
+// is intact. `PHOTOFINISH_KILLS` sets how many are killed, 1000 for a long run; the default takes some seconds.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import { type Helper, home } from './testing/spawned-helper.ts';
 const KILLS = Number(process.env.PHOTOFINISH_KILLS ?? 16);
 const AT_ONCE = 4;
 const BATCH = 20;
-/** How many batches each is acknowledged before it is killed, while more are on their way. */
+/** How many batches each has acknowledged before it is killed, with more in flight. */
 const ACKNOWLEDGED = 5;
 const A = 'https://a.test' as Origin;
 
@@ -27,7 +27,7 @@ function integrityOf(path: string): unknown {
   return found;
 }
 
-/** Floods a helper with batches, one site for each observation, until it is killed; gives the sites acknowledged. */
+/** Floods a helper with batches, one site per observation, until it is killed; returns the acknowledged sites. */
 async function flood(helper: Helper, name: string): Promise<string[]> {
   const sites: string[] = [];
   const batches = 4 * ACKNOWLEDGED;
@@ -61,14 +61,14 @@ test(`${KILLS} helpers killed under load, four on one cache: nothing acknowledge
     for (const site of sites) assert.ok(there.has(site), `${site} was acknowledged`);
     assert.equal(cache.stats().store, 'sqlite');
     assert.equal(integrityOf(path), 'ok');
-    // What a kill leaves behind must not slow the next round down.
+    // Records of earlier rounds must not slow down the next.
     cache.forget(A);
     cache.close();
   }
   assert.ok(acknowledged >= killed * ACKNOWLEDGED * BATCH);
 });
 
-test('a race killed in its midst leaves the cache whole, and the next helper races', async (t) => {
+test('a race killed while running leaves the cache intact, and the next helper races', async (t) => {
   const at = await home(t);
   const origin = `https://127.0.0.1:${await closedPort()}`;
   const helper = await at.greet();

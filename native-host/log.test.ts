@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openLog } from './log.ts';
 
-test('lines are JSON, the file is private, an overlong one is put aside once, a wipe deletes both', async (t) => {
+test('lines are JSON, the file is private, an overlong one is rotated once, a wipe deletes both', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
   t.after(() => rm(directory, { recursive: true }));
   const path = join(directory, 'logs', 'helper.log');
@@ -47,7 +47,7 @@ test('a host has one digest per salt', () => {
   assert.match(log(1).digest('a.test'), /^[0-9a-f]{16}$/);
 });
 
-test('a pipe or a directory of everybody is no place for a log, and is not waited for', async (t) => {
+test('a pipe or a world-writable directory is refused as a place for the log, without blocking', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
   t.after(() => rm(directory, { recursive: true }));
   const pipe = join(directory, 'pipe');

@@ -1,5 +1,5 @@
-// The helper's log: what it did and what went wrong, one JSON line each. It is browsing history, so hosts stand in it
-// only as salted digests, and the file is the user's alone.
+// The helper's log: what it did and what went wrong, one JSON line each. It is browsing history, so it contains hosts
+// only as salted digests, and only the user can read the file.
 import {
   closeSync,
   constants,
@@ -15,26 +15,26 @@ import type { Clock } from './clock.ts';
 import { makePrivateDirectory } from './private-directory.ts';
 import { foreignOwner, insecurePath, openRegular } from './secure-path.ts';
 
-/** A longer log is put aside once, over the one put aside before. */
+/** A longer log is renamed, replacing the previously renamed one. */
 const MAX_LOG_BYTES = 1024 * 1024;
-/** 64 bits: enough to tell hosts apart, and short to read. */
+/** 64 bits: enough to distinguish hosts, and short to read. */
 const DIGEST_DIGITS = 16;
 
 export interface Log {
-  /** Writes one line; `facts` must hold no host in the clear. Never throws. */
+  /** Writes one line; `facts` must not contain a host in the clear. Never throws. */
   write(event: string, facts?: Readonly<Record<string, unknown>>): void;
-  /** The salted digest that stands for a host or an origin. */
+  /** The salted digest of a host or an origin. */
   digest(host: string): string;
-  /** Deletes the log and the one put aside. */
+  /** Deletes the log and its rotated predecessor. */
   wipe(): void;
 }
 
 export interface LogOptions {
-  /** null: nowhere. Standard error is no place for it: browsers keep what comes there among their own messages. */
+  /** null: no log. Standard error is not an option, because browsers store it with their own messages. */
   readonly path: string | null;
   readonly salt: Uint8Array;
   readonly clock: Pick<Clock, 'epochMs'>;
-  /** Told once, in a line of words, when the log cannot be written. */
+  /** Called once, with a one-line message, when the log cannot be written. */
   readonly complain?: (words: string) => void;
 }
 
@@ -65,13 +65,13 @@ export function openLog({ path, salt, clock, complain = () => {} }: LogOptions):
       try {
         appendPrivately(path, line);
       } catch (error) {
-        // Once: who reads standard error is not known, and a pipe that nobody reads fills up.
+        // Only once: it is unknown who reads standard error, and a pipe that nobody reads fills up.
         if (!failed) complain(`photofinish: log: ${path} cannot be written: ${(error as Error).message}\n`);
         failed = true;
       }
     },
     digest(host) {
-      // Loaded with the first race anyway; a forecast would wait for it.
+      // Loaded with the first race anyway; a forecast would have to wait for it.
       const { createHmac } = process.getBuiltinModule('node:crypto');
       return createHmac('sha256', salt).update(host).digest('hex').slice(0, DIGEST_DIGITS);
     },

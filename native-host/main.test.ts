@@ -35,11 +35,11 @@ interface Silent {
   readonly sockets: readonly Socket[];
 }
 
-/** An origin on loopback that takes every connection and never says a word, over TCP and UDP. */
+/** A loopback origin that accepts every connection and never sends anything, over TCP and UDP. */
 async function silentOrigin(t: TestContext): Promise<Silent> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
-    // Without reading, the end of the connection would never be seen.
+    // Without reading, the end of the connection would not be noticed.
     socket.on('error', () => {}).resume();
     sockets.push(socket);
   });
@@ -56,7 +56,7 @@ async function silentOrigin(t: TestContext): Promise<Silent> {
   return { origin: `https://127.0.0.1:${port}`, sockets };
 }
 
-test('hello names protocol and program; the id comes back', async (t) => {
+test('hello returns protocol and program; the id is echoed', async (t) => {
   const helper = (await home(t)).start();
   helper.send({ type: 'hello', id: 7, protocol: WIRE_PROTOCOL, program: 'test/1' });
   assert.deepEqual(await helper.next('hello'), {
@@ -68,7 +68,7 @@ test('hello names protocol and program; the id comes back', async (t) => {
   assert.equal(await helper.leave(), 0);
 });
 
-test('an unknown major is refused and told which side to update; nothing works before hello', async (t) => {
+test('an unknown major version is refused, saying which side to update; nothing works before hello', async (t) => {
   const helper = (await home(t)).start();
   helper.send(forecast(1));
   assert.equal((await helper.next('error')).code, 'hello-first');
@@ -85,7 +85,7 @@ test('an unknown major is refused and told which side to update; nothing works b
   assert.equal((await helper.next('error', 3)).code, 'hello-first');
 });
 
-test('what was observed is forecast, counted, and wiped', async (t) => {
+test('observations are forecast, counted, and wiped', async (t) => {
   const helper = await (await home(t)).greet();
   helper.send(forecast(2));
   assert.equal((await helper.next('forecast')).forecasts[0]?.hit, false);
@@ -107,7 +107,7 @@ test('what was observed is forecast, counted, and wiped', async (t) => {
   assert.equal((await helper.next('forecast')).forecasts[0]?.hit, false);
 });
 
-test('500 origins in one message come back in their order', async (t) => {
+test('500 origins in one message are answered in order', async (t) => {
   const helper = await (await home(t)).greet();
   const origins = Array.from({ length: 500 }, (_, n) => `https://h${n}.test`);
   helper.send(forecast(2, origins));
@@ -117,7 +117,7 @@ test('500 origins in one message come back in their order', async (t) => {
   );
 });
 
-test('messages that do not fit are named, and do no damage', async (t) => {
+test('invalid messages are reported, and do no damage', async (t) => {
   const helper = await (await home(t)).greet();
   const bad: [object | string | number | null, string, RegExp][] = [
     [{ type: 'frobnicate', id: 2 }, 'unknown-type', /frobnicate/],
@@ -148,7 +148,7 @@ test('messages that do not fit are named, and do no damage', async (t) => {
   await helper.next('forecast', 3);
 });
 
-test('frames without JSON in UTF-8 are named, and the next frame is answered', async (t) => {
+test('frames without JSON in UTF-8 are reported, and the next frame is answered', async (t) => {
   const helper = await (await home(t)).greet();
   for (const body of [Buffer.alloc(0), Buffer.from('{"type":'), Buffer.from([0x22, 0xff, 0x22])]) {
     const length = Buffer.alloc(4);
@@ -172,14 +172,14 @@ test('an oversize frame is an error, and then the helper ends', async (t) => {
   assert.ok(!helper.replies.some((reply) => reply.type === 'forecast'));
 });
 
-test('a frame cut short by the end is no error, and nothing is answered to it', async (t) => {
+test('a frame truncated at the end is not an error, and not answered', async (t) => {
   const helper = await (await home(t)).greet();
   helper.raw(frame(forecast(2)).subarray(0, -1));
   assert.equal(await helper.leave(), 0);
   assert.equal(helper.replies.length, 1);
 });
 
-test('only an extension may talk to it; Firefox names manifest and add-on', async (t) => {
+test('only an extension may talk to it; Firefox passes manifest and add-on', async (t) => {
   const place = await home(t);
   const stranger = place.start({ caller: ['https://a.test/'] });
   assert.equal((await stranger.next('error')).code, 'unknown-caller');
@@ -188,7 +188,7 @@ test('only an extension may talk to it; Firefox names manifest and add-on', asyn
   await place.greet({ caller: ['/home/a/org.photofinish.host.json', FIREFOX_EXTENSION_ID] });
 });
 
-test('settings that others could have written are refused, and the extension is told', async (t) => {
+test('settings that others could have written are refused, and the extension is told so', async (t) => {
   const place = await home(t);
   chmodSync(join(place.directory, 'config.json'), 0o666);
   const helper = place.start();
@@ -201,7 +201,7 @@ test('whatever prints, the wire stays clean', async (t) => {
   const print = `setInterval(() => { console.log('stray'); process.stdout.write('stray'); }, 1).unref()`;
   const native = `import { writeSync } from 'node:fs'; setInterval(() => writeSync(1, 'native'), 1).unref();`;
   const preload = (code: string) => `--import data:text/javascript,${encodeURIComponent(code)}`;
-  // Each timer waits for its first turn, when the helper has taken stdout already.
+  // Each timer runs in the first turn, when the helper has already taken over stdout.
   for (const options of [
     { nodeOptions: preload(print) },
     { nodeOptions: preload(`${native}${print}`), pipes: true },
@@ -217,13 +217,13 @@ test('whatever prints, the wire stays clean', async (t) => {
   }
 });
 
-test('over real pipes it ends in order when the browser goes', async (t) => {
+test('over real pipes it ends in an orderly way when the browser goes', async (t) => {
   const helper = await (await home(t)).greet({ pipes: true });
   await helper.leave();
   assert.match(helper.stderr(), /^exit 0$/m);
 });
 
-test('a descriptor that does not block is read and written all the same, however late the browser reads', async (t) => {
+test('a non-blocking descriptor is read and written correctly, however late the browser reads', async (t) => {
   const { config, directory } = await home(t);
   const server = createServer({ pauseOnConnect: true }).listen(join(directory, 'socket'));
   t.after(() => server.close());
@@ -237,7 +237,7 @@ test('a descriptor that does not block is read and written all the same, however
     child.kill('SIGKILL');
     for (const socket of [browser, theirs]) socket.destroy();
   });
-  // Starting a child makes its descriptors block; both processes share the setting.
+  // Starting a child makes its descriptors blocking; both processes share the setting.
   (theirs as unknown as { _handle: { setBlocking(on: boolean): number } })._handle.setBlocking(false);
 
   const deframer = createDeframer();
@@ -251,8 +251,8 @@ test('a descriptor that does not block is read and written all the same, however
   };
   browser.write(frame({ type: 'hello', id: 1, protocol: WIRE_PROTOCOL, program: 'test/1' }));
   await read(1);
-  // More than the pipes hold in either direction: it is all written only if the helper, whose own pipe is full by
-  // then, reads on.
+  // More than the pipes hold in either direction: it can only be written completely if the helper, whose own pipe is
+  // full by then, continues to read.
   const origins = Array.from({ length: 500 }, (_, n) => `https://h${n}.test`);
   const ids = Array.from({ length: 80 }, (_, n) => n + 2);
   const questions = Buffer.concat(ids.map((id) => frame(forecast(id, origins))));
@@ -261,7 +261,7 @@ test('a descriptor that does not block is read and written all the same, however
   assert.deepEqual(answered, [1, ...ids]);
 });
 
-test('two helpers on one cache: what one learns the other forecasts', async (t) => {
+test('two helpers on one cache: what one learns, the other forecasts', async (t) => {
   const place = await home(t);
   const [one, two] = [await place.greet(), await place.greet()];
   one.send(observed(2, observation({ atMs: Date.now(), protocol: 'h3' })));
@@ -292,7 +292,7 @@ test('killed right after it acknowledged, it has lost nothing', async (t) => {
   );
 });
 
-test('a batch sent again to another helper after a lost answer counts once', async (t) => {
+test('a batch resent to another helper after a lost answer counts once', async (t) => {
   const place = await home(t);
   const batch = observed(2, observation({ id: 'again', atMs: Date.now() }));
   const [one, two] = [await place.greet(), await place.greet()];
@@ -302,7 +302,7 @@ test('a batch sent again to another helper after a lost answer counts once', asy
   assert.equal((await two.next('observed')).stored, 0);
 });
 
-test('a cache that cannot be used is said in stats, and forecasts go on', async (t) => {
+test('an unusable cache is reported in stats, and forecasts continue', async (t) => {
   const place = await home(t, { cache: 'config.json/cache.db', logs: 'helper.log' });
   const helper = await place.greet();
   helper.send(observed(2, observation({ atMs: Date.now(), protocol: 'h3' })));
@@ -314,7 +314,7 @@ test('a cache that cannot be used is said in stats, and forecasts go on', async 
   assert.match(readFileSync(join(place.directory, 'helper.log'), 'utf8'), /memory only/);
 });
 
-test('a race on closed ports tells each refusal as it happens, and is counted', async (t) => {
+test('a race on closed ports reports each refusal as it happens, and is counted', async (t) => {
   const helper = await (await home(t)).greet();
   const origin = `https://127.0.0.1:${await closedPort()}`;
   helper.send({ type: 'race', id: 2, origin, mode: 'compare', reason: 'click' });
@@ -333,7 +333,7 @@ test('a race on closed ports tells each refusal as it happens, and is counted', 
   assert.equal((await helper.next('stats')).races, 1);
 });
 
-test('an address that the settings do not allow is blocked, by number and by name', async (t) => {
+test('an address not allowed by the settings is blocked, by number and by name', async (t) => {
   const helper = await (await home(t, {})).greet();
   for (const [n, origin] of [
     'https://127.0.0.1',
@@ -346,7 +346,7 @@ test('an address that the settings do not allow is blocked, by number and by nam
   }
 });
 
-test('a CA file that cannot be read fails the race with its name, not the helper', async (t) => {
+test('an unreadable CA file fails the race with its name, not the helper', async (t) => {
   const helper = await (await home(t, { ca: ['none.pem'] })).greet();
   helper.send({ type: 'race', id: 2, origin: A, mode: 'race', reason: 'click' });
   const error = await helper.next('error');
@@ -373,7 +373,7 @@ test('forecasts are answered while races run; a race is cancelled; an id in use 
   assert.equal((await helper.next('cancel')).cancelled, false);
 });
 
-test('the fifth race at once is refused, and a place that is given back is taken', async (t) => {
+test('the fifth concurrent race is refused, and a released slot is reused', async (t) => {
   const { origin } = await silentOrigin(t);
   const helper = await (await home(t)).greet();
   const start = (id: number) => helper.send({ type: 'race', id, origin, mode: 'race', reason: 'click' });
@@ -396,7 +396,7 @@ test('when the browser goes, races end at once with it', async (t) => {
   assert.ok(!helper.replies.some((reply) => reply.type === 'race' || reply.type === 'error'));
 });
 
-test('a wipe also ends the races that would write history back', async (t) => {
+test('a wipe also ends races that would write history again', async (t) => {
   const { origin } = await silentOrigin(t);
   const place = await home(t);
   const helper = await place.greet();
@@ -409,7 +409,7 @@ test('a wipe also ends the races that would write history back', async (t) => {
   assert.equal((await helper.next('stats')).origins, 0);
 });
 
-test('hosts stand in the log only as digests', async (t) => {
+test('the log contains hosts only as digests', async (t) => {
   const place = await home(t, { allowPrivate: ['127.0.0.0/8'], resolve: {} });
   const port = await closedPort();
   writeFileSync(
@@ -430,7 +430,7 @@ test('hosts stand in the log only as digests', async (t) => {
   assert.ok(!log.includes('secret'));
 });
 
-test('without a log file a race leaves nothing on stderr, which browsers keep', async (t) => {
+test('without a log file a race writes nothing to stderr, which browsers store', async (t) => {
   const helper = await (await home(t, { allowPrivate: ['127.0.0.0/8'], logs: undefined })).greet();
   const origin = `https://127.0.0.1:${await closedPort()}`;
   helper.send({ type: 'race', id: 2, origin, mode: 'race', reason: 'click' });
@@ -439,7 +439,7 @@ test('without a log file a race leaves nothing on stderr, which browsers keep', 
   assert.equal(helper.stderr(), '');
 });
 
-test('the doctor over the wire examines the settings and the cache that this helper uses', async (t) => {
+test('the doctor over the wire checks the settings and cache used by this helper', async (t) => {
   const place = await home(t);
   const helper = await place.greet();
   helper.send({ type: 'doctor', id: 2 });
@@ -451,9 +451,9 @@ test('the doctor over the wire examines the settings and the cache that this hel
   assert.ok(findings.every(({ state, remedy }) => state !== 'problem' || remedy !== null));
 });
 
-test('the browser that asks the doctor is the proof that its own way to the helper works', async (t) => {
+test('the browser that asks the doctor proves that it can reach the helper', async (t) => {
   const place = await home(t);
-  // A profile at the usual place, of which the asking browser may know nothing, and no manifest in it.
+  // A profile at the usual location, possibly unrelated to the asking browser, without a manifest.
   mkdirSync(join(place.directory, '.config/chromium'), { recursive: true });
   const helper = await place.greet({ env: { HOME: place.directory } });
   helper.send({ type: 'doctor', id: 2 });
@@ -473,7 +473,7 @@ test('the browser that asks the doctor is the proof that its own way to the help
   );
 });
 
-test('the doctor finds what a race would fail for, or warn of', async (t) => {
+test('the doctor finds what would make a race fail or warn', async (t) => {
   const place = await home(t, {
     ca: ['no-such.pem'],
     cache: 'config.json/cache.db',

@@ -1,5 +1,5 @@
-// The helper's entry: a browser starts it, speaks over stdin and stdout, and ends it by closing stdin. It wires the
-// parts together and decides nothing; what a race needs is loaded with the first race.
+// The helper's entry point: a browser starts it, communicates over stdin and stdout, and ends it by closing stdin. It
+// only connects the parts; what a race needs is loaded with the first race.
 
 // First of all, because nothing may print before it.
 import './wire/stdout.ts';
@@ -24,7 +24,7 @@ import { BROWSER, complain } from './wire/stdout.ts';
 const EXIT_OK = 0;
 const EXIT_REFUSED = 2;
 const EXIT_STUCK = 3;
-/** Races are told to stop when the browser goes; a peer that is slow to close must not keep the helper. */
+/** Races are told to stop when the browser goes; a peer that is slow to close must not keep the helper alive. */
 const FAREWELL_MS = 250;
 
 let whenStuck = (): void => process.exit(EXIT_STUCK);
@@ -41,7 +41,7 @@ function send(reply: SentReply): void {
   for (const bytes of framesOf(reply)) outbox.send(bytes);
 }
 
-/** Says why, to the extension and on stderr, and ends. */
+/** Reports the reason to the extension and on stderr, and ends. */
 function refuse(code: 'unknown-caller' | 'internal', message: string): never {
   complain(`photofinish: ${code}: ${message}\n`);
   send({ id: 0, type: 'error', code, message });
@@ -87,7 +87,7 @@ function serve(settings: Settings, caller: Caller): void {
     network,
     budget: raceBudget(clock),
     race: async (order) => {
-      // What it fails for, a CA file that is missing for example, may be mended before the next race.
+      // The cause, a missing CA file for example, may be fixed before the next race.
       racing ??= openRunner().catch((error) => {
         racing = undefined;
         throw error;
@@ -128,8 +128,8 @@ function serve(settings: Settings, caller: Caller): void {
           return 'stop';
         }
       }
-      // After hello alone there is nothing to do but to wait for the first question, unless the network has yet to be
-      // found out, which takes a loop that turns.
+      // After hello alone there is nothing to do except wait for the first question, unless the network is not
+      // identified yet, which needs a running event loop.
       return heard < 2 && network.settledKey() !== null ? 'wait' : 'listen';
     },
     () => void leave(),

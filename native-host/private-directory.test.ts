@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { makePrivateDirectory, whyNotWritable } from './private-directory.ts';
 
-test('every missing level is made for the user alone, what exists keeps its mode', (t) => {
+test('every missing level is created for the user alone, existing ones keep their mode', (t) => {
   const top = mkdtempSync(join(tmpdir(), 'photofinish-'));
   t.after(() => rmSync(top, { recursive: true }));
   makePrivateDirectory(join(top, 'a/b'));
@@ -15,11 +15,13 @@ test('every missing level is made for the user alone, what exists keeps its mode
   assert.throws(() => makePrivateDirectory(join(top, 'file/below')), { code: 'ENOTDIR' });
 });
 
-test('a directory that takes no entries is an error at once', { skip: process.platform !== 'linux' }, () => {
+test('a directory that accepts no entries is an error at once', {
+  skip: process.platform !== 'linux',
+}, () => {
   assert.throws(() => makePrivateDirectory('/proc/photofinish/state'), { code: 'ENOENT' });
 });
 
-test('whether something could be written is told without writing, and why not', (t) => {
+test('writability, and the reason against it, is determined without writing', (t) => {
   const top = mkdtempSync(join(tmpdir(), 'photofinish-'));
   t.after(() => rmSync(top, { recursive: true, force: true }));
   assert.equal(whyNotWritable(join(top, 'a/b')), null);

@@ -1,11 +1,11 @@
-// Directories for the user alone. Node's own recursive mkdir never returns where a directory exists and takes no entries
-// (nodejs/node, `MKDirpSync`; /proc is one), and a helper must not hang on an odd HOME.
+// Directories for the user alone. Node's own recursive mkdir never returns if a directory exists and accepts no entries
+// (nodejs/node, `MKDirpSync`; /proc is one), and a helper must not hang because of an unusual HOME.
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const PRIVATE = 0o700;
 
-/** Makes a directory and what is missing above it, mode 0700; leaves alone what exists. Throws the system's error. */
+/** Creates a directory and its missing parents, mode 0700; existing ones are unchanged. Throws the system's error. */
 export function makePrivateDirectory(path: string): void {
   if (existsSync(path)) return;
   makePrivateDirectory(dirname(path));
@@ -17,7 +17,7 @@ export function makePrivateDirectory(path: string): void {
   }
 }
 
-/** Why no file can be made in a directory that may have to be made first; null: one can. Makes nothing. */
+/** Why no file can be created in a directory that may have to be created first; null: it can. Creates nothing. */
 export function whyNotWritable(directory: string): string | null {
   let there = directory;
   while (!existsSync(there) && dirname(there) !== there) there = dirname(there);

@@ -5,7 +5,7 @@ import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import fc from 'fast-check';
 import { MAX_ATTEMPTS_PER_MINUTE, RACE_LIMITS, type RaceReason, raceBudget } from './race-budget.ts';
 
-test('four races at once; a slot given back twice is one slot', () => {
+test('four concurrent races; releasing a slot twice frees one slot', () => {
   const budget = raceBudget({ nowMs: () => 0 });
   const slots = Array.from({ length: RACES_AT_ONCE }, () => budget.take('click'));
   assert.ok(slots.every((slot) => slot !== null));
@@ -35,7 +35,7 @@ test('thirty races in any minute, however they are spread', () => {
   );
 });
 
-test('attempts count, not only races: a few races that make many use the minute up, those of navigations first', () => {
+test('attempts count, not only races: a few races with many attempts use up the minute, those of navigations first', () => {
   let now = 0;
   const budget = raceBudget({ nowMs: () => now });
   const race = (reason: RaceReason, attempts: number): boolean => {
@@ -54,7 +54,7 @@ test('attempts count, not only races: a few races that make many use the minute 
   assert.ok(race('navigation', 1));
 });
 
-test('what a race may do by itself leaves the minute finite', () => {
+test('the limits of a single race keep the total per minute finite', () => {
   const most = MAX_ATTEMPTS_PER_MINUTE.click + RACES_AT_ONCE * RACE_LIMITS.attempts;
   assert.ok(most <= 1216, `${most} attempts`);
   assert.ok(RACE_LIMITS.attempts >= 2 * MOST_PAIRS, 'a whole comparison');

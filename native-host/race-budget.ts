@@ -1,26 +1,29 @@
-// The budget for races asked for over the port: what keeps a message, and whoever stands behind it, from making the helper
-// connect without end.
+// The budget for races requested over the port: limits how often a message, whoever caused it, can make the helper
+// connect.
 import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import type { Clock } from './clock.ts';
 import { type AttemptLimits, TRIAL_LIMITS } from './race/trial-budget.ts';
 
-/** One race over all its trials: a comparison of fifteen pairs makes thirty attempts. Of the rest it has what one trial has. */
+/**
+ * One race over all its trials: a comparison of fifteen pairs makes thirty attempts. Its other limits are those of one
+ * trial.
+ */
 export const RACE_LIMITS: AttemptLimits = { ...TRIAL_LIMITS, attempts: 64 };
-/** Why a race is asked for: its user pressed a button, or a page was visited for the first time. */
+/** Why a race is requested: the user pressed a button, or visited a page for the first time. */
 export type RaceReason = 'click' | 'navigation';
 /**
- * Attempts within a minute from which on no further race begins, by why it is asked for; races under way keep to their own
- * limits. Thirty first visits make eight attempts each before that, where two are usual; thirty comparisons on a click
- * are all of fifteen pairs.
+ * Attempts within a minute after which no further race starts, by reason; races in progress keep their own limits.
+ * Thirty first visits may make eight attempts each before that, where two are usual; thirty comparisons on a click are
+ * all of fifteen pairs.
  */
 export const MAX_ATTEMPTS_PER_MINUTE: Readonly<Record<RaceReason, number>> = { click: 960, navigation: 240 };
 const MINUTE_MS = 60_000;
 
-/** What a race has of the budget. */
+/** A race's share of the budget. */
 export interface RaceSlot {
   /** Counts one attempt. */
   began(): void;
-  /** Gives the slot back, once. */
+  /** Releases the slot; further calls do nothing. */
   release(): void;
 }
 
@@ -29,7 +32,7 @@ export interface RaceBudget {
   take(reason: RaceReason): RaceSlot | null;
 }
 
-/** The budget that binds races asked for over the port; the command line is bound by its flags instead. */
+/** The budget for races requested over the port; the command line is limited by its options instead. */
 export function raceBudget(clock: Pick<Clock, 'nowMs'>): RaceBudget {
   let running = 0;
   let races: number[] = [];

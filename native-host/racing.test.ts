@@ -1,4 +1,4 @@
-// What of a race is filed in the host cache, and what is not.
+// Which results of a race are stored in the host cache, and which are not.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -23,16 +23,16 @@ const DISTURBED: Trial = {
   disturbed: 'outcome',
 };
 
-test('what a busy machine made of a trial is not filed against the host', () => {
+test('a trial caused by a busy machine is not stored', () => {
   assert.deepEqual(filed([DISTURBED, SOUND]), [SOUND]);
   assert.equal(filed([DISTURBED, DISTURBED]), null);
 });
 
-test('a trial of which only the times are disturbed is filed', () => {
+test('a trial of which only the times are disturbed is stored', () => {
   const late: Trial = { ...SOUND, disturbed: 'times' };
   assert.deepEqual(filed([late]), [late]);
 });
 
-test('a race cut short is not filed', () => {
+test('an aborted race is not stored', () => {
   assert.equal(filed([SOUND], { error: { code: 'cancelled', message: 'stopped' } }), null);
 });

@@ -1,5 +1,5 @@
-// A race as the helper and the command line run it: names resolved and guarded before the engine sees them, memory read
-// before and written after. Loaded with the first race, because the transports behind it are heavy.
+// A race as run by the helper and the command line: names are resolved and pass the guard before the engine sees them;
+// memory is read before and written after. Loaded with the first race, because its transports are heavy.
 import { setFlagsFromString } from 'node:v8';
 import { isAllDisturbed, soundTrials } from '@photofinish/shared/race/conclusive';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
@@ -24,26 +24,26 @@ import { type RaceOptions, raceOrigin } from './race/run.ts';
 import { readTrust } from './trust.ts';
 
 export interface RacingParts {
-  /** PEM files with further trust anchors. */
+  /** PEM files with additional trust anchors. */
   readonly ca: readonly string[];
   /** `host:port` to address. */
   readonly pins: ReadonlyMap<string, string>;
   /** `address:port` of the DNS server; null: the system's. */
   readonly resolver: string | null;
-  /** Whether both transports offer key shares with ML-KEM; they do unless told otherwise. */
+  /** Whether both transports offer ML-KEM key shares; default true. */
   readonly postQuantum?: boolean;
   readonly policy: AddressPolicy;
   readonly cache: Pick<HostCache, 'recall' | 'recordRace' | 'udpEvidence'>;
   readonly clock: Clock;
 }
 
-/** What is asked of one race; how it is run, and what is remembered, is the business of this door. */
+/** The options of one race; how it is run, and what is remembered, is decided here. */
 export type RaceSpec = Omit<RaceOptions, 'discovery' | 'known' | 'transports' | 'clock' | 'watchLateness'>;
 
 /** Runs one race to its record; with memory `full` the outcome is in the cache when it resolves. */
 export type Racing = (spec: RaceSpec) => Promise<OriginRace>;
 
-/** Without the addon no source is known; what HTTP/3 lacks then is said by its own transport. */
+/** Without the addon no source address is known; the HTTP/3 transport reports the missing addon. */
 function sourceFor(destination: string): string | null {
   try {
     return loadQuicAddon().sourceAddressFor(destination);
@@ -74,22 +74,22 @@ function knownOf(parts: RacingParts, spec: RaceSpec): PriorKnowledge | null {
 }
 
 /**
- * Files an outcome; a race cut short, or one that never began, proves nothing about the host, and nor does a trial that
- * this machine's own lateness made.
+ * Stores an outcome; an aborted race, or one that never began, proves nothing about the host, and neither does a trial
+ * caused by this machine's own lateness.
  */
 export function fileOutcome(cache: Pick<HostCache, 'recordRace'>, race: OriginRace): void {
   if (race.error !== undefined || isAllDisturbed(race.trials)) return;
   try {
     cache.recordRace({ ...race, trials: [...soundTrials(race.trials)] });
   } catch (error) {
-    // The answer is worth having even where it cannot be kept; the cache itself has told why.
+    // The result is useful even if it cannot be stored; the cache itself has reported why.
     if (!(error instanceof CacheUnavailable)) throw error;
   }
 }
 
 /**
- * The record with what other hosts say of UDP on this network, where silence or refusal leaves open whose fault it is;
- * its verdict heeds them.
+ * The record with evidence of other hosts about UDP on this network, if silence or refusal leaves open who is
+ * responsible; the verdict takes it into account.
  */
 function besideOthers(parts: RacingParts, race: OriginRace): OriginRace {
   if (race.memory !== 'full') return race;
@@ -100,8 +100,8 @@ function besideOthers(parts: RacingParts, race: OriginRace): OriginRace {
 }
 
 /**
- * Keeps V8's young generation at the size it starts with. Races leave much garbage and little else; doubled with each
- * burst of it up to 32 MiB a half and never given back, it would hold 100 MiB for nothing, and collect no faster.
+ * Keeps V8's young generation at its initial size. Races produce much garbage and little else; V8 would double it with
+ * each burst up to 32 MiB per half and never shrink it, using 100 MiB without collecting any faster.
  */
 function keepYoungGenerationSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
@@ -128,7 +128,7 @@ export async function openRacing(parts: RacingParts): Promise<Racing> {
       clock: parts.clock,
       watchLateness: watchEventLoop,
     });
-    // Its ending would be a long piece of work if it were one.
+    // Otherwise the end of the race would be one long block of work.
     await nextPoll();
     if (raced.memory === 'full') fileOutcome(parts.cache, raced);
     await nextPoll();

@@ -1,5 +1,6 @@
-// Whether the helper may trust what lies at a path. What it reads decides which addresses it may reach, what it writes is
-// browsing history, and both may be named by a link: so the real path is judged, and each directory that leads to it.
+// Whether the helper may trust the file at a path. What it reads determines which addresses it may reach, what it
+// writes is browsing history, and both may be symbolic links: so the real path is checked, with all its parent
+// directories.
 import {
   closeSync,
   constants,
@@ -28,8 +29,8 @@ export function foreignOwner(file: Pick<Stats, 'uid'>, uid: number | undefined =
 }
 
 /**
- * Why a file of that owner and mode is refused, null when it is fine: only its owner, who is the user or root, may write
- * it. `uid` undefined: the system has no such modes.
+ * Why a file of that owner and mode is refused, null when it is fine: only its owner, who is the user or root, may
+ * write it. `uid` undefined: the system has no such modes.
  */
 export function insecureFile(file: FileOwner, uid: number | undefined = user()): string | null {
   if (uid === undefined) return null;
@@ -50,9 +51,9 @@ function insecureDirectory(path: string, { uid: owner, mode }: FileOwner, isOwn:
 }
 
 /**
- * Judges a directory, or the nearest above it while it is missing, for it will be made for the user alone. In the user's
- * home all above it are judged as well, as sshd does (sshd_config, StrictModes): elsewhere, in containers above all, who
- * may write above the directory is the system's business.
+ * Checks a directory, or its nearest existing parent, because the rest will be created for the user alone. Below the
+ * user's home all parents are checked, like sshd does (sshd_config, StrictModes); elsewhere, above all in containers,
+ * write access to parent directories is left to the system.
  */
 function insecureWay(directory: string): string | null {
   const home = userHome();
@@ -68,8 +69,8 @@ function insecureWay(directory: string): string | null {
 }
 
 /**
- * Why nobody but the user and root is not kept from putting something else at a path, in words; null: they are kept from
- * it. A link is judged by its own directory and by the one it leads to.
+ * Why somebody other than the user and root can replace the file at a path, in words; null: nobody can. A link is
+ * checked at its own directory and at that of its target.
  */
 export function insecurePath(path: string): string | null {
   if (user() === undefined) return null;
@@ -81,7 +82,7 @@ export function insecurePath(path: string): string | null {
     return insecureWay(dirname(realpathSync.native(path)));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    // Where a file is in the way of a directory, whoever makes that says so.
+    // If a file is in place of a directory, creating the directory reports that.
     if (code === 'ENOTDIR') return null;
     return code === 'ENOENT' ? 'it is a link that leads nowhere' : message;
   }
@@ -95,22 +96,22 @@ function realDirectory(directory: string): string {
   }
 }
 
-/** What stands at a path is no file to read from or append to: opening a pipe would wait for ever. */
+/** The path is not a file to read from or append to: opening a pipe would block forever. */
 export class NotRegularFile extends Error {
   override readonly name = 'NotRegularFile';
 }
 
-/** Why a path can be no file of ours, in words; null: it is a regular file, or there is nothing yet. */
+/** Why the path cannot be a file of ours, in words; null: it is a regular file, or does not exist. */
 export function irregularReason(path: string): string | null {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined || stat.isFile() ? null : 'it is not a regular file';
 }
 
-/** Opens a regular file and nothing else, and never waits for it. Throws `NotRegularFile`, or the system's error. */
+/** Opens a regular file only, and never blocks. Throws `NotRegularFile`, or the system's error. */
 export function openRegular(path: string, flags: number, mode?: number): number {
   const reason = irregularReason(path);
   if (reason !== null) throw new NotRegularFile(`${path}: ${reason}`);
-  // Something else may have come in between; that nobody waits for either.
+  // The file may have been replaced in between; opening must not block on that either.
   const fd = openSync(path, flags | (constants.O_NONBLOCK ?? 0), mode);
   if (fstatSync(fd).isFile()) return fd;
   closeSync(fd);

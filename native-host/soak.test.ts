@@ -1,6 +1,6 @@
-// One helper under forecasts, races and observations for as long as wanted: memory, handles, sockets and rows stay where
-// they were after it had warmed up. `PHOTOFINISH_SOAK=1` runs all of a million forecasts, 50,000 races and 100,000
-// observations; without it a hundredth of them.
+// One helper under forecasts, races and observations for a long time: memory, handles, sockets and rows stay at their
+// level after the warm-up. `PHOTOFINISH_SOAK=1` runs all of a million forecasts, 50,000 races and 100,000 observations;
+// the default is a hundredth of them.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -21,15 +21,15 @@ const RACES = 50_000 * SHARE;
 const OBSERVATIONS = 100_000 * SHARE;
 const ORIGINS_AT_ONCE = 100;
 const OBSERVED_AT_ONCE = 100;
-/** Visited again and again, as people do; so many origins have rows. */
+/** Visited repeatedly, as people do; this many origins have rows. */
 const SITES = 20;
 const ORIGINS = 50;
-/** A short run ends before V8 has settled; a long one shows what a leak adds up to. */
+/** A short run ends before V8 has settled; in a long one a leak accumulates. */
 const GROWTH_AT_MOST = SHARE >= 0.1 ? 1.1 : 2;
 
 /**
- * Loaded before the helper's own code: a minute of its monotonic clock passes at each SIGUSR2, because it races thirty
- * times a minute at most.
+ * Loaded before the helper's own code: each SIGUSR2 advances its monotonic clock by a minute, because it races at most
+ * thirty times a minute.
  */
 const MINUTES_PASS = `
   import { writeSync } from 'node:fs';
@@ -49,7 +49,7 @@ function sampleOf(pid: number): Sample {
     try {
       return [readlinkSync(`/proc/${pid}/fd/${fd}`)];
     } catch {
-      // It was closed in between.
+      // It was closed in the meantime.
       return [];
     }
   });
@@ -63,7 +63,7 @@ function sampleOf(pid: number): Sample {
 const siteOf = (n: number): string => `site${n % SITES}.test`;
 const originOf = (n: number): string => `https://h${n % ORIGINS}.${siteOf(n)}`;
 
-/** Asks one helper, each answer waited for; ids are never used twice. */
+/** Load on one helper, waiting for each answer; ids are never reused. */
 class Load {
   readonly #helper: Helper;
   readonly #origin: string;
@@ -94,7 +94,7 @@ class Load {
     await this.#helper.next('observed', this.#id);
   }
 
-  /** So many races, as many at once as the budget allows, and a minute after each thirty. */
+  /** This many races, as many concurrently as the budget allows, advancing a minute after every thirty. */
   async race(count: number): Promise<void> {
     for (let begun = 0; begun < count; begun += RACES_AT_ONCE) {
       if (begun % (RACES_PER_MINUTE - (RACES_PER_MINUTE % RACES_AT_ONCE)) === 0) await this.#minute();

@@ -1,4 +1,4 @@
-// One list of roots and one judge for both transports: what they hold, and what is said about CA files that cannot be used.
+// One list of roots and one verifier for both transports: their contents, and the messages about unusable CA files.
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ async function file(name: string, text: string): Promise<string> {
 
 const [first = '', second = ''] = getCACertificates('bundled');
 
-test('bundled roots are known; those of CA files come on top, all of a file', async () => {
+test('bundled roots are known; those of CA files are added, all of a file', async () => {
   const path = await file('two.pem', `comment\n${first}\n${second}\n`);
   const trust = await readTrust([path]);
   assert.ok(trust.ok);
@@ -31,7 +31,7 @@ test('bundled roots are known; those of CA files come on top, all of a file', as
   assert.equal(extra.at(-1)?.match(/BEGIN CERTIFICATE/g)?.length, 2);
 });
 
-test('the store is made once, and refuses what is no chain', async () => {
+test('the store is created once, and refuses what is not a chain', async () => {
   const trust = await readTrust([]);
   assert.ok(trust.ok);
   const store = trust.value.store();
@@ -40,7 +40,7 @@ test('the store is made once, and refuses what is no chain', async () => {
     assert.equal(store.judge('a.test', chain).outcome, 'refused');
 });
 
-test('a file that is missing, empty or broken is refused by name', async () => {
+test('a missing, empty or broken file is refused by name', async () => {
   const missing = join(dir, 'missing.pem');
   const empty = await file('empty.pem', '');
   const broken = await file(

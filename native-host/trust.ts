@@ -1,5 +1,5 @@
-// Whom the helper trusts: one list of roots and one judge of chains for both transports, so that neither is ever what
-// makes them differ. Publicly known roots are kept apart, because browsers refuse QUIC under any other.
+// The helper's trust anchors: one list of roots and one chain verifier for both transports, so that trust never makes
+// them differ. Publicly known roots are kept separate, because browsers refuse QUIC under any other.
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { getCACertificates } from 'node:tls';
@@ -9,25 +9,25 @@ import { loadQuicAddon, type TrustStore } from './quic/addon.ts';
 interface Roots {
   /** Publicly known roots, as bundled with the runtime (Mozilla's list). */
   readonly bundled: readonly string[];
-  /** Those of the system and of the user's CA files. */
+  /** Roots of the system and of the user's CA files. */
   readonly extra: readonly string[];
 }
 
 export interface Trust {
-  /** Whether attempts offer key shares with ML-KEM. */
+  /** Whether attempts offer ML-KEM key shares. */
   readonly postQuantum: boolean;
   /** The roots, read on the first call: the system's list alone takes tens of milliseconds. */
   roots(): Roots;
   /**
-   * The roots as the QUIC addon holds them, made on the first call. It verifies the chains of its own handshakes, and
-   * judges those of TCP by the same rules. Throws when the addon cannot be loaded.
+   * The roots as a store of the QUIC addon, created on the first call. The addon verifies the chains of its own
+   * handshakes, and those of TCP by the same rules. Throws when the addon cannot be loaded.
    */
   store(): TrustStore;
 }
 
 export type TrustResult =
   | { readonly ok: true; readonly value: Trust }
-  /** `message` names the file and what is wrong with it. */
+  /** `message` names the file and its fault. */
   | { readonly ok: false; readonly message: string };
 
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -80,7 +80,9 @@ function trustOf(caPems: readonly string[], postQuantum: boolean): Trust {
   return trust;
 }
 
-/** Trust in the bundled roots, the system's, and those in `caFiles` (PEM); says which file cannot be used, and why. */
+/**
+ * Trust in the bundled roots, the system's, and those in `caFiles` (PEM); reports which file cannot be used, and why.
+ */
 export async function readTrust(caFiles: readonly string[], postQuantum = true): Promise<TrustResult> {
   const pems: string[] = [];
   for (const file of caFiles) {

@@ -1,4 +1,4 @@
-// A home directory that is none is never taken from the environment.
+// An invalid home directory is never taken from the environment.
 import assert from 'node:assert/strict';
 import { userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';

@@ -1,10 +1,10 @@
-// The user's home directory, where everything of this program that is one user's lies.
+// The user's home directory, where all per-user files of this program are.
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
 
 /**
- * The environment's home, or the account's where that one is empty or relative: such a one would put browsing history,
- * and what browsers start, wherever the program happens to be run.
+ * The environment's home, or the account's if that is empty or relative: otherwise browsing history, and programs
+ * started by browsers, would be written to the current directory.
  */
 export function userHome(): string {
   const home = homedir();

@@ -13,7 +13,7 @@ const host = (facts: Partial<HostRecord>): HostRecord => ({ ...newHost(A, 'home'
 const text = (hosts: HostRecord[], addresses: Parameters<typeof originText>[0]['addresses'] = []) =>
   originText({ hosts, uses: [], addresses }, { nowMs: NOW, names: NO_NAMES }, plain);
 
-test('an alternative is shown with who said it, when, and until when; one for every network once', () => {
+test('an alternative is shown with its source, when it was received, and when it expires; a persistent one only once', () => {
   const altSvc = 'h3="b.test:8443"; ma=3600; persist=1';
   const said = { altSvc, altSvcAtMs: NOW - 60_000, altSvcUntilMs: NOW + 3_540_000 };
   const record = { service: 'h3=":443"; ma=60', serviceAtMs: NOW - 90_000, serviceUntilMs: NOW - 30_000 };
@@ -29,7 +29,7 @@ test('an alternative is shown with who said it, when, and until when; one for ev
   ]);
 });
 
-test('an alternative that answered 421 is named for as long as it is left out', () => {
+test('an alternative that answered 421 is shown with how long it is ignored', () => {
   const wrong = { misdirected: 'a.test:8443', misdirectedUntilMs: NOW + 7_200_000 };
   assert.ok(
     text([host(wrong)]).includes('  not h3 at a.test:8443 on home: it answered 421, skipped for another 2 h'),
@@ -49,7 +49,7 @@ test('measured times are shown with their variance, loss, and the round trip of 
   assert.ok(lines.includes('  2001:db8::1 on home: 12.5 ms, 5 s ago'));
 });
 
-test('hostile names cannot write on the terminal', () => {
+test('hostile names cannot send escape sequences to the terminal', () => {
   const lines = text([host({ altSvc: 'h3%1B%5D0%3Bx="b.test:1"', altSvcAtMs: NOW, altSvcUntilMs: NOW })]);
   assert.ok(!lines.join('').includes('\u001b'));
 });

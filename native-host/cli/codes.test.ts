@@ -1,4 +1,4 @@
-// The codes at the terminal: each has its row, and a code that does not exist is refused.
+// The codes at the terminal: each has its row, and an unknown code is refused.
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -23,7 +23,7 @@ async function said(...args: readonly string[]): Promise<string> {
 }
 
 for (const code of [...VERDICT_CODES, ...ATTEMPT_ERROR_CODES])
-  test(`${code}: what is typed to have it explained explains it alone, in 80 columns`, async () => {
+  test(`${code}: the command printed beside it explains only this code, in 80 columns`, async () => {
     const [, , ...args] = codeHint(code).split(' ');
     const text = await said(...args);
     assert.ok(text.startsWith(`${code}  `), text);

@@ -1,4 +1,4 @@
-// The completion scripts in the shells they are for, as far as those are installed: bash is wherever the tests run.
+// The completion scripts in their shells, if installed: bash is available wherever the tests run.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,10 +10,10 @@ import { BROWSER_NAMES } from '../install/browser-names.ts';
 import { CACHE_ACTIONS, COMMANDS, SHELLS, type Shell, TABLE } from './command-table.ts';
 import { completionScript } from './completion.ts';
 
-/** What the words so far can go on with; the last one is being typed. */
+/** Possible completions of the words so far; the last one is incomplete. */
 type Complete = (...words: readonly string[]) => readonly string[];
 
-/** Why the shell's test is skipped; false: it is there. */
+/** Why the shell's test is skipped; false: the shell is available. */
 function absent(shell: Shell): string | false {
   return spawnSync(shell, ['-c', 'true']).status === 0 ? false : `${shell} is not installed`;
 }
@@ -76,7 +76,7 @@ for (const [shell, completer] of Object.entries(COMPLETIONS) as [Shell, (file: s
     assert.deepEqual([...complete('completion', '')].toSorted(), SHELLS.toSorted());
   });
 
-test('zsh: the script is read without complaint and registers itself', { skip: absent('zsh') }, (t) => {
+test('zsh: the script loads without errors and registers itself', { skip: absent('zsh') }, (t) => {
   const file = scriptFile(t, 'zsh');
   const registered = linesOf('zsh', [
     '-f',

@@ -102,7 +102,7 @@ function explanation(over: Partial<Explanation> = {}): Explanation {
   };
 }
 
-test('the verdict comes first, then its evidence, in 80 columns and without escapes where nothing is painted', () => {
+test('the verdict comes first, then its evidence, in 80 columns and without escapes if colour is disabled', () => {
   const text = explanationText(explanation());
   const lines = text.split('\n');
   assert.equal(lines[0], ORIGIN);
@@ -115,7 +115,7 @@ test('the verdict comes first, then its evidence, in 80 columns and without esca
   assert.equal(text.includes('\u001b'), false);
 });
 
-test('a second QUIC attempt at the same place is said to be the fresh one', () => {
+test('a second QUIC attempt at the same endpoint is described as such', () => {
   const stalled = attempt({ outcome: 'cancelled' });
   const fresh = attempt({ fresh: true, startedMs: 60, establishedMs: 104, outcome: 'adopted' });
   const text = explanationText(explanation({ race: race([stalled, fresh]) }));
@@ -123,7 +123,7 @@ test('a second QUIC attempt at the same place is said to be the fresh one', () =
   assert.doesNotMatch(explanationText(explanation()), /tried afresh/);
 });
 
-test('what is too wide for a table is told in sentences of 80 columns', () => {
+test('what is too wide for a table is described in sentences of 80 columns', () => {
   const address = '2001:db8:1111:2222:3333:4444:5555:6666';
   const error = { code: 'handshake-timeout', message: 'no end' } as const;
   const wide = attempt({ address, port: 44_300, outcome: 'failed', error });
@@ -141,7 +141,7 @@ test('what is too wide for a table is told in sentences of 80 columns', () => {
   );
 });
 
-test('DNS: addresses with source and life, records with all they say, and questions that led nowhere', () => {
+test('DNS: addresses with source and TTL, complete records, and questions without results', () => {
   const text = explanationText(explanation());
   assert.match(text, /192\.0\.2\.1 +a\.test +A +5 min\n/);
   assert.match(text, /2001:db8::1 +a\.test +AAAA +1 min\n/);
@@ -156,7 +156,7 @@ test('DNS: addresses with source and life, records with all they say, and questi
   assert.doesNotMatch(flat, /A a\.test: /, 'what was answered is in the table');
 });
 
-test('alternatives and attempts say who named the place, failures say what was seen', () => {
+test('alternatives and attempts show their source, failures show what was observed', () => {
   const text = explanationText(explanation()).replaceAll(/\n +/g, ' ');
   assert.match(text, /h3 at b\.test:444, valid for 1 h, on every network, from a response in these\s+races/);
   assert.match(text, /192\.0\.2\.1:444 is b\.test, from Alt-Svc\./);
@@ -174,7 +174,7 @@ test('a first visit: HTTP/3 by the HTTPS record, or why not', () => {
   assert.match(said({ v3: null }), /Not raced: the race above adopted nothing/);
 });
 
-test('memory: a back-off with its cause and its end, a success with its freshness', () => {
+test('memory: a back-off with its cause and end, a success with its freshness', () => {
   const remembered = {
     ...{ tcp: { protocol: 'h2', atMs: AT_MS - 60_000 } as const, races: 4 },
     altSvc: { value: 'h3=":443"', atMs: AT_MS - 3_600_000, untilMs: null },
@@ -216,7 +216,7 @@ test('a host that was not raced says why, and a forbidden address how to allow i
   assert.match(text, /Not compared: neither protocol works\./);
 });
 
-test('what servers and resolvers say cannot move the cursor', () => {
+test('text from servers and resolvers cannot move the cursor', () => {
   const hostile = 'x\u001b[2J\u0007\u202e';
   const text = explanationText(
     explanation({
@@ -230,7 +230,7 @@ test('what servers and resolvers say cannot move the cursor', () => {
   assert.doesNotMatch(text, /[^\P{Cc}\n]|\p{Cf}/u);
 });
 
-test('other hosts are counted in words, and only those that TCP reached speak against UDP', () => {
+test('other hosts are counted in words, and only those reached over TCP count against UDP', () => {
   const said = (reachedHosts: number, failedHosts: number): string =>
     explanationText(explanation({ evidence: { reachedHosts, failedHosts } })).replaceAll(/\n +/g, ' ');
   assert.match(said(0, 0), /No other host was tried over HTTP\/3 here in the last 24 hours\./);
@@ -238,7 +238,7 @@ test('other hosts are counted in words, and only those that TCP reached speak ag
   assert.match(said(2, 1), /reached 2 other hosts here, and failed for 1 that TCP reached\./);
 });
 
-test('that this machine was too busy is said once, and not where the verdict says so', () => {
+test('that this machine was too busy is reported once, and not where the verdict says so', () => {
   const [trial] = race([h2]).trials;
   assert.ok(trial);
   const disturbed = race([h2], { trials: [{ ...trial, disturbed: 'times' }] });

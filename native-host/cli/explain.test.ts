@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseExplainCommand } from './explain.ts';
 import { Complaint } from './usage.ts';
 
-test('one origin, fifteen pairs at most unless said, and the options of race that it shares', () => {
+test('one origin, fifteen pairs at most by default, and the options shared with race', () => {
   const plain = parseExplainCommand(['example.org']);
   assert.equal(plain.origin.origin, 'https://example.org');
   assert.deepEqual([plain.pairs, plain.json, plain.allowPrivate, plain.network], [15, false, false, null]);

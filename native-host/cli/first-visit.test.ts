@@ -1,4 +1,4 @@
-// Why HTTP/3 was not what a first visit used, by what its attempts did.
+// Why a first visit did not use HTTP/3, according to its attempts.
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ function why(...h3: Partial<typeof h2>[]): string {
   return firstVisitWords({ v3: originRace([trial([...attempts, h2], 'h2')], { mode: 'v3' }), names });
 }
 
-test('each reason for which HTTP/2 comes first has words of its own', () => {
+test('each reason for which HTTP/2 is first has its own explanation', () => {
   assert.match(
     why(),
     /^A Happy Eyeballs v3 client uses HTTP\/2 on its first visit: an HTTPS record advertises HTTP\/3, but/,

@@ -1,5 +1,5 @@
-// Lines come out as they went in, however the text is cut into pieces, and one without an end is not waited for; read ahead
-// they come all, in order, no more than may wait, and with what reading ended in.
+// Lines are returned unchanged, however the text is split, and an endless one is not waited for; read ahead they are
+// all returned in order, within the limit, followed by the error that ended reading.
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
@@ -13,7 +13,7 @@ async function* each(pieces: readonly string[]): AsyncGenerator<string> {
   yield* pieces;
 }
 
-test('the lines are those of the whole text; of those that are too long only that is told', async () => {
+test('the lines are those of the whole text; overlong ones are only reported as such', async () => {
   const pieces = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '\n', '\r', ' '), maxLength: 12 }));
   await fc.assert(
     fc.asyncProperty(pieces, async (cut) => {
@@ -30,7 +30,7 @@ test('the lines are those of the whole text; of those that are too long only tha
   );
 });
 
-test('a line that never ends is given once, while it is still arriving, and no more of it is held', async () => {
+test('an endless line is returned once, while it is still arriving, and no more of it is kept', async () => {
   let arrived = 0;
   async function* endless(): AsyncGenerator<string> {
     for (;;) {
@@ -52,14 +52,14 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await setImmediate();
 }
 
-test('every line comes once and in order, however few may wait', async () => {
+test('every line is returned once and in order, however small the limit', async () => {
   const text = Array.from({ length: 50 }, (_, n) => `${n}`);
   for (const most of [1, 2, 7, 100]) {
     assert.deepEqual(await Readable.from(readAhead(each(text), most, ALL).lines).toArray(), text);
   }
 });
 
-test('all that are to come are counted while the first is still in hand, and whether these are all', async () => {
+test('all lines are counted before the first is done, and also whether these are all', async () => {
   const ahead = readAhead(each(['a', '', 'b', '# c']), 10, (line) => /^\w/.test(line));
   const lines = ahead.lines[Symbol.asyncIterator]();
   assert.equal((await lines.next()).value, 'a');
@@ -67,7 +67,7 @@ test('all that are to come are counted while the first is still in hand, and whe
   assert.deepEqual([ahead.counted(), ahead.ended()], [2, true]);
 });
 
-test('an input without end is read no further than the bound', async () => {
+test('an endless input is read no further than the limit', async () => {
   let read = 0;
   const source = (async function* () {
     for (;;) yield `${read++}`;
@@ -80,7 +80,7 @@ test('an input without end is read no further than the bound', async () => {
   assert.equal(ahead.ended(), false);
 });
 
-test('what reading ended in is told after the lines before it', async () => {
+test('the error that ended reading is reported after the lines before it', async () => {
   const source = (async function* () {
     yield 'a';
     throw new Error('gone');

@@ -8,13 +8,13 @@ const NAMES = new Map([
   ['net-3', 'Cafe'],
 ]);
 
-test('a network goes by its name, by its key where the name is not its own', () => {
+test('a network is shown by its name, or by its key if the name is ambiguous', () => {
   assert.equal(networkLabel('net-1', NAMES), 'Home');
   assert.equal(networkLabel('net-2', NAMES), 'Cafe (net-2)');
   assert.equal(networkLabel('net-9', NAMES), 'net-9');
 });
 
-test('a name stands for its network where it is the only one', () => {
+test('a name refers to its network if it is unique', () => {
   assert.equal(networkMeant('Home', NAMES), 'net-1');
   assert.equal(networkMeant('Cafe', NAMES), 'Cafe');
   assert.equal(networkMeant('net-2', NAMES), 'net-2');

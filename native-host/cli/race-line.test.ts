@@ -1,4 +1,4 @@
-// What a line of `photofinish race -` may look like, and how each mistake in one is told.
+// Valid lines of `photofinish race -`, and how each mistake is reported.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -19,7 +19,7 @@ test('a line is an origin, or an object that may name its mode', () => {
   assert.equal(read(`  #${'a'.repeat(2000)}`), null);
 });
 
-test('a URL with a path is cut to its origin, and what was cut off is told', () => {
+test('a URL with a path is cut to its origin, and what was cut off is reported', () => {
   const read = (line: string): unknown => {
     const result = readRaceLine(line, 'race');
     return result?.ok ? [result.value.origin.origin, result.leftOut] : result?.message;

@@ -1,4 +1,4 @@
-// What the command line of `race` accepts, what it makes of it, and the one line it answers every mistake with.
+// The command line of `race`: accepted options, their values, and the one-line answer to every mistake.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PACED_BY_PATH } from '../race/pacing.ts';
@@ -59,7 +59,7 @@ for (const [line, code, words] of REFUSED)
     );
   });
 
-test('what is not said has its default', () => {
+test('absent options have their defaults', () => {
   const { origins, ...command } = parseRaceCommand(['a.test']);
   assert.deepEqual(
     origins.map(({ origin, host, port }) => [origin, host, port]),
@@ -86,13 +86,13 @@ test('what is not said has its default', () => {
   });
 });
 
-test('several trials are cold unless memory is asked for', () => {
+test('several trials are cold unless memory is given', () => {
   assert.equal(parseRaceCommand(['a.test', '--trials', '2']).memory, 'none');
   assert.equal(parseRaceCommand(['a.test', '--trials', '2', '--memory', 'full']).memory, 'full');
   assert.equal(parseRaceCommand(['a.test', '--memory', 'none']).memory, 'none');
 });
 
-test('delays and the fresh QUIC attempt are taken as they are asked for', () => {
+test('delays and the hedged QUIC attempt are used as given', () => {
   const asked = 'a.test --start-delay 0 --attempt-delay 10 --fresh-quic --memory hints'.split(' ');
   const { pacing, memory } = parseRaceCommand(asked);
   const delays = { tcpAttemptDelayMs: 0, attemptDelayMs: 10, hedge: true, initialRttMs: null };
@@ -112,13 +112,13 @@ test('compare has as many pairs as it may need to decide', () => {
   assert.equal(trialsIn('compare', parseRaceCommand(['-', '--trials', '5']).trialsAsked), 5);
 });
 
-test('a hyphen alone reads requests from standard input, at a pace of its own unless one is asked for', () => {
+test('a single hyphen reads requests from standard input, with an adaptive pace unless one is given', () => {
   const { origins, fromInput, concurrencyAsked, mode } = parseRaceCommand(['-', '--mode', 'h3']);
   assert.deepEqual([origins, fromInput, concurrencyAsked, mode], [[], true, null, 'h3']);
   assert.equal(parseRaceCommand(['-', '--concurrency', '4096']).concurrencyAsked, 4096);
 });
 
-test('an origin given twice in two spellings is raced once', () => {
+test('an origin given twice in different forms is raced once', () => {
   const { origins } = parseRaceCommand(['a.test', 'https://A.test:443/', 'b.test']);
   assert.deepEqual(
     origins.map(({ origin }) => origin),
@@ -126,7 +126,7 @@ test('an origin given twice in two spellings is raced once', () => {
   );
 });
 
-test('pins are kept as the resolver looks them up, IPv6 in brackets or not', () => {
+test('pins are stored as the resolver looks them up, IPv6 with or without brackets', () => {
   const { pins } = parseRaceCommand(
     'a.test --resolve A.test:8443:127.0.0.1 --resolve b.test:443:[::1] --resolve c.test:443:::1 --resolve [::2]:443:::1'.split(
       ' ',

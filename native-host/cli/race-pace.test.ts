@@ -1,4 +1,4 @@
-// The number of races at a time, on a clock and beside an event loop that the test makes up.
+// The number of concurrent races, with a simulated clock and event loop.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adaptivePace, fixedPace, LEAST_AT_A_TIME, type Pace } from './race-pace.ts';
@@ -6,7 +6,7 @@ import { adaptivePace, fixedPace, LEAST_AT_A_TIME, type Pace } from './race-pace
 function scene(takenAt: (limit: number) => number) {
   let nowMs = 0;
   const pace: Pace = adaptivePace({ nowMs: () => nowMs, taken: () => takenAt(pace.limit()) });
-  /** All that may be under way end, after so long; gives the limits after each such round. */
+  /** All races that may run end after this long; returns the limits after each such round. */
   const rounds = (count: number, tookMs = 300): number[] =>
     Array.from({ length: count }, () => {
       nowMs += tookMs;
@@ -16,23 +16,23 @@ function scene(takenAt: (limit: number) => number) {
   return { pace, rounds };
 }
 
-test('a number that was asked for stays', () => {
+test('a number given explicitly is fixed', () => {
   const pace = fixedPace(7);
   for (let i = 0; i < 100; i += 1) pace.over();
   assert.equal(pace.limit(), 7);
 });
 
-test('with time to spare the number doubles, up to what open files allow', () => {
+test('with spare time the number doubles, up to the limit on open files', () => {
   const { pace, rounds } = scene(() => 0.1);
   assert.equal(pace.limit(), LEAST_AT_A_TIME);
   assert.deepEqual(rounds(8), [8, 16, 32, 64, 128, 256, 256, 256]);
 });
 
-test('a machine that is busy from the start stays at the least', () => {
+test('a machine that is busy from the start stays at the minimum', () => {
   assert.deepEqual(scene(() => 0.95).rounds(4), [4, 4, 4, 4]);
 });
 
-test('it settles where the event loop is taken for half to three quarters of its time', () => {
+test('it settles where the event loop is busy for half to three quarters of the time', () => {
   const { rounds } = scene((limit) => Math.min(1, limit / 64));
   const settled = rounds(40).slice(10);
   assert.ok(
@@ -41,7 +41,7 @@ test('it settles where the event loop is taken for half to three quarters of its
   );
 });
 
-test('it gives way to what else this machine has to do', () => {
+test('it yields to other load on this machine', () => {
   let others = 0;
   const { rounds } = scene((limit) => Math.min(1, limit / 400 + others));
   assert.equal(rounds(6).at(-1), 128 + 128);
@@ -49,7 +49,7 @@ test('it gives way to what else this machine has to do', () => {
   assert.ok((rounds(12).at(-1) ?? 0) <= 20);
 });
 
-test('a spell is not judged before all that were under way may have ended, nor a short one', () => {
+test('load is only evaluated when all running races may have ended, and not over short intervals', () => {
   const { pace, rounds } = scene(() => 0);
   pace.over();
   assert.equal(pace.limit(), LEAST_AT_A_TIME);

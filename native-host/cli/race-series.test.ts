@@ -1,4 +1,4 @@
-// How trials are shared out between runs that go side by side, and that joining the runs loses none of them.
+// How trials are split into parallel runs, and that merging the runs loses none of them.
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
@@ -38,7 +38,7 @@ function race(trials: readonly Trial[], more: Partial<OriginRace> = {}): OriginR
   };
 }
 
-test('cold trials are shared out evenly and completely', () => {
+test('cold trials are split evenly and completely', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 1000 }),
@@ -56,13 +56,13 @@ test('cold trials are shared out evenly and completely', () => {
   );
 });
 
-test('trials that learn from each other, and pairs, stay one after the other', () => {
+test('trials that learn from each other, and pairs, stay sequential', () => {
   const series = { mode: 'race', memory: 'full', trials: 8, concurrency: 4 } as const;
   assert.deepEqual(splitTrials(series), [8]);
   assert.deepEqual(splitTrials({ ...series, mode: 'compare', memory: 'none' }), [8]);
 });
 
-test('no more tasks run at once than allowed, results keep their order', async () => {
+test('no more tasks run concurrently than allowed, results keep their order', async () => {
   let running = 0;
   let most = 0;
   const results = await inParallel([5, 4, 3, 2, 1], 2, async (task) => {
@@ -76,7 +76,7 @@ test('no more tasks run at once than allowed, results keep their order', async (
   assert.equal(most, 2);
 });
 
-test('joined runs count every trial and keep what any of them found out', () => {
+test('merged runs count every trial and keep what any of them found out', () => {
   const joined = joinRuns([
     race([trial(1), trial(3)], { atMs: 2000 }),
     race([trial(2), trial(null)], { discovered: { altSvc: 'h3=":443"', knownRoot: true } }),
@@ -90,14 +90,14 @@ test('joined runs count every trial and keep what any of them found out', () => 
   assert.deepEqual(joined.discovered, { altSvc: 'h3=":443"', knownRoot: true });
 });
 
-test('a race counts as won only when every trial adopted something', () => {
+test('a race counts as successful only when every trial adopted a protocol', () => {
   assert.equal(allAdopted([race([trial(1)]), race([trial(2)])]), true);
   assert.equal(allAdopted([race([trial(1)]), race([trial(null)])]), false);
   assert.equal(allAdopted([race([])]), false);
   assert.equal(allAdopted([race([trial(1)], { error: { code: 'cancelled', message: '' } })]), false);
 });
 
-test('what runs learnt beside their trials is kept, the last word of each', () => {
+test('what runs learnt beside their trials is kept, the last result of each', () => {
   const names = (host: string) => ({
     addresses: [{ host, address: '192.0.2.1', source: 'a', ttlSeconds: 60 } as const],
     services: [],

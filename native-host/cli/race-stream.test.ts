@@ -1,4 +1,4 @@
-// The open loop of `photofinish race -`: who waits for whom, and what a bad line or a failing race does to the others.
+// The open loop of `photofinish race -`: which lines wait, and how a bad line or a failing race affects the others.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -10,7 +10,7 @@ async function* linesOf(...lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;
 }
 
-/** Races that end when they are told to; every event of the stream in order. */
+/** Races ended by the test; every event of the stream in order. */
 function scene(options: Partial<RaceStream> & Pick<RaceStream, 'lines'>) {
   const events: string[] = [];
   const pending = new Map<string, PromiseWithResolvers<OriginRace>>();
@@ -38,7 +38,7 @@ function scene(options: Partial<RaceStream> & Pick<RaceStream, 'lines'>) {
   return { events, over, end, fail, stop };
 }
 
-test('lines are raced as they arrive, and told as they end', async () => {
+test('lines are raced as they arrive, and reported as they end', async () => {
   const { events, over, end } = scene({ lines: linesOf('a.test', '{"origin":"b.test","mode":"h2"}') });
   await setImmediate();
   await end('b.test');
@@ -47,7 +47,7 @@ test('lines are raced as they arrive, and told as they end', async () => {
   assert.deepEqual(events, ['start a.test race', 'start b.test h2', 'end b.test', 'end a.test']);
 });
 
-test('a bad line is told by its number and costs nobody else', async () => {
+test('a bad line is reported with its number and does not affect others', async () => {
   const { events, over, end } = scene({ lines: linesOf('', 'http://a.test', '{}', 'b.test') });
   await setImmediate();
   await end('b.test');
@@ -57,7 +57,7 @@ test('a bad line is told by its number and costs nobody else', async () => {
   assert.deepEqual(events.slice(2), ['start b.test race', 'end b.test']);
 });
 
-test('beyond the bound lines wait, which is told once', async () => {
+test('beyond the limit lines wait, which is reported once', async () => {
   const { events, over, end } = scene({
     lines: linesOf('a.test', 'b.test', 'c.test', 'd.test'),
     pace: fixedPace(2),
@@ -72,7 +72,7 @@ test('beyond the bound lines wait, which is told once', async () => {
   assert.equal(events.filter((event) => event.startsWith('races-wait')).length, 1);
 });
 
-test('a pace that rises lets those in that wait, and nobody is told of what should be so', async () => {
+test('a rising pace starts waiting lines, and adaptive waiting is not reported', async () => {
   let limit = 1;
   const pace = {
     limit: () => limit,
@@ -91,7 +91,7 @@ test('a pace that rises lets those in that wait, and nobody is told of what shou
   assert.ok(!events.some((event) => event.startsWith('races-wait')));
 });
 
-test('what is left out of a line is told by its number', async () => {
+test('what is left out of a line is reported with its number', async () => {
   const { events, over, end } = scene({ lines: linesOf('# mine', 'a.test/x') });
   await setImmediate();
   await end('a.test');
@@ -103,7 +103,7 @@ test('what is left out of a line is told by its number', async () => {
   ]);
 });
 
-test('a race that cannot be run ends the stream after those under way', async () => {
+test('a race that cannot be run ends the stream after those in progress', async () => {
   const { events, over, end, fail } = scene({
     lines: linesOf('a.test', 'b.test', 'c.test'),
     pace: fixedPace(2),
@@ -118,7 +118,7 @@ test('a race that cannot be run ends the stream after those under way', async ()
   assert.ok(!events.includes('start c.test race'));
 });
 
-test('after an abort no line is begun', async () => {
+test('after an abort no line is started', async () => {
   const { events, over, end, stop } = scene({ lines: linesOf('a.test', 'b.test'), pace: fixedPace(1) });
   await setImmediate();
   stop.abort();

@@ -91,7 +91,7 @@ test('compare has a time for each protocol, never one for both', () => {
   assert.match(row, / 8 +0 +20\.0 ms +40\.0 ms +20\.0 ms faster$/);
 });
 
-test('pairs that decide nothing have no flag, no margin and nothing bold', () => {
+test('undecided pairs have no flag, no margin and nothing bold', () => {
   const h3 = (establishedMs: number) => trial([{ ...H3, establishedMs }]);
   const h2 = (establishedMs: number) => trial([{ ...H2, establishedMs }]);
   const undecided = race('compare', [h3(20), h2(21), h2(19), h3(22), h3(20), h2(24)]);
@@ -110,7 +110,7 @@ test('pairs that decide nothing have no flag, no margin and nothing bold', () =>
   assert.doesNotMatch(text, /\*[Nn]o clear/);
 });
 
-test('a failed lane says why in words', () => {
+test('a failed lane gives the reason in words', () => {
   const failed: Attempt = {
     ...H3,
     transportMs: null,
@@ -134,7 +134,7 @@ for (const code of ATTEMPT_ERROR_CODES)
     assert.match(drawn.join(), /· waiting.+╳ cut off/s, 'the legend is whole');
   });
 
-test('a mode that tries only a part names the command that tries all, where it leaves the cause open', () => {
+test('a mode that tries only a part names the command that tries everything, if the cause remains open', () => {
   const open = (mode: Mode): OriginRace => ({
     ...race(mode, [trial([H2])]),
     verdict: verdictSaying('unknown', 'Not enough was seen.'),
@@ -155,7 +155,7 @@ test('an origin that was not raced says why, and how to allow it', () => {
   assert.match(text, /Not raced \(blocked\): 127\.0\.0\.1 is loopback\. Allow it with --allow-private\./);
 });
 
-test('control characters of a server reach no terminal', () => {
+test('control characters from a server do not reach the terminal', () => {
   const text = textOf('race', [race('race', [trial([H3, H2])], 'x\u001b[2Jy\u202ez\u0007')]);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
   assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u202e]/);
@@ -178,7 +178,7 @@ test('columns line up and no line ends in blanks', () => {
   assert.deepEqual(lines, ['A        LONG', 'longer      1', 'x       12345  end']);
 });
 
-test('what the host cache knew and whether it was right are told apart, where there is more than one trial', () => {
+test('host cache hits and their accuracy are separate, if there is more than one trial', () => {
   const one = race('race', [trial([H3])]);
   const withCache = (lookups: number, hits: number, scored: number, right: number): OriginRace => ({
     ...race('race', [trial([H3]), trial([H3])]),

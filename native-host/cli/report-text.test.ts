@@ -1,4 +1,4 @@
-// Reports in a terminal: what strangers wrote is text there, and every line of prose fits it.
+// Reports in a terminal: foreign text is printed as text, and every line of prose fits.
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ function hostile(): Report {
   return { ...base, sites: base.sites.map((site) => ({ ...site, site: HOSTILE })) };
 }
 
-test('what would command a terminal or turn its lines stands there as text, in every document', () => {
+test('escape sequences and line breaks are printed as text, in every document', () => {
   for (const document of [
     reportListing(hostile()),
     diffListing(compareReports(report(), hostile())),
@@ -31,7 +31,7 @@ test('what would command a terminal or turn its lines stands there as text, in e
   }
 });
 
-test('a comparison tells each origin with both sides, and what makes it unfair in colour', () => {
+test('a comparison shows each origin with both sides, and what makes it unfair in colour', () => {
   const verdict = verdictSaying('h3-not-offered', 'Does not offer HTTP/3. '.repeat(8).trim());
   const after = report([reportOrigin({ verdict, races: [] })], { network: 'work' });
   const marked = (colour: string, text: string) => (colour === 'yellow' ? `!${text}` : text);

@@ -4,7 +4,7 @@ import { MODES } from '@photofinish/shared/race/outcome';
 import { COMMANDS } from './command-table.ts';
 import { nearest } from './suggest.ts';
 
-test('slips of the fingers find the word that was meant', () => {
+test('typing errors find the word that was meant', () => {
   for (const [typed, meant] of [
     ['rcae', 'race'],
     ['raec', 'race'],
@@ -20,7 +20,7 @@ test('slips of the fingers find the word that was meant', () => {
   assert.equal(nearest('altsvc', MODES), 'alt-svc');
 });
 
-test('another word is not guessed at', () => {
+test('a different word is not guessed', () => {
   for (const typed of ['', 'x', 'sprint', 'frobnicate', 'example.org'])
     assert.equal(nearest(typed, COMMANDS), null, typed);
   // As near to h2 as to h3: the first wins, never a longer word.

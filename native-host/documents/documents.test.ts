@@ -1,4 +1,4 @@
-// docs/ says what the code says: generated parts are current, and hand-written lists name everything there is.
+// docs/ matches the code: generated parts are up to date, and hand-written lists are complete.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ function page(name: string): string {
   return readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 }
 
-/** What stands as code in the first cell of the tables of a section, or in its headings. */
+/** Code spans in the first cells of a section's tables, or in its headings. */
 function namedIn(markdown: string, heading: string): Set<string> {
   const section = markdown.split(/^(?=## )/m).find((part) => part.startsWith(`## ${heading}\n`));
   assert.ok(section, `there is no section "${heading}"`);
@@ -23,7 +23,7 @@ function namedIn(markdown: string, heading: string): Set<string> {
 }
 
 for (const name of PAGES_WITH_PARTS)
-  test(`the generated parts of docs/${name} are current; "npm run docs" writes them`, () => {
+  test(`the generated parts of docs/${name} are up to date; "npm run docs" writes them`, () => {
     assert.equal(page(name), withParts(page(name)));
   });
 
@@ -33,11 +33,11 @@ test('docs/verdicts.md has a row, with an anchor of its name, for every verdict 
     assert.match(verdicts, new RegExp(`^\\| <a id="${code}"></a>\`${code}\``, 'm'));
 });
 
-test('docs/settings.md names every setting of the helper, and none that does not exist', () => {
+test('docs/settings.md names every setting of the helper, and no other', () => {
   assert.deepEqual([...namedIn(page('settings.md'), 'The helper')].sort(), [...SETTING_NAMES].sort());
 });
 
-test('docs/protocol.md names every message there is, and none that does not exist', () => {
+test('docs/protocol.md names every message, and no other', () => {
   const protocol = page('protocol.md');
   const typesOf = (schema: typeof requestSchema | typeof replySchema) =>
     schema.options.map(({ entries }) => entries.type.literal).sort();
@@ -49,7 +49,7 @@ test('docs/protocol.md names every message there is, and none that does not exis
 test('docs/protocol.md names every field of every message', () => {
   const protocol = page('protocol.md');
   for (const { entries } of [...requestSchema.options, ...replySchema.options]) {
-    // A race is the element of another document, which has a page of its own to be described on.
+    // A race is the element of another document, which has its own page.
     const type = entries.type.literal;
     if (type === 'race' && 'trials' in entries) continue;
     for (const field of Object.keys(entries))
@@ -57,7 +57,7 @@ test('docs/protocol.md names every field of every message', () => {
   }
 });
 
-test('docs/cli.md tells of every command, mode, memory, and complaint', () => {
+test('docs/cli.md names every command, mode, memory, and complaint', () => {
   const cli = page('cli.md');
   for (const name of COMMANDS) assert.ok(cli.includes(`### photofinish ${name}\n`), name);
   assert.deepEqual([...namedIn(cli, 'Modes')].sort(), [...MODES].sort());
@@ -69,7 +69,7 @@ test('docs/cli.md tells of every command, mode, memory, and complaint', () => {
   assert.deepEqual([...namedIn(cli, 'Errors')].sort(), complaints.sort());
 });
 
-test('docs/privacy.md tells of the one datagram that the helper sends without a race', () => {
+test('docs/privacy.md mentions the one datagram that the helper sends without a race', () => {
   const [, sends = ''] = page('privacy.md').split('## What the helper sends to the network\n');
   assert.match(sends, new RegExp(`gateway one empty UDP datagram \\(port ${DISCARD_PORT}, discard\\)`));
 });

@@ -1,5 +1,5 @@
-// The parts of docs/ that repeat what code already says, rendered from the code that owns it: verdicts and failure
-// codes, the command line's help, the port's limits and errors. `npm run docs` writes them, a test compares.
+// The generated parts of docs/, rendered from the code: verdicts and failure codes, the command line's help, the port's
+// limits and errors. `npm run docs` writes them, a test compares.
 import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import '@photofinish/shared/language/english';
 import {
@@ -17,7 +17,7 @@ import { COMMANDS } from '../cli/command-table.ts';
 import { helpText } from '../cli/help.ts';
 import { MAX_ATTEMPTS_PER_MINUTE, RACE_LIMITS } from '../race-budget.ts';
 
-/** What a page's marks may name, and what then stands between them. */
+/** Names of the marks in pages, and the text between them. */
 const PARTS: Readonly<Record<string, () => string>> = {
   verdicts: () => codeTable(verdictRows(), 'What to do'),
   failures: () => codeTable(failureRows(), 'Where to look'),
@@ -31,7 +31,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
     ).join('\n'),
 };
 
-/** The pages that have such parts, relative to docs/. */
+/** The pages with generated parts, relative to docs/. */
 export const PAGES_WITH_PARTS = ['verdicts.md', 'cli.md', 'protocol.md'] as const;
 
 function codeTable(rows: readonly CodeRow[], remedyHead: string): string {
@@ -83,7 +83,7 @@ function portLimits(): string {
 
 const MARKED = /(<!-- begin generated: ([a-z ]+) -->\n)[\s\S]*?(<!-- end generated -->)/g;
 
-/** The page with everything between its marks as the code says it now. Throws for a part that does not exist. */
+/** The page with its generated parts up to date. Throws for an unknown part. */
 export function withParts(page: string): string {
   return page.replace(MARKED, (_, begin: string, name: string, end: string) => {
     const part = PARTS[name];

@@ -1,4 +1,4 @@
-// `npm run docs`: writes the generated parts of docs/ anew.
+// `npm run docs`: writes the generated parts of docs/.
 import { readFile, writeFile } from 'node:fs/promises';
 import { PAGES_WITH_PARTS, withParts } from './pages.ts';
 

@@ -1,4 +1,4 @@
-// Every broken state of an installation that a user can be in, each found by the doctor and answered with what to do.
+// Every broken state of an installation that a user can have, each found by the doctor and reported with a remedy.
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { type InstallRequest, planInstall, targetsOf } from './install-plan.ts';
 import { DISK, type Machine } from './machine.ts';
 
 const HELLO_TIMEOUT_MS = 20_000;
-/** The real disk, laid out as on Linux. */
+/** The real disk, with the paths of Linux. */
 const LINUX: Machine = { platform: 'linux', disk: DISK, registry: null };
 const MAIN = join(import.meta.dirname, '../main.ts');
 
@@ -25,7 +25,7 @@ interface Installation {
   readonly launcher: string;
 }
 
-/** An installation of the real helper, run from its sources, in a home of the test's own. */
+/** An installation of the real helper, run from its sources, in the test's own home. */
 function installed(t: TestContext, name: BrowserName = 'chromium', main: string = MAIN): Installation {
   const home = mkdtempSync(join(tmpdir(), 'pf-doctor-'));
   t.after(() => rmSync(home, { recursive: true, force: true }));
@@ -56,7 +56,7 @@ async function examine(
   return (await examineBrowser({ ...EXAMINATION, target, hello: greet(helloTimeoutMs) })).findings;
 }
 
-/** Exactly one problem, at that step, in those words, with a remedy. */
+/** Exactly one problem, at that step, matching those words, with a remedy. */
 function assertProblem(findings: readonly Finding[], check: Check, words: RegExp): void {
   const problems = findings.filter(({ state }) => state === 'problem');
   assert.deepEqual(
@@ -85,7 +85,7 @@ test('no manifest', async (t) => {
   assertProblem(await examine(state), 'manifest', /no manifest at/);
 });
 
-test('a browser that is not there is only a note', async (t) => {
+test('a browser that is not installed is only a note', async (t) => {
   const { directories } = installed(t);
   const request: InstallRequest = { browsers: [], userDataDirectory: null, extensionIds: [] };
   const target = targetsOf(request, directories, existsSync).find(({ browser }) => browser.name === 'edge');
@@ -103,7 +103,7 @@ test('a manifest that is not JSON', async (t) => {
   assertProblem(await examine(state), 'manifest', /not JSON/);
 });
 
-test('a manifest of another host', async (t) => {
+test('a manifest for another host', async (t) => {
   const state = installed(t);
   writeFileSync(state.manifest, JSON.stringify({ name: 'org.other', path: '/x', type: 'stdio' }));
   assertProblem(await examine(state), 'manifest', /org\.other/);
@@ -117,7 +117,7 @@ test('a manifest that allows another extension', async (t) => {
   assertProblem(await examine(state), 'extension', /does not allow/);
 });
 
-test('a launcher that is gone', async (t) => {
+test('a launcher that does not exist', async (t) => {
   const state = installed(t);
   rmSync(state.launcher);
   assertProblem(await examine(state), 'launcher', /does not exist/);
@@ -130,7 +130,7 @@ test('a launcher that is a directory', async (t) => {
   assertProblem(await examine(state), 'launcher', /is not a file/);
 });
 
-test('a launcher that may not be run', async (t) => {
+test('a launcher that is not executable', async (t) => {
   const state = installed(t);
   chmodSync(state.launcher, 0o600);
   assertProblem(await examine(state), 'launcher', /may not be run/);

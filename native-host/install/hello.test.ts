@@ -1,9 +1,9 @@
-// How a launcher is started on each system: with an environment as bare as a browser's, on Windows through cmd.exe.
+// How a launcher is started on each system: with an environment as minimal as a browser's, on Windows through cmd.exe.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { launchOf } from './hello.ts';
 
-test('a launcher is a program of its own, and gets no path to our runtime', () => {
+test('a launcher is a separate program, and gets no path to our runtime', () => {
   const environment = { HOME: '/home/a', PATH: '/opt/node/bin', SECRET: 'x' };
   assert.deepEqual(launchOf('/a b/host', ['chrome-extension://x/'], 'darwin', environment), {
     file: '/a b/host',
@@ -13,7 +13,7 @@ test('a launcher is a program of its own, and gets no path to our runtime', () =
   });
 });
 
-test('on Windows cmd.exe runs it as browsers let it, every word in quotes', () => {
+test('on Windows cmd.exe runs it as browsers do, every word in quotes', () => {
   const environment = { SystemRoot: 'C:\\Windows', COMSPEC: 'C:\\Windows\\system32\\cmd.exe', Path: 'D:\\' };
   const launch = launchOf('C:\\a b\\host.cmd', ['C:\\a b\\m.json', 'x@y'], 'win32', environment);
   assert.equal(launch.file, 'C:\\Windows\\system32\\cmd.exe');

@@ -1,4 +1,4 @@
-// Installing and uninstalling over a home directory of the test's own: every browser, every reason to skip or fail.
+// Installing and uninstalling in the test's own home directory: every browser, every reason to skip or fail.
 import assert from 'node:assert/strict';
 import {
   existsSync,
@@ -21,7 +21,7 @@ import { type InstallRequest, planInstall } from './install-plan.ts';
 import { DISK, type Machine } from './machine.ts';
 import { isChromiumExtensionId } from './manifest.ts';
 
-/** The real disk, laid out as on Linux. */
+/** The real disk, with the paths of Linux. */
 const LINUX: Machine = { platform: 'linux', disk: DISK, registry: null };
 const LAUNCHER = { runtime: '/opt/node', main: '/opt/main.js', config: null, copy: null };
 const ALL: InstallRequest = { browsers: [], userDataDirectory: null, extensionIds: [] };
@@ -99,7 +99,7 @@ test('installing twice replaces both and leaves nothing half-written', (t) => {
   assert.match(readFileSync(result.launcher.path, 'utf8'), /elsewhere/);
 });
 
-test('a browser asked for by name is written although it was never started', (t) => {
+test('a browser requested by name is written although it was never started', (t) => {
   const directories = newHome(t, []);
   const result = run({ ...ALL, browsers: ['edge'] }, directories);
   assert.deepEqual(
@@ -115,7 +115,7 @@ test('no browser found: nothing is written, not even the launcher', (t) => {
   assert.deepEqual(filesBelow(directories.home), []);
 });
 
-test('one blocked manifest does not keep the other browsers from theirs', (t) => {
+test('one blocked manifest does not affect other browsers', (t) => {
   const directories = newHome(t, Object.values(PROFILES));
   // A file where the directory should be fails for every user, root included.
   writeFileSync(join(directories.configHome, 'chromium/NativeMessagingHosts'), '');
@@ -126,7 +126,7 @@ test('one blocked manifest does not keep the other browsers from theirs', (t) =>
     assert.equal(stateOf(result, other), 'written');
 });
 
-test('without a launcher no manifest points to one', (t) => {
+test('without a launcher no manifest is written', (t) => {
   const directories = newHome(t, [PROFILES.chromium]);
   mkdirSync(directories.dataHome, { recursive: true });
   writeFileSync(join(directories.dataHome, 'photofinish'), '');
@@ -149,13 +149,13 @@ for (const [name, directory, kind] of [
     assert.match(found?.reason ?? '', new RegExp(`${kind} cannot start programs outside its sandbox`));
   });
 
-test('Firefox with its profile in the XDG place still gets its manifest below .mozilla', (t) => {
+test('Firefox with its profile in the XDG location still gets its manifest below .mozilla', (t) => {
   const directories = newHome(t, ['.config/mozilla/firefox']);
   assert.equal(stateOf(run(ALL, directories), 'firefox'), 'written');
   assert.ok(existsSync(join(directories.home, MANIFESTS.firefox)));
 });
 
-test('XDG directories and the PATH are followed, relative ones ignored', (t) => {
+test('XDG directories and the PATH are used, relative ones ignored', (t) => {
   const { home } = newHome(t, []);
   const environment = { XDG_CONFIG_HOME: join(home, 'c'), XDG_DATA_HOME: 'relative', PATH: '/a:b::/c' };
   assert.deepEqual(userDirectories('linux', environment, home), {
@@ -209,7 +209,7 @@ for (const [what, text] of [
   ],
   ['leads nowhere, and has other words', '{"name":"org.photofinish.host","path":"/gone","type":"stdio"}'],
 ] as const)
-  test(`uninstall leaves a manifest under our own name that ${what}, and says so`, (t) => {
+  test(`uninstall leaves a manifest with our own name that ${what}, and reports it`, (t) => {
     const directories = newHome(t, [PROFILES.chromium]);
     run(ALL, directories);
     const manifest = join(directories.home, MANIFESTS.chromium);
@@ -220,7 +220,7 @@ for (const [what, text] of [
     assert.equal(readFileSync(manifest, 'utf8'), text);
   });
 
-test('uninstall removes a manifest whose launcher went before it, or lies elsewhere', (t) => {
+test('uninstall removes a manifest whose launcher is missing, or is elsewhere', (t) => {
   const directories = newHome(t, [PROFILES.chromium, PROFILES.brave]);
   const { launcher } = run(ALL, directories);
   const elsewhere = join(directories.home, 'earlier-host');
@@ -236,7 +236,7 @@ test('uninstall removes a manifest whose launcher went before it, or lies elsewh
   assert.deepEqual([stateOf(result, 'chromium'), stateOf(result, 'brave')], ['removed', 'removed']);
 });
 
-test('uninstall leaves a launcher that somebody changed', (t) => {
+test('uninstall leaves a launcher that was changed', (t) => {
   const directories = newHome(t, [PROFILES.chromium]);
   const { launcher } = run(ALL, directories);
   const changed = readFileSync(launcher.path, 'utf8').replace('exec ', 'umask 077\nexec ');
@@ -246,7 +246,7 @@ test('uninstall leaves a launcher that somebody changed', (t) => {
   assert.equal(readFileSync(launcher.path, 'utf8'), changed);
 });
 
-test('a directory where a copy of the helper would lie is neither filled nor removed', (t) => {
+test("a foreign directory at the location of the helper's copy is neither filled nor removed", (t) => {
   const directories = newHome(t, [PROFILES.chromium]);
   const { launcher } = run(ALL, directories);
   const theirs = join(dirname(launcher.path), 'helper', 'notes.txt');
@@ -259,7 +259,7 @@ test('a directory where a copy of the helper would lie is neither filled nor rem
   assert.equal(readFileSync(theirs, 'utf8'), 'mine');
 });
 
-test('what another program put there is neither replaced nor removed', (t) => {
+test('files of another program are neither replaced nor removed', (t) => {
   const directories = newHome(t, [PROFILES.chromium, PROFILES.brave]);
   const manifest = join(directories.home, MANIFESTS.chromium);
   mkdirSync(dirname(manifest), { recursive: true });
@@ -277,7 +277,7 @@ test('what another program put there is neither replaced nor removed', (t) => {
   assert.equal(readFileSync(path, 'utf8'), 'mine');
 });
 
-test('a directory in place of a manifest fails its browser and not the launcher', (t) => {
+test('a directory in place of a manifest fails for its browser, but not for the launcher', (t) => {
   const directories = newHome(t, [PROFILES.chromium, PROFILES.brave]);
   mkdirSync(join(directories.home, MANIFESTS.chromium), { recursive: true });
   const installed = run(ALL, directories);
@@ -286,7 +286,7 @@ test('a directory in place of a manifest fails its browser and not the launcher'
   assert.deepEqual([stateOf(removed, 'chromium'), removed.launcher.state], ['failed', 'removed']);
 });
 
-test('further extension ids are allowed in Chromium beside our own, once each, and leave Firefox alone', (t) => {
+test('additional extension ids are allowed in Chromium beside our own, once each, and do not affect Firefox', (t) => {
   const directories = newHome(t, [PROFILES.chromium, PROFILES.firefox]);
   const ids = ['a'.repeat(32), 'b'.repeat(32)];
   run({ ...ALL, extensionIds: [...ids, CHROMIUM_EXTENSION_ID] }, directories);

@@ -1,5 +1,5 @@
-// That a launcher is read back as what it was made of, that a shell takes every path in it literally, and that an update
-// of Node by Homebrew does not take its runtime away.
+// A launcher is parsed back exactly, a shell takes every path in it literally, and updating Node with Homebrew does not
+// remove its runtime.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { CLEARED_VARIABLES, lastingRuntime, launcherText, parseLauncher } from './launcher.ts';
 
 const POSIX_PATH = fc.string().map((text) => `/${text.replaceAll(/[\n\0]/g, '')}`);
-/** What Windows lets a file be called, beyond ASCII too. */
+/** Valid file names on Windows, including non-ASCII ones. */
 const WINDOWS_PATH = fc
   .string({ unit: 'grapheme' })
   .map((text) => `C:\\${text.replaceAll(/[<>:"|?*\p{Cc}]/gu, '')}`);
@@ -20,7 +20,7 @@ for (const [platform, path] of [
   ['darwin', POSIX_PATH],
   ['win32', WINDOWS_PATH],
 ] as const)
-  test(`${platform}: a launcher comes back as what it was made of`, () => {
+  test(`${platform}: a launcher is parsed back exactly`, () => {
     fc.assert(
       fc.property(path, path, fc.option(path), (runtime, main, config) => {
         const launcher = { runtime, main, config };
@@ -29,12 +29,12 @@ for (const [platform, path] of [
     );
   });
 
-test('a script of somebody else is no launcher of ours', () => {
+test('a foreign script is not a launcher of ours', () => {
   assert.equal(parseLauncher('#!/bin/sh\nexec node main.js\n', 'linux'), null);
   assert.equal(parseLauncher('@echo off\r\n"node" "main.js" -- %*\r\n', 'win32'), null);
 });
 
-test('the shell passes hostile paths and arguments on unchanged', (t) => {
+test('the shell passes hostile paths and arguments unchanged', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'pf launcher '));
   t.after(() => rmSync(directory, { recursive: true }));
   const main = join(directory, `it's $(touch x) "quoted" \\ main.js`);
@@ -47,7 +47,7 @@ test('the shell passes hostile paths and arguments on unchanged', (t) => {
   assert.deepEqual(argv, [main, '--config', config, '--', ...caller]);
 });
 
-test('what would make Node run other code, trust others or print is cleared before it starts', (t) => {
+test('variables that would make Node run other code, trust others or print are cleared before it starts', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'pf-launcher-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const main = join(directory, 'main.cjs');
@@ -86,14 +86,14 @@ test('Windows clears the same variables', () => {
   assert.ok(text.indexOf('NODE_OPTIONS') < text.indexOf('node.exe'));
 });
 
-test('a launcher as version 1.0.0 wrote it is known for ours, one with a line more is not', () => {
+test('a launcher written by version 1.0.0 is recognised as ours, one with an additional line is not', () => {
   const launcher = { runtime: '/opt/node', main: '/opt/main.cjs', config: null };
   const old = launcherText(launcher, 'linux').replace(/^unset .*\n/m, '');
   assert.deepEqual(parseLauncher(old, 'linux'), launcher);
   assert.equal(parseLauncher(old.replace('exec', 'export NODE_OPTIONS=--inspect\nexec'), 'linux'), null);
 });
 
-test('on Windows percents are doubled, and only paths beyond ASCII change the code page', () => {
+test('on Windows percent signs are doubled, and only non-ASCII paths change the code page', () => {
   const plain = {
     runtime: 'C:\\Program Files\\node.exe',
     main: 'D:\\100%PATH% & more\\main.cjs',

@@ -1,4 +1,4 @@
-// What the manifest says, and that it is read back.
+// The contents of the manifest, and parsing it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { allowedBy, manifestText, parseManifest } from './manifest.ts';
@@ -6,7 +6,7 @@ import { allowedBy, manifestText, parseManifest } from './manifest.ts';
 const ID = 'cjlcppkpnfaojocpkejfadmflkdhibkb';
 const OTHER_ID = 'abcdefghijklmnop'.repeat(2);
 
-test('a Chromium manifest names origins and comes back', () => {
+test('a Chromium manifest contains origins and is parsed back', () => {
   const parsed = parseManifest(manifestText('chromium', '/opt/host', [ID, OTHER_ID]));
   assert.ok('manifest' in parsed);
   assert.equal(parsed.manifest.name, 'org.photofinish.host');
@@ -20,7 +20,7 @@ test('a Chromium manifest names origins and comes back', () => {
   assert.equal(parsed.manifest.allowed_extensions, undefined);
 });
 
-test('a Firefox manifest names an add-on and no origin', () => {
+test('a Firefox manifest contains an add-on and no origin', () => {
   const json = JSON.parse(manifestText('firefox', '/opt/host', ['a@b.test']));
   assert.deepEqual(json.allowed_extensions, ['a@b.test']);
   assert.equal('allowed_origins' in json, false);

@@ -1,4 +1,4 @@
-// How the command is spelt for each way that Photofinish can be installed, and what is said after an installation.
+// The command for each way in which Photofinish can be installed, and the text after an installation.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nextSteps } from './next-steps.ts';
@@ -11,7 +11,7 @@ function installation(there: readonly string[], rest: Partial<OwnInstallation> =
   return { platform: 'linux', root, searchPath: LINUX_PATH, exists: (path) => there.includes(path), ...rest };
 }
 
-test('a checkout is called by the path of its command', () => {
+test('a checkout is started by the path of its command', () => {
   const here = installation(['/home/a/photo finish/native-host/build.ts'], {
     root: '/home/a/photo finish/native-host',
   });
@@ -19,21 +19,21 @@ test('a checkout is called by the path of its command', () => {
   assert.equal(ownCommand(here), "'/home/a/photo finish/native-host/bin/photofinish'");
 });
 
-test('a package for all is called by its name where the shell finds it, else by its path', () => {
+test('a global package is started by name if the shell finds it, otherwise by path', () => {
   const there = ['/usr/local/bin/photofinish'];
   assert.equal(checkoutOf(installation(there)), null);
   assert.equal(ownCommand(installation(there)), 'photofinish');
   assert.equal(ownCommand(installation(there, { searchPath: '/usr/bin' })), '/usr/local/bin/photofinish');
 });
 
-test('a package for one project is called by its path there', () => {
+test("a project's package is started by its path there", () => {
   const here = installation(['/srv/app/node_modules/.bin/photofinish'], {
     root: '/srv/app/node_modules/photofinish',
   });
   assert.equal(ownCommand(here), '/srv/app/node_modules/.bin/photofinish');
 });
 
-test('on Windows npm writes a batch file, beside node_modules for all', () => {
+test('on Windows npm writes a batch file, beside node_modules for global packages', () => {
   const here: OwnInstallation = {
     platform: 'win32',
     root: 'C:\\Users\\A B\\AppData\\Roaming\\npm\\node_modules\\photofinish',
@@ -47,7 +47,7 @@ test('on Windows npm writes a batch file, beside node_modules for all', () => {
   );
 });
 
-test('what npx fetched is called by npx again, for its place may be cleared', () => {
+test('a package in the npx cache is started by npx again, because the cache may be cleared', () => {
   const root = '/home/a/.npm/_npx/0123456789abcdef/node_modules/photofinish';
   assert.equal(isPassing(installation([], { root })), true);
   assert.equal(isPassing(installation([])), false);
@@ -55,7 +55,7 @@ test('what npx fetched is called by npx again, for its place may be cleared', ()
   assert.equal(ownCommand(installation(linked, { root })), 'npx photofinish');
 });
 
-test('where npm linked nothing, npx is what works', () => {
+test('if npm linked no command, npx is used', () => {
   assert.equal(ownCommand(installation([])), 'npx photofinish');
 });
 
@@ -67,7 +67,7 @@ for (const [word, platform, written] of [
 ] as const)
   test(`${word} is written ${written}`, () => assert.equal(commandWord(word, platform), written));
 
-test('after an installation from a checkout each browser is told which folder to load', () => {
+test('after an installation from a checkout, the text names the folder to load for each browser', () => {
   const lines = nextSteps({
     platform: 'linux',
     checkout: '/src/photofinish',
@@ -85,7 +85,7 @@ test('after an installation from a checkout each browser is told which folder to
   assert.match(lines, /Check with: photofinish doctor$/);
 });
 
-test('a package knows no folder, and nothing installed needs no steps', () => {
+test('a package has no folder to load, and if nothing is installed there are no steps', () => {
   const about = { platform: 'win32', checkout: null, doctorCommand: 'photofinish doctor' } as const;
   assert.doesNotMatch(nextSteps({ ...about, browsers: ['chrome'] }).join('\n'), /Load unpacked/);
   assert.deepEqual(nextSteps({ ...about, browsers: [] }), []);

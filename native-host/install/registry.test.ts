@@ -1,4 +1,4 @@
-// What reg.exe is asked, and that its exports are read whatever the value holds.
+// The arguments of reg.exe, and parsing its exports for any value.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -6,7 +6,7 @@ import { defaultValueIn, registryCommands } from './registry.ts';
 
 const KEY = 'HKCU\\Software\\Mozilla\\NativeMessagingHosts\\org.photofinish.host';
 
-/** As reg.exe writes it: a byte order mark, UTF-16LE, and both backslashes and quotes escaped. */
+/** As written by reg.exe: a byte order mark, UTF-16LE, and both backslashes and quotes escaped. */
 function exported(value: string): Buffer {
   const lines = [
     'Windows Registry Editor Version 5.00',
@@ -20,7 +20,7 @@ function exported(value: string): Buffer {
   return Buffer.from(`\ufeff${lines.join('\r\n')}`, 'utf16le');
 }
 
-test('a default value comes back, in every language', () => {
+test('a default value is read, in every language', () => {
   assert.equal(defaultValueIn(exported('C:\\Users\\Ελένη\\a b.json')), 'C:\\Users\\Ελένη\\a b.json');
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
@@ -30,13 +30,13 @@ test('a default value comes back, in every language', () => {
   );
 });
 
-test('a key without a text of its own has none', () => {
+test('a key without a default value has none', () => {
   const text =
     '\ufeffWindows Registry Editor Version 5.00\r\n\r\n[HKEY_CURRENT_USER\\X]\r\n"a"="@=b"\r\n@=dword:1\r\n';
   assert.equal(defaultValueIn(Buffer.from(text, 'utf16le')), null);
 });
 
-test('values are given as they are: Node quotes each word of a command', () => {
+test('values are passed unchanged: Node quotes each argument', () => {
   assert.deepEqual(registryCommands.write(KEY, 'C:\\a b\\x.json'), [
     'add',
     KEY,

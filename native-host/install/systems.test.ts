@@ -1,5 +1,5 @@
-// Install, reinstall, move, examine and uninstall on each system we support, over a computer in memory: every browser's
-// places and keys, what a failed write leaves alone, and that nothing of ours stays behind.
+// Install, reinstall, move, examine and uninstall on each supported system, with an in-memory computer: every browser's
+// paths and keys, what a failed write does not affect, and that nothing of ours remains.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
@@ -36,7 +36,7 @@ interface Place {
   readonly key?: string;
 }
 
-/** As the browsers' own documentation has them. */
+/** According to the browsers' own documentation. */
 const PLACES: Record<Platform, Record<BrowserName, Place>> = {
   linux: {
     chromium: {
@@ -129,13 +129,13 @@ function run(scene: MachineScene, request: InstallRequest = ALL, main = MAINS[sc
   return install(planInstall(request, launcher, scene.directories, scene.exists), scene.machine);
 }
 
-/** Everything but the helper itself. */
+/** Everything except the helper itself. */
 function written(scene: MachineScene): string[] {
   const own = [RUNTIMES[scene.machine.platform], MAINS[scene.machine.platform]];
   return [...scene.files.keys()].filter((path) => !own.includes(path)).sort();
 }
 
-/** The doctor on one browser; `hello` is answered as a sound helper would. */
+/** The doctor on one browser; `hello` is answered like by a working helper. */
 async function examine(scene: MachineScene, name: BrowserName, request: InstallRequest = ALL) {
   const target = targetsOf(request, scene.directories, scene.exists).find(
     (each) => each.browser.name === name,
@@ -170,7 +170,7 @@ for (const platform of PLATFORMS) {
   });
 
   for (const name of BROWSER_NAMES)
-    test(`${platform}, ${name}: installed, found sound, uninstalled without a trace`, async () => {
+    test(`${platform}, ${name}: installed, examined without problems, uninstalled completely`, async () => {
       const scene = homeWith(platform, [name]);
       const place = PLACES[platform][name];
       const result = run(scene);
@@ -199,7 +199,7 @@ for (const platform of PLATFORMS) {
       assert.equal(scene.exists(pathsOf(platform).dirname(LAUNCHERS[platform])), false);
     });
 
-  test(`${platform}: installing again after a move names the new place everywhere`, async () => {
+  test(`${platform}: installing again after a move updates all paths`, async () => {
     const scene = homeWith(platform, BROWSER_NAMES);
     run(scene);
     const before = [written(scene), [...scene.keys]];
@@ -217,7 +217,7 @@ for (const platform of PLATFORMS) {
     assert.ok(parseLauncher(scene.files.get(LAUNCHERS[platform]) ?? '', platform)?.main === moved);
   });
 
-  test(`${platform}: a helper in a cache of npx is copied, and the copy goes with the launcher`, () => {
+  test(`${platform}: a helper in the npx cache is copied, and the copy is removed with the launcher`, () => {
     const scene = homeWith(platform, ['chrome']);
     const { join } = pathsOf(platform);
     const cached = join(HOMES[platform], '_npx', '0123', 'node_modules', 'photofinish');
@@ -242,7 +242,7 @@ for (const platform of PLATFORMS) {
     assert.ok(scene.exists(main));
   });
 
-  test(`${platform}: one manifest that cannot be written leaves the other browsers theirs`, () => {
+  test(`${platform}: a manifest that cannot be written does not affect other browsers`, () => {
     const scene = homeWith(platform, BROWSER_NAMES);
     scene.locked.add(PLACES[platform].edge.manifest);
     const states = run(scene).browsers.map(({ browser, state }) => `${browser} ${state}`);
@@ -255,7 +255,7 @@ for (const platform of PLATFORMS) {
     ]);
   });
 
-  test(`${platform}: what somebody else put there stays`, () => {
+  test(`${platform}: files of other programs stay`, () => {
     const scene = homeWith(platform, ['chromium', 'firefox']);
     const { manifest } = PLACES[platform].chromium;
     const foreign = '{"name":"org.other","path":"/x","type":"stdio"}';
@@ -275,7 +275,7 @@ for (const platform of PLATFORMS) {
     assert.equal(scene.files.get(manifest), foreign);
   });
 
-  test(`${platform}: ids of a store's edition are allowed, examined, and kept by the remedy`, async () => {
+  test(`${platform}: store ids are allowed, examined, and kept by the remedy`, async () => {
     const scene = homeWith(platform, ['chrome']);
     const request = { ...ALL, extensionIds: [STORE_ID] };
     run(scene, request);
@@ -288,7 +288,7 @@ for (const platform of PLATFORMS) {
   });
 }
 
-test('win32: a key that names a manifest of another program is neither replaced nor removed', async () => {
+test("win32: a key that names another program's manifest is neither replaced nor removed", async () => {
   const scene = homeWith('win32', ['edge', 'firefox']);
   const key = PLACES.win32.edge.key ?? '';
   const theirs = 'C:\\other\\manifest.json';
@@ -303,7 +303,7 @@ test('win32: a key that names a manifest of another program is neither replaced 
   assert.deepEqual([...scene.keys], [[key, theirs]]);
 });
 
-test('win32: a key left from an earlier place is taken over, and one that leads nowhere is found and removed', async () => {
+test('win32: a key from an earlier location is updated, and one that names a missing file is found and removed', async () => {
   const scene = homeWith('win32', ['chrome']);
   const { key = '', manifest } = PLACES.win32.chrome;
   scene.keys.set(key, 'D:\\gone\\manifest.json');
@@ -316,7 +316,7 @@ test('win32: a key left from an earlier place is taken over, and one that leads 
   assert.equal(scene.keys.size, 0);
 });
 
-test('win32: a registry that refuses fails its browser alone, and the doctor says what is missing', async () => {
+test('win32: a registry that refuses fails only for its browser, and the doctor names what is missing', async () => {
   const scene = homeWith('win32', ['edge', 'firefox']);
   scene.locked.add(PLACES.win32.edge.key ?? '');
   const result = run(scene);
@@ -329,7 +329,7 @@ test('win32: a registry that refuses fails its browser alone, and the doctor say
   assert.match(findings[0]?.text ?? '', /^no registry key HKCU\\Software\\Microsoft\\Edge/);
 });
 
-test('win32: what is taken from Chrome is taken from Brave, and said', () => {
+test('win32: removing from Chrome also removes from Brave, and is reported', () => {
   const scene = homeWith('win32', ['chrome', 'brave']);
   run(scene);
   const [result] = uninstall({ ...ALL, browsers: ['chrome'] }, scene.directories, scene.machine).browsers;
@@ -377,7 +377,7 @@ test('linux: a browser that was never started is found by its program on the PAT
   assert.equal((await examine(scene, 'chromium')).states.at(-1), 'hello ok');
 });
 
-test('linux: a script on the PATH that starts the Snap is no browser that could start the helper', () => {
+test('linux: a script on the PATH that starts the Snap does not count as a usable browser', () => {
   const scene = programsAt(['/usr/bin/chromium-browser', '/snap/bin/chromium'], '/usr/bin:/snap/bin');
   const chromium = run(scene).browsers.find(({ browser }) => browser === 'chromium');
   assert.equal(chromium?.state, 'skipped');
@@ -385,7 +385,7 @@ test('linux: a script on the PATH that starts the Snap is no browser that could 
   assert.equal(scene.files.has(CHROMIUM_MANIFEST), false);
 });
 
-test('linux: a distribution’s browser beside what a Snap left behind is written, with a note', () => {
+test('linux: a distribution’s browser beside leftovers of a Snap is written, with a note', () => {
   const scene = programsAt(['/usr/bin/chromium'], '/usr/bin');
   scene.makeDirectory(`${HOMES.linux}/snap/chromium`);
   const chromium = run(scene).browsers.find(({ browser }) => browser === 'chromium');

@@ -1,4 +1,4 @@
-// Observations and races as the tests of the cache write them, each with only what the test is about.
+// Observations and races for tests of the cache, each with only the relevant fields given.
 
 import type { Attempt, OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import type { Observation } from '@photofinish/shared/web/observation';

@@ -1,5 +1,5 @@
-// A process of its own for the tests of the cache: writes observations until told to stop or killed, and says on stdout
-// which of them were acknowledged. Arguments: cache file, name, how many batches.
+// A separate process for tests of the cache: writes observations until stopped or killed, and prints which of them were
+// acknowledged. Arguments: cache file, name, how many batches.
 
 import { CacheUnavailable } from '../cache/database.ts';
 import { openHostCache } from '../cache/store.ts';
@@ -9,7 +9,7 @@ import { observation } from './cache-samples.ts';
 const [path = '', name = '', batches = '0'] = process.argv.slice(2);
 const cache = openHostCache({ path, clock: systemClock, say: (message) => console.error(message) });
 
-/** Waits and tries again, as the extension does with what was not acknowledged. */
+/** Waits and retries, like the extension does with unacknowledged observations. */
 async function acknowledged(id: string): Promise<void> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-// A port that refuses, for races in tests that must lead nowhere at once.
+// A port that refuses, for races in tests that must fail at once.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 

@@ -1,4 +1,5 @@
-// A DNS server on loopback for tests of discovery: the real client asks it over UDP, and a test says what it answers.
+// A DNS server on loopback for tests of discovery: the real client queries it over UDP, and the test scripts its
+// answers.
 import { createSocket } from 'node:dgram';
 import { EventEmitter, once } from 'node:events';
 import { isIPv4 } from 'node:net';
@@ -9,7 +10,7 @@ import type { QueryKind } from '../discover/answer.ts';
 
 /** Response codes (RFC 1035 section 4.1.1). */
 const CODES = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 } as const;
-/** What the package calls HTTPS records, of which it knows no more than their number. */
+/** The package's name for HTTPS records, of which it only knows the type number. */
 const HTTPS = 'UNKNOWN_65';
 
 export interface HttpsScript {
@@ -20,25 +21,25 @@ export interface HttpsScript {
   readonly hints?: readonly string[];
 }
 
-/** Records (addresses, or HTTPS records), a code instead of them, or silence. */
+/** Records (addresses, or HTTPS records), a response code, or silence. */
 type Reply =
   | {
       readonly records: readonly (string | HttpsScript)[];
       readonly ttl?: number;
-      /** The answer is held back until then. */
+      /** Holds the answer back until then. */
       readonly after?: Promise<unknown>;
     }
   | keyof typeof CODES
   | 'silence';
 
-/** `nth` counts the questions for this name and kind from 1. */
+/** `nth` counts the questions for this name and type from 1. */
 export type Script = (name: string, kind: QueryKind, nth: number) => Reply;
 
 export interface DnsScene {
   readonly server: string;
   /** Every question so far, as `A a.test`. */
   readonly asked: readonly string[];
-  /** Those of them that meet silence, or whose answer is held back. */
+  /** Those that are not answered, or whose answer is held back. */
   readonly held: ReadonlySet<string>;
   /** Resolves once that question has been asked. */
   heard(question: string): Promise<void>;
@@ -81,7 +82,7 @@ function packetOf(name: string, kind: QueryKind, record: string | HttpsScript, t
   return { type: HTTPS, name, ttl, data: httpsData(record) } as unknown as Packet;
 }
 
-/** Starts a server that answers by the script, and stops it after the test. */
+/** Starts a scripted server, stopped after the test. */
 export async function dnsScene(t: TestContext, script: Script): Promise<DnsScene> {
   const socket = createSocket('udp4');
   const asked: string[] = [];

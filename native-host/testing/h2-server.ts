@@ -1,4 +1,4 @@
-// A testbed for tests of the HTTP/2 transport: certificates, a transport that trusts them, and peers that it meets.
+// A testbed for tests of the HTTP/2 transport: certificates, a transport that trusts them, and peers.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
@@ -15,7 +15,7 @@ import type {
 import { type ThrowawayOrigins, throwawayOrigins } from './throwaway-origins.ts';
 import { HOST, LOOPBACK, PLENTY_MS, target, trusted } from './transport.ts';
 
-/** Serves while `use` runs; connections that are still open then are cut. */
+/** Serves while `use` runs; then closes all remaining connections. */
 export async function serving<T>(server: Server, use: (port: number) => Promise<T>): Promise<T> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -51,7 +51,7 @@ export async function requestOn(socket: TLSSocket): Promise<void> {
   assert.fail('the client has ended without a request');
 }
 
-/** The failure of a handshake that must fail. */
+/** The failure of a handshake that is expected to fail. */
 export async function failureOf(attempt: RunningAttempt): Promise<AttemptFailure> {
   const result = await attempt.established;
   attempt.cancel();
@@ -66,14 +66,14 @@ export interface Scene {
   readonly transport: Transport;
   /** An HTTP/2 server as `HOST`; ALPN h2 alone. */
   http2(): Http2SecureServer;
-  /** Established, then one GET; gives what came of the request. */
+  /** A handshake, then one GET; returns the result of the request. */
   get(
     port: number,
     timeoutMs?: number,
   ): Promise<{ readonly established: AttemptHandshake; readonly answer: AttemptAnswer | AttemptFailure }>;
 }
 
-/** Sets the scene; `ca.stop` clears it away. */
+/** Creates the testbed; `ca.stop` removes it. */
 export async function h2Scene(): Promise<Scene> {
   const ca = await throwawayOrigins([HOST, LOOPBACK]);
   const pair = await ca.certificateOf(HOST);

@@ -1,7 +1,7 @@
-// Frames of HTTP/2 by their octets (RFC 9113 section 4.1), for peers that misuse them.
+// HTTP/2 frames as octets (RFC 9113 section 4.1), for misbehaving peers.
 const TYPES = { DATA: 0, HEADERS: 1, PRIORITY: 2, SETTINGS: 4, PING: 6, CONTINUATION: 9 } as const;
 
-/** A type by its name, or one of nobody's. */
+/** A type by its name, or an unregistered one. */
 export type Http2FrameKind = keyof typeof TYPES | number;
 
 /** One frame without flags. */

@@ -1,5 +1,5 @@
-// A computer that exists only in memory: files, directories and a registry, and places that refuse to be written, so
-// that every system can be installed on wherever the tests run.
+// An in-memory computer: files, directories and a registry, with write-protected locations, so that tests cover every
+// system on any machine.
 import { type UserDirectories, userDirectories } from '../install/browsers.ts';
 import { type Disk, type Machine, type Platform, pathsOf, type Registry } from '../install/machine.ts';
 
@@ -18,7 +18,7 @@ export interface MachineScene {
   makeDirectory(path: string): void;
 }
 
-/** Homes as people have them, with blanks and letters beyond ASCII. */
+/** Realistic homes, with blanks and non-ASCII letters. */
 export const HOMES: Record<Platform, string> = {
   linux: '/home/zoë k',
   darwin: '/Users/zoë k',

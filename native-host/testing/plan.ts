@@ -1,13 +1,13 @@
-// The plan of one trial for tests and the benchmark of decisions: nothing remembered, nothing asked for but what they say.
+// The plan of one trial for tests and the decision benchmark: defaults for everything not given.
 import { NO_HINTS } from '../cache/hints.ts';
 import { PACED_BY_PATH, type PacingOptions } from '../race/pacing.ts';
 import { type PlanInput, planTrial, type TrialPlan } from '../race/plan.ts';
 
-/** Of the options of a pace those that a test is about stand beside the rest. */
+/** Pacing options may be given beside the other fields. */
 export type PlainInput = Pick<PlanInput, 'mode' | 'timeoutMs'> &
   Partial<Omit<PlanInput, 'pacing'> & PacingOptions>;
 
-/** The options of a pace from wherever they stand among others. */
+/** Extracts the pacing options from an object that contains others. */
 export function pacingIn(
   options: Partial<PacingOptions>,
   unless: Partial<PacingOptions> = {},
@@ -17,7 +17,7 @@ export function pacingIn(
   return { tcpAttemptDelayMs, attemptDelayMs, hedge, initialRttMs };
 }
 
-/** For `a.test`; without endpoints they come during the trial. */
+/** For `a.test`; without endpoints they are expected during the trial. */
 export function plainPlan(input: PlainInput): TrialPlan {
   return planTrial({
     host: 'a.test',

@@ -1,4 +1,4 @@
-// A whole race on virtual time for tests: scripted peers and discovery in, the checked record and what was asked out.
+// A whole race on virtual time for tests: scripted peers and discovery in; the validated record and all questions out.
 import assert from 'node:assert/strict';
 import { type OriginRace, originRaceSchema } from '@photofinish/shared/race/outcome';
 import { parseOrigin } from '@photofinish/shared/web/origin';
@@ -12,7 +12,7 @@ import { type Script, scripted, virtualTime } from './virtual-time.ts';
 export type Overrides = Partial<Omit<RaceOptions, 'transports' | 'clock' | 'discovery' | 'pacing'>> &
   Partial<PacingOptions> & { readonly dns?: DiscoveryScript };
 
-/** Everything for one race of https://a.test:8443, not begun yet. */
+/** Everything for one race of https://a.test:8443, not started yet. */
 export function arrange(h3: Script[], h2: Script[], { dns, ...overrides }: Overrides = {}) {
   const parsed = parseOrigin('https://a.test:8443');
   assert.ok(parsed.ok);
@@ -35,7 +35,7 @@ export function arrange(h3: Script[], h2: Script[], { dns, ...overrides }: Overr
   return { time, transports, discovery, options };
 }
 
-/** Runs one race to its end and holds it to what every race owes. */
+/** Runs one race to its end and checks what must hold for every race. */
 export async function race(h3: Script[], h2: Script[], overrides: Overrides = {}) {
   const { time, transports, discovery, options } = arrange(h3, h2, overrides);
   const result = await time.run(raceOrigin(options));

@@ -1,5 +1,5 @@
-// A resolver in virtual time for tests of the resolution: questions are answered as told and when told, timers fire,
-// and every action is held against what must always be true.
+// A resolver in virtual time for tests of the resolution: scripted answers and timers, checking the invariants at every
+// action.
 import assert from 'node:assert/strict';
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import { serviceRecord } from '@photofinish/shared/testing/service-record';
@@ -15,7 +15,7 @@ import type {
   ResolutionTimer,
 } from '../discover/resolution-events.ts';
 
-/** What a question gets, counted from when it is asked; a question without one is never answered. */
+/** The answer to a question, timed from when it is asked; a question without one is never answered. */
 export interface Reply {
   readonly name: string;
   readonly kind: QueryKind;
@@ -44,7 +44,7 @@ export function aaaa(name: string, afterMs: number, list: string[], ttlSeconds =
   return addresses('AAAA', name, afterMs, list, ttlSeconds);
 }
 
-/** An HTTPS answer; each record is ServiceMode, priority 1, for the asked name itself unless it says otherwise. */
+/** An HTTPS answer; by default each record is ServiceMode, priority 1, for the queried name itself. */
 export function https(name: string, afterMs: number, ...records: Partial<ServiceRecord>[]): Reply {
   const services = records.map((record) => serviceRecord(name, { ttlSeconds: TTL_SECONDS, ...record }));
   return { name, kind: 'HTTPS', afterMs, answer: { ok: true, kind: 'HTTPS', services } };
@@ -62,7 +62,7 @@ export const NAT64: Connectivity = { ...IPV6_ONLY, nat64Prefix: '64:ff9b::/96' }
 const IPV6_SOURCE = '2001:db8:ffff::1';
 const IPV4_SOURCE = '203.0.113.1';
 
-/** Routes of a machine whose families are those of `connectivity`. */
+/** Routes of a machine with the families of `connectivity`. */
 function routesOf(connectivity: Connectivity): (destination: string) => string | null {
   return (destination) => {
     if (destination.includes(':')) return connectivity.ipv6 ? IPV6_SOURCE : null;
@@ -71,11 +71,11 @@ function routesOf(connectivity: Connectivity): (destination: string) => string |
 }
 
 export interface Scene extends Partial<Omit<ResolutionOptions, 'origin'>> {
-  /** `https://a.test` unless said. */
+  /** Default `https://a.test`. */
   readonly origin?: string;
-  /** The nth asking of a question gets its nth reply, the last one again and again. */
+  /** The nth time a question is asked it gets its nth reply, the last one repeating. */
   readonly replies?: readonly Reply[];
-  /** Virtual milliseconds after which nothing is looked at any more. */
+  /** Virtual milliseconds after which the simulation stops. */
   readonly untilMs?: number;
 }
 
@@ -86,16 +86,16 @@ interface ListedEndpoints {
 }
 
 export interface ResolutionLog {
-  /** Everything that was done, in words: `30 wait until 80`, `80 start h2 192.0.2.1`. */
+  /** All actions in words: `30 wait until 80`, `80 start h2 192.0.2.1`. */
   readonly log: readonly string[];
   readonly lists: readonly ListedEndpoints[];
   readonly queries: readonly string[];
   readonly failure: (ResolutionAction & { type: 'failed' }) | null;
-  /** The endpoints of the last list in words, as `h3 2001:db8::1`, the port where it is not 443. */
+  /** The endpoints of the last list in words, such as `h3 2001:db8::1`, with the port if it is not 443. */
   readonly last: readonly string[];
 }
 
-/** An endpoint in words; its port is told where it is not the usual one. */
+/** An endpoint in words, with its port unless it is the default. */
 function words({ transport, address, port }: Endpoint): string {
   return `${transport} ${address}${port === 443 ? '' : ` ${port}`}`;
 }
@@ -181,7 +181,7 @@ export function resolve(scene: Scene): ResolutionLog {
 
   act(machine.start(0), 0);
   for (;;) {
-    // A stable sort: what falls on one instant comes in the order in which it was asked for.
+    // A stable sort: simultaneous events keep the order in which they were requested.
     pending.sort((one, other) => one.atMs - other.atMs);
     const next = pending.shift();
     if (next === undefined || next.atMs > untilMs) break;

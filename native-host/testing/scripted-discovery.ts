@@ -1,4 +1,4 @@
-// Discovery on virtual time for tests of whole races: it answers as told and remembers what it was asked.
+// Discovery on virtual time for tests of whole races: scripted answers, and a record of all queries.
 
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
@@ -16,11 +16,11 @@ import type { Endpoint } from '../discover/endpoint.ts';
 export interface DiscoveryScript {
   /** Of the origin's own host, in order; none: no address. */
   readonly addresses?: readonly string[];
-  /** Of hosts that alternatives name. */
+  /** Of hosts named by alternatives. */
   readonly elsewhere?: ReadonlyMap<string, string>;
-  /** What a settled discovery or a live one's list takes; null: it never answers. */
+  /** Duration of a settled discovery, or until a live one's list; null: it never answers. */
   readonly takesMs?: number | null;
-  /** What following alternatives takes; null: it never ends by itself. */
+  /** Duration of following alternatives; null: it never ends by itself. */
   readonly followMs?: number | null;
 }
 
@@ -40,7 +40,7 @@ function namesOf(host: string, addresses: readonly string[]): Names {
   };
 }
 
-/** Endpoints by address, HTTP/3 first at each; an alternative replaces the origin's own place for HTTP/3. */
+/** Endpoints by address, HTTP/3 first at each; an alternative replaces the origin's own endpoint for HTTP/3. */
 export function scriptedDiscovery(clock: Clock, script: DiscoveryScript = {}): ScriptedDiscovery {
   const { addresses = ['127.0.0.1'], elsewhere = new Map(), takesMs = 0, followMs = 0 } = script;
   const settled: DiscoveryQuery[] = [];

@@ -1,5 +1,5 @@
-// A world in virtual time for tests of the engine: attempts behave as told, every action is held against the engine's
-// invariants the moment it is given, and events that fall on the same instant come in the order the test chooses.
+// A world in virtual time for tests of the engine: scripted attempts, the engine's invariants checked at every action,
+// and simultaneous events in the order chosen by the test.
 import assert from 'node:assert/strict';
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { AttemptError, TransportName, Trial } from '@photofinish/shared/race/outcome';
@@ -10,32 +10,32 @@ import type { TrialAction, TrialEvent } from '../race/events.ts';
 import type { TrialPlan } from '../race/plan.ts';
 import type { Traffic } from '../race/transport.ts';
 
-/** How an attempt behaves; times count from its start (handshake) or its request (answer), null: never. */
+/** Behaviour of an attempt; times count from its start (handshake) or its request (answer), null: never. */
 export interface Behaviour {
   readonly handshakeMs: number | null;
   /** The handshake ends in this failure instead of success. */
   readonly refusal?: AttemptError['code'];
   readonly protocol?: KnownProtocol;
-  /** What it cost the network, told with its failure or its answer. */
+  /** Its network cost, reported with its failure or its answer. */
   readonly traffic?: Traffic;
-  /** Sign of life from the peer, null: none; left out: with the handshake's end. */
+  /** Sign of life from the peer, null: none; absent: at the end of the handshake. */
   readonly transportMs?: number | null;
   readonly answerMs?: number | null;
   /** The request ends in this failure instead of an answer. */
   readonly answerFailure?: AttemptError['code'];
-  /** Where the alternatives are that the answer names; it takes `followMs` to find out. */
+  /** Endpoints of the alternatives in the answer; resolving them takes `followMs`. */
   readonly advertises?: readonly Endpoint[];
   readonly followMs?: number | null;
 }
 
-/** A list that discovery gives during a trial; null: it has failed. */
+/** A list emitted by discovery during a trial; null: it has failed. */
 export interface Listing {
   readonly atMs: number;
   readonly endpoints: readonly Endpoint[] | null;
   readonly final: boolean;
 }
 
-/** An endpoint of the origin's own, on 127.0.0.1 and port 443 unless said. */
+/** An endpoint of the origin itself, by default on 127.0.0.1 and port 443. */
 export function endpoint(transport: TransportName, more: Partial<Endpoint> = {}): Endpoint {
   return { transport, address: '127.0.0.1', port: 443, host: 'a.test', source: 'origin', ...more };
 }
@@ -51,9 +51,9 @@ export interface Simulation {
   readonly trial: Trial;
   readonly told: readonly ToldEvent[];
   readonly starts: readonly { readonly endpoint: Endpoint; readonly atMs: number }[];
-  /** Numbers of the attempts that were asked to send a request, in order. */
+  /** Numbers of the attempts that sent a request, in order. */
   readonly requests: readonly number[];
-  /** When `done` came. */
+  /** Time of `done`. */
   readonly endedMs: number;
 }
 
@@ -61,12 +61,12 @@ export interface World {
   readonly plan: TrialPlan;
   /** The behaviour of the transport's nth attempt, from 0. */
   readonly behave: (transport: TransportName, nth: number, endpoint: Endpoint) => Behaviour;
-  /** What discovery says during the trial. */
+  /** Lists from discovery during the trial. */
   readonly lists?: readonly Listing[];
-  /** Which of `count` simultaneous events comes next; the first unless said. */
+  /** Which of `count` simultaneous events comes next; default: the first. */
   readonly choose?: (count: number) => number;
   readonly cancelAtMs?: number;
-  /** What it takes a transport to say that it has ended; 0 unless said. */
+  /** How long a transport takes to report that it has ended; default 0. */
   readonly endLatencyMs?: number;
 }
 
@@ -84,12 +84,12 @@ interface Model {
   readonly startedMs: number;
   established: boolean;
   asked: boolean;
-  /** Its answer alone is not waited for any more. */
+  /** Other attempts may start although its answer is pending. */
   overdue: boolean;
   over: boolean;
 }
 
-/** The trial's world: what is under way, what was told, and what comes next. */
+/** The world of a trial: attempts in progress, events so far, and those to come. */
 class SimulatedWorld {
   readonly #world: World;
   readonly #machine: TrialMachine;
@@ -152,7 +152,10 @@ class SimulatedWorld {
     return { type: 'failed', attempt, error, transportMs, packets: null, ...this.#costOf(attempt) };
   }
 
-  /** Endpoints are not attempted twice, unless a winner broke; only what is under way is waited for, but for 10 ms. */
+  /**
+   * Endpoints are not attempted twice, unless a winner broke; only attempts in progress delay the next, except for 10
+   * ms.
+   */
   #checkStart(endpoint: Endpoint, group: number): void {
     const again = this.#models.filter((m) => sameEndpoint(m.endpoint, endpoint)).length;
     const hedges = this.#world.plan.pacing.hedge === null ? 0 : 1;
@@ -201,7 +204,7 @@ class SimulatedWorld {
     const model = this.#modelOf(attempt);
     assert.ok(model.established && !model.over, 'only a live, established attempt is asked');
     assert.ok(!model.asked, 'an attempt is asked once');
-    // What is asked beside an overdue answer is still waited for when the overdue attempt breaks.
+    // Requests sent beside an overdue one are still awaited when the overdue attempt breaks.
     const undecided = this.#adopted === null || this.#modelOf(this.#adopted).overdue;
     const beside = undecided && this.#models.some((m) => m.asked && !m.over);
     assert.ok(
@@ -237,7 +240,7 @@ class SimulatedWorld {
     });
   }
 
-  /** The transport's promise resolves all the same: with `cancelled`, unless its real end was on its way already. */
+  /** The transport's promise resolves nevertheless: with `cancelled`, unless its real end was already in flight. */
   #onEnd(attempt: number): void {
     const model = this.#modelOf(attempt);
     if (model.over) return;
@@ -300,12 +303,12 @@ class SimulatedWorld {
   }
 }
 
-/** Plays one trial to its end and gives what came of it. Throws when the engine breaks an invariant. */
+/** Simulates one trial and returns the result. Throws when the engine violates an invariant. */
 export function simulate(world: World): Simulation {
   return new SimulatedWorld(world).play();
 }
 
-/** What holds for every finished trial. */
+/** Invariants of every finished trial. */
 function checkRecord(trial: Trial, plan: TrialPlan): void {
   const winners = trial.attempts.filter((a) => a.outcome === 'adopted');
   assert.equal(winners.length, trial.adopted === null ? 0 : 1, 'one winner, or none');

@@ -1,5 +1,5 @@
-// The real helper as the tests see it: a process of its own, spoken to as a browser would, every reply checked against
-// the schema that the extension checks it against.
+// The real helper for tests: a separate process, used as by a browser, with every reply validated against the
+// extension's schema.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -22,22 +22,22 @@ export interface Helper {
   readonly stderr: () => string;
   raw(bytes: Uint8Array): void;
   send(message: object): void;
-  /** The next reply, received or to come, that fits; progress is not looked for unless asked. */
+  /** The next matching reply, received or to come; progress is skipped unless requested. */
   next<T extends Reply['type']>(type: T, id?: number): Promise<ReplyOf<T>>;
-  /** Drops what was received, in a run so long that keeping it would be the load. */
+  /** Discards received replies, in runs so long that keeping them would be the load. */
   forget(): void;
-  /** Closes stdin as a browser does and gives the exit code. */
+  /** Closes stdin like a browser and returns the exit code. */
   leave(): Promise<number | null>;
   /** The exit code, once it has ended. */
   readonly exited: Promise<number | null>;
 }
 
 interface HelperOptions {
-  /** Joined by real pipes, as in a browser; otherwise by the socket pairs that Node makes. */
+  /** Connected by real pipes, as in a browser; otherwise by the socket pairs that Node creates. */
   readonly pipes?: boolean;
   readonly caller?: readonly string[];
   readonly nodeOptions?: string;
-  /** The program that starts it, with that program's arguments. */
+  /** A program that starts the helper, with its arguments. */
   readonly by?: readonly string[];
   /** Added to this process's own. */
   readonly env?: Readonly<Record<string, string>>;
@@ -47,13 +47,13 @@ export interface Home {
   readonly directory: string;
   /** The settings file. */
   readonly config: string;
-  /** Starts a helper on this home's settings. */
+  /** Starts a helper with this home's settings. */
   start(options?: HelperOptions): Helper;
-  /** Starts one and greets it. */
+  /** Starts one and completes hello. */
   greet(options?: HelperOptions): Promise<Helper>;
 }
 
-/** Gives the command pipes for stdin, stdout and stderr, and says its exit code on stderr. */
+/** Gives the command pipes for stdin, stdout and stderr, and prints its exit code on stderr. */
 const PIPES = 'cat | { { "$@"; echo "exit $?" >&2; } 2>&1 >&3 3>&- | cat >&2; } 3>&1 | cat';
 
 function helperOf(child: ChildProcess): Helper {
@@ -75,7 +75,7 @@ function helperOf(child: ChildProcess): Helper {
     }
     wake();
   });
-  // A helper that ends does not read any more; that is what some tests are about.
+  // A helper that ends stops reading, which some tests are about.
   child.stdin?.on('error', () => {});
   const exited = once(child, 'close').then(([code]) => {
     ended = true;
@@ -119,7 +119,7 @@ function helperOf(child: ChildProcess): Helper {
   };
 }
 
-/** A directory with a settings file in it, removed after the test, as are the helpers started on it. */
+/** A directory with a settings file, removed after the test together with the helpers started in it. */
 export async function home(
   t: TestContext,
   settings: object = { allowPrivate: ['127.0.0.0/8'] },

@@ -1,4 +1,4 @@
-// Real peers for tests, by the origin server's binary: a throw-away CA, a certificate for each host, and real origins.
+// Real peers for tests, by the origin server's binary: a throw-away CA, a certificate per host, and real origins.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -12,7 +12,7 @@ const BINARY = fileURLToPath(new URL('../../.photofinish/bin/photofinish-origin'
 
 export interface OriginRequest {
   readonly host: string;
-  /** Speak HTTP/3; on TCP it speaks HTTP/2 and HTTP/1.1 in any case. */
+  /** Serve HTTP/3; HTTP/2 and HTTP/1.1 are always served on TCP. */
   readonly h3: boolean;
   /** The Alt-Svc field; `auto` advertises its own port. */
   readonly altSvc?: string;
@@ -20,14 +20,14 @@ export interface OriginRequest {
 
 export interface ThrowawayOrigins {
   readonly caPath: string;
-  /** Ports on 127.0.0.1, for UDP and TCP alike, in the order of the requests. */
+  /** Ports on 127.0.0.1, both UDP and TCP, in the order of the requests. */
   readonly ports: readonly number[];
   /** Certificate and key of a host, PEM. */
   certificateOf(host: string): Promise<{ readonly cert: string; readonly key: string }>;
   stop(): Promise<void>;
 }
 
-/** Certificates for `certificateHosts`, and a server for each request. Throws when the binary is not built. */
+/** Certificates for `certificateHosts`, and a server per request. Throws when the binary is not built. */
 export async function throwawayOrigins(
   certificateHosts: readonly string[],
   ...origins: OriginRequest[]

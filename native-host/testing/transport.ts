@@ -1,4 +1,4 @@
-// What tests of either transport set out from: a host, the trust in what serves it, and a target on loopback.
+// The common basis of tests of both transports: a host, the trust in its certificate, and a target on loopback.
 import assert from 'node:assert/strict';
 import type { AttemptTarget } from '../race/transport.ts';
 import { readTrust, type Trust } from '../trust.ts';
@@ -15,7 +15,7 @@ export async function trusted(files: readonly string[]): Promise<Trust> {
   return trust.value;
 }
 
-/** A target on loopback that waits as long as need be. */
+/** A target on loopback without a practical time-out. */
 export function target(port: number | undefined, overrides: Partial<AttemptTarget> = {}): AttemptTarget {
   assert.ok(port !== undefined);
   return {

@@ -1,5 +1,5 @@
-// Virtual time for tests of the driver: a clock that only moves when nothing is left to do, and transports that behave
-// on it as told. What is under test is ours; the real transports have tests of their own.
+// Virtual time for tests of the driver: a clock that only advances when nothing is left to do, and scripted transports
+// on it. The real transports have their own tests.
 import { setImmediate } from 'node:timers/promises';
 import type { AttemptErrorCode, TransportName } from '@photofinish/shared/race/outcome';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
@@ -7,12 +7,12 @@ import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { Clock } from '../clock.ts';
 import type { AttemptFailure, AttemptTarget, Packets, Traffic, Transport } from '../race/transport.ts';
 
-/** What hangs on one event is done within as many turns of the real event loop. */
+/** Everything caused by one event is done within this many turns of the real event loop. */
 const TURNS = 8;
 
 export interface VirtualTime {
   readonly clock: Clock;
-  /** Moves time on from timer to timer until `work` is done, and gives what it came to. */
+  /** Advances time from timer to timer until `work` is done, and returns its result. */
   run<T>(work: Promise<T>): Promise<T>;
 }
 
@@ -48,23 +48,23 @@ export function virtualTime(epochMs = 1_000_000): VirtualTime {
   return { clock, run };
 }
 
-/** How one attempt behaves; times in milliseconds, null: never. */
+/** Behaviour of one attempt; times in milliseconds, null: never. */
 export interface Script {
   readonly handshakeMs: number | null;
   readonly refusal?: AttemptErrorCode;
   readonly protocol?: KnownProtocol;
-  /** How long the handshake had been over when it was told. */
+  /** How long after its end the handshake is reported. */
   readonly toldLateMs?: number;
-  /** First sign of life, while the handshake goes on. */
+  /** First sign of life, while the handshake continues. */
   readonly transportMs?: number;
   readonly altSvc?: string;
   readonly knownRoot?: boolean;
   readonly packets?: Packets;
-  /** Those of the whole attempt, told with its answer. */
+  /** Those of the whole attempt, reported with its answer. */
   readonly packetsInAll?: Packets;
-  /** What the attempt cost the network, told with its end. */
+  /** The attempt's network cost, reported with its end. */
   readonly traffic?: Traffic;
-  /** When the transport itself saw the first sign of life, told with the handshake's end. */
+  /** When the transport itself received the first sign of life, reported with the end of the handshake. */
   readonly sawLifeMs?: number;
   /** The request ends in this failure. */
   readonly answerFailure?: AttemptErrorCode;
@@ -74,7 +74,7 @@ export interface ScriptedTransport extends Transport {
   readonly targets: readonly AttemptTarget[];
   /** How many times `prepare` was called. */
   prepared(): number;
-  /** How many attempts run now, and how many ever ran at the same time. */
+  /** How many attempts are running now, and the maximum that ever ran concurrently. */
   running(): number;
 }
 
