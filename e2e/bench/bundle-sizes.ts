@@ -1,6 +1,6 @@
-// How much script the browser reads: bytes, minified, of each page and of the background, with every chunk that is
-// imported from the start. The public-suffix list is a chunk of its own and stands beside them; what is loaded when it
-// is first used is counted apart.
+// The amount of script that the browser loads: minified bytes of each page and of the background, including all
+// statically imported chunks. The public-suffix list is a separate chunk with its own row; dynamically imported code is
+// counted separately.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
@@ -8,14 +8,14 @@ import { EDITIONS, type Edition } from '../packaging/editions.ts';
 import { TOP } from '../scratch.ts';
 import { type Fact, publish } from './result.ts';
 
-/** The background is read anew each time that the browser wakes it. */
+/** The background is loaded again whenever the browser starts it. */
 const BACKGROUND_BYTES_AT_MOST = 60_000;
 const BACKGROUND = 'background.js';
 const CONTENT_SCRIPT = 'content.js';
-/** An entry for the sake of its chunk, which holds the public-suffix list. */
+/** An entry that exists for its chunk, which contains the public-suffix list. */
 const SITE = 'site.js';
 
-/** What a file imports, and how large each file is: the built modules as the bundler reads them. */
+/** What each file imports, and its size: the built modules as reported by the bundler. */
 async function modulesOf(directory: string, entry: string): Promise<Metafile['inputs']> {
   const { metafile } = await build({
     absWorkingDir: directory,
@@ -30,10 +30,10 @@ async function modulesOf(directory: string, entry: string): Promise<Metafile['in
   return metafile.inputs;
 }
 
-/** The files that are read with `entry`, itself included. */
+/** The files loaded with `entry`, including itself. */
 function loadedWith(modules: Metafile['inputs'], entry: string): Set<string> {
   const files = new Set([entry]);
-  // A set is walked in order of insertion, including what is added on the way.
+  // A Set iterates in insertion order, including elements added meanwhile.
   for (const file of files)
     for (const { path, kind } of modules[file]?.imports ?? [])
       if (kind === 'import-statement') files.add(path);

@@ -1,5 +1,5 @@
-// From starting the helper to its first forecast, against a bare Node host that echoes the same messages. Both are
-// started anew every round; the goal keeps the helper as quick to wake as Node itself.
+// Time from starting the helper to its first forecast, compared with a bare Node host that echoes the same messages.
+// Both are restarted every round; the goal keeps the helper's start-up close to Node's own.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { helperArguments, openHost } from '../helper/port.ts';

@@ -1,5 +1,5 @@
-// How long somebody waits at the dashboard of a ledger with 100,000 origins and 400 days: for the first paint of charts
-// and table, for everything to be loaded, and after that for a sort, a search and another page of the table.
+// How long a user waits for the dashboard of a ledger with 100,000 origins and 400 days: for the first paint of charts
+// and table, for everything to be loaded, and then for a sort, a search and another page of the table.
 import { rm } from 'node:fs/promises';
 import { fillLedger, HEAVY } from '../browsers/filled.ts';
 import { openSession } from '../browsers/session.ts';
@@ -34,11 +34,13 @@ interface WatchedWindow {
   opened?: { readonly painted: Promise<number>; readonly loaded: Promise<number> };
 }
 
-/** Runs in the page before its scripts: notes when charts and table have been painted, and when all was loaded. */
+/**
+ * Runs in the page before its scripts: records when charts and table have been painted, and when everything was loaded.
+ */
 function watchOpening(): void {
   const paintedFrame = () =>
     new Promise<number>((resolve) => {
-      // A message posted in a frame's turn arrives once that frame is painted.
+      // A message posted in an animation frame callback arrives after that frame is painted.
       requestAnimationFrame(() => {
         const { port1, port2 } = new MessageChannel();
         port1.onmessage = () => resolve(performance.now());
@@ -71,7 +73,7 @@ async function openingTimes(tab: Tab, url: string): Promise<{ painted: number; l
   });
 }
 
-/** In the page: from a click, or from typing, to the frame that shows what it changed in the table. */
+/** Runs in the page: time from a click or input to the frame that shows the change in the table. */
 function actAndPaint({ selector, text }: { selector: string; text: string | null }): Promise<number> {
   const element = document.querySelector<HTMLElement>(selector);
   const body = document.querySelector('#table tbody');

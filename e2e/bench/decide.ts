@@ -1,5 +1,6 @@
-// What deciding costs without any I/O: a simple race, 128 endpoints with and without the DNS answers that they come
-// from, and how the cost grows with their number. Mozilla's engine in Rust: 1.5 us for a simple race, 1709 us for 128.
+// The cost of the decision logic without any I/O: a simple race, 128 endpoints with and without the DNS answers they
+// come from, and how the cost grows with their number. For comparison, Mozilla's engine in Rust: 1.5 us for a simple
+// race, 1709 us for 128.
 import { join } from 'node:path';
 import { median } from '@photofinish/shared/race/statistics';
 import { runOrThrow } from '../child-process.ts';
@@ -8,7 +9,7 @@ import { TOP } from '../scratch.ts';
 import { measureInStep, type Side } from './measure.ts';
 import { type Fact, publish } from './result.ts';
 
-/** Runs a scene in a process of its own: `node decide.bench.ts SCENE ENDPOINTS` prints microseconds. */
+/** Runs a scene in its own process: `node decide.bench.ts SCENE ENDPOINTS` prints microseconds. */
 const SCENES = join(TOP, 'native-host/race/decide.bench.ts');
 const RUNS = 7;
 const SIZES = [16, 32, 64, 128, 256, 512, 1024] as const;

@@ -1,8 +1,8 @@
-// An extension that does nothing, which shows what having any extension costs.
+// An extension that does nothing, to measure the cost of having any extension.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Writes it into a folder of its own below `dir`, with what is more in its manifest and its files by name; the folder. */
+/** Writes it to a new directory below `dir`, with additional manifest keys and files by name; returns the directory. */
 export async function emptyExtension(
   dir: string,
   manifest: object,

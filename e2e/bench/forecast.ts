@@ -1,5 +1,6 @@
-// A forecast's round trip from the extension's service worker through the real browser to a helper with 100,000
-// origins in its cache, against a host that only echoes; and how many navigations have theirs before the first byte.
+// A forecast's round trip from the extension's service worker through the real browser to a helper with 100,000 origins
+// in its cache, compared with a host that only echoes; and how many navigations have their forecast before the first
+// byte.
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
@@ -17,13 +18,13 @@ import { publish } from './result.ts';
 
 const ECHO_NAME = 'org.photofinish.echo';
 const CACHED_ORIGINS = 100_000;
-/** The browser's clock ticks in tenths of a millisecond: a sample is the mean of this many round trips in a row. */
+/** The browser's clock has a resolution of 0.1 ms: a sample is the mean of this many consecutive round trips. */
 const TRIPS_PER_SAMPLE = 50;
 const NAVIGATIONS = 200;
-/** The origin answers this late. */
+/** Delay of the origin's responses. */
 const ANSWER_DELAY_MS = 20;
 
-/** Registers the echo host beside the helper, for the same extension. */
+/** Registers the echo host in addition to the helper, for the same extension. */
 async function installEcho(profile: string): Promise<void> {
   const hosts = join(profile, 'NativeMessagingHosts');
   await mkdir(hosts, { recursive: true });
@@ -43,7 +44,7 @@ async function installEcho(profile: string): Promise<void> {
   await writeFile(join(hosts, `${ECHO_NAME}.json`), JSON.stringify(manifest));
 }
 
-/** Opens a port of the service worker's own to a host and says hello. */
+/** Opens a separate port from the service worker to a host and sends `hello`. */
 async function connect(worker: Worker, host: string): Promise<void> {
   await worker.evaluate(async (name) => {
     const port = chrome.runtime.connectNative(name);
@@ -62,7 +63,7 @@ async function connect(worker: Worker, host: string): Promise<void> {
   }, host);
 }
 
-/** Mean milliseconds of a round trip with this host. */
+/** Mean round-trip time with this host, milliseconds. */
 function roundTrips(worker: Worker, host: string, round: number): Promise<number> {
   const origins = Array.from({ length: TRIPS_PER_SAMPLE }, (_, trip) =>
     scatteredOrigin(round, trip, CACHED_ORIGINS),
@@ -82,14 +83,14 @@ function roundTrips(worker: Worker, host: string, round: number): Promise<number
   );
 }
 
-/** What the extension keeps of a page in the browser's session storage, as far as this looks at it. */
+/** The part of what the extension keeps about a page in the browser's session storage that is used here. */
 interface PageTimes {
   readonly documentId: string;
   readonly forecastAtMs: number | null;
   readonly firstByteAtMs: number | null;
 }
 
-/** Visits the origin and gives, of the visits that told both times, how many had their forecast in time. */
+/** Visits the origin and returns, of the visits with both times recorded, how many had their forecast in time. */
 async function navigate(
   page: Page,
   worker: Worker,
@@ -98,7 +99,7 @@ async function navigate(
 ): Promise<{ inTime: number; of: number }> {
   const pages = new Map<string, PageTimes>();
   const collect = async () => {
-    // The last page's times travel in a batch of their own.
+    // The last page's times are sent in a separate batch.
     await page.waitForTimeout(1000);
     const stored = await worker.evaluate(() => chrome.storage.session.get(null));
     for (const value of Object.values(stored) as (PageTimes | string)[])

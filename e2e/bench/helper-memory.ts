@@ -1,5 +1,5 @@
 // Resident memory of the helper: idle, with 100,000 origins cached, after its first race, which loads undici and the
-// QUIC addon, and whether it stays what it is over 10,000 races.
+// QUIC addon, and whether it stays constant over 10,000 races.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,13 +14,13 @@ import { fillCache } from './many-origins.ts';
 import { type Fact, publish } from './result.ts';
 
 const RACES = 10_000;
-/** The helper's own limits: races begun in a minute, and at once. */
+/** The helper's own limits: races started per minute, and concurrent ones. */
 const PER_MINUTE = 30;
 const AT_ONCE = 4;
 const TELL_EVERY = 1000;
-/** The last quarter over the second; the first is start-up and warming up. */
+/** The last quarter relative to the second; the first is start-up and warm-up. */
 const FLAT_AT_MOST = 1.05;
-/** A minute that has been announced passes within this. */
+/** A minute that was asked for has passed on the helper's clock within this time; see `minutes-pass.mjs`. */
 const MINUTE_COMES_MS = 1;
 const MINUTES_PASS = new URL('minutes-pass.mjs', import.meta.url);
 
@@ -36,7 +36,7 @@ function medianOf(samples: readonly number[], from: number, to: number): number 
   return middle;
 }
 
-/** Runs as many races as a minute allows, four at once; each must adopt something. */
+/** Runs as many races as a minute allows, four at a time; each must adopt a protocol. */
 async function raceForAMinute(helper: HostPort, { origin, mode }: Series, firstId: number): Promise<void> {
   const ids = Array.from({ length: PER_MINUTE }, (_, n) => firstId + n);
   const start = (id: number) => helper.send({ type: 'race', id, origin, mode, reason: 'click' });
@@ -58,8 +58,8 @@ async function raceForAMinute(helper: HostPort, { origin, mode }: Series, firstI
 }
 
 /**
- * Races one series in a helper with these settings and gives what it held after every thousand races, and how flat that
- * is. `onRaces` is told how many there were.
+ * Runs one series of races in a helper with these settings and returns its memory after every thousand races, and how
+ * flat that is. `onRaces` is called with the number of races.
  */
 async function residentOverRaces(
   config: string,
@@ -87,7 +87,7 @@ async function residentOverRaces(
 }
 
 const CACHED_ORIGINS = 100_000;
-/** Long enough for start-up's garbage to be counted as what it is. */
+/** Long enough for garbage from start-up to be collected. */
 const SETTLE_MS = 1000;
 
 async function settledMiB(helper: HostPort): Promise<number> {
@@ -115,7 +115,7 @@ const settings = {
   allowPrivate: ['127.0.0.0/8'],
   resolve: { [`${both.host}:${both.port}`]: '127.0.0.1', [`${h1only.host}:${h1only.port}`]: '127.0.0.1' },
 };
-/** Each transport alone, both at once with the slower one cancelled, and a host that memory knows. */
+/** Each transport alone, both with the slower one cancelled, and a host known from the cache. */
 const SERIES: readonly Series[] = [
   { name: 'HTTP/3', origin: both.origin, mode: 'h3' },
   { name: 'HTTP/2', origin: both.origin, mode: 'h2' },

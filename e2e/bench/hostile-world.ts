@@ -1,4 +1,4 @@
-// What `hostile` races, on a thread of its own: how busy it is must not count as the helper's time.
+// The targets that `hostile` races, on a separate thread: their load must not count as the helper's time.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -11,9 +11,9 @@ import { refusingUdpPort } from '../origins/raw/udp.ts';
 export interface HostileWorld {
   /** `address:port` of its DNS server. */
   readonly resolver: string;
-  /** Nobody listens there. */
+  /** Nothing listens there. */
   readonly refusedPort: number;
-  /** UDP is swallowed there at every address of the loopback. */
+  /** UDP is dropped there on every loopback address. */
   readonly silentPort: number;
   readonly peerPorts: readonly number[];
 }

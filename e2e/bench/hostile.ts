@@ -1,6 +1,6 @@
-// What hostile zones and servers cost the helper: a forecast beside any race answers within 10 ms at the 99th percentile,
-// and no race takes more than 20 MiB. Origins and zones are on the same cores, so a second helper, which races nothing, is
-// asked at the same moments: what it takes is the machine's part.
+// The cost of malicious zones and servers for the helper: a forecast during any race is answered within 10 ms at the
+// 99th percentile, and no race takes more than 20 MiB. Origins and zones share the processors, so a second helper
+// without races is queried at the same moments: its times are the machine's share.
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,11 +19,11 @@ import { type Fact, publish } from './result.ts';
 const MOST_FORECAST_MS = 10;
 const MOST_MIB = 20;
 const PEER_HOST = 'peer.test';
-/** Enough for a 99th percentile, and within a minute's budget of races. */
+/** Enough for a 99th percentile, and within the limit of races per minute. */
 const WARM_RACES = 5;
 const ZONE_RACES = 12;
 const SILENT_RACES = 2;
-/** As many as there may be at once. */
+/** The maximum number of concurrent races. */
 const AT_ONCE = 4;
 
 function p99(values: readonly number[]): number {
@@ -74,11 +74,11 @@ const raced = (helpers: Helpers, mode: Mode, origins: readonly string[]): Promis
 interface Row {
   readonly name: string;
   readonly mode: Mode;
-  /** Origins that are raced at once. */
+  /** Origins that are raced concurrently. */
   readonly batches: readonly (readonly string[])[];
-  /** Races before, of one address. */
+  /** Earlier races, of one address. */
   readonly warmRaces: number;
-  /** Of a first race no goal is set: what it loads comes in pieces that cannot be cut. */
+  /** A first race has no goal: the code it loads comes in chunks that cannot be split. */
   readonly goal: boolean;
 }
 
@@ -89,7 +89,7 @@ async function openHelpers(): Promise<Helpers> {
   return helpers;
 }
 
-/** What forecasts take beside these races, and what the races hold. */
+/** Times of forecasts during these races, and the memory used by the races. */
 async function row({ name, mode, batches, warmRaces, goal }: Row): Promise<Fact[]> {
   const step = beginStep(name);
   const helpers = await openHelpers();

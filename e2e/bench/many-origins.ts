@@ -1,20 +1,20 @@
-// A host cache as full as years of browsing leave it, filled over the wire like any other.
+// A host cache as after years of browsing, filled over native messaging like any other.
 import { MAX_OBSERVATIONS } from '@photofinish/shared/port/wire';
 import { greet, type HostPort } from '../helper/port.ts';
 
-/** The nth of many origins, each the only one of its site. */
+/** The nth of many origins, each on its own site. */
 function manyOrigin(n: number): { origin: string; site: string } {
   return { origin: `https://www.site-${n}.example`, site: `site-${n}.example` };
 }
 
-/** The one of `count` origins that a trip of a round asks for: all over the cache, and each round elsewhere. */
+/** Which of `count` origins a trip of a round requests: spread over the cache, and different in each round. */
 export function scatteredOrigin(round: number, trip: number, count: number): ReturnType<typeof manyOrigin> {
   return manyOrigin((round * 7919 + trip * 104_729) % count);
 }
 
 /**
- * Says hello and has the helper store `count` origins, half of them HTTP/3; resolves once all are durable. `onStored` is
- * told after each batch how many there are.
+ * Sends `hello` and has the helper store `count` origins, half of them HTTP/3; resolves once all are durable.
+ * `onStored` is called after each batch with their number.
  */
 export async function fillCache(
   helper: HostPort,

@@ -1,4 +1,5 @@
-// A benchmark's verdict is only as good as its statistics; these hold them to known answers and to their own laws.
+// A benchmark's verdict depends on its statistics; these tests check them against known results and statistical
+// properties.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
@@ -25,12 +26,12 @@ test('the interval of a constant ratio is that ratio', () => {
   );
 });
 
-test('the interval covers the true ratio about as often as it says', () => {
+test('the interval covers the true ratio about as often as its level says', () => {
   let covered = 0;
   const experiments = 100;
   for (let seed = 0; seed < experiments; seed += 1) {
     const random = seededRandom(seed);
-    // Sums of uniform noise around 10 and 12: symmetric, so the medians are those.
+    // Sums of uniform noise around 10 and 12: symmetric, so those are the medians.
     const noise = () => random() + random() + random() - 1.5;
     const baseline = Array.from({ length: 40 }, () => 10 + noise());
     const side = Array.from({ length: 40 }, () => 12 + noise());
@@ -40,11 +41,11 @@ test('the interval covers the true ratio about as often as it says', () => {
   assert.ok(covered >= 88 && covered <= 100, `${covered} of ${experiments}`);
 });
 
-test('sides of different length cannot be compared', () => {
+test('sides of different lengths cannot be compared', () => {
   assert.throws(() => ratioInterval([1, 2], [1], seededRandom(1)), RangeError);
 });
 
-test('every round runs each side once, in changing order, and warming up leaves no samples', async () => {
+test('every round runs each side once, in varying order, and warm-up leaves no samples', async () => {
   const calls: string[] = [];
   const side = (name: string, cost: number): Side => ({
     name,
@@ -88,7 +89,7 @@ test('a failing side ends the measurement', async () => {
   await assert.rejects(measure(plan), /refused/);
 });
 
-test('a goal of a fact binds from both ends', () => {
+test('a goal of a fact can be a minimum or a maximum', () => {
   const fact = { name: 'in time', value: 98.5, unit: '%' };
   assert.ok(goalsMet({ measurements: [], facts: [fact] }));
   assert.ok(goalsMet({ measurements: [], facts: [{ ...fact, atLeast: 98.5 }] }));
@@ -96,7 +97,7 @@ test('a goal of a fact binds from both ends', () => {
   assert.equal(goalsMet({ measurements: [], facts: [{ ...fact, atMost: 98 }] }), false);
 });
 
-test('shuffling loses nothing and repeats with its seed', () => {
+test('shuffling loses nothing and is reproducible with its seed', () => {
   fc.assert(
     fc.property(fc.array(fc.integer()), fc.integer(), (values, seed) => {
       const once = shuffled(values, seededRandom(seed));

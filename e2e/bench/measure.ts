@@ -1,10 +1,10 @@
-// Compares ways of doing one thing: every round runs each side once, in a random order, so that a machine which slows
-// down slows all of them. What counts is the ratio of medians, with the interval that the samples allow.
+// Compares alternatives: every round runs each side once, in a random order, so that a machine which slows down affects
+// all of them. The result is the ratio of medians, with the interval that the samples support.
 import { median, percentile } from '@photofinish/shared/race/statistics';
 import { type Random, seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { beginStep } from '../run/display.ts';
 
-/** The values in an order of equal chance for all (Fisher and Yates). */
+/** A uniformly random permutation (Fisher and Yates). */
 export function shuffled<T>(values: readonly T[], random: Random): T[] {
   const rest = [...values];
   const order: T[] = [];
@@ -16,12 +16,12 @@ export function shuffled<T>(values: readonly T[], random: Random): T[] {
 const RESAMPLES = 2000;
 const TAILS = { low: 0.025, high: 0.975 };
 
-/** What so many drawings give. */
+/** The results of repeated draws. */
 function resampled<T>(draw: () => T): T[] {
   return Array.from({ length: RESAMPLES }, () => draw());
 }
 
-/** Both ends of the 95 % interval that a figure's resamples span. */
+/** Both ends of the 95 % interval of a figure's resamples. */
 function resampledInterval(figures: readonly number[]): { low: number; high: number } {
   const sorted = figures.toSorted((a, b) => a - b);
   return { low: percentile(sorted, TAILS.low), high: percentile(sorted, TAILS.high) };
@@ -29,9 +29,9 @@ function resampledInterval(figures: readonly number[]): { low: number; high: num
 
 export interface Side {
   readonly name: string;
-  /** Does the thing once and gives what it cost, in the plan's unit. */
+  /** Runs once and returns the cost, in the plan's unit. */
   run(round: number): Promise<number>;
-  /** The goal: this side's median over the baseline's. */
+  /** The goal: this side's median divided by the baseline's. */
   readonly ratioAtMost?: number;
 }
 
@@ -41,10 +41,10 @@ export interface Plan {
   /** The first is the baseline of the others. */
   readonly sides: readonly [Side, ...Side[]];
   readonly rounds: number;
-  /** Rounds run before, and thrown away. */
+  /** Rounds run first and discarded. */
   readonly warmUpRounds: number;
   readonly seed: number;
-  /** Told after every round, warming up included. */
+  /** Called after every round, including warm-up. */
   readonly onRound?: (done: number, of: number) => void;
 }
 
@@ -57,7 +57,7 @@ export interface SideResult {
   readonly p90: number;
 }
 
-/** The side's median over the baseline's, with its 95 % bootstrap interval. */
+/** The side's median divided by the baseline's, with its 95 % bootstrap interval. */
 export interface Ratio {
   readonly side: string;
   readonly baseline: string;
@@ -91,8 +91,8 @@ export function summarise(name: string, samples: readonly number[]): SideResult 
 }
 
 /**
- * The 95 % interval of the ratio of medians by percentile bootstrap. Rounds are drawn, not samples: both sides of a
- * round saw the same moment of the machine, and stay together.
+ * The 95 % interval of the ratio of medians by percentile bootstrap. Rounds are resampled, not samples: both sides of a
+ * round ran under the same machine conditions, and stay paired.
  */
 export function ratioInterval(
   side: readonly number[],
@@ -109,7 +109,7 @@ export function ratioInterval(
   return resampledInterval(ratios);
 }
 
-/** Runs the plan. An error of any side ends it: a comparison with holes compares nothing. */
+/** Runs the plan. An error of any side ends it: a comparison with missing rounds is invalid. */
 export async function measure(plan: Plan): Promise<Measurement> {
   const random = seededRandom(plan.seed);
   const samples = new Map<Side, number[]>(plan.sides.map((side) => [side, []]));

@@ -1,5 +1,5 @@
-// Forecasts from a host cache of 1,000,000 origins against one of 1,000. Two helpers, asked in turn over their own pipes;
-// what an observation, a count and the memory of each cost beside it.
+// Forecasts from a host cache of 1,000,000 origins compared with one of 1,000. Two helpers, queried alternately over
+// their own pipes; also the cost of an observation and of a count, and the memory of each.
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { median } from '@photofinish/shared/race/statistics';
@@ -34,7 +34,7 @@ async function openSide(dir: string, count: number): Promise<Side> {
   const filler = openHelper(config);
   await fillCache(filler, count, (stored) => step.detail(`${stored} of ${count}`));
   await filler.close();
-  // Asked by a helper of its own: one that has just written so much is no ordinary one.
+  // Queried by a new helper: one that has just written this much is not representative.
   const helper = openHelper(config);
   await fillCache(helper, 0);
   step.end(true);

@@ -1,8 +1,8 @@
-// What the extension costs a page: time to the load event of a page of 1,000 resources over 6 origins, in browsers that
-// take turns: without it, with it and its helper, and with an empty extension that only holds the webRequest permission,
-// for which alone Chromium leads every request through its browser process. At two distances: servers that answer after
-// 50 ms, as on a network, and at once, where nothing hides a cost. In each browser that is installed, or in the one that
-// `--browser NAME` says; `--rounds N` for another number of rounds.
+// The extension's cost for a page: time to the load event of a page with 1,000 resources from 6 origins, in browsers
+// that take turns: without the extension, with it and its helper, and with an empty extension that only has the
+// webRequest permission, which alone makes Chromium route every request through its browser process. With two delays:
+// servers that respond after 50 ms, as on a network, and at once, where nothing hides a cost. In each installed
+// browser, or in the one given by `--browser NAME`; `--rounds N` sets the number of rounds.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -43,7 +43,7 @@ const EMPTY_BACKGROUNDS: Readonly<Record<BrowserKind, object>> = {
 
 const PERMISSIONS = { permissions: ['webRequest'], host_permissions: ['https://*/*'] };
 
-/** A browser of its own directory, without our extension. */
+/** A browser with its own directory, without our extension. */
 async function launch(
   kind: BrowserKind,
   dir: string,

@@ -1,7 +1,7 @@
-// How long somebody who opens the popup waits: from the start of its navigation to the frame that shows the whole table
-// of a page of 60 origins. Beside it an extension's page that is empty, which no popup can beat, and the popup of a
-// background that sleeps, as after half a minute without work. The popup is opened in a tab: the window that a browser
-// makes for a click is the browser's own time.
+// How long a user who opens the popup waits: from the start of its navigation to the frame that shows the whole table
+// of a page with 60 origins. For comparison an empty extension page, a lower bound for any popup, and the popup with a
+// suspended background, as after half a minute without work. The popup is opened in a tab: the window that a browser
+// creates on a click is the browser's own time.
 import { rm } from 'node:fs/promises';
 import { launchChromium } from '../browsers/launch-chromium.ts';
 import { openSession, type Session } from '../browsers/session.ts';
@@ -15,10 +15,10 @@ import { publish } from './result.ts';
 const ORIGINS = 60;
 const RESOURCES = 180;
 const ROUNDS = 40;
-/** The page is there in a second or two; a machine under load takes longer. */
+/** The page loads in a second or two; a machine under load takes longer. */
 const PAGE_TIMEOUT_MS = 30_000;
 const POPUP_SIZE = { width: 520, height: 600 };
-/** Above this an answer no longer seems to come at once (Nielsen, Usability Engineering, 1993, section 5.5). */
+/** Longer responses no longer seem immediate (Nielsen, Usability Engineering, 1993, section 5.5). */
 const MEDIAN_MS_AT_MOST = 100;
 
 interface WatchedWindow {
@@ -26,7 +26,7 @@ interface WatchedWindow {
   painted?: Promise<number>;
 }
 
-/** Runs in the page before its scripts: notes when as many rows as its address asks for have been painted. */
+/** Runs in the page before its scripts: records when the number of rows given in its URL has been painted. */
 function watchPaint(): void {
   const wanted = Number(new URLSearchParams(location.hash.slice(1)).get('rows'));
   const rows = () => document.querySelectorAll('#origin-table tbody[data-origin]').length;
@@ -35,7 +35,7 @@ function watchPaint(): void {
     const observer = new MutationObserver(() => {
       if (!complete()) return;
       observer.disconnect();
-      // A message posted in a frame's turn arrives once that frame is painted.
+      // A message posted in an animation frame callback arrives after that frame is painted.
       requestAnimationFrame(() => {
         const { port1, port2 } = new MessageChannel();
         port1.onmessage = () => resolve(performance.now());
@@ -60,7 +60,7 @@ async function watchedTab(tab: Tab): Promise<Tab> {
   return tab;
 }
 
-/** Visits the page and races it, and gives the address of its popup once that shows every origin. */
+/** Visits the page, races it, and returns the URL of its popup once that shows every origin. */
 async function popupAddress(session: Session, origins: readonly string[]): Promise<string> {
   const page = await session.newTab();
   await page.goto(`${origins[0]}/page?resources=${RESOURCES}&from=${origins.join(',')}`);

@@ -1,5 +1,5 @@
-// What racing costs the winner: time to established in mode race against the same transport alone, on loopback, where
-// there is no network to hide behind.
+// The cost of racing for the winner: time to established in mode race compared with the same transport alone, on
+// loopback, where no network latency hides it.
 import type { RaceDocument } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
 import { runOrThrow } from '../child-process.ts';
@@ -19,7 +19,7 @@ const { origins, caPath, stop } = await startOrigins({
 
 type Winner = 'h3' | 'h2';
 
-/** Median milliseconds that the winner took from its own start to established, over cold trials in one process. */
+/** Median milliseconds from the winner's own start to established, over cold trials in one process. */
 async function series(name: 'both' | 'h2only', mode: string, winner: Winner): Promise<number> {
   const { origin, host, port } = origins[name];
   const args = ['race', origin, '--mode', mode, '--memory', 'none', '--trials', String(TRIALS), '--json'];
@@ -31,14 +31,14 @@ async function series(name: 'both' | 'h2only', mode: string, winner: Winner): Pr
       (a) => a.outcome === 'adopted' && a.protocol === winner && trial.adopted === winner,
     ),
   );
-  // A few losses to the other transport are the machine's; a different winner is a different measurement.
+  // A few losses to the other transport are noise; a different winner is a different measurement.
   if (won.length < TRIALS * 0.9) throw new Error(`${winner} won only ${won.length} of ${TRIALS}`);
   const middle = median(won.map((a) => (a.establishedMs ?? Number.NaN) - a.startedMs));
   if (middle === null) throw new Error('nothing won');
   return middle;
 }
 
-/** Median milliseconds of a handshake by the bare client. */
+/** Median milliseconds of a handshake with the bare client. */
 async function bareQuinn(): Promise<number> {
   const { host, port } = origins.both;
   const order = [`127.0.0.1:${port}`, host, caPath, String(TRIALS), String(DEADLINE_MS)];

@@ -1,5 +1,5 @@
-// What a report of a year of heavy use takes, 120,000 origins: from the click to the file, how large it is, and for how
-// long at most the page does not answer meanwhile, in both browsers.
+// The cost of a report of a year of heavy use, 120,000 origins: time from the click to the file, its size, and the
+// longest time for which the page does not respond meanwhile, in both browsers.
 import { rm, stat } from 'node:fs/promises';
 import { fillLedger, HEAVY } from '../browsers/filled.ts';
 import { openSession } from '../browsers/session.ts';
@@ -15,14 +15,14 @@ const FORMATS = ['HTML', 'JSON', 'CSV'] as const;
 const HTML_SECONDS_AT_MOST = 10;
 const HTML_MEGABYTES_AT_MOST = 5;
 const LOAD_TIMEOUT_MS = 120_000;
-/** Above it a page feels stuck (RAIL's bound for a response). */
+/** Longer blocking makes a page feel unresponsive (RAIL's limit for a response). */
 const BLOCK_MS_AT_MOST = 100;
 
 interface WatchedWindow {
   watch?: Promise<{ readonly ms: number; readonly blockMs: number }>;
 }
 
-/** In the page: begins to time what is begun now until the page says that it is saved, with the longest pause between. */
+/** Runs in the page: times from now until the page reports that it has saved, with the longest pause in between. */
 function watchSaving(): void {
   const BEAT_MS = 5;
   const words = document.querySelector('#report-words');

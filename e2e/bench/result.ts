@@ -1,4 +1,4 @@
-// How a benchmark speaks: the machine it ran on, a table for people, and the same with every sample as JSON.
+// The output of a benchmark: the machine it ran on, a table, and the same with every sample as JSON.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { arch, cpus, release, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
@@ -9,7 +9,7 @@ import type { Measurement, Ratio } from './measure.ts';
 const RESULTS = join(SCRATCH, 'bench');
 const BYTES_PER_GIB = 2 ** 30;
 
-/** A figure that is compared with a goal, or just reported, not with another side. */
+/** A figure compared with a goal, or only reported, rather than compared with another side. */
 export interface Fact {
   readonly name: string;
   readonly value: number;
@@ -21,7 +21,7 @@ export interface Fact {
 export interface BenchResult {
   readonly measurements: readonly Measurement[];
   readonly facts?: readonly Fact[];
-  /** Versions of what was measured beside Node, such as the browser's. */
+  /** Versions of what was measured besides Node, such as the browser's. */
   readonly versions?: Readonly<Record<string, string>>;
 }
 
@@ -90,7 +90,7 @@ function factTable(facts: readonly Fact[]): string {
   return rows.length === 0 ? '' : formatTable(columns, rows);
 }
 
-/** What `publish` prints. */
+/** The text printed by `publish`. */
 export function formatResult(result: BenchResult): string {
   const { cpu, cores, memoryGiB, system, versions } = describeMachine(result.versions ?? {});
   const spoken = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
@@ -99,13 +99,15 @@ export function formatResult(result: BenchResult): string {
   return [machine, ...tables, factTable(result.facts ?? [])].filter((part) => part !== '').join('\n\n');
 }
 
-/** Whether every goal that the result carries is met. */
+/** Whether every goal in the result is met. */
 export function goalsMet(result: BenchResult): boolean {
   const ratios = result.measurements.flatMap((measurement) => measurement.ratios);
   return ratios.every(ratioMeets) && (result.facts ?? []).every(factMeets);
 }
 
-/** Prints the result and writes `.photofinish/bench/NAME.json`. The process will exit with 1 if a goal was missed. */
+/**
+ * Prints the result and writes `.photofinish/bench/NAME.json`. Sets the process's exit code to 1 if a goal was missed.
+ */
 export function publish(name: string, result: BenchResult): void {
   const file = join(RESULTS, `${name}.json`);
   const machine = describeMachine(result.versions ?? {});

@@ -1,5 +1,5 @@
-// Cold races over a thousand origins, 32 at a time: processor time of each, against a Go program that does the same work
-// with quic-go and net/http.
+// Cold races over a thousand origins, 32 at a time: processor time of each, compared with a Go program that does the
+// same work with quic-go and net/http.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
@@ -15,10 +15,10 @@ import { type Fact, publish } from './result.ts';
 const ORIGINS = 1000;
 const CONCURRENCY = 32;
 const START_DELAY_MS = 10;
-/** As `photofinish race` has it. */
+/** The default of `photofinish race`. */
 const TIMEOUT_MS = 3000;
 const ROUNDS = 10;
-/** The goal is at least 0.8 times the peer's races per second of processor time. */
+/** The goal: at least 0.8 times the peer's races per second of processor time. */
 const CPU_RATIO_AT_MOST = 1 / 0.8;
 
 const settings = Array.from({ length: ORIGINS }, (_, n) => ({
@@ -35,7 +35,7 @@ interface Run {
   readonly output: string;
 }
 
-/** Runs a program to its end; user and system time are the kernel's own account of it, start-up and all. */
+/** Runs a program to completion; user and system time are from the kernel's accounting, including start-up. */
 async function accounted(file: string, args: readonly string[], input = ''): Promise<Run> {
   const beganMs = performance.now();
   const script = 'TIMEFORMAT="%3U %3S"; { time "$@" 2>&4; } 4>&2 2>&3';
@@ -104,7 +104,7 @@ function perSecond(wallsMs: readonly number[]): number {
   return ORIGINS / ((median(wallsMs) ?? Number.NaN) / 1000);
 }
 
-/** Where the time goes: what starting costs, and each transport alone. */
+/** The breakdown: the cost of start-up, and each transport alone. */
 async function breakdown(): Promise<Fact[]> {
   const start = (await ours('race', 1)).cpuMs;
   const h3 = (await ours('h3', ORIGINS)).cpuMs;

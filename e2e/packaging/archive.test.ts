@@ -1,4 +1,4 @@
-// That an archive depends on its content alone, and holds it.
+// An archive contains its files, and its bytes depend on nothing else.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -13,7 +13,7 @@ const entry: fc.Arbitrary<Entry> = fc.record({
 });
 const entries = fc.uniqueArray(entry, { selector: (each) => each.path, maxLength: 12 });
 
-test('the same entries in any order give the same bytes, which hold them', () => {
+test('the same entries in any order give the same bytes, which contain them', () => {
   const shuffled = entries.chain((all) =>
     fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
   );

@@ -1,17 +1,17 @@
-// Zip archives that depend on nothing but what is in them: names in order, one time for every file, no owner. Whoever
-// builds the same source gets the same bytes.
+// Zip archives that depend only on their contents: sorted names, one time for every file, no owner. Everyone who builds
+// the same source gets the same bytes.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { zipSync } from 'fflate';
 
 export interface Entry {
-  /** With slashes, from the archive's top. */
+  /** With slashes, relative to the archive's root. */
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly executable: boolean;
 }
 
-/** The first moment that a zip can name. It is written in local time, so it is made in local time. */
+/** The earliest time that a zip can represent. It is stored as local time, so it is constructed as local time. */
 const firstMoment = (): Date => new Date(1980, 0, 1);
 /** "Version made by" of Unix, which lets attributes carry a mode (PKWARE APPNOTE 4.4.2). */
 const UNIX = 3;
@@ -19,7 +19,7 @@ const MODE_SHIFT = 16;
 const REGULAR_FILE = 0o100000;
 const COMPRESSION = 9;
 
-/** The archive's bytes, whatever order the entries come in. */
+/** The archive's bytes, independent of the order of entries. */
 export function zipOf(entries: readonly Entry[]): Uint8Array {
   const sorted = entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   return zipSync(
@@ -33,7 +33,7 @@ export function zipOf(entries: readonly Entry[]): Uint8Array {
   );
 }
 
-/** One file as an entry; its mode tells programs from other files. */
+/** One file as an entry; its mode distinguishes executables from other files. */
 export async function entryOf(file: string, path: string): Promise<Entry> {
   const { mode } = await stat(file);
   return { path, bytes: await readFile(file), executable: (mode & 0o100) !== 0 };

@@ -1,29 +1,29 @@
-// What of others is part of our archives: npm packages that are bundled, crates that are linked.
+// Third-party components of our archives: bundled npm packages and linked crates.
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { runOrThrow } from '../child-process.ts';
 import { TOP } from '../scratch.ts';
 
-/** One package that is part of an archive. */
+/** One third-party package in an archive. */
 export interface BundledPackage {
   readonly registry: 'npm' | 'cargo';
   readonly name: string;
   readonly version: string;
-  /** As the package itself says; null: it does not. */
+  /** As declared by the package; null if it declares none. */
   readonly licence: string | null;
   readonly directory: string;
-  /** Whether our own code asks for it, and not only what it brings along. */
+  /** Whether our own code depends on it, rather than only one of its dependents. */
   readonly direct: boolean;
-  /** What of the same archive it asks for itself, by `idOf`. */
+  /** Its dependencies within the same archive, by `idOf`. */
   readonly needs: readonly string[];
 }
 
-/** Tells one version of a package from all others of its registry. */
+/** Identifies one version of a package within its registry. */
 export const idOf = ({ name, version }: Pick<BundledPackage, 'name' | 'version'>): string =>
   `${name}@${version}`;
 
-/** What the helper's addon is made of. */
+/** The crate of the helper's addon. */
 export const ADDON_CRATE = 'photofinish-quic-napi';
 
 const OWN_SCOPE = '@photofinish/';
@@ -39,7 +39,7 @@ async function readPackage(directory: string) {
   return v.parse(npmPackage, JSON.parse(await readFile(join(directory, 'package.json'), 'utf8')));
 }
 
-/** What a workspace bundles: its dependencies, and theirs. */
+/** What a workspace bundles: its direct and transitive dependencies. */
 export async function npmBundled(workspace: string): Promise<readonly BundledPackage[]> {
   const found = new Map<string, BundledPackage>();
   const direct = new Set<string>();
@@ -57,7 +57,7 @@ export async function npmBundled(workspace: string): Promise<readonly BundledPac
       if (own) direct.add(id);
       if (found.has(id)) continue;
       const each = { registry: 'npm', name, version, licence: license, directory: below } as const;
-      // Named before its own are looked up, should they lead back to it.
+      // Added before its dependencies are looked up, in case of cycles.
       found.set(id, { ...each, direct: false, needs: [] });
       found.set(id, { ...each, direct: false, needs: await visit(below, false) });
     }
@@ -90,7 +90,7 @@ const cargoMetadata = v.object({
   }),
 });
 
-/** What is linked into a crate of ours on this system; build and test dependencies are not. */
+/** What is linked into a crate of ours on this system, without build and test dependencies. */
 export async function cargoBundled(crate: string): Promise<readonly BundledPackage[]> {
   const rustc = await runOrThrow('rustc', ['--print', 'host-tuple']);
   const args = ['metadata', '--format-version', '1', '--locked', '--filter-platform', rustc.trim()];
@@ -105,7 +105,7 @@ export async function cargoBundled(crate: string): Promise<readonly BundledPacka
   const start = packages.find(({ name }) => name === crate);
   if (start === undefined) throw new Error(`there is no crate ${crate}`);
   const linked = new Set([start.id]);
-  // A set is walked in order of insertion, including what is added on the way.
+  // A Set iterates in insertion order, including elements added meanwhile.
   for (const id of linked) for (const dependency of links.get(id) ?? []) linked.add(dependency);
   const byId = new Map(packages.map((each) => [each.id, each]));
   const needsOf = (id: string): string[] =>

@@ -1,4 +1,4 @@
-// The extension as the browsers' stores take it: one archive for each, made from what was built.
+// The extension packages for the browsers' stores: one archive each, from the build output.
 import { join } from 'node:path';
 import { TOP } from '../scratch.ts';
 import { type Entry, entriesBelow, entryOf, textEntry, zipOf } from './archive.ts';
@@ -11,13 +11,13 @@ export type Edition = (typeof EDITIONS)[number];
 
 const MANIFEST = 'manifest.json';
 
-/** A store signs with a key of its own and refuses a manifest that brings one. */
+/** Stores sign with their own key and reject a manifest that contains one. */
 function withoutKey(manifest: Entry): Entry {
   const { key: _, ...rest } = JSON.parse(new TextDecoder().decode(manifest.bytes));
   return textEntry(MANIFEST, `${JSON.stringify(rest, null, 2)}\n`);
 }
 
-/** The archive of one edition, with our licence and those of what is bundled. The extension must have been built. */
+/** The archive of one edition, with our licence and those of bundled packages. The extension must have been built. */
 export async function storeArchive(edition: Edition, version: string): Promise<Uint8Array> {
   const built = await entriesBelow(join(TOP, 'extension', 'dist', edition));
   if (!built.some(({ path }) => path === MANIFEST))

@@ -1,4 +1,5 @@
-// The fixtures for other people's Playwright tests as an npm package: the public door, and the extension that it loads.
+// The fixtures for other people's Playwright tests as an npm package: the public entry point, and the extension that it
+// loads.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -13,12 +14,12 @@ const NAME = '@photofinish/playwright';
 const DOOR = join(TOP, 'e2e', 'playwright');
 const EXTENSION = join(TOP, 'extension', 'dist', 'chromium');
 const PEER = '@playwright/test';
-/** Modules that CommonJS may require, as Playwright does with specs of projects that are no modules. */
+/** Versions in which CommonJS can require ES modules, as Playwright does for specs in CommonJS projects. */
 const NODE_RANGE = '>=20.19';
 
 const manifestSchema = v.object({ dependencies: v.record(v.string(), v.string()) });
 
-/** The Playwright that the fixtures are tested with, and those after it. */
+/** The Playwright version that the fixtures are tested with, and later ones. */
 async function peerRange(): Promise<string> {
   const manifest = v.parse(manifestSchema, JSON.parse(await readFile(join(TOP, 'e2e/package.json'), 'utf8')));
   const tested = manifest.dependencies[PEER];
@@ -29,7 +30,7 @@ async function peerRange(): Promise<string> {
 async function stageFixtures(stage: string, version: string): Promise<void> {
   await place(stage, 'dist/playwright.js', { copyOf: join(DOOR, 'dist', 'playwright.js') });
   await place(stage, 'photofinish.d.ts', { copyOf: join(DOOR, 'photofinish.d.ts') });
-  // With its key, unlike the stores' editions: by the id that it fixes the helper knows whom to answer.
+  // With its key, unlike the stores' editions: the helper recognises the extension by the id derived from it.
   for (const { path, bytes } of await entriesBelow(EXTENSION))
     await place(stage, join('extension', path), bytes);
   await place(stage, 'README.md', { copyOf: join(DOOR, 'README.md') });
@@ -50,7 +51,7 @@ async function stageFixtures(stage: string, version: string): Promise<void> {
   });
 }
 
-/** Writes the package to `out`; gives its name. Extension and fixtures must have been built. */
+/** Writes the package to `out` and returns its name. Extension and fixtures must have been built. */
 export function writeFixturesPackage(out: string, version: string): Promise<string> {
   return writePackage(out, (stage) => stageFixtures(stage, version));
 }

@@ -1,5 +1,5 @@
-// The helper as npm packages: the bundled JavaScript, the same everywhere, and the addon for this system in a package of
-// its own, in the layout of napi, so that npm installs the one that fits and no script runs.
+// The helper as npm packages: the bundled JavaScript, the same everywhere, and the addon for this system as a separate
+// package, in napi's layout, so that npm installs the matching one without running a script.
 import { existsSync } from 'node:fs';
 import { chmod, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,8 +13,8 @@ const NATIVE_HOST = join(TOP, 'native-host');
 const ADDON = join(NATIVE_HOST, 'dist', 'photofinish-quic.node');
 
 /**
- * The first releases of each line whose SQLite (3.51.3) cannot corrupt a write-ahead log that several helpers share. They
- * have `node:sqlite` without a flag and all that undici 8 asks for.
+ * The first releases of each line whose SQLite (3.51.3) cannot corrupt a write-ahead log that several helpers share.
+ * They have `node:sqlite` without a flag and everything that undici 8 requires.
  */
 const NODE_RANGE = '^22.22.3 || ^24.15.0 || >=26';
 
@@ -24,7 +24,7 @@ interface Target {
   readonly libc?: readonly string[];
 }
 
-/** The systems that there can be an addon for, by napi's names. Each is built on a machine of its kind. */
+/** The systems for which an addon can exist, by napi's names. Each is built on a machine of that kind. */
 const TARGETS: Readonly<Record<string, Target>> = {
   'darwin-arm64': { os: ['darwin'], cpu: ['arm64'] },
   'darwin-x64': { os: ['darwin'], cpu: ['x64'] },
@@ -38,7 +38,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
 
 const addonPackage = (target: string): string => `@photofinish/quic-${target}`;
 
-/** This machine's name among the targets. Throws where it has none. */
+/** This machine's name among the targets. Throws if it has none. */
 export function thisTarget(): string {
   const { platform, arch } = process;
   const header = (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header;
@@ -54,7 +54,7 @@ const COMMON = {
   engines: { node: NODE_RANGE },
 } as const;
 
-/** Bundles point to maps for debugging, which stay behind. */
+/** Bundles refer to source maps, which are not packaged. */
 const MAP_POINTER = /\n\/\/# sourceMappingURL=\S+\s*$/;
 
 async function stageHelper(stage: string, version: string): Promise<void> {
@@ -106,7 +106,7 @@ async function stageAddon(stage: string, version: string, target: string): Promi
   });
 }
 
-/** Writes both packages to `out`; gives their names. The helper must have been built. */
+/** Writes both packages to `out` and returns their names. The helper must have been built. */
 export async function writeHelperPackages(out: string, version: string): Promise<string[]> {
   if (!existsSync(ADDON)) throw new Error('the addon is not built; run: npm run build');
   const target = thisTarget();

@@ -1,5 +1,5 @@
-// Under which licences code by others may be part of what we give to others, and those licences in full, as they ask of
-// whoever passes the code on.
+// Which licences third-party code in our packages may have, and the texts of those licences, which they require us to
+// include.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import satisfies from 'spdx-satisfies';
@@ -8,7 +8,7 @@ import { type BundledPackage, idOf } from './bundled.ts';
 /** Ours. */
 export const LICENCE = 'MIT';
 
-/** Those that ask for no more than their text and their notices, which each archive has. */
+/** Licences that require only their text and notices, which each archive contains. */
 const ALLOWED = [
   '0BSD',
   'Apache-2.0',
@@ -21,7 +21,7 @@ const ALLOWED = [
   'Zlib',
 ];
 
-/** Its licence as an SPDX expression; older crates write a slash where others may choose. Null: it names none. */
+/** Its licence as an SPDX expression; older crates separate alternatives with a slash. Null if it names none. */
 export function spdxOf({ licence }: Pick<BundledPackage, 'licence'>): string | null {
   return licence === null ? null : licence.replaceAll(/\s*\/\s*/g, ' OR ');
 }
@@ -30,12 +30,12 @@ function isAllowed(expression: string): boolean {
   try {
     return satisfies(expression, ALLOWED);
   } catch {
-    // Not an expression of SPDX's.
+    // Not an SPDX expression.
     return false;
   }
 }
 
-/** Why these may not be passed on, a line for each that may not. */
+/** Why packages may not be distributed, a line for each of those. */
 export function licenceFaults(bundled: readonly BundledPackage[]): string[] {
   return bundled.flatMap((each) => {
     const expression = spdxOf(each);
@@ -44,7 +44,7 @@ export function licenceFaults(bundled: readonly BundledPackage[]): string[] {
   });
 }
 
-/** Where an archive has them. */
+/** Their file name in an archive. */
 export const NOTICES_FILE = 'THIRD-PARTY.txt';
 
 const LICENCE_FILE = /^(licen[cs]e|copying|notice|copyright)([-._].*)?$/i;
@@ -58,7 +58,9 @@ async function licenceTexts(directory: string): Promise<string[]> {
   return texts.map((text) => text.replaceAll('\r\n', '\n').trim());
 }
 
-/** One text for all of them: who is in it under which licence, then every licence once, with those it is for. */
+/**
+ * One text for all of them: the packages with their licences, then every licence once, with the packages it applies to.
+ */
 export async function notices(bundled: readonly BundledPackage[]): Promise<string> {
   const sorted = bundled.toSorted((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
   const holders = new Map<string, string[]>();

@@ -1,4 +1,4 @@
-// What our npm packages have in common: how their files are put together, and that npm itself packs them.
+// Shared by our npm packages: placing their files, and packing with npm itself.
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { runOrThrow } from '../child-process.ts';
@@ -7,14 +7,14 @@ import type { BundledPackage } from './bundled.ts';
 import { NOTICES_FILE, notices } from './licences.ts';
 import { billOf, SBOM_FILE, type Subject } from './sbom.ts';
 
-/** The name that npm installs the helper by. */
+/** The helper's package name on npm. */
 export const HELPER_PACKAGE = 'photofinish';
 
 export async function writeJson(file: string, value: object): Promise<void> {
   await writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** Puts a file into a package that is being made. */
+/** Places a file into the package directory. */
 export async function place(
   stage: string,
   path: string,
@@ -26,7 +26,7 @@ export async function place(
   else await writeFile(file, content);
 }
 
-/** What of others is in a package: their licences, and the bill. */
+/** Adds the third-party licences and the bill of materials to a package. */
 export async function placeOthers(
   stage: string,
   subject: Subject,
@@ -36,7 +36,7 @@ export async function placeOthers(
   await place(stage, SBOM_FILE, billOf(subject, bundled));
 }
 
-/** Lets npm make the package, which writes the same bytes for the same files; gives its name. */
+/** Lets npm pack the package, which is reproducible, and returns its name. */
 async function pack(stage: string, out: string): Promise<string> {
   const args = ['pack', '--json', '--ignore-scripts', '--loglevel=error', '--pack-destination', out];
   const stdout = await runOrThrow('npm', args, { cwd: stage });
@@ -44,7 +44,9 @@ async function pack(stage: string, out: string): Promise<string> {
   return basename(packed.filename);
 }
 
-/** Makes a package out of the files that `stage` places into its directory; gives the name of the archive in `out`. */
+/**
+ * Creates a package from the files that `stage` places into its directory; returns the name of the archive in `out`.
+ */
 export async function writePackage(
   out: string,
   stage: (directory: string) => Promise<void>,

@@ -1,4 +1,4 @@
-// That the page for reviewers justifies every permission of every edition, as the build wrote it.
+// The page for reviewers justifies every permission in every edition's built manifest.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ for (const edition of EDITIONS)
     for (const name of asked[edition] ?? []) assert.ok(justified.includes(name), `${name} is not justified`);
   });
 
-test('nothing is justified that no edition asks for', () => {
+test('nothing is justified that no edition requests', () => {
   const all = [...Object.values(asked).flat(), 'data_collection_permissions'];
   for (const name of justified) assert.ok(all.includes(name), `${name} is not asked for`);
 });

@@ -1,5 +1,5 @@
-// What a release is made of, written to one directory with its sums: one version, said in three places that must agree, and
-// the source as reviewers of a store build it again, which is what is committed and nothing else.
+// Writes the contents of a release to one directory with checksums: one version, which must agree in three places, and
+// the source archive from which store reviewers rebuild it, which contains exactly what is committed.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -16,17 +16,17 @@ import { writeHelperPackages } from './helper-packages.ts';
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
 async function git(...args: readonly string[]): Promise<Buffer> {
-  // An archive names times as they are where it is made.
+  // Archives store local times.
   const options = { cwd: TOP, maxBuffer: MAX_OUTPUT_BYTES, env: { ...process.env, TZ: 'UTC' } };
   return (await promisify(execFile)('git', args, { ...options, encoding: 'buffer' })).stdout;
 }
 
-/** Whether this is a checkout of git at all; an unpacked source archive is none. */
+/** Whether this is a git checkout; an unpacked source archive is not. */
 export function isGitCheckout(): boolean {
   return existsSync(join(TOP, '.git'));
 }
 
-/** Files that the build may have used in another state than the source archive has them, or that it has not. */
+/** Files that the build may have used in a state that differs from the source archive, or that it lacks. */
 export async function uncommitted(): Promise<readonly string[]> {
   return (await git('status', '--porcelain'))
     .toString()
@@ -34,7 +34,7 @@ export async function uncommitted(): Promise<readonly string[]> {
     .filter((line) => line !== '');
 }
 
-/** The archive, everything in it below one directory, with the time of the commit. */
+/** The archive, with everything below one directory and the time of the commit. */
 async function sourceArchive(version: string): Promise<Uint8Array> {
   return git('archive', '--format=zip', '-9', `--prefix=photofinish-${version}/`, 'HEAD');
 }
@@ -49,7 +49,7 @@ async function versionOfHelper(): Promise<string | undefined> {
   return /VERSION = '([^']+)'/.exec(await readFile(join(TOP, 'native-host/version.ts'), 'utf8'))?.[1];
 }
 
-/** The release's version. Throws where the extension, the helper and the project disagree. */
+/** The release's version. Throws if extension, helper and project disagree. */
 async function releaseVersion(): Promise<string> {
   const version = await versionIn('package.json');
   const others = {
@@ -75,8 +75,8 @@ async function summed(out: string, name: string): Promise<Package> {
 }
 
 /**
- * Writes archives and packages to `out`, which is emptied first. Everything must have been built. Outside a checkout of
- * git there is no source archive.
+ * Writes archives and packages to `out`, which is emptied first. Everything must have been built. Outside a git
+ * checkout there is no source archive.
  */
 export async function writeRelease(out: string): Promise<readonly Package[]> {
   const version = await releaseVersion();

@@ -1,4 +1,4 @@
-// That the bill says what is in an archive and what of it needs what, by the schema of CycloneDX 1.6.
+// The bill lists an archive's components and their dependencies, and is valid CycloneDX 1.6.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BundledPackage } from './bundled.ts';
@@ -23,7 +23,7 @@ const BUNDLED = [
 ];
 const SUBJECT = { name: 'photofinish', version: '1.0.0' };
 
-test('each package has its purl and licence, and what needs it', async () => {
+test('each package has its purl, licence and dependencies', async () => {
   const bill = JSON.parse(billOf(SUBJECT, BUNDLED));
   assert.deepEqual(await sbomFaults(bill), []);
   assert.deepEqual(
@@ -48,6 +48,6 @@ test('the same packages in any order give the same bill, without a time', () => 
   assert.equal('timestamp' in JSON.parse(billOf(SUBJECT, BUNDLED)).metadata, false);
 });
 
-test('the schema refuses what is no bill', async () => {
+test('the schema rejects an invalid bill', async () => {
   assert.notDeepEqual(await sbomFaults({ bomFormat: 'CycloneDX', specVersion: '1.6', components: [{}] }), []);
 });

@@ -1,5 +1,5 @@
-// What of others is part of an archive, for programs that look for known vulnerabilities: a software bill of materials in
-// CycloneDX 1.6. It says neither when nor where it was made, so that the same source gives the same bytes.
+// The third-party components of an archive, for vulnerability scanners: a software bill of materials in CycloneDX 1.6.
+// It contains neither time nor place of the build, so that the same source gives the same bytes.
 import * as CDX from '@cyclonedx/cyclonedx-library';
 import { PackageURL } from 'packageurl-js';
 import parseExpression from 'spdx-expression-parse';
@@ -11,7 +11,7 @@ export const SBOM_FILE = 'sbom.cdx.json';
 const { Component, Bom, Metadata } = CDX.Models;
 const { ComponentType } = CDX.Enums;
 
-/** What the bill is for. */
+/** The subject of the bill. */
 export interface Subject {
   readonly name: string;
   readonly version: string;
@@ -37,7 +37,7 @@ function componentOf(each: BundledPackage): CDX.Models.Component {
   return component;
 }
 
-/** The bill, as JSON in one order whatever order the packages come in. */
+/** The bill as JSON, independent of the order of the packages. */
 export function billOf(subject: Subject, bundled: readonly BundledPackage[]): string {
   const root = new Component(ComponentType.Application, subject.name, {
     bomRef: `${subject.name}@${subject.version}`,

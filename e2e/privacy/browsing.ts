@@ -1,5 +1,5 @@
-// A browsing run, step by step, and when each step began. It is a process of its own, so that browser, extension, helper
-// and servers are in one network namespace; `browse` starts it there, and it prints what `Browsed` says.
+// A browsing session in steps, with the time each began. It is a separate process, so that browser, extension, helper
+// and servers are in one network namespace; `browse` starts it there, and it prints `Browsed`.
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as v from 'valibot';
@@ -10,10 +10,10 @@ import type { Namespace } from '../network/namespace.ts';
 import { type RunningOrigins, type SeenRequest, startOrigins } from '../origins/start.ts';
 import type { BrowserKind } from '../run/find-browser.mjs';
 
-/** The browser goes to the first and the helper to the second, so that packets tell whose they are. */
+/** The browser uses the first address and the helper the second, so that packets can be attributed. */
 export const BROWSERS_ADDRESS = '127.0.0.1';
 export const HELPERS_ADDRESS = '127.0.0.2';
-/** Each is gone to in steps of its own. */
+/** Each is visited in its own steps. */
 const ORIGINS = {
   both: { host: 'both.test', h3: true, altSvc: 'auto', address: '::' },
   h2only: { host: 'h2only.test', h3: false, address: '::' },
@@ -43,7 +43,7 @@ const browsedSchema = v.object({
 export type BrowsingRecord = v.InferOutput<typeof browsedSchema>;
 
 const PATIENCE_MS = 40_000;
-/** What is sent behind the user's back would be sent by then. */
+/** Anything sent behind the user's back would have been sent within this time. */
 const QUIET_MS = 1000;
 
 async function insist(what: string, look: () => Promise<boolean> | boolean): Promise<void> {
@@ -60,7 +60,7 @@ interface Browsing {
   readonly served: readonly SeenRequest[];
 }
 
-/** Opens the address in a private window, and closes that once its page and its resource were served. */
+/** Opens the URL in a private window, and closes that once its page and its resource were served. */
 async function visitPrivately({ session, served, url }: Browsing, host: Host): Promise<void> {
   const options = await session.openPage('options/options.html');
   const before = served.length;
@@ -73,7 +73,7 @@ async function visitPrivately({ session, served, url }: Browsing, host: Host): P
   await options.evaluate((id) => chrome.windows.remove(id), windowId);
 }
 
-/** What is done in each step; nothing else goes on in it. */
+/** The actions of each step; nothing else happens in it. */
 const ACTIONS: Readonly<Record<Step, (browsing: Browsing) => Promise<void>>> = {
   async start({ session }) {
     await session.restart();
@@ -123,7 +123,7 @@ const ACTIONS: Readonly<Record<Step, (browsing: Browsing) => Promise<void>>> = {
   },
 };
 
-/** Local origins as the helper is told of them: at an address of its own. */
+/** Local origins in the helper's settings, with an address of their own. */
 function helpersOwn(running: RunningOrigins<Host>): Parameters<typeof installHelper>[1] {
   const origins = Object.entries(running.origins).map(([name, origin]) => [
     name,
@@ -152,7 +152,7 @@ async function browsing(browser: BrowserKind, dir: string): Promise<BrowsingReco
   return v.parse(browsedSchema, { begins, ports });
 }
 
-/** Makes the run in a namespace, with an empty directory for its files. Rejects with what it complained of. */
+/** Runs the session in a namespace, with an empty directory for its files. Rejects with its error output. */
 export async function browse(
   namespace: Namespace,
   browser: BrowserKind,

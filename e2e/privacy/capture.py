@@ -1,5 +1,5 @@
-"""Prints every packet that leaves a socket of this network namespace, over whatever device, as a JSON object a line, from
-the line {"ready": true} on until its standard input ends; then how many the kernel could not hand over."""
+"""Prints every packet that a socket of this network namespace sends, over any device, as one JSON object per line,
+after the line {"ready": true} and until its standard input ends; then the number of packets that the kernel dropped."""
 
 import json
 import select
@@ -15,7 +15,8 @@ SO_RCVBUFFORCE = 33
 BUFFER_BYTES = 64 << 20
 ETHERNETS = {0x0800: "ipv4", 0x86DD: "ipv6", 0x0806: "arp"}
 TRANSPORTS = {1: "icmp", 2: "igmp", 6: "tcp", 17: "udp", 58: "icmpv6"}
-# Headers that may stand before the transport's own (RFC 8200 section 4.1); the first octets are the next header and length.
+# Extension headers that may precede the transport header (RFC 8200 section 4.1); their first octets are next header and
+# length.
 EXTENSIONS = {0, 43, 60}
 
 
@@ -24,7 +25,7 @@ def address(family, octets):
 
 
 def question(message):
-    """The name of the first question (RFC 1035 section 4.1.2), which queries do not compress."""
+    """The first question's name (RFC 1035 section 4.1.2), which queries do not compress."""
     labels, at = [], 12
     while at < len(message) and message[at]:
         labels.append(message[at + 1 : at + 1 + message[at]].decode("ascii", "replace"))
@@ -62,7 +63,7 @@ def main():
         ended = sys.stdin in readable
         while sniffer in select.select([sniffer], [], [], 0)[0]:
             data, (device, protocol, direction, _, _) = sniffer.recvfrom(512)
-            # Every packet on loopback is seen twice, and one that arrived from elsewhere was sent by nobody here.
+            # Packets on loopback are seen twice, and incoming ones were not sent from here.
             if direction != PACKET_OUTGOING:
                 continue
             kind = ETHERNETS.get(protocol, hex(protocol))

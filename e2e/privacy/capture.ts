@@ -1,4 +1,4 @@
-// Captures every packet that is sent in a network namespace, and joins packets to flows, each of whoever sent first.
+// Captures every packet sent in a network namespace, and groups packets into flows, each attributed to its initiator.
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -9,14 +9,14 @@ const PROGRAM = fileURLToPath(new URL('capture.py', import.meta.url));
 
 /** Packets between two ends, from the first on. */
 export interface Flow {
-  /** The name of the first packet's transport: `tcp`, `udp`, `icmpv6`, `arp`. */
+  /** The transport of the first packet: `tcp`, `udp`, `icmpv6`, `arp`. */
   readonly transport: string;
   readonly device: string;
-  /** Who sent the first packet, and to whom; `address:port` where there are ports. */
+  /** Source and destination of the first packet; `address:port` if there are ports. */
   readonly from: string;
   readonly to: string;
   readonly beganAtMs: number;
-  /** Of a question to DNS: the name. */
+  /** The name in a DNS query. */
   readonly asks?: string;
   packets: number;
 }
@@ -35,13 +35,13 @@ interface Packet {
 type Line = Packet | { readonly ready: true } | { readonly dropped: number };
 
 export interface Capture {
-  /** Ends it. Rejects if a packet was missed, since nothing is proven then. */
+  /** Stops capturing. Rejects if a packet was missed, since the capture would prove nothing. */
   flows(): Promise<readonly Flow[]>;
 }
 
 const end = (address = '', port?: number): string => (port === undefined ? address : `${address}:${port}`);
 
-/** Captures from its resolution on. */
+/** Capturing is active once this resolves. */
 export async function startCapture(namespace: Namespace): Promise<Capture> {
   const child = namespace.spawn(PYTHON, [...PYTHON_FLAGS, PROGRAM], { stdio: ['pipe', 'pipe', 'inherit'] });
   const flows = new Map<string, Flow>();

@@ -1,5 +1,5 @@
-// Judges what comes from others: `locks`, what is downloaded is pinned; `licences`, what is passed on may be. Says what
-// is wrong and ends with 1. Run: node e2e/supply/check.ts locks|licences
+// Checks third-party code: `locks`, that downloads are pinned; `licences`, that bundled code may be distributed. Prints
+// the faults and exits with 1. Run: node e2e/supply/check.ts locks|licences
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ADDON_CRATE, cargoBundled, npmBundled } from '../packaging/bundled.ts';
@@ -18,7 +18,7 @@ function ownCrates(): string[] {
   );
 }
 
-/** A lock that lies somewhere else would not be judged. */
+/** Lock files in other places, which would not be checked. */
 function unjudged(): string[] {
   const known = ['package-lock.json', 'Cargo.lock', ...GO_MODULES.map((module) => join(module, 'go.sum'))];
   const folders = ['shared', 'extension', 'native-host', 'e2e'];

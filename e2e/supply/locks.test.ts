@@ -1,4 +1,4 @@
-// That each way to slip something past a lock is told, and that what is pinned is not.
+// Every way around a lock is reported, and properly pinned dependencies are not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cargoFaults, goFaults, npmFaults, pythonFaults } from './locks.ts';
@@ -10,7 +10,7 @@ function npmLock(entry: object, dependencies: object = {}): string {
   return JSON.stringify({ lockfileVersion: 3, packages });
 }
 
-test('npm: a digest, and the public registry where any is named', () => {
+test('npm: a digest, and the public registry if one is named', () => {
   assert.deepEqual(npmFaults(npmLock({ integrity: SHA512 })), []);
   const resolved = 'https://registry.npmjs.org/a/-/a-1.0.0.tgz';
   assert.deepEqual(npmFaults(npmLock({ integrity: SHA512, resolved })), []);
@@ -23,7 +23,7 @@ test('npm: a digest, and the public registry where any is named', () => {
     ]);
 });
 
-test('npm: our own packages ask for versions, nothing else', () => {
+test('npm: our own packages depend on versions, nothing else', () => {
   for (const wanted of ['1.0.0', '^24', '>=1 <2 || 3.x', '~1.2.3-beta.1'])
     assert.deepEqual(npmFaults(npmLock({ integrity: SHA512 }, { a: wanted })), []);
   for (const wanted of [
@@ -38,7 +38,7 @@ test('npm: our own packages ask for versions, nothing else', () => {
     ]);
 });
 
-test('npm: another form of lock is refused, not passed', () => {
+test('npm: another lock file format is rejected', () => {
   assert.throws(() => npmFaults('{"lockfileVersion":1,"dependencies":{}}'));
 });
 
@@ -68,7 +68,7 @@ const GO_SUM = ['b v1.0.0', 'c v1.1.0']
   .map((each) => `x.test/${each}/go.mod h1:${'a'.repeat(43)}=\n`)
   .join('');
 
-test('Go: a sum for each module, and none in place of another', () => {
+test('Go: a sum for each module, and no replacement', () => {
   assert.deepEqual(goFaults(GO_MOD, GO_SUM), []);
   assert.deepEqual(goFaults(GO_MOD, ''), ['x.test/b v1.0.0 has no sum', 'x.test/c v1.1.0 has no sum']);
   assert.deepEqual(goFaults(`${GO_MOD}replace x.test/b => ../b\n`, GO_SUM), [

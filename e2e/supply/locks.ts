@@ -1,5 +1,5 @@
 // Whether everything that is downloaded is pinned by version and digest, and comes from its language's public registry:
-// then a registry, a mirror or a network that gives other bytes is found out by npm, cargo, Go and pip themselves.
+// then npm, cargo, Go and pip themselves detect a registry, mirror or network that delivers other bytes.
 import * as v from 'valibot';
 
 const NPM_REGISTRY = 'https://registry.npmjs.org/';
@@ -25,7 +25,7 @@ const npmLock = v.object({
 const VERSIONS = /^[\^~<>=\d*][\w.+\-<>=^~*| ]*$/;
 const SHA512 = /^sha512-[A-Za-z0-9+/]{86}==$/;
 
-/** What is wrong with the text of `package-lock.json`, a line for each. Throws where it is not such a text. */
+/** The faults in a `package-lock.json`, a line for each. Throws if it is not one. */
 export function npmFaults(text: string): string[] {
   const { packages } = v.parse(npmLock, JSON.parse(text));
   return Object.entries(packages).flatMap(([path, entry]) => {
@@ -45,7 +45,7 @@ export function npmFaults(text: string): string[] {
   });
 }
 
-/** What is wrong with the text of `Cargo.lock`, where `own` are the crates of the workspace. */
+/** The faults in a `Cargo.lock`; `own` are the crates of the workspace. */
 export function cargoFaults(text: string, own: readonly string[]): string[] {
   const field = (block: string, name: string): string | undefined =>
     new RegExp(`^${name} = "([^"]*)"$`, 'm').exec(block)?.[1];
@@ -62,7 +62,7 @@ export function cargoFaults(text: string, own: readonly string[]): string[] {
   });
 }
 
-/** What is wrong with a module's `go.mod` and `go.sum`. */
+/** The faults in a module's `go.mod` and `go.sum`. */
 export function goFaults(mod: string, sum: string): string[] {
   const sums = new Set([...sum.matchAll(/^(\S+ \S+)\/go\.mod h1:\S{43}=$/gm)].map(([, module]) => module));
   const required = [...mod.matchAll(/^(?:require )?\t?([^\s()]+\.[^\s()]+) (v\S+)/gm)];
@@ -75,7 +75,7 @@ export function goFaults(mod: string, sum: string): string[] {
   ];
 }
 
-/** What is wrong with the text of pip's `requirements.txt`. */
+/** The faults in pip's `requirements.txt`. */
 export function pythonFaults(text: string): string[] {
   const logical = text
     .replaceAll(/\\\n\s*/g, ' ')

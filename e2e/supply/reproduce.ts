@@ -1,5 +1,5 @@
-// Builds the addon a second time, from what is committed, in another folder and with another home of cargo's, and compares
-// it with the one that `npm run build` has made: who builds the source anywhere gets the same bytes. It compiles
+// Builds the addon a second time, from what is committed, in another directory and with another cargo home, and
+// compares it with the one from `npm run build`: anyone who builds the source gets the same bytes. It compiles
 // everything anew, which takes minutes, and downloads nothing. Run: node e2e/supply/reproduce.ts
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ const digest = (top: string): string =>
     .update(readFileSync(join(top, ADDON)))
     .digest('hex');
 
-/** Ends with the command's own words where it fails. */
+/** Exits with the command's error output if it fails. */
 function run(file: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = process.env): void {
   const { status, error } = spawnSync(file, args, { cwd, env, stdio: ['ignore', 'ignore', 'inherit'] });
   if (status !== 0) throw new Error(`${file} ${args.join(' ')} failed${error ? `: ${error.message}` : ''}`);
@@ -42,7 +42,7 @@ try {
     RUSTFLAGS: placelessFlags(top, cargoHome, process.env.RUSTFLAGS),
     CARGO_HOME: cargoHome,
     CARGO_NET_OFFLINE: 'true',
-    // One for both places, where somebody has set it, would keep the second build from being one.
+    // If set, one target directory for both would make the second build incremental.
     CARGO_TARGET_DIR: join(top, 'target'),
   });
   const [here, there] = [digest(TOP), digest(top)];

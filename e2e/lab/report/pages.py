@@ -288,8 +288,7 @@ def _by_load(group, figure, title, scale=1):
 
 
 def hit_lines(group):
-    """Server CPU over the hit ratio in percent: the points of each winner, and the least-squares line through medians.
-    """
+    """Server CPU over the hit ratio in percent: each winner's points, and the least-squares line through medians."""
     highest = max(summary.cell["perSecond"] for summary in group)
     found = {}
     for winner in cost.WINNERS:

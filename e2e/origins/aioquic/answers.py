@@ -1,5 +1,5 @@
-"""What an HTTP/3 server can do wrong once the handshake is done. A behaviour is told when the connection is there
-and when a request has come, and writes streams by itself: aioquic's own HTTP/3 is too correct for that."""
+"""Errors of an HTTP/3 server after the handshake. A behaviour is called when the connection is established and when a
+request has arrived, and writes to streams itself: aioquic's own HTTP/3 is too correct for that."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ MAX_FIELD_SECTION_SIZE = 0x6
 
 INTERVAL_S = 0.05
 LATE_S = 5
-# Nearly all of a wide datagram; the rest is room for frames that go with it.
+# Nearly all of a large datagram; the rest leaves room for accompanying frames.
 WIDE_DATAGRAM_BYTES, WIDE_BODY_BYTES = 1400, 1300
 BODY_CHUNK = bytes(16 * 1024)
 
@@ -41,7 +41,7 @@ def headers(status, *fields):
 
 
 class Peer(QuicConnectionProtocol):
-    """Sends legal SETTINGS and leaves requests unanswered. Subclasses do better, or worse."""
+    """Sends legal SETTINGS and leaves requests unanswered. Subclasses override this."""
 
     control = None
 
@@ -86,7 +86,7 @@ class StreamTooMany(Peer):
 
 
 class Late(Answer):
-    """Answers long after a race has ended."""
+    """Responds long after a race has ended."""
 
     def asked(self, stream):
         asyncio.get_running_loop().call_later(LATE_S, self.answer, stream)
@@ -104,7 +104,7 @@ class SettingsLate(Peer):
 
 
 class SettingsNever(Peer):
-    """Opens every stream but the one that must come first."""
+    """Opens every stream except the one that must come first."""
 
     def connected(self):
         self.open_stream(QPACK_ENCODER_STREAM)
@@ -124,14 +124,14 @@ class SettingsTwice(Peer):
 
 
 class DataFirst(Peer):
-    """Sends a body before its header (RFC 9114 section 4.1)."""
+    """Sends a body before its header section (RFC 9114 section 4.1)."""
 
     def asked(self, stream):
         self.send(stream, frame(DATA, b"hello"), end=True)
 
 
 class GoAway(Peer):
-    """Will process nothing, the request under way included."""
+    """Processes nothing, including the request under way."""
 
     def asked(self, stream):
         self.send(self.control, frame(GOAWAY, encode_uint_var(0)))
@@ -164,7 +164,7 @@ class CloseWhenAsked(Peer):
 
 
 class Drip(Peer):
-    """A header, and then a byte now and then without an end."""
+    """A header section, followed by an endless slow trickle of bytes."""
 
     def asked(self, stream):
         self.send(stream, headers(200))
@@ -178,7 +178,7 @@ class Drip(Peer):
 
 
 def lines(count, size):
-    """Several, for the encoder takes no field of 64 KiB."""
+    """Several, since the encoder accepts no field of 64 KiB."""
     return [(b"x-%d" % number, b"x" * size) for number in range(count)]
 
 
@@ -193,7 +193,7 @@ class HugeHeader(Peer):
 
 
 class EndlessBody(Peer):
-    """One frame that claims more than anyone has, and sends as much of it as flow control allows."""
+    """One frame that declares an absurd length, and sends as much of it as flow control allows."""
 
     def asked(self, stream):
         self.send(stream, headers(200) + encode_uint_var(DATA) + encode_uint_var(2**40))
@@ -202,8 +202,8 @@ class EndlessBody(Peer):
 
 
 class WideAnswer(Peer):
-    """Takes a wider path for granted once the handshake is done, and answers with exactly one datagram that needs it:
-    of a longer answer some would be sent in the smaller datagrams that windows and lost ranges leave over."""
+    """Assumes a larger path MTU once the handshake is complete, and responds with exactly one datagram that needs it:
+    parts of a longer response would be sent in the smaller datagrams that windows and lost ranges leave over."""
 
     def connected(self):
         super().connected()

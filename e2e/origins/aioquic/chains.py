@@ -1,6 +1,6 @@
-"""Certificate chains, good and bad in one way each. Run with two arguments, a directory and the host that the
-leaves name: writes NAME.pem (as a server sends it, leaf first) and NAME.key for every chain, and ca.pem, the
-roots to trust."""
+"""Certificate chains, valid or flawed in one way each. Run with two arguments, a directory and the host that the leaves
+name: writes NAME.pem (in the order that a server sends, leaf first) and NAME.key for every chain, and ca.pem, the
+trusted roots."""
 
 import datetime
 import hashlib
@@ -19,7 +19,7 @@ IN_FORCE = (NOW - 2 * DAY, NOW + 30 * DAY)
 OVER = (NOW - 30 * DAY, NOW - DAY)
 TO_COME = (NOW + DAY, NOW + 30 * DAY)
 
-# A private extension that nobody knows, said to be critical.
+# A private extension that no verifier knows, marked critical.
 UNKNOWN_EXTENSION = x509.UnrecognizedExtension(x509.ObjectIdentifier("1.3.6.1.4.1.55555.1"), b"\x05\x00")
 
 
@@ -40,7 +40,7 @@ LEAF_USAGE = key_usage(digital_signature=True)
 
 
 class Holder:
-    """A certificate, its key, and who issued it."""
+    """A certificate, its key, and its issuer."""
 
     def __init__(self, name, issuer=None, key=None, valid=IN_FORCE, extensions=()):
         self.name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
@@ -62,7 +62,7 @@ class Holder:
         self.certificate = builder.sign(signer.key, algorithm)
 
     def chain(self):
-        """From here up to below the root, which nobody sends."""
+        """From here up to below the root, which servers do not send."""
         above = self.issuer.chain() if self.issuer and self.issuer.issuer else []
         return [self.certificate.public_bytes(serialization.Encoding.DER), *above]
 
@@ -86,7 +86,7 @@ class Chains:
         return Holder(self.host, issuer or self.root, extensions=extensions, **options)
 
     def below(self, name, **options):
-        """A leaf below an intermediate that is as the options say."""
+        """A leaf below an intermediate with the given options."""
         return self.leaf(authority(name, self.root, **options))
 
     def good(self):
@@ -164,7 +164,7 @@ def tampered(leaf, *above):
 
 
 def signed_by_sha1(issuer, leaf, *above):
-    """No library signs with SHA-1 any more: the algorithm is renamed in place, the signature made by hand."""
+    """Libraries no longer sign with SHA-1: the algorithm is replaced in place, the signature computed by hand."""
     sha256_rsa, sha1_rsa = (bytes.fromhex("2a864886f70d0101" + last) for last in ("0b", "05"))
     to_be_signed = x509.load_der_x509_certificate(leaf).tbs_certificate_bytes.replace(sha256_rsa, sha1_rsa)
     numbers = issuer.key.private_numbers()
@@ -177,7 +177,7 @@ def signed_by_sha1(issuer, leaf, *above):
 
 
 def sent(name, holder):
-    """What a server sends of a chain, as DER: all of it but for the names that say otherwise."""
+    """The part of a chain that a server sends, as DER: all of it, except for the names that indicate otherwise."""
     chain = holder.chain()
     if name == "missing-intermediate":
         return chain[:1]

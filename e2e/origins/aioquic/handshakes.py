@@ -1,4 +1,4 @@
-"""What a QUIC server can do wrong before HTTP/3 begins. Each behaviour makes a server of its configuration."""
+"""Errors of a QUIC server before HTTP/3 begins. Each behaviour creates a server from its configuration."""
 
 import os
 
@@ -19,14 +19,14 @@ import answers
 # RFC 9001 section 4.8: CRYPTO_ERROR carries a TLS alert; this is access_denied.
 ALERT_ACCESS_DENIED = QuicErrorCode.CRYPTO_ERROR + 49
 ALERT_CERTIFICATE_REQUIRED = QuicErrorCode.CRYPTO_ERROR + 116
-# H3_INTERNAL_ERROR, as an application would say it.
+# H3_INTERNAL_ERROR, as an application error code.
 APPLICATION_CODE = 0x102
 STATELESS_RESET_BYTES = 43
 TOKEN_BYTES = 16
 
 
 def other_version(configuration):
-    """Speaks QUIC version 2 alone."""
+    """Supports only QUIC version 2."""
     configuration.supported_versions = [QuicProtocolVersion.VERSION_2]
     return QuicServer(configuration=configuration)
 
@@ -37,7 +37,7 @@ def other_alpn(configuration):
 
 
 class RetryForever(QuicServer):
-    """Is never content with a token, not even with its own."""
+    """Never accepts a token, not even its own."""
 
     def datagram_received(self, data, addr):
         header = pull_quic_header(Buffer(data=data), host_cid_length=8)
@@ -53,12 +53,12 @@ class RetryForever(QuicServer):
 
 
 def retry_once(configuration):
-    """Asks every client to come again with a token, as P2's example server does, and then answers."""
+    """Sends Retry to every client, as P2's example server does, and then responds."""
     return QuicServer(configuration=configuration, create_protocol=answers.Answer, retry=True)
 
 
 def closing(error_code, frame_type, reason, when_complete):
-    """Closes with a code: a transport's if there is a frame type, an application's without one."""
+    """Closes with an error code: a transport error if there is a frame type, otherwise an application error."""
 
     class Closing(QuicConnectionProtocol):
         def datagram_received(self, data, addr):
@@ -78,7 +78,7 @@ def closing(error_code, frame_type, reason, when_complete):
 
 
 class Forgetful(answers.Silent):
-    """Finishes the handshake and then remembers nothing of it, as after a restart (RFC 9000 section 10.3)."""
+    """Completes the handshake and then loses its state, as after a restart (RFC 9000 section 10.3)."""
 
     complete = False
 

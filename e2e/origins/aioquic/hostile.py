@@ -1,5 +1,5 @@
-"""QUIC peers that mean harm: each sends something without an end, before, during or after the handshake. They stop by
-themselves, long after whoever has bounds is gone. Each behaviour makes a server of its configuration."""
+"""Malicious QUIC peers: each sends unlimited data before, during or after the handshake. They stop by themselves, long
+after any client with limits has left. Each behaviour creates a server from its configuration."""
 
 import asyncio
 import os
@@ -19,20 +19,21 @@ MOST_DATAGRAMS = 20_000
 WIDE_DATAGRAM_BYTES, NARROW_DATAGRAM_BYTES = 1200, 20
 CRYPTO_FRAME, PADDING_FRAME = 0x06, 0x00
 CRYPTO_BYTES = 1000
-# A ServerHello that says that it is as long as a handshake message may be, and never ends.
+# A ServerHello that declares the maximum length of a handshake message, and never ends.
 SERVER_HELLO = b"\x02\x00\xff\xff\x03\x03"
 CONNECTION_IDS = 4000
 CHAIN_CERTIFICATES = 1500
 STATUS_103_BYTES = 4000
 CHUNK = bytes(16 * 1024)
-# Indexed field line of the static table's longest entry (RFC 9204 appendix A, 85), behind a prefix without a table.
+# The indexed field line of the static table's longest entry (RFC 9204 appendix A, 85), after a prefix without a dynamic
+# table.
 QPACK_PREFIX, QPACK_LONGEST = b"\x00\x00", b"\xff\x16"
 QPACK_LINES = 100_000
 UNKNOWN_FRAME = 0x21
 
 
 class Flood(asyncio.DatagramProtocol):
-    """Answers a first flight with datagrams without an end; subclasses say which."""
+    """Responds to a first flight with endless datagrams; subclasses define which."""
 
     def connection_made(self, transport):
         self.transport = transport
@@ -66,7 +67,7 @@ class Narrow(Flood):
 
 
 class Retries(Flood):
-    """Looks like Retry, and is for somebody else."""
+    """Resembles Retry, but is addressed to another client."""
 
     def datagram(self, header, number):
         return encode_quic_retry(
@@ -79,7 +80,7 @@ class Retries(Flood):
 
 
 def initial(header, number, payload):
-    """An Initial packet of ours to the sender of that header (RFC 9000 section 17.2.2)."""
+    """An Initial packet to the sender of that header (RFC 9000 section 17.2.2)."""
     crypto = CryptoPair()
     crypto.setup_initial(header.destination_cid, is_client=False, version=header.version)
     payload += bytes(max(0, 1150 - len(payload)))
@@ -94,14 +95,14 @@ def crypto_frame(offset, data):
 
 
 class CryptoBeyond(Flood):
-    """CRYPTO frames further and further on, behind a gap that is never filled."""
+    """CRYPTO frames at ever higher offsets, after a gap that is never filled."""
 
     def datagram(self, header, number):
         return initial(header, number, crypto_frame(1 + number * CRYPTO_BYTES, bytes(CRYPTO_BYTES)))
 
 
 class CryptoAgain(Flood):
-    """The beginning of one message again and again."""
+    """The beginning of one message, repeated."""
 
     def datagram(self, header, number):
         return initial(header, number, crypto_frame(0, SERVER_HELLO + bytes(CRYPTO_BYTES)))
@@ -115,7 +116,7 @@ def large_chain(configuration):
 
 
 class ConnectionIds(answers.Silent):
-    """More connection IDs than anybody has asked for (RFC 9000 section 5.1.1)."""
+    """More connection IDs than the client allows (RFC 9000 section 5.1.1)."""
 
     def connected(self):
         super().connected()
@@ -128,7 +129,7 @@ class ConnectionIds(answers.Silent):
 
 
 class Endless(answers.Peer):
-    """Writes to a stream as much as flow control takes; subclasses say what and where."""
+    """Writes to a stream as much as flow control allows; subclasses define what and where."""
 
     async def write(self, stream, first, again):
         self.send(stream, first)
@@ -153,14 +154,14 @@ class EndlessHeader(Endless):
 
 
 class UnknownFrames(Endless):
-    """Frames of a reserved type, to be ignored (RFC 9114 section 7.2.8), on the control stream."""
+    """Frames of a reserved type, which must be ignored (RFC 9114 section 7.2.8), on the control stream."""
 
     def asked(self, stream):
         self.begin(self.control, b"", answers.frame(UNKNOWN_FRAME, CHUNK))
 
 
 class QpackBomb(answers.Peer):
-    """Two bytes stand for eighty."""
+    """Two bytes decode to eighty."""
 
     def asked(self, stream):
         self.send(stream, answers.frame(answers.HEADERS, QPACK_PREFIX + QPACK_LONGEST * QPACK_LINES), end=True)

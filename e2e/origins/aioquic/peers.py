@@ -1,6 +1,6 @@
-"""HTTP/3 peers that misbehave, each in one way and on a port of its own. Run with one argument, JSON:
-{"address": "127.0.0.1", "peers": {"NAME": {"behaviour": "...", "certPath": "...", "keyPath": "..."}}}.
-Prints {"NAME": PORT} once all listen, and serves until its standard input ends."""
+"""Misbehaving HTTP/3 peers, each with one behaviour and on its own port. Run with one argument, JSON: {"address":
+"127.0.0.1", "peers": {"NAME": {"behaviour": "...", "certPath": "...", "keyPath": "..."}}}. Prints {"NAME": PORT} once
+all listen, and serves until its standard input ends."""
 
 import asyncio
 import json

@@ -1,5 +1,5 @@
-"""The page of the interoperability tests under Hypercorn (h11, h2, aioquic). Logs each request as it is answered, a JSON
-object a line, into the file that PHOTOFINISH_LOG names."""
+"""The interoperability tests' page under Hypercorn (h11, h2, aioquic). Logs each request as it is answered, one JSON
+object per line, to the file named in PHOTOFINISH_LOG."""
 
 import json
 import os

@@ -1,6 +1,6 @@
-"""libcurl as the laboratory measures it: cold connections to one origin, one after the other, each with a handle, sockets
-and a TLS cache of its own. Reads one JSON document from standard input and prints one; `versions` says what it is made of.
-"""
+"""libcurl as measured by the laboratory: cold connections to one origin, one after the other, each with its own handle,
+sockets and TLS cache. Reads one JSON document from standard input and prints one; `versions` prints the versions of its
+components."""
 
 import io
 import json
@@ -16,7 +16,7 @@ PROTOCOLS = {
 
 
 def versions():
-    """What libcurl says of itself, by name; BoringSSL has no version."""
+    """Versions reported by libcurl, by name; BoringSSL has none."""
     said = Curl().version().decode().split()
     parts = dict((part + "/unversioned").split("/")[:2] for part in said)
     names = ("libcurl", "BoringSSL", "ngtcp2", "nghttp3", "nghttp2")
@@ -24,7 +24,7 @@ def versions():
 
 
 def cold(order):
-    """One trial. The protocol is libcurl's choice: HTTP/3 raced against HTTP/2, no browser imitated."""
+    """One trial. libcurl chooses the protocol: HTTP/3 raced against HTTP/2, without browser impersonation."""
     origin = order["origin"]
     host, port = origin["host"], origin["port"]
     curl = Curl(cacert=order["ca"])
@@ -33,7 +33,7 @@ def cold(order):
         curl.setopt(CurlOpt.RESOLVE, [f"{host}:{port}:{origin['address']}"])
         curl.setopt(CurlOpt.HTTP_VERSION, CurlHttpVersion.V3)
         curl.setopt(CurlOpt.TIMEOUT_MS, order["deadlineMs"])
-        # A proxy that the environment names would be another path.
+        # A proxy from the environment would be another path.
         curl.setopt(CurlOpt.NOPROXY, b"*")
         curl.setopt(CurlOpt.WRITEDATA, io.BytesIO())
         try:
@@ -49,7 +49,7 @@ def cold(order):
             "firstByteMs": milliseconds(curl, CurlInfo.STARTTRANSFER_TIME),
         }
     finally:
-        # Ends its connections too.
+        # Closes its connections too.
         curl.close()
 
 

@@ -1,6 +1,6 @@
-// undici as the laboratory measures it: cold connections to one origin, one after the other, each by a client of its
-// own at its defaults but for HTTP/2, which is allowed and wished for first. Reads one JSON document from standard
-// input and prints one; `versions` says what it is made of.
+// undici as measured by the laboratory: cold connections to one origin, one after the other, each by its own client
+// with default settings except for HTTP/2, which is allowed and preferred. Reads one JSON document from standard input
+// and prints one; `versions` prints the versions of its components.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import type { LookupFunction } from 'node:net';
@@ -17,7 +17,7 @@ interface Order {
   readonly deadlineMs: number;
 }
 
-/** undici's own announcement of a connection whose handshakes are done. */
+/** undici's diagnostics channel for connections with completed handshakes. */
 const CONNECTED = 'undici:client:connected';
 
 function versions(): Record<string, string> {
@@ -25,7 +25,7 @@ function versions(): Record<string, string> {
   return { undici: JSON.parse(readFileSync(file, 'utf8')).version, 'Node.js': process.versions.node };
 }
 
-/** One trial; it is over once its connection is closed. */
+/** One trial; it ends once its connection is closed. */
 async function cold({ origin: { host, port, address }, deadlineMs }: Order, ca: string): Promise<LabTrial> {
   const lookup: LookupFunction = (_host, { all }, found) =>
     all === true ? found(null, [{ address, family: 4 }]) : found(null, address, 4);
@@ -41,7 +41,7 @@ async function cold({ origin: { host, port, address }, deadlineMs }: Order, ca: 
     allowH2: true,
     connect: { ca, lookup, preferH2: true },
   });
-  // A signal is not heard while it connects.
+  // While connecting, an abort signal has no effect.
   const deadline = setTimeout(() => void client.destroy(new Error('the deadline has passed')), deadlineMs);
   try {
     const { body } = await client.request({ method: 'GET', path: '/' });

@@ -1,4 +1,4 @@
-//! A throw-away certificate authority and one leaf per host, also as files for other servers.
+//! A temporary certificate authority and one leaf per host, also as files for other servers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::Failure;
 
-/// Long enough for a day of work on a suspended laptop, short enough not to be worth stealing.
+/// Long enough for a day of work on a suspended laptop, short enough to be worthless to a thief.
 const LIFETIME: Duration = Duration::days(30);
 
 const CA_FILE: &str = "ca.pem";
@@ -44,12 +44,12 @@ pub struct Leaf {
 pub struct LeafFiles {
     pub cert_path: PathBuf,
     pub key_path: PathBuf,
-    /// SHA-256 of the leaf's public key, base64: what Chromium's
-    /// `--ignore-certificate-errors-spki-list` takes.
+    /// SHA-256 of the leaf's public key, base64: the format of Chromium's
+    /// `--ignore-certificate-errors-spki-list`.
     pub spki: String,
 }
 
-/// Makes a CA and a leaf for every host, and writes them to `dir`.
+/// Creates a CA and a leaf for every host, and writes them to `dir`.
 ///
 /// Each leaf is also valid for `localhost` and the loopback addresses. The CA's key is not kept.
 pub fn issue<'a>(dir: &Path, hosts: impl Iterator<Item = &'a str>) -> Result<Authority, Failure> {
@@ -76,7 +76,7 @@ pub fn issue<'a>(dir: &Path, hosts: impl Iterator<Item = &'a str>) -> Result<Aut
     })
 }
 
-/// Reads what `issue` wrote to `dir`, for hosts that it was given.
+/// Reads what `issue` wrote to `dir`, for hosts that were given to it.
 pub fn read<'a>(dir: &Path, hosts: impl Iterator<Item = &'a str>) -> Result<Authority, Failure> {
     let mut leaves = BTreeMap::new();
     for host in hosts {

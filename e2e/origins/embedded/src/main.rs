@@ -1,8 +1,8 @@
-//! Real origins on loopback for the tour, the tests and the benchmarks: each speaks, advertises
-//! and hides exactly what its settings say, over HTTP/3, HTTP/2 and HTTP/1.1.
+//! Real origins on loopback for the tour, the tests and the benchmarks: each speaks, advertises and
+//! hides exactly what its settings say, over HTTP/3, HTTP/2 and HTTP/1.1.
 //!
-//! `photofinish-origin JSON` prints one JSON line when every origin listens, and ends when its
-//! standard input does, or on SIGTERM or SIGINT.
+//! `photofinish-origin JSON` prints one JSON line when every origin listens, and exits when its
+//! standard input closes, or on SIGTERM or SIGINT.
 
 mod certificates;
 mod page;
@@ -29,7 +29,7 @@ use crate::site::{Neighbour, Site};
 
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The one line on standard output.
+/// The only line on standard output.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Ready {
@@ -38,7 +38,7 @@ struct Ready {
     spki: Vec<String>,
     /// In the order of the settings.
     origins: Vec<ReadyOrigin>,
-    /// Files of every leaf, those of `certificateHosts` among them.
+    /// Files of every leaf, including those of `certificateHosts`.
     certificates: Vec<ReadyCertificate>,
 }
 
@@ -89,7 +89,7 @@ fn run() -> Result<(), Failure> {
     })
 }
 
-/// Binds every origin first, so that each can name the others' ports, then serves them all.
+/// Binds every origin first, so that each can link to the others' ports, then serves them all.
 fn listen(settings: &Settings, authority: &Authority) -> Result<Ready, Failure> {
     let bound: Vec<(&OriginSettings, Sockets)> = settings
         .origins
@@ -154,8 +154,7 @@ fn listen(settings: &Settings, authority: &Authority) -> Result<Ready, Failure> 
     })
 }
 
-/// Lines for standard error, written by a thread of their own: a slow reader must not hold up
-/// the answers.
+/// Lines for standard error, written by a separate thread: a slow reader must not delay responses.
 fn request_log() -> mpsc::Sender<String> {
     let (sender, lines) = mpsc::channel();
     std::thread::spawn(move || {
@@ -170,7 +169,7 @@ async fn end_asked_for() -> Result<(), Failure> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let (ended, input_ended) = oneshot::channel::<()>();
-    // A thread of its own: tokio's stdin would hold up the end of the runtime.
+    // A separate thread: tokio's stdin would block the runtime's shutdown.
     std::thread::spawn(move || {
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         let _ = ended.send(());

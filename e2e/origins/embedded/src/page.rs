@@ -1,4 +1,4 @@
-//! The pages people and tests look at: plain HTML that loads nothing from elsewhere.
+//! The pages that users and tests open: plain HTML that loads nothing from elsewhere.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -10,14 +10,14 @@ use crate::site::{Neighbour, Protocol};
 const STYLE: &str = include_str!("page.css");
 const ARRIVALS_SCRIPT: &str = include_str!("arrivals.js");
 const REGISTER_SCRIPT: &str = include_str!("register.js");
-/// Answers navigations to `/sw` from within the browser.
+/// Answers navigations to `/sw` inside the browser.
 pub const SERVICE_WORKER_SCRIPT: &str = include_str!("service-worker.js");
 
 /// More would only test the browser's patience.
 const MAX_RESOURCES: usize = 5000;
 const DEFAULT_RESOURCES: usize = 12;
 
-/// The front page: what this origin is, and the way to all the others.
+/// The front page: a description of this origin, and links to all the others.
 pub fn index(neighbours: &[Neighbour], own: usize, protocol: Protocol) -> String {
     let all: Vec<&str> = neighbours
         .iter()
@@ -46,8 +46,8 @@ pub fn index(neighbours: &[Neighbour], own: usize, protocol: Protocol) -> String
     document(&neighbours[own], protocol, "", &body)
 }
 
-/// A page whose resources (images, scripts and fetches in turn, or only those of `kind`) are
-/// spread over the origins in `from`; `bytes` and `cache` are handed on to each resource.
+/// A page whose resources (images, scripts and fetches in turn, or only those of `kind`) are spread
+/// over the origins in `from`; `bytes` and `cache` are passed on to each resource.
 pub fn with_resources(
     own: &Neighbour,
     query: &HashMap<String, String>,
@@ -70,7 +70,7 @@ pub fn with_resources(
     let mut body =
         "<p><output id=\"summary\">Loading</output></p>\n<ul class=\"cells\">\n".to_owned();
     for index in 0..count {
-        // Kinds change once every origin had its turn, so each origin serves every kind.
+        // The kind changes once every origin had its turn, so each origin serves every kind.
         let turn = ["image", "script", "fetch"][index / from.len() % 3];
         let origin = escape(&from[index % from.len()]);
         let _ = match only.unwrap_or(turn) {
@@ -139,7 +139,7 @@ fn handed_on(query: &HashMap<String, String>) -> String {
     }
 }
 
-/// The origin of an https URL; anything else has no place in a page.
+/// The origin of an https URL; None for any other text.
 fn https_origin(text: &str) -> Option<String> {
     let uri: Uri = text.trim().parse().ok()?;
     match (uri.scheme_str(), uri.authority()) {

@@ -1,11 +1,11 @@
-//! Sockets for an origin: UDP and TCP on one and the same port number.
+//! Sockets for an origin: UDP and TCP on the same port number.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 
 use crate::settings::OriginSettings;
 
-/// A free TCP port is rarely taken on UDP, so this many draws fail only if something is broken.
+/// A free TCP port is rarely taken on UDP, so this many tries fail only if something is broken.
 const DRAWS: usize = 50;
 
 pub struct Sockets {
@@ -14,8 +14,8 @@ pub struct Sockets {
     pub udp: Option<UdpSocket>,
 }
 
-/// Binds what the origin listens on. With port 0 the number is free on both transports even if
-/// only one is kept, so that an origin without HTTP/3 really refuses UDP there.
+/// Binds the origin's sockets. With port 0 the number is free on both transports even if only one
+/// is kept, so that an origin without HTTP/3 really refuses UDP there.
 pub fn bind(origin: &OriginSettings) -> io::Result<Sockets> {
     if origin.port != 0 {
         let at = SocketAddr::new(origin.address, origin.port);

@@ -1,4 +1,4 @@
-//! HTTP/3: accepts QUIC connections and hands each request to the site.
+//! HTTP/3: accepts QUIC connections and passes each request to the site.
 
 use std::net::UdpSocket;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub async fn serve(endpoint: quinn::Endpoint, site: Arc<Site>) {
     }
 }
 
-// As on TCP, a failed connection concerns its peer only.
+// As on TCP, a failed connection affects only its peer.
 async fn serve_connection(incoming: quinn::Incoming, site: Arc<Site>) {
     let Ok(connection) = incoming.await else {
         return;

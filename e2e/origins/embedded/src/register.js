@@ -1,4 +1,4 @@
-// Registers the service worker for this page alone and says when the next visit will be its own.
+// Registers the service worker for this page only, and says when it will answer the next visit.
 document.addEventListener('DOMContentLoaded', async () => {
   const status = document.getElementById('worker');
   try {

@@ -1,10 +1,10 @@
-//! Small resources that tell the page which protocol they came over, at any size asked for.
+//! Small resources that tell the page which protocol they came over, of any requested size.
 
 use bytes::Bytes;
 
 use crate::site::Protocol;
 
-/// A wish above this is cut: the whole body is built in memory.
+/// Larger requests are capped: the whole body is built in memory.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -37,8 +37,8 @@ impl ResourceKind {
     }
 }
 
-/// A body of `bytes`, or the smallest valid one if that is longer. It says the major version of
-/// the protocol: an image by its width, a script by calling `arrived`, a text by its first line.
+/// A body of `bytes`, or the smallest valid one if that is longer. It contains the major version of
+/// the protocol: an image in its width, a script in a call of `arrived`, a text in its first line.
 pub fn body(kind: ResourceKind, protocol: Protocol, bytes: usize) -> Bytes {
     let major = protocol.major();
     let mut body = match kind {
@@ -49,7 +49,7 @@ pub fn body(kind: ResourceKind, protocol: Protocol, bytes: usize) -> Bytes {
         ResourceKind::Style => format!(":root {{ --arrived: {major}; }}\n").into_bytes(),
         ResourceKind::Text => format!("{major}\n").into_bytes(),
     };
-    // Blanks are harmless after text, and decoders stop at the end of an image.
+    // Trailing spaces are harmless in text, and decoders stop at the end of an image.
     let wanted = body.len().max(bytes.min(MAX_BYTES));
     body.resize(wanted, b' ');
     body.into()

@@ -1,4 +1,4 @@
-// Answers navigations itself, so that the page comes over no protocol at all.
+// Answers navigations itself, so that the page uses no protocol at all.
 const PAGE = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

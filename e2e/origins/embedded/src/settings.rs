@@ -1,21 +1,21 @@
-//! What the caller asks for: one JSON document, parsed once, typed from there on.
+//! The caller's settings: one JSON document, parsed once, typed from there on.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
-/// The whole request: where certificates go and which origins to serve.
+/// The whole document: where certificates go and which origins to serve.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Settings {
-    /// Directory for `ca.pem` and one certificate and key per host; made if absent.
+    /// Directory for `ca.pem` and one certificate and key per host; created if absent.
     pub dir: PathBuf,
     pub origins: Vec<OriginSettings>,
     /// Further hosts that get a certificate but no listener here (for other servers).
     #[serde(default)]
     pub certificate_hosts: Vec<String>,
-    /// An earlier run put certificates of all these hosts into `dir`; they serve again.
+    /// An earlier run wrote certificates for all these hosts to `dir`; they are reused.
     #[serde(default)]
     pub issued: bool,
     /// One JSON line on stderr for every request.
@@ -23,12 +23,12 @@ pub struct Settings {
     pub log: bool,
 }
 
-/// One origin: a host, a port, and what it speaks, says and hides there.
+/// One origin: its host and port, and what it speaks, advertises and hides.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OriginSettings {
     pub host: String,
-    /// 0 takes a port that is free for UDP and TCP alike.
+    /// 0 chooses a port that is free for both UDP and TCP.
     #[serde(default)]
     pub port: u16,
     #[serde(default = "loopback")]
@@ -38,7 +38,7 @@ pub struct OriginSettings {
     /// Listen on TCP and speak `protocols`.
     #[serde(default = "yes")]
     pub tcp: bool,
-    /// ALPN names on TCP, in the server's order of preference.
+    /// ALPN protocols on TCP, in the server's order of preference.
     #[serde(default = "h2_and_h1")]
     pub protocols: Vec<TcpProtocol>,
     /// The Alt-Svc field (RFC 7838), `auto` for HTTP/3 on the origin's own port; none if absent.
@@ -49,7 +49,7 @@ pub struct OriginSettings {
     pub timing_allow_origin: bool,
     #[serde(default)]
     pub answer_delay_ms: u64,
-    /// A text of this length is served in place of the index page; 0 serves the page.
+    /// Text of this length is served instead of the index page; 0 serves the page.
     #[serde(default)]
     pub body_bytes: usize,
 }

@@ -1,4 +1,5 @@
-//! The one handler behind all protocols: a request and the protocol it came over make a response.
+//! The only handler behind all protocols: a request and the protocol it came over determine the
+//! response.
 
 use std::collections::HashMap;
 use std::sync::{Arc, mpsc};
@@ -15,13 +16,13 @@ use crate::settings::{OriginSettings, TcpProtocol};
 
 const TIMING_ALLOW_ORIGIN: HeaderName = HeaderName::from_static("timing-allow-origin");
 
-/// Pages are fetched anew, yet may live in the back/forward cache, which `no-store` would forbid.
+/// Pages are revalidated, yet may be kept in the back/forward cache, which `no-store` would forbid.
 const PAGE_CACHING: &str = "no-cache";
 const RESOURCE_CACHING: &str = "no-store";
-/// What `?cache=1` asks for.
+/// For `?cache=1`.
 const CACHEABLE: &str = "public, max-age=600";
 
-/// The protocol a request came over, as its server saw it.
+/// The protocol of a request, as its server saw it.
 #[derive(Clone, Copy)]
 pub enum Protocol {
     H3,
@@ -38,7 +39,7 @@ impl Protocol {
         }
     }
 
-    /// The major version: how resources tell their page what they came over.
+    /// The major version, by which resources tell their page what they came over.
     pub fn major(self) -> u8 {
         match self {
             Protocol::H3 => 3,
@@ -48,7 +49,7 @@ impl Protocol {
     }
 }
 
-/// An origin of this process, as the others' pages present it.
+/// An origin of this process, as presented on the others' pages.
 pub struct Neighbour {
     pub origin: String,
     pub description: String,
@@ -74,8 +75,8 @@ pub struct Site {
 }
 
 impl Site {
-    /// `index` is the site's own place among the neighbours. Fails on an Alt-Svc that no header
-    /// can carry.
+    /// `index` is the site's own index among the neighbours. Fails if a header cannot represent the
+    /// Alt-Svc value.
     pub fn new(
         settings: &OriginSettings,
         port: u16,
@@ -98,7 +99,7 @@ impl Site {
         })
     }
 
-    /// Answers one request, after the delay that the settings or the query ask for.
+    /// Answers one request, after the delay requested in the settings or the query.
     pub async fn answer(&self, method: &Method, uri: &Uri, protocol: Protocol) -> Response<Bytes> {
         let query = uri.query().unwrap_or_default().as_bytes();
         let query: HashMap<String, String> = form_urlencoded::parse(query).into_owned().collect();
@@ -210,7 +211,7 @@ fn not_allowed() -> Response<Bytes> {
     response
 }
 
-/// One sentence on what an origin speaks and what it says of itself.
+/// One sentence about what an origin speaks and advertises.
 fn describe(settings: &OriginSettings) -> String {
     let mut spoken = Vec::new();
     if settings.h3 {

@@ -1,4 +1,4 @@
-//! HTTP/2 and HTTP/1.1 over TLS: accepts connections and hands each request to the site.
+//! HTTP/2 and HTTP/1.1 over TLS: accepts connections and passes each request to the site.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -22,7 +22,8 @@ use crate::site::{Protocol, Site};
 /// Pause after a failed accept (the process is out of descriptors) before the next try.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
-/// The TLS side of a TCP origin: its leaf and the protocols it offers, in its own order.
+/// The TLS configuration of a TCP origin: its leaf and the protocols it offers, in order of
+/// preference.
 pub fn acceptor(leaf: &Leaf, protocols: &[TcpProtocol]) -> Result<TlsAcceptor, Failure> {
     let mut tls = rustls::ServerConfig::builder()
         .with_no_client_auth()
@@ -50,8 +51,8 @@ pub async fn serve(listener: TcpListener, acceptor: TlsAcceptor, site: Arc<Site>
     }
 }
 
-// A connection's errors are its peer's affair (refused certificates, cancelled races): the
-// origin serves the next one and stays silent.
+// A connection's errors (refused certificates, cancelled races) affect only its peer: the origin
+// serves the next one and logs nothing.
 async fn serve_connection(stream: TcpStream, acceptor: TlsAcceptor, site: Arc<Site>) {
     let _ = stream.set_nodelay(true);
     let Ok(tls) = acceptor.accept(stream).await else {
