@@ -1,5 +1,5 @@
-// How a protocol is marked wherever it is drawn: a shape and a figure first, a colour second, so that colour is never
-// the only sign.
+// How a protocol is marked wherever it is drawn: primarily by shape and digit, secondarily by colour, so that colour is
+// never the only indication.
 import type { Protocol } from '../web/protocol.ts';
 import { markPaint, ON_MARK } from './palette.ts';
 import { decoration, element } from './svg.ts';
@@ -13,10 +13,10 @@ export function markOf(protocol: Protocol): Mark {
   return protocol;
 }
 
-/** The shortest way to write a protocol: the toolbar's badge, the lanes of a drawing. */
+/** The shortest name of a protocol: for the toolbar's badge and the lanes of a drawing. */
 export const MARK_LABELS: Record<Mark, string> = { h3: 'H3', h2: 'H2', h1: 'H1', unknown: '?' };
 
-/** Side of the square that every shape and figure below is drawn in. */
+/** Side of the square in which all shapes and digits below are drawn. */
 export const MARK_GRID = 16;
 
 /** Outlines as SVG path data on the grid. */
@@ -27,7 +27,7 @@ export const MARK_SHAPES: Record<Mark, string> = {
   unknown: 'M8 1.5a6.5 6.5 0 1 1 0 13a6.5 6.5 0 1 1 0-13z',
 };
 
-/** Figures as strokes, not text: they look the same whatever fonts there are, and stay crisp at 16 px. */
+/** Digits as strokes instead of text: they look the same with any fonts, and are sharp at 16 px. */
 export const MARK_FIGURES: Record<Mark, string> = {
   h3: 'M5.6 4.5h4.6L7.7 7.2c1.7-.1 2.8.8 2.8 2.1c0 1.3-1.1 2.2-2.6 2.2c-1.1 0-1.9-.4-2.4-1.2',
   h2: 'M5.6 6.3c.1-1.2 1-1.9 2.3-1.9c1.4 0 2.4.8 2.4 1.9c0 .8-.4 1.4-1.1 2.1l-3.5 3.2h4.8',
@@ -39,8 +39,8 @@ export const MARK_FIGURES: Record<Mark, string> = {
 export const RING_DASHES = '3.4 1.705';
 
 /**
- * The mark as an SVG element of `sizePx`. It is decoration: the protocol's name stands beside it as text, so it is
- * hidden from screen readers.
+ * The mark as an SVG element of `sizePx`. It is decorative: the protocol's name is beside it as text, so it is hidden
+ * from screen readers.
  */
 export function markSvg(mark: Mark, sizePx: number): string {
   const paint = markPaint(mark);

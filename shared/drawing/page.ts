@@ -1,4 +1,4 @@
-// A page that is one file and needs nothing else: no script, no font, no picture from anywhere.
+// A self-contained page in one file: no script, no font, no external image.
 import { escapeMarkup as esc } from '../language/markup.ts';
 
 export interface StandalonePage {
@@ -7,13 +7,13 @@ export interface StandalonePage {
   /** Plain text. */
   readonly title: string;
   readonly css: string;
-  /** Markup, as are the others. */
+  /** Markup, like the following. */
   readonly header: string;
   readonly main: string;
   readonly footer: string;
 }
 
-/** The whole page; its policy forbids it to run or load anything, should an escape ever be missed. */
+/** The whole page; its content security policy forbids it to run or load anything, in case escaping is ever missed. */
 export function standalonePage({ language, title, css, header, main, footer }: StandalonePage): string {
   return `<!doctype html>
 <html lang="${esc(language)}">

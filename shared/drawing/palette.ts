@@ -1,5 +1,5 @@
-// The colours of everything drawn, after Okabe and Ito: text reaches 4.5:1 and shapes 3:1 on the papers below. As paints
-// they follow a page's theme and are right without one.
+// The colours of all drawings, after Okabe and Ito: text has a contrast of 4.5:1 and shapes 3:1 on the backgrounds
+// below. As paints they follow a page's theme and have a fallback without one.
 import type { Mark } from './marks.ts';
 
 interface Theme {
@@ -51,7 +51,7 @@ export const PALETTE_CSS = `:root { color-scheme: light dark; ${properties(LIGHT
 @media screen and (prefers-color-scheme: dark) { :root { ${properties(DARK)} } }
 @media (forced-colors: active) { :root { --pf-paper: Canvas; --pf-wash: Canvas; --pf-ink: CanvasText; --pf-muted: CanvasText; --pf-line: ButtonBorder; --pf-on-mark: Canvas; --pf-h3: LinkText; --pf-h2: CanvasText; --pf-h1: CanvasText; --pf-unknown: CanvasText; } }`;
 
-/** The colour of a mark as an SVG paint that follows the page's theme and is right without one. */
+/** The colour of a mark as an SVG paint that follows the page's theme, with a fallback without one. */
 export function markPaint(mark: Mark): string {
   return `var(--pf-${mark}, ${LIGHT.marks[mark]})`;
 }

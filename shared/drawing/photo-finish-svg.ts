@@ -1,5 +1,5 @@
 // The photo finish as SVG text: no script, no style sheet, no event handler; colours are custom properties with the
-// light theme as fallback, so that the same string follows a page's theme and stands alone.
+// light theme as fallback, so that the same string follows a page's theme and also works alone.
 
 import { formatNumber, getMessage } from '../language/catalog.ts';
 import { formatMs } from '../language/markup.ts';
@@ -8,7 +8,7 @@ import { INK, LINE, MUTED, markPaint, ON_MARK, WASH } from './palette.ts';
 import { beyondWords, type Lane, laneWords, type PhotoFinish } from './photo-finish.ts';
 import { drawing, element, FONT_PX, halo, line, px, text, tip } from './svg.ts';
 
-/** The drawing's own pixels. */
+/** The drawing's layout, in pixels. */
 const LABEL_WIDTH = 32;
 const RIGHT_ROOM = 64;
 const BAR_HEIGHT = 20;
@@ -17,16 +17,16 @@ const MARGIN_Y = 53;
 const STROKES_HEIGHT = 5;
 const AXIS_Y = 100;
 const HEIGHT = 118;
-/** Where the axis' lines are drawn: not through the lanes, whose words they would strike out. */
+/** Where the axis' grid lines are drawn: not across the lanes, where they would strike through the text. */
 const GRID = [
   [6, BAR_TOPS[0] - 2],
   [BAR_TOPS[0] + BAR_HEIGHT + 2, BAR_TOPS[1] - 2],
   [BAR_TOPS[1] + BAR_HEIGHT + 2, AXIS_Y],
 ] as const;
-/** Average advance of a figure or letter in the fonts we can expect, as a share of the font size. */
+/** Average advance of a character in the fonts to be expected, as a fraction of the font size. */
 const ADVANCE = 0.62;
 
-/** How the end of a lane is marked: where nothing was decided there is no flag, and nothing bold. */
+/** How the end of a lane is marked: if nothing was decided, there is no flag and nothing bold. */
 type Flag = 'filled' | 'open' | 'none';
 
 interface Frame {
@@ -96,7 +96,7 @@ function establishedLane(lane: Lane, y: number, frame: Frame, flagged: Flag): st
   return parts.join('');
 }
 
-/** A torn edge: the lane was stopped, it did not finish. */
+/** A torn edge: the lane was stopped and did not finish. */
 function tornLane(lane: Lane, y: number, frame: Frame): string {
   const paint = markPaint(markOf(lane.protocol));
   const start = frame.x(lane.startMs);
@@ -128,8 +128,8 @@ function laneBody(lane: Lane, y: number, frame: Frame, flagged: Flag): string {
 }
 
 /**
- * Where each single trial was established, so that the median is never seen without its spread; those that the axis is
- * too short for stand at its end, counted.
+ * Marks where each trial was established, so that the median is never shown without its spread; those beyond the axis
+ * are counted at its end.
  */
 function strokes(lane: Lane, y: number, frame: Frame): string {
   if (lane.trialsMs.length < 2) return '';
@@ -142,7 +142,7 @@ function strokes(lane: Lane, y: number, frame: Frame): string {
   return beyondSvg(lane, top, frame) + element('path', { d: path, ...stroke, fill: 'none' }, tip(words));
 }
 
-/** Says at the end of the axis how many trials lie beyond it. */
+/** Shows at the end of the axis how many trials are beyond it. */
 function beyondSvg(lane: Lane, top: number, frame: Frame): string {
   const { few, times } = beyondWords(lane, frame.maxMs);
   if (few === '') return '';
@@ -151,7 +151,7 @@ function beyondSvg(lane: Lane, top: number, frame: Frame): string {
   return element('g', {}, tip(times), arrow, text(x + 10, middle + 4, few));
 }
 
-/** From the start of the race to that of a lane that began later. */
+/** The wait from the start of the race to the start of a lane that began later. */
 function waitSvg(lane: Lane, y: number, frame: Frame): string {
   if (lane.startMs <= 0 || lane.state === 'absent') return '';
   const d = `M${px(frame.x(0))} ${y + BAR_HEIGHT / 2}H${px(frame.x(lane.startMs))}`;
@@ -179,7 +179,7 @@ function axisSvg(finish: PhotoFinish, frame: Frame): string {
     .join('');
 }
 
-/** The distance between the two flags, drawn between the lanes like a measure. */
+/** The distance between the two flags, drawn between the lanes like a dimension line. */
 function marginSvg(finish: PhotoFinish, frame: Frame): string {
   const label = finish.result?.margin ?? null;
   if (label === null) return '';
@@ -219,7 +219,7 @@ function flagOf({ mode, result }: PhotoFinish, lane: Lane): Flag {
 
 /**
  * The drawing as one SVG element, `widthPx` wide. `id` must be unique on the page and is escaped like every other
- * string; title and description name it to screen readers.
+ * string; title and description are for screen readers.
  */
 export function photoFinishSvg(finish: PhotoFinish, id: string, widthPx: number): string {
   const right = widthPx - RIGHT_ROOM;

@@ -1,5 +1,5 @@
-// The photo finish as data: two lanes on one time axis, made from a race and drawn elsewhere (SVG, text).
-// Flags may be compared only in a `compare` run: a race cancels its loser, so its loser has no finish and no margin.
+// The photo finish as data: two lanes on one time axis, derived from a race and drawn elsewhere (SVG, text). Flags may
+// be compared only in a `compare` run: a race cancels its loser, so its loser has no finish and no margin.
 
 import { catalogLanguage, getMessage } from '../language/catalog.ts';
 import { formatMs, formatMsTo } from '../language/markup.ts';
@@ -13,35 +13,35 @@ import { differenceWords, gainStepMs, rangeWords } from '../verdict/gain.ts';
 import { type KnownProtocol, PROTOCOL_NAMES } from '../web/protocol.ts';
 import { axisTicks } from './svg.ts';
 
-/** `running` occurs only while a race is under way; `absent`: this transport was never started. */
+/** `running` occurs only during a race; `absent`: this transport was never started. */
 export type LaneState = 'established' | 'running' | 'cancelled' | 'failed' | 'absent';
 
 /** One transport; times are medians over its trials in milliseconds on the drawing's axis. */
 export interface Lane {
   readonly transport: TransportName;
-  /** What was spoken in the end: TCP and TLS may give HTTP/1.1. */
+  /** The protocol finally used: TCP and TLS may yield HTTP/1.1. */
   readonly protocol: KnownProtocol;
   readonly state: LaneState;
   readonly startMs: number;
   readonly transportMs: number | null;
   readonly establishedMs: number | null;
   readonly firstByteMs: number | null;
-  /** The place value of the last figure of `establishedMs` worth showing, where a comparison says; null: as always. */
+  /** The place value of the last significant figure of `establishedMs`, if a comparison sets it; null: the default. */
   readonly stepMs: number | null;
-  /** Where an unfinished lane stops; null when it is not known or the lane is established. */
+  /** Where an unfinished lane stops; null if unknown or the lane is established. */
   readonly cutMs: number | null;
   /** When each single trial was established. */
   readonly trialsMs: readonly number[];
   readonly established: number;
   readonly tried: number;
   readonly error: AttemptErrorCode | null;
-  /** Whether the race settled on this transport in most trials; always false in `compare`, where nothing is raced. */
+  /** Whether the race adopted this transport in most trials; always false in `compare`, where nothing is raced. */
   readonly adopted: boolean;
 }
 
-/** What a `compare` run shows, in words; only ever from enough pairs. */
+/** The result of a `compare` run, in words; only from enough pairs. */
 export interface FinishResult {
-  /** Who is clearly quicker; null: no clear difference. */
+  /** The transport that is clearly faster; null: no clear difference. */
   readonly winner: TransportName | null;
   /** By how much; null: no clear difference. */
   readonly margin: string | null;
@@ -52,20 +52,20 @@ export interface FinishResult {
 export interface PhotoFinish {
   readonly mode: Mode;
   readonly lanes: readonly [Lane, Lane];
-  /** Null while a race runs, for too few pairs, and in every mode but `compare`. */
+  /** Null during a race, for too few pairs, and in every mode but `compare`. */
   readonly result: FinishResult | null;
-  /** As long as the medians ask for: single trials may lie beyond its end. */
+  /** Long enough for the medians: single trials may be beyond its end. */
   readonly axis: { readonly maxMs: number; readonly ticksMs: readonly number[] };
   /** What the numbers are, for example "median of 3 pairs". */
   readonly caption: string;
-  /** The drawing in one sentence, and in full, for those who do not see it. */
+  /** The drawing in one sentence, and in full, for screen readers. */
   readonly title: string;
   readonly description: string;
 }
 
-/** An axis with nothing on it still needs a length. */
+/** The length of an axis without data. */
 const EMPTY_AXIS_MS = 100;
-/** The axis is at most so many times as long as the longest median, to show single trials that took longer. */
+/** The axis is at most this many times as long as the longest median, to show single trials that took longer. */
 const NOT_FAR = 1.25;
 
 function transportOf(protocol: KnownProtocol): TransportName {
@@ -93,8 +93,8 @@ function stateOf(attempt: Attempt): LaneState {
 }
 
 /**
- * One transport's best attempt of a trial: with several addresses the one that got furthest speaks for it. A fresh one is
- * drawn from the start of the one that it joined: until then the transport did not wait, but tried.
+ * One transport's best attempt of a trial: of several addresses, the one that got furthest. A fresh attempt is drawn
+ * from the start of the one that it joined: until then the transport was not waiting, but trying.
  */
 function bestRun(trial: Trial, transport: TransportName): Run[] {
   const attempts = trial.attempts.filter((a) => transportOf(a.protocol) === transport);
@@ -106,7 +106,7 @@ function bestRun(trial: Trial, transport: TransportName): Run[] {
   return [{ attempt: { ...first, startedMs: joined?.startedMs ?? first.startedMs }, trial }];
 }
 
-/** A lane that nothing has happened in. */
+/** A lane in which nothing has happened. */
 export function absentLane(transport: TransportName): Lane {
   return {
     transport,
@@ -129,7 +129,7 @@ export function absentLane(transport: TransportName): Lane {
 function laneOf(trials: readonly Trial[], transport: TransportName, mode: Mode): Lane {
   const runs = trials.flatMap((trial) => bestRun(trial, transport));
   if (runs.length === 0) return absentLane(transport);
-  // What happened most often is drawn: a loser cancelled in 18 of 20 trials has no finish to show.
+  // Draws what happened most often: a loser cancelled in 18 of 20 trials has no finish to show.
   const state = mostCommon(runs.map((r) => stateOf(r.attempt))) ?? 'absent';
   const drawn = runs.filter((r) => stateOf(r.attempt) === state).map((r) => r.attempt);
   const startMs = median(drawn.map((a) => a.startedMs)) ?? 0;
@@ -225,7 +225,7 @@ function plainCaption(race: OriginRace): string {
   return getMessage(count > 1 ? 'finishModeMedian' : 'finishMode', { mode: race.mode, count });
 }
 
-/** What the numbers are, and whether any were left out; where none is left the verdict itself says so. */
+/** What the numbers are, and whether any trials were left out; if all were, the verdict itself says so. */
 function captionOf(race: OriginRace): string {
   const caption = plainCaption(race);
   const count = race.trials.length;
@@ -235,17 +235,17 @@ function captionOf(race: OriginRace): string {
     : getMessage('finishDisturbed', { caption, busy, count });
 }
 
-/** The trials that are worth drawing: those that are evidence, rather than none all of them. */
+/** The trials to draw: those that are evidence, or all of them if none is. */
 function drawnTrials(trials: readonly Trial[]): readonly Trial[] {
   return [timedTrials(trials), soundTrials(trials)].find(({ length }) => length > 0) ?? trials;
 }
 
-/** A phrase made to stand as a sentence. */
+/** A phrase as a sentence. */
 function asSentence(phrase: string): string {
   return `${phrase.slice(0, 1).toLocaleUpperCase(catalogLanguage())}${phrase.slice(1)}.`;
 }
 
-/** How many single trials of a lane lie beyond the end of the axis, and their times in words; empty where none does. */
+/** How many single trials of a lane are beyond the end of the axis, and their times in words; empty if none are. */
 export function beyondWords(
   { trialsMs }: Lane,
   maxMs: number,
@@ -271,7 +271,7 @@ function axisEndMs(lanes: readonly Lane[]): number {
   return Math.max(mediansMs, ...near) || EMPTY_AXIS_MS;
 }
 
-/** Assembles lanes into a drawing; also used for lanes that are still moving. */
+/** Combines lanes into a drawing; also used for lanes that are still moving. */
 export function finishOf(
   mode: Mode,
   lanes: readonly [Lane, Lane],
@@ -295,7 +295,7 @@ export function finishOf(
 /** The drawing of a finished race. A lane shows what happened in most of its trials. */
 export function photoFinish(race: OriginRace): PhotoFinish {
   const comparison = comparisonOf(race);
-  // What is compared is whole pairs, so the lanes stand where those put them.
+  // Only whole pairs are compared, so they determine the lanes.
   const trials = comparison === null ? drawnTrials(race.trials) : wholePairs(race.trials).flat();
   const stepMs = comparison === null ? null : gainStepMs(comparison);
   const [h3, h2] = TRANSPORTS.map((transport) => ({ ...laneOf(trials, transport, race.mode), stepMs }));

@@ -1,5 +1,5 @@
-// What every drawing is made of, as SVG text: elements, texts, frames and axes, whose words and attributes are escaped
-// here. No script, no style sheet, no event handler.
+// Building blocks of every drawing, as SVG text: elements, texts, frames and axes, whose texts and attributes are
+// escaped here. No script, no style sheet, no event handler.
 import { escapeMarkup } from '../language/markup.ts';
 import { MUTED } from './palette.ts';
 
@@ -10,7 +10,7 @@ export function px(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** Numbers are coordinates; what is null is left out. */
+/** Numbers are coordinates; null attributes are omitted. */
 export type Attributes = Readonly<Record<string, string | number | null>>;
 
 /** An element; `content` is markup. */
@@ -25,28 +25,28 @@ export function element(name: string, attributes: Attributes, ...content: readon
   return body === '' ? `<${head}/>` : `<${head}>${body}</${name}>`;
 }
 
-/** What an element says when pointed at. */
+/** An element's tooltip. */
 export function tip(words: string): string {
   return `<title>${escapeMarkup(words)}</title>`;
 }
 
-/** A text at a place. */
+/** A text at a position. */
 export function text(x: number, y: number, words: string, attributes: Attributes = {}): string {
   return element('text', { x, y, 'font-size': FONT_PX, fill: MUTED, ...attributes }, escapeMarkup(words));
 }
 
-/** What keeps a text legible where it crosses lines on a surface of this paint. */
+/** Keeps a text legible where it crosses lines, on a background of this paint. */
 export function halo(paint: string): Attributes {
   return { stroke: paint, 'stroke-width': 3, 'stroke-linejoin': 'round', 'paint-order': 'stroke' };
 }
 
-/** Lines along a path, without an area. */
+/** Lines along a path, without a fill. */
 export function line(d: string, stroke: string, width: number, attributes: Attributes = {}): string {
   const look = { class: null, d, fill: 'none', stroke, 'stroke-width': String(width) };
   return element('path', { ...look, ...attributes });
 }
 
-/** What names a drawing to those who do not see it, and how large it is. */
+/** A drawing's size, and its names for screen readers. */
 export interface Frame {
   /** Unique on the page. */
   readonly id: string;
@@ -57,7 +57,7 @@ export interface Frame {
   readonly description: string;
 }
 
-/** A drawing as one SVG element, named and described. */
+/** A drawing as one SVG element, with title and description. */
 export function drawing(name: string, frame: Frame, ...content: readonly string[]): string {
   const { id, widthPx, heightPx, title, description } = frame;
   const attributes = {
@@ -77,7 +77,7 @@ export function drawing(name: string, frame: Frame, ...content: readonly string[
 
 type Size = readonly [width: number, height: number];
 
-/** A drawing beside the words it goes with, hidden from those who hear them; `grid` is what it is drawn on. */
+/** A drawing beside text with the same meaning, hidden from screen readers; `grid` is its coordinate system. */
 export function decoration(name: string, size: Size, grid: Size, ...content: readonly string[]): string {
   const attributes = {
     xmlns: 'http://www.w3.org/2000/svg',
@@ -92,7 +92,7 @@ export function decoration(name: string, size: Size, grid: Size, ...content: rea
 }
 
 const MOST_TICKS = 5;
-/** Below a nanosecond there is nothing to tell apart, and powers of ten end in 0. */
+/** Below a nanosecond there is nothing to distinguish, and powers of ten underflow to 0. */
 const LEAST_AXIS = 1e-6;
 
 /** Round steps of 1, 2 or 5 times a power of ten from 0 up to `max`, at most five after 0. */

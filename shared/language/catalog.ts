@@ -1,13 +1,13 @@
-// The one way to words: a key and its parameters become a sentence in the reader's language. Catalogs are the
-// browsers' own `messages.json` format; which catalog is in force is chosen once, when a program starts.
+// The only way to user-visible text: a key and its parameters become a sentence in the reader's language. Catalogs have
+// the browsers' own `messages.json` format; the catalog is chosen once, when a program starts.
 import { intlForms, type NumberForms, type PLURAL_FORMS } from './number-forms.ts';
 
-/** Gives a key's message, empty when the catalog has none. */
+/** Returns a key's message, empty if the catalog has none. */
 export type Lookup = (key: string) => string;
 
 export type Params = Readonly<Record<string, string | number>>;
 
-/** The keys of a catalog as callers write them: a message that counts goes by the name its forms share. */
+/** The keys of a catalog as callers use them: the plural forms of a message share one name. */
 export type KeysOf<Catalog> = keyof Catalog extends infer Key
   ? Key extends `${infer Base}_${(typeof PLURAL_FORMS)[number]}`
     ? Base
@@ -17,7 +17,7 @@ export type KeysOf<Catalog> = keyof Catalog extends infer Key
 type SharedCatalog = typeof import('../_locales/en/shared.json', { with: { type: 'json' }}) &
   typeof import('../_locales/en/codes.json', { with: { type: 'json' }});
 
-/** The keys of what both ends of the port say. */
+/** The keys of the catalog that both ends of the port share. */
 export type SharedMessageKey = KeysOf<SharedCatalog>;
 
 interface ChosenCatalog {
@@ -28,7 +28,7 @@ interface ChosenCatalog {
 
 let chosen: ChosenCatalog | null = null;
 
-/** Chooses catalog, language (a BCP 47 tag) and its numbers for everything said from now on. */
+/** Sets the catalog, its language (a BCP 47 tag) and its number formats for all messages from now on. */
 export function useCatalog(lookup: Lookup, language: string, forms: NumberForms = intlForms(language)): void {
   chosen = { lookup, language, forms };
 }
@@ -38,22 +38,22 @@ function chosenCatalog(): ChosenCatalog {
   return chosen;
 }
 
-/** The language in force, as a BCP 47 tag. */
+/** The current language, as a BCP 47 tag. */
 export function catalogLanguage(): string {
   return chosenCatalog().language;
 }
 
-/** A hyphen for a minus is too short beside figures, and lines break after it. */
+/** A hyphen used as a minus is too short beside digits, and allows a line break. */
 function withMinus(figures: string): string {
   return figures.replace(/^-/, '−');
 }
 
-/** A number as the language in force writes it, all of its figures kept. */
+/** A number formatted in the current language, with all its digits. */
 export function formatNumber(value: number): string {
   return withMinus(chosenCatalog().forms.number(value));
 }
 
-/** A number rounded to so many decimals, zeros among them: 5.0 says more than 5. */
+/** A number rounded to this many decimals, including trailing zeros: 5.0 says more than 5. */
 export function formatDecimals(value: number, decimals: number): string {
   return withMinus(chosenCatalog().forms.decimals(value, decimals));
 }
@@ -64,7 +64,7 @@ function messageTemplate(key: string, count: string | number | undefined): strin
   return lookup(`${key}_${forms.plural(count)}`) || lookup(`${key}_other`) || lookup(key);
 }
 
-/** A piece of what is said: the catalog's own words, or what stands for one of its parameters. */
+/** A piece of a message: the catalog's text, or the value of a parameter. */
 export interface MessagePart {
   readonly text: string;
   readonly param: string | null;
@@ -82,7 +82,9 @@ function partsOf(message: string, params: Params): MessagePart[] {
   return parts.filter(({ text }) => text !== '');
 }
 
-/** A message in pieces; null where the catalog has none of that key, or where it has a hole that nothing is given for. */
+/**
+ * A message in pieces; null if the catalog does not have the key, or the message has a placeholder without a parameter.
+ */
 export function getKnownMessageParts(key: string, params: Params): MessagePart[] | null {
   const message = messageTemplate(key, params['count']);
   const holes = message.split(HOLE).filter((_, i) => i % 2 === 1);
@@ -90,12 +92,12 @@ export function getKnownMessageParts(key: string, params: Params): MessagePart[]
   return known ? partsOf(message, params) : null;
 }
 
-/** `getMessageByKey` in pieces, for whoever sets a parameter apart from the words around it. */
+/** `getMessageByKey` in pieces, for callers that format a parameter differently. */
 export function getMessageParts(key: string, params: Params = {}): MessagePart[] {
   return partsOf(messageTemplate(key, params['count']) || key, params);
 }
 
-/** The message of `key` with `{name}` replaced by its parameters; a key without a message stands for itself. */
+/** The message of `key` with `{name}` replaced by its parameters; a key without a message is returned itself. */
 export function getMessageByKey(key: string, params: Params = {}): string {
   return getMessageParts(key, params)
     .map(({ text }) => text)
@@ -107,5 +109,5 @@ export function messagesOf<Key extends string>(): (key: Key, params?: Params) =>
   return getMessageByKey;
 }
 
-/** Says what both ends of the port say: verdicts, causes, races, reports. */
+/** The messages of both ends of the port: verdicts, causes, races, reports. */
 export const getMessage = messagesOf<SharedMessageKey>();

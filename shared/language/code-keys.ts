@@ -1,5 +1,5 @@
-// The keys of messages about codes follow from the codes: `udp-refused` is named by `failureUdpRefused`. That each such
-// message exists is checked by the compiler, where the key is said.
+// Keys of messages about codes are derived from the codes: the name of `udp-refused` is `failureUdpRefused`. The
+// compiler checks, where a key is used, that each such message exists.
 
 /** `udp-refused` as `UdpRefused`. */
 type Pascal<Code extends string> = Code extends `${infer Head}-${infer Rest}`
@@ -12,7 +12,7 @@ type CodeKey<
   Suffix extends string = '',
 > = `${Prefix}${Pascal<Code>}${Suffix}`;
 
-/** The key of the message that `prefix`, and `suffix` where there is one, name for a code. */
+/** The key of the message for a code with this prefix, and suffix if there is one. */
 export function codeKey<Prefix extends string, Code extends string>(
   prefix: Prefix,
   code: Code,

@@ -1,4 +1,4 @@
-// English for programs that run outside a browser: importing this file chooses it. A browser brings its own catalogs.
+// English for programs that run outside a browser: importing this file selects it. A browser brings its own catalogs.
 import codes from '../_locales/en/codes.json' with { type: 'json' };
 import catalog from '../_locales/en/shared.json' with { type: 'json' };
 import { useCatalog } from './catalog.ts';

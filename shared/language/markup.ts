@@ -1,4 +1,4 @@
-// The one escape for every string that ends up in SVG or HTML, and the one way numbers are written for people.
+// The only escaping for strings in SVG or HTML, and the only formatting of measured values for display.
 import { formatDecimals, getMessage } from './catalog.ts';
 
 const ESCAPES: Record<string, string> = {
@@ -9,22 +9,22 @@ const ESCAPES: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** Control characters but tab and line ends, and the two non-characters: XML 1.0 section 2.2 forbids them. */
+/** Control characters except tab and line ends, and the two non-characters: XML 1.0 section 2.2 forbids them. */
 const NOT_XML = /[^\P{Cc}\t\n\r]|[\ufffe\uffff]/gu;
-/** Most texts are only these. */
+/** Most texts contain only these. */
 const PLAIN = /^[ !#-%(-;=?-~]*$/;
 
-/** Text made safe for element content and quoted attributes; characters that no XML may hold are dropped. */
+/** Text escaped for element content and quoted attributes; characters that XML does not allow are dropped. */
 export function escapeMarkup(text: string): string {
   return PLAIN.test(text) ? text : text.replace(NOT_XML, '').replace(/[&<>"']/g, (c) => ESCAPES[c] ?? c);
 }
 
-/** Milliseconds as far as they are shown: at most three significant figures. */
+/** Milliseconds as displayed: at most three significant figures. */
 export function shownMs(ms: number): number {
   return Number(ms.toPrecision(3));
 }
 
-/** The place value of the last figure shown of a number of milliseconds; of 0 the finest there is. */
+/** The place value of the last displayed figure of a number of milliseconds; for 0 the finest. */
 export function shownStepMs(ms: number): number {
   return ms === 0 ? 1e-9 : 10 ** (Math.floor(Math.log10(Math.abs(shownMs(ms)))) - 2);
 }
@@ -37,7 +37,7 @@ export function formatMs(ms: number): string {
     : getMessage('milliseconds', { value: figures });
 }
 
-/** A number of milliseconds without its unit, down to a place value and no further: of 0.1 "5.0", of 10 "50". */
+/** A number of milliseconds without its unit, down to a place value and no further: for 0.1 "5.0", for 10 "50". */
 export function steppedMs(ms: number, stepMs: number): string {
   return formatDecimals(
     Math.round(ms / stepMs) * stepMs,

@@ -1,13 +1,13 @@
-// What is to be said, as data: the key of a message and what goes into its holes. It becomes a sentence only where
-// somebody reads, in the language in force there.
+// A message as data: its key and parameters. It becomes a sentence only where it is displayed, in the language used
+// there.
 
 import { getKnownMessageParts, type MessagePart, type Params, type SharedMessageKey } from './catalog.ts';
 import { formatMs, formatMsTo } from './markup.ts';
 
 /**
- * Numbers whose names end in `Ms` are milliseconds and are said as durations, of a message with a `stepMs` down to that
- * place value; `count` chooses the plural form; all others are written as the language writes numbers. Figures that are
- * no amount, such as ports, are texts.
+ * Numbers whose names end in `Ms` are milliseconds and are formatted as durations, in a message with a `stepMs` down to
+ * that place value; `count` selects the plural form; all others are formatted as numbers of the language. Digits that
+ * are not quantities, such as ports, are passed as strings.
  */
 export type MessageParam = string | number | Message | readonly Message[];
 export type MessageParams = Readonly<Record<string, MessageParam>>;
@@ -18,12 +18,12 @@ export interface Message {
   readonly params: MessageParams;
 }
 
-/** A message of the catalogs that both ends have. */
+/** A message from the catalogs of both ends. */
 export function message(key: SharedMessageKey, params: MessageParams = {}): Message {
   return { key, params };
 }
 
-/** Steps that durations can be rounded to; another program may have sent any number. */
+/** Limit of the steps that durations can be rounded to; another program may have sent any number. */
 const FINEST_STEP_MS = 1e-9;
 const COARSEST_STEP_MS = 1e6;
 
@@ -32,7 +32,7 @@ function durationText(ms: number, stepMs: MessageParam | undefined): string {
   return stepped ? formatMsTo(ms, stepMs) : formatMs(ms);
 }
 
-/** What stands in a hole, null where a message in it is not known here. */
+/** The value of a placeholder, null if it contains a message not known here. */
 function filled(name: string, param: MessageParam, stepMs: MessageParam | undefined): string | number | null {
   if (typeof param === 'string') return param;
   if (typeof param === 'number') return name.endsWith('Ms') ? durationText(param, stepMs) : param;
@@ -42,8 +42,8 @@ function filled(name: string, param: MessageParam, stepMs: MessageParam | undefi
 }
 
 /**
- * A message in pieces, for whoever sets a parameter apart from the words around it. Null where the catalog in force does
- * not have the message, or one inside it, or asks for more than is given: it is of another version.
+ * A message in pieces, for callers that format a parameter differently. Null if the current catalog does not have the
+ * message, or one inside it, or requires more parameters than given: then it is of another version.
  */
 export function messageParts({ key, params }: Message): MessagePart[] | null {
   const told: Record<string, string | number> = {};
@@ -55,7 +55,7 @@ export function messageParts({ key, params }: Message): MessagePart[] | null {
   return getKnownMessageParts(key, told satisfies Params);
 }
 
-/** A message in the language in force; null where that does not have it. */
+/** A message in the current language; null if the catalog does not have it. */
 export function messageText(told: Message): string | null {
   return (
     messageParts(told)
@@ -64,7 +64,7 @@ export function messageText(told: Message): string | null {
   );
 }
 
-/** The text of a message that was made here, which the catalog therefore has. */
+/** The text of a message created here, which the catalog therefore has. */
 export function textOf(told: Message): string {
   return messageText(told) ?? told.key;
 }

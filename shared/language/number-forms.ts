@@ -1,19 +1,19 @@
-// How a language writes numbers and counts. `Intl` knows for every language, but the first format that a process makes
-// costs V8 a reading of all of ICU's locales, 25 ms in which a helper would answer no forecast: English goes without.
+// How a language formats numbers and plurals. `Intl` supports every language, but the first formatter in a process
+// makes V8 load all of ICU's locales, 25 ms in which a helper would answer no forecast: English does without it.
 
-/** The categories that `Intl.PluralRules` knows; a message that counts has one form for each its language uses. */
+/** The categories of `Intl.PluralRules`; a message with a count has one form for each that its language uses. */
 export const PLURAL_FORMS = ['zero', 'one', 'two', 'few', 'many', 'other'] as const;
 
 export interface NumberForms {
-  /** All figures kept, the thousands grouped. */
+  /** With all digits, and grouped thousands. */
   number(value: number): string;
-  /** Rounded to so many decimals, zeros among them, nothing grouped. */
+  /** Rounded to this many decimals, including trailing zeros, without grouping. */
   decimals(value: number, decimals: number): string;
   /** The plural form that goes with a count. */
   plural(count: number): (typeof PLURAL_FORMS)[number];
 }
 
-/** The forms of a language (a BCP 47 tag), each made when first needed. */
+/** The formats of a language (a BCP 47 tag), each created on first use. */
 export function intlForms(language: string): NumberForms {
   let numbers: Intl.NumberFormat | null = null;
   let plurals: Intl.PluralRules | null = null;
@@ -41,11 +41,11 @@ export function intlForms(language: string): NumberForms {
   };
 }
 
-/** Figures and at most one point, as `String` writes what is neither huge nor tiny. */
+/** Digits and at most one point, as `String` writes what is neither huge nor tiny. */
 const PLAIN = /^-?\d+(?:\.\d+)?$/;
 const rare = intlForms('en');
 
-/** Half away from zero by the figures that are seen, as `Intl` rounds: 1.005 is 1.01. */
+/** Rounds half away from zero by the displayed digits, as `Intl` does: 1.005 becomes 1.01. */
 function roundedEnglish(text: string, decimals: number): string {
   const [sign, figures] = text.startsWith('-') ? ['-', text.slice(1)] : ['', text];
   const [whole = '', fraction = ''] = figures.split('.');
@@ -56,13 +56,13 @@ function roundedEnglish(text: string, decimals: number): string {
   return sign + (decimals === 0 ? rounded : `${rounded.slice(0, point)}.${rounded.slice(point)}`);
 }
 
-/** The figures of a number that can be written as they stand; null where the sign of zero, or an exponent, is in the way. */
+/** The digits of a number that can be written as they are; null if the sign of zero, or an exponent, prevents that. */
 function plainFigures(value: number): string | null {
   const text = String(value);
   return PLAIN.test(text) && !Object.is(value, -0) ? text : null;
 }
 
-/** What `intlForms('en')` gives, without making any of its formats. */
+/** The same as `intlForms('en')`, without creating any formatter. */
 export const ENGLISH_FORMS: NumberForms = {
   number(value) {
     const figures = plainFigures(value);

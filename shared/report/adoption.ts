@@ -1,11 +1,12 @@
-// HTTP/3 adoption as counts, never as a bare ratio: a share without its denominator and its hidden part is a lie.
+// HTTP/3 adoption as counts, never as a bare ratio: a share without its denominator and its hidden part would be
+// misleading.
 import * as v from 'valibot';
 import type { Delivery, Protocol } from '../web/protocol.ts';
 
-/** Bounded, so that no sum of counts out of a file becomes infinite. */
+/** Bounded, so that no sum of counts from a file becomes infinite. */
 const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
 
-/** `h3` of `known` network outcomes, with `hidden` outcomes beside them (protocol unknown, whatever the reason). */
+/** `h3` of `known` network outcomes, plus `hidden` outcomes (protocol unknown, whatever the reason). */
 export const adoptionSchema = v.object({ h3: count, known: count, hidden: count });
 export type Adoption = v.InferOutput<typeof adoptionSchema>;
 
@@ -21,7 +22,7 @@ export interface ProtocolCounts {
 }
 export const NO_REQUESTS: ProtocolCounts = { h3: 0, h2: 0, 'http/1.1': 0, 'http/1.0': 0, unknown: 0 };
 
-/** One more request folded in; anything not delivered by the network leaves the counts as they are. */
+/** Counts one more request; anything not delivered by the network leaves the counts unchanged. */
 export function countRequest(counts: ProtocolCounts, protocol: Protocol, delivery: Delivery): ProtocolCounts {
   return delivery === 'network' ? { ...counts, [protocol]: counts[protocol] + 1 } : counts;
 }
@@ -46,7 +47,7 @@ export function adoptionByRequest(counts: ProtocolCounts): Adoption {
   };
 }
 
-/** Adoption by origin: an origin counts as HTTP/3 once any of its requests used it, as hidden if none is known. */
+/** Adoption by origin: an origin counts as HTTP/3 if any of its requests used it, as hidden if none is known. */
 export function adoptionByOrigin(origins: Iterable<ProtocolCounts>): Adoption {
   let h3 = 0;
   let known = 0;
@@ -65,7 +66,7 @@ export function addAdoption(a: Adoption, b: Adoption): Adoption {
   return { h3: a.h3 + b.h3, known: a.known + b.known, hidden: a.hidden + b.hidden };
 }
 
-/** Whole percent for people; `null` when nothing is known, because 0 % would claim knowledge. */
+/** Integer percentage for display; `null` if nothing is known, because 0 % would claim knowledge. */
 export function adoptionPercent(adoption: Adoption): number | null {
   return adoption.known === 0 ? null : Math.round((100 * adoption.h3) / adoption.known);
 }

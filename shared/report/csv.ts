@@ -1,6 +1,6 @@
-// Reports and their comparisons as CSV (RFC 4180), whose columns are a contract of their own: new ones come last. Made to
-// be opened in spreadsheets, which run cells that look like formulas. Where the comma is the decimal sign (as in German)
-// they separate at semicolons instead, quoted or not, so that a cell may begin anywhere.
+// Reports and their comparisons as CSV (RFC 4180). The columns are a contract: new ones come last. Intended for
+// spreadsheets, which run cells that look like formulas. Where the comma is the decimal sign (as in German), they
+// separate at semicolons instead, quoted or not, so that a cell may begin anywhere.
 import type { Verdict } from '../race/verdict-schema.ts';
 import { roundedMs } from '../verdict/gain.ts';
 import { verdictText } from '../verdict/verdict-text.ts';
@@ -11,8 +11,9 @@ import { gainOf, newestComparison } from './report-compare.ts';
 import type { DiffGain, OriginDiff, ReportDiff } from './report-diff.ts';
 
 /**
- * What spreadsheets take for the beginning of a formula (OWASP, "CSV Injection"), also in its full-width forms, at the
- * beginning of a text or after what some of them separate at; spaces and quotes before it do not help.
+ * What spreadsheets take for the beginning of a formula (OWASP, "CSV Injection"), including full-width forms, at the
+ * beginning of a text or after a semicolon, at which some of them separate; preceding spaces and quotes do not prevent
+ * it.
  */
 const FORMULA = /(^|;)(?=[\s"']*[=+\-@|\uff1d\uff0b\uff0d\uff20])/g;
 
@@ -33,12 +34,15 @@ type Cell = string | number;
 
 function written(cell: Cell): string {
   if (typeof cell === 'number') return String(cell);
-  // Neither line ends nor tabs are left in it.
+  // `printable` leaves neither line ends nor tabs.
   const text = printable(cell).replace(FORMULA, "$1'");
   return /[",;]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Records with CRLF after each; numbers stay plain, text that a spreadsheet would run is defused by an apostrophe. */
+/**
+ * Records with CRLF after each; numbers stay plain, text that a spreadsheet would run is neutralised with an
+ * apostrophe.
+ */
 function csvText(rows: readonly (readonly Cell[])[]): string {
   return rows.map((row) => `${row.map(written).join(',')}\r\n`).join('');
 }
@@ -61,10 +65,10 @@ function rangeCells(gain: DiffGain | null): Cell[] {
 }
 
 /**
- * One row per (site, origin) under a header, conditions repeated in every row so that rows of several reports can be put
- * into one sheet. Counts are plain numbers; `gain_ms` is empty where nothing was measured and where there is no clear
- * difference, negative where HTTP/2 connects sooner. `quicker` tells the two apart: it is `h3`, `h2` or `none`, and empty
- * where nothing was measured.
+ * One row per (site, origin) below a header, conditions repeated in every row so that rows of several reports can be
+ * combined in one sheet. Counts are plain numbers; `gain_ms` is empty if nothing was measured and if there is no clear
+ * difference, negative if HTTP/2 connects sooner. `quicker` distinguishes the two: it is `h3`, `h2` or `none`, and
+ * empty if nothing was measured.
  */
 export function reportToCsv(report: Report): string {
   const { browser, network, networkNames = {}, period, createdAt } = report;
@@ -93,7 +97,9 @@ function sideCells(origin: OriginDiff, side: 'before' | 'after'): Cell[] {
   return [...countCells(counts), ...verdictCells(verdict), ...gainCells(gain)];
 }
 
-/** One row per changed origin under a header, both sides beside each other; those of a side without the origin are empty. */
+/**
+ * One row per changed origin below a header, with columns for both sides; those of a side without the origin are empty.
+ */
 export function reportDiffToCsv(diff: ReportDiff): string {
   const periods = [diff.before, diff.after].map(({ period }) => `${period.from}/${period.to}`);
   const sides = onBothSides([...PROTOCOLS, ...VERDICT, ...GAIN]);

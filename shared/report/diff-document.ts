@@ -1,5 +1,5 @@
-// A comparison of two reports as a document: conditions first, then the sum, then every origin that changed with what it
-// was and what it is. The summary fits a ticket, the listing has every origin, the page has them by site.
+// A comparison of two reports as a document: conditions first, then the totals, then every changed origin before and
+// after. The summary fits a ticket, the listing has every origin, the page has them by site.
 
 import { formatNumber, getMessage } from '../language/catalog.ts';
 import { verdictName } from '../verdict/verdict-names.ts';
@@ -114,7 +114,7 @@ function originHeads(): Column[] {
   ];
 }
 
-/** In lines the same words twice help nobody; they stand with what is now. */
+/** In lists, repeated text is dropped; it is kept on the side of the newer report. */
 function withoutRepeats([name, changes, before, after]: OriginCells): Value[] {
   if (before.kind !== 'side' || after.kind !== 'side') return [name, changes, before, after];
   const why = before.why.text === after.why.text ? { ...before.why, text: '' } : before.why;
@@ -122,7 +122,7 @@ function withoutRepeats([name, changes, before, after]: OriginCells): Value[] {
   return [name, changes, { ...before, why, gain }, after];
 }
 
-/** Every origin that changed, or the first of them and how many more there are. */
+/** Every changed origin, or the first of them and the number of others. */
 function changed(diff: ReportDiff, most: number): Block[] {
   const all = diff.sites.flatMap(({ site, origins }) => origins.map((origin) => ({ site, origin })));
   if (all.length === 0) return [];
@@ -153,12 +153,12 @@ function inLines(diff: ReportDiff, most: number): ReportDocument {
   };
 }
 
-/** What fits a ticket: at most 40 lines of Markdown. */
+/** A version that fits a ticket: at most 40 lines of Markdown. */
 export function diffSummary(diff: ReportDiff): ReportDocument {
   return inLines(diff, SUMMARY_ORIGINS);
 }
 
-/** Every origin that changed. */
+/** Every changed origin. */
 export function diffListing(diff: ReportDiff): ReportDocument {
   return inLines(diff, Number.POSITIVE_INFINITY);
 }

@@ -1,5 +1,5 @@
-// What a report, or a comparison of two, shows, as data: built once and written by every form. Texts in it may be
-// anybody's; each form makes them safe in one place, and writes numbers, times and names in its own way.
+// The content of a report, or of a comparison of two, as data: built once and written in every format. It may contain
+// untrusted text; each format escapes it in one place, and formats numbers, times and names in its own way.
 
 import type { Mark } from '../drawing/marks.ts';
 import type { PhotoFinish } from '../drawing/photo-finish.ts';
@@ -9,7 +9,7 @@ import type { CodeRow } from '../verdict/codes.ts';
 import type { Adoption } from './adoption.ts';
 import type { Counts } from './protocol-counts.ts';
 
-/** A text whose language is not the document's has its BCP 47 tag. */
+/** A text with its BCP 47 tag, if its language is not the document's. */
 export interface Text {
   readonly kind: 'text';
   readonly text: string;
@@ -17,7 +17,7 @@ export interface Text {
   readonly language?: string | undefined;
 }
 
-/** One side of a compared origin; `gain` is empty where none is told. */
+/** One side of a compared origin; `gain` is empty if there is none. */
 export interface Side {
   readonly kind: 'side';
   readonly counts: Counts;
@@ -27,16 +27,16 @@ export interface Side {
   readonly gain: string;
 }
 
-/** What every form can write on a line or in a cell. */
+/** Values that every format can write on a line or in a cell. */
 export type Value =
   | string
   | Text
   | Side
-  /** A sentence of the catalog with values in it. */
+  /** A message of the catalog with values in it. */
   | { readonly kind: 'sentence'; readonly key: SharedMessageKey; readonly params: Record<string, Value> }
   | { readonly kind: 'count'; readonly count: number; readonly strong?: boolean }
   | { readonly kind: 'share'; readonly part: number; readonly whole: number }
-  /** A share with its two counts; of nothing there is none. */
+  /** A share with its two counts; a total of zero has no share. */
   | { readonly kind: 'ratio'; readonly part: number; readonly whole: number }
   | { readonly kind: 'adoption'; readonly adoption: Adoption }
   | { readonly kind: 'bytes'; readonly bytes: number }
@@ -51,11 +51,11 @@ export interface GainAxis {
   readonly toMs: number;
 }
 
-/** What only a page can write. */
+/** Values that only a page can write. */
 export type PageValue =
   | Value
   | { readonly kind: 'protocol'; readonly mark: Mark; readonly name: string }
-  /** Leads to what the code means. */
+  /** Links to the meaning of the code. */
   | { readonly kind: 'code'; readonly code: VerdictCode; readonly words: string }
   | {
       readonly kind: 'verdict';
@@ -65,7 +65,10 @@ export type PageValue =
     }
   | { readonly kind: 'share-bar'; readonly share: number }
   | { readonly kind: 'gain-axis'; readonly axis: GainAxis }
-  /** What each pair of a comparison gained, and the difference of the medians; `clear`: whether that is one. */
+  /**
+   * The gain in each pair of a comparison, and the difference of the medians; `clear`: whether that difference is
+   * clear.
+   */
   | {
       readonly kind: 'gain-strip';
       readonly axis: GainAxis;
@@ -74,16 +77,16 @@ export type PageValue =
       readonly clear: boolean;
     };
 
-/** What the cells of a column are, which says how they are aligned and how wide they want to be. */
+/** The kind of a column's cells, which determines their alignment and width. */
 export type ColumnKind = 'text' | 'number' | 'plot' | 'verdict' | 'changes' | 'side' | 'trials';
 
 export interface Column<V = Value> {
   readonly kind: ColumnKind;
-  /** Empty: the cells say themselves what they are. */
+  /** Empty if the cells are self-explanatory. */
   readonly title: V;
 }
 
-/** The first cell names the row. */
+/** The first cell is the row's header. */
 export type Row<V = Value> = readonly V[];
 
 export interface Table<V = Value> {
@@ -92,7 +95,7 @@ export interface Table<V = Value> {
   readonly caption?: string;
   readonly columns: readonly Column<V>[];
   readonly rows: readonly Row<V>[];
-  /** Sums up the rows that are not shown. */
+  /** Summarises the rows that are not shown. */
   readonly rest?: Row<V> | undefined;
 }
 
@@ -115,10 +118,10 @@ export interface Warning {
   readonly reasons: readonly string[];
 }
 
-/** What every form can write. */
+/** Blocks that every format can write. */
 export type Block = Paragraph | List | Warning | Table;
 
-/** Part of a page, with an id that is unique on it; a folded one shows its title and `words` alone until opened. */
+/** Part of a page, with an id that is unique on it; a folded one shows only its title and `words` until opened. */
 export interface Section {
   readonly kind: 'section';
   readonly id: string;
@@ -127,7 +130,7 @@ export interface Section {
   readonly blocks: readonly PageBlock[];
 }
 
-/** One race: its drawing, where there is anything to draw, what it shows in lines, and its numbers. */
+/** One race: its drawing, if there is anything to draw, its result in lines, and its numbers. */
 export interface Figure {
   readonly kind: 'figure';
   readonly id: string;
@@ -136,28 +139,28 @@ export interface Figure {
   readonly table: Table | null;
 }
 
-/** A heading with what belongs under it. */
+/** A heading with the content below it. */
 export interface Article {
   readonly kind: 'article';
   readonly title: Value;
   readonly blocks: readonly PageBlock[];
 }
 
-/** A site in a list of contents, by the id of its section. */
+/** A site in a table of contents, by the id of its section. */
 export interface ContentsEntry {
   readonly id: string;
   readonly site: string;
   readonly adoption: Adoption;
 }
 
-/** What only a page can write. */
+/** Blocks that only a page can write. */
 export type PageBlock =
   | Exclude<Block, Table>
   | Table<PageValue>
   | Section
   | Article
   | Figure
-  /** Large figures beside each other. */
+  /** Large figures side by side. */
   | { readonly kind: 'figures'; readonly figures: readonly { adoption: Adoption; words: string }[] }
   | { readonly kind: 'protocols'; readonly counts: Counts }
   | { readonly kind: 'legend' }
@@ -168,17 +171,17 @@ export type PageBlock =
   | { readonly kind: 'contents'; readonly entries: readonly ContentsEntry[] }
   | { readonly kind: 'meanings'; readonly rows: readonly CodeRow[] };
 
-/** A document as a form takes it: `B` are the blocks that form can write. */
+/** A document for a format: `B` are the blocks that the format can write. */
 export interface ReportDocument<B = Block> {
   readonly title: string;
-  /** Names and values of the conditions; empty where the blocks tell them. */
+  /** Names and values of the conditions; empty if the blocks contain them. */
   readonly conditions: readonly (readonly [name: string, value: Value])[];
   readonly blocks: readonly B[];
-  /** What is to be known of all of it, at its end. */
+  /** Notes on the whole document, at its end. */
   readonly footer: string;
 }
 
-/** What parts take in a page's file, in bytes; whoever writes the page knows. */
+/** The size of parts in a page's file, in bytes, which only the page's writer knows. */
 export interface PageSizes {
   row(row: Row<PageValue>, columns: readonly Column<PageValue>[]): number;
   block(block: PageBlock): number;
@@ -202,7 +205,7 @@ export const text = (words: string, tone?: Text['tone'], language?: string): Tex
   language,
 });
 
-/** Columns that are all of one kind. */
+/** Columns of the same kind. */
 export function columns<V = Value>(kind: ColumnKind, ...titles: readonly V[]): Column<V>[] {
   return titles.map((title) => ({ kind, title }));
 }

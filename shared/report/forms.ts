@@ -1,4 +1,4 @@
-// The forms that reports and comparisons of two are written in, beside their JSON and the terminal's.
+// The formats of reports and comparisons, besides JSON and terminal output.
 import { reportDiffToCsv, reportToCsv } from './csv.ts';
 import { diffPage, diffSummary } from './diff-document.ts';
 import { documentToHtml } from './html.ts';
@@ -8,7 +8,7 @@ import type { ReportDiff } from './report-diff.ts';
 import { reportSummary } from './report-document.ts';
 import { reportPage } from './report-page.ts';
 
-/** How one is written in each form. */
+/** The writer of each format. */
 export interface Forms<D> {
   readonly html: (document: D) => string;
   readonly markdown: (document: D) => string;

@@ -1,5 +1,5 @@
-// Plots of the HTML page as SVG without a view box: places in percent, sizes in pixels, so that a bar is as wide as its
-// column and its text is never stretched. Figure and texture say what colour says.
+// Plots of the HTML page as SVG without a view box: positions in percent, sizes in pixels, so that a bar is as wide as
+// its column and its text is never stretched. Digits and textures convey what colours do.
 import { MARK_LABELS, type Mark } from '../drawing/marks.ts';
 import { axisTicks, element, tip } from '../drawing/svg.ts';
 import { formatNumber, getMessage } from '../language/catalog.ts';
@@ -8,7 +8,7 @@ import { protocolName } from '../web/protocol.ts';
 import type { GainAxis, PageValue } from './document.ts';
 import { type Counts, PROTOCOL_COLUMNS, totalOf } from './protocol-counts.ts';
 
-/** Shares of a bar that have room for its figure, and for figure and count. */
+/** Minimum shares of a bar that have room for its digit, and for digit and count. */
 const ROOM_FOR_FIGURE = 0.03;
 const ROOM_FOR_COUNT = 0.16;
 
@@ -39,7 +39,7 @@ function label(mark: Mark, count: number, share: number): string {
   return share < ROOM_FOR_COUNT ? figure : `${MARK_LABELS[mark]} · ${formatNumber(count)}`;
 }
 
-/** All network answers by protocol; its name is the counts in words. */
+/** All network answers by protocol; its accessible name contains the counts. */
 export function protocolBar(counts: Counts): string {
   const parts = PROTOCOL_COLUMNS.filter(([, key]) => counts[key] > 0);
   const words = parts.map(([, key]) => `${protocolName(key)} ${formatNumber(counts[key])}`).join(', ');
@@ -57,19 +57,19 @@ export function protocolBar(counts: Counts): string {
   return plot('bar', 20, words || getMessage('reportNoRequests'), ...drawn);
 }
 
-/** A plain bar of a share between 0 and 1; decoration beside its number. */
+/** A plain bar of a share between 0 and 1; decorative, beside its number. */
 export function shareBar(share: number): string {
   const area = element('rect', { class: 'part-plain', width: percent(share), height: 12 });
   return element('svg', { class: 'bar', 'aria-hidden': 'true', width: '100%', height: 12 }, area);
 }
 
-/** A place on the axis in percent, with some room at both ends; what lies beyond stands at its end. */
+/** A position on the axis in percent, with some margin at both ends; values beyond it are at its end. */
 function placeOn({ fromMs, toMs }: GainAxis, ms: number): string {
   const share = (Math.min(toMs, Math.max(fromMs, ms)) - fromMs) / (toMs - fromMs);
   return `${Math.round((4 + 92 * share) * 100) / 100}%`;
 }
 
-/** The axis that strips stand under. */
+/** The axis above the strips. */
 export function gainAxis(axis: GainAxis): string {
   const ticks = axisTicks(Math.max(-axis.fromMs, axis.toMs));
   const drawn = [...ticks.slice(1).map((ms) => -ms), ...ticks]
@@ -82,7 +82,7 @@ export function gainAxis(axis: GainAxis): string {
   return plot('strip', 22, getMessage('reportGainAxis'), ...drawn);
 }
 
-/** What each pair of a comparison gained, with a dot at the difference of the medians. */
+/** The gain in each pair of a comparison, with a dot at the difference of the medians. */
 export function gainStrip(strip: Extract<PageValue, { kind: 'gain-strip' }>): string {
   const { axis, gainsMs, medianMs, clear } = strip;
   const dot = !clear ? 'unclear' : medianMs >= 0 ? 'gains' : 'loses';

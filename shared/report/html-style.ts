@@ -46,7 +46,7 @@ article { margin-top: 32px; } figure { margin: 16px 0 0; padding: 16px; border-r
 a.means { color: inherit; } td a.means { color: var(--pf-muted); font-size: 12px; white-space: nowrap; } .meanings dt { margin-top: 12px; font-weight: 600; } .meanings dt small { font-weight: 400; color: var(--pf-muted); } .meanings dd { margin: 0; } .meanings dd b { font-weight: 600; } .meanings dt:target, .meanings dt:target + dd { padding-inline-start: 10px; border-inline-start: 3px solid var(--pf-h2); }
 @media (max-width: 640px) { body { padding: 24px 16px; } .verdicts th { white-space: normal; } .verdicts .plot { min-width: 48px; width: 20%; } .site-row { grid-template-columns: 1fr auto; gap: 4px 16px; } .site-row .bar { grid-column: 1 / -1; grid-row: 2; } }`;
 
-/** Folded sites are unfolded on paper; head and foot of the sheets are the browser's to draw. */
+/** Folded sites are unfolded on paper; page headers and footers are left to the browser. */
 const PRINT = `
 @page { size: A4; margin: 16mm 14mm 18mm; @top-left { content: "Photofinish"; font: 9px sans-serif; color: #5b616a; } @bottom-right { content: counter(page) " / " counter(pages); font: 9px sans-serif; color: #5b616a; } }
 @media print {

@@ -1,5 +1,5 @@
-// Documents as one HTML page that needs nothing else, readable offline, in the dark, in forced colours and on grey paper.
-// Every plot stands beside a table of the same numbers, or in it; nothing in the page can run or load anything.
+// Documents as one self-contained HTML page, readable offline, in dark mode, in forced colours and in greyscale print.
+// Every plot is beside or in a table of the same numbers; nothing in the page can run or load anything.
 import { markSvg } from '../drawing/marks.ts';
 import { standalonePage } from '../drawing/page.ts';
 import { photoFinishSvg } from '../drawing/photo-finish-svg.ts';
@@ -80,7 +80,7 @@ function sideMarkup({ counts, adoption, verdict, why, gain }: Side): string {
   return `${protocolBar(counts)}${esc(shareCountsWords(adoption))}<p><b>${esc(verdict)}</b><br>${textMarkup(why)}</p>${gained}`;
 }
 
-/** A code, or other words for it, leading to what it means. */
+/** A code, or its name, linked to its meaning. */
 function codeMarkup(code: string, words: string): string {
   return `<a class="means" href="#means-${esc(code)}">${esc(words)}</a>`;
 }
@@ -142,7 +142,7 @@ function isZero(value: PageValue): boolean {
   return typeof value === 'object' && value.kind === 'count' && value.count === 0;
 }
 
-/** What was written to be measured, so that it is not written again. */
+/** Blocks written in order to be measured, so that they are not written again. */
 type Written = Map<object, string>;
 type Columns = readonly Column<PageValue>[];
 
@@ -234,7 +234,7 @@ function blockMarkup(block: PageBlock, written: Written): string {
   }
 }
 
-/** The document that `make` makes of what it is told of sizes, as a whole page. */
+/** The document that `make` returns, given the sizes of its parts, as a whole page. */
 export function documentToHtml(make: (sizes: PageSizes) => ReportDocument<PageBlock>): string {
   const written: Written = new Map();
   const encoder = new TextEncoder();

@@ -1,12 +1,13 @@
-// Documents in GitHub Flavored Markdown. Text stays text: nothing of it becomes markup, a link, a mention or a reference.
+// Documents in GitHub Flavored Markdown. Text remains text: nothing in it becomes markup, a link, a mention or a
+// reference.
 
 import type { Block, ReportDocument, Value } from './document.ts';
 import { valueWords } from './report-words.ts';
 
-/** Control characters and those that turn the direction of text. */
+/** Control characters and those that change the direction of text. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
 const ACTIVE = /[\\`*_{}[\]<>#|~&@$]|:(?=\/\/)|\.(?<=www\.)/gi;
-/** GitHub looks for mentions and references after Markdown is done, so an escape alone does not stop it. */
+/** GitHub looks for mentions and references after rendering Markdown, so escaping alone does not prevent them. */
 const REFERRING = /\\[@#]|\bGH(?=-\d)/gi;
 const WORD_JOINER = '\u2060';
 const NOT_FOR_CODE = /[`|\\]/;
@@ -55,7 +56,7 @@ function lines(block: Block): string[] {
   }
 }
 
-/** The document, ended by a line break; its footer has no room. */
+/** The document, ending with a line break; its footer is omitted. */
 export function documentToMarkdown({ title, conditions, blocks }: ReportDocument): string {
   const under = conditions.map(([, value]) => written(value)).join(' · ');
   const parts = [[`## ${markdownText(title)}`], under === '' ? [] : [under], ...blocks.map(lines)];

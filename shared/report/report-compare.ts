@@ -1,5 +1,6 @@
-// Compares two reports. Counts are set beside counts and not tested for significance, because requests of one connection
-// are not independent of each other; pairs of comparisons are, so that for them the one rule of all comparisons holds. What is too little to tell is marked, not hidden.
+// Compares two reports. Counts are shown side by side and not tested for significance, because requests on one
+// connection are not independent of each other; pairs of comparisons are, so for them the common rule of all
+// comparisons applies. Counts that are too small to mean much are marked, not hidden.
 
 import type { OriginRace } from '../race/outcome.ts';
 import { differsBetween, type PairedComparison } from '../race/paired-comparison.ts';
@@ -27,9 +28,9 @@ import {
   type SiteDiff,
 } from './report-diff.ts';
 
-/** Below this one request moves a share by five points and more. */
+/** Below this, one request changes a share by five points or more. */
 const FEW_REQUESTS = 20;
-/** Twice the time sees more of the origins that are rarely used. */
+/** Twice the time includes more of the rarely used origins. */
 const MUCH_LONGER = 2;
 
 interface Sides<T> {
@@ -41,19 +42,19 @@ function both<T, U>({ before, after }: Sides<T>, of: (side: T) => U): Sides<U> {
   return { before: of(before), after: of(after) };
 }
 
-/** The adoption of an origin by request, from what the report counts of it. */
+/** The adoption of an origin by request, from its counts in the report. */
 export function adoptionOf({ protocols }: Pick<ReportOrigin, 'protocols'>): Adoption {
   const counts: ProtocolCounts = { ...protocols, 'http/1.0': 0 };
   return adoptionByRequest(counts);
 }
 
-/** A race with what its pairs show. */
+/** A race with the result of its pairs. */
 export interface Compared {
   readonly race: OriginRace;
   readonly comparison: PairedComparison;
 }
 
-/** The newest race of an origin whose pairs show what HTTP/3 gains, or that there is no clear difference. */
+/** The newest race of an origin whose pairs show the gain of HTTP/3, or that there is no clear difference. */
 export function newestComparison({ races }: Pick<ReportOrigin, 'races'>): Compared | undefined {
   for (const race of races.toSorted((a, b) => b.atMs - a.atMs)) {
     const comparison = comparisonOf(race);
@@ -62,7 +63,7 @@ export function newestComparison({ races }: Pick<ReportOrigin, 'races'>): Compar
   return undefined;
 }
 
-/** What a comparison shows, as comparisons of reports keep it; null: there is none. */
+/** A comparison's result in the form used by comparisons of reports; null: there is none. */
 export function gainOf(compared: Compared | undefined): DiffGain | null {
   if (compared === undefined) return null;
   const { h3Ms, h2Ms, pairs, quicker, lowMs, highMs } = compared.comparison;
@@ -125,7 +126,7 @@ function originDiff(pair: Sides<ReportOrigin | undefined>): OriginDiff | null {
   };
 }
 
-/** The things of both sides by a name they have on both. */
+/** Pairs the items of both sides by name. */
 function paired<T>(sides: Sides<readonly T[]>, name: (item: T) => string): [string, Sides<T | undefined>][] {
   const { before, after } = both(sides, (items) => new Map(items.map((item) => [name(item), item])));
   const names = [...new Set([...before.keys(), ...after.keys()])].sort();
@@ -181,7 +182,7 @@ function conditionsOf(pair: Sides<DiffSide>): DiffCondition[] {
   const differ = (of: (side: DiffSide) => string, condition: DiffCondition['condition'], unfair: boolean) =>
     of(before) === of(after) ? [] : [{ condition, ...both(pair, of), unfair }];
   const period = ({ period: { from, to } }: DiffSide) => `${from}/${to}`;
-  // One and the same time is not two that overlap.
+  // One and the same period is not an overlap.
   const apart = period(before) !== period(after);
   const [short, long] = [lengthMs(before), lengthMs(after)].toSorted((a, b) => a - b) as [number, number];
   const periods = { ...both(pair, period) };
@@ -215,7 +216,7 @@ function verdictsOf(origins: Sides<readonly ReportOrigin[]>): ReportDiff['total'
   })).filter(({ before, after }) => before + after > 0);
 }
 
-/** What changed from one report to the other; empty of sites and conditions where nothing did. */
+/** What changed from one report to the other; sites and conditions are empty if nothing did. */
 export function compareReports(before: Report, after: Report): ReportDiff {
   const pair = { before, after };
   const bySite = paired(

@@ -1,5 +1,5 @@
-// `photofinish.report-diff/2`: two reports compared. What changed, from what to what with the counts behind it, and
-// which conditions differ; the rules that find it are in `report-compare`.
+// `photofinish.report-diff/2`: two reports compared. What changed, before and after with the counts behind it, and
+// which conditions differ; the rules that determine it are in `report-compare`.
 import * as v from 'valibot';
 import { TRANSPORTS } from '../race/outcome.ts';
 import { VERDICT_CODES, verdictSchema } from '../race/verdict-schema.ts';
@@ -12,12 +12,12 @@ export const REPORT_DIFF_SCHEMA = 'photofinish.report-diff/2';
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const finite = v.pipe(v.number(), v.finite());
 
-/** Two sides of one thing; null: there is none on that side. */
+/** Two sides of one item; null: that side has none. */
 function sides<const S extends v.GenericSchema>(schema: S) {
   return v.object({ before: schema, after: schema });
 }
 
-/** Conditions under which the two were made that are not the same; append-only. */
+/** Conditions of the two reports that differ; append-only. */
 export const CONDITIONS = [
   'browser',
   'version',
@@ -26,7 +26,7 @@ export const CONDITIONS = [
   'length',
   /** The periods overlap, so that some requests are counted in both. */
   'overlap',
-  /** What stands as "before" was made of a later time. */
+  /** The "before" report covers a later time. */
   'order',
 ] as const;
 
@@ -34,7 +34,7 @@ export const conditionSchema = v.object({
   condition: v.picklist(CONDITIONS),
   before: v.string(),
   after: v.string(),
-  /** It alone could make the two differ, whatever the servers did. */
+  /** It alone could explain a difference, whatever the servers did. */
   unfair: v.boolean(),
 });
 export type DiffCondition = v.InferOutput<typeof conditionSchema>;
@@ -45,14 +45,14 @@ export const CHANGES = [
   'disappeared',
   'h3-began',
   'h3-ended',
-  /** The share of HTTP/3 is another in whole percent. */
+  /** The share of HTTP/3 differs in integer percent. */
   'share',
-  /** Other protocols than before are among those used. */
+  /** The set of protocols used changed. */
   'protocols',
-  /** Its protocols came to be known, or to be hidden. */
+  /** Its protocols became known, or hidden. */
   'visibility',
   'verdict',
-  /** HTTP/3 gains clearly more on one side than on the other, on one network. */
+  /** The gain of HTTP/3 is clearly larger on one side than on the other, on one network. */
   'gain',
 ] as const;
 export type Change = (typeof CHANGES)[number];
@@ -61,12 +61,15 @@ const protocolsSchema = reportSchema.entries.sites.item.entries.origins.item.ent
 
 /** The newest comparison of a side, times in milliseconds. */
 export const gainSchema = v.object({
-  /** Difference of the medians, whether it is clear or not. */
+  /** Difference of the medians, whether clear or not. */
   gainMs: finite,
   h3Ms: v.pipe(finite, v.minValue(0)),
   h2Ms: v.pipe(finite, v.minValue(0)),
   pairs: count,
-  /** Who is clearly quicker; null: no clear difference. Absent, as is the range, where it was not told yet. */
+  /**
+   * The transport that is clearly faster; null: no clear difference. Absent, like the range, in reports from before it
+   * was stored.
+   */
   quicker: v.optional(v.nullable(v.picklist(TRANSPORTS))),
   /** Interval of the median difference, pair by pair. */
   lowMs: v.optional(finite),
@@ -81,9 +84,9 @@ export const originDiffSchema = v.object({
   changes: v.pipe(v.array(v.picklist(CHANGES)), v.minLength(1)),
   protocols: sides(v.nullable(protocolsSchema)),
   adoption: sides(v.nullable(adoptionSchema)),
-  /** Fewer known requests on one side than would let its share mean much. */
+  /** Too few known requests on one side for its share to mean much. */
   few: v.boolean(),
-  /** What each says of the code it has. */
+  /** What each says about its own code. */
   verdict: sides(v.nullable(verdictSchema)),
   gain: sides(v.nullable(gainSchema)),
 });
@@ -94,7 +97,7 @@ const adoptionsSchema = reportSchema.entries.sites.item.entries.adoption;
 export const siteDiffSchema = v.object({
   site: siteSchema,
   adoption: sides(v.nullable(adoptionsSchema)),
-  /** Origins of both sides that are not listed, because nothing of the above holds. */
+  /** Origins of both sides that are not listed, because none of the above changed. */
   unchanged: count,
   /** The most used first. */
   origins: v.array(originDiffSchema),
@@ -118,13 +121,13 @@ export const reportDiffSchema = v.object({
   conditions: v.array(conditionSchema),
   total: v.object({
     adoption: sides(adoptionsSchema),
-    /** By request over the origins that both sides have: what changed without those that came and went. */
+    /** By request over the origins that both sides have: the change without those that appeared or disappeared. */
     common: v.object({ origins: count, ...sides(adoptionSchema).entries }),
     origins: v.object({ ...sides(count).entries, changed: count, unchanged: count }),
     /** Origins by verdict. */
     verdicts: v.array(v.object({ code: v.picklist(VERDICT_CODES), ...sides(count).entries })),
   }),
-  /** Sites of which anything changed, alphabetically. */
+  /** Sites with any change, alphabetically. */
   sites: v.array(siteDiffSchema),
 });
 export type ReportDiff = v.InferOutput<typeof reportDiffSchema>;

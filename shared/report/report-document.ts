@@ -1,4 +1,4 @@
-// A report as a document. The summary fits a ticket: conditions, sums, and the origins that cost most, each with its
+// A report as a document. The summary fits a ticket: conditions, totals, and the origins that cost most, each with its
 // verdict and what to do. The listing has every site and every verdict. The page is in `report-page`.
 
 import { formatNumber, getMessage } from '../language/catalog.ts';
@@ -49,7 +49,7 @@ export function madeCondition({ createdAt }: Pick<Report, 'createdAt'>): Conditi
   return [getMessage('reportMade'), instant(createdAt)];
 }
 
-/** What is the same in every document of one report. */
+/** The parts that all documents of one report share. */
 export function reportHead(report: Report): Omit<ReportDocument, 'blocks'> {
   const [one, another] = report.sites;
   return {
@@ -59,12 +59,12 @@ export function reportHead(report: Report): Omit<ReportDocument, 'blocks'> {
   };
 }
 
-/** What the shares of the sites' adoption stand under. */
+/** The heading of the shares of the sites' adoption. */
 export function adoptionTitle({ sites }: Report): string {
   return getMessage(sites.length === 1 ? 'reportAdoptionOne' : 'reportAdoptionAll');
 }
 
-/** The blocks, or that there is nothing to tell. */
+/** The blocks, or a note that there is no data. */
 export function blocksOf<B>({ sites }: Report, make: () => B[]): (B | Block)[] {
   return sites.length > 0 ? make() : [paragraph(getMessage('reportNothing'))];
 }
@@ -89,7 +89,7 @@ function verdictsTable(report: Report): Table {
   return table('verdicts', heads, rows);
 }
 
-/** Requests known to have gone over something older than HTTP/3. */
+/** Requests known to have used a protocol older than HTTP/3. */
 function olderRequests(origin: ReportOrigin): number {
   const { known, h3 } = adoptionOf(origin);
   return known - h3;
@@ -134,7 +134,7 @@ function sums(report: Report): Block[] {
   return [paragraph(summary), paragraph(`${getMessage('reportRequests')}: ${protocols.join(' · ')}`)];
 }
 
-/** What fits a ticket: at most 40 lines of Markdown. */
+/** A version that fits a ticket: at most 40 lines of Markdown. */
 export function reportSummary(report: Report): ReportDocument {
   const blocks = blocksOf(report, () => [...sums(report), verdictsTable(report), ...worst(report)]);
   return { ...reportHead(report), blocks };

@@ -1,5 +1,5 @@
-// A report as a page: adoption, verdicts, sites, what HTTP/3 gained, every site with its origins and races, and what the
-// codes in it mean, so that a page that is passed on explains itself without a network and without Photofinish.
+// A report as a page: adoption, verdicts, sites, gains of HTTP/3, every site with its origins and races, and the
+// meanings of the codes in it, so that a page that is passed on can be understood offline and without Photofinish.
 
 import { getMessage } from '../language/catalog.ts';
 import { pairGains } from '../race/race-pairs.ts';
@@ -32,7 +32,7 @@ import { siteSections, sitesOnPage, sitesSection } from './report-sites.ts';
 import { networkWords } from './report-words.ts';
 
 const COMPARISONS_DRAWN = 40;
-/** An axis shows pairs that lie so many times as far from the median as half of them do. */
+/** An axis shows pairs up to this many times as far from the median as half of them are. */
 const NOT_FAR = 5;
 
 function totalSection(report: Report): Section {
@@ -72,7 +72,7 @@ function verdictsSection(report: Report): Section {
   return section('verdicts', getMessage('reportVerdicts'), what, table<PageValue>('verdicts', heads, rows));
 }
 
-/** A comparison with what each of its pairs gained, and the difference of its medians. */
+/** A comparison with the gain in each of its pairs, and the difference of its medians. */
 interface Drawn extends Compared {
   readonly gainsMs: readonly number[];
   readonly medianMs: number;
@@ -89,21 +89,21 @@ function comparisons(report: Report): Compared[] {
   return [...newest.values()].toSorted((a, b) => b.race.atMs - a.race.atMs);
 }
 
-/** Those of a comparison's pairs that its median says enough about to be on the axis. */
+/** The pairs of a comparison that are close enough to its median to be on the axis. */
 function nearMedian(gainsMs: readonly number[]): number[] {
   const middle = median(gainsMs) ?? 0;
   const half = median(gainsMs.map((ms) => Math.abs(ms - middle))) ?? 0;
   return gainsMs.filter((ms) => Math.abs(ms - middle) <= NOT_FAR * half);
 }
 
-/** The axis always holds 0, for a gain is nothing without where it begins, and all medians. */
+/** The axis always contains 0, because a gain is meaningless without its origin, and all medians. */
 function axisOf(drawn: readonly Drawn[]): GainAxis {
   const shown = drawn.flatMap(({ gainsMs, medianMs }) => [medianMs, ...nearMedian(gainsMs)]);
   const [fromMs, toMs] = [Math.min(0, ...shown), Math.max(0, ...shown)];
   return toMs > fromMs ? { fromMs, toMs } : { fromMs: -1, toMs: 1 };
 }
 
-/** What HTTP/3 gained in every comparison, pair by pair on one axis; none where nothing was compared. */
+/** The gain of HTTP/3 in every comparison, pair by pair on one axis; no section without comparisons. */
 function gainsSection(report: Report): Section[] {
   const all = comparisons(report);
   if (all.length === 0) return [];
@@ -156,14 +156,14 @@ function codesIn({ sites }: Report): ReadonlySet<string> {
   return codes;
 }
 
-/** What the codes mean, of those that occur alone. */
+/** The meanings of the codes that occur. */
 function meaningsSection(report: Report): Section {
   const codes = codesIn(report);
   const rows = [...verdictRows(), ...failureRows()].filter(({ code }) => codes.has(code));
   return section('means', getMessage('codesTitle'), { kind: 'meanings', rows });
 }
 
-/** The page; it has as many sites in full as fit by `sizes`. */
+/** The page; it has as many sites in full as fit, given `sizes`. */
 export function reportPage(report: Report, sizes: PageSizes): ReportDocument<PageBlock> {
   const head = reportHead(report);
   const blocks = blocksOf<PageBlock>(report, () => {

@@ -1,5 +1,5 @@
-// The committed JSON Schemas of the report and of two reports compared, derived from their valibot schemas:
-// `node shared/report/report-schema.ts` writes them, and a test holds each pair together.
+// Derives the committed JSON Schemas of the report and of two reports compared from their valibot schemas: `node
+// shared/report/report-schema.ts` writes them, and a test keeps them in step.
 import { writeFile } from 'node:fs/promises';
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
 import { INNER_MESSAGES } from '../race/message-schema.ts';
@@ -22,13 +22,13 @@ export const DOCUMENTS = [
   },
 ] as const;
 
-/** What JSON Schema can say of a canonical https origin; the rest of the check is `originSchema`'s own. */
+/** What JSON Schema can express of a canonical https origin; `originSchema` checks the rest. */
 const ORIGIN_PATTERN = '^https://[^\\s/?#@A-Z]+$';
 
 const CONFIG: ConversionConfig = {
   typeMode: 'input',
   definitions: INNER_MESSAGES,
-  // `finite` is what JSON numbers are anyway, and transforms change nothing of a document already made.
+  // JSON numbers are `finite` anyway, and transforms do not change a finished document.
   ignoreActions: ['transform', 'finite'],
 };
 
@@ -37,13 +37,13 @@ export function jsonSchemaText({ head, schema: document }: (typeof DOCUMENTS)[nu
   const { $schema: _, $defs, ...verdict } = toJsonSchema(writtenVerdictSchema, CONFIG);
   const schema = toJsonSchema(document, {
     ...CONFIG,
-    // What is read of older versions is no part of what is written.
+    // Schemas for reading older versions are not part of what is written.
     overrideSchema: ({ valibotSchema }) => (valibotSchema === verdictSchema ? verdict : null),
     overrideAction: ({ valibotAction, jsonSchema }) => {
       if (valibotAction.type !== 'check') return null;
       if ((originSchema.pipe as readonly unknown[]).includes(valibotAction))
         return { ...jsonSchema, pattern: ORIGIN_PATTERN };
-      // How its numbers bear on each other is beyond JSON Schema.
+      // Constraints between its numbers cannot be expressed in JSON Schema.
       return (comparisonSchema.pipe as readonly unknown[]).includes(valibotAction) ? jsonSchema : null;
     },
   });

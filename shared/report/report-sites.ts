@@ -1,6 +1,6 @@
-// The sites of a report's page. A page of every site that a year has seen would be 160 MB that no browser shows: the
-// sites with most requests stand in full with their busiest origins, as many as fit, and all others are counted, so that
-// every sum still adds up.
+// The sites of a report's page. A page with every site of a year would have 160 MB, more than browsers can show: the
+// sites with the most requests are shown in full with their busiest origins, as many as fit, and all others are
+// counted, so that every total still adds up.
 
 import { markOf } from '../drawing/marks.ts';
 import { getMessage } from '../language/catalog.ts';
@@ -31,20 +31,20 @@ import { totalAdoption } from './report-compare.ts';
 import { raceFigure } from './report-races.ts';
 import { foreignLanguage, type NetworkNames } from './report-words.ts';
 
-/** What the sites in full may take; with what stands on every page it is less than 5 MB. */
+/** Size limit of the sites in full; together with the rest of the page it is less than 5 MB. */
 const SITES_BYTES = 4_000_000;
-/** A site of ordinary origins has room for about a thousand of them. */
+/** Enough for a site of about a thousand ordinary origins. */
 const SITE_BYTES = 1_000_000;
-/** More than an entry in the list of contents ever takes, beside the site's name in its section. */
+/** An upper bound for an entry in the table of contents, besides the site's name in its section. */
 const ENTRY_BYTES = 400;
 /** Bars in the chart of sites. */
 const SITES_DRAWN = 30;
 /** Races drawn per origin, newest first, and on the whole page; the others are counted and are in the JSON. */
 const RACES_DRAWN = 3;
 const RACES_DRAWN_IN_ALL = 120;
-/** With more origins than this, sites are folded on screen; paper shows all. */
+/** With more origins than this, sites are folded on screen; in print all are shown. */
 const ORIGINS_UNFOLDED = 60;
-/** From so many sites on a list of contents is worth its room. */
+/** From this number of sites on there is a table of contents. */
 const SITES_LISTED = 3;
 
 /** What all sites of a page share. */
@@ -53,7 +53,7 @@ interface Page {
   readonly language: string | undefined;
   readonly networkNames: NetworkNames;
   readonly open: boolean;
-  /** Races that may still be drawn, and whether any was not. */
+  /** How many more races may be drawn, and whether any was not. */
   drawable: number;
   racesLeftOut: boolean;
 }
@@ -66,20 +66,20 @@ function protocolCells(counts: Counts): Value[] {
   return PROTOCOL_COLUMNS.map(([, key]) => count(counts[key]));
 }
 
-/** The items in descending order of their requests, each with its place. */
+/** The items in descending order of their requests, each with its index. */
 function busiest<T>(items: readonly T[], countsOf: (item: T) => Counts): { item: T; at: number }[] {
   return items
     .map((item, at) => ({ item, at, requests: totalOf(countsOf(item)) }))
     .toSorted((a, b) => b.requests - a.requests);
 }
 
-/** An origin by its name, marked with the newest protocol it was seen to use. */
+/** An origin's name, marked with the newest protocol seen. */
 function originName({ origin, protocols }: ReportOrigin): Value {
   const used = (['h3', 'h2', 'http/1.1'] as const).find((key) => protocols[key] > 0);
   return host(origin, markOf(used ?? 'unknown'));
 }
 
-/** An origin's races, as many as may be drawn; none: null. */
+/** An origin's races, as many as may be drawn; null without races. */
 function originArticle(origin: ReportOrigin, id: string, page: Page): Article | null {
   const races = origin.races.toSorted((a, b) => b.atMs - a.atMs);
   const drawn = races.slice(0, Math.min(RACES_DRAWN, page.drawable));
@@ -118,7 +118,7 @@ interface OriginParts {
   readonly article: Article | null;
 }
 
-/** The origins with most requests, while they fit, by their places. */
+/** The origins with the most requests, as long as they fit, by index. */
 function originsThatFit(
   origins: readonly ReportOrigin[],
   heads: readonly Column<PageValue>[],
@@ -139,13 +139,13 @@ function originsThatFit(
   return fitting;
 }
 
-/** A site in full; `index` is its place in the report. */
+/** A site in full; `index` is its position in the report. */
 function siteSection({ site, origins, hidden }: ReportSite, index: number, page: Page): Section {
   const heads = originColumns();
   const fitting = originsThatFit(origins, heads, index, page);
   const left = origins.filter((_, at) => !fitting.has(at));
   if (left.some(({ races }) => races.length > 0)) page.racesLeftOut = true;
-  // In the order of the report, whichever order they were chosen in.
+  // In the order of the report, regardless of the order of selection.
   const shown = origins.flatMap((_, at) => fitting.get(at) ?? []);
   const sum = (of: 'hidden' | 'bytes') => left.reduce((total, origin) => total + origin[of], 0);
   const counted = { protocols: addProtocols(left), hidden: sum('hidden'), bytes: sum('bytes') };
@@ -201,7 +201,7 @@ interface SiteParts {
   readonly section: Section;
 }
 
-/** A report's sites as its page has them: in full in the report's order, or counted. */
+/** A report's sites on its page: in full, in the report's order, or counted. */
 export interface SitesOnPage {
   readonly heads: Column<PageValue>[];
   readonly inFull: readonly SiteParts[];
@@ -209,7 +209,7 @@ export interface SitesOnPage {
   readonly racesLeftOut: boolean;
 }
 
-/** Chooses the sites with most requests, as many as fit. */
+/** Selects the sites with the most requests, as many as fit. */
 export function sitesOnPage(report: Report, sizes: PageSizes): SitesOnPage {
   const origins = report.sites.reduce((sum, site) => sum + site.origins.length, 0);
   const page: Page = {
@@ -241,7 +241,7 @@ export function sitesOnPage(report: Report, sizes: PageSizes): SitesOnPage {
   };
 }
 
-/** What is counted and not shown; none where everything is shown. */
+/** A note on what is counted but not shown; none if everything is shown. */
 function restNote({ rest }: SitesOnPage): PageBlock[] {
   if (rest.length === 0) return [];
   const origins = rest.reduce((sum, site) => sum + site.origins.length, 0);
@@ -252,7 +252,7 @@ function restNote({ rest }: SitesOnPage): PageBlock[] {
   return [paragraph(words, 'note')];
 }
 
-/** The sites with most requests as bars, and all of them as a table. */
+/** The sites with the most requests as bars, and all of them as a table. */
 export function sitesSection({ sites }: Report, onPage: SitesOnPage): Section {
   const { heads, inFull, rest } = onPage;
   const bars = busiest(sites, ({ origins }) => addProtocols(origins))
@@ -269,7 +269,7 @@ export function sitesSection({ sites }: Report, onPage: SitesOnPage): Section {
   return section('sites', getMessage('reportSites'), what, ...restNote(onPage), { kind: 'bars', bars }, all);
 }
 
-/** The list of contents, the sites in full, and what is said of the others. */
+/** The table of contents, the sites in full, and the note about the others. */
 export function siteSections(onPage: SitesOnPage): PageBlock[] {
   const entries = onPage.inFull.map(({ entry }) => entry);
   return [

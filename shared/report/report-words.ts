@@ -1,4 +1,4 @@
-// How reports and their comparisons say what they hold, so that page, summary, table and terminal agree.
+// The texts of reports and their comparisons, so that page, summary, table and terminal agree.
 
 import { catalogLanguage, formatNumber, getMessage, type SharedMessageKey } from '../language/catalog.ts';
 import { formatBytes, formatMsTo } from '../language/markup.ts';
@@ -10,14 +10,14 @@ import type { Report } from './report.ts';
 import type { Change, DiffCondition, DiffGain, OriginDiff, ReportDiff } from './report-diff.ts';
 
 const BROWSER_NAMES: Record<Report['browser']['name'], string> = { chromium: 'Chromium', firefox: 'Firefox' };
-/** The label of a network that no helper recognised. */
+/** The label of a network that no helper identified. */
 const NETWORK_UNKNOWN = 'unknown';
 /** `Chromium 156.0`. */
 export function browserWords({ name, version }: Report['browser']): string {
   return `${BROWSER_NAMES[name]} ${version}`;
 }
 
-/** Names of networks by their labels, where a report has them. */
+/** Names of networks by their labels, if a report has them. */
 export type NetworkNames = Report['networkNames'];
 
 /** A network by its name, or else its label. */
@@ -26,7 +26,7 @@ export function networkWords(network: string, names: NetworkNames): string {
   return network === NETWORK_UNKNOWN ? getMessage('reportNetworkUnknown') : network;
 }
 
-/** Every network that what is counted came over; the helper's own where that was not kept. */
+/** Every network over which the counted data came; the helper's own if that was not stored. */
 export function networksWords({
   network,
   networks,
@@ -42,7 +42,7 @@ export function instantWords(at: string | number): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
 }
 
-/** The share of HTTP/3, `unknown` where nothing is known. */
+/** The share of HTTP/3, `unknown` if nothing is known. */
 export function shareWords(adoption: Adoption): string {
   const percent = adoptionPercent(adoption);
   return percent === null ? protocolName('unknown') : getMessage('percent', { value: percent });
@@ -66,7 +66,7 @@ export function ratioWords(part: number, whole: number): string {
     : `${getMessage('countOf', { part, whole })} (${percentWords(part, whole)})`;
 }
 
-/** A value in words alone. */
+/** A value as plain text. */
 export function valueWords(value: Value): string {
   if (typeof value === 'string') return value;
   switch (value.kind) {
@@ -97,7 +97,7 @@ export function valueWords(value: Value): string {
   }
 }
 
-/** The language of a report's verdicts, where that is not the reader's. */
+/** The language of a report's verdicts, if it is not the reader's. */
 export function foreignLanguage({ language }: Pick<Report, 'language'>): string | undefined {
   return language === catalogLanguage() ? undefined : language;
 }
@@ -123,14 +123,14 @@ const CONDITIONS: Record<DiffCondition['condition'], SharedMessageKey> = {
   order: 'diffConditionOrder',
 };
 
-/** What changed at an origin, in few words each. */
+/** What changed at an origin, in a few words each. */
 export function changesWords({ changes, few }: OriginDiff): string {
   return changes
     .map((change) => getMessage(few && change === 'share' ? 'diffShareFew' : CHANGES[change]))
     .join(', ');
 }
 
-/** A condition that differs, as a sentence; `diff` is where it is of. */
+/** A condition that differs, as a sentence. */
 export function conditionWords({ condition, before, after }: DiffCondition, diff: ReportDiff): string {
   const key = CONDITIONS[condition];
   if (condition === 'browser')
@@ -144,7 +144,7 @@ export function conditionWords({ condition, before, after }: DiffCondition, diff
   return getMessage(key, { before: period(diff.before), after: period(diff.after) });
 }
 
-/** The change of a share in percentage points, as the shares beside it are written. */
+/** The change of a share in percentage points, consistent with the displayed shares. */
 export function pointsWords(before: Adoption | null, after: Adoption | null): string {
   const [a, b] = [before, after].map((side) => (side === null ? null : adoptionPercent(side)));
   if (a == null || b == null) return getMessage('diffUntold');
@@ -152,7 +152,7 @@ export function pointsWords(before: Adoption | null, after: Adoption | null): st
   return getMessage('diffPoints', { count: Math.abs(b - a), sign: b > a ? '+' : '−' });
 }
 
-/** How many origins changed, and how many of them came and went. */
+/** How many origins changed, and how many of them appeared or disappeared. */
 export function summaryWords({ total, sites }: ReportDiff): string {
   const { changed, unchanged } = total.origins;
   if (changed === 0) return getMessage('diffNothing');
@@ -166,7 +166,7 @@ export function summaryWords({ total, sites }: ReportDiff): string {
   });
 }
 
-/** A comparison's medians and what they show, with its pairs. */
+/** A comparison's medians and result, with its number of pairs. */
 export function gainWords({ h3Ms, h2Ms, gainMs, pairs, quicker = null, ...range }: DiffGain): string {
   const { lowMs = gainMs, highMs = gainMs } = range;
   const gain = { pairs, h3Ms, h2Ms, quicker, lowMs, highMs };

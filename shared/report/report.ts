@@ -1,6 +1,6 @@
 // `photofinish.report/2`: what is exported per site. The schema is the contract; the committed JSON Schema is derived
-// from it, the extension builds it from its ledger, and CSV and HTML are only other dresses of the same document.
-// Reports of version 1, whose verdicts are in words, are read as well (their JSON Schema is `report-1.schema.json`).
+// from it, the extension builds it from its ledger, and CSV and HTML are other formats of the same document. Reports of
+// version 1, whose verdicts are text, can be read too (their JSON Schema is `report-1.schema.json`).
 import * as v from 'valibot';
 import { originRaceSchema } from '../race/outcome.ts';
 import { verdictSchema } from '../race/verdict-schema.ts';
@@ -12,29 +12,29 @@ import { adoptionSchema } from './adoption.ts';
 
 export const REPORT_SCHEMA = 'photofinish.report/2';
 const OLDER_SCHEMA = 'photofinish.report/1';
-/** The language of reports from before it was told. */
+/** The language of reports from before it was stored. */
 const FIRST_LANGUAGE = 'en';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
-/** ISO 8601 allows offsets of hours alone; RFC 3339 section 5.6, and `Date`, know none. */
+/** ISO 8601 allows offsets of hours only; RFC 3339 section 5.6, and `Date`, do not. */
 const instant = v.pipe(v.string(), v.isoTimestamp(), v.regex(/(?:Z|[+-]\d\d:\d\d)$/));
-/** A ratio as its two counts, so that a reader can judge it. */
+/** A ratio as its two counts, so that a reader can evaluate it. */
 const ratio = v.object({ hits: count, of: count });
 
-/** What the extension's records can hold, and more: it keeps 200,000 origins and 10,000 races. */
+/** More than the extension's records can hold: it keeps 200,000 origins and 10,000 races. */
 const MAX_SITES = 200_000;
 const MAX_ORIGINS = 200_000;
 const MAX_RACES = 10_000;
 const MAX_NETWORKS = 10_000;
 
-/** What of BCP 47 browsers name their catalogs by. */
+/** The part of BCP 47 that browsers use to name their catalogs. */
 const LANGUAGE_TAG = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/;
 
 export const reportOriginSchema = v.object({
   origin: originSchema,
   /** Network answers by protocol; `http/1.0` is counted with `http/1.1`. */
   protocols: v.object({ h3: count, h2: count, 'http/1.1': count, unknown: count }),
-  /** Bytes over the network where the site lets them be seen. */
+  /** Bytes over the network, if the site exposes them. */
   bytes: count,
   /** Network answers whose protocol the site hides. */
   hidden: count,
@@ -54,7 +54,7 @@ export const reportSiteSchema = v.object({
   hidden: count,
   /** Forecast look-ups that found a fresh entry (P1). */
   hitRatio: ratio,
-  /** Forecasts whose `expected` was what the browser then used. */
+  /** Forecasts whose `expected` was the protocol that the browser then used. */
   accuracy: ratio,
 });
 export type ReportSite = v.InferOutput<typeof reportSiteSchema>;
@@ -64,21 +64,21 @@ export const reportSchema = v.object({
   createdAt: instant,
   period: v.object({ from: instant, to: instant }),
   browser: v.object({ name: browserSchema, version: text(MAX_LABEL_CHARS) }),
-  /** The label of the network the helper saw, or `unknown` without a helper. */
+  /** The label of the network according to the helper, or `unknown` without a helper. */
   network: text(MAX_LABEL_CHARS),
-  /** Every network that what is counted here came over; absent in reports from before it was kept. */
+  /** Every network over which the counted data came; absent in reports from before it was stored. */
   networks: v.optional(list(text(MAX_LABEL_CHARS), MAX_NETWORKS)),
-  /** What the user calls networks, by their labels; only in reports that were asked to have it. */
+  /** The user's names for networks, by label; only in reports for which they were requested. */
   networkNames: v.optional(
     v.pipe(v.record(text(MAX_LABEL_CHARS), text(MAX_LABEL_CHARS)), v.maxEntries(MAX_NETWORKS)),
   ),
-  /** The language (a BCP 47 tag) of verdicts that a report of version 1 had in words; absent in all others. */
+  /** The language (a BCP 47 tag) of the verdict texts of a report of version 1; absent in all others. */
   language: v.optional(v.pipe(v.string(), v.regex(LANGUAGE_TAG))),
   sites: list(reportSiteSchema, MAX_SITES),
 });
 export type Report = v.InferOutput<typeof reportSchema>;
 
-/** A report of any version as it is read; what comes out is one of this version. */
+/** A report of any version as it is read; the output has the current version. */
 export const reportDocumentSchema = v.pipe(
   v.object({ ...reportSchema.entries, schema: v.picklist([REPORT_SCHEMA, OLDER_SCHEMA]) }),
   v.transform(
@@ -90,7 +90,7 @@ export const reportDocumentSchema = v.pipe(
   ),
 );
 
-/** Where a report tells of something later than tomorrow, as a path into it; null: nowhere. */
+/** The path of something in a report that is later than tomorrow; null: nothing is. */
 export function futureInstantOf({ createdAt, period, sites }: Report, nowMs: number): string | null {
   if (isTooLate(createdAt, nowMs)) return 'createdAt';
   if (isTooLate(period.from, nowMs) || isTooLate(period.to, nowMs)) return 'period';

@@ -1,4 +1,4 @@
-// Evidence as races leave it, for the tests of everything that judges it.
+// Evidence as produced by races, for the tests of everything that evaluates it.
 import type { Names, ServiceRecord } from '../race/discovered.ts';
 import type { Attempt, AttemptError, Discovered } from '../race/outcome.ts';
 import type { Evidence } from '../verdict/evidence.ts';
@@ -32,7 +32,7 @@ export function names(services: Partial<ServiceRecord>[], over: Partial<Names> =
   return { addresses: [], lookups: [], services: records, ...over };
 }
 
-/** `b.test` was asked for both kinds of address and nothing came of it. */
+/** `b.test` was queried for both types of address without a result. */
 export const unresolved: Names['lookups'] = (['A', 'AAAA'] as const).map((kind) => ({
   ...{ name: 'b.test', kind, tookMs: 3, outcome: 'empty', records: 0 },
 }));

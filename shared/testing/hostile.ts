@@ -1,16 +1,16 @@
-// Inputs for fuzz tests: a kept corpus, the changes that break readers, and how many to draw. Changes start from what is
-// valid, because inputs made from nothing are refused at the first check and never reach the second.
+// Inputs for fuzz tests: a stored corpus, mutations that break parsers, and how many to draw. Mutations start from
+// valid inputs, because inputs made from nothing are rejected by the first check and never reach the second.
 import fc from 'fast-check';
 
-/** How many times as many inputs are drawn as under `npm test`. */
+/** How many times as many inputs to draw as under `npm test`. */
 const MANY = Number(process.env.PHOTOFINISH_FUZZ ?? 1);
 if (!(MANY > 0))
   throw new RangeError(`PHOTOFINISH_FUZZ is a number above 0, not "${process.env.PHOTOFINISH_FUZZ}"`);
 
-/** For a property: that many inputs, times `PHOTOFINISH_FUZZ`. */
+/** Parameters for a property: this number of inputs, times `PHOTOFINISH_FUZZ`. */
 export const inputs = (count: number): { readonly numRuns: number } => ({ numRuns: Math.ceil(count * MANY) });
 
-/** Values that readers have stumbled over, in every type that JSON has. */
+/** Values that parsers have failed on, of every JSON type. */
 const HOSTILE: readonly unknown[] = [
   ...[null, true, false, 0, -0, -1, 0.5, 65_535, 65_536, 2 ** 31, 2 ** 53, -(2 ** 53), 1e308, 5e-324],
   ...[
@@ -57,7 +57,7 @@ function placesOf(value: unknown, places: Place[] = []): Place[] {
 }
 
 const put = (parent: object, key: string, value: unknown): void => {
-  // An assignment to `__proto__` would not be what JSON.parse makes of it.
+  // An assignment to `__proto__` would differ from what JSON.parse creates.
   Object.defineProperty(parent, key, { value, writable: true, enumerable: true, configurable: true });
 };
 
@@ -78,7 +78,7 @@ function changed(document: { root: unknown }, { kind, at, other, drawn }: Change
     put(value, NAMES[other % NAMES.length] ?? '', drawn);
 }
 
-/** Values as JSON has them: those of the corpus with up to three changes, and now and then something of no form at all. */
+/** JSON values: those of the corpus with up to three mutations, and occasionally something without any structure. */
 export function mutatedJson(corpus: readonly unknown[]): fc.Arbitrary<unknown> {
   const near = fc
     .tuple(fc.constantFrom(...corpus), fc.array(change, { minLength: 1, maxLength: 3 }))
@@ -98,7 +98,7 @@ const edit = fc.record({
   from: fc.nat(),
 });
 
-/** Bytes: those of the corpus cut, overwritten, repeated and joined, and now and then any. */
+/** Bytes: those of the corpus truncated, overwritten, repeated and joined, and occasionally arbitrary ones. */
 export function mutatedBytes(corpus: readonly Uint8Array[]): fc.Arbitrary<Uint8Array> {
   const near = fc
     .tuple(
@@ -120,7 +120,7 @@ export function mutatedBytes(corpus: readonly Uint8Array[]): fc.Arbitrary<Uint8A
           bytes.subarray(here, here + length),
           another.subarray(start, start + length),
         ][kind] as Uint8Array;
-        // Over what is there, or between.
+        // Overwrites or inserts.
         bytes = Buffer.concat([
           before,
           piece,
@@ -135,7 +135,7 @@ export function mutatedBytes(corpus: readonly Uint8Array[]): fc.Arbitrary<Uint8A
   );
 }
 
-/** Texts: those of the corpus changed as bytes are, and any of Unicode's. */
+/** Texts: those of the corpus mutated as bytes are, and arbitrary Unicode ones. */
 export function mutatedText(corpus: readonly string[]): fc.Arbitrary<string> {
   const near = mutatedBytes(corpus.map((text) => Buffer.from(text, 'latin1')));
   return fc.oneof(

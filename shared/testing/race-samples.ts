@@ -51,7 +51,7 @@ export function originRace(trials: Trial[], over: Partial<OriginRace> = {}): Ori
   };
 }
 
-/** A `compare` run: two trials a pair, each of one protocol alone, the order alternating. */
+/** A `compare` run: two trials per pair, each of one protocol alone, in alternating order. */
 export function comparison(h3Ms: number[], h2Ms: number[]): OriginRace {
   const trials = h3Ms.flatMap((h3, i) => {
     const h2 = h2Ms[i] ?? 0;
@@ -67,7 +67,7 @@ export function comparison(h3Ms: number[], h2Ms: number[]): OriginRace {
   return { ...race, summary: { ...race.summary, ...compared, gainMs, establishedMs: null } };
 }
 
-/** A run that is clear: ten pairs whose times stray by so many milliseconds around their medians. */
+/** A clear result: ten pairs whose times vary by this many milliseconds around their medians. */
 export function clearComparison(h3Ms: number, h2Ms: number, strayMs = 1): OriginRace {
   const strays = [0, 1, -1, 0, 1, -1, 0, 1, -1, 0].map((share) => share * strayMs);
   return comparison(

@@ -1,9 +1,9 @@
-// Chance that can be repeated: the same numbers in every run of one seed, which results name.
+// Reproducible randomness: the same numbers in every run with one seed, which results mention.
 
 /** A number in [0, 1). */
 export type Random = () => number;
 
-/** Mulberry32: 32 bits of state, plenty for orders, resampling and made-up rows. */
+/** Mulberry32: 32 bits of state, plenty for orders, resampling and generated rows. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {

@@ -1,7 +1,7 @@
-// An HTTPS record as resolvers give it, for tests.
+// An HTTPS record as returned by resolvers, for tests.
 import type { ServiceRecord } from '../race/discovered.ts';
 
-/** ServiceMode, for the name itself and without parameters unless said. */
+/** By default in ServiceMode, for the name itself and without parameters. */
 export function serviceRecord(name: string, over: Partial<ServiceRecord> = {}): ServiceRecord {
   return {
     owner: name,

@@ -1,8 +1,8 @@
-// Verdicts that say what a test wants them to say, and all that a verdict says.
+// Verdicts with the texts that a test needs, and all texts of a verdict.
 import { type Verdict, type VerdictCode, verdictAsWritten } from '../race/verdict-schema.ts';
 import { otherFindings, verdictText } from '../verdict/verdict-text.ts';
 
-/** A verdict in these very words, with others that also hold. */
+/** A verdict with exactly these texts, with others that also hold. */
 export function verdictSaying(
   code: VerdictCode,
   text: string,
@@ -12,7 +12,7 @@ export function verdictSaying(
   return verdictAsWritten({ code, text, findings });
 }
 
-/** The words of a verdict, then those of everything else that it found. */
+/** The text of a verdict, then those of all its other findings. */
 export function allTexts(verdict: Verdict): string[] {
   return [verdictText(verdict), ...otherFindings(verdict).map(({ text }) => text)];
 }
