@@ -1,4 +1,4 @@
-// The catalogs: every language says everything, with the same parameters, and counts by its own plural rules.
+// The catalogs: every language has all messages, with the same parameters, and its own plural forms.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PLURAL_FORMS } from '@photofinish/shared/language/number-forms';
@@ -11,7 +11,7 @@ const holes = (message: string) => [...new Set(message.match(/\{\w+\}/g))].sort(
 for (const language of LANGUAGES) {
   const files = catalogFiles(language);
 
-  test(`${language}: no key is in two files, and every key is one that browsers take`, () => {
+  test(`${language}: no key is in two files, and every key is one that browsers accept`, () => {
     const seen = new Map<string, string>();
     for (const [file, catalog] of files)
       for (const key of Object.keys(catalog)) {
@@ -21,7 +21,7 @@ for (const language of LANGUAGES) {
       }
   });
 
-  test(`${language}: every message has words, and none asks for what browsers would replace`, () => {
+  test(`${language}: every message has text, and none contains what browsers would replace`, () => {
     for (const catalog of files.values())
       for (const [key, { message }] of Object.entries(catalog)) {
         assert.notEqual(message.trim(), '', key);
@@ -29,7 +29,7 @@ for (const language of LANGUAGES) {
       }
   });
 
-  test(`${language}: what is counted has a form for every category of the language`, () => {
+  test(`${language}: messages with counts have a form for every category of the language`, () => {
     const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions();
     for (const catalog of files.values()) {
       const counted = new Set(
@@ -42,7 +42,7 @@ for (const language of LANGUAGES) {
     }
   });
 
-  test(`${language}: says all that English says, with the same parameters`, () => {
+  test(`${language}: has all messages of English, with the same parameters`, () => {
     for (const [file, english] of catalogFiles('en')) {
       const own = files.get(file) ?? {};
       const bases = (catalog: object) => [...new Set(Object.keys(catalog).map(baseOf))].sort();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isOwnPage } from './browser.ts';
 
-test('a page of the extension is known by its origin, whatever address it tells', () => {
+test('a page of the extension is recognised by its origin, whatever URL it claims', () => {
   const extension = { id: 'E', getURL: (path: string) => `chrome-extension://E/${path}` };
   const own = { id: 'E', origin: 'chrome-extension://E', url: 'chrome-extension://E/popup/popup.html' };
   assert.equal(isOwnPage(own, extension), true);

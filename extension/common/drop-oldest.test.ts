@@ -1,9 +1,9 @@
-// What gives way, in maps and in sets.
+// Which entry is dropped, in maps and in sets.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dropOldest } from './drop-oldest.ts';
 
-test('the key that came first goes, and only where there are too many', () => {
+test('the oldest key is dropped, and only if there are too many', () => {
   const map = new Map([
     ['b', 1],
     ['a', 2],

@@ -1,4 +1,4 @@
-// Names of networks: kept here, told to the helper once it answers, taken over from it, and never lost in between.
+// Names of networks: stored here, sent to the helper once it answers, adopted from it, and never lost in between.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { memoryStore } from '../testing/memory-store.ts';
@@ -16,7 +16,7 @@ import {
 } from './network-names.ts';
 import type { Store } from './store/store.ts';
 
-/** The helper's end: what it keeps, and every naming it hears. */
+/** The helper's end: its names, and every naming it receives. */
 function helperWith(kept: Record<string, string>) {
   const names = new Map(Object.entries(kept));
   const heard: (readonly [string, string | null])[] = [];
@@ -41,7 +41,7 @@ function helperWith(kept: Record<string, string>) {
 
 const entries = async (store: Store) => Object.fromEntries(await loadNames(store));
 
-test('a name given without a helper holds here and is told once it answers, once', async () => {
+test('a name given without a helper applies here and is sent once it answers, once', async () => {
   const store = memoryStore();
   await nameNetwork(store, 'net-1', '  Home ');
   assert.deepEqual(await entries(store), { 'net-1': 'Home' });
@@ -52,7 +52,7 @@ test('a name given without a helper holds here and is told once it answers, once
   assert.deepEqual(await entries(store), { 'net-1': 'Home' });
 });
 
-test('what was named or unnamed elsewhere holds here, too', async () => {
+test('what was named or unnamed elsewhere applies here, too', async () => {
   const store = memoryStore();
   const { helper, names } = helperWith({ 'net-1': 'Home', 'net-2': 'Work' });
   await agreeOnNames(store, helper);
@@ -63,7 +63,7 @@ test('what was named or unnamed elsewhere holds here, too', async () => {
   assert.deepEqual(await entries(store), { 'net-1': 'Flat' });
 });
 
-test('a name taken away here while the helper was gone does not come back from it', async () => {
+test('a name removed here while the helper was gone does not come back from it', async () => {
   const store = memoryStore();
   const { helper, heard } = helperWith({ 'net-1': 'Home' });
   await agreeOnNames(store, helper);
@@ -73,7 +73,7 @@ test('a name taken away here while the helper was gone does not come back from i
   assert.deepEqual([heard, await entries(store)], [[['net-1', null]], {}]);
 });
 
-test('a name given while the helper is being told is not lost', async () => {
+test('a name given while the helper is being updated is not lost', async () => {
   const store = memoryStore();
   await nameNetwork(store, 'net-1', 'Home');
   const { helper, names } = helperWith({});
@@ -91,7 +91,7 @@ test('a name given while the helper is being told is not lost', async () => {
   assert.equal(names.get('net-1'), 'Flat');
 });
 
-test('a helper that is away, or too old, changes nothing; one that refuses a network is not asked again', async () => {
+test('an unavailable or too old helper changes nothing; if one rejects a network, it is not retried', async () => {
   const store = memoryStore();
   await nameNetwork(store, 'net-1', 'Home');
   const away: NamingHelper = {
@@ -108,7 +108,7 @@ test('a helper that is away, or too old, changes nothing; one that refuses a net
   assert.deepEqual([heard, await entries(other)], [[['net-2', 'Work']], { 'net-2': 'Work' }]);
 });
 
-test('names of a file come to networks that have none; forgetting forgets all; listeners hear', async () => {
+test('imported names apply to networks that have none; forgetting removes all; listeners are called', async () => {
   const store = memoryStore();
   const heard: string[] = [];
   onNames(store, (names) => heard.push([...names.values()].join()));
@@ -119,14 +119,14 @@ test('names of a file come to networks that have none; forgetting forgets all; l
   assert.deepEqual([await entries(store), heard], [{}, ['Home', 'Home,Work', '']]);
 });
 
-test('what is no name is refused, what is stored and no name is not shown', async () => {
+test('an invalid name is rejected, and an invalid stored name is not shown', async () => {
   const store = memoryStore();
   await assert.rejects(nameNetwork(store, 'net-1', 'a\u202eb'));
   await store.replace('network-names', 0, { names: { 'net-1': '\u0007' }, untold: 3 });
   assert.deepEqual(await entries(store), {});
 });
 
-test('two networks of one name are told apart, and what is no network has no name', () => {
+test('two networks with one name are distinguished, and what is no network has no name', () => {
   const names = new Map([
     ['net-1', 'Home'],
     ['net-2', 'Hotel'],

@@ -15,23 +15,23 @@ import {
   settingsOfOlder,
 } from './settings.ts';
 
-/** A store with these settings in it, as they are stored. */
+/** A store with these stored settings. */
 function storeWith(settings?: unknown) {
   return memoryStore(settings === undefined ? {} : { settings });
 }
 
-test('a browser that has no settings yet has the defaults', async () => {
+test('a browser without stored settings has the defaults', async () => {
   assert.deepEqual(await loadSettings(storeWith()), DEFAULT_SETTINGS);
 });
 
-test('what was changed holds, and the rest stays', async () => {
+test('changes apply, and the rest stays', async () => {
   const store = storeWith();
   await changeSettings(store, { raceWhen: 'never' });
   await changeSettings(store, { retentionDays: 30 });
   assert.deepEqual(await loadSettings(store), { ...DEFAULT_SETTINGS, raceWhen: 'never', retentionDays: 30 });
 });
 
-test('a change may depend on what is stored by then, and be none', async () => {
+test('a change may depend on the stored settings, and may be empty', async () => {
   const store = storeWith();
   const add =
     (site: string): Change =>
@@ -44,7 +44,7 @@ test('a change may depend on what is stored by then, and be none', async () => {
   assert.deepEqual((await loadSettings(store)).neverRecord, ['a.test', 'b.test']);
 });
 
-test('changes made at once are all made', async () => {
+test('concurrent changes are all made', async () => {
   const store = storeWith();
   await Promise.all([
     changeSettings(store, { retentionDays: 30 }),
@@ -53,7 +53,7 @@ test('changes made at once are all made', async () => {
   assert.deepEqual(await loadSettings(store), { ...DEFAULT_SETTINGS, retentionDays: 30, steering: true });
 });
 
-test('a value that is unreadable is at its default, and the others hold', () => {
+test('an unreadable value gets its default, and the others apply', () => {
   const settings = { raceWhen: 'sometimes', retentionDays: 30, neverRecord: 'a.test', startDelayMs: 1.5 };
   assert.deepEqual(readSettings({ version: 1, settings }), { ...DEFAULT_SETTINGS, retentionDays: 30 });
   for (const stored of [
@@ -76,7 +76,7 @@ test('settings of a newer program are read as far as they are understood, and ne
   assert.deepEqual(store.values.get('settings')?.value, { version: SETTINGS_VERSION + 1, settings });
 });
 
-test('the start delay that version 1 stored by default is the helper’s to decide; one that was chosen stays', () => {
+test('the start delay that version 1 stored by default becomes the helper’s default; a chosen one stays', () => {
   const startDelay = (version: number, startDelayMs: number | null) =>
     readSettings({ version, settings: { startDelayMs } }).startDelayMs;
   assert.deepEqual(
@@ -85,7 +85,7 @@ test('the start delay that version 1 stored by default is the helper’s to deci
   );
 });
 
-test('settings of an older version go through every migration that is younger', () => {
+test('settings of an older version go through every later migration', () => {
   const halved = (s: Readonly<Record<string, unknown>>) => ({ ...s, retentionDays: Number(s.days) / 2 });
   const renamed = ({ quiet, ...s }: Readonly<Record<string, unknown>>) => ({
     ...s,
@@ -103,7 +103,7 @@ test('settings of an older version go through every migration that is younger', 
   assert.deepEqual([third.retentionDays, third.raceWhen], [7, 'click']);
 });
 
-test('a change that breaks the limits is refused and leaves what was there', async () => {
+test('a change that violates the limits is rejected and changes nothing', async () => {
   const store = storeWith();
   await changeSettings(store, { retentionDays: 30 });
   await assert.rejects(changeSettings(store, { retentionDays: 0 }));
@@ -111,7 +111,7 @@ test('a change that breaks the limits is refused and leaves what was there', asy
   assert.equal((await loadSettings(store)).retentionDays, 30);
 });
 
-test('whoever listens is told of each change of the settings, and of nothing else', async () => {
+test('listeners are called for each change of the settings, and for nothing else', async () => {
   const store = storeWith();
   const told: Settings[] = [];
   onSettings(store, (settings) => told.push(settings));
@@ -120,7 +120,7 @@ test('whoever listens is told of each change of the settings, and of nothing els
   assert.deepEqual(told, [{ ...DEFAULT_SETTINGS, steering: true }]);
 });
 
-test('of an older version’s settings what is valid is taken over, in today’s version', () => {
+test('valid settings of an older version are adopted, in the current version', () => {
   const settings = { startDelayMs: 10, retentionDays: 30, neverRecord: ['a.test', 7], raceWhen: 'never' };
   assert.deepEqual(settingsOfOlder({ version: 1, settings }), {
     version: SETTINGS_VERSION,
@@ -130,7 +130,7 @@ test('of an older version’s settings what is valid is taken over, in today’s
     assert.equal(settingsOfOlder(none), undefined);
 });
 
-test('settings from a file hold as a whole or not at all', () => {
+test('settings from a file are accepted as a whole or not at all', () => {
   const version = SETTINGS_VERSION;
   assert.deepEqual(settingsFromFile({ version, settings: { retentionDays: 30 } }), {
     ...DEFAULT_SETTINGS,

@@ -8,7 +8,7 @@ test('a site is the registrable domain, private suffixes as browsers partition t
   assert.equal(siteOfHost('cdn.h3.test'), 'h3.test');
 });
 
-test('addresses, single labels and bare suffixes stand for themselves', () => {
+test('addresses, single labels and bare suffixes are their own site', () => {
   assert.equal(siteOfHost('127.0.0.1'), '127.0.0.1');
   assert.equal(siteOfHost('[::1]'), '::1');
   assert.equal(siteOfHost('localhost'), 'localhost');

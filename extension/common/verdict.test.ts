@@ -23,7 +23,7 @@ function verdict(more: Partial<OriginEvidence>) {
   });
 }
 
-test('without a race the browser speaks for itself', () => {
+test('without a race the browser’s own record decides', () => {
   assert.equal(verdict({ protocol: 'h3' }).code, 'h3-used');
   const first = verdict({ protocol: 'h2', record: { ...record, altSvc: H3 } });
   assert.equal(first.code, 'h3-first-visit');
@@ -43,7 +43,7 @@ test('a browser that stays on HTTP/2 visit after visit avoids HTTP/3', () => {
   assert.equal(verdict({ protocol: 'h2', record: seen, race: aRace() }).code, 'h3-browser-avoids');
 });
 
-test('hidden says who hides it, and what was known before', () => {
+test('hidden says what hides it, and what was known before', () => {
   const hidden = verdict({ reason: 'no-timing-allow-origin' });
   assert.match(verdictText(hidden), /^The protocol is hidden: the response has no Timing-Allow-Origin/);
   const blocked = verdict({ reason: 'not-exposed' });
@@ -63,20 +63,20 @@ test('a race that could not be run is no evidence', () => {
   assert.match(verdictText(verdict({ protocol: 'h2', race: failed })), /^Reached over HTTP\/2\./);
 });
 
-test('a confirmed copy says that its protocol is not told, and what it was before', () => {
+test('a revalidated copy says that its protocol is not revealed, and what it was before', () => {
   const seen = { ...record, protocol: 'h2', protocolAtMs: 1 } as const;
   const text = verdictText(verdict({ reason: 'revalidated', record: seen }));
   assert.match(text, /304 Not Modified.* Earlier: Reached over HTTP\/2\. No HTTP\/3 advertisement/);
 });
 
-test('HTTP/3 before and HTTP/2 now is told from the browser’s own counts', () => {
+test('HTTP/3 before and HTTP/2 now follows from the browser’s own counts', () => {
   const counts = { ...record.counts, h3: 4, h2: 1 };
   const seen = { ...record, altSvc: H3, protocol: 'h2', counts, visitsSinceAdvertised: 3 } as const;
   assert.equal(verdict({ protocol: 'h2', record: seen }).code, 'h3-used-before');
   assert.equal(verdict({ protocol: 'h2', record: seen, race: aRace() }).code, 'h3-used-before');
 });
 
-test('what a race met after the last answer is told, and nothing of an older race', () => {
+test('the result of a race after the last answer is included, that of an older race is not', () => {
   const [trial] = aRace().trials;
   assert.ok(trial);
   const error = { code: 'udp-refused', message: 'refused' } as const;

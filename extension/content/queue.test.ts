@@ -45,7 +45,7 @@ function bench(answer: (batch: NumberedBatch) => Promise<boolean>, loading = () 
 
 const seqs = (sent: readonly NumberedBatch[]) => sent.map((batch) => batch.seq);
 
-test('a burst leaves as one batch', async () => {
+test('a burst is sent as one batch', async () => {
   const { queue, sent, pass } = bench(async () => true);
   queue.add([timing]);
   queue.add([timing, timing]);
@@ -58,7 +58,7 @@ test('a burst leaves as one batch', async () => {
   );
 });
 
-test('while the page loads the first batch leaves soon and the others seldom', async () => {
+test('while the page loads the first batch is sent soon and the others rarely', async () => {
   const { queue, sent, pass } = bench(
     async () => true,
     () => true,
@@ -73,7 +73,7 @@ test('while the page loads the first batch leaves soon and the others seldom', a
   assert.deepEqual(seqs(sent), [1, 2]);
 });
 
-test('a batch without an answer is sent again under its number until it is durable', async () => {
+test('an unacknowledged batch is sent again under its number until it is durable', async () => {
   let durable = false;
   const { queue, sent, pass } = bench(async () => durable);
   queue.add([timing]);
@@ -85,7 +85,7 @@ test('a batch without an answer is sent again under its number until it is durab
   assert.deepEqual(seqs(sent), [1, 1, 1]);
 });
 
-test('a send that throws is a send without an answer', async () => {
+test('a send that throws counts as unacknowledged', async () => {
   let calls = 0;
   const { queue, sent, pass } = bench(async () => {
     calls += 1;
@@ -98,7 +98,7 @@ test('a send that throws is a send without an answer', async () => {
   assert.deepEqual(seqs(sent), [1, 1]);
 });
 
-test('leaving sends at once, coming back sends again what has no answer', async () => {
+test('leaving sends at once, returning resends what is unacknowledged', async () => {
   const answers: ((durable: boolean) => void)[] = [];
   const { queue, sent, settle } = bench(() => new Promise((resolve) => answers.push(resolve)));
   queue.add([timing]);
@@ -123,7 +123,7 @@ test('batches and pages are bounded', async () => {
   assert.ok(sent.every((b) => b.entries.length <= MAX_BATCH_ENTRIES));
 });
 
-test('after a stop nothing is sent any more', async () => {
+test('after a stop nothing is sent', async () => {
   const { queue, sent, pass } = bench(async () => false);
   queue.add([timing]);
   queue.stop();
@@ -134,7 +134,7 @@ test('after a stop nothing is sent any more', async () => {
   assert.equal(sent.length, 0);
 });
 
-test('a batch that nobody ever answers is sent again, and its late answer still counts', async () => {
+test('a batch without any answer is sent again, and its late answer still counts', async () => {
   const answers: ((durable: boolean) => void)[] = [];
   const { queue, sent, pass, settle } = bench(() => new Promise((resolve) => answers.push(resolve)));
   queue.add([timing]);

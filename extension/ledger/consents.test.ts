@@ -15,7 +15,7 @@ const bold: Settings = {
 };
 const mine: Settings = { ...DEFAULT_SETTINGS, neverRecord: ['a.test'] };
 
-test('of a file nothing is switched on, or shortened, without consent', () => {
+test('nothing in a file is switched on, or shortened, without consent', () => {
   assert.deepEqual(consentsWanted(mine, bold), [
     'first-visit-races',
     'private-windows',
@@ -29,7 +29,7 @@ test('of a file nothing is switched on, or shortened, without consent', () => {
   });
 });
 
-test('each consent is for itself', () => {
+test('each consent is separate', () => {
   const steered = withConsents(mine, bold, new Set(['steering']));
   assert.deepEqual(
     [steered.steering, steered.privateWindows, steered.raceWhen, steered.retentionDays],
@@ -39,7 +39,7 @@ test('each consent is for itself', () => {
   assert.deepEqual({ ...all, neverRecord: ['b.test'], welcomed: true }, bold);
 });
 
-test('what is in force already, and what is switched off or kept longer, needs none', () => {
+test('what is already in force, switched off or kept longer needs none', () => {
   assert.deepEqual(consentsWanted(bold, bold), []);
   assert.deepEqual(consentsWanted(bold, DEFAULT_SETTINGS), []);
   assert.deepEqual(consentsWanted({ ...mine, raceWhen: 'never' }, mine), ['races']);

@@ -1,5 +1,4 @@
-// Files of exported data that somebody changed: they are refused with a reason before anything of them is brought in, or
-// hold nothing but valid rows.
+// Tampered export files: they are rejected with a reason before anything is imported, or contain only valid rows.
 import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -61,12 +60,14 @@ const DOCUMENT = {
   records: [record],
   rows: { races: 1, days: 2, totals: 1, records: 1 },
 };
-/** After all that the corpus tells of. */
+/** Later than everything in the corpus. */
 const NOW_MS = Date.UTC(2027, 0, 1);
 const SCHEMAS = { races: originRaceSchema, days: daySchema, totals: totalSchema, records: recordSchema };
 const TEXT = Buffer.from(JSON.stringify(DOCUMENT));
 
-/** How many rows a file has; null: it is refused. Rejects where anything but a reason is thrown, or a row is not valid. */
+/**
+ * How many rows a file has; null: it is rejected. Rejects if anything but a reason is thrown, or a row is not valid.
+ */
 async function rowsOf(file: Blob): Promise<number | null> {
   let rows = 0;
   try {
@@ -83,11 +84,11 @@ async function rowsOf(file: Blob): Promise<number | null> {
   }
 }
 
-test('the corpus is read, so that changes of it reach every check', async () => {
+test('the corpus is read, so that mutations of it reach every check', async () => {
   assert.equal(await rowsOf(new Blob([TEXT])), 5);
 });
 
-test('whatever was changed in a file, it is refused with a reason or all its rows are valid', async () => {
+test('whatever was changed in a file, it is rejected with a reason or all its rows are valid', async () => {
   const text = mutatedJson([DOCUMENT]).map((value) => Buffer.from(JSON.stringify(value) ?? ''));
   await fc.assert(
     fc.asyncProperty(fc.oneof(text, mutatedBytes([TEXT])), async (bytes) => {

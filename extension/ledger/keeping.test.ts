@@ -20,7 +20,7 @@ before(async () => {
   all = await dump(ledger);
 });
 
-test('every record comes once, in chunks, whatever their size', async () => {
+test('every record is passed on once, in chunks of any size', async () => {
   for (const chunkRows of [1, 7, all.records.length, 1000]) {
     const chunks: (readonly OriginRecord[])[] = [];
     await ledger.eachRecord((rows) => void chunks.push(rows), chunkRows);
@@ -29,7 +29,7 @@ test('every record comes once, in chunks, whatever their size', async () => {
   }
 });
 
-test('the next chunk waits for who takes the last, and their failure ends it', async () => {
+test('the next chunk waits for the consumer of the previous one, whose failure ends it', async () => {
   let under = 0;
   await ledger.eachRecord(async () => {
     under += 1;
@@ -41,7 +41,7 @@ test('the next chunk waits for who takes the last, and their failure ends it', a
   await assert.rejects(failing, /the page is gone/);
 });
 
-test('the records seen last come first, at most as many as asked', async () => {
+test('the most recently seen records come first, at most as many as requested', async () => {
   const expected = all.records.map((r) => r.lastSeenMs).toSorted((a, b) => b - a);
   const newest = await ledger.newestRecords(10);
   assert.deepEqual(
@@ -51,7 +51,7 @@ test('the records seen last come first, at most as many as asked', async () => {
   assert.equal((await ledger.newestRecords(10_000)).length, all.records.length);
 });
 
-test('totals and days come from a day to another, both included', async () => {
+test('totals and days between two days, both included', async () => {
   const [from, to] = ['2026-11-05', '2026-11-12'];
   const within = ({ day }: { readonly day: string }) => from <= day && day <= to;
   assert.deepEqual(await ledger.totals(from, to), all.totals.filter(within));
@@ -87,7 +87,7 @@ test('races come newest first, page by page, those of one instant together', asy
   assert.deepEqual(pages, [[5, 4, 4, 4], [3, 2], [1]]);
 });
 
-test('a race judges the records of its origin anew, on every site', async () => {
+test('a race updates the verdicts of its origin’s records, on every site', async () => {
   const { origin } = all.records.find((r) => r.origin.startsWith('https://cdn')) as OriginRecord;
   const [trial] = aRace().trials;
   const [h3] = trial?.attempts ?? [];

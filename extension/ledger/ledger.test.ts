@@ -105,7 +105,7 @@ test('two copies of a batch at the same time count once', async () => {
   assert.equal((await ledger.records(null))[0]?.counts.h2, 1);
 });
 
-test('a failure in mid-transaction leaves nothing, and the batch can come again', async (t) => {
+test('a failure in mid-transaction leaves nothing, and the batch can be sent again', async (t) => {
   const ledger = await openLedger();
   await ledger.record(batch('x:1', [observation()]));
   const { put } = IDBObjectStore.prototype;
@@ -125,7 +125,7 @@ test('a failure in mid-transaction leaves nothing, and the batch can come again'
   assert.equal((await ledger.records(null))[0]?.counts.h2, 2);
 });
 
-test('what was committed is there after the service worker died', async () => {
+test('what was committed survives the termination of the service worker', async () => {
   await (await openLedger()).record(batch('x:1', [observation()]));
   const again = await openLedger();
   assert.equal(await again.record(batch('x:1', [observation()])), false);
@@ -164,7 +164,7 @@ test('scores and look-ups are counted by day', async () => {
   );
 });
 
-test('of an origin the newest races are kept', async () => {
+test('the newest races of an origin are kept', async () => {
   const ledger = await openLedger();
   for (let i = 1; i <= RACES_PER_ORIGIN + 5; i += 1) await ledger.saveRace(aRace({ origin: A, atMs: i }));
   await ledger.saveRace(aRace({ origin: B, atMs: 1 }));
@@ -174,7 +174,7 @@ test('of an origin the newest races are kept', async () => {
   assert.deepEqual([newest.get(A)?.atMs, newest.get(B)?.atMs, newest.size], [RACES_PER_ORIGIN + 5, 1, 2]);
 });
 
-test('the outbox gives the oldest first, forgets what is acknowledged, and is bounded', async () => {
+test('the outbox returns the oldest first, deletes what is acknowledged, and is bounded', async () => {
   const ledger = await openLedger();
   for (let i = 1; i <= MAX_OUTBOX_ROWS + 3; i += 1)
     await ledger.record(batch(null, [observation({ id: String(i) })]));
@@ -207,7 +207,7 @@ test('pruning deletes what is too old, in steps, and nothing else', async () => 
   assert.equal(await ledger.record(batch('new:1', [observation()])), false);
 });
 
-test('the origins of a site come most lately seen first, at most as many as asked', async () => {
+test('the origins of a site come most recently seen first, at most as many as requested', async () => {
   const ledger = await openLedger();
   await ledger.record(batch(null, [observation({ atMs: 1 }), observation({ origin: B, atMs: 2 })]));
   assert.deepEqual(await ledger.originsOfSite('a.test', 10), [B, A]);

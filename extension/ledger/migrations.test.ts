@@ -20,7 +20,7 @@ beforeEach(() => {
   globalThis.indexedDB = new IDBFactory();
 });
 
-test('a ledger of version 1 is led to this one, and nothing of it is lost', async () => {
+test('a ledger of version 1 is migrated to this one without losses', async () => {
   await createVersion1();
   const ledger = await openLedger();
   const all = await dump(ledger);
@@ -49,7 +49,7 @@ test('a ledger of version 1 is led to this one, and nothing of it is lost', asyn
   }
 });
 
-test('an upgraded ledger tells verdicts and totals of what was recorded before', async () => {
+test('an upgraded ledger has verdicts and totals for what was recorded before', async () => {
   await createVersion1();
   const { records, totals } = await dump(openLedger());
   assert.deepEqual(
@@ -104,7 +104,7 @@ test('a large ledger is upgraded a chunk at a time', async (t) => {
   checkInvariants(await dump(ledger));
 });
 
-/** Rows and version of the database as they lie there, upgraded by nobody. */
+/** Rows and version of the stored database, without an upgrade. */
 async function asStored(): Promise<unknown> {
   const db = await openDB(LEDGER_NAME);
   const names = [...db.objectStoreNames];
@@ -114,7 +114,7 @@ async function asStored(): Promise<unknown> {
 }
 
 for (const how of ['throws', 'aborts'] satisfies Failure[])
-  test(`an upgrade that ${how} at any step leaves version 1 whole, and the next one succeeds`, async () => {
+  test(`an upgrade that ${how} at any step leaves version 1 intact, and the next one succeeds`, async () => {
     await createVersion1();
     const before = await asStored();
     for (let nth = 1; ; nth += 1) {
@@ -132,7 +132,7 @@ for (const how of ['throws', 'aborts'] satisfies Failure[])
     checkInvariants(await dump(openLedger()));
   });
 
-test('a ledger of a newer program is refused and left alone', async () => {
+test('a ledger of a newer program is rejected and left alone', async () => {
   (await openDB(LEDGER_NAME, 99)).close();
   await assert.rejects(openLedger().countRows(), { name: 'VersionError' });
 });

@@ -1,5 +1,5 @@
-// Whatever is done to a ledger, in whatever order and however often it fails in between: totals are the sums of days,
-// records of theirs, verdicts are of the newest, and a batch counts once.
+// Invariants of a ledger under any operations, in any order and with any failures: totals are the sums of days, records
+// those of their days, verdicts match the newest race, and a batch counts once.
 import 'fake-indexeddb/auto';
 import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
@@ -20,7 +20,7 @@ async function filled(all: readonly Step[]) {
   return ledger;
 }
 
-/** The outbox besides what is exported. */
+/** The outbox as well as what is exported. */
 async function everything(ledger: Ledger) {
   const told = (await ledger.outbox(100)).map((row) => row.observations);
   return { ...(await dump(ledger)), told };
@@ -33,7 +33,7 @@ test('totals, records and verdicts agree with the days and races, whatever was r
   );
 });
 
-test('what fails at any operation leaves nothing, and what is tried again counts once', async () => {
+test('a failure at any operation leaves nothing, and a retry counts once', async () => {
   const failure = fc.record({
     nth: fc.integer({ min: 1, max: 12 }),
     how: fc.constantFrom('throws', 'aborts'),
@@ -57,7 +57,7 @@ test('what fails at any operation leaves nothing, and what is tried again counts
           assert.deepEqual(await everything(ledger), before);
           await step.run(ledger);
         }
-        // The answer may be lost after everything was kept.
+        // The answer may be lost after everything was stored.
         if (step.known) await step.run(ledger);
       }
       assert.deepEqual(await everything(ledger), expected);
@@ -66,7 +66,7 @@ test('what fails at any operation leaves nothing, and what is tried again counts
   );
 });
 
-test('after each step a service worker may end: the next one finds all of it', async () => {
+test('the service worker may be terminated after each step: the next one finds everything', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const expected = await everything(await filled(all));

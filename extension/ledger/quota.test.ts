@@ -1,4 +1,5 @@
-// A page that asks for a new origin with every request, before and after other sites: history stays, and all is counted.
+// A page that uses a new origin with every request, before and after other sites: history is kept, and everything
+// counted.
 import 'fake-indexeddb/auto';
 import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
@@ -48,7 +49,7 @@ const ledgerWith = async (observations: readonly Observation[], nowMs = NOW_MS, 
   return ledger;
 };
 
-test('beyond the quota of a day a site’s further origins are one row, and every request is counted', async () => {
+test('beyond the daily quota a site’s further origins share one row, and every request is counted', async () => {
   const ledger = await ledgerWith(flood(0, SITE_DAY_ORIGINS + 500));
   const records = await ledger.records('evil.test');
   const others = records.find(({ origin }) => origin === OTHER_ORIGINS);
@@ -63,7 +64,7 @@ test('beyond the quota of a day a site’s further origins are one row, and ever
   checkInvariants(await dump(ledger));
 });
 
-test('origins known before are recorded as ever, and other sites have their own room', async () => {
+test('origins known before are recorded as usual, and other sites have their own quota', async () => {
   const ledger = await ledgerWith(flood(0, SITE_DAY_ORIGINS + 10));
   await ledgerWith(
     [used('https://x0.evil.test'), { ...used('https://a.test'), site: 'a.test' }],
@@ -75,7 +76,7 @@ test('origins known before are recorded as ever, and other sites have their own 
   assert.equal((await ledger.records('a.test')).length, 1);
 });
 
-test('day after day a site ends at its whole quota', async () => {
+test('over many days a site reaches its total quota', async () => {
   const ledger = openLedger();
   for (let day = 0; day < 7; day += 1) {
     const atMs = NOW_MS + day * DAY_MS;
@@ -84,7 +85,7 @@ test('day after day a site ends at its whole quota', async () => {
   assert.ok((await ledger.records('evil.test')).length <= SITE_ORIGINS + 1);
 });
 
-test('the helper is told of no origin that is none', async () => {
+test('the helper is not sent the placeholder origin', async () => {
   const ledger = await ledgerWith(flood(0, SITE_DAY_ORIGINS + 10));
   const told = (await ledger.outbox(10_000)).flatMap(({ observations }) => observations);
   assert.ok(told.length > 0 && told.every(({ origin }) => origin !== OTHER_ORIGINS));

@@ -52,7 +52,7 @@ beforeEach(() => {
   globalThis.indexedDB = new IDBFactory();
 });
 
-test('what is exported, wiped and imported is the same', async () => {
+test('data is the same after export, wipe and import', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const ledger = fresh();
@@ -67,7 +67,7 @@ test('what is exported, wiped and imported is the same', async () => {
   );
 });
 
-test('a file that meets other rows leaves sums that agree, and nothing more when it comes again', async () => {
+test('merging a file with other rows leaves consistent sums, and importing it again changes nothing', async () => {
   await fc.assert(
     fc.asyncProperty(steps, steps, async (theirs, mine) => {
       const other = fresh();
@@ -87,7 +87,7 @@ test('a file that meets other rows leaves sums that agree, and nothing more when
   );
 });
 
-test('days that come in count in the records that are there', async () => {
+test('imported days count in the existing records', async () => {
   const old = await documentOf(await small());
   const ledger = fresh();
   const { origin, site, lastSeenMs, counts } = old.records[0];
@@ -111,7 +111,7 @@ test('days that come in count in the records that are there', async () => {
   assert.equal(record?.firstSeenMs, old.records[0].firstSeenMs);
 });
 
-test('the settings of the file hold, a host never to be recorded as its site', async () => {
+test('the settings of the file apply, a host never to be recorded as its site', async () => {
   const file = await exportData(fresh(), options({ retentionDays: 30, neverRecord: ['www.a.test'] }), NOW_MS);
   const target = options({ retentionDays: 90 });
   await importData(fresh(), target, file, TAKE_ALL);
@@ -119,7 +119,7 @@ test('the settings of the file hold, a host never to be recorded as its site', a
   assert.deepEqual([settings.retentionDays, settings.neverRecord], [30, ['a.test']]);
 });
 
-test('what a file would switch on is asked for, and stays off without consent', async () => {
+test('what a file would switch on requires consent, and stays off without it', async () => {
   const file = await exportData(fresh(), options({ privateWindows: true, retentionDays: 1 }), NOW_MS);
   const target = options({ retentionDays: 90 });
   const asked: string[][] = [];
@@ -133,7 +133,7 @@ test('what a file would switch on is asked for, and stays off without consent', 
   assert.deepEqual([privateWindows, retentionDays], [false, 90]);
 });
 
-test('a file from elsewhere lets nothing be recorded that was never to be', async () => {
+test('an imported file cannot make excluded sites be recorded', async () => {
   const ledger = await small();
   const file = await exportData(ledger, options({ neverRecord: ['b.test', 'theirs.test'] }), NOW_MS);
   const target = options({ neverRecord: ['mine.test', 'b.test'] });
@@ -141,13 +141,13 @@ test('a file from elsewhere lets nothing be recorded that was never to be', asyn
   assert.deepEqual((await loadSettings(target)).neverRecord, ['b.test', 'mine.test', 'theirs.test']);
 });
 
-/** Without what a record is told of its origin on other sites, which no file brings along. */
+/** Without what a record knows about its origin on other sites, which no file contains. */
 async function brought(ledger: Parameters<typeof dump>[0]) {
   const { records, ...rest } = await dump(ledger);
   return { ...rest, records: records.map(({ reachedOverH3: _, ...record }) => record) };
 }
 
-test('a file that another program laid out anew is read all the same', async () => {
+test('a file reformatted by another program can be read', async () => {
   const ledger = await small();
   const before = await brought(ledger);
   const document = await documentOf(ledger);
@@ -157,7 +157,7 @@ test('a file that another program laid out anew is read all the same', async () 
   assert.deepEqual(await brought(ledger), before);
 });
 
-test('an import that fails half-way is finished by the next', async () => {
+test('an import that fails half-way is completed by the next', async () => {
   const ledger = await small();
   const before = await brought(ledger);
   const file = await exportData(ledger, options(), NOW_MS);
@@ -169,7 +169,7 @@ test('an import that fails half-way is finished by the next', async () => {
   assert.deepEqual(await brought(ledger), before);
 });
 
-test('how far an import has come is told', async () => {
+test('the progress of an import is reported', async () => {
   const ledger = await small();
   const file = await exportData(ledger, options(), NOW_MS);
   const told: [number, number][] = [];
@@ -182,7 +182,7 @@ test('how far an import has come is told', async () => {
   assert.ok(told.every(([done], i) => i === 0 || done > (told[i - 1]?.[0] ?? 0)));
 });
 
-test('a file of version 1 brings races whose verdicts are in words, which become data', async () => {
+test('a file of version 1 has races whose verdicts are text, which become data', async () => {
   const ledger = await small();
   const document = await documentOf(ledger);
   const [old] = REPORT_1.sites[0]?.origins[0]?.races ?? [];
@@ -237,7 +237,7 @@ const REFUSED: Record<string, readonly [DataErrorCode, Changes]> = {
 };
 
 for (const [name, [code, change]] of Object.entries(REFUSED))
-  test(`refused, and nothing changes: ${name}`, async () => {
+  test(`rejected, and nothing changes: ${name}`, async () => {
     const ledger = await small();
     const document = await documentOf(ledger);
     await ledger.wipe();
@@ -250,7 +250,7 @@ for (const [name, [code, change]] of Object.entries(REFUSED))
     assert.equal((await loadSettings(settings)).retentionDays, 90);
   });
 
-test('refused, and nothing changes: a file cut off anywhere, or that is no JSON', async () => {
+test('rejected, and nothing changes: a file truncated anywhere, or that is not JSON', async () => {
   const ledger = await small();
   const text = await (await exportData(ledger, options(), NOW_MS)).text();
   await ledger.wipe();
@@ -273,7 +273,7 @@ test('the document names its version and when it was made', async () => {
   assert.deepEqual(document.rows.records, document.records.length);
 });
 
-test('names of networks travel with the data; a network that has one keeps it, and an unreadable one refuses the file', async () => {
+test('names of networks are included; existing names are kept, and an unreadable one rejects the file', async () => {
   const theirs = options();
   await nameNetwork(theirs, 'net-1', 'Home');
   await nameNetwork(theirs, 'net-2', 'Work');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { troubleWords } from './trouble.ts';
 
-test('a failing storage is named with what to do about it', () => {
+test('a failing storage is reported with what to do about it', () => {
   assert.match(troubleWords(new DOMException('', 'VersionError')), /\(VersionError\).*update the extension/);
   assert.match(troubleWords(new DOMException('', 'QuotaExceededError')), /free up some space/);
   assert.match(

@@ -15,7 +15,7 @@ const base: Observation = {
   protocol: 'h2',
 };
 
-test('of a kind the newest is told', () => {
+test('the newest of each kind is sent', () => {
   const told = worthTelling([base, { ...base, id: '2', atMs: 3 }, { ...base, id: '3', atMs: 2 }]);
   assert.deepEqual(
     told.map((o) => o.id),
@@ -33,7 +33,7 @@ test('another protocol, origin or advertisement is another kind', () => {
   assert.equal(told.length, 4);
 });
 
-test('what teaches nothing is not told', () => {
+test('what teaches nothing is not sent', () => {
   const hidden = { ...base, protocol: 'unknown', reason: 'missed' } as const;
   assert.deepEqual(worthTelling([hidden, { ...base, delivery: 'http-cache' }]), []);
   assert.equal(worthTelling([{ ...hidden, altSvc: 'h3=":443"' }]).length, 1);

@@ -59,7 +59,7 @@ function watched({ inspection }: ReturnType<typeof bench>, tabId: number): Inspe
   return events;
 }
 
-test('a watcher hears what there is, what comes, and that the tools closed', () => {
+test('a watcher receives existing requests, new ones, and that the tools closed', () => {
   const tools = bench();
   tools.say({ type: 'begin', tabId: 3 });
   tools.say({ type: 'requests', tabId: 3, requests: [request], again: false });
@@ -80,7 +80,7 @@ test('a watcher hears what there is, what comes, and that the tools closed', () 
   assert.equal(tools.inspection.isInspected(3), false);
 });
 
-test('what was told before fills the list and is passed on no more', () => {
+test('requests reported before fill the list and are not passed on again', () => {
   const tools = bench();
   tools.say({ type: 'requests', tabId: 3, requests: [request], again: true });
   assert.deepEqual(tools.told, []);
@@ -89,14 +89,14 @@ test('what was told before fills the list and is passed on no more', () => {
   assert.deepEqual(tools.told, [[3, [request]]]);
 });
 
-test('nothing is told of a tab that may not be recorded', () => {
+test('nothing is reported for a tab that may not be recorded', () => {
   const tools = bench([3]);
   tools.say({ type: 'begin', tabId: 3 });
   tools.say({ type: 'requests', tabId: 3, requests: [request], again: false });
   assert.deepEqual([tools.told, watched(tools, 3)[0]?.requests], [[], []]);
 });
 
-test('what is forgotten leaves the lists of those tabs, whose tools stay open', () => {
+test('forgetting empties the lists of those tabs, whose tools stay open', () => {
   const tools = bench();
   for (const tabId of [3, 4]) tools.say({ type: 'requests', tabId, requests: [request], again: false });
   tools.inspection.forget([3, 5]);
@@ -107,7 +107,7 @@ test('what is forgotten leaves the lists of those tabs, whose tools stay open', 
   assert.equal(watched(tools, 4)[0]?.requests.length, 0);
 });
 
-test('whatever does not fit is dropped with a complaint', () => {
+test('invalid messages are dropped with a warning', () => {
   const complaints = mock.method(console, 'error', () => {});
   const tools = bench();
   const tooMany = Array.from({ length: MAX_INSPECTED_AT_ONCE + 1 }, () => request);

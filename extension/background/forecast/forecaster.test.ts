@@ -33,7 +33,7 @@ function bench(known: readonly string[] = []) {
   return { forecaster, asked, arrived, turn, reads: () => reads };
 }
 
-test('the page’s own origin is asked for alone, in the same turn', () => {
+test('the page’s own origin is requested alone and synchronously', () => {
   const { forecaster, asked } = bench(['https://cdn.a.test']);
   forecaster.navigate(1, 0, 'https://www.a.test/page');
   assert.deepEqual(asked, [{ site: 'a.test', origins: ['https://www.a.test'] }]);
@@ -59,7 +59,7 @@ test('the origins the site used before follow, read once and then from memory', 
   assert.equal(reads(), 1);
 });
 
-test('a forecast belongs to the document its navigation became', async () => {
+test('a forecast belongs to the document that its navigation committed', async () => {
   const { forecaster, arrived, turn } = bench();
   forecaster.navigate(1, 0, 'https://a.test/');
   await turn();
@@ -71,7 +71,7 @@ test('a forecast belongs to the document its navigation became', async () => {
   assert.equal(forecaster.commit(1, 0, 'doc'), null, 'once');
 });
 
-test('a redirect to another origin asks anew, and the last answer is the page’s', async () => {
+test('a redirect to another origin requests again, and the page gets the last answer', async () => {
   const { forecaster, turn } = bench();
   forecaster.navigate(1, 0, 'https://a.test/');
   forecaster.navigate(1, 0, 'https://b.test/');
@@ -79,7 +79,7 @@ test('a redirect to another origin asks anew, and the last answer is the page’
   assert.equal(forecaster.commit(1, 0, 'doc')?.origin, 'https://b.test');
 });
 
-test('a navigation that begins again in another process is asked about once', async () => {
+test('a navigation that restarts in another process is requested once', async () => {
   const { forecaster, asked, turn } = bench();
   forecaster.navigate(1, 0, 'https://a.test/');
   forecaster.navigate(1, 0, 'https://a.test/');
@@ -89,7 +89,7 @@ test('a navigation that begins again in another process is asked about once', as
   assert.equal(forecaster.commit(1, 0, 'doc')?.askedAtMs, 100);
 });
 
-test('pages that are not https are nobody’s forecast', () => {
+test('pages that are not https get no forecast', () => {
   const { forecaster, asked } = bench();
   forecaster.navigate(1, 0, 'http://a.test/');
   forecaster.navigate(1, 0, 'about:blank');
@@ -104,7 +104,7 @@ test('a message never holds more origins than the wire allows', async () => {
   assert.ok(asked.every((a) => a.origins.length <= MAX_FORECAST_ORIGINS));
 });
 
-test('what was forgotten is asked of the ledger again', async () => {
+test('after forgetting, the ledger is queried again', async () => {
   const { forecaster, turn, reads } = bench(['https://cdn.a.test']);
   forecaster.navigate(1, 0, 'https://a.test/');
   await turn();

@@ -1,4 +1,5 @@
-// What comes over the native port, should the helper be replaced, confused or cut off: the extension says so, and lives.
+// Messages on the native port if the helper is replaced, confused or cut off: the extension reports that and keeps
+// working.
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -30,7 +31,7 @@ const REPLIES = [
 ];
 const message = fc.oneof(mutatedJson(REPLIES), fc.constantFrom(...REPLIES));
 
-test('whatever messages come, in any order, nothing throws, and what was asked is answered or refused', async () => {
+test('for any messages in any order nothing throws, and every request is answered or rejected', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 5 }), async (messages) => {
       let receive: (message: unknown) => void = () => {};

@@ -24,7 +24,7 @@ const STATS = {
 } as const;
 const HELLO = { id: 0, type: 'hello', protocol: WIRE_PROTOCOL, program: 'photofinish 1.0.0' } as const;
 
-/** A port on virtual time, with the far end in the test's hands. */
+/** A port on virtual time, with the far end controlled by the test. */
 function bench() {
   const states: HelperState[] = [];
   const posted: { readonly type: string }[] = [];
@@ -91,7 +91,7 @@ const ask = (b: ReturnType<typeof bench>, timeoutMs = 1000) => {
   return asked;
 };
 
-test('requests go out behind hello without waiting for its answer', async () => {
+test('requests are sent after hello without waiting for its answer', async () => {
   const b = bench();
   b.port.connect();
   const { id, reply } = ask(b);
@@ -120,7 +120,7 @@ test('a helper that is not installed is missing, and requests fail with that cod
   await assert.rejects(ask(b).reply, code('helper-missing'));
 });
 
-test('a helper that went away is crashed, pending requests fail, and pauses before new tries double', async () => {
+test('a helper that exited is crashed, pending requests fail, and pauses between retries double', async () => {
   const b = bench();
   b.port.connect();
   await b.receive(HELLO);
@@ -137,7 +137,7 @@ test('a helper that went away is crashed, pending requests fail, and pauses befo
   assert.equal(b.connects(), 3);
 });
 
-test('the user need not wait for the pause', async () => {
+test('the user can reconnect without waiting for the pause', async () => {
   const b = bench();
   b.port.connect();
   await b.close('Native host has exited.');
@@ -147,7 +147,7 @@ test('the user need not wait for the pause', async () => {
   assert.equal(b.connects(), 2, 'the pause that was left is called off');
 });
 
-test('another version of the wire is incompatible, whoever notices', async () => {
+test('another version of the wire protocol is incompatible, whichever side notices', async () => {
   const theirs = bench();
   theirs.port.connect();
   await theirs.receive({ ...HELLO, protocol: 2 });
@@ -187,7 +187,7 @@ test('silence is a time-out, and progress is not silence', async () => {
   await assert.rejects(reply, code('helper-timeout'));
 });
 
-test('a reply in chunks is put together', async () => {
+test('a reply in chunks is reassembled', async () => {
   const b = bench();
   b.port.connect();
   const { id, reply } = ask(b);
@@ -216,7 +216,7 @@ for (const [name, message] of Object.entries({
     data: JSON.stringify({ id: 1, type: 'chunk', seq: 0, last: true, data: '' }),
   },
 }))
-  test(`a broken reply fails its own request alone: ${name}`, async () => {
+  test(`a malformed reply fails only its own request: ${name}`, async () => {
     const b = bench();
     b.port.connect();
     await b.receive(HELLO);
@@ -229,7 +229,7 @@ for (const [name, message] of Object.entries({
     assert.equal(b.connects(), 1);
   });
 
-test('a reply that is longer than any by the schema fails its own request, and its rest is dropped', async () => {
+test('a reply longer than any allowed by the schema fails its own request, and its rest is dropped', async () => {
   const b = bench();
   b.port.connect();
   await b.receive(HELLO);
@@ -246,7 +246,7 @@ for (const [name, message] of Object.entries({
   'without an id': { type: 'stats' },
   'an error about no request': { id: 0, type: 'error', code: 'bad-json', message: 'not JSON' },
 }))
-  test(`a message that breaks the wire ends the connection: ${name}`, async () => {
+  test(`a message that violates the wire protocol ends the connection: ${name}`, async () => {
     const b = bench();
     b.port.connect();
     await b.receive(HELLO);
@@ -256,14 +256,14 @@ for (const [name, message] of Object.entries({
     assert.equal(b.port.state.state, 'crashed');
   });
 
-test('a hello that is broken ends the connection', async () => {
+test('a malformed hello ends the connection', async () => {
   const b = bench();
   b.port.connect();
   await b.receive({ ...HELLO, program: '' });
   assert.equal(b.port.state.state, 'crashed');
 });
 
-test('a reply that nobody waits for any more is dropped', async () => {
+test('a reply without a pending request is dropped', async () => {
   const b = bench();
   b.port.connect();
   await b.receive(HELLO);
@@ -271,7 +271,7 @@ test('a reply that nobody waits for any more is dropped', async () => {
   assert.equal(b.port.state.state, 'ready');
 });
 
-test('what the user does not agree to is closed and left closed, until asked for again', async () => {
+test('without the user’s consent the port is closed and stays closed, until requested again', async () => {
   const { port, states, receive, close, connects, pass } = bench();
   port.connect();
   await receive(HELLO);
@@ -287,7 +287,7 @@ test('what the user does not agree to is closed and left closed, until asked for
   assert.deepEqual([connects(), port.state.state], [2, 'ready']);
 });
 
-test('a helper of before tells verdicts in words: they become data, and say the same', async () => {
+test('an older helper sends verdicts as text: they become data with the same text', async () => {
   const b = bench();
   b.port.connect();
   await b.receive(HELLO);

@@ -53,7 +53,7 @@ function bench() {
   return { races, running, done, failed, words, alarms, asked: () => asked, finish };
 }
 
-test('no more race at once than the helper’s budget allows; the next follows when one ends', async () => {
+test('no more races at once than the helper’s budget allows; the next follows when one ends', async () => {
   const { races, running, done, finish } = bench();
   for (const origin of origins) races.start(comparison(origin));
   assert.equal(running.size, RACES_AT_ONCE);
@@ -62,7 +62,7 @@ test('no more race at once than the helper’s budget allows; the next follows w
   assert.equal(running.size, RACES_AT_ONCE + 1);
 });
 
-test('of many races no more begin in a minute than the helper takes, and the others follow by themselves', async () => {
+test('no more races begin per minute than the helper accepts, and the others follow automatically', async () => {
   const { races, running, failed, alarms, asked, finish } = bench();
   const many = Array.from({ length: RACES_PER_MINUTE + 3 }, (_, i) => `https://many${i}.test` as Origin);
   races.startAll(many.map(comparison));
@@ -76,7 +76,7 @@ test('of many races no more begin in a minute than the helper takes, and the oth
   assert.deepEqual(failed, []);
 });
 
-test('a race asked for alone goes before the many that wait', async () => {
+test('a race requested on its own goes before the many that wait', async () => {
   const { races, running, finish } = bench();
   races.startAll(origins.map(comparison));
   const alone = 'https://alone.test' as Origin;
@@ -85,7 +85,7 @@ test('a race asked for alone goes before the many that wait', async () => {
   assert.ok(running.has(alone));
 });
 
-test('stopping ends what runs and what waits, and what is asked for afterwards is counted anew', async () => {
+test('stopping ends running and waiting races, and later requests are counted from zero', async () => {
   const { races, running, failed, asked } = bench();
   races.startAll(origins.map(comparison));
   races.stop();
@@ -97,7 +97,7 @@ test('stopping ends what runs and what waits, and what is asked for afterwards i
   assert.deepEqual(asked(), [{ origin: origins[0], state: 'racing' }]);
 });
 
-test('an origin does not race itself', () => {
+test('an origin is not raced twice at once', () => {
   const { races, running } = bench();
   races.start(comparison(origins[0] as Origin));
   races.start(comparison(origins[0] as Origin));
@@ -113,7 +113,7 @@ test('a waiting race is cancelled here, a running one by the helper', async () =
   assert.deepEqual(failed, [`${origins.at(-1)} cancelled`, `${origins[0]} cancelled`]);
 });
 
-test('what waits is withdrawn where it is not wanted any more; what runs goes on', async () => {
+test('waiting races are withdrawn when no longer wanted; running ones continue', async () => {
   const { races, running, failed, finish } = bench();
   for (const origin of origins) races.start(comparison(origin));
   const [first, kept, withdrawn] = [origins[0], origins.at(-2), origins.at(-1)] as [Origin, Origin, Origin];
@@ -124,7 +124,7 @@ test('what waits is withdrawn where it is not wanted any more; what runs goes on
   assert.equal(running.has(withdrawn), false);
 });
 
-test('a used-up budget is said in words that tell when to try again', async () => {
+test('an exhausted budget is reported in words that say when to retry', async () => {
   const { races, running, words } = bench();
   races.start(comparison(origins[0] as Origin));
   running
@@ -134,7 +134,7 @@ test('a used-up budget is said in words that tell when to try again', async () =
   assert.match(words[0] ?? '', /30 races per minute.*Try again/);
 });
 
-test('a race beyond what can wait is refused, not forgotten', () => {
+test('a race beyond the queue’s limit is rejected, not silently dropped', () => {
   const { races, failed } = bench();
   for (let i = 0; i < 600; i += 1) races.start(comparison(`https://many${i}.test` as Origin));
   assert.equal(failed.length, 600 - RACES_AT_ONCE - 500);

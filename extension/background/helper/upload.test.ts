@@ -5,7 +5,7 @@ import type { Observation } from '@photofinish/shared/web/observation';
 import { HelperError } from '../../common/helper/state.ts';
 import { createUpload } from './upload.ts';
 
-/** An outbox of rows with so many observations each. */
+/** An outbox of rows with this many observations each. */
 function outbox(sizes: readonly number[]) {
   let rows = sizes.map((size, i) => ({
     key: i + 1,
@@ -23,7 +23,7 @@ function outbox(sizes: readonly number[]) {
   };
 }
 
-test('what servers blow up is split into messages that the helper takes', async () => {
+test('observations inflated by servers are split into messages that the helper accepts', async () => {
   const altSvc = '\u4f60'.repeat(4096);
   const observations = Array.from({ length: 300 }, (_, n) => ({ id: String(n), altSvc }) as Observation);
   const { ledger, left } = outbox([]);
@@ -52,7 +52,7 @@ test('what servers blow up is split into messages that the helper takes', async 
   assert.equal(left(), 0);
 });
 
-test('everything goes, in messages the wire allows, and is forgotten after the acknowledgement', async () => {
+test('everything is sent, in messages the wire allows, and deleted after the acknowledgement', async () => {
   const { ledger, left } = outbox([300, 300, 100, 500]);
   const sent: number[] = [];
   await createUpload({
@@ -68,7 +68,7 @@ test('everything goes, in messages the wire allows, and is forgotten after the a
   assert.equal(left(), 0);
 });
 
-test('without an acknowledgement nothing is forgotten', async () => {
+test('without an acknowledgement nothing is deleted', async () => {
   const { ledger, left } = outbox([1, 1]);
   const upload = createUpload({
     mayRecord: () => true,
@@ -93,7 +93,7 @@ test('what the helper can never read does not block the rest', async () => {
   assert.equal(left(), 0);
 });
 
-test('one upload runs at a time, and what comes meanwhile goes with it', async () => {
+test('one upload runs at a time, and includes what arrives meanwhile', async () => {
   const { ledger, left, add } = outbox([1]);
   let running = 0;
   const upload = createUpload({
@@ -112,7 +112,7 @@ test('one upload runs at a time, and what comes meanwhile goes with it', async (
   assert.equal(left(), 0);
 });
 
-test('what waits of a site that was excluded meanwhile is forgotten untold', async () => {
+test('waiting observations of a site excluded meanwhile are deleted unsent', async () => {
   const observations = ['a.test', 'b.test'].map((site) => ({ id: site, site }) as Observation);
   const rows = [{ key: 1, observations }];
   const sent: Observation[] = [];

@@ -1,4 +1,4 @@
-// Races on first visits: off unless chosen, and forbidden by every doubt.
+// Races on first visits: off unless enabled, and forbidden by any doubt.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -36,7 +36,7 @@ test('a first visit is raced once, in the chosen mode and with the chosen start 
   assert.deepEqual(orders, [{ origin: VISIT.origin, mode: 'v3', reason: 'navigation', startDelayMs: 40 }]);
 });
 
-test('unless a start delay was chosen, the helper decides by what it knows of the host', async () => {
+test('unless a start delay was chosen, the helper decides from what it knows about the host', async () => {
   const { visited, orders } = bench();
   await visited(VISIT);
   assert.deepEqual(
@@ -45,7 +45,7 @@ test('unless a start delay was chosen, the helper decides by what it knows of th
   );
 });
 
-test('by default, and when only clicks may race, nothing does by itself', async () => {
+test('by default, and if only clicks may race, no visit starts a race', async () => {
   for (const raceWhen of ['never', 'click'] as const) {
     const { visited, orders } = bench({ raceWhen });
     await visited(VISIT);
@@ -54,7 +54,7 @@ test('by default, and when only clicks may race, nothing does by itself', async 
   assert.equal(DEFAULT_SETTINGS.raceWhen, 'click');
 });
 
-test('a page that went there by itself is raced within its quota alone, and the user’s own visit always', async () => {
+test('a page that navigated by itself is raced only within its quota, and the user’s own visit always', async () => {
   const { visited, orders } = bench();
   await visited({ ...VISIT, unasked: true });
   assert.deepEqual(orders, []);
@@ -80,7 +80,7 @@ for (const [what, doubt] of FORBIDDEN)
     assert.equal(orders.length, 1);
   });
 
-test('neither a known origin nor a missing helper makes a race', async () => {
+test('neither a known origin nor a missing helper starts a race', async () => {
   for (const state of [{ known: true }, { ready: false }]) {
     const { visited, orders } = bench({}, state);
     await visited(VISIT);

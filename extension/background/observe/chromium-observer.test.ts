@@ -5,7 +5,7 @@ import type { EndedRequest } from './requests.ts';
 
 type CompletedDetails = chrome.webRequest.OnCompletedDetails;
 
-/** As Chromium 156 told of a script that was asked for in a page, with what nobody reads left out. */
+/** A script requested by a page, as reported by Chromium 156, without unused fields. */
 const SCRIPT = {
   requestId: '41',
   url: 'https://a.test/script.js',
@@ -23,7 +23,7 @@ const SCRIPT = {
   responseHeaders: [{ name: 'alt-svc', value: 'h3=":443"; ma=2592000' }],
 } as unknown as CompletedDetails;
 
-/** As it told of a script that it blocked (Opaque Response Blocking): of the answer nothing at all. */
+/** A script that Chromium blocked (Opaque Response Blocking): nothing about the answer is reported. */
 const BLOCKED = {
   requestId: '42',
   url: 'https://a.test/page.html',
@@ -54,7 +54,7 @@ function ended(details: CompletedDetails): EndedRequest | undefined {
   return requests[0];
 }
 
-test('an answer has its server’s address and advertisement, and no protocol: its status line names none', () => {
+test('an answer has its server’s address and advertisement, but no protocol: its status line names none', () => {
   const request = ended(SCRIPT);
   assert.deepEqual(
     [request?.address, request?.altSvc, request?.protocol, request?.revalidated],
@@ -62,12 +62,12 @@ test('an answer has its server’s address and advertisement, and no protocol: i
   );
 });
 
-test('a 304 that the page itself asked for is a confirmation, although nothing calls it cached', () => {
+test('a 304 that the page itself requested is a revalidation, although nothing calls it cached', () => {
   const confirmed = { ...SCRIPT, statusCode: 304, statusLine: 'HTTP/1.1 304' };
   assert.equal(ended(confirmed)?.revalidated, true);
 });
 
-test('extensions’ own requests are nobody’s page', () => {
+test('extensions’ own requests belong to no page', () => {
   assert.equal(ended({ ...SCRIPT, initiator: 'chrome-extension://abcdefgh' }), undefined);
 });
 
@@ -84,19 +84,19 @@ test('a script that the browser blocked was answered; one that no server answere
   );
 });
 
-test('an answer that was cut off as its page was left is not withheld', () => {
+test('an answer cut off when its page was left is not withheld', () => {
   const { observer, requests } = observing();
   observer.failed({ ...BLOCKED, ip: '127.0.0.1', error: 'net::ERR_ABORTED' });
   assert.deepEqual([requests[0]?.answered, requests[0]?.withheld], [true, false]);
 });
 
-test('an opaque answer that was cut off has no header, which says nothing of its server', () => {
+test('an opaque answer that was cut off has no header, which says nothing about its server', () => {
   const bare = ended({ ...SCRIPT, responseHeaders: [] });
   assert.deepEqual([bare?.timingAllowed, bare?.withheld], [null, true]);
   assert.equal(ended(SCRIPT)?.timingAllowed, false);
 });
 
-test('timings are hidden when a redirect on the way hid them', () => {
+test('timings are hidden if a redirect in the chain hid them', () => {
   const everybody = [{ name: 'Timing-Allow-Origin', value: '*' }];
   const allowedAfter = (responseHeaders: chrome.webRequest.HttpHeader[], ip?: string) => {
     const { observer, requests } = observing();

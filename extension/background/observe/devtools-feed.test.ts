@@ -35,34 +35,34 @@ const inspected: InspectedRequest = {
 
 const feedOfTab1 = () => createDevtoolsFeed((tabId) => tabId === 1);
 
-test('told before: the observation is complete at once, and only the next one waits', () => {
+test('reported before: the observation is complete at once, and only the next one waits', () => {
   const devtoolsFeed = feedOfTab1();
   assert.deepEqual(devtoolsFeed.tell(1, [inspected]), []);
   assert.deepEqual(devtoolsFeed.complete(1, URL_A, hidden), { ...base, protocol: 'h3' });
   assert.equal(devtoolsFeed.complete(1, URL_A, hidden), hidden);
 });
 
-test('recorded before: what it was is told once', () => {
+test('recorded before: what it was is reported once', () => {
   const devtoolsFeed = feedOfTab1();
   assert.deepEqual(devtoolsFeed.recorded([recorded]), []);
   assert.deepEqual(devtoolsFeed.tell(1, [inspected, inspected]), [{ ...recorded, protocol: 'h3' }]);
 });
 
-test('told while it was being recorded', () => {
+test('reported while it was being recorded', () => {
   const devtoolsFeed = feedOfTab1();
   devtoolsFeed.complete(1, URL_A, hidden);
   devtoolsFeed.tell(1, [inspected]);
   assert.deepEqual(devtoolsFeed.recorded([recorded]), [{ ...recorded, protocol: 'h3' }]);
 });
 
-test('what a page may see takes its own word with it, and stays what it said', () => {
+test('what a page may see consumes its own report, and keeps its protocol', () => {
   const devtoolsFeed = feedOfTab1();
   devtoolsFeed.tell(1, [inspected]);
   assert.equal(devtoolsFeed.complete(1, URL_A, known), known);
   assert.equal(devtoolsFeed.complete(1, URL_A, hidden), hidden);
 });
 
-test('caches, confirmed copies and preflights are none of it', () => {
+test('caches, revalidated copies and preflights are ignored', () => {
   const devtoolsFeed = feedOfTab1();
   devtoolsFeed.tell(1, [
     { ...inspected, method: 'OPTIONS' },
@@ -78,7 +78,7 @@ test('caches, confirmed copies and preflights are none of it', () => {
   assert.deepEqual(devtoolsFeed.tell(1, [inspected]), []);
 });
 
-test('other tabs, other addresses and closed tools tell nothing', () => {
+test('other tabs, other addresses and closed tools reveal nothing', () => {
   const devtoolsFeed = feedOfTab1();
   devtoolsFeed.tell(1, [inspected]);
   assert.equal(devtoolsFeed.complete(1, `${URL_A}y`, hidden), hidden);
@@ -89,7 +89,7 @@ test('other tabs, other addresses and closed tools tell nothing', () => {
   assert.deepEqual(devtoolsFeed.tell(1, [{ ...inspected, url: `${URL_A}z` }]), []);
 });
 
-test('what waits is bounded, and the oldest gives way', () => {
+test('waiting entries are bounded, and the oldest is dropped', () => {
   const devtoolsFeed = feedOfTab1();
   const many = Array.from({ length: 5001 }, (_, i) => ({ ...inspected, url: `https://a.test/${i}` }));
   devtoolsFeed.tell(1, many);
@@ -97,7 +97,7 @@ test('what waits is bounded, and the oldest gives way', () => {
   assert.notEqual(devtoolsFeed.complete(1, 'https://a.test/1', hidden), hidden);
 });
 
-test('backfills of one kind are one, day by day', () => {
+test('backfills of one kind are combined, day by day', () => {
   const backfilled = { ...recorded, protocol: 'h3' } as const;
   const at = (atMs: number) => ({ ...backfilled, observation: { ...hidden, atMs } });
   const { origin, site, kind } = hidden;

@@ -29,7 +29,7 @@ function ended(details: FirefoxDetails): EndedRequest | undefined {
   return ended[0];
 }
 
-test('status lines name every protocol that there is, and nothing else is guessed', () => {
+test('status lines name every known protocol, and nothing else is guessed', () => {
   const named = [
     'HTTP/3.0 200 ',
     'HTTP/3 200 ',
@@ -43,7 +43,7 @@ test('status lines name every protocol that there is, and nothing else is guesse
     assert.equal(protocolOfStatusLine(line), null, line);
 });
 
-test('a page is let see timings by its origin, not by its address', () => {
+test('whether a page may see timings depends on its origin, not its URL', () => {
   const allowedBy = (value: string) =>
     ended({ ...events.HIDDEN_SCRIPT, responseHeaders: [{ name: 'Timing-Allow-Origin', value }] })
       ?.timingAllowed;
@@ -84,12 +84,12 @@ test('a site that hides its timing hides nothing here', () => {
   );
 });
 
-test('an answer out of the cache is no news of the protocol', () => {
+test('an answer from the cache says nothing new about the protocol', () => {
   const request = ended(events.FROM_CACHE);
   assert.deepEqual([request?.fromCache, request?.protocol, request?.address], [true, null, null]);
 });
 
-test('a confirmed copy is one answer, with the protocol that carried the confirmation', () => {
+test('a revalidated copy is one answer, with the protocol that carried the 304', () => {
   const { observer, ended } = bench();
   for (const event of events.CONFIRMED) observer.headersReceived(event);
   assert.deepEqual(
@@ -98,7 +98,7 @@ test('a confirmed copy is one answer, with the protocol that carried the confirm
   );
 });
 
-test('a redirect is one answer, and what follows it knows where it began', () => {
+test('a redirect is one answer, and what follows it knows where the chain began', () => {
   const { observer, ended, redirected } = bench();
   const { redirectUrl, ...headers } = events.REDIRECT;
   observer.headersReceived(headers);
@@ -114,28 +114,28 @@ test('a redirect is one answer, and what follows it knows where it began', () =>
   assert.deepEqual(redirected, ['https://x.test:45745/etag']);
 });
 
-test('a status of redirects without a place to go is an answer', () => {
+test('a redirect status without a Location is an answer', () => {
   assert.equal(ended({ ...events.REDIRECT, responseHeaders: [] })?.hop, false);
 });
 
-test('a service worker that takes a page over is no answer and no new navigation', () => {
+test('a service worker that takes a page over is neither an answer nor a new navigation', () => {
   const { observer, ended, redirected } = bench();
   observer.redirected(events.TAKEN_BY_WORKER);
   assert.deepEqual([ended, redirected], [[], []]);
 });
 
-test('what failed had no answer, although its server’s address is known', () => {
+test('a failed request had no answer, although its server’s address is known', () => {
   const { observer, ended } = bench();
   observer.failed(events.CERTIFICATE_REFUSED);
   assert.deepEqual([ended[0]?.answered, ended[0]?.protocol], [false, null]);
 });
 
-test('a worker’s own request names who asked', () => {
+test('a worker’s own request names its initiator', () => {
   const request = ended(events.WORKER_SCRIPT);
   assert.deepEqual([request?.tabId, request?.initiator], [-1, 'https://both.test:34217/sw']);
 });
 
-test('extensions’ own requests are nobody’s page', () => {
+test('extensions’ own requests belong to no page', () => {
   const { observer, ended } = bench();
   const own = { ...events.HIDDEN_SCRIPT, originUrl: 'moz-extension://11111111-2222-4333-8444-555555555555/' };
   observer.headersReceived(own);
@@ -151,7 +151,7 @@ test('a batch waits for the requests of its newest entries, and no longer', () =
   assert.equal(waitForRequests(entries, 0), 300, 'whatever the page says of its clock');
 });
 
-test('a top-level answer of a server is a visit, with all that could forbid a race of its own', () => {
+test('a server’s answer to a top-level request is a visit, with everything that could forbid racing it', () => {
   const { observer, visited } = bench();
   const page = events.PAGE_OVER_H3;
   observer.headersReceived({ ...page, proxyInfo: null, cookieStoreId: 'firefox-default' });

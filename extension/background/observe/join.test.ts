@@ -76,7 +76,7 @@ test('a timing whose webRequest event was lost while the worker booted still cou
   assert.deepEqual(joined(hidden, null, { witnessSinceMs: 2000 }), ['unknown', 'not-exposed', 'network']);
 });
 
-test('what was given up is nothing, though nobody saw it given up', () => {
+test('an abandoned request is no observation, even if no event reported that it was abandoned', () => {
   const unseen = { witnessSinceMs: 2000 };
   const atOnce = { ...hidden, endMs: hidden.startMs };
   assert.equal(joined(atOnce, null, unseen), null);
@@ -91,12 +91,12 @@ test('hidden by the site is unknown, never HTTP/1.1', () => {
   assert.deepEqual(joined(hidden, request), ['unknown', 'no-timing-allow-origin', 'network']);
 });
 
-test('what the browser hides although the site does not, or without a word of its head, is not the site’s doing', () => {
+test('what the browser hides on its own, or without reporting a head, is not attributed to the site', () => {
   for (const timingAllowed of [true, null])
     assert.deepEqual(joined(hidden, { ...request, timingAllowed }), ['unknown', 'not-exposed', 'network']);
 });
 
-test('a cache hit is no fresh outcome, whoever says that it is one', () => {
+test('a cache hit is no fresh outcome, whatever reports it as one', () => {
   assert.equal(joined({ ...visible, deliveryType: 'cache', transferBytes: 0 }, null)?.[2], 'http-cache');
   assert.equal(joined({ ...visible, transferBytes: 0 }, null)?.[2], 'http-cache');
   assert.equal(joined(hidden, { ...request, fromCache: true })?.[2], 'http-cache');
@@ -118,7 +118,7 @@ test('a revalidated answer crossed the network, but its protocol is that of the 
   assert.deepEqual(joined(timing, null), ['unknown', 'revalidated', 'network']);
 });
 
-test('a 304 that the page asked for itself is unknown, by its status or by its shape alone', () => {
+test('a 304 that the page requested itself is unknown, by its status or by its shape alone', () => {
   const timing = { ...visible, alpn: 'h2', transferBytes: 300, bodyBytes: 0 };
   const confirmed = { ...request, revalidated: true };
   assert.deepEqual(joined(timing, confirmed), ['unknown', 'revalidated', 'network']);
@@ -129,7 +129,7 @@ test('a 304 that the page asked for itself is unknown, by its status or by its s
   assert.deepEqual(joined({ ...timing, transferBytes: 301, bodyBytes: 1 }, null), ['h2', null, 'network']);
 });
 
-test('what a service worker made up did not come over the network, although Chromium calls it cached', () => {
+test('what a service worker generated did not come over the network, although Chromium calls it cached', () => {
   const made = { ...visible, alpn: '', worker: true, deliveryType: 'cache', transferBytes: 0 };
   assert.deepEqual(joined(made, null), ['unknown', 'service-worker', 'service-worker']);
 });
@@ -143,7 +143,7 @@ test('a worker that declines leaves the network answer as it is', () => {
   ]);
 });
 
-test('hidden, and unseen by a webRequest that was awake: the network was not asked', () => {
+test('hidden, and not seen by a running webRequest listener: the network was not used', () => {
   assert.equal(joined(hidden, null)?.[2], 'http-cache');
   assert.equal(joined(hidden, null, { controlled: true })?.[2], 'service-worker');
 });
@@ -168,7 +168,7 @@ test('what failed before any answer is no outcome', () => {
   assert.equal(observationOf(hidden, { ...request, answered: false }, context), null);
 });
 
-test('an answer without a timing is counted as missed, with what webRequest knows of it', () => {
+test('an answer without a timing is counted as missed, with what webRequest knows about it', () => {
   const identity = { id: 'm', site: 'a.test', kind: 'resource' } as const;
   const o = missedObservation(request, identity);
   assert.deepEqual([o?.protocol, o?.reason, o?.altSvc], ['unknown', 'missed', 'h3=":443"']);
@@ -180,7 +180,7 @@ test('an answer without a timing is counted as missed, with what webRequest know
   assert.deepEqual([cached?.delivery, cached?.altSvc], ['http-cache', undefined]);
 });
 
-test('an answer that names its protocol itself is believed, whatever its site hides', () => {
+test('an answer that names its protocol itself is trusted, whatever its site hides', () => {
   assert.deepEqual(joined(hidden, { ...request, protocol: 'h3' }), ['h3', null, 'network']);
   assert.deepEqual(joined({ ...visible, alpn: 'h2' }, { ...request, protocol: 'h3' }), [
     'h3',
@@ -194,14 +194,14 @@ test('an answer that names its protocol itself is believed, whatever its site hi
   assert.deepEqual([missed?.protocol, missed?.reason], ['h3', undefined]);
 });
 
-test('the 304 itself names its own protocol; the size beside it is that of the stored body', () => {
+test('a 304 names its own protocol; the reported size is that of the stored body', () => {
   const confirmed = { ...request, protocol: 'h3', revalidated: true } as const;
   const timing = { ...visible, alpn: 'h2', transferBytes: 11_807 };
   assert.deepEqual(joined(timing, confirmed), ['h3', null, 'network']);
   assert.equal(observationOf(timing, confirmed, context)?.bytes, null);
 });
 
-test('whatever a page says, an observation fits its schema', () => {
+test('whatever a page sends, an observation fits its schema', () => {
   const ms = fc.double({ min: 0, max: 4e12, noNaN: true });
   const timing: fc.Arbitrary<Timing> = fc.record({
     navigation: fc.boolean(),

@@ -51,7 +51,7 @@ function areaOf(items: Record<string, unknown> = {}) {
   };
 }
 
-test('what was left is recorded with who left it, and then forgotten; other keys stay', async () => {
+test('what was left is recorded with its sender, and then deleted; other keys stay', async () => {
   const area = areaOf({ other: 1 });
   assert.equal(await keepLeft(area, left), 'left:A');
   const recorded: [number, string][] = [];
@@ -63,14 +63,14 @@ test('what was left is recorded with who left it, and then forgotten; other keys
   assert.deepEqual([...area.held.keys()], ['other']);
 });
 
-test('what could not be recorded is kept for the next life', async () => {
+test('what could not be recorded is kept for the next background', async () => {
   const area = areaOf();
   await keepLeft(area, left);
   await assert.rejects(takeLeft(area, () => Promise.reject(new Error('storage is full'))));
   assert.deepEqual([...area.held.keys()], ['left:A']);
 });
 
-test('of what has just been left nothing is taken but what is asked for', async () => {
+test('only the requested part of what has just been left is taken', async () => {
   const area = areaOf();
   await keepLeft(area, left);
   await keepLeft(area, { ...left, sender: { ...sender, documentId: 'B' } });
@@ -79,7 +79,7 @@ test('of what has just been left nothing is taken but what is asked for', async 
   assert.deepEqual([recorded, [...area.held.keys()]], [['B', 'B'], ['left:A']]);
 });
 
-test('a document that leaves again and again has one place, and no page takes the whole room', async () => {
+test('a document that leaves repeatedly has one slot, and no page takes all the space', async () => {
   const area = areaOf({ 'page:1': {} });
   for (let times = 0; times < 50; times += 1) await keepLeft(area, left);
   assert.deepEqual([...area.held.keys()], ['page:1', 'left:A']);
@@ -89,7 +89,7 @@ test('a document that leaves again and again has one place, and no page takes th
   assert.ok(area.held.has('page:1') && area.held.has('left:D49'));
 });
 
-test('of a document that leaves more than there is room for the newest batches are kept', async () => {
+test('of a document that leaves more than fits, the newest batches are kept', async () => {
   const area = areaOf();
   const entries = Array.from({ length: 400 }, () => entry);
   const many = Array.from({ length: 32 }, (_, i) => ({ ...batch, seq: i + 1, entries }));

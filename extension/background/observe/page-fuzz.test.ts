@@ -1,5 +1,5 @@
-// What pages and the developer tools tell of requests: a content script's batches come from a renderer that a page may
-// have taken over, HAR entries from servers' own headers.
+// Untrusted input about requests: a content script's batches come from a renderer that a page may have compromised, HAR
+// entries from servers' own headers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inputs, mutatedJson } from '@photofinish/shared/testing/hostile';
@@ -39,7 +39,7 @@ const BATCHES = [
   { type: 'arrived', source: batch.source, arrival: 'bfcache' },
 ];
 
-test('whatever a page sends as a batch, what is let through keeps every bound', () => {
+test('whatever a page sends as a batch, accepted ones are within all bounds', () => {
   assert.ok(
     v.is(timingBatchSchema, batch) && v.is(leftSchema, BATCHES[1]) && v.is(arrivedSchema, BATCHES[3]),
   );
@@ -75,7 +75,7 @@ const ENTRIES: HarEntry[] = [
     serverIPAddress: '192.0.2.1',
   },
 ];
-/** What a server chooses; the browser itself makes the rest, and its types. */
+/** The part chosen by a server; the browser itself creates the rest, and its types. */
 const byServer = fc.record({
   entry: fc.constantFrom(...ENTRIES),
   url: fc.oneof(
@@ -91,7 +91,7 @@ const byServer = fc.record({
   at: fc.oneof(fc.constantFrom('', 'x', '+275760-09-13T00:00:00.001Z'), fc.string()),
 });
 
-test('whatever the developer tools tell, a request is of a known protocol and https, or is left out', () => {
+test('whatever the developer tools report, a request has a known protocol and is https, or is dropped', () => {
   fc.assert(
     fc.property(byServer, ({ entry, url, method, status, httpVersion, bytes, time, at }) => {
       const told = inspectedRequest({

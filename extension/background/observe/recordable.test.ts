@@ -40,7 +40,7 @@ function gate(privateWindows: boolean, ...neverRecord: string[]) {
   return { recordable, show, arrive };
 }
 
-test('without private windows and excluded sites everything may be kept', () => {
+test('without private windows and excluded sites everything may be recorded', () => {
   const { recordable, show } = gate(false);
   recordable.tabCreated(1, false);
   assert.equal(show(1, 'doc', 'https://a.test/'), null);
@@ -48,7 +48,7 @@ test('without private windows and excluded sites everything may be kept', () => 
   assert.equal(recordable.refusal({ tabId: 1, pageUrl: 'https://a.test/' }), null);
 });
 
-test('nothing of a private tab is kept, however it is told of', () => {
+test('nothing in a private tab is recorded, whichever way it is reported', () => {
   const { recordable, show, arrive } = gate(false);
   recordable.tabCreated(1, true);
   assert.equal(show(1, 'doc', 'https://a.test/'), 'private');
@@ -65,19 +65,19 @@ test('nothing of a private tab is kept, however it is told of', () => {
   );
 });
 
-test('tabs from before the background began are private, too', () => {
+test('tabs opened before the background started are private, too', () => {
   const { recordable } = gate(false);
   recordable.begin([{ tabId: 1, incognito: true, url: null }]);
   assert.equal(recordable.refusal({ request, shownNow: true }), 'private');
 });
 
-test('where the request itself tells, its tab need not', () => {
+test('if the request itself says so, its tab need not', () => {
   const { recordable } = gate(false);
   assert.equal(recordable.refusal({ request: { ...request, incognito: true }, shownNow: true }), 'private');
   assert.equal(recordable.refusal({ request: { ...request, incognito: true, tabId: -1 } }), 'private');
 });
 
-test('a worker without a tab may be a private window’s while there is one', () => {
+test('a worker without a tab may belong to a private window while there is one', () => {
   const { recordable } = gate(false);
   recordable.tabCreated(1, true);
   const own = { ...request, tabId: -1 };
@@ -87,14 +87,14 @@ test('a worker without a tab may be a private window’s while there is one', ()
   assert.equal(recordable.refusal({ request: own, shownNow: true }), null);
 });
 
-test('private windows are kept for those who chose it', () => {
+test('private windows are recorded for users who enabled that', () => {
   const { recordable, show } = gate(true);
   recordable.tabCreated(1, true);
   assert.equal(show(1, 'doc', 'https://a.test/'), null);
   assert.equal(recordable.refusal({ request: { ...request, incognito: true }, shownNow: true }), null);
 });
 
-test('an excluded page excludes whatever it asks for and whatever it frames', () => {
+test('an excluded page excludes everything it requests and frames', () => {
   const { recordable, show, arrive } = gate(false, 'a.test');
   assert.equal(show(1, 'doc', 'https://www.a.test/page'), 'excluded');
   assert.equal(
@@ -110,7 +110,7 @@ test('an excluded page excludes whatever it asks for and whatever it frames', ()
   assert.equal(recordable.refusal({ request: framed }), 'excluded', 'the frame told whose it was');
 });
 
-test('leaving an excluded page ends it, and later requests are the next page’s', () => {
+test('leaving an excluded page ends the exclusion, and later requests belong to the next page', () => {
   const { recordable, show } = gate(false, 'a.test');
   show(1, 'doc', 'https://a.test/');
   assert.equal(
@@ -127,13 +127,13 @@ test('leaving an excluded page ends it, and later requests are the next page’s
   );
 });
 
-test('an excluded site in a frame of another page is that page’s', () => {
+test('an excluded site in a frame of another page belongs to that page', () => {
   const { show, arrive } = gate(false, 'ad.test');
   show(1, 'doc', 'https://a.test/');
   assert.equal(arrive({ tabId: 1, documentId: 'frame', incognito: false, pageUrl: 'https://a.test' }), null);
 });
 
-test('a page rendered ahead of time does not speak for its tab', () => {
+test('a prerendered page does not determine its tab’s state', () => {
   const { recordable } = gate(false, 'a.test');
   const ahead = { tabId: 1, documentId: 'ahead', url: 'https://a.test/', prerender: true };
   recordable.committed(ahead);
@@ -147,7 +147,7 @@ test('a page rendered ahead of time does not speak for its tab', () => {
   );
 });
 
-test('settings take effect at once, either way', () => {
+test('settings take effect at once, in both directions', () => {
   const { recordable } = gate(false);
   recordable.follow({ privateWindows: false, neverRecord: ['a.test'] });
   assert.equal(recordable.refusal({ site: 'a.test' }), 'excluded');
@@ -155,7 +155,7 @@ test('settings take effect at once, either way', () => {
   assert.equal(recordable.refusal({ site: 'a.test' }), null);
 });
 
-test('where the options cannot be read nothing may be kept, until they can be', () => {
+test('while the options cannot be read nothing may be recorded', () => {
   const recordable = createRecordable();
   recordable.refuseAll();
   const refusals = () => [

@@ -102,7 +102,7 @@ test('both halves of a request become one observation of the page', async () => 
   assert.deepEqual([pages.shown(1)?.counts.h2, pages.shown(1)?.firstByteAtMs], [1, 1005]);
 });
 
-test('after a failure the same batch brings the same observations, joined as before', async () => {
+test('after a failure the same batch yields the same observations, joined as before', async () => {
   const { table, recorded, recorder, fail, pages } = await bench();
   table.add(request);
   fail.next = true;
@@ -141,7 +141,7 @@ test('an answer without a timing is recorded once, on its page', async () => {
   assert.deepEqual([recorded[1]?.observations[0]?.reason, pages.shown(1)?.counts.unknown], ['missed', 1]);
 });
 
-test('an answer whose event comes after its hidden timing crossed the network all the same', async () => {
+test('an answer whose event arrives after its hidden timing still counts as network', async () => {
   const { pages, table, recorded, recorder } = await bench();
   const url = 'https://hidden.test/a.js';
   const hidden = {
@@ -161,7 +161,7 @@ test('an answer whose event comes after its hidden timing crossed the network al
   assert.deepEqual([recorded[1]?.observations[0]?.protocol, pages.shown(1)?.counts.h3], ['h3', 1]);
 });
 
-test('a page asked for and never shown was no navigation', async () => {
+test('a page requested and never shown was not a navigation', async () => {
   const { pages, table, recorded, recorder } = await bench();
   table.add({ ...request, atMs: 0 });
   await recorder.recordMissed();
@@ -174,7 +174,7 @@ test('a page asked for and never shown was no navigation', async () => {
   assert.equal(pages.shown(1)?.delivery, 'network');
 });
 
-test('a worker’s own request belongs to the site of who asked', async () => {
+test('a worker’s own request belongs to the site of its initiator', async () => {
   const { table, recorded, recorder } = await bench();
   const own = { ...request, tabId: -1, kind: 'resource', initiator: 'https://www.b.test', atMs: 0 } as const;
   table.add(own);
@@ -191,20 +191,20 @@ test('missed answers that could not be stored are stored the next time', async (
   assert.equal(recorded[0]?.observations.length, 1);
 });
 
-test('frames inside pages that are nobody’s visit are not recorded', async () => {
+test('frames inside pages that are not visits are not recorded', async () => {
   const { recorded, recorder } = await bench();
   await recorder.record({ ...batch, topOrigin: 'chrome-extension://abc' }, sender);
   assert.equal(recorded.length, 0);
 });
 
-test('what may not be recorded is forgotten, although nobody told of it', async () => {
+test('what may not be recorded is dropped, even if no page reported it', async () => {
   const { table, recorded, recorder } = await bench(() => false);
   table.add({ ...request, atMs: 0 });
   await recorder.recordMissed();
   assert.deepEqual([recorded.length, table.size], [0, 0]);
 });
 
-test('a page that never speaks still decides its forecast, where its answer names its protocol', async () => {
+test('a page that never reports still decides its forecast if its answer names its protocol', async () => {
   const { pages, table, recorded, recorder } = await bench();
   const page = pages.commit({ documentId: 'pdf', tabId: 1, url: timing.url, startedMs: 0 });
   assert.ok(page);
@@ -223,7 +223,7 @@ test('a page that never speaks still decides its forecast, where its answer name
   assert.equal(pages.shown(1)?.counts.h3, 1);
 });
 
-/** A resource of another origin that hides its timing, redirected, and what the developer tools tell of it. */
+/** A resource of another origin that hides its timing, redirected, and what the developer tools report about it. */
 const elsewhere = { navigation: false, url: 'https://b.test/go', alpn: '', transferBytes: 0, opaque: true };
 const hiddenBatch: TimingBatch = { ...batch, seq: 2, entries: [{ ...timing, ...elsewhere }] };
 const hiddenRequest: EndedRequest = {
@@ -245,7 +245,7 @@ const inspected: InspectedRequest = {
   bytes: null,
 };
 
-test('what the developer tools told of is recorded as what it was', async () => {
+test('what the developer tools reported before is recorded with its protocol', async () => {
   const { recorded, recorder, table, devtoolsFeed } = await bench();
   devtoolsFeed.tell(1, [inspected]);
   table.add(hiddenRequest);
@@ -254,7 +254,7 @@ test('what the developer tools told of is recorded as what it was', async () => 
   assert.deepEqual([o?.origin, o?.protocol, o?.reason], ['https://cdn.b.test', 'h3', undefined]);
 });
 
-test('what they tell of later belongs to the observation and to its page', async () => {
+test('what they report later is added to the observation and to its page', async () => {
   const { recorder, table, devtoolsFeed } = await bench();
   await recorder.record(batch, sender);
   table.add(hiddenRequest);
@@ -263,7 +263,7 @@ test('what they tell of later belongs to the observation and to its page', async
   assert.deepEqual([found?.documentId, found?.protocol, found?.observation.site], ['doc', 'h3', 'a.test']);
 });
 
-test('what they tell while a batch is being stored is backfilled after it', async () => {
+test('what they report while a batch is being stored is backfilled after it', async () => {
   const { recorder, table, devtoolsFeed, fail, backfilled } = await bench();
   table.add(hiddenRequest);
   fail.next = true;
@@ -276,7 +276,7 @@ test('what they tell while a batch is being stored is backfilled after it', asyn
   );
 });
 
-test('answers that no timing told of have their protocol from the tools, too', async () => {
+test('answers that no timing reported get their protocol from the tools, too', async () => {
   const { recorded, recorder, table, devtoolsFeed } = await bench();
   devtoolsFeed.tell(1, [inspected]);
   table.add({ ...hiddenRequest, atMs: 20_000 - SETTLE_MS });

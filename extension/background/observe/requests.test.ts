@@ -92,7 +92,7 @@ test('unclaimed after settling is missed, and a late timing does not count it ag
   assert.equal(table.claim(claim), null);
 });
 
-test('failures and pages nobody visited are forgotten without a count', () => {
+test('failures and pages never visited are dropped without a count', () => {
   const table = createRequestTable();
   table.add({ ...base, answered: false });
   table.add({ ...base, id: '2', prerender: true });
@@ -102,7 +102,7 @@ test('failures and pages nobody visited are forgotten without a count', () => {
   assert.equal(table.size, 0);
 });
 
-test('the table is bounded: what overflows is handed out as missed', () => {
+test('the table is bounded: what overflows is returned as missed', () => {
   const table = createRequestTable();
   for (let i = 0; i < 6000; i += 1) {
     const url = `https://a.test/${i}`;
@@ -112,13 +112,13 @@ test('the table is bounded: what overflows is handed out as missed', () => {
   assert.equal(table.expire(0).length, 1000);
 });
 
-test('both halves cut URLs alike', () => {
+test('both halves truncate URLs in the same way', () => {
   const long = `https://a.test/${'x'.repeat(5000)}`;
   assert.equal(comparableUrl(`${long}#f`), comparableUrl(long).slice(0, MAX_URL_CHARS));
   assert.equal(comparableUrl('https://a.test/x#y'), 'https://a.test/x');
 });
 
-test('a document told of before its end is not counted again when it ends', () => {
+test('a document reported before its end is not counted again when it ends', () => {
   const table = createRequestTable();
   const document = { ...base, kind: 'navigation', documentId: null } as const;
   const told = { ...claim, navigation: true, unfinished: true };
@@ -129,7 +129,7 @@ test('a document told of before its end is not counted again when it ends', () =
   assert.equal(table.size, 1, 'the next one of the same address is another');
 });
 
-test('a document told of before it was called off leaves nothing behind', () => {
+test('a document reported before it was cancelled leaves nothing behind', () => {
   const table = createRequestTable();
   const document = { ...base, kind: 'navigation', documentId: null } as const;
   table.claim({ ...claim, navigation: true, unfinished: true });
@@ -138,7 +138,7 @@ test('a document told of before it was called off leaves nothing behind', () => 
   assert.equal(table.claim({ ...claim, navigation: true }), document);
 });
 
-test('an answer that was cut off came all the same', () => {
+test('an answer that was cut off was an answer nevertheless', () => {
   const table = createRequestTable();
   table.add(base);
   table.add({ ...base, answered: false });
@@ -146,7 +146,7 @@ test('an answer that was cut off came all the same', () => {
   assert.equal(table.claim(claim), base);
 });
 
-test('a document that names its own protocol does not wait for a page that may never speak', () => {
+test('a document that names its own protocol does not wait for a page that may never report', () => {
   const table = createRequestTable();
   const document = { ...base, kind: 'navigation', documentId: null, protocol: 'h3' } as const;
   table.add(document);
@@ -155,7 +155,7 @@ test('a document that names its own protocol does not wait for a page that may n
   assert.equal(table.claim({ ...claim, navigation: true }), 'counted', 'when it speaks after all');
 });
 
-test('of two visits to one page each document has the answer of its own moment, whoever tells first', () => {
+test('of two visits to one page each document gets the answer of its own moment, whichever is reported first', () => {
   const page: EndedRequest = { ...base, kind: 'navigation', documentId: null };
   const first: EndedRequest = { ...page, id: '1', atMs: 1000, protocol: 'h2' };
   const second: EndedRequest = { ...page, id: '2', atMs: 1300, protocol: 'h3' };
@@ -174,7 +174,7 @@ test('of two visits to one page each document has the answer of its own moment, 
   }
 });
 
-test('a request that is heard of after its page told of it is counted by that alone', () => {
+test('a request reported after its page’s timing is counted by that timing alone', () => {
   const table = createRequestTable();
   const told = { ...claim, answeredAtMs: 1000 };
   for (let nth = 0; nth < 2; nth += 1) {
@@ -189,14 +189,14 @@ test('a request that is heard of after its page told of it is counted by that al
   assert.deepEqual(table.expire(990 + SETTLE_MS), [third], 'two were told of, and there were three');
 });
 
-test('a Firefox that is busy stamps a request later than its page, and it is the same', () => {
+test('a busy Firefox timestamps a request later than its page, and they are matched', () => {
   const table = createRequestTable();
   table.countUnmatched({ ...claim, answeredAtMs: 1000 }, false);
   table.add({ ...base, protocol: 'h2', atMs: 1273 });
   assert.deepEqual(table.expire(1273 + SETTLE_MS), []);
 });
 
-test('what was taken for a stored copy until its request was heard of is counted as what it was', () => {
+test('a claim taken for a stored copy is counted correctly once its request is reported', () => {
   const told = { ...claim, answeredAtMs: 1000 };
   const crossed = { ...base, protocol: 'h2', atMs: 1010 } as const;
   const table = createRequestTable();
@@ -209,7 +209,7 @@ test('what was taken for a stored copy until its request was heard of is counted
   assert.equal(copied.size, 0);
 });
 
-test('what is asked for again after an entry that had no request is a request of its own', () => {
+test('a request repeated after an entry without a request is counted separately', () => {
   const table = createRequestTable();
   table.countUnmatched({ ...claim, answeredAtMs: 1000 }, false);
   const again = { ...base, atMs: 1200 };
@@ -218,7 +218,7 @@ test('what is asked for again after an entry that had no request is a request of
   assert.equal(table.claim({ ...claim, answeredAtMs: 1201 }), again);
 });
 
-test('what was told of is not waited for longer than a request may take to be told of', () => {
+test('a reported timing does not wait longer than a request may take to be reported', () => {
   const table = createRequestTable();
   table.countUnmatched({ ...claim, answeredAtMs: 1000 }, false);
   table.expire(1000 + SETTLE_MS);
@@ -226,7 +226,7 @@ test('what was told of is not waited for longer than a request may take to be to
   assert.equal(table.size, 1);
 });
 
-test('a request of which the tab alone is told is claimed by a document of that tab', () => {
+test('a request for which only the tab is known is claimed by a document of that tab', () => {
   const keepalive: EndedRequest = { ...base, documentId: null, atMs: 1000, protocol: 'h3' };
   const told = { ...claim, answeredAtMs: 1000 };
   const table = createRequestTable();

@@ -14,7 +14,7 @@ const page: Sender = { ...frame, frameId: 0, documentId: 'P', url: 'https://www.
 
 const nothing: Vouchers = { pageOrigin: () => undefined, isPage: () => false, tabUrl: async () => null };
 
-test('a frame is recorded under the page that the browser names', async () => {
+test('a frame is recorded under the page confirmed by the browser', async () => {
   assert.equal(await confirmedTop('https://www.news.test', frame, nothing), 'https://www.news.test');
   const seen = { ...nothing, pageOrigin: () => 'https://www.news.test' };
   assert.equal(
@@ -27,7 +27,7 @@ test('a frame is recorded under the page that the browser names', async () => {
   );
 });
 
-test('a frame that names another site than its tab shows is not believed', async () => {
+test('a frame that claims another site than its tab shows is not trusted', async () => {
   assert.equal(await confirmedTop('https://bank.test', frame, nothing), undefined);
   assert.equal(await confirmedTop('https://news.test.evil.test', frame, nothing), undefined);
   assert.equal(await confirmedTop('', frame, nothing), undefined);
@@ -52,7 +52,7 @@ test('a page that hides itself from its frames is named by the browser', async (
   assert.equal(await confirmedTop('null', { ...frame, tabUrl: 'about:blank' }, nothing), undefined);
 });
 
-test('only documents of tabs send, and none that is rendered ahead of time', () => {
+test('only documents in tabs are senders, and no prerendered ones', () => {
   const tab = { id: 1, incognito: false, url: 'https://a.test/' } as chrome.tabs.Tab;
   const sender = { id: 'me', tab, frameId: 0, documentId: 'D', url: 'https://a.test/' };
   const known = { tabId: 1, frameId: 0, documentId: 'D', incognito: false };

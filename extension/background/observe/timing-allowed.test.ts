@@ -11,13 +11,13 @@ function allowed(values: readonly string[], by: string | null = PAGE, firstUrl =
 }
 const TAO = 'Timing-Allow-Origin';
 
-test('everybody may see what `*` allows, alone or in a list', () => {
+test('`*` allows every origin, alone or in a list', () => {
   assert.equal(allowed(['*']), true);
   assert.equal(allowed(['https://a.test, *']), true);
   assert.equal(allowed(['*'], null), true);
 });
 
-test('a list allows the origins in it, to the letter, over several lines too', () => {
+test('a list allows exactly the origins in it, over several lines too', () => {
   assert.equal(allowed([`https://a.test,${PAGE}`]), true);
   assert.equal(allowed(['https://a.test', PAGE]), true);
   assert.equal(allowed(['https://page.test:8443, https://page.test.a.test']), false);
@@ -25,7 +25,7 @@ test('a list allows the origins in it, to the letter, over several lines too', (
   assert.equal(allowed([PAGE], null), false);
 });
 
-test('`null` allows opaque origins and nobody else', () => {
+test('`null` allows opaque origins and no others', () => {
   assert.equal(allowed(['null'], 'null'), true);
   assert.equal(allowed([PAGE], 'null'), false);
   assert.equal(allowed(['null']), false);
@@ -39,7 +39,7 @@ test('without the header only a page’s own origin shows its timings', () => {
   assert.equal(allowed([], 'null'), false);
 });
 
-test('a chain that left the page’s origin needs leave, and from server to server it is nobody’s', () => {
+test('a chain that left the page’s origin needs permission, and from server to server its origin is opaque', () => {
   assert.equal(allowed([], PAGE, OTHER, `${PAGE}/x`), false);
   assert.equal(allowed([PAGE], PAGE, OTHER, `${PAGE}/x`), false);
   assert.equal(allowed(['null'], PAGE, OTHER, `${PAGE}/x`), true);
@@ -47,7 +47,7 @@ test('a chain that left the page’s origin needs leave, and from server to serv
   assert.equal(allowed([PAGE], PAGE, `${PAGE}/x`, OTHER), true);
 });
 
-test('no header field at all says nothing', () => {
+test('without any header field the result is unknown', () => {
   const asked = { by: PAGE, firstUrl: OTHER, url: OTHER };
   assert.equal(timingAllowed([], asked), null);
   assert.equal(timingAllowed(undefined, asked), null);

@@ -1,4 +1,4 @@
-// What steering put on an answer never counts as the server's word, whatever state the background is in.
+// A header set by steering never counts as sent by the server, whatever state the background is in.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EndedRequest } from '../observe/requests.ts';
@@ -32,14 +32,14 @@ const steered = {
 const altSvcOf = (more: Partial<EndedRequest>, steering: Parameters<typeof asServed>[1]) =>
   asServed({ ...REQUEST, ...more }, steering).altSvc;
 
-test('our advertisement is ours before the state is there, and out of a cache', () => {
+test('our advertisement is recognised before the state is loaded, and from a cache', () => {
   assert.equal(altSvcOf({ altSvc: OURS }, null), null);
   assert.equal(altSvcOf({ altSvc: OURS }, steered), null);
   assert.equal(altSvcOf({ altSvc: OURS, fromCache: true }, steered), null);
   assert.equal(altSvcOf({ altSvc: 'clear', fromCache: true, url: 'https://b.test/' }, steered), null);
 });
 
-test('a clear is the server’s where nothing is steered, and what a server names is its word', () => {
+test('a clear is the server’s if nothing is steered, and so is what a server advertises', () => {
   assert.equal(altSvcOf({ altSvc: 'clear' }, steered), null);
   assert.equal(altSvcOf({ altSvc: 'clear' }, null), null);
   assert.equal(altSvcOf({ altSvc: 'clear', url: 'https://b.test/' }, steered), 'clear');
@@ -54,7 +54,7 @@ test('a clear is the server’s where nothing is steered, and what a server name
   assert.equal(altSvcOf({ altSvc: forged }, steered), forged, 'no mark makes a header ours');
 });
 
-test('steering hears of answers over the network, with its own header', () => {
+test('steering receives answers over the network, with its own header', () => {
   const altSvc = OURS;
   assert.deepEqual(answerOf({ ...REQUEST, altSvc }), {
     origin: 'https://a.test',

@@ -1,4 +1,4 @@
-// The steps of steering: when it begins, what undoes it, and that whatever was told is taken back once.
+// The steps of steering: when it begins, what undoes it, and that every advertisement is withdrawn once.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -32,7 +32,7 @@ function answer(more: object = {}) {
   return { origin: A, h3: false, document: true, altSvc: null, atMs: 10, ...more };
 }
 
-test('only an origin that was chosen is steered, and only by evidence', () => {
+test('only an origin that was chosen is steered, and only with evidence', () => {
   assert.equal(withEvidence(NOTHING_STEERED, A, REACHED, 0), NOTHING_STEERED);
   for (const evidence of [
     { ...REACHED, reach: 'unknown' },
@@ -42,7 +42,7 @@ test('only an origin that was chosen is steered, and only by evidence', () => {
     assert.equal(withEvidence(chosen, A, evidence, 0), chosen);
 });
 
-test('HTTP/3 that nobody advertises is advertised, signed and on the own port', () => {
+test('HTTP/3 that the server does not advertise is advertised, on the origin’s own port', () => {
   const steering = steeringOf(active, A);
   assert.ok(steering);
   assert.equal(headerOf(steering), 'h3=":8443"; ma=3600');
@@ -56,7 +56,7 @@ test('HTTP/3 that is broken here is withdrawn, and undoing that leaves nothing b
   assert.equal(steeringOf(withChoice(withdrawn, A, false, 1), A), undefined);
 });
 
-test('what the browser heard is taken back by one clear; what it never heard is simply dropped', () => {
+test('an advertisement that the browser saw is withdrawn by one clear; one never seen is simply dropped', () => {
   assert.equal(steeringOf(withChoice(active, A, false, 20), A), undefined);
   const undoing = withChoice(heard, A, false, 20);
   const steering = steeringOf(undoing, A);
@@ -66,7 +66,7 @@ test('what the browser heard is taken back by one clear; what it never heard is 
   assert.equal(steeringOf(withAnswer(undoing, answer({ altSvc: CLEAR, h3: true })), A), undefined);
 });
 
-test('a clear that is never heard ends when the browser has forgotten by itself', () => {
+test('a clear that is never seen ends when the advertisement has expired in the browser', () => {
   const undoing = allUndone(heard, 100);
   assert.ok(steeringOf(expired(undoing, 99 + ADVERTISED_MS), A));
   assert.equal(steeringOf(expired(undoing, 100 + ADVERTISED_MS), A), undefined);
@@ -86,7 +86,7 @@ test('another network, a failed race, silence and a browser that does not follow
   assert.equal(stays.undone[A], 'failed');
 });
 
-test('what failed begins again by a race or the user, not by what was known before', () => {
+test('what failed restarts by a race or the user, not by earlier evidence', () => {
   let failed: SteerState = heard;
   for (let visit = 0; visit < 4; visit += 1) failed = withAnswer(failed, answer({ atMs: 20 + visit }));
   assert.equal(withEvidence(failed, A, REACHED, 50), failed);
@@ -97,18 +97,18 @@ test('what failed begins again by a race or the user, not by what was known befo
   assert.equal(again.undone[A], undefined);
 });
 
-test('a clear that another site’s page heard leaves the origin’s own page untold', () => {
+test('a clear seen by another site’s page does not count for the origin’s own page', () => {
   const undoing = withChoice(heard, A, false, 20);
   assert.equal(withAnswer(undoing, answer({ altSvc: CLEAR, document: false })), undoing);
 });
 
-test('an origin that no rule can name alone is not steered', () => {
+test('an origin that no rule can match exactly is not steered', () => {
   const wild = 'https://*.a.test' as Origin;
   const state = withChoice(NOTHING_STEERED, wild, true, 0);
   assert.equal(withEvidence(state, wild, REACHED, 0), state);
 });
 
-test('HTTP/3 on the way, and resources over TCP, are no misses', () => {
+test('HTTP/3 in between, and resources over TCP, are no misses', () => {
   let state = heard;
   for (let visit = 0; visit < 20; visit += 1)
     state = withAnswer(state, answer({ atMs: 20 + visit, h3: visit % 3 === 2 }));
@@ -116,7 +116,7 @@ test('HTTP/3 on the way, and resources over TCP, are no misses', () => {
   assert.equal(steeringOf(state, A)?.undoing, false);
 });
 
-test('evidence renews it, and evidence while it is taken back begins it anew', () => {
+test('evidence renews it, and evidence during withdrawal restarts it', () => {
   assert.equal(steeringOf(withEvidence(heard, A, REACHED, 500), A)?.untilMs, 500 + STEERED_MS);
   const again = withEvidence(onNetwork(heard, 'work', 20), A, { ...REACHED, network: 'work' }, 30);
   assert.equal(steeringOf(again, A)?.undoing, false);
@@ -125,7 +125,7 @@ test('evidence renews it, and evidence while it is taken back begins it anew', (
   assert.ok(steeringOf(back, A)?.undoing, 'it was heard before, so it is still taken back');
 });
 
-test('our own headers are told from the server’s', () => {
+test('our own headers are distinguished from the server’s', () => {
   assert.ok(isOurs(active, A, advertisement(A)));
   assert.ok(isOurs(active, A, CLEAR));
   assert.equal(isOurs(active, B, CLEAR), false);
@@ -138,7 +138,7 @@ test('our own headers are told from the server’s', () => {
   assert.equal(isOurs(active, A, 'h3=":8443"; ma=60; photofinish=1'), false);
 });
 
-test('whatever happens: rule ids are unique, only chosen origins begin, and time ends everything', () => {
+test('for any events: rule ids are unique, only chosen origins begin, and everything expires', () => {
   const origins = [A, B, 'https://c.test' as Origin];
   const step = fc.record({
     what: fc.constantFrom('choose', 'evidence', 'network', 'answer', 'expire', 'off'),

@@ -1,4 +1,4 @@
-// Steering against a browser whose store and rules are kept here: what is stored and what is ruled stay in step.
+// Steering against a fake browser with store and rules: the stored state and the rules stay in step.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Forecast } from '@photofinish/shared/port/forecast';
@@ -58,7 +58,7 @@ function browser() {
   };
 }
 
-test('a choice with evidence sets one rule for exactly that origin, and another start keeps it', async () => {
+test('a choice with evidence sets one rule for exactly that origin, and a restart keeps it', async () => {
   const there = browser();
   const steering = await there.open();
   await choose(steering);
@@ -71,7 +71,7 @@ test('a choice with evidence sets one rule for exactly that origin, and another 
   assert.equal(again.view(A, false).active?.direction, 'to-h3');
 });
 
-test('rules that the state does not know are removed at the start', async () => {
+test('rules that the state does not contain are removed at the start', async () => {
   const there = browser();
   const steering = await there.open();
   await choose(steering);
@@ -80,7 +80,7 @@ test('rules that the state does not know are removed at the start', async () => 
   assert.equal(there.rules.size, 0);
 });
 
-test('the one switch undoes what was heard by a clear, and a further answer ends that', async () => {
+test('the master switch withdraws what was seen with a clear, and a further answer ends that', async () => {
   const there = browser();
   const steering = await there.open();
   await choose(steering);
@@ -95,7 +95,7 @@ test('the one switch undoes what was heard by a clear, and a further answer ends
   assert.equal(there.rules.size, 0);
 });
 
-test('a browser that refuses a rule is told of, and rules follow the state again afterwards', async () => {
+test('a rejected rule is reported, and rules follow the state again afterwards', async () => {
   const there = browser();
   const steering = await there.open();
   there.refuse(true);
@@ -106,7 +106,7 @@ test('a browser that refuses a rule is told of, and rules follow the state again
   assert.equal(there.rules.size, 1);
 });
 
-test('a start with something steered says so, as alarms end with the browser', async () => {
+test('a start with something steered reports it, because alarms end with the browser', async () => {
   const there = browser();
   await choose(await there.open());
   there.told.length = 0;
@@ -114,7 +114,7 @@ test('a start with something steered says so, as alarms end with the browser', a
   assert.deepEqual(there.told, [true]);
 });
 
-test('answers on their way when a rule ends still carry our clear', async () => {
+test('answers in flight when a rule ends still carry our clear', async () => {
   const there = browser();
   const steering = await there.open();
   await choose(steering);
@@ -129,7 +129,7 @@ test('answers on their way when a rule ends still carry our clear', async () => 
   assert.equal(steering.isOurs(A, 'clear') || steering.isOurs(A, altSvc), false);
 });
 
-test('what is excluded is undone and forgotten, and a wipe forgets what was forecast', async () => {
+test('exclusions are undone and forgotten, and a wipe forgets forecasts', async () => {
   const there = browser();
   const steering = await there.open();
   await choose(steering);
@@ -143,7 +143,7 @@ test('what is excluded is undone and forgotten, and a wipe forgets what was fore
   assert.equal(steering.view(A, false).possible, null);
 });
 
-test('storage that holds something else is as if nothing was steered', async () => {
+test('invalid data in storage counts as nothing steered', async () => {
   const there = browser();
   there.store.values.set('steering', { revision: 1, value: { version: 9, chosen: 'no' } });
   const steering = await there.open();

@@ -1,5 +1,5 @@
-// The store in the background, on both shelves: a change is made on what it was meant for. What older versions kept
-// elsewhere is moved once, whatever ends in between, and nothing that lies there afterwards is believed.
+// The store in the background, on both shelves: a change applies to the value it was meant for. What older versions
+// kept elsewhere is moved once, whatever is interrupted, and nothing found there afterwards is trusted.
 import 'fake-indexeddb/auto';
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
@@ -28,7 +28,7 @@ function olderArea(items: Record<string, unknown> = {}) {
   };
 }
 
-/** Takes over what is a text, made great. */
+/** Adopts strings, in upper case. */
 const great = (value: unknown) => (typeof value === 'string' ? value.toUpperCase() : undefined);
 const TAKEN_OVER = { settings: great, 'network-names': great, steering: great };
 
@@ -66,7 +66,7 @@ function sessionArea() {
 }
 
 for (const [name, empty] of Object.entries(SHELVES)) {
-  test(`${name}: a value is stored once its revision still holds, else the newer one is given`, async () => {
+  test(`${name}: a value is stored if its revision still applies, otherwise the newer one is returned`, async () => {
     const store = empty();
     assert.deepEqual(await store.get('settings'), { revision: 0 });
     assert.deepEqual(await store.replace('settings', 0, 'a'), { revision: 1, value: 'a' });
@@ -75,7 +75,7 @@ for (const [name, empty] of Object.entries(SHELVES)) {
     assert.deepEqual(await store.get('steering'), { revision: 0 });
   });
 
-  test(`${name}: changes made at once are all made`, async () => {
+  test(`${name}: concurrent changes are all made`, async () => {
     const store = empty();
     const add = (n: number) =>
       update(store, 'settings', (stored) => [...((stored as number[] | undefined) ?? []), n]);
@@ -84,13 +84,13 @@ for (const [name, empty] of Object.entries(SHELVES)) {
   });
 }
 
-test('it is there for the next background', async () => {
+test('values are available to the next background', async () => {
   const older = olderArea();
   await open(older.area).store.replace('settings', 0, { a: [1] });
   assert.deepEqual(await open(older.area).store.get('settings'), { revision: 1, value: { a: [1] } });
 });
 
-test('whoever listens hears of each change of its value, in order, and pages are told', async () => {
+test('listeners receive each change of their value, in order, and pages are notified', async () => {
   const { store, told } = open(olderArea().area);
   const heard: unknown[] = [];
   store.onChanged('settings', (value) => heard.push(value));
@@ -107,14 +107,14 @@ test('whoever listens hears of each change of its value, in order, and pages are
   );
 });
 
-test('what an older version kept is moved as far as it is valid, and is gone there', async () => {
+test('what an older version kept is moved as far as it is valid, and deleted there', async () => {
   const older = olderArea({ settings: 'mine', 'network-names': 3, other: 'x' });
   const { values } = open(older.area);
   assert.deepEqual(await values(), ['MINE', undefined, undefined]);
   assert.equal(older.kept.size, 0);
 });
 
-test('what is planted there afterwards is neither read nor left', async () => {
+test('what is planted there afterwards is neither read nor kept', async () => {
   for (const before of [{}, { settings: 'mine' }]) {
     globalThis.indexedDB = new IDBFactory();
     const older = olderArea(before);
@@ -125,7 +125,7 @@ test('what is planted there afterwards is neither read nor left', async () => {
   }
 });
 
-test('a background that ends before all is moved begins anew; one that ends after does not', async () => {
+test('a background terminated before all is moved starts over; one terminated after that does not', async () => {
   const older = olderArea({ settings: 'mine', steering: 'too' });
   const { transaction } = IDBDatabase.prototype;
   IDBDatabase.prototype.transaction = function (...args) {
@@ -136,7 +136,7 @@ test('a background that ends before all is moved begins anew; one that ends afte
   await assert.rejects(open(older.area).values());
   IDBDatabase.prototype.transaction = transaction;
   assert.equal(older.kept.size, 2);
-  // Ends before it is deleted there, and the user goes on.
+  // Terminated before the deletion there, and the user continues.
   const ended = open({ ...older.area, clear: () => new Promise(() => {}) });
   assert.deepEqual(await ended.values(), ['MINE', undefined, 'TOO']);
   await ended.store.replace('settings', 1, 'changed');
@@ -145,7 +145,7 @@ test('a background that ends before all is moved begins anew; one that ends afte
   assert.equal(older.kept.size, 0);
 });
 
-test('where what an older version kept cannot be read now, it is asked for again', async () => {
+test('if what an older version kept cannot be read now, it is requested again', async () => {
   const older = olderArea({ settings: 'mine' });
   let fails = true;
   const area = {
@@ -158,7 +158,7 @@ test('where what an older version kept cannot be read now, it is asked for again
   assert.deepEqual(await values(), ['MINE', undefined, undefined]);
 });
 
-test('that it could not be deleted there is told, and changes nothing', async () => {
+test('a failed deletion there is reported, and changes nothing', async () => {
   const older = olderArea({ settings: 'mine' });
   const area = { ...older.area, clear: () => Promise.reject(new Error('locked')) };
   const { values, failures } = open(area);

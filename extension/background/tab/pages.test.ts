@@ -22,7 +22,7 @@ async function bench() {
   return { pages, stored, show };
 }
 
-test('forgotten pages are gone from memory and from the session’s storage', async () => {
+test('forgotten pages are removed from memory and from session storage', async () => {
   const { pages, stored, show } = await bench();
   show('a1', 1, 'https://a.test/');
   show('b', 1, 'https://b.test/');
@@ -38,7 +38,7 @@ test('forgotten pages are gone from memory and from the session’s storage', as
   assert.deepEqual([...stored.keys()].toSorted(), ['page:b', 'shown:1']);
 });
 
-test('a document that comes back is the page it was', async () => {
+test('a restored document is the same page as before', async () => {
   const { pages, show } = await bench();
   show('a', 1, 'https://a.test/');
   const before = pages.shown(1);

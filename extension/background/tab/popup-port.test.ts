@@ -74,7 +74,7 @@ function server(more: Partial<PopupActions> = {}) {
   return { popups, calls, watchers, open };
 }
 
-test('what a popup asks for is done, once each', () => {
+test('what a popup requests is done, once each', () => {
   const { calls, open } = server();
   const { send } = open();
   send({ type: 'race', origin: 'https://a.test' });
@@ -96,7 +96,7 @@ test('a popup watches one tab at a time, and none once it is closed', () => {
   assert.equal(received.length, 1, 'a view on its way to a closed popup is dropped');
 });
 
-test('what the developer tools tell of a tab is watched in the same way', () => {
+test('what the developer tools report about a tab is watched in the same way', () => {
   const { calls, open } = server();
   const { send, close, received } = open();
   send({ type: 'watch-requests', tabId: 3 });
@@ -111,7 +111,7 @@ test('a popup without a tab is answered too', () => {
   assert.deepEqual(calls, ['watch -1']);
 });
 
-test('what is no message of ours is refused and does nothing', (t) => {
+test('unknown messages are rejected and do nothing', (t) => {
   const complaints = t.mock.method(console, 'error', () => {});
   const { calls, open } = server();
   const { send } = open();
@@ -130,7 +130,7 @@ test('what is no message of ours is refused and does nothing', (t) => {
   assert.equal(complaints.mock.callCount(), strange.length);
 });
 
-test('every open popup hears of a race, a closed one does not', () => {
+test('every open popup is notified of a race, a closed one is not', () => {
   const { popups, open } = server();
   const [one, two, gone] = [open(), open(), open()];
   gone.close();

@@ -32,7 +32,7 @@ function recorded(documentId: string, protocol: 'h2' | 'h3' = 'h2', tabId = 1): 
   return applyBatch(page, 'x:1', [observation(documentId, protocol)], null).page;
 }
 
-/** A watcher as the popup is one, with every view it came to show and every event it was sent. */
+/** A watcher like the popup, with every view it displayed and every event it received. */
 function watcher() {
   const views: PageView[] = [];
   const events: Parameters<Watcher>[0][] = [];
@@ -59,7 +59,7 @@ function bench(more: Partial<PresenterDeps> = {}) {
     later: (_delayMs, run) => void timers.push(run),
     ...more,
   });
-  /** Lets the time pass until everything that was due is drawn. */
+  /** Advances time until everything that was due is drawn. */
   const settle = async () => {
     for (const run of timers.splice(0)) run();
     await turn();
@@ -77,7 +77,7 @@ test('a burst of changes is drawn once', async () => {
   assert.match(buttons[0] ?? '', /^1 h2 Reached over HTTP\/2/);
 });
 
-test('the button is set anew for a new document, whose tab the browser has cleared, and else only for news', async () => {
+test('the button is set again for a new document, as browsers reset it, and otherwise only for changes', async () => {
   const { presenter, tabs, buttons, settle } = bench();
   const draw = async (page: Page) => {
     tabs.set(1, page);
@@ -93,7 +93,7 @@ test('the button is set anew for a new document, whose tab the browser has clear
   assert.equal(buttons.length, 3);
 });
 
-test('a page that comes back after one without a record gets its button back', async () => {
+test('a page restored after one without a record gets its button back', async () => {
   const { presenter, tabs, buttons, settle } = bench();
   for (const page of [recorded('d'), undefined, recorded('d')]) {
     if (page) tabs.set(1, page);
@@ -112,7 +112,7 @@ test('a tab opened before Photofinish, or none at all, has a view too', async ()
   assert.equal(views[0]?.state, 'browser-page');
 });
 
-test('a storage that fails costs the history, not the page in view, and is said', async () => {
+test('a failing storage costs the history, not the page in view, and is reported', async () => {
   const { tell, views } = watcher();
   const broken = async () => {
     throw new DOMException('', 'VersionError');
@@ -127,7 +127,7 @@ test('a storage that fails costs the history, not the page in view, and is said'
   assert.equal(buttons.length, 1);
 });
 
-test('whoever watches is sent the view at once, from memory, and then what the ledger adds', async () => {
+test('a watcher receives the view at once, from memory, and then what the ledger adds', async () => {
   const record = { ...emptyRecord(A, 'a.test', 5), navigations: { ...NO_REQUESTS, h2: 3 } };
   const { presenter, tabs } = bench({
     ledger: {
@@ -148,7 +148,7 @@ test('whoever watches is sent the view at once, from memory, and then what the l
   );
 });
 
-test('what the toolbar asked of the ledger is in the popup’s first view', async () => {
+test('what the toolbar read from the ledger is in the popup’s first view', async () => {
   const { presenter, tabs, settle } = bench({
     ledger: { recordsOf: async () => new Map(), newestRaces: async () => new Map([[A, aRace()]]) },
   });
@@ -164,7 +164,7 @@ test('what the toolbar asked of the ledger is in the popup’s first view', asyn
   assert.equal(other.views[0]?.complete, false, 'another document was not asked for');
 });
 
-test('a watcher hears of what changed and of nothing else; a new one gets the whole view', async () => {
+test('a watcher receives only changes; a new one receives the whole view', async () => {
   const { presenter, tabs, settle } = bench();
   const page = recorded('d');
   tabs.set(1, page);
@@ -190,7 +190,7 @@ test('a watcher hears of what changed and of nothing else; a new one gets the wh
   assert.deepEqual([two.events[0]?.type, two.views[0]], ['page', one.views.at(-1)]);
 });
 
-test('a page that the ledger was asked for too long is not drawn over its successor', async () => {
+test('a page for which the ledger took too long is not drawn over its successor', async () => {
   let answer = (): void => {};
   const slow = () =>
     new Promise<Map<Origin, never>>((resolve) => {
@@ -206,7 +206,7 @@ test('a page that the ledger was asked for too long is not drawn over its succes
   assert.equal(views.length, 1);
 });
 
-test('a page that nobody may record says so instead of loading for ever', async () => {
+test('a page that may not be recorded says so instead of loading forever', async () => {
   const { presenter, tabs } = bench({
     documentOf: async () => ({
       documentId: 'd',
@@ -224,7 +224,7 @@ test('a page that nobody may record says so instead of loading for ever', async 
   assert.equal(views.at(-1)?.state, 'no-access');
 });
 
-test('the source of a page, whose request alone was seen, is told from the page', async () => {
+test('the source view of a page, of which only the request was seen, is distinguished from the page', async () => {
   const { presenter, tabs } = bench({
     documentOf: async () => ({
       documentId: 'd',
@@ -244,7 +244,7 @@ test('the source of a page, whose request alone was seen, is told from the page'
   assert.equal(views.at(-1)?.state, 'source');
 });
 
-test('every watcher of a tab is drawn after changes, until it ends', async () => {
+test('every watcher of a tab is updated after changes, until it ends', async () => {
   const { presenter, tabs, settle, timers } = bench();
   const seen: string[] = [];
   const endOne = presenter.watch(1, () => seen.push('one'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadSavedMap } from './saved-map.ts';
 
-/** A storage whose writes end only when the test says so. */
+/** A storage whose writes complete only when the test says so. */
 function area(stored: Record<string, unknown> = {}) {
   const writes: { items: Record<string, unknown>; done: () => void }[] = [];
   return {
@@ -27,12 +27,12 @@ function area(stored: Record<string, unknown> = {}) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('what an earlier life left is there, and only its own', async () => {
+test('what an earlier service worker saved is loaded, and only its own keys', async () => {
   const map = await loadSavedMap<number>(area({ 'n:a': 1, 'm:b': 2 }), 'n:');
   assert.deepEqual([...map.entries()], [['a', 1]]);
 });
 
-test('changes of one turn are one write, and one write is in flight', async () => {
+test('changes in one turn are one write, and at most one write is in flight', async () => {
   const storage = area();
   const map = await loadSavedMap<number>(storage, 'n:');
   map.set('a', 1);
@@ -67,7 +67,7 @@ test('saved resolves once all of it is stored', async () => {
   assert.deepEqual(storage.stored, { 'n:a': 1 });
 });
 
-test('what is deleted is removed', async () => {
+test('deleted keys are removed', async () => {
   const storage = area({ 'n:a': 1 });
   const map = await loadSavedMap<number>(storage, 'n:');
   map.delete('a');

@@ -39,7 +39,7 @@ function loaded(...steps: (readonly [Origin, Partial<Observation>?])[]): Page {
   return applyBatch(page, 'x:1', observations, null).page;
 }
 
-test('until its document told how it came a page is loading', () => {
+test('until its document has reported how it arrived, a page is loading', () => {
   assert.equal(pageView(page, background).state, 'loading');
 });
 
@@ -80,7 +80,7 @@ test('the newest race is beside its origin', () => {
   assert.equal(view.origins[1]?.race?.summary.gainMs, 21);
 });
 
-test('rows that did not change keep their very view, so that nothing is worked out again', () => {
+test('unchanged rows keep the same view object, so that nothing is computed again', () => {
   const before = loaded([A], [B]);
   const after = applyBatch(before, 'x:2', [{ ...seen(C), id: '9' }], null).page;
   const [old, next] = [pageView(before, background), pageView(after, background)];
@@ -90,7 +90,7 @@ test('rows that did not change keep their very view, so that nothing is worked o
   assert.notEqual(raced.origins[1], next.origins[1]);
 });
 
-test('earlier visits are told by protocol; none at all is null', () => {
+test('earlier visits are listed by protocol; null if there are none', () => {
   const record = { ...emptyRecord(A, 'a.test', 7), navigations: { ...NO_REQUESTS, h2: 2, h3: 1 } };
   const records = new Map([[A, record]]);
   const view = pageView(loaded([A]), { ...background, history: { records, races: new Map() } });
@@ -99,7 +99,7 @@ test('earlier visits are told by protocol; none at all is null', () => {
   assert.equal(pageView(loaded([A]), { ...background, history: null }).complete, false);
 });
 
-test('a page that the browser keeps extensions away from is not loading', () => {
+test('a page from which the browser keeps extensions away is not loading', () => {
   const origin = 'https://addons.mozilla.org' as Origin;
   const store = newPage({ documentId: 'd', tabId: 1, origin, site: 'mozilla.org', startedMs: 0 });
   assert.equal(pageView(store, background).state, 'guarded');

@@ -1,4 +1,4 @@
-// The command people paste: the right package, browser and extension for where the page runs.
+// The command to paste: the right package, browser and extension for the page's environment.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';

@@ -20,7 +20,7 @@ test('installed for another extension', () => {
   });
 });
 
-test('a helper that ended or garbled crashed, and why is kept', () => {
+test('a helper that exited or sent garbage crashed, and the reason is kept', () => {
   assert.equal(stateOf(null), 'crashed');
   const garbled =
     'Native application tried to send a message of 1819043176 bytes, which exceeds the limit of 1048576 bytes.';

@@ -14,7 +14,7 @@ function areaOf() {
   };
 }
 
-test('a page that navigates itself has one race an hour, under however many names', async () => {
+test('a page that navigates by itself gets one race an hour, whatever names it uses', async () => {
   const area = areaOf();
   const may = createUnasked(area);
   const asked = await Promise.all(
@@ -25,7 +25,7 @@ test('a page that navigates itself has one race an hour, under however many name
   assert.equal(await may({ tabId: 1, site: 'later.test', atMs: HOUR_MS }), true);
 });
 
-test('one site has one race an hour, in however many tabs, and another life of the background knows', async () => {
+test('one site gets one race an hour, in any number of tabs, across restarts of the background', async () => {
   const area = areaOf();
   assert.equal(await createUnasked(area)({ tabId: 1, site: 'evil.test', atMs: 0 }), true);
   assert.equal(await createUnasked(area)({ tabId: 2, site: 'evil.test', atMs: 1 }), false);

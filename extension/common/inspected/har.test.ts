@@ -1,4 +1,4 @@
-// Entries as Chromium 156 and Firefox 153 gave them for one page each of a local server.
+// Entries as recorded from Chromium 156 and Firefox 153 for one page each of a local server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type HarEntry, inspectedRequest, protocolOfVersion } from './har.ts';
@@ -28,7 +28,7 @@ function chromiumOf(response: Partial<HarEntry['response']>, more: Partial<HarEn
   return inspectedRequest({ ...chromium, ...more, response: { ...chromium.response, ...response } });
 }
 
-test('both browsers tell protocol, time and bytes of what came over the network', () => {
+test('both browsers report protocol, time and bytes of what came over the network', () => {
   assert.deepEqual(inspectedRequest(chromium), {
     url: 'https://x.test:35391/page',
     method: 'GET',
@@ -51,7 +51,7 @@ test('both browsers tell protocol, time and bytes of what came over the network'
   });
 });
 
-test('every spelling of a version is understood, and no other', () => {
+test('every spelling of a version is recognised, and no other', () => {
   for (const [version, protocol] of [
     ['h3', 'h3'],
     ['HTTP/3', 'h3'],
@@ -67,7 +67,7 @@ test('every spelling of a version is understood, and no other', () => {
     assert.equal(protocolOfVersion(version), protocol, version);
 });
 
-test('what a cache or a worker answered has no protocol, whatever version is told', () => {
+test('what a cache or a worker answered has no protocol, whatever version is reported', () => {
   const seen = (request: ReturnType<typeof inspectedRequest>) => [
     request?.delivery,
     request?.protocol,
@@ -84,7 +84,7 @@ test('what a cache or a worker answered has no protocol, whatever version is tol
   assert.deepEqual(seen(inspectedRequest(stored)), ['http-cache', null, null]);
 });
 
-test('a confirmed copy crossed the network, and its protocol is not known', () => {
+test('a revalidated copy crossed the network, and its protocol is unknown', () => {
   const confirmed = chromiumOf({ status: 304, _transferSize: 18 });
   assert.deepEqual([confirmed?.delivery, confirmed?.protocol, confirmed?.bytes], ['network', null, 18]);
 });
@@ -96,7 +96,7 @@ test('without an answer, a date or https there is no request', () => {
     assert.equal(inspectedRequest({ ...chromium, request: { method: 'GET', url } }), null, url);
 });
 
-test('a version that is a name of every object is no protocol', () => {
+test('a version that is the name of an Object property is no protocol', () => {
   for (const version of ['constructor', '__proto__', 'toString', 'hasOwnProperty'])
     assert.equal(protocolOfVersion(version), null, version);
 });

@@ -23,7 +23,7 @@ function entry(path: string, atMs: number, redirectURL = '', type?: string): Log
 
 const paths = (list: readonly LogEntry[]) => list.map(({ request }) => new URL(request.url).pathname);
 
-test('told of a navigation first, the list begins anew and keeps the redirects that led to it', () => {
+test('if the navigation is reported first, the list restarts and keeps the redirects that led to it', () => {
   const log = createLog();
   log.add([entry('/old', 0), entry('/elsewhere', 5, '/other')]);
   log.add([entry('/go', 10, '/hop'), entry('/hop', 11, 'https://a.test/page')]);
@@ -34,14 +34,14 @@ test('told of a navigation first, the list begins anew and keeps the redirects t
   assert.deepEqual(paths(log.list), [], 'a reload keeps nothing of the document before');
 });
 
-test('told of a loaded document, the list keeps all since its request', () => {
+test('if a loaded document is reported, the list keeps everything since its request', () => {
   const log = createLog();
   log.add([entry('/old', 0), entry('/page', 10), entry('/x', 12), entry('/late-old', 9)]);
   log.navigated('https://a.test/page');
   assert.deepEqual(paths(log.list), ['/page', '/x']);
 });
 
-test('a reload is told apart from the document before, whether its answer is told first or last', () => {
+test('a reload is distinguished from the previous document, whether its answer is reported first or last', () => {
   const log = createLog();
   log.navigated('https://a.test/page');
   log.add([entry('/page', 10), entry('/x', 12)]);
@@ -53,7 +53,7 @@ test('a reload is told apart from the document before, whether its answer is tol
   assert.deepEqual(paths(log.list), ['/page']);
 });
 
-test('a page that asks for its own address is no new document', () => {
+test('a page that requests its own URL is no new document', () => {
   const log = createLog();
   log.navigated('https://a.test/page');
   log.add([entry('/page', 10, '', 'document'), entry('/page', 15, '', 'fetch'), entry('/x', 16)]);
@@ -61,7 +61,7 @@ test('a page that asks for its own address is no new document', () => {
   assert.deepEqual(paths(log.list), []);
 });
 
-test('what is dropped leaves the list, and nothing else of its address does', () => {
+test('dropping removes one entry, and no other with the same URL', () => {
   const log = createLog();
   const [partial, other] = [entry('/x', 1), entry('/x', 1)];
   log.add([partial, other]);
@@ -69,20 +69,20 @@ test('what is dropped leaves the list, and nothing else of its address does', ()
   assert.deepEqual(log.list, [other]);
 });
 
-test('redirects in a circle end', () => {
+test('redirect loops terminate', () => {
   const log = createLog();
   log.add([entry('/a', 0, '/b'), entry('/b', 1, '/a'), entry('/a', 2, '/b')]);
   log.navigated('https://a.test/b');
   assert.deepEqual(paths(log.list), ['/a', '/b', '/a']);
 });
 
-test('the oldest give way', () => {
+test('the oldest are dropped', () => {
   const log = createLog();
   log.add(Array.from({ length: MAX_REQUESTS + 2 }, (_, i) => entry(`/${i}`, i)));
   assert.equal(log.list.length, MAX_REQUESTS);
   assert.equal(paths(log.list)[0], '/2');
 });
 
-test('an address that leads nowhere is no redirect', () => {
+test('a URL that leads nowhere is no redirect', () => {
   assert.equal(entry('/a', 0, 'https://').redirectUrl, null);
 });

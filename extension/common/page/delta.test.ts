@@ -47,7 +47,7 @@ const anyPage = fc
   })
   .map(({ origins, own, ...fields }) => page(origins, { ...fields, origin: own }));
 
-test('a view and its delta make the next view, over any chain of views and as JSON', () => {
+test('a view and its delta give the next view, over any chain of views and as JSON', () => {
   fc.assert(
     fc.property(fc.array(anyPage, { minLength: 2, maxLength: 6 }), ([first, ...rest]) => {
       let shown = first as PageView;
@@ -68,7 +68,7 @@ test('between equal views there is no delta', () => {
   );
 });
 
-test('a delta holds what changed and nothing else, and leaves the other rows as they are', () => {
+test('a delta contains only changes, and leaves the other rows as they are', () => {
   const before = page([origin(A), origin(B)]);
   const after = page([origin(A), origin(B, 2)], { trouble: 'the disk is full' });
   const delta = deltaOf(before, after);
@@ -77,7 +77,7 @@ test('a delta holds what changed and nothing else, and leaves the other rows as 
   assert.equal(withDelta(before, delta).origins[0], before.origins[0]);
 });
 
-test('equal is what is the same JSON', () => {
+test('values are equal if they have the same JSON', () => {
   assert.ok(same({ a: [1, { b: null }] }, { a: [1, { b: null }] }));
   assert.ok(!same({ a: 1 }, { a: 1, b: 2 }));
   assert.ok(!same({ a: undefined }, { b: 1 }));

@@ -38,7 +38,7 @@ test('a batch is folded in once', () => {
   assert.deepEqual([once.counts.h3, once.delivery, once.firstByteAtMs], [1, 'network', 9]);
 });
 
-test('a forecast is scored by the first network answer that tells its protocol', () => {
+test('a forecast is scored by the first network answer that reveals its protocol', () => {
   const foretold = withForecasts(page, [forecast('h3')], 5);
   const hidden = seen(8, { protocol: 'unknown', reason: 'no-timing-allow-origin' });
   const cached = seen(9, { delivery: 'http-cache', protocol: 'h2' });
@@ -62,7 +62,7 @@ test('what came after the answer, or expected nothing, is not scored', () => {
   assert.deepEqual(nothing.scores, []);
 });
 
-test('the arrival of the page’s own forecast is kept apart', () => {
+test('the arrival of the page’s own forecast is stored separately', () => {
   assert.equal(withForecasts(page, [forecast('h3')], 5).forecastAtMs, 5);
   const other = { ...forecast('h3'), origin: 'https://b.test' as Origin };
   assert.equal(withForecasts(page, [other], 5).forecastAtMs, null);
@@ -74,7 +74,7 @@ test('the newest protocol is shown, an unknown one does not hide it', () => {
   assert.deepEqual([after.origins[A]?.protocol, after.origins[A]?.reason], ['h3', 'missed']);
 });
 
-test('what is known after all is counted and shown as what it was', () => {
+test('a protocol that becomes known later is counted and shown', () => {
   const hidden = seen(10, { protocol: 'unknown', reason: 'no-timing-allow-origin' });
   const before = applyBatch(page, 'x:1', [hidden, { ...hidden, atMs: 12 }], null).page;
   const half = withBackfill(before, hidden, 'h3');
@@ -87,7 +87,7 @@ test('what is known after all is counted and shown as what it was', () => {
   assert.equal(withBackfill(whole, hidden, 'h3'), whole, 'never more than was unknown');
 });
 
-test('a page of endless origins is bounded, its counts are not', () => {
+test('the origins of a page are bounded, its counts are not', () => {
   const many = Array.from({ length: MAX_PAGE_ORIGINS + 9 }, (_, i) =>
     seen(1, { origin: `https://o${i}.test` as Origin }),
   );

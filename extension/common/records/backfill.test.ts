@@ -55,7 +55,7 @@ beforeEach(() => {
   ledger = openLedger();
 });
 
-test('what is told later moves from unknown to known, in record, day and total', async () => {
+test('a protocol reported later moves a request from unknown to known, in record, day and total', async () => {
   await record('home', [hidden, hidden, hidden]);
   assert.equal(await backfill('1', told), 2);
   const all = await dump(ledger);
@@ -66,7 +66,7 @@ test('what is told later moves from unknown to known, in record, day and total',
   assert.deepEqual(all.totals[0]?.origins, { h3: 1, known: 1, hidden: 0 });
 });
 
-test('a batch told again moves nothing, and no count falls below zero', async () => {
+test('a repeated batch moves nothing, and no count falls below zero', async () => {
   await record('home', [hidden, hidden, hidden]);
   await backfill('1', told);
   assert.equal(await backfill('1', told), 0);
@@ -77,7 +77,7 @@ test('a batch told again moves nothing, and no count falls below zero', async ()
   assert.equal(all.records[0]?.reason, null);
 });
 
-test('navigations and resources are told apart', async () => {
+test('navigations and resources are distinguished', async () => {
   await record('home', [{ ...hidden, kind: 'navigation' }, hidden]);
   assert.equal(await backfill('1', { ...told, kind: 'navigation' }), 1);
   checkInvariants(await dump(ledger));
@@ -85,12 +85,12 @@ test('navigations and resources are told apart', async () => {
   assert.deepEqual([day?.navigations.h3, day?.navigations.unknown, day?.counts.unknown], [1, 0, 1]);
 });
 
-test('a navigation is not told as a resource', async () => {
+test('a navigation is not backfilled as a resource', async () => {
   await record('home', [{ ...hidden, kind: 'navigation' }]);
   assert.equal(await backfill('1', told), 0);
 });
 
-test('requests of one day over two networks are told on both', async () => {
+test('requests of one day over two networks are backfilled on both', async () => {
   await record('home', [hidden]);
   await record('work', [hidden]);
   assert.equal(await backfill('1', { ...told, count: 9 }), 2);
@@ -105,7 +105,7 @@ test('requests of one day over two networks are told on both', async () => {
   );
 });
 
-test('another day, site or origin has nothing to be told', async () => {
+test('another day, site or origin has nothing to backfill', async () => {
   await record('home', [hidden]);
   const tomorrow = { ...told, atMs: NOW_MS + 86_400_000 };
   const elsewhere = { ...told, site: 'b.test' };
@@ -113,7 +113,7 @@ test('another day, site or origin has nothing to be told', async () => {
   assert.equal(await backfill('1', tomorrow, elsewhere, other), 0);
 });
 
-test('what is told of an older answer does not replace a newer protocol', async () => {
+test('a backfill of an older answer does not replace a newer protocol', async () => {
   await record('home', [hidden, newer]);
   await backfill('1', told);
   assert.equal((await dump(ledger)).records[0]?.protocol, 'h2');

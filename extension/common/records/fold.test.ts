@@ -26,7 +26,7 @@ function folded(...steps: (readonly [Observation, number])[]) {
   return steps.reduce((record, [o, pageMs]) => foldRecord(record, o, pageMs), emptyRecord(A, 'a.test', 0));
 }
 
-test('the page that first hears the advertisement is no visit after it', () => {
+test('the page that first sees the advertisement is no visit after it', () => {
   const record = folded([seen(110, { altSvc: H3 }), 100], [seen(120), 100]);
   assert.deepEqual([record.advertisedSinceMs, record.visitsSinceAdvertised], [110, 0]);
 });
@@ -41,7 +41,7 @@ test('a page of many requests is one visit', () => {
   assert.equal(record.visitsSinceAdvertised, 2);
 });
 
-test('HTTP/3 used starts the count anew, an answer without a protocol leaves it', () => {
+test('using HTTP/3 resets the count, an answer without a protocol leaves it', () => {
   const advertised = [seen(110, { altSvc: H3 }), 100] as const;
   assert.equal(
     folded(advertised, [seen(210), 200], [seen(310, { protocol: 'h3' }), 300]).visitsSinceAdvertised,
@@ -69,7 +69,7 @@ test('an older answer that reports late does not replace a newer protocol', () =
   assert.deepEqual([record.protocol, record.protocolAtMs, record.counts.h2], ['h3', 200, 1]);
 });
 
-test('what did not come over the network counts as delivered and as nothing else', () => {
+test('what did not come over the network counts only as delivered', () => {
   const record = folded([seen(100, { delivery: 'http-cache', protocol: 'h3', kind: 'navigation' }), 0]);
   assert.deepEqual(
     [record.protocol, record.counts.h3, record.navigations.h3, record.delivered],

@@ -1,5 +1,4 @@
-// The store as pages have it: whatever order answers and words of changes come in, what a page has known is never older
-// again.
+// The store in pages: in whatever order answers and notifications arrive, a page's value never becomes older.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -8,7 +7,7 @@ import type { StoreAnswer, StoreEvent, StoreRequest } from '../messages.ts';
 import { createPageStore } from './page-store.ts';
 import { update } from './store.ts';
 
-/** A background whose answers come when the test lets them. */
+/** A background that answers when the test lets it. */
 function background() {
   const kept = memoryStore();
   const waiting: (() => void)[] = [];
@@ -20,9 +19,9 @@ function background() {
   });
   return {
     kept,
-    /** Questions whose answers are held back. */
+    /** Requests whose answers are held back. */
     waiting,
-    /** Lets the answer to the question asked as number `n` of those that wait out, and what follows from it happen. */
+    /** Releases the answer to the `n`th waiting request, and waits for the consequences. */
     async release(n = 0): Promise<void> {
       waiting.splice(n, 1)[0]?.();
       await turn();
@@ -41,12 +40,12 @@ function background() {
   };
 }
 
-test('the word of an earlier change never takes back what was stored after it', async () => {
+test('the notification of an earlier change never reverts to an older value', async () => {
   const { store, kept, tell, release } = background();
   const shown: unknown[] = [];
   store.onChanged('settings', (value) => shown.push(value));
   await kept.replace('settings', 0, 'earlier');
-  // The question that the word of it makes the page ask is answered by what is stored now, and comes late.
+  // The request caused by the notification is answered with the current value, and late.
   tell('settings');
   await turn();
   const saving = store.replace('settings', 1, 'newest').then(({ value }) => shown.push(value));
@@ -57,25 +56,25 @@ test('the word of an earlier change never takes back what was stored after it', 
   assert.deepEqual(shown, ['newest', 'newest']);
 });
 
-test('a change that somebody followed up is not made again', async () => {
+test('a change that was overwritten by another is not repeated', async () => {
   const { store, kept, tell, release, waiting } = background();
   store.onChanged('settings', () => {});
   const changing = update(store, 'settings', () => 'mine');
   await turn();
   await release();
-  // Stored, and answered late.
+  // Stored, but answered late.
   await kept.replace('settings', 1, 'theirs');
   tell('settings');
   await turn();
   await release(1);
   await release(0);
-  // Nothing else is asked.
+  // No further request was sent.
   assert.equal(waiting.length, 0);
   await changing;
   assert.deepEqual(await kept.get('settings'), { revision: 2, value: 'theirs' });
 });
 
-test('a change is made on what is stored by then, whoever was quicker', async () => {
+test('a change applies to the current value, even if another writer was faster', async () => {
   const { store, kept, release } = background();
   const changing = update(store, 'settings', (stored) => `${stored ?? ''}b`);
   await turn();
@@ -85,7 +84,7 @@ test('a change is made on what is stored by then, whoever was quicker', async ()
   assert.equal((await kept.get('settings')).value, 'ab');
 });
 
-test('a background that ends before it answers is asked again, and changes nothing twice', async () => {
+test('a background terminated before it answers is asked again, and no change is made twice', async () => {
   const kept = memoryStore();
   let ends = 1;
   const store = createPageStore({
@@ -106,7 +105,7 @@ test('a background that ends before it answers is asked again, and changes nothi
   assert.deepEqual([(await kept.get('settings')).value, asked], [['a'], 1]);
 });
 
-test('why the background could not answer is told', async () => {
+test('the reason why the background could not answer is reported', async () => {
   const asking = (answer: StoreAnswer | undefined) =>
     createPageStore({ ask: async () => answer, onEvent: () => {} }).get('settings');
   await assert.rejects(asking({ error: 'the disk is full' }), /the disk is full/);

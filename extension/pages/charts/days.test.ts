@@ -1,4 +1,4 @@
-// UTC days: none is lost or doubled, and labels never crowd.
+// UTC days: none is lost or doubled, and labels never overlap.
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { DAY_MS, dayStartMs, daysBetween, dayTicks, utcDay } from './days.ts';
 
 const instants = fc.integer({ min: Date.UTC(2000, 0, 1), max: Date.UTC(2060, 0, 1) });
 
-test('days follow each other without a gap, ends included', () => {
+test('days are consecutive without a gap, ends included', () => {
   fc.assert(
     fc.property(instants, fc.integer({ min: 0, max: 800 }), (startMs, more) => {
       const days = daysBetween(utcDay(startMs), utcDay(startMs + more * DAY_MS));
@@ -19,11 +19,11 @@ test('days follow each other without a gap, ends included', () => {
   );
 });
 
-test('days the wrong way round are none', () => {
+test('reversed days give none', () => {
   assert.deepEqual(daysBetween('2026-11-21', '2026-11-20'), []);
 });
 
-test('there are never more labels than asked for', () => {
+test('there are never more labels than requested', () => {
   fc.assert(
     fc.property(
       instants,

@@ -1,4 +1,4 @@
-// Distributions: every trial counts, medians stand where they are, and what the axis leaves out is known.
+// Distributions: every trial counts, medians are at their positions, and what is beyond the axis is known.
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -17,13 +17,13 @@ function chart(h3: readonly number[], h2: readonly number[], widthPx = 500): Ecd
   return { id: 'e', widthPx, title: 'T', description: 'D', series, maxMs: ecdfAxisMs(series) };
 }
 
-test('one late trial of a single comparison does not make the axis', () => {
+test('one late trial of a single comparison does not determine the axis', () => {
   const late = [10, 11, 11, 12, 12, 12, 13, 13, 14, 3000];
   assert.ok(chart(late, late).maxMs < 30);
   assert.ok(chart(late.slice(0, 9), [50]).maxMs > 50);
 });
 
-test('counting up to a time agrees with looking at each', () => {
+test('counting up to a time agrees with checking each value', () => {
   fc.assert(
     fc.property(times, fc.double({ min: -1, max: 6000, noNaN: true }), (sorted, ms) => {
       assert.equal(countUpTo(sorted, ms), sorted.filter((value) => value <= ms).length);
@@ -46,7 +46,7 @@ test('one slow trial does not squeeze the others into a corner', () => {
   assert.ok(maxMs < 50, String(maxMs));
 });
 
-test('a curve rises to one, at the place of its last trial', () => {
+test('a curve rises to one, at the position of its last trial', () => {
   const svg = ecdfChartSvg(chart([10, 20, 40], []));
   const d = /class="curve h3" d="([^"]*)"/.exec(svg)?.[1] ?? '';
   const rises = [...d.matchAll(/V([\d.]+)/g)].map(([, y]) => Number(y));
@@ -65,7 +65,7 @@ test('medians are written on the drawing', () => {
   assert.match(svg, />H2 50 ms</);
 });
 
-test('places and times lead to each other', () => {
+test('positions and times convert both ways', () => {
   fc.assert(
     fc.property(
       fc.double({ min: 0, max: 1, noNaN: true }),

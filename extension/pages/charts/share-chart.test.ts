@@ -1,4 +1,5 @@
-// The chart of shares: drawn to scale, gaps stay gaps, and every drawing is named, well formed and free of foreign markup.
+// The chart of shares: drawn to scale, gaps stay gaps, and every drawing is labelled, well formed and free of injected
+// markup.
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -54,7 +55,7 @@ test('bands fill the whole in proportion', () => {
   assert.equal(oldest, h3 + older + hidden);
 });
 
-test('a day without data has no column, and ends the line', () => {
+test('a day without data has no column, and interrupts the line', () => {
   const svg = shareChartSvg(chart([day(1, 1, 0), null, day(1, 1, 0), day(2, 1, 0)]));
   assert.equal(heights(svg, 'of').length, 3);
   const line = /class="line" d="([^"]*)"/.exec(svg)?.[1] ?? '';
@@ -62,13 +63,13 @@ test('a day without data has no column, and ends the line', () => {
   assert.equal(line.match(/L/g)?.length, 1, line);
 });
 
-test('a day of which only hidden answers are known has no point on the line', () => {
+test('a day with only hidden answers has no point on the line', () => {
   const svg = shareChartSvg(chart([day(0, 0, 5), null, null, null]));
   assert.doesNotMatch(svg, /class="line"/);
   assert.equal(heights(svg, 'band hidden').length, 1);
 });
 
-test('a ratio of zero is a line to see, a day without data is none', () => {
+test('a ratio of zero is visible, a day without data is not', () => {
   const none = { parts: [0], of: 5, line: null };
   const svg = shareChartSvg(
     chart([none, null, null, { parts: [5], of: 5, line: null }], { bands: ['plain'] }),
@@ -76,7 +77,7 @@ test('a ratio of zero is a line to see, a day without data is none', () => {
   assert.deepEqual(heights(svg, 'band plain'), [2, 160]);
 });
 
-test('the reference line stands at its share, with its words', () => {
+test('the reference line is at its share, with its label', () => {
   const svg = shareChartSvg(
     chart([day(1, 1, 0), null, null, null], { reference: { share: 0.5, label: 'half & half' } }),
   );
@@ -86,7 +87,7 @@ test('the reference line stands at its share, with its words', () => {
   assert.equal(/class="reference" d="M44 ([\d.]+)H/.exec(svg)?.[1], grid);
 });
 
-test('every drawing is named, its tags close, and no text breaks out of it', () => {
+test('every drawing is labelled, its tags close, and no text breaks out of it', () => {
   const count = fc.integer({ min: 0, max: 1e9 });
   const days = fc.option(fc.tuple(count, count, count).map(([a, b, c]) => day(a, b, c)));
   fc.assert(
@@ -109,7 +110,7 @@ test('every drawing is named, its tags close, and no text breaks out of it', () 
   );
 });
 
-test('a place on the chart leads to its day, and the day back to the place', () => {
+test('a position on the chart converts to its day, and the day back to the position', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 400 }),

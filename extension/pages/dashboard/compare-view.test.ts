@@ -1,4 +1,4 @@
-// Files that are compared come from anywhere: what is no report is said to be none, and changes are told with their why.
+// Compared files are untrusted: anything but a report is rejected, and changes are shown with their reasons.
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
@@ -14,7 +14,7 @@ const REPORT = {
   sites: [],
 };
 
-test('a report is read, and what is none is refused with the place that says so', () => {
+test('a report is read, and anything else is rejected with the position of the error', () => {
   assert.equal(readReport(JSON.stringify(REPORT)).ok, true);
   assert.deepEqual(readReport('{'), { ok: false, why: 'it is not JSON' });
   assert.deepEqual(readReport(JSON.stringify({ ...REPORT, browser: { name: 'lynx', version: '2' } })), {
@@ -28,7 +28,7 @@ test('a report is read, and what is none is refused with the place that says so'
   });
 });
 
-test('why is the verdict now, with the one before where it was another', () => {
+test('the reason is the current verdict, with the previous one if it was different', () => {
   const used = verdictSaying('h3-used', 'Now used.');
   const first = verdictSaying('h3-first-visit', 'First visit.');
   assert.equal(whyWords({ verdict: { before: used, after: used } }), 'Now used.');

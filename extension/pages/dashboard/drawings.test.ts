@@ -1,4 +1,4 @@
-// What figures say: readouts and tables carry the numbers that are drawn, with their denominators.
+// What figures show: readouts and tables contain the numbers drawn, with their denominators.
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -18,7 +18,7 @@ const DAY = {
   navigations: { ...NO_REQUESTS, unknown: 1 },
 };
 
-test('adoption is read out by day, and its table leaves days without data out', () => {
+test('adoption has a readout by day, and its table omits days without data', () => {
   const drawing = adoptionDrawing(overviewOf([DAY], PERIOD, null), 'request', 'a');
   assert.equal(drawing.first, 1, 'the newest day with something');
   assert.equal(drawing.readout(1), 'Nov 20, 2026: HTTP/3 75 % (3 of 4 known), 2 hidden');
@@ -28,7 +28,7 @@ test('adoption is read out by day, and its table leaves days without data out', 
   assert.equal(drawing.nothing, null);
 });
 
-test('where nothing was recorded there is a sentence, not an empty chart', () => {
+test('if nothing was recorded there is a sentence, not an empty chart', () => {
   const drawing = adoptionDrawing(overviewOf([], PERIOD, null), 'request', 'a');
   assert.match(drawing.nothing ?? '', /Nothing was recorded/);
 });
@@ -48,7 +48,7 @@ test('a distribution says how many trials were done by a time, and how many it d
   assert.deepEqual(median?.slice(1), ['10 ms', '31 ms']);
 });
 
-test('a race is told by what it measured: a comparison by its margin, another by what it settled on', () => {
+test('a race is described by its measurement: a comparison by its margin, another by what it adopted', () => {
   const words = (more: Parameters<typeof aRace>[0]) => resultWords(summariseRace(aRace(more)));
   const { summary } = aRace();
   assert.equal(words(clearComparison(10, 31)), 'HTTP/3 connects 21.0 ms faster');

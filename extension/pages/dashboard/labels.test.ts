@@ -1,4 +1,4 @@
-// Numbers for people: no share claims to be nothing or everything when it is not.
+// Displayed numbers: no share is rounded to nothing or everything if it is not.
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { verdictMeans } from '@photofinish/shared/verdict/codes';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import { adoptionWords, agoWords, percentWords } from './labels.ts';
 
-test('shares are whole percents, finer where they are small or nearly all', () => {
+test('shares are integer percents, finer if they are small or nearly all', () => {
   assert.equal(percentWords(1, 3), '33 %');
   assert.equal(percentWords(1, 60), '1.7 %');
   assert.equal(percentWords(0, 60), '0 %');
@@ -18,12 +18,12 @@ test('shares are whole percents, finer where they are small or nearly all', () =
   assert.equal(percentWords(0, 0), 'none known');
 });
 
-test('adoption is told with its denominator, and without a share where nothing is known', () => {
+test('adoption is shown with its denominator, and without a share if nothing is known', () => {
   assert.equal(adoptionWords({ h3: 3, known: 4, hidden: 2 }), 'HTTP/3 75 % (3 of 4 known), 2 hidden');
   assert.equal(adoptionWords({ h3: 0, known: 0, hidden: 2 }), 'none known, 2 hidden');
 });
 
-test('ages are told in their largest whole unit', () => {
+test('ages are shown in their largest whole unit', () => {
   const nowMs = 1e12;
   assert.equal(agoWords(nowMs - 30_000, nowMs), 'just now');
   assert.equal(agoWords(nowMs - 5 * 60_000, nowMs), '5 min. ago');

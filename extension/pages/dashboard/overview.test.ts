@@ -1,4 +1,4 @@
-// The overview's sums: denominators add up, a day without rows is no zero, and single rows come to the same as totals.
+// The overview's sums: denominators add up, a day without rows is not zero, and single rows give the same as totals.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
@@ -45,7 +45,7 @@ test('days are summed over networks, or of one; days without rows are null', () 
   assert.equal(work.values[2], null);
 });
 
-test('rows summed here come to what the ledger sums', () => {
+test('rows summed here agree with the ledger’s sums', () => {
   for (const total of totalsOfRows(ROWS)) {
     const own = ROWS.filter(({ day, network }) => day === total.day && network === total.network);
     const kept = own.reduce(
@@ -58,7 +58,7 @@ test('rows summed here come to what the ledger sums', () => {
   }
 });
 
-test('a chart’s day has its parts, its whole, and a line only where something is known', () => {
+test('a chart’s day has its parts, its whole, and a line only if something is known', () => {
   assert.deepEqual(adoptionDay({ h3: 1, known: 4, hidden: 2 }), { parts: [1, 3, 2], of: 6, line: 0.25 });
   assert.deepEqual(adoptionDay({ h3: 0, known: 0, hidden: 2 }), { parts: [0, 0, 2], of: 2, line: null });
   assert.equal(adoptionDay({ h3: 0, known: 0, hidden: 0 }), null);

@@ -1,4 +1,4 @@
-// Sorting by packed numbers agrees with sorting by comparison, whatever the keys.
+// Sorting packed numbers agrees with sorting by comparison, for any keys.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -31,7 +31,7 @@ test('instants of two years fit beside a hundred thousand rows', () => {
   assert.equal(order[99_999], 0);
 });
 
-test('fractions of a key never lead to another row', () => {
+test('fractions of a key never produce another row', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ min: 0, max: 1e9, noNaN: true }), { maxLength: 200 }), (values) => {
       const rows = Uint32Array.from(values.keys());
@@ -49,7 +49,7 @@ test('fractions of a key never lead to another row', () => {
   );
 });
 
-test('keys that do not fit are refused, not mixed up', () => {
+test('keys that do not fit are rejected, not mixed up', () => {
   assert.throws(() => orderRows(Uint32Array.of(0, 1), (row) => row * 2 ** 53, 'ascending'), RangeError);
 });
 

@@ -20,7 +20,7 @@ test('a comparison gives samples of both sides, an ordinary race none', () => {
   assert.equal(raced.comparison, null, 'its loser was cancelled');
 });
 
-test('a pair of which one side failed is counted, not measured', () => {
+test('a pair with one failed side is counted, not measured', () => {
   const whole = aRace();
   const [h3, h2] = whole.trials;
   assert.ok(h3 && h2);
@@ -30,7 +30,7 @@ test('a pair of which one side failed is counted, not measured', () => {
   assert.deepEqual(summary.established.h3, [10]);
 });
 
-test('the gain of an origin is that of its newest comparison of enough pairs, clear or not', () => {
+test('the gain of an origin is that of its newest comparison with enough pairs, clear or not', () => {
   const races = [
     aClearRace({ atMs: 4, mode: 'race' }),
     aRace({ atMs: 3 }),

@@ -1,4 +1,4 @@
-// The address keeps the state: what is written is read back, and what nobody wrote is harmless.
+// The state in the URL: what is written is read back, and anything else is harmless.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MARKS } from '@photofinish/shared/drawing/marks';
@@ -27,7 +27,7 @@ const states: fc.Arbitrary<State> = fc
     return fc.oneof(group('origin', ORIGIN_KEYS), group('site', SITE_KEYS));
   });
 
-test('every state outlives the address, with or without a site in the search', () => {
+test('every state survives a round trip through the URL, with or without a site in the search', () => {
   fc.assert(
     fc.property(states, fc.constantFrom('', '?site=example.org'), (state, search) => {
       assert.deepEqual(readState(search, writeState(search, state)), state);
@@ -35,15 +35,15 @@ test('every state outlives the address, with or without a site in the search', (
   );
 });
 
-test('the first state leaves the address as it is', () => {
+test('the initial state leaves the URL as it is', () => {
   assert.equal(writeState('', FIRST_STATE), '');
 });
 
-test('the link of the popup chooses its site', () => {
+test('the popup’s link selects its site', () => {
   assert.deepEqual(readState('?site=example.org', ''), { ...FIRST_STATE, site: 'example.org' });
 });
 
-test('whatever stands in an address, there is a state', () => {
+test('any URL gives a valid state', () => {
   fc.assert(
     fc.property(queryOrFragment, queryOrFragment, (search, hash) => {
       const state = readState(`?${search}`, `#${hash}`);
@@ -53,7 +53,7 @@ test('whatever stands in an address, there is a state', () => {
   assert.equal(readState('', '#period=31&page=-4&mark=h9&sort=nothing').period, 30);
 });
 
-test('a period of its own is whole, in order and no longer than the ledger keeps', () => {
+test('a custom period is complete, in order and no longer than the ledger’s retention', () => {
   const read = (from: string, to: string) => readState('', `#period=custom&from=${from}&to=${to}`);
   assert.equal(read('2026-01-01', '2026-01-31').period, null);
   assert.equal(read('2026-02-01', '2026-01-31').period, 30);

@@ -1,4 +1,4 @@
-// The table's rows: found, ordered and summed from columns exactly as they would be from records.
+// The table's rows: found, sorted and summed from columns exactly as they would be from records.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
@@ -50,7 +50,7 @@ function columnsOf(rows: readonly RowRecord[]) {
 const keysOf = (columns: ReturnType<typeof columnsOf>, rows: Uint32Array) =>
   Array.from(rows, (row) => keyOf(rowAt(columns, row)));
 
-test('records that come later are found, replaced and in order, as if all had come at once', () => {
+test('records added later are found, replaced and in order, as if all had been added at once', () => {
   fc.assert(
     fc.property(records, records, (first, later) => {
       const columns = columnsOf(first);
@@ -69,7 +69,7 @@ test('records that come later are found, replaced and in order, as if all had co
   );
 });
 
-test('filters let through what they say', () => {
+test('filters select the right rows', () => {
   fc.assert(
     fc.property(
       records,
@@ -88,7 +88,7 @@ test('filters let through what they say', () => {
   );
 });
 
-test('a period lets through what was last seen in it, its end left out', () => {
+test('a period selects what was last seen in it, excluding its end', () => {
   const at = (lastSeenMs: number, n: number): RowRecord => ({
     origin: `https://o${n}.test` as Origin,
     site: 's.test',
@@ -117,7 +117,7 @@ test('every column sorts without losing a row, ascending the mirror of descendin
   );
 });
 
-test('requests and shares sort by their numbers, unknown shares last', () => {
+test('requests and shares sort numerically, unknown shares last', () => {
   fc.assert(
     fc.property(records, (rows) => {
       const columns = columnsOf(rows);
@@ -142,7 +142,7 @@ test('requests and shares sort by their numbers, unknown shares last', () => {
   );
 });
 
-test('gains belong to origins on every site, and are absent where nothing was measured', () => {
+test('gains apply to origins on every site, and are absent if nothing was measured', () => {
   const rows = fc.sample(records, { numRuns: 1, seed: 3 })[0] ?? [];
   const columns = columnsOf(rows);
   const raced = rows[0]?.origin as Origin;

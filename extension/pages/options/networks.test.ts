@@ -10,7 +10,7 @@ const day = (name: string, network: string, h3: number) => ({
   counts: { ...NO_REQUESTS, h3, unknown: 1 },
 });
 
-test('the network connected comes first, then those used last; what is no network is not listed', () => {
+test('the current network comes first, then the most recently used; what is no network is not listed', () => {
   const totals = [
     day('2026-11-01', 'net-old', 2),
     day('2026-11-20', 'net-work', 3),
@@ -26,7 +26,7 @@ test('the network connected comes first, then those used last; what is no networ
   assert.deepEqual(knownNetworks([], new Map(), 'offline'), []);
 });
 
-test('an empty field takes the name away; what cannot be read is no name', () => {
+test('an empty field removes the name; what cannot be read is no name', () => {
   assert.equal(nameFromEntry('  '), null);
   assert.equal(nameFromEntry(' Home '), 'Home');
   assert.equal(nameFromEntry('x'.repeat(41)), undefined);

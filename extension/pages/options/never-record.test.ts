@@ -1,4 +1,4 @@
-// Whatever of a site is pasted, its registrable domain is what records are kept under.
+// Whatever form of a site is pasted, the result is the registrable domain under which records are stored.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { webUrl } from '@photofinish/shared/testing/web-text';
@@ -24,7 +24,7 @@ const CASES = [
 for (const [text, site] of CASES)
   test(`site entry: ${JSON.stringify(text)}`, () => assert.equal(siteFromEntry(text), site));
 
-test('a site that was understood means itself', () => {
+test('an accepted site is its own site', () => {
   fc.assert(
     fc.property(webUrl('https', 'http'), (url) => {
       const site = siteFromEntry(url);
@@ -38,7 +38,7 @@ interface Row {
   remove(): void;
 }
 
-/** A list that counts how often each row was put into it: the browser takes the focus from a row that is put anew. */
+/** A list that counts how often each row was inserted: browsers remove the focus from a row that is inserted again. */
 function listOf() {
   const children: Row[] = [];
   const put: string[] = [];
@@ -60,7 +60,7 @@ function listOf() {
   );
   return {
     children,
-    /** Shows these, and gives the rows that were put in for that. */
+    /** Shows these keys, and returns the rows inserted for that. */
     show: (keys: readonly string[]) => {
       put.length = 0;
       show(keys);
@@ -73,7 +73,7 @@ function listOf() {
   };
 }
 
-test('a row that stays is the one that was there, and is not touched', () => {
+test('a row that stays is the same element, and is not touched', () => {
   const { children, show } = listOf();
   assert.deepEqual(show(['b', 'd']), ['b', 'd']);
   const [b, d] = children;
@@ -83,7 +83,7 @@ test('a row that stays is the one that was there, and is not touched', () => {
   assert.deepEqual([children[0], children[1]], [b, d]);
 });
 
-test('what was taken off and is listed again has a row again', () => {
+test('a key that was removed and is listed again has a row again', () => {
   const { show } = listOf();
   show(['a', 'b']);
   show([]);

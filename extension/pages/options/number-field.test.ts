@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { readNumber } from './number-field.ts';
 
-test('every whole number within the bounds is read, none outside', () => {
+test('every integer within the bounds is read, none outside', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2000 }), (number) => {
       const expected = number >= 1 && number <= 400 ? number : null;
@@ -15,4 +15,5 @@ test('every whole number within the bounds is read, none outside', () => {
 });
 
 for (const text of ['', ' ', '1.5', '1e2', '-1', '0x10', 'ten', '99999999999'])
-  test(`${JSON.stringify(text)} is no number to save`, () => assert.equal(readNumber(text, 0, 1000), null));
+  test(`${JSON.stringify(text)} is not a number to save`, () =>
+    assert.equal(readNumber(text, 0, 1000), null));

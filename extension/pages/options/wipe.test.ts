@@ -1,10 +1,10 @@
-// What is said after forgetting: which of the two memories is empty now.
+// The message after deletion: which of the two stores is empty now.
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { wipedWords } from './wipe.ts';
 
-test('the helper’s entries are counted, its absence is said, and so is a failure', () => {
+test('the helper’s entries are counted, and its absence or a failure is reported', () => {
   const wiped = { type: 'wiped', helperRecords: 1, trouble: null } as const;
   assert.match(wipedWords(wiped), /1 entry in the helper/);
   assert.match(wipedWords({ ...wiped, helperRecords: 0 }), /0 entries/);

@@ -23,7 +23,7 @@ const elsewhere = { ...request, url: 'https://b.test:4433/y', tookMs: 1, bytes: 
 
 const all = fc.array(fc.constantFrom(request, h2, confirmed, cached, elsewhere), { maxLength: 40 });
 
-test('a group knows its protocols, bytes and median over the network', () => {
+test('a group has its protocols, bytes and median over the network', () => {
   const [a, b, ...others] = groupsOf([request, h2, elsewhere, confirmed, cached, h2]);
   assert.deepEqual(a?.protocols, [
     { protocol: 'h3', count: 1 },
@@ -37,7 +37,7 @@ test('a group knows its protocols, bytes and median over the network', () => {
   assert.deepEqual([stored?.protocols, stored?.medianMs, stored?.mark], [[], null, 'unknown']);
 });
 
-test('every request is in one group and one part of the sum', () => {
+test('every request is in one group and in one part of the totals', () => {
   fc.assert(
     fc.property(all, (requests) => {
       const groups = groupsOf(requests);
@@ -53,14 +53,14 @@ test('every request is in one group and one part of the sum', () => {
   );
 });
 
-test('the filter looks at host and path, the choice at what crossed the network', () => {
+test('the filter applies to host and path, the checkbox to what crossed the network', () => {
   const of = (query: string, notH3 = false) =>
     [request, h2, confirmed, cached, elsewhere].filter((each) => passes(each, { query, notH3 })).length;
   assert.deepEqual([of(''), of('b.test'), of('a.test/x'), of('nowhere')], [5, 1, 4, 0]);
   assert.deepEqual([of('', true), of('b.test', true)], [2, 0]);
 });
 
-test('without an order the page’s own origin is first, then what is used most', () => {
+test('by default the page’s own origin is first, then the most used', () => {
   const groups = groupsOf([request, request, elsewhere]);
   const order = (own: string | null) =>
     sortGroups(groups, null, own as Origin | null).map(({ origin }) => origin);
@@ -68,7 +68,7 @@ test('without an order the page’s own origin is first, then what is used most'
   assert.deepEqual(order('https://b.test:4433'), ['https://b.test:4433', 'https://a.test']);
 });
 
-test('requests come in order of time, whenever the browser told of them, and each column sorts them too', () => {
+test('requests are in chronological order, whenever the browser reported them, and each column sorts them too', () => {
   const path = (url: string, more: Partial<InspectedRequest>) => ({
     ...request,
     url: `https://a.test/${url}`,

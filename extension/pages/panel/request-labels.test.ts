@@ -41,14 +41,14 @@ test('the summary says what is known, what is not, and what never crossed the ne
   });
 });
 
-test('an origin of one protocol names it, one of several counts each', () => {
+test('an origin with one protocol names it, one with several counts each', () => {
   const words = (...requests: InspectedRequest[]) => groupsOf(requests).map(protocolsWords);
   assert.deepEqual(words(request, request), ['h3']);
   assert.deepEqual(words(request, { ...request, protocol: 'h2' }, confirmed), ['h3 1 · h2 1 · unknown 1']);
   assert.deepEqual(words(cached), ['–']);
 });
 
-test('a request says what carried it, or where it came from instead', () => {
+test('a request shows its protocol, or where its answer came from instead', () => {
   const words = (each: InspectedRequest) => [protocolWords(each), deliveryWords(each)];
   assert.deepEqual(words(request), ['h3', 'network']);
   assert.deepEqual(words(confirmed), ['unknown', 'revalidated copy']);
@@ -66,7 +66,7 @@ test('the conditions name site, browser and network as far as they are known', (
   assert.deepEqual(conditionsWords(ready, 'Firefox 153'), ['a.test', 'Firefox 153', 'network net-1']);
 });
 
-test('nothing to show has a reason, and a reload is offered where it helps', () => {
+test('an empty list has a reason, and a reload is offered if it helps', () => {
   const words = (inspected: boolean, tabId: number | null, view: PageView | null) => {
     const { text, reload } = emptyWords(inspected, tabId, view);
     return [text.split(/[.:]/)[0], reload];

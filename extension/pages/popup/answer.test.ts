@@ -1,4 +1,4 @@
-// What stands beneath a verdict: its findings, why there is no protocol, what the race's record leaves out.
+// What is shown beneath a verdict: its findings, why there is no protocol, what is missing from the race's record.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -27,7 +27,7 @@ function view(race: OriginRace | null): OriginView {
   };
 }
 
-test('a race that left something out says so beneath its verdict, in both languages', () => {
+test('a race with an incomplete record says so beneath its verdict, in both languages', () => {
   assert.deepEqual(findingTexts(view(aRace({ leftOut: LEFT_OUT }))), [
     'It is not.',
     'Left out, because there were too many: 1 address, 88,110 attempts.',
@@ -40,7 +40,7 @@ test('a race that left something out says so beneath its verdict, in both langua
   speak('en');
 });
 
-test('a whole record, and none, says nothing of it', () => {
+test('a complete record, and none, says nothing about it', () => {
   assert.deepEqual(findingTexts(view(aRace())), ['It is not.']);
   assert.deepEqual(findingTexts(view(null)), ['It is not.']);
 });

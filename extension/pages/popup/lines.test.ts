@@ -43,7 +43,7 @@ function names(origins: readonly OriginView[], more: Partial<LineOptions> = {}):
   );
 }
 
-test('on a page of many origins a site of three or more is one line, in the place that its requests give it', () => {
+test('on a page with many origins a site with three or more is one row, positioned by its requests', () => {
   assert.equal(ALL.length, MANY_ORIGINS);
   assert.deepEqual(names(ALL).slice(0, 5), [
     'www.own.test',
@@ -68,19 +68,19 @@ test('an opened site has its origins beneath it, in the same order as all', () =
   assert.deepEqual(sorted.slice(-5, -1), ['ads.test (3)', '  c.ads.test', '  b.ads.test', '  a.ads.test']);
 });
 
-test('a few origins are all there, and so is whatever passes a filter', () => {
+test('a few origins are all shown, and so is everything that passes a filter', () => {
   assert.ok(names(ALL.slice(0, -1)).every((name) => !name.includes('(')));
   assert.deepEqual(names(ALL, { query: 'ads' }), ['b.ads.test', 'a.ads.test', 'c.ads.test']);
   assert.deepEqual(names(ALL, { query: 'nothing' }), []);
 });
 
-test('the page’s own origin is never folded away', () => {
+test('the page’s own origin is never folded', () => {
   const own = ADS[0]?.origin ?? null;
   const folded = names([...ALL, view('d.ads.test', 9)], { own });
   assert.deepEqual(folded.slice(0, 2), ['a.ads.test', 'ads.test (3)']);
 });
 
-test('the line of a site says what carried most, the sum of requests, and how many were raced', () => {
+test('a site’s row shows the protocol that carried most, the sum of requests, and how many were raced', () => {
   const [line] = linesOf(ALL, options).filter((each) => 'summary' in each);
   assert.deepEqual(
     [line?.summary.protocol, line?.summary.requests, line?.summary.raced, line?.summary.forecast],

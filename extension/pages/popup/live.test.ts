@@ -12,7 +12,7 @@ function fold(events: [Progress['event'], Progress['contender'], number, number]
   );
 }
 
-test('before anything happened both lanes are empty', () => {
+test('before any event both lanes are empty', () => {
   const finish = liveFinish(NO_PROGRESS);
   assert.deepEqual(
     finish.lanes.map((lane) => lane.state),

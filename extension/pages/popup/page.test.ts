@@ -1,4 +1,5 @@
-// What popup.html and popup.css must keep: the shared palette, and nothing that a strict content policy would refuse.
+// Requirements on popup.html and popup.css: the shared palette, and nothing that a strict content security policy
+// rejects.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
@@ -10,7 +11,7 @@ const css = await readFile(new URL('./popup.css', import.meta.url), 'utf8');
 
 const theme = await readFile(new URL('../ui/theme.css', import.meta.url), 'utf8');
 
-test('all pages wear the shared palette', () => {
+test('all pages use the shared palette', () => {
   const bare = (text: string) => text.replaceAll(/\s+|;(?=\s*})/g, '');
   assert.ok(
     bare(theme).includes(bare(PALETTE_CSS)),
@@ -25,7 +26,7 @@ test('the page has no inline script, style or handler, and loads only its own fi
   assert.doesNotMatch(css, /@import|url\(/i);
 });
 
-test('every id that a script asks for is in the page', async () => {
+test('every id that a script uses is in the page', async () => {
   for (const file of [
     'answer',
     'finish',
@@ -44,7 +45,7 @@ test('every id that a script asks for is in the page', async () => {
   }
 });
 
-test('every word of the page is in the catalog, and none stands in the page itself', async () => {
+test('every text of the page is in the catalog, and none is in the page itself', async () => {
   const english = Object.assign({}, ...catalogFiles('en').values());
   const named = [...html.matchAll(/data-message(?:-\w+)?="([^"]*)"/g)].map(([, key]) => key ?? '');
   assert.ok(named.length > 20);
@@ -56,7 +57,7 @@ test('every word of the page is in the catalog, and none stands in the page itse
   assert.doesNotMatch(words, /\p{L}/u);
 });
 
-test('nothing in the styles is left or right of anything', () => {
+test('no style uses left or right', () => {
   assert.doesNotMatch(
     css,
     /(?:^|[\s;{-])(?:left|right)\s*:|(?:margin|padding|border)-(?:left|right)|text-align:\s*(?:left|right)/m,

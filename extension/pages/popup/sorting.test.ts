@@ -27,7 +27,7 @@ function view(host: string, over: Partial<OriginView> = {}): OriginView {
   };
 }
 
-test('origins sort by every column, in both directions, and equal ones keep their order', () => {
+test('origins sort by every column, in both directions, and the sort is stable', () => {
   const a = view('a.test', { counts: counts({ h2: 5 }), race: compared(3) });
   const b = view('b.test', { protocol: 'h3', counts: counts({ h3: 9 }) });
   const c = view('c.test', { counts: counts({ h2: 5 }), race: compared(-4) });
@@ -46,7 +46,7 @@ test('origins sort by every column, in both directions, and equal ones keep thei
   assert.deepEqual(ranks, [3, 0, -4], 'what is not clear is neither more nor less');
 });
 
-test('a header sorts numbers from the largest, words from the first, and turns round at the second click', () => {
+test('a header sorts numbers descending, text ascending, and reverses on the second click', () => {
   const first = nextSorting(null, 'requests');
   assert.equal(first.direction, 'descending');
   assert.equal(nextSorting(null, 'race').direction, 'descending');

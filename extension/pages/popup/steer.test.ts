@@ -1,4 +1,4 @@
-// The popup's words on steering: one for every state, and a button only where a press does something.
+// The popup's texts about steering: one for every state, and a button only if a click has an effect.
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { steerWords } from './steer.ts';
 const NOTHING: SteerView = { enabled: true, chosen: false, active: null, possible: null, undone: null };
 const ACTIVE = { direction: 'to-h3', undoing: false, untilMs: 0 } as const;
 
-test('nothing is said where nothing can be steered', () => {
+test('nothing is shown if nothing can be steered', () => {
   assert.equal(steerWords(null), null);
   assert.equal(steerWords(NOTHING), null);
   assert.equal(steerWords({ ...NOTHING, enabled: false }), null);
@@ -34,7 +34,7 @@ test('what is in force can be undone, and what is being undone says so', () => {
   assert.equal(undoing?.press, null);
 });
 
-test('an end that the user did not ask for says why', () => {
+test('an end not requested by the user says why', () => {
   const texts = (['network', 'failed', 'expired', 'changed'] as const).map(
     (undone) => steerWords({ ...NOTHING, chosen: true, undone })?.text,
   );

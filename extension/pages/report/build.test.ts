@@ -74,7 +74,7 @@ test('days add up by origin and site, with the hidden beside the known', () => {
   );
 });
 
-test('the conditions are part of it, and verdicts say why', () => {
+test('the report contains its conditions, and verdicts say why', () => {
   const report = buildReport(input);
   assert.deepEqual(report.period, { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T12:00:00.000Z' });
   assert.deepEqual([report.networks, report.language], [['home'], undefined]);
@@ -84,16 +84,16 @@ test('the conditions are part of it, and verdicts say why', () => {
   assert.match(b ? verdictText(b.verdict) : '', /Timing-Allow-Origin/);
 });
 
-test('nothing recorded is a report without sites', () => {
+test('without records the report has no sites', () => {
   assert.deepEqual(buildReport({ ...input, sums: noDays() }).sites, []);
 });
 
-test('a row that breaks the schema never leaves as a report', () => {
+test('a row that violates the schema never gets into a report', () => {
   const broken = day('2026-11-21', A, { bytes: -1 });
   assert.throws(() => buildReport({ ...input, sums: sumsOf([broken]) }));
 });
 
-test('names of networks are in it only when asked for, and only those of its own networks', () => {
+test('names of networks are included only on request, and only those of its own networks', () => {
   assert.equal(buildReport(input).networkNames, undefined);
   const networkNames = new Map([
     ['home', 'Flat'],

@@ -1,4 +1,4 @@
-// What of the ledger a report is made of: the sites and days that were selected, and no claim beyond them.
+// Which part of the ledger a report covers: the selected sites and days, and no claim beyond them.
 import 'fake-indexeddb/auto';
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
@@ -55,7 +55,7 @@ async function report(selection: ReportSelection) {
   };
 }
 
-test('without a selection everything kept is in it, over every network it came from', async () => {
+test('without a selection everything stored is included, over every network it came from', async () => {
   const { made, counted, races } = await report({ sites: null });
   assert.deepEqual(counted, [
     ['a.test', 3],
@@ -84,7 +84,7 @@ test('days are whole UTC days, both ends included, with the races of that time',
   assert.deepEqual(made.period, { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z' });
 });
 
-test('the period claims nothing before the first thing known and nothing after now', async () => {
+test('the period begins no earlier than the first data and ends no later than now', async () => {
   const { made } = await report({ sites: null, fromDay: '2020-01-01', toDay: '2030-01-01' });
   assert.deepEqual(made.period, { from: '2026-11-19T00:00:01.000Z', to: '2026-11-21T12:00:00.000Z' });
   const before = await report({ sites: null, fromDay: '2020-01-01', toDay: '2020-02-01' });
@@ -92,7 +92,7 @@ test('the period claims nothing before the first thing known and nothing after n
   assert.ok(before.made.period.from <= before.made.period.to);
 });
 
-test('a large ledger, read in chunks, gives each site as it is alone, and tells how far it is', async () => {
+test('a large ledger, read in chunks, gives the same result for each site as alone, and reports progress', async () => {
   const filling = { seed: 5, origins: 900, sites: 100, days: 30, daysPerOrigin: 6, raced: 60, nowMs: NOW_MS };
   await fillLedger(filling, 'large');
   const large = openLedger('large');

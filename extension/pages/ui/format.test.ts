@@ -68,18 +68,18 @@ const raced = originRace([
   ]),
 ]);
 
-test('an origin is written without its scheme, with a port that is not 443', () => {
+test('an origin is shown without its scheme, with a port other than 443', () => {
   assert.equal(originLabel('https://a.test:8443' as Origin), 'a.test:8443');
 });
 
-/** The verdict of a browser that came over HTTP/3, with what was compared. */
+/** The verdict of a browser that used HTTP/3, with the result of a comparison. */
 function usedVerdict(gain: Gain | null): Verdict {
   const evidence = { origin: originParts('https://a.test' as Origin), attempts: [], gain };
   const discovered = { altSvc: null, knownRoot: null };
   return verdictOf({ ...evidence, discovered, browser: { lastProtocol: 'h3', visitsSinceAdvertised: 0 } });
 }
 
-test('what a race measured is set apart in the verdict, in any language, and nothing of the sentence is lost', () => {
+test('what a race measured is emphasised in the verdict, in any language, and no part of the sentence is lost', () => {
   const verdict = usedVerdict(comparisonOf(clearComparison(51.5, 112)));
   const strong = (of: Verdict) => {
     const pieces = emphasise(of);
@@ -100,7 +100,7 @@ test('what a race measured is set apart in the verdict, in any language, and not
   speak('en');
 });
 
-test('of what is not clear nothing is set apart', () => {
+test('unclear results are not emphasised', () => {
   const race = comparison([14, 15, 13], [15, 13, 14]);
   const pieces = emphasise(usedVerdict(comparisonOf(race)));
   assert.match(
@@ -117,7 +117,7 @@ test('of what is not clear nothing is set apart', () => {
   );
 });
 
-test('where no gain is measured it is said, unless a race showed that there is none to measure', () => {
+test('an unmeasured gain is mentioned, unless a race showed that there is none to measure', () => {
   const said = (race: OriginView['race']) =>
     unmeasuredWords(view('a.test', { race, verdict: verdictSaying('h3-used', 'Used.') }));
   assert.match(said(null), /^HTTP\/3 gain not measured; race it to find out\.$/);
@@ -132,7 +132,7 @@ test('where no gain is measured it is said, unless a race showed that there is n
   assert.doesNotMatch(said(originRace([failed, old], { mode: 'compare' })), /not measured/);
 });
 
-test('what the mark does not say has a word of its own', () => {
+test('what the mark does not show has a label of its own', () => {
   const tag = (over: Partial<ProtocolCounts>, protocol: Protocol, reason: OriginView['reason']) =>
     protocolTag(counts(over), protocol, reason).text;
   assert.equal(tag({ h3: 4 }, 'h3', null), '');
@@ -142,7 +142,7 @@ test('what the mark does not say has a word of its own', () => {
   assert.equal(tag({}, 'unknown', 'missed'), '');
 });
 
-test('earlier visits are told once there are any', () => {
+test('earlier visits are shown once there are any', () => {
   const sinceMs = Date.UTC(2026, 10, 3, 12);
   assert.equal(visitsWords(null), '');
   assert.equal(visitsWords({ navigations: counts({ h2: 1 }), sinceMs }), '');
@@ -159,7 +159,7 @@ test('adoption has its denominator and its hidden part', () => {
   assert.equal(words.label, 'Requests by protocol: 21 × HTTP/3, 12 × HTTP/2, 1 × HTTP/1.0, 9 × unknown');
 });
 
-test('what is not known is no zero percent', () => {
+test('unknown is not zero percent', () => {
   const hidden = view('a.test', {
     protocol: 'unknown',
     reason: 'service-worker',
@@ -179,7 +179,7 @@ test('a forecast is right, wrong, not scored, or was never made', () => {
   assert.equal(result({}), 'none');
 });
 
-test('a margin only ever comes from a comparison', () => {
+test('only a comparison has a margin', () => {
   assert.equal(raceWords(compared(20)).text, 'H3 20 ms');
   assert.equal(raceWords(compared(-5)).text, 'H2 5 ms');
   assert.equal(raceWords(comparison([10, 11], [20, 21])).text, 'no margin');
@@ -189,7 +189,7 @@ test('a margin only ever comes from a comparison', () => {
   assert.deepEqual(raceWords(refused), { text: 'not raced', title: 'Could not be raced: not allowed.' });
 });
 
-test('a protocol that never got through is named', () => {
+test('a protocol that was never established is named', () => {
   const failed = (protocol: 'h3' | 'h2') =>
     trial([attempt({ protocol, outcome: 'failed', error: { code: 'udp-refused', message: 'm' } })], null);
   const old = trial([attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9 })], 'h2');
@@ -197,7 +197,7 @@ test('a protocol that never got through is named', () => {
   assert.equal(raceWords(originRace([failed('h3'), failed('h2')], { mode: 'compare' })).text, 'both failed');
 });
 
-test('unknown comes with its reason', () => {
+test('unknown has a reason', () => {
   assert.equal(protocolCell('unknown', 'no-timing-allow-origin'), 'hidden');
   assert.equal(protocolCell('unknown', 'missed'), 'unknown');
   assert.equal(protocolCell('unknown', 'not-exposed'), 'unknown');

@@ -1,4 +1,4 @@
-// What the pages say of the helper, and that looking for it again does not make them flicker.
+// How pages show the helper's state, and that retries do not make them flicker.
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ const READY: HelperState = {
   networkName: null,
 };
 
-test('every state has a sentence of its own and says its particulars', () => {
+test('every state has its own sentence with its details', () => {
   const states: HelperState[] = [
     CONNECTING,
     MISSING,
@@ -30,7 +30,7 @@ test('every state has a sentence of its own and says its particulars', () => {
   assert.match(texts[5] ?? '', /It is old\./);
 });
 
-test('a new look at a missing helper is no news, its end is', () => {
+test('a retry for a missing helper is not shown, its end is', () => {
   assert.equal(shownState(null, CONNECTING), CONNECTING);
   assert.equal(shownState(MISSING, CONNECTING), MISSING);
   assert.equal(shownState(MISSING, READY), READY);

@@ -4,7 +4,7 @@ import { originParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { siteOfHost } from '../../common/site.ts';
 import { hostParts } from './host.ts';
 
-test('a host comes apart before its registrable domain, and the port stays with that', () => {
+test('a host is split before its registrable domain, and the port stays with that', () => {
   const parts = (label: string) => {
     const parsed = parseOrigin(`https://${label}`);
     assert.ok(parsed.ok);
@@ -18,6 +18,6 @@ test('a host comes apart before its registrable domain, and the port stays with 
   assert.deepEqual(parts('example.org:8443'), ['', 'example.org:8443']);
   assert.deepEqual(parts('127.0.0.1:8443'), ['', '127.0.0.1:8443']);
   assert.deepEqual(parts('[::1]:8443'), ['', '[::1]:8443']);
-  // An ellipsis would take as much room.
+  // An ellipsis would take as much space.
   assert.deepEqual(parts('i.guim.co.uk'), ['', 'i.guim.co.uk']);
 });

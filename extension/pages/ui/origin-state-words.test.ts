@@ -19,7 +19,7 @@ const STATES: Exclude<PageState, 'recorded'>[] = [
   'no-access',
 ];
 
-test('every page state but a record has its own words', () => {
+test('every page state except a record has its own text', () => {
   const words = STATES.map((state) => stateWords(state));
   assert.equal(new Set(words.map((w) => w?.text)).size, STATES.length);
   assert.equal(new Set(words.map((w) => w?.title)).size, STATES.length);
@@ -27,7 +27,7 @@ test('every page state but a record has its own words', () => {
   assert.equal(stateWords('recorded'), null);
 });
 
-test('where the reader can do something there is a button for it', () => {
+test('if the user can do something there is a button for it', () => {
   const actions = STATES.flatMap((state) => stateWords(state)?.remedy?.action ?? []);
   assert.deepEqual(actions, ['reload', 'options', 'options', 'access']);
 });
@@ -43,7 +43,7 @@ test('a page that was not loaded for this visit says so first', () => {
   assert.equal(aside({ delivery: 'http-cache', protocol: 'unknown' }), '', 'the verdict says it');
 });
 
-test('every state of the helper has words, and the broken ones what mends them', () => {
+test('every state of the helper has a text, and the broken ones say how to fix them', () => {
   const states: HelperState[] = [
     { state: 'connecting' },
     { state: 'ready', program: 'photofinish 1.0.0', network: 'net', networkName: null },

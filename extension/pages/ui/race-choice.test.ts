@@ -1,4 +1,4 @@
-// Which proxy settings let races start by themselves: only the one that rules a proxy out.
+// Which proxy settings let races start automatically: only the one that rules out a proxy.
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -13,6 +13,6 @@ test('of Chromium’s modes only direct lets races run, and the others say why n
   }
 });
 
-test('where the browser tells with each request there is nothing to set', () => {
+test('if the browser reports the proxy with each request there is no setting', () => {
   assert.equal(proxyWords(null).clear, true);
 });

@@ -1,5 +1,5 @@
-// No page of the extension parses text as HTML, or runs it: what strangers say is only ever text. The pages' policy
-// (Trusted Types) refuses it in browsers; this refuses it before.
+// No page of the extension parses text as HTML, or runs it: untrusted text is only ever text. The pages' policy
+// (Trusted Types) rejects that in browsers; this finds it earlier.
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const TOP = fileURLToPath(new URL('../../..', import.meta.url));
 const SINKS =
   /\.(?:innerHTML|outerHTML|srcdoc)\b|\b(?:insertAdjacentHTML|createContextualFragment|setHTMLUnsafe|parseHTMLUnsafe|parseFromString|eval)\s*\(|document\.write|new (?:Function|Worker|DOMParser)\b|javascript:/;
-/** Each goes through the one door. */
+/** Each goes through the one allowed function. */
 const ALLOWED: Readonly<Record<string, RegExp>> = {
   'extension/pages/ui/elements.ts': /new DOMParser\(\)\.parseFromString\(trustedDrawing\(svg\)/,
   'extension/pages/report/order.ts': /new Worker\(trustedScript\(/,

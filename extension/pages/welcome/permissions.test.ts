@@ -1,4 +1,4 @@
-// No permission comes into the manifest without words for the people who grant it.
+// No permission gets into the manifest without an explanation for the users who grant it.
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
