@@ -1,4 +1,4 @@
-// The least that a native messaging host in Node can be: it returns every frame as it came. What our helper costs
-// beyond this is ours; the rest is the price of a process, a pipe and the browser.
+// A minimal native messaging host in Node: it returns every message unchanged. Our helper's cost beyond this is its
+// own; the rest is the cost of a process, a pipe and the browser.
 process.stdin.on('data', (bytes) => process.stdout.write(bytes));
 process.stdin.on('end', () => process.exit(0));

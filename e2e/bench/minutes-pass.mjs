@@ -1,5 +1,5 @@
-// Loaded into a helper before its own code: lets a minute pass by its monotonic clock whenever it is told to by SIGUSR2.
-// A helper races thirty times a minute at most; ten thousand races would otherwise take five hours and a half.
+// Loaded into a helper before its own code: advances its monotonic clock by a minute on each SIGUSR2. A helper runs at
+// most thirty races per minute; ten thousand races would otherwise take five and a half hours.
 const SECONDS_PER_MINUTE = 60;
 const { hrtime } = process;
 let passedSeconds = 0;

@@ -1,4 +1,4 @@
-// A helper of another age: it answers every hello with a wire protocol that nobody speaks any more.
+// A helper of another version: it answers every hello with an unsupported wire protocol.
 process.stdin.once('data', (bytes) => {
   const { id } = JSON.parse(bytes.subarray(4).toString());
   const answer = { id, type: 'hello', protocol: 0, program: 'photofinish-helper/0.1.0' };

@@ -1,6 +1,5 @@
-// What every npm script enters first: plain JavaScript for whatever Node is installed. It understands the command line,
-// looks for what the machine must have, installs the npm packages, and then hands over to the TypeScript command under the
-// pinned Node.
+// The entry point of every npm script: plain JavaScript for whatever Node is installed. It parses the command line,
+// checks prerequisites, installs the npm packages, and then runs the TypeScript command with the pinned Node.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -32,8 +31,8 @@ function readLock(path) {
 }
 
 /**
- * Whether node_modules holds what package-lock.json asks for, by npm's own record of what it installed. Packages for
- * other platforms are optional in the lock file and absent from the record.
+ * Whether node_modules matches package-lock.json, by npm's own record of what it installed. Packages for other
+ * platforms are optional in the lock file and absent from the record.
  */
 function packagesInstalled() {
   const wanted = readLock(join(TOP, 'package-lock.json'));
@@ -54,7 +53,7 @@ function runtimeWorks() {
 
 async function needPackages() {
   if (packagesInstalled() && runtimeWorks()) return;
-  // npm is about to replace the very directory whose `node` it would otherwise find first.
+  // npm is about to replace the directory whose `node` it would otherwise find first.
   const path = (process.env.PATH ?? '').split(delimiter).filter((dir) => dir !== BIN);
   await run('installing the npm packages', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: TOP,
@@ -67,7 +66,7 @@ async function needPackages() {
     );
 }
 
-/** Runs a file under the pinned Node; gives the code to exit with. */
+/** Runs a file with the pinned Node; returns the exit code. */
 function handOver(file, args) {
   const path = [BIN, process.env.PATH ?? ''].join(delimiter);
   const child = spawn(RUNTIME, [file, ...args], {
@@ -75,7 +74,7 @@ function handOver(file, args) {
     stdio: 'inherit',
     env: { ...process.env, PATH: path },
   });
-  // The child decides how to end; this process only must not go first.
+  // The child handles the signal; this process only must not exit first.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   return new Promise((resolve, reject) => {
     child.once('error', reject);
@@ -83,7 +82,7 @@ function handOver(file, args) {
   });
 }
 
-/** Help for a program: what it measures, and its own words where it can be run for them. */
+/** Help for a program: what it measures, and its own usage if it can be run. */
 async function helpWith({ command, program }) {
   if (program === undefined || program === 'all') return void process.stdout.write(`${usageOf(command)}\n`);
   process.stdout.write(`${aboutProgram(command, program)}\n\n`);
@@ -93,7 +92,7 @@ async function helpWith({ command, program }) {
   );
 }
 
-/** Build servers set this variable; nobody is there to be asked. */
+/** Set by CI services, where nobody can answer a prompt. */
 const { CI = '' } = process.env;
 
 async function main() {
@@ -112,7 +111,7 @@ async function main() {
   }
   await insistOnPrerequisites(prerequisitesOf(asked, artefactsFor(asked)), { yes: asked.yes || CI !== '' });
   await needPackages();
-  // Profiles, caches and results of whatever runs; browsing history, so nobody else's to read.
+  // Profiles, caches and results of all scripts: contains browsing history, so private to this user.
   mkdirSync(join(TOP, '.photofinish'), { recursive: true, mode: 0o700 });
   const [file, ...words] = scriptOf(command);
   return handOver(join(TOP, file), [...words, ...args]);

@@ -1,17 +1,17 @@
-// The types of command-lines.mjs, for the TypeScript that imports it.
+// Type declarations for command-lines.mjs.
 export type Workspace = 'shared' | 'extension' | 'native-host' | 'e2e';
 export type ArtefactName = 'rust' | 'helper' | 'extension' | 'fixtures' | 'python' | 'caddy' | 'go-peer';
 
-/** Which tests were meant. */
+/** The selected tests. */
 export interface Selection {
   readonly checks: boolean;
   readonly rust: boolean;
-  /** Files of unit tests by workspace, from the top of the checkout. */
+  /** Unit test files by workspace, relative to the checkout. */
   readonly units: readonly (readonly [Workspace, readonly string[]])[];
   readonly specs: readonly string[];
-  /** Part of the tests' titles. */
+  /** A substring of the tests' titles. */
   readonly grep: string | undefined;
-  /** Playwright's. */
+  /** A Playwright project. */
   readonly project: string | undefined;
 }
 
@@ -22,15 +22,15 @@ export interface CommandLine {
   readonly yes?: boolean;
   readonly headed?: boolean;
   readonly headless?: boolean;
-  /** Origins, artefacts, or the programs that are to run. */
+  /** Origins, artefacts, or the programs to run. */
   readonly names: readonly string[];
-  /** Of `test`, `unit` and `check`. */
+  /** For `test`, `unit` and `check`. */
   readonly selection?: Selection;
-  /** Of `lab`: the program's own words. */
+  /** For `lab`: the program's own arguments. */
   readonly rest?: readonly string[];
 }
 
-/** A mistake on the command line; its message says which. */
+/** A usage error; its message describes it. */
 export class BadUsage extends Error {}
 
 export const COMMANDS: readonly string[];

@@ -1,18 +1,18 @@
-// What each npm script can be told, and what that means: read before anything is installed, so that help and lists come at
-// once and a mistake costs nobody a build. Plain JavaScript without dependencies, for whatever Node is installed.
+// The arguments of each npm script and their meaning: parsed before anything is installed, so that help and lists are
+// immediate and a mistake does not cost a build. Plain JavaScript without dependencies, for whatever Node is installed.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const TOP = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-/** What a terminal, a note and a mail all show without breaking. */
+/** Fits a terminal, a note and an e-mail without wrapping. */
 const WIDTH = 100;
 
-/** A mistake on the command line; its message says which. */
+/** A usage error; its message describes it. */
 export class BadUsage extends Error {}
 
-/** What is built or downloaded before something else can run, in the order in which one needs the other. */
+/** What is built or downloaded before something else can run, in order of dependency. */
 export const ARTEFACTS = {
   rust: 'the QUIC addon, local origins, links and a bare quinn client, by cargo',
   helper: 'the helper and its command line',
@@ -22,7 +22,7 @@ export const ARTEFACTS = {
   caddy: 'Caddy, by Go',
   'go-peer': "the paper's code, by Go",
 };
-/** What is loaded or started by somebody else: what `npm run build` makes unless it is told names. */
+/** The default of `npm run build`: what users load or start. */
 export const PRODUCT = ['rust', 'helper', 'extension', 'fixtures'];
 
 export const WORKSPACES = ['shared', 'extension', 'native-host', 'e2e'];
@@ -33,7 +33,7 @@ export const SUITES = {
   rust: 'tests of the Rust crates',
   browser: 'whatever drives browsers, servers, networks or the built command line (Playwright)',
 };
-/** Playwright's: specs that drive no browser of their own, and the others in each. */
+/** Playwright projects: specs without a browser fixture, and the others in each browser. */
 export const PROJECTS = ['once', 'chromium', 'firefox'];
 
 const YES = '  --yes, -y        install what is missing by apt-get without asking';
@@ -44,13 +44,13 @@ const NAMED = {
   bench: {
     noun: 'benchmark',
     folder: 'e2e/bench',
-    // A benchmark is what publishes a result under its own name; the folder's other files are its parts.
+    // A benchmark publishes a result under its own name; the folder's other files are its modules.
     isProgram: (source, name) => source.includes(`publish('${name}'`),
   },
   lab: {
     noun: 'experiment',
     folder: 'e2e/lab',
-    // An experiment, or what reports of one; the folder's other files are parts of such.
+    // An experiment, or its report; the folder's other files are their modules.
     isProgram: (source) => /await run(?:Experiment|Program)\(/.test(source),
   },
 };
@@ -154,7 +154,7 @@ const OPTIONS = {
 };
 const TAKES_NAMES = ['start', 'test', 'unit', 'build', 'bench', 'lab'];
 
-/** Paths from the top, with slashes, below a folder. */
+/** Paths of files below a folder, relative to the checkout, with slashes. */
 function filesBelow(folder, ending) {
   const found = [];
   for (const entry of readdirSync(join(TOP, folder), { withFileTypes: true })) {
@@ -166,14 +166,14 @@ function filesBelow(folder, ending) {
   return found.sort();
 }
 
-/** The files of a workspace's unit tests, from the top of the checkout. */
+/** The unit test files of a workspace, relative to the checkout. */
 export const unitTestFiles = (workspace) => filesBelow(workspace, '.test.ts');
-/** The files of all specs, from the top of the checkout. */
+/** All spec files, relative to the checkout. */
 export const specFiles = () => filesBelow('e2e/specs', '.spec.ts');
 
 const sourceOf = (folder, name) => readFileSync(join(TOP, folder, `${name}.ts`), 'utf8');
 
-/** The programs that `bench` and `lab` know. */
+/** The programs of `bench` and `lab`. */
 export function programNames(command) {
   const { folder, isProgram } = NAMED[command];
   const names = readdirSync(join(TOP, folder))
@@ -192,13 +192,13 @@ const SCRIPTS = {
   lab: ['e2e/run/programs.ts', 'lab'],
 };
 
-/** What an npm script runs under the pinned Node: a file, and the words before those of the command line. */
+/** What an npm script runs with the pinned Node: a file, and arguments before those of the command line. */
 export const scriptOf = (command) => SCRIPTS[command] ?? [`e2e/run/${command}.ts`];
 
 export const programFile = (command, name) => join(TOP, ...NAMED[command].folder.split('/'), `${name}.ts`);
 export const nounOf = (command) => NAMED[command].noun;
 
-/** The comment that a program begins with says what it measures. */
+/** What a program measures, from the comment at its top. */
 function purposeOf(command, name) {
   const comment = /^(?:\/\/.*\n)+/.exec(sourceOf(NAMED[command].folder, name))?.[0] ?? '';
   return comment
@@ -217,7 +217,7 @@ function wrap(text, width) {
   return lines;
 }
 
-/** Names with what they mean, in lines of at most `WIDTH` characters. */
+/** Names with their descriptions, in lines of at most `WIDTH` characters. */
 function definitions(rows) {
   const widest = Math.max(...rows.map(([name]) => name.length));
   return rows.flatMap(([name, text]) =>
@@ -225,7 +225,7 @@ function definitions(rows) {
   );
 }
 
-/** Names one behind the other. */
+/** Names on as few lines as possible. */
 const paragraph = (names) => wrap(names.join('  '), WIDTH - 2).map((line) => `  ${line.trim()}`);
 
 const stems = (files, folder, ending) => files.map((file) => file.slice(folder.length + 1, -ending.length));
@@ -259,7 +259,7 @@ const LISTS = {
 export const usageOf = (command) => USAGE[command];
 export const listOf = (command) => LISTS[command]().join('\n');
 
-/** What a program measures, for whoever asks for its help. */
+/** What a program measures, for its help text. */
 export const aboutProgram = (command, name) => wrap(purposeOf(command, name), WIDTH).join('\n');
 
 function parse(command, args) {
@@ -270,7 +270,7 @@ function parse(command, args) {
   }
 }
 
-/** Behind the name of a program every word is its own, but for those that the scripts understand themselves. */
+/** After a program's name all arguments are its own, except those that are common to all scripts. */
 function readProgram(command, args) {
   const own = args.filter((word) => !['--yes', '-y'].includes(word));
   const at = own.findIndex((word) => !word.startsWith('-'));
@@ -289,7 +289,7 @@ function readProgram(command, args) {
   return { command, ...values, yes, help, names: [name], program: name, rest };
 }
 
-/** Reads the words behind `npm run COMMAND --`. Throws BadUsage for what means nothing. */
+/** Parses the arguments of `npm run COMMAND --`. Throws BadUsage for invalid ones. */
 export function readCommandLine(command, args) {
   if (Object.hasOwn(NAMED, command)) return readProgram(command, args);
   const { values, positionals: names } = parse(command, args);
@@ -305,10 +305,7 @@ export function readCommandLine(command, args) {
   return { command, ...values, names };
 }
 
-/**
- * Which tests are meant: whole suites by their names, files by any part of their path, and of those the tests that the
- * options leave.
- */
+/** The selected tests: whole suites by name, files by any part of their path, restricted by the options. */
 function select(command, words, { grep, project }) {
   if (project !== undefined && !PROJECTS.includes(project))
     throw new BadUsage(`there is no project "${project}"; there are: ${PROJECTS.join(', ')}`);
@@ -330,7 +327,7 @@ function select(command, words, { grep, project }) {
     workspace,
     whole('unit') || whole(workspace) ? files : files.filter(meant),
   ]);
-  // Checks and Rust tests have no titles that are looked for, and only specs have projects.
+  // Checks and Rust tests cannot be filtered by title, and only specs have projects.
   const narrowed = grep !== undefined || project !== undefined;
   return {
     checks: whole('checks') && !narrowed,
@@ -342,14 +339,14 @@ function select(command, words, { grep, project }) {
   };
 }
 
-/** What has to be made for what was asked. */
+/** The artefacts that the command needs. */
 export function artefactsFor({ command, names, selection, program }) {
   if (command === 'unit' || command === 'docs') return [];
   if (command === 'build') return names.length === 0 ? PRODUCT : names;
   if (command === 'bench') return ['all', 'survey'].includes(program) ? [...PRODUCT, 'go-peer'] : PRODUCT;
   if (command === 'lab') return program === 'report' ? ['python'] : Object.keys(ARTEFACTS);
   if (selection === undefined) return PRODUCT;
-  // Which spec meets which peer is theirs to know.
+  // Only the specs know which peers they need.
   if (selection.specs.length > 0) return Object.keys(ARTEFACTS);
   const wanted = [];
   if (selection.checks || selection.rust) wanted.push('rust');

@@ -1,4 +1,4 @@
-// The types of find-browser.mjs, for the TypeScript that imports it.
+// Type declarations for find-browser.mjs.
 export type BrowserKind = 'chromium' | 'firefox';
 
 export const BROWSERS: Readonly<
@@ -8,8 +8,8 @@ export const BROWSERS: Readonly<
   >
 >;
 
-/** The executable of this name, null when the path has none. */
+/** The executable with this name; null if it is not on the path. */
 export function onPath(name: string): string | null;
 
-/** The browser that its variable names, else the one on the path; null when there is none. */
+/** The browser named by its environment variable, otherwise the one on the path; null if there is none. */
 export function findBrowser(kind: BrowserKind): string | null;

@@ -1,11 +1,11 @@
-// Where the browsers to test with are: plain JavaScript, because whatever Node is installed asks before anything else is
-// there, and the specs ask again.
+// Finds the browsers to test with: plain JavaScript, because it runs with whatever Node is installed before anything
+// else exists, and again in the specs.
 import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * Debian's name first, then the one other distributions use. Branded Chrome no longer loads unpacked extensions, and
- * only Firefox's ESR and developer editions take unsigned ones for good.
+ * Debian's name first, then that of other distributions. Branded Chrome no longer loads unpacked extensions, and only
+ * Firefox's ESR and developer editions permanently install unsigned ones.
  */
 export const BROWSERS = {
   chromium: {
@@ -23,7 +23,7 @@ export const BROWSERS = {
 /** Ubuntu's `chromium-browser` is a script that starts the snap; browsers themselves are far larger. */
 const LARGEST_SCRIPT_BYTES = 64 * 1024;
 
-/** The executable of this name, null when the path has none. */
+/** The executable with this name; null if it is not on the path. */
 export function onPath(name) {
   for (const dir of (process.env.PATH ?? '').split(delimiter)) {
     const file = join(dir, name);
@@ -44,7 +44,7 @@ function isSnap(file) {
   return target.includes('/snap') || (isScript && readFileSync(target, 'utf8').includes('/snap/'));
 }
 
-/** The browser that its variable names, else the one on the path; null when there is none. */
+/** The browser named by its environment variable, otherwise the one on the path; null if there is none. */
 export function findBrowser(kind) {
   const { variable, names, elsewhere } = BROWSERS[kind];
   const chosen = process.env[variable];

@@ -1,6 +1,6 @@
-// What must be on the machine before anything of ours can be built or shown: looked for at once, told at once, and
-// installed by one call of apt-get where that is possible. Plain JavaScript without dependencies, because it runs before
-// the packages are installed.
+// Checks what the machine must provide before anything can be built or run, reports everything missing at once, and
+// installs it with a single call of apt-get where possible. Plain JavaScript without dependencies, because it runs
+// before the packages are installed.
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -9,17 +9,17 @@ import { createInterface } from 'node:readline/promises';
 import { BROWSERS, findBrowser, onPath } from './find-browser.mjs';
 import { findPython, PYTHON_NEEDED } from './python.mjs';
 
-/** Something that only the user can put right; its message says how. */
+/** A problem that only the user can fix; its message says how. */
 export class MissingPrerequisite extends Error {}
 
 const OLDEST_NODE = '20.0.0';
-/** Edition 2024 came with this release. */
+/** The first release with edition 2024. */
 const OLDEST_RUST = '1.85.0';
-/** What the modules that are built ask for, and the first Go that fetches a newer one of itself if it may. */
+/** Required by the modules we build, and able to download a newer toolchain if allowed. */
 const OLDEST_GO = '1.26.0';
 const OLDEST_GO_THAT_UPDATES = '1.21.0';
 
-/** Runs a command in view of the user, its duration named at the end; throws MissingPrerequisite when it fails. */
+/** Runs a command attached to the terminal and prints its duration; throws MissingPrerequisite if it fails. */
 export async function run(what, file, args, options) {
   process.stdout.write(`${what}: ${[file, ...args].join(' ')}\n`);
   const began = performance.now();
@@ -33,7 +33,7 @@ export async function run(what, file, args, options) {
   process.stdout.write(`${what}: done in ${elapsed}\n`);
 }
 
-/** What a command prints, null when it cannot be run or fails. */
+/** A command's output; null if it cannot be run or fails. */
 function outputOf(file, args) {
   return new Promise((resolve) => {
     execFile(file, args, { encoding: 'utf8' }, (error, stdout) =>
@@ -42,14 +42,14 @@ function outputOf(file, args) {
   });
 }
 
-/** The numbers in what a command says of its version. */
+/** The numbers in a command's version output. */
 const numbersIn = (text) => text?.match(/\d+\.\d+(?:\.\d+)?/)?.[0] ?? null;
 
 export function older(found, wanted) {
   return found.localeCompare(wanted, 'en', { numeric: true }) < 0;
 }
 
-/** Null: it is there. Else what was found instead. */
+/** Null if it is present, otherwise what was found instead. */
 async function rustProblem() {
   const rustup = join(homedir(), '.cargo', 'bin');
   if (onPath('cargo') === null && existsSync(join(rustup, 'cargo')))
@@ -68,7 +68,7 @@ async function goProblem() {
   return older(found, oldest) ? `go is ${found}` : null;
 }
 
-/** Finds the browser and names it to everything that is started from here. */
+/** Finds the browser and passes its path to everything started from here. */
 function browserProblem(kind) {
   const { variable, names } = BROWSERS[kind];
   const found = findBrowser(kind);
@@ -84,8 +84,8 @@ function browserProblem(kind) {
 const missingCommand = (name) => (onPath(name) === null ? `${name} was not found` : null);
 
 /**
- * `problem` says what is wrong, null nothing; `packages` has it by package manager, `atLeast` being the version that a
- * distribution must have for that; `link` is for everybody else.
+ * `problem` describes what is wrong, null for nothing; `packages` has the package by package manager, with `atLeast` as
+ * the version the distribution must provide; `link` is for all other systems.
  */
 const PREREQUISITES = {
   node: {
@@ -171,10 +171,10 @@ const PREREQUISITES = {
   },
 };
 
-/** Where networks of our own can be made at all. */
+/** Whether private networks are possible on this system at all. */
 const networksPossible = () => process.platform === 'linux' && process.getuid() === 0;
 
-/** What is lost without what can be done without; the rest is needed. */
+/** What is lost without each optional prerequisite; the others are required. */
 const LOST = {
   python: 'failures that aioquic provokes, and curl',
   go: 'what runs against Caddy, and the laboratory',
@@ -188,10 +188,10 @@ const LOST = {
 const ALWAYS = ['node', 'npm'];
 const RUST = ['rust', 'cc'];
 const NETWORK = ['iproute2', 'nftables', 'root'];
-/** Completion is tested in the shells that it is for; bash is there. */
+/** Completion is tested in the shells it supports; bash is assumed to be installed. */
 const SHELLS = ['zsh', 'fish'];
 
-/** By name what a command needs, and what it wants but goes on without, for what it was asked. */
+/** The names of required and of optional prerequisites for a command and its selection. */
 export function prerequisitesOf({ command, selection }, artefacts) {
   const need = [...ALWAYS];
   const want = [];
@@ -228,7 +228,7 @@ const managerHere = () =>
 
 const isRoot = () => process.getuid?.() === 0;
 
-/** Whether apt has what was asked, new enough and not a mere pointer to a snap. */
+/** Whether apt has the package, in a sufficient version and not as a transition to a snap. */
 function aptHas(name, atLeast) {
   const policy = spawnSync('apt-cache', ['policy', name], { encoding: 'utf8' }).stdout ?? '';
   const candidate = policy.match(/Candidate: (?:\d+:)?(\S+)/)?.[1];
@@ -236,7 +236,7 @@ function aptHas(name, atLeast) {
   return atLeast === undefined || !older(numbersIn(candidate) ?? '0', atLeast);
 }
 
-/** The packages that would bring it here; null: none are known that would. */
+/** The packages that would provide it; null if none are known. */
 function packagesFor(name, manager) {
   const { packages = {}, atLeast } = PREREQUISITES[name];
   const found = manager === null ? undefined : packages[manager];
@@ -274,7 +274,7 @@ function describe({ name, problem, needed }, manager) {
   return [...lines, ...(how === undefined ? [] : [`      ${how}`])].map((line) => `${line}\n`).join('');
 }
 
-/** How apt-get is called here; null: not without a question that nobody would answer. */
+/** How apt-get is called here; null if it would ask a question that nobody can answer. */
 function aptGet(asks) {
   if (onPath('apt-get') === null) return null;
   if (isRoot()) return ['apt-get'];
@@ -290,7 +290,7 @@ async function agreed(question) {
   return /^(?:y|yes|)$/i.test(answer.trim());
 }
 
-/** Installs what apt-get has of that, if it may be called and, on a terminal, the user agrees. */
+/** Installs the available packages with apt-get, if that is possible and, on a terminal, the user agrees. */
 async function installAll(problems, yes) {
   const asks = !yes && process.stdin.isTTY === true && process.stdout.isTTY === true;
   const apt = aptGet(asks);
@@ -307,15 +307,15 @@ async function installAll(problems, yes) {
     if (packages.length > 0)
       await run('installing what is missing', file, [...args, 'install', '-y', ...packages], options);
   } catch (error) {
-    // Whether what came suffices is looked at next.
+    // Whether the result suffices is checked next.
     if (!(error instanceof MissingPrerequisite)) throw error;
     process.stdout.write(`${error.message}\n`);
   }
 }
 
 /**
- * Makes sure of what is needed: tells all that is missing, and how it is come by, in one list, and installs what it may.
- * Throws MissingPrerequisite if something needed is missing after that.
+ * Ensures that prerequisites are present: lists everything missing with instructions, and installs what it may. Throws
+ * MissingPrerequisite if something required is missing afterwards.
  */
 export async function insistOnPrerequisites(wanted, { yes = false } = {}) {
   const manager = managerHere();

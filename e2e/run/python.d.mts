@@ -1,17 +1,17 @@
-// The types of python.mjs, for the TypeScript that imports it.
+// Type declarations for python.mjs.
 
-/** The name of a Python that the environment can be made with; null when there is none. */
+/** The name of a Python that can create the environment; null if there is none. */
 export function findPython(): Promise<string | null>;
 
-/** Whether the environment is there and holds exactly what is pinned. */
+/** Whether the environment exists and contains exactly the pinned packages. */
 export function isPythonCurrent(): boolean;
 
-/** The commands that make the environment, in their order. */
+/** The commands that create the environment, in order. */
 export function pythonCommands(
   python: string,
 ): readonly { readonly file: string; readonly args: readonly string[] }[];
 
-/** Notes what the environment holds, once it is made. */
+/** Records the contents of the environment after it was created. */
 export function recordPython(): void;
 
 export const PYTHON_NEEDED: string;

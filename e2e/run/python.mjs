@@ -1,6 +1,6 @@
-// The Python environment of tests and benchmarks: HTTP/3 stacks by other hands, in a directory of the checkout's own;
-// with which Python it is made, and how. Plain JavaScript without dependencies, because the prerequisites are looked for
-// before the packages are installed.
+// The Python environment of tests and benchmarks, with third-party HTTP/3 stacks, in the checkout: which Python creates
+// it, and how. Plain JavaScript without dependencies, because prerequisites are checked before the packages are
+// installed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,17 +10,17 @@ import { fileURLToPath } from 'node:url';
 const E2E = dirname(dirname(fileURLToPath(import.meta.url)));
 const ENVIRONMENT = join(dirname(E2E), '.photofinish', 'python');
 const REQUIREMENTS = join(E2E, 'requirements.txt');
-/** Digest of the requirements that the environment was made from. */
+/** Digest of the requirements from which the environment was created. */
 const MADE_FROM = join(ENVIRONMENT, 'made-from');
 
-/** What the pinned aioquic asks for. */
+/** Required by the pinned aioquic. */
 const OLDEST_MINOR = 11;
-/** `python3` is the old one where a newer was installed beside it. */
+/** `python3` may be an older one than a version installed in addition. */
 const NAMES = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.11'];
-/** Debian splits the last two from Python itself. */
+/** Debian packages the last two separately from Python. */
 const SUFFICES = `import sys, ensurepip, venv; sys.exit(sys.version_info < (3, ${OLDEST_MINOR}))`;
 
-/** What is needed, as it is told to whoever has none. */
+/** The requirement, as shown to users who lack it. */
 export const PYTHON_NEEDED = `Python 3.${OLDEST_MINOR} or newer with its modules venv and ensurepip`;
 
 function suffices(name) {
@@ -31,7 +31,7 @@ function suffices(name) {
   });
 }
 
-/** The name of a Python that the environment can be made with; null when there is none. */
+/** The name of a Python that can create the environment; null if there is none. */
 export async function findPython() {
   const sufficient = await Promise.all(NAMES.map(suffices));
   return NAMES.find((_, index) => sufficient[index]) ?? null;
@@ -39,7 +39,7 @@ export async function findPython() {
 
 const digest = () => createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex');
 
-/** Whether the environment is there and holds exactly what is pinned. */
+/** Whether the environment exists and contains exactly the pinned packages. */
 export function isPythonCurrent() {
   try {
     return readFileSync(MADE_FROM, 'utf8') === digest();
@@ -48,7 +48,7 @@ export function isPythonCurrent() {
   }
 }
 
-/** The commands that make the environment, in their order; the packages come from PyPI. */
+/** The commands that create the environment, in order; the packages come from PyPI. */
 export function pythonCommands(python) {
   const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', '--progress-bar=off'];
   return [
@@ -60,7 +60,7 @@ export function pythonCommands(python) {
   ];
 }
 
-/** Notes what the environment holds, once it is made. */
+/** Records the contents of the environment after it was created. */
 export function recordPython() {
   writeFileSync(MADE_FROM, digest());
 }
