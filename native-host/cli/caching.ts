@@ -45,7 +45,7 @@ export function openCache(path: string): HostCache {
   if (foreign !== null)
     throw new Complaint(
       'not-a-cache',
-      `${path} is no host cache, and is left alone: ${foreign}`,
+      `${path} is not a host cache and was left alone: ${foreign}`,
       EXIT_FAILED,
     );
   throw new Complaint('cache-unavailable', `${path} cannot be used: ${storeReason}`, EXIT_FAILED);

@@ -112,7 +112,7 @@ export const RACE_OPTIONS = {
     value: 'N',
     help: [
       'trials per origin, 1 to 100000 (default 1); in mode',
-      `compare the most pairs (default ${MOST_PAIRS}): it ends when they`,
+      `compare at most N pairs (default ${MOST_PAIRS}): it ends when they`,
       'have decided',
     ],
   },
@@ -132,7 +132,7 @@ export const RACE_OPTIONS = {
     value: 'MEMORY',
     complete: MEMORIES,
     help: [
-      'what is used of the host cache: none, hints or full',
+      'how the host cache is used: none, hints or full',
       '  none   read nothing, write nothing',
       '  hints  read round-trip times, failures and Alt-Svc,',
       '         but not the decision; write no outcome',
@@ -198,7 +198,7 @@ export const EXPLAIN_OPTIONS = {
     type: 'string',
     value: 'N',
     help: [
-      'the most pairs of the comparison, 1 to 100000',
+      'most pairs in the comparison, 1 to 100000',
       `(default ${MOST_PAIRS}); it ends when they have decided`,
     ],
   },
@@ -341,7 +341,7 @@ export const TABLE: Readonly<Record<Command, CommandSpec>> = {
     forms: ['[OPTIONS]'],
     options: INSTALL_OPTIONS,
   },
-  uninstall: { summary: 'undo that', forms: ['[OPTIONS]'], options: UNINSTALL_OPTIONS },
+  uninstall: { summary: 'remove what install wrote', forms: ['[OPTIONS]'], options: UNINSTALL_OPTIONS },
   doctor: {
     summary: 'check that browsers can start the helper, and that it can race',
     forms: ['[OPTIONS]'],

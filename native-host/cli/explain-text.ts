@@ -140,7 +140,8 @@ function advertisementSection(explanation: Explanation): string[] {
   const field = altSvcSource === 'frame' ? 'ALTSVC frame (RFC 7838 section 4)' : 'Alt-Svc';
   const attempts = explanation.race.trials.flatMap((trial) => trial.attempts);
   const ignored = attempts.find(({ error }) => error?.ignoredAltSvc !== undefined)?.error?.ignoredAltSvc;
-  const none = ignored === undefined ? 'No Alt-Svc came, neither in a response nor in a frame.' : null;
+  const none =
+    ignored === undefined ? 'No Alt-Svc was received, neither in a response nor in a frame.' : null;
   const said = altSvc === null ? none : `${field}: ${altSvc}`;
   return lines(
     ...(said === null ? [] : [said]),
@@ -202,7 +203,7 @@ function busyWords({ verdict, race, v3, altSvc, h3 }: Explanation): string[] {
   const busy = trials.length - timedTrials(trials).length;
   if (busy === 0 || verdict.code === 'machine-too-busy') return [];
   return [
-    `This machine was too busy in ${busy} of ${plural(trials.length, 'trial')}; what that may have falsified is left out.`,
+    `This machine was too busy in ${busy} of ${plural(trials.length, 'trial')}; results that this may have falsified are left out.`,
   ];
 }
 

@@ -15,12 +15,12 @@ function whyNotFirst({ attempts }: Trial, target: string): string {
   const [first] = h3;
   const other = attempts.find((attempt) => !isH3(attempt));
   if (first === undefined)
-    return `${said} no address of ${target}, where it leads, was known before another protocol was established`;
+    return `${said} no address of its target ${target} was known before another protocol was established`;
   const error = h3.findLast(({ outcome }) => outcome === 'failed')?.error;
   if (error !== undefined) return `${said} that failed (${attemptErrorWords(error.code)})`;
   const laterMs = other === undefined ? 0 : first.startedMs - other.startedMs;
   return laterMs > 0
-    ? `${said} that was started ${milliseconds(laterMs)} later, when the record or the addresses of ${target} had come`
+    ? `${said} that was started ${milliseconds(laterMs)} later, when the record or the addresses of ${target} had arrived`
     : `${said} its handshake took longer`;
 }
 
@@ -47,6 +47,6 @@ export function firstVisitWords({ v3, names }: Pick<Explanation, 'v3' | 'names'>
   if (v3 === null) return 'Not raced: the race above adopted nothing.';
   const adopted = v3.trials[0]?.adopted ?? null;
   return adopted === null
-    ? 'A Happy Eyeballs v3 client reaches nothing on its first visit.'
+    ? 'A Happy Eyeballs v3 client cannot connect on its first visit.'
     : `A Happy Eyeballs v3 client uses ${PROTOCOL_NAMES[adopted]} on its first visit: ${why(v3, names)}.`;
 }

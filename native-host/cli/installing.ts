@@ -72,10 +72,10 @@ function readRequest(
   if (userDataDirectory !== null && browsers.includes('firefox'))
     throw new Complaint(
       'bad-usage',
-      '--user-data-dir is for Chromium and its kin; Firefox reads manifests from the home directory',
+      '--user-data-dir is for Chromium-based browsers; Firefox reads manifests from the home directory',
     );
   if (userDataDirectory !== null && browsers.length > 1)
-    throw new Complaint('bad-usage', '--user-data-dir is one profile, so give one --browser at most');
+    throw new Complaint('bad-usage', '--user-data-dir is a single profile; give at most one --browser');
   return { browsers, userDataDirectory, extensionIds: readExtensionIds(extensionIds) };
 }
 
@@ -150,7 +150,7 @@ function complain({ launcher, launcherReason, browsers }: InstallResult, termina
 function readMachine(): { machine: Machine; directories: UserDirectories } {
   const machine = thisMachine();
   if (machine === null)
-    throw new Complaint('bad-usage', `browsers on this system (${process.platform}) are not known`);
+    throw new Complaint('bad-usage', `this system (${process.platform}) is not supported`);
   return { machine, directories: userDirectories(machine.platform, process.env, userHome()) };
 }
 

@@ -92,7 +92,7 @@ async function meant(
     if (current !== null) return current;
     throw new Complaint(
       'bad-network',
-      'you are offline, or this network cannot be told from others; say which NETWORK you mean',
+      'you are offline, or this network cannot be distinguished from others; specify a NETWORK',
       EXIT_FAILED,
     );
   }
@@ -129,7 +129,7 @@ async function rename({ name, network }: NameChange, path: string, json: boolean
     return key;
   });
   if (json) terminal.result(JSON.stringify({ schema: NETWORKS_SCHEMA, file: path, network: key, name }));
-  else terminal.result(name === null ? `${key} has no name now.` : `${key} is "${name}" now.`);
+  else terminal.result(name === null ? `${key} no longer has a name.` : `${key} is "${name}" now.`);
   return EXIT_OK;
 }
 

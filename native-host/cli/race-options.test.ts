@@ -29,7 +29,7 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ['a.test --start-delay 10001', 'bad-number', /--start-delay .* 0 to 10000/],
   ['a.test --attempt-delay 9', 'bad-number', /--attempt-delay .* 10 to 2000/],
   ['a.test --attempt-delay 2001', 'bad-number', /--attempt-delay/],
-  ['a.test --fresh-quic --no-fresh-quic', 'bad-usage', /exclude each other/],
+  ['a.test --fresh-quic --no-fresh-quic', 'bad-usage', /cannot be combined/],
   ['a.test --initial-rtt 0', 'bad-number', /--initial-rtt/],
   ['a.test --mode v3 --fresh-quic', 'bad-usage', /--fresh-quic is for modes race and h3 only/],
   ['a.test --timeout 0', 'bad-number', /--timeout .* 1 to 600000/],

@@ -57,7 +57,10 @@ function readOrigins(texts: readonly string[]): readonly OriginParts[] {
       'race needs at least one origin, for example: photofinish race example.org',
     );
   if (texts.includes(INPUT))
-    throw new Complaint('bad-usage', `origins stand on the command line or come from "${INPUT}", not both`);
+    throw new Complaint(
+      'bad-usage',
+      `give origins on the command line or read them with "${INPUT}", not both`,
+    );
   const origins = new Map<string, OriginParts>();
   for (const text of texts) {
     const result = parseOrigin(text);
@@ -81,7 +84,7 @@ function readPins(texts: readonly string[]): ReadonlyMap<string, string> {
   const pins = new Map<string, string>();
   for (const text of texts) {
     const wrong = (why: string): Complaint =>
-      new Complaint('bad-resolve', `--resolve takes HOST:PORT:ADDRESS, and in "${text}" ${why}`);
+      new Complaint('bad-resolve', `--resolve takes HOST:PORT:ADDRESS; in "${text}" ${why}`);
     const match = /^(\[[^\]]*\]|[^:]*):([^:]*):(.+)$/.exec(text);
     if (match === null) throw wrong('a part is missing');
     const [, host = '', portText = '', address = ''] = match;
@@ -116,7 +119,7 @@ function readNetwork(text: string): string {
 
 function readHedge(wanted = false, forbidden = false): boolean | null {
   if (wanted && forbidden)
-    throw new Complaint('bad-usage', '--fresh-quic and --no-fresh-quic exclude each other');
+    throw new Complaint('bad-usage', '--fresh-quic and --no-fresh-quic cannot be combined');
   return wanted || forbidden ? wanted : null;
 }
 

@@ -181,7 +181,7 @@ interface Session {
 /** The exit code when a session ends. */
 function exitCode({ moved, stop }: Session, allWell: boolean, terminal: Terminal): number {
   if (moved()) {
-    terminal.error('network-changed', `${NETWORK_CHANGED}; what was under way is not remembered`);
+    terminal.error('network-changed', `${NETWORK_CHANGED}; races in progress were not remembered`);
     return EXIT_FAILED;
   }
   if (stop.signal.aborted) return EXIT_INTERRUPTED;
@@ -252,8 +252,8 @@ async function raceInput(session: Session, terminal: Terminal): Promise<number> 
 }
 
 function manyAtOnce(concurrency: number): string {
-  const why = `with ${concurrency} at a time what is measured may be this machine rather than the network`;
-  return `${why}; up to ${SOUND_AT_A_TIME}, or without --concurrency, it seldom is`;
+  const why = `with ${concurrency} at a time the times may reflect this machine rather than the network`;
+  return `${why}; use at most ${SOUND_AT_A_TIME}, or omit --concurrency`;
 }
 
 /** Runs `race`; returns the documented exit code. */

@@ -60,7 +60,7 @@ export function runReport(args: readonly string[], terminal: Terminal): number {
   if (positionals.length === 0) throw new Complaint('bad-usage', 'report needs at least one FILE');
   if (forms > 1) throw new Complaint('bad-usage', `report takes one of ${FORMS}`);
   if (values.diff && positionals.length !== 2)
-    throw new Complaint('bad-usage', '--diff takes two FILEs: what was before, and what is now');
+    throw new Complaint('bad-usage', '--diff takes two FILEs: before and after');
   if (forms === 1 && positionals.length > 1 && !values.diff)
     throw new Complaint('bad-usage', `${FORMS} take one FILE; run once for each`);
   const nowMs = systemClock.epochMs();

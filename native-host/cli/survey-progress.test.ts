@@ -41,5 +41,5 @@ test('races disturbed by a busy machine are counted and reported once, at the en
   for (const race of [disturbed, reached, unheard]) busy.over(race, null);
   busy.end();
   assert.deepEqual(busy.counts, { done: 3, failed: 1, busy: 2 });
-  assert.deepEqual(said, ['machine-busy: in 2 of 3 races this machine was late: see "disturbed"']);
+  assert.deepEqual(said, ['machine-busy: this machine was late in 2 of 3 races: see "disturbed"']);
 });

@@ -55,7 +55,7 @@ export function surveyCounter(terminal: Terminal) {
       terminal.progress('');
       const { busy, done } = counts;
       if (busy > 0)
-        terminal.error('machine-busy', `in ${busy} of ${done} races this machine was late: see "disturbed"`);
+        terminal.error('machine-busy', `this machine was late in ${busy} of ${done} races: see "disturbed"`);
     },
   };
 }

@@ -133,7 +133,7 @@ test('a launcher that is a directory', async (t) => {
 test('a launcher that is not executable', async (t) => {
   const state = installed(t);
   chmodSync(state.launcher, 0o600);
-  assertProblem(await examine(state), 'launcher', /may not be run/);
+  assertProblem(await examine(state), 'launcher', /is not executable/);
 });
 
 test('a launcher named by a relative path', async (t) => {
@@ -144,16 +144,20 @@ test('a launcher named by a relative path', async (t) => {
 });
 
 test('a helper that was moved away', async (t) => {
-  assertProblem(await examine(installed(t, 'chromium', '/nowhere/main.js')), 'runtime', /main\.js is gone/);
+  assertProblem(
+    await examine(installed(t, 'chromium', '/nowhere/main.js')),
+    'runtime',
+    /main\.js is missing/,
+  );
 });
 
 test('a runtime and a settings file that were removed', async (t) => {
   const state = installed(t);
   const text = readFileSync(state.launcher, 'utf8');
   writeFileSync(state.launcher, text.replace(process.execPath, '/nowhere/node'));
-  assertProblem(await examine(state), 'runtime', /node is gone/);
+  assertProblem(await examine(state), 'runtime', /node is missing/);
   writeFileSync(state.launcher, text.replace('config.json', 'gone.json'));
-  assertProblem(await examine(state), 'runtime', /gone\.json is gone/);
+  assertProblem(await examine(state), 'runtime', /gone\.json is missing/);
 });
 
 for (const [what, script, words] of [

@@ -61,11 +61,11 @@ function callerArguments(family: BrowserFamily, manifest: string, id: string): r
 }
 
 const HELLO_REMEDY: Record<Exclude<HelloResult['state'], 'answered'>, string> = {
-  'not-started': 'Install again, and check that the launcher is on a file system that allows programs.',
+  'not-started': 'Install again, and check that the launcher’s file system allows execution.',
   silent:
     'Stop other programs that keep the machine busy and try again; if it stays silent, look at its log.',
   exited: 'Read the message; install again if the helper was moved or updated.',
-  garbled: 'Nothing but messages may reach the launcher’s standard output; remove what prints there.',
+  garbled: 'The launcher’s standard output may only carry messages; remove whatever else prints there.',
   refused: 'Read the message; update the older of extension and helper.',
 };
 
@@ -160,7 +160,7 @@ function launcherFault(path: string, { disk, platform }: Machine): string | null
   const kind = disk.kindOf(path);
   if (kind === 'nothing') return `the launcher ${path} does not exist`;
   if (kind === 'directory') return `the launcher ${path} is not a file`;
-  return disk.mayRun(path) ? null : `the launcher ${path} may not be run`;
+  return disk.mayRun(path) ? null : `the launcher ${path} is not executable`;
 }
 
 function launcherWorks(path: string, machine: Machine, add: Add, again: string): boolean {
@@ -171,7 +171,7 @@ function launcherWorks(path: string, machine: Machine, add: Add, again: string):
   }
   const launcher = launcherAt(path, machine);
   if (launcher === null) {
-    add('launcher', 'note', `${path} is not a launcher that install writes; only its answer is checked`);
+    add('launcher', 'note', `${path} was not written by install; only its answer is checked`);
     return true;
   }
   add('launcher', 'ok', path);
@@ -187,9 +187,11 @@ function runtimeWorks(
   const { disk } = machine;
   const isFile = (path: string): boolean => disk.kindOf(path) === 'file';
   const faults = [
-    ...(isFile(runtime) && disk.mayRun(runtime) ? [] : [`its runtime ${runtime} is gone`]),
-    ...(isFile(main) ? [] : [`the helper ${main} is gone`]),
-    ...(config === null || isFile(config) ? [] : [`its settings file ${config} is gone`]),
+    ...(isFile(runtime) && disk.mayRun(runtime)
+      ? []
+      : [`its runtime ${runtime} is missing or not executable`]),
+    ...(isFile(main) ? [] : [`the helper ${main} is missing`]),
+    ...(config === null || isFile(config) ? [] : [`its settings file ${config} is missing`]),
   ];
   if (faults.length === 0) add('runtime', 'ok', `${runtime} runs ${main}`);
   for (const fault of faults) add('runtime', 'problem', fault, again);

@@ -95,7 +95,7 @@ function cacheFinding(path: string): Finding {
   const foreign = store === 'sqlite' ? null : whyForeign(path);
   if (foreign !== null)
     return unusable(
-      `it is left alone, because ${foreign}`,
+      `it was left alone, because ${foreign}`,
       'Move that file elsewhere, or name another with "cache" in the settings file.',
     );
   if (store !== 'sqlite') return unusable(storeReason);
@@ -105,13 +105,13 @@ function cacheFinding(path: string): Finding {
       'cache',
       'note',
       `${counted}; damaged records were found and dropped: ${unsound}`,
-      'Check the disk: it, or its memory, changes what was written.',
+      'Check the disk and the memory: one of them corrupts stored data.',
     );
   if (refused > 0)
     return helperFinding(
       'cache',
       'note',
-      `${counted}; not recorded, because their sites named too many in one day: ${refused}`,
+      `${counted}; not recorded, because their sites added too many in one day: ${refused}`,
     );
   return helperFinding('cache', 'ok', counted);
 }
@@ -133,14 +133,14 @@ async function networkFinding(cachePath: string): Promise<Finding> {
     return helperFinding(
       'network',
       'note',
-      `${saltFile} is replaced at the helper's next start (${kept.reason}); networks count as new ones then`,
+      `${saltFile} will be replaced at the helper's next start (${kept.reason}); all networks then count as new`,
     );
   if (kept.state === 'unusable')
     return helperFinding(
       'network',
       'problem',
-      `${saltFile} cannot be used, so every start of the helper takes this network for another one: ${kept.reason}`,
-      'Do what the reason says, or remove the file: a new one is made.',
+      `${saltFile} cannot be used, so the helper sees a new network at every start: ${kept.reason}`,
+      'Correct that, or remove the file: the helper creates a new one.',
     );
   const salt = kept.state === 'kept' ? kept.salt : null;
   const source = systemSource(process.platform, systemClock);
@@ -154,13 +154,13 @@ async function networkFinding(cachePath: string): Promise<Finding> {
     return helperFinding(
       'network',
       'problem',
-      'this network cannot be told from others, so nothing will be remembered',
+      'this network cannot be distinguished from others, so nothing will be remembered',
       "Check that this system's commands for routes and neighbours can be run.",
     );
   const facts = network.facts();
   if (facts === null) return helperFinding('network', 'note', 'offline: there is no default route');
   const named =
-    salt === null ? 'its key will be made with the cache' : nameBeside(networkKey(facts, salt), cachePath);
+    salt === null ? 'its key will be created with the cache' : nameBeside(networkKey(facts, salt), cachePath);
   return helperFinding('network', 'ok', `${networkWords(facts)}: ${named}`);
 }
 

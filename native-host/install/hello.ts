@@ -64,9 +64,9 @@ export function launchOf(
 
 function judge(inbound: Inbound, afterMs: number): HelloResult {
   if (inbound.kind !== 'message')
-    return { state: 'garbled', reason: 'something other than a message came out of the launcher' };
+    return { state: 'garbled', reason: 'the launcher printed something other than a message' };
   const reply = v.safeParse(replySchema, inbound.value);
-  if (!reply.success) return { state: 'garbled', reason: 'the answer fits no message we know' };
+  if (!reply.success) return { state: 'garbled', reason: 'the answer is not a known message' };
   const { output } = reply;
   if (output.type === 'error')
     return { state: 'refused', reason: `the helper refused: ${output.code}: ${output.message}` };

@@ -75,7 +75,7 @@ export function copyDirectory(request: InstallRequest, directories: UserDirector
 }
 
 /** Why a browser is skipped. */
-export const NOT_FOUND = 'not found: this user has no profile of it, and its program is not here';
+export const NOT_FOUND = 'not found: neither a profile of this user nor an installed program';
 
 function sandboxNote(browser: Browser, kind: string): string {
   return `${browser.title} from ${kind} cannot start programs outside its sandbox; install the distribution's or the vendor's own package`;

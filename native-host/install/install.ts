@@ -43,7 +43,7 @@ function reasonOf(error: unknown): string {
   if (code === 'EROFS') return 'the file system is read-only';
   if (code === 'ENOSPC') return 'the disk is full';
   if (code === 'ENOTDIR' || code === 'EEXIST') return 'a file is in the way of a directory';
-  if (code === 'ENOENT') return 'no directory can be made there';
+  if (code === 'ENOENT') return 'no directory can be created there';
   if (code === 'EISDIR') return 'a directory is in the way of the file';
   return error instanceof Error ? error.message : String(error);
 }
@@ -141,7 +141,7 @@ function whyNotWritten(path: string, launcher: string, { disk, platform }: Machi
   const kind = disk.kindOf(manifest.path);
   if (kind === 'nothing' && manifest.description === MANIFEST_DESCRIPTION) return null;
   if (kind === 'file' && parseLauncher(disk.read(manifest.path), platform) !== null) return null;
-  return `it leads to ${manifest.path}, which is no launcher of ours`;
+  return `it names ${manifest.path}, which is not our launcher`;
 }
 
 /** Removes the key even if the manifest it names is missing, and the manifest even if no key names it. */

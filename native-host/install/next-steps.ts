@@ -39,9 +39,9 @@ export function nextSteps({ platform, checkout, browsers, doctorCommand }: Insta
   if (browsers.length === 0) return [];
   const load =
     checkout === null
-      ? ['If the extension is there already, press "Try again" in its popup.']
+      ? ['If the extension is already installed, press "Try again" in its popup.']
       : [
-          'Load the extension, unless it is there already:',
+          'Load the extension, unless it is already installed:',
           ...browsers.flatMap((each) => loading(each, checkout, platform).map((line) => `  ${line}`)),
         ];
   return ['', ...load, `Check with: ${doctorCommand}`];

@@ -207,7 +207,7 @@ for (const platform of PLATFORMS) {
     scene.files.delete(MAINS[platform]);
     for (const name of BROWSER_NAMES) {
       const { findings } = await examine(scene, name);
-      assert.match(findings.at(-1)?.text ?? '', /main\.cjs is gone/);
+      assert.match(findings.at(-1)?.text ?? '', /main\.cjs is missing/);
       assert.match(findings.at(-1)?.remedy ?? '', new RegExp(`install --browser ${name}`));
     }
     scene.machine.disk.write(moved, '', 0o600);
