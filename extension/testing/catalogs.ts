@@ -1,4 +1,5 @@
-// Gives unit tests the extension's English, from the same files that the build merges: import it first.
+// Provides unit tests with the extension's English catalog, from the files that the build merges: must be imported
+// first.
 import { readdirSync, readFileSync } from 'node:fs';
 import { useCatalog } from '@photofinish/shared/language/catalog';
 
@@ -19,7 +20,7 @@ export function catalogFiles(language: string): ReadonlyMap<string, Catalog> {
   return new Map(files);
 }
 
-/** Says everything from now on in another language. */
+/** Uses another language for all messages from now on. */
 export function speak(language: (typeof LANGUAGES)[number]): void {
   const catalog: Catalog = Object.assign({}, ...catalogFiles(language).values());
   useCatalog((key) => catalog[key]?.message ?? '', language);

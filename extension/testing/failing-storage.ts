@@ -1,4 +1,4 @@
-// Makes IndexedDB fail at a chosen operation, as when a disk is full or a service worker is ended: for tests.
+// Makes IndexedDB fail at a chosen operation, as when a disk is full or a service worker is terminated: for tests.
 import { IDBObjectStore } from 'fake-indexeddb';
 
 const OPERATIONS = [
@@ -13,16 +13,18 @@ const OPERATIONS = [
   'clear',
 ] as const;
 
-/** `throws`: the operation is refused. `aborts`: the whole transaction is gone, as when its program ended. */
+/**
+ * `throws`: the operation is rejected. `aborts`: the whole transaction is aborted, as when its program is terminated.
+ */
 export type Failure = 'throws' | 'aborts';
 
 export interface FailurePoint {
-  /** Whether the operation came. */
+  /** Whether the operation was reached. */
   readonly reached: () => boolean;
   restore(): void;
 }
 
-/** Lets the operations before the nth through (the first is 1), and that one fail. */
+/** Lets the operations before the nth succeed (the first is 1), and that one fail. */
 export function failAt(nth: number, how: Failure): FailurePoint {
   const prototype = IDBObjectStore.prototype as unknown as Record<string, (...args: unknown[]) => unknown>;
   const originals = new Map(OPERATIONS.map((name) => [name, prototype[name]]));

@@ -18,7 +18,7 @@ async function filled(seed: number) {
   return { rows, all: await dump(openLedger()) };
 }
 
-test('a filling is a ledger as the product itself would leave it', async () => {
+test('a filled ledger is as the product itself would leave it', async () => {
   const { rows, all } = await filled(1);
   checkInvariants(all);
   assert.equal(rows.records, FILLING.origins + FILLING.sites);
@@ -27,7 +27,7 @@ test('a filling is a ledger as the product itself would leave it', async () => {
   assert.deepEqual(new Set(all.records.map((record) => record.verdict)).size > 2, true);
 });
 
-test('the same seed gives the same rows, another one others', async () => {
+test('the same seed gives the same rows, another one different ones', async () => {
   const [one, again, other] = [await filled(1), await filled(1), await filled(2)];
   assert.deepEqual(again.all, one.all);
   assert.notDeepEqual(other.all.days, one.all.days);

@@ -1,5 +1,5 @@
-// Fills a ledger with what a heavy user has after a year, the same for the same seed: for benchmarks, specs and tests.
-// Runs in Node over fake-indexeddb and in a page of the extension; it imports nothing of Node.
+// Fills a ledger with a heavy user's year, reproducibly by seed: for benchmarks, specs and tests. Runs in Node over
+// fake-indexeddb and in a page of the extension; it imports nothing from Node.
 
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
@@ -28,14 +28,14 @@ import type { Store } from '../ledger/transaction.ts';
 
 export interface Filling {
   readonly seed: number;
-  /** Origins of their own; besides them each site uses one of CDNS. */
+  /** Origins of the sites' own; in addition each site uses one of CDNS. */
   readonly origins: number;
   readonly sites: number;
   /** The days up to `nowMs` over which they were seen. */
   readonly days: number;
   /** Days on which an origin was seen on its site, on average. */
   readonly daysPerOrigin: number;
-  /** Origins that were raced, once to thrice each. */
+  /** Origins that were raced, one to three times each. */
   readonly raced: number;
   readonly nowMs: number;
 }
@@ -55,7 +55,7 @@ const NETWORKS = ['home', 'work', 'unknown'];
 const CHUNK_ROWS = 5000;
 const H3_ADVERT = 'h3=":443"; ma=86400';
 
-/** What an origin is like: whether it hides its protocol, and how much of it is HTTP/3. */
+/** An origin's characteristics: whether it hides its protocol, and its share of HTTP/3. */
 interface Temper {
   readonly hides: boolean;
   readonly h3Share: number;
@@ -136,7 +136,7 @@ function trialOf(protocol: 'h3' | 'h2', establishedMs: number): Trial {
   };
 }
 
-/** A comparison of seven pairs, which decide it. */
+/** A comparison of seven pairs, which is enough to decide it. */
 function raceOf(origin: Origin, atMs: number, random: () => number): OriginRace {
   const rttMs = 5 + random() * 80;
   const trials = Array.from({ length: 7 }, () => [
@@ -167,7 +167,7 @@ function raceOf(origin: Origin, atMs: number, random: () => number): OriginRace 
 
 type Row = { readonly store: Store; readonly value: OriginRecord | DayRow | DayTotal | OriginRace };
 
-/** Every row of the filling, an origin at a time, the totals at the end. */
+/** Every row of the filling, origin by origin, with the totals at the end. */
 function* rowsOf(filling: Filling): Generator<Row> {
   const random = seededRandom(filling.seed);
   const totals = new Map<string, DayTotal>();
@@ -210,7 +210,7 @@ function* rowsOf(filling: Filling): Generator<Row> {
   for (const value of totals.values()) yield { store: 'totals', value };
 }
 
-/** Adds the filling to a ledger, which must have none of its rows yet; the number of rows by store. */
+/** Adds the filling to a ledger, which must not contain any of its rows; returns the number of rows by store. */
 export async function fillLedger(
   filling: Filling,
   name: string = LEDGER_NAME,
@@ -222,7 +222,7 @@ export async function fillLedger(
   const rows = rowsOf(filling);
   for (let { value: row, done } = rows.next(); !done; ) {
     const tx = db.transaction(stores, 'readwrite');
-    // A promise for each of half a million rows takes longer than the rows.
+    // A promise for each of half a million rows takes longer than the rows themselves.
     const plain = unwrap(tx);
     for (let i = 0; i < CHUNK_ROWS && !done; i += 1) {
       if (row) plain.objectStore(row.store).put(row.value);

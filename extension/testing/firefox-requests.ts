@@ -1,10 +1,10 @@
-// Events as Firefox ESR 153 gave them, with hosts and documents renamed and what nobody reads left out.
+// Events recorded from Firefox ESR 153, with hosts and documents renamed and unused fields removed.
 import type { FirefoxDetails } from '../background/observe/firefox-observer.ts';
 
 const DOCUMENT = '7cdae9e8-ea3a-a06c-d073-527695c5d109';
 const PAGE = 'https://both.test:34217/page';
 
-/** A page's own answer over HTTP/3; documents of their own come later. */
+/** A page's own answer over HTTP/3; its document does not exist yet. */
 export const PAGE_OVER_H3: FirefoxDetails = {
   requestId: '17',
   url: PAGE,
@@ -23,7 +23,7 @@ export const PAGE_OVER_H3: FirefoxDetails = {
   ip: '127.0.0.1',
 };
 
-/** A script of a site that hides its timing, asked for by that page. */
+/** A script of a site that hides its timing, requested by that page. */
 export const HIDDEN_SCRIPT: FirefoxDetails = {
   requestId: '11',
   url: 'https://hidden.test:33833/r/3.js',
@@ -41,10 +41,13 @@ export const HIDDEN_SCRIPT: FirefoxDetails = {
   documentId: DOCUMENT,
 };
 
-/** Out of the cache: no server's address, and the line of the day when it was stored. */
+/** From the cache: without a server's address, and with the status line from when it was stored. */
 export const FROM_CACHE: FirefoxDetails = { ...HIDDEN_SCRIPT, requestId: '29', fromCache: true, ip: null };
 
-/** A confirmed copy is told of twice: as the answer that came, and as the stored one with the address of the server. */
+/**
+ * A revalidated copy is reported twice: as the answer that arrived, and as the stored one with the address of the
+ * server.
+ */
 export const CONFIRMED: readonly [FirefoxDetails, FirefoxDetails] = [
   {
     ...HIDDEN_SCRIPT,
@@ -79,7 +82,7 @@ export const TAKEN_BY_WORKER: FirefoxDetails = {
   ip: null,
 };
 
-/** Refused for its certificate: the server's address is known, an answer never came. */
+/** Rejected because of its certificate: the server's address is known, but there was no answer. */
 export const CERTIFICATE_REFUSED: FirefoxDetails = {
   requestId: '56',
   url: 'https://unknown-name.test:41687/',

@@ -1,4 +1,4 @@
-// What must hold of every ledger from which nothing was pruned, worked out anew from its rows: for tests.
+// Invariants of every ledger from which nothing was pruned, recomputed from its rows: for tests.
 import assert from 'node:assert/strict';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import {
@@ -16,7 +16,7 @@ import type { Section, Sections } from '../ledger/merge.ts';
 
 export type Dump = { readonly [S in Section]: Sections[S][] };
 
-/** Every row of a ledger, in the order of the keys. */
+/** Every row of a ledger, in key order. */
 export async function dump(ledger: Pick<Ledger, 'snapshot'>): Promise<Dump> {
   const all: Dump = { races: [], days: [], totals: [], records: [] };
   await ledger.snapshot((section, rows) => (all[section] as object[]).push(...rows));
@@ -54,7 +54,7 @@ function totalOf(rows: readonly DayRow[]): DayTotal {
   };
 }
 
-/** Throws unless totals are the sums of days, records the sums of theirs, and verdicts as of the newest races. */
+/** Throws unless totals are the sums of days, records the sums of their days, and verdicts match the newest races. */
 export function checkInvariants({ records, days, totals, races }: Dump): void {
   const expected = [...Map.groupBy(days, (row) => `${row.day} ${row.network}`).values()].map(totalOf);
   const byKey = (a: DayTotal, b: DayTotal) => (`${a.day} ${a.network}` < `${b.day} ${b.network}` ? -1 : 1);

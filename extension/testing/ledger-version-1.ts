@@ -1,5 +1,5 @@
-// A database as version 1 of the ledger left it: stores, indexes and rows dumped from the released code, so that no
-// change of today's code changes what upgrades are tested on.
+// A database as left by version 1 of the ledger: stores, indexes and rows dumped from the released code, so that
+// changes of today's code do not change what upgrades are tested with.
 import { readFileSync } from 'node:fs';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { VerdictInWords } from '@photofinish/shared/race/verdict-schema';
@@ -10,7 +10,7 @@ interface DumpedStore<Row> {
   readonly keyPath: string | string[] | null;
   readonly autoIncrement: boolean;
   readonly indexes: readonly { readonly name: string; readonly keyPath: string | string[] }[];
-  /** Where the rows do not carry their keys. */
+  /** For rows that do not contain their keys. */
   readonly keys: readonly number[] | null;
   readonly rows: readonly Row[];
 }
@@ -30,7 +30,7 @@ export const VERSION_1: Version1 = JSON.parse(
   readFileSync(new URL('ledger-version-1.json', import.meta.url), 'utf8'),
 );
 
-/** Creates the database, with as many further rows of days and records as asked, alike but for their origin. */
+/** Creates the database, with this many additional rows of days and records, identical except for their origin. */
 export async function createVersion1(more = 0, name = LEDGER_NAME): Promise<void> {
   const stores = Object.entries(VERSION_1.stores) as [string, DumpedStore<object>][];
   const db = await openDB(name, VERSION_1.version, {

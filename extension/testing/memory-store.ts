@@ -1,4 +1,4 @@
-// A store in memory, for tests of those who keep something in it.
+// A store in memory, for tests of its users.
 import type { Store, StoredValue, StoreKey } from '../common/store/store.ts';
 
 export interface MemoryStore extends Store {

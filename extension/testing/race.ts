@@ -1,4 +1,4 @@
-// A comparison's outcome for tests: one pair, HTTP/3 the faster, with whatever a test wants different.
+// A comparison's outcome for tests: one pair, HTTP/3 the faster, with any overrides.
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
@@ -61,7 +61,7 @@ export function aRace(more: Partial<OriginRace> = {}): OriginRace {
   };
 }
 
-/** The same of so many pairs that it is clear who is faster. */
+/** The same with enough pairs for a clear result. */
 export function aClearRace(more: Partial<OriginRace> = {}): OriginRace {
   const pair = aRace().trials;
   return aRace({ trials: Array.from({ length: 8 }, () => pair).flat(), ...more });

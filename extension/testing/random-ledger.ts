@@ -1,4 +1,4 @@
-// Random but valid input for property tests of the ledger: few names and days, so that rows meet.
+// Random but valid input for property tests of the ledger: few names and days, so that rows collide.
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Observation } from '@photofinish/shared/web/observation';
@@ -66,9 +66,9 @@ const forecast: fc.Arbitrary<Forecast> = fc.record({ origin, hit: fc.boolean() }
   expected: { protocol: 'h3', basis: 'observed' },
 }));
 
-/** One thing that is done to a ledger. */
+/** One operation on a ledger. */
 export interface Step {
-  /** Whether a repetition counts nothing, so that it may be tried again after a failure that nobody understood. */
+  /** Whether a repetition counts nothing, so that it can be retried after a failure with unknown outcome. */
   readonly known: boolean;
   readonly run: (ledger: Ledger) => Promise<unknown>;
 }
@@ -88,5 +88,5 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     .map((args): Step => ({ known: false, run: (l) => l.countLookups(...args) })),
 );
 
-/** What may be done to a ledger, in a row. */
+/** A sequence of operations on a ledger. */
 export const steps: fc.Arbitrary<Step[]> = fc.array(step, { maxLength: 12 });

@@ -19,7 +19,7 @@ function contrast(a: string, b: string): number {
 }
 
 for (const [name, theme] of Object.entries({ light: LIGHT, dark: DARK }))
-  test(`${name}: text and marks reach 4.5:1 on every surface they stand on`, () => {
+  test(`${name}: text and marks reach 4.5:1 on every surface where they are used`, () => {
     for (const surface of [theme.paper, theme.wash]) {
       for (const text of [theme.ink, theme.muted, ...Object.values(theme.marks)])
         assert.ok(contrast(text, surface) >= 4.5, `${text} on ${surface}: ${contrast(text, surface)}`);

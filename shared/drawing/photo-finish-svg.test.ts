@@ -30,7 +30,7 @@ test('a comparison has two flags and its margin; a race one flag, a torn lane an
   assert.doesNotMatch(race, /faster/);
 });
 
-test('where nothing is clear there is no flag, no margin and nothing bold', () => {
+test('without a clear result there is no flag, no margin and nothing bold', () => {
   const pairs = [14, 15, 13, 14, 15, 13, 14, 15];
   const undecided = svgOf(comparison(pairs, pairs.toReversed()));
   assert.equal(undecided.match(PENNANT), null);
@@ -40,7 +40,7 @@ test('where nothing is clear there is no flag, no margin and nothing bold', () =
   assert.ok(weights(svgOf(clearComparison(51.8, 112.3))) > 2);
 });
 
-test('trials beyond the axis stand at its end and are counted', () => {
+test('trials beyond the axis are at its end and counted', () => {
   const svg = svgOf(comparison([50, 51, 49, 50, 50, 5000, 52], [100, 101, 99, 2000, 100, 99, 110]));
   assert.equal(svg.match(/>\+1 later</g)?.length, 2);
   const [width] =
@@ -55,12 +55,12 @@ test('trials beyond the axis stand at its end and are counted', () => {
   assert.doesNotMatch(svgOf(clearComparison(51.8, 112.3)), /later</);
 });
 
-test('single trials are drawn only where there are several', () => {
+test('single trials are drawn only if there are several', () => {
   assert.match(svgOf(comparison([49, 51.8, 54], [108, 112.3, 119])), /trials: 49 ms, 51\.8 ms, 54 ms/);
   assert.doesNotMatch(svgOf(raced), />trials: /);
 });
 
-test('title and description name the drawing to screen readers', () => {
+test('title and description label the drawing for screen readers', () => {
   const svg = svgOf(clearComparison(11, 21));
   assert.match(svg, /role="img" aria-labelledby="x-title" aria-describedby="x-desc"/);
   assert.match(svg, /<title id="x-title">HTTP\/3 connects 10\.0 ms faster<\/title>/);
@@ -81,7 +81,7 @@ test('nothing in it can run, load or break out, whatever the id is', () => {
   );
 });
 
-test('every coordinate is a number, whatever the times', () => {
+test('every coordinate is a number, for any times', () => {
   const time = fc.double({ min: 0, max: 60_000, noNaN: true });
   fc.assert(
     fc.property(fc.array(fc.tuple(time, time), { minLength: 1, maxLength: 20 }), (pairs) => {

@@ -8,7 +8,7 @@ import { attemptErrorWords } from '../verdict/attempt-words.ts';
 import { beyondWords, laneWords, photoFinish } from './photo-finish.ts';
 import { axisTicks } from './svg.ts';
 
-test('compare: both lanes begin at 0 although they ran one after the other; the flags are the margin apart', () => {
+test('compare: both lanes begin at 0 although they ran in sequence; the margin is the distance of the flags', () => {
   const finish = photoFinish(clearComparison(51.8, 112.3));
   const [h3, h2] = finish.lanes;
   assert.deepEqual([h3.startMs, h2.startMs], [0, 0]);
@@ -32,19 +32,19 @@ test('compare: fewer than three pairs give flags but no margin, and the caption 
   assert.equal(finish.caption, 'median of 2 pairs, too few for a margin');
 });
 
-test('compare: pairs that do not agree have no winner and no margin, and the range is told', () => {
+test('compare: pairs that do not agree have no winner and no margin, and the range is shown', () => {
   const finish = photoFinish(comparison([14, 14.3, 15, 14.2], [14.5, 13, 14.37, 16]));
   assert.deepEqual([finish.result?.winner, finish.result?.margin], [null, null]);
   assert.equal(finish.title, 'No clear difference: from HTTP/2 1.3 ms faster to HTTP/3 1.8 ms faster');
 });
 
-test('a gain that a record states counts for nothing where its pairs do not show it', () => {
+test('a gain stated by a record is ignored if its pairs do not show it', () => {
   const race = comparison([10, 11, 12], [20, 21, 22]);
   const stated = { ...race, summary: { ...race.summary, gainMs: 10 } };
   assert.equal(photoFinish(stated).result?.winner, null);
 });
 
-test('the axis fits the medians; single trials far beyond it are counted and told', () => {
+test('the axis fits the medians; single trials far beyond it are counted and mentioned', () => {
   const race = clearComparison(50, 100);
   const late = comparison([50, 51, 49, 50, 50, 5000, 52], [100, 101, 99, 2000, 100, 99, 110]);
   assert.equal(photoFinish(race).axis.maxMs, 200, 'the first byte');
@@ -55,7 +55,7 @@ test('the axis fits the medians; single trials far beyond it are counted and tol
   assert.deepEqual(beyondWords(photoFinish(race).lanes[0], 200), { few: '', times: '' });
 });
 
-test('compare: a pair that broke counts for neither flag, and the caption counts it', () => {
+test('compare: a pair with a failure counts for neither flag, and the caption counts it', () => {
   const whole = clearComparison(20, 120);
   const refused = attempt({
     protocol: 'h3',
@@ -75,7 +75,7 @@ test('compare: a pair that broke counts for neither flag, and the caption counts
   );
 });
 
-test('compare: where one protocol always fails the other is drawn, and nobody wins', () => {
+test('compare: if one protocol always fails the other is drawn, and there is no winner', () => {
   const refused = () =>
     trial(
       [attempt({ protocol: 'h3', outcome: 'failed', error: { code: 'udp-refused', message: 'm' } })],
@@ -160,7 +160,7 @@ test('a fresh QUIC attempt that wins is drawn from the start of the one that it 
   assert.deepEqual([h3.startMs, h3.establishedMs, h3.tried, h3.adopted], [0, 104, 1, true]);
 });
 
-test('of several addresses in a trial the one established first speaks for the transport', () => {
+test('of several addresses in a trial the one established first represents the transport', () => {
   const finish = photoFinish(
     originRace([
       trial([
@@ -173,7 +173,7 @@ test('of several addresses in a trial the one established first speaks for the t
   assert.equal(finish.lanes[1].state, 'absent');
 });
 
-test('TCP and TLS that gave HTTP/1.1 is named so', () => {
+test('TCP and TLS that yielded HTTP/1.1 is labelled so', () => {
   const finish = photoFinish(
     originRace([
       trial([attempt({ protocol: 'http/1.1', outcome: 'adopted', establishedMs: 9 })], 'http/1.1'),
@@ -204,11 +204,11 @@ test('no times at all still give a drawing', () => {
   assert.ok(finish.axis.maxMs > 0);
 });
 
-test('an axis of next to nothing has its zero', () => {
+test('an axis of almost zero length has its zero', () => {
   assert.deepEqual(axisTicks(Number.MIN_VALUE), [0]);
 });
 
-test('compare: a pair that a busy machine disturbed counts for neither flag, and the caption says so', () => {
+test('compare: a pair disturbed by a busy machine counts for neither flag, and the caption says so', () => {
   const race = comparison([10, 20, 30, 900], [110, 120, 130, 140]);
   const trials = race.trials.map((t) =>
     t.establishedMs === 900 ? { ...t, disturbed: 'times' as const } : t,
@@ -221,7 +221,7 @@ test('compare: a pair that a busy machine disturbed counts for neither flag, and
   assert.equal(finish.caption, 'median of 3 of 4 pairs; this machine was too busy in 1 of 8 trials');
 });
 
-test('race: disturbed trials are drawn only where there are no others, and named unless the verdict does', () => {
+test('race: disturbed trials are drawn only if there are no others, and mentioned unless the verdict does so', () => {
   const refused = attempt({
     protocol: 'h3',
     outcome: 'failed',

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { drawing, element, text } from './svg.ts';
 
-test('no word and no attribute of a drawing ends what it stands in', () => {
+test('no text and no attribute of a drawing breaks out of its context', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (words, value) => {
       const svg = text(1, 2, words, { class: value });
@@ -17,7 +17,7 @@ test('no word and no attribute of a drawing ends what it stands in', () => {
   );
 });
 
-test('coordinates have one decimal, attributes of nothing are left out', () => {
+test('coordinates have one decimal, null attributes are omitted', () => {
   assert.equal(
     element('line', { x1: 1.26, x2: 2, class: null, y1: '4%' }),
     '<line x1="1.3" x2="2" y1="4%"/>',

@@ -1,4 +1,4 @@
-// Words: parameters, plural forms by the language's own rules, numbers as the language writes them.
+// Messages: parameters, plural forms by the language's own rules, numbers in the language's format.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { catalogLanguage, formatNumber, getMessageByKey, useCatalog } from './catalog.ts';
@@ -11,14 +11,14 @@ const MESSAGES: Readonly<Record<string, string>> = {
 };
 const speak = (language: string): void => useCatalog((key) => MESSAGES[key] ?? '', language);
 
-test('parameters fill the holes of their names; what is not given stays visible', () => {
+test('parameters fill the placeholders of their names; missing ones stay visible', () => {
   speak('en');
   assert.equal(getMessageByKey('plain', { host: 'a.test' }), 'Raced a.test.');
   assert.equal(getMessageByKey('plain', { host: '{host} $1' }), 'Raced {host} $1.');
   assert.equal(getMessageByKey('plain'), 'Raced {host}.');
 });
 
-test('a count chooses the plural form of the language, or the general one', () => {
+test('a count selects the plural form of the language, or the general one', () => {
   speak('en');
   assert.equal(getMessageByKey('requests', { count: 1 }), '1 request');
   assert.equal(getMessageByKey('requests', { count: 0 }), '0 requests');
@@ -27,13 +27,13 @@ test('a count chooses the plural form of the language, or the general one', () =
   assert.equal(getMessageByKey('requests', { count: 5 }), '5 requests');
 });
 
-test('numbers are written as the language writes them', () => {
+test('numbers are formatted in the language', () => {
   speak('de');
   assert.equal(catalogLanguage(), 'de');
   assert.equal(formatNumber(1234.5), '1.234,5');
 });
 
-test('a key without a message stands for itself, so that nothing is ever blank', () => {
+test('a key without a message is returned itself, so that nothing is ever blank', () => {
   speak('en');
   assert.equal(getMessageByKey('nothing'), 'nothing');
 });

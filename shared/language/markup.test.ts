@@ -7,7 +7,7 @@ import { character } from '../testing/web-text.ts';
 import { useCatalog } from './catalog.ts';
 import { escapeMarkup, formatBytes, formatMs } from './markup.ts';
 
-test('whatever comes in, no character that could open or close markup comes out', () => {
+test('for any input, no character that could open or close markup is output', () => {
   fc.assert(
     fc.property(fc.string({ unit: character }), (text) => {
       const escaped = escapeMarkup(text);
@@ -42,7 +42,7 @@ test('bytes have decimal units', () => {
   ]);
 });
 
-test('numbers are written as the language writes them', async () => {
+test('numbers are formatted in the language', async () => {
   const catalog: Record<string, { message: string }> = JSON.parse(
     await readFile(new URL('../_locales/de/shared.json', import.meta.url), 'utf8'),
   );

@@ -1,4 +1,4 @@
-// Messages as data: what is in them becomes words only here, and what this catalog does not have is never shown bare.
+// Messages as data: their parameters become text only here, and messages missing from this catalog are never shown raw.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { useCatalog } from './catalog.ts';
@@ -22,7 +22,7 @@ speak('en');
 const place = (where: string, why: Message): Message => ({ key: 'place', params: { where, why } });
 const PLAIN: Message = { key: 'plain', params: {} };
 
-test('numbers are said as what their names say they are, in the language in force', () => {
+test('numbers are formatted according to their names, in the current language', () => {
   const took = { key: 'took', params: { name: 'It', firstMs: 12.345, secondMs: 1234 } };
   const hosts = (count: number): Message => ({ key: 'hosts', params: { count, all: 1234.5 } });
   assert.equal(messageText(took), 'It took 12.3 ms and 1.23 s.');
@@ -33,7 +33,7 @@ test('numbers are said as what their names say they are, in the language in forc
   speak('en');
 });
 
-test('durations go down to the step of their message and no further, unless that is no step', () => {
+test('durations are rounded to the step of their message, unless that is not a valid step', () => {
   const took = (stepMs: number) =>
     messageText({ key: 'took', params: { name: 'It', firstMs: 12.345, secondMs: 40, stepMs } });
   assert.equal(took(0.1), 'It took 12.3 ms and 40.0 ms.');
@@ -41,7 +41,7 @@ test('durations go down to the step of their message and no further, unless that
   for (const none of [0, -1, 1e-300, 1e300]) assert.equal(took(none), 'It took 12.3 ms and 40 ms.');
 });
 
-test('messages stand in messages, and several one after the other', () => {
+test('messages can be nested, and listed one after the other', () => {
   const fails = { key: 'fails', params: { places: [place('a', PLAIN), place('b', place('c', PLAIN))] } };
   assert.equal(messageText(fails), 'Fails a (Plain.), b (c (Plain.)).');
   assert.deepEqual(
@@ -50,7 +50,7 @@ test('messages stand in messages, and several one after the other', () => {
   );
 });
 
-test('a message of another version is told by nobody, however deep it lies', () => {
+test('a message of another version has no text, however deeply it is nested', () => {
   const unknown: Message = { key: 'unheardOf', params: {} };
   assert.equal(messageText(unknown), null);
   assert.equal(messageText(place('a', unknown)), null);

@@ -1,4 +1,4 @@
-// English written by hand is English as `Intl` writes it, and makes no format of its for what people count and measure.
+// Hand-written English formatting equals that of `Intl`, and creates no formatter for the usual numbers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -12,7 +12,7 @@ const values = fc.oneof(
   fc.tuple(fc.integer(), fc.integer({ min: 0, max: 8 })).map(([figures, places]) => figures / 10 ** places),
 );
 
-test('every number is written as by Intl', () => {
+test('every number is formatted as by Intl', () => {
   const examples = [0, -0, 1000, -1234.5, 1.005, 0.05, 1e-7, 1e21, Number.NaN, -Infinity].map(
     (n): [number] => [n],
   );
@@ -40,7 +40,7 @@ test('every number is rounded as by Intl', () => {
   );
 });
 
-test('every count has the plural form that Intl gives it', () => {
+test('every count has the same plural form as in Intl', () => {
   fc.assert(
     fc.property(fc.maxSafeInteger(), (count) =>
       assert.equal(ENGLISH_FORMS.plural(count), INTL.plural(count)),
@@ -49,7 +49,7 @@ test('every count has the plural form that Intl gives it', () => {
   );
 });
 
-test('what people count and measure makes no format of Intl', (t) => {
+test('the usual numbers create no formatter of Intl', (t) => {
   const made = t.mock.method(Intl, 'NumberFormat');
   const rules = t.mock.method(Intl, 'PluralRules');
   assert.equal(ENGLISH_FORMS.number(128_520), '128,520');

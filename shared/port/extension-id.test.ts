@@ -1,4 +1,4 @@
-// Proves that the id written down is the one Chromium derives from the manifest's key.
+// Proves that the hard-coded id is the one that Chromium derives from the manifest's key.
 import assert from 'node:assert/strict';
 import { createHash, createPublicKey } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// Both directions of the native port and the two documents that people open: whatever JSON comes, the schema says yes or
-// no, and what it lets through is what it would let through again.
+// Both directions of the native port and the two documents that users open: for any JSON, the schema accepts or rejects
+// it, and accepts its own output again.
 import '../language/english.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -37,7 +37,7 @@ const REPLIES = [
 
 const REPORTS = fc.sample(anyReport, { seed: 1, numRuns: 20 });
 
-/** What the schema makes of a value that it lets through; null: it does not. */
+/** The schema's output for a value that it accepts; null: it rejects the value. */
 function admitted<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> | null {
   const read = v.safeParse(schema, value);
   if (!read.success) return null;
@@ -51,11 +51,11 @@ for (const [what, schema, corpus] of [
   ['request', requestSchema, REQUESTS],
   ['reply', replySchema, REPLIES],
 ] as const) {
-  test(`every ${what} of the corpus is valid, so that changes of it reach every check`, () => {
+  test(`every ${what} of the corpus is valid, so that mutations of it reach every check`, () => {
     for (const each of corpus) assert.ok(v.is(schema, each), JSON.stringify(each));
   });
 
-  test(`whatever comes as a ${what} is let through or refused, and never throws`, () => {
+  test(`any input as a ${what} is accepted or rejected, and never throws`, () => {
     fc.assert(
       fc.property(mutatedJson(corpus), (value) => void admitted<v.GenericSchema>(schema, value)),
       inputs(12_000),
@@ -63,7 +63,7 @@ for (const [what, schema, corpus] of [
   });
 }
 
-test('a report that somebody changed is refused, or can be shown in every form without its text becoming markup', () => {
+test('a tampered report is rejected, or can be shown in every format without its text becoming markup', () => {
   fc.assert(
     fc.property(mutatedJson(REPORTS), (value) => {
       const report = admitted(reportSchema, value);

@@ -20,7 +20,7 @@ const observed = (change: object) => ({
   observations: [{ ...observation, ...change }],
 });
 
-test('every request of the language is accepted', () => {
+test('every request of the protocol is accepted', () => {
   for (const request of [
     { type: 'hello', id: 1, protocol: 1, program: 'x/1' },
     { type: 'hello', protocol: 1, program: 'x/1' },
@@ -38,7 +38,7 @@ test('every request of the language is accepted', () => {
     assert.equal(v.is(requestSchema, request), true, JSON.stringify(request));
 });
 
-test('what does not fit is refused', () => {
+test('invalid messages are rejected', () => {
   for (const request of [
     null,
     [],
@@ -70,7 +70,7 @@ test('what does not fit is refused', () => {
     assert.equal(v.is(requestSchema, request), false, JSON.stringify(request)?.slice(0, 200));
 });
 
-test('an error reply carries a code of the table', () => {
+test('an error reply has a code from the table', () => {
   assert.equal(v.is(replySchema, { id: 0, type: 'error', code: 'bad-json', message: 'x' }), true);
   assert.equal(v.is(replySchema, { id: 0, type: 'error', code: 'oops', message: 'x' }), false);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BAD_PORTS, portBlock, REFLECTING_PORTS } from './blocked-ports.ts';
 
-test('a bad port is blocked for both transports, a reflecting one for QUIC alone, others for none', () => {
+test('a bad port is blocked for both transports, a reflecting one for QUIC only, others for none', () => {
   for (const port of BAD_PORTS)
     assert.deepEqual([portBlock(port, 'h3'), portBlock(port, 'h2')], ['browsers', 'browsers']);
   for (const port of REFLECTING_PORTS) assert.notEqual(portBlock(port, 'h3'), null);

@@ -1,4 +1,4 @@
-// The rule is tried on simulated origins, with noise as connections have it: skewed, and now and then a second late.
+// Tests the rule on simulated origins, with noise as on real connections: skewed, with occasional delays of a second.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../testing/seeded-random.ts';
@@ -8,7 +8,7 @@ import { comparePairs, differsBetween, LEAST_PAIRS, MOST_PAIRS, type PairMs } fr
 const pair = (h3: number, h2: number): PairMs => ({ h3, h2 });
 const repeat = (count: number, one: PairMs): PairMs[] => Array.from({ length: count }, () => one);
 
-/** Pair after pair until it is decided or has the most that it may have, as the popup does. */
+/** Pair after pair until it is decided or has reached the maximum, as in the popup. */
 function compareInTurn(
   h3Ms: number,
   h2Ms: number,
@@ -43,7 +43,7 @@ for (const [tail, least] of [
   ['none', 0.99],
   ['severe', 0.8],
 ] as const)
-  test(`with tails "${tail}": at most 5 % are named, and of gains of 20 % no other one`, () => {
+  test(`with tails "${tail}": at most 5 % of equals have a winner, and gains of 20 % almost never the wrong one`, () => {
     const random = seededRandom(11);
     const quicker = (h3Ms: number, h2Ms: number) =>
       compareInTurn(h3Ms, h2Ms, MOST_PAIRS, random, TAILS[tail]).quicker;
@@ -55,7 +55,7 @@ for (const [tail, least] of [
     assert.ok((wrong ?? 0) <= 0.002 * results.length, `${wrong}`);
   });
 
-test('of two comparisons of the same a change is told in at most 5 %, of a far other gain in 90 %', () => {
+test('a change between two equal comparisons is reported in at most 5 %, a much larger gain in 90 %', () => {
   const random = seededRandom(13);
   const changed = (h2Ms: number) =>
     share(2000, () =>
@@ -66,7 +66,7 @@ test('of two comparisons of the same a change is told in at most 5 %, of a far o
   assert.ok(other >= 0.9, `${other}`);
 });
 
-test('a long series is judged as a short one is, beyond what numbers hold', () => {
+test('a long series is judged like a short one, beyond the range of numbers', () => {
   const random = seededRandom(17);
   const series = (h3Ms: number, h2Ms: number) =>
     comparePairs(
@@ -82,7 +82,7 @@ test('a long series is judged as a short one is, beyond what numbers hold', () =
   assert.equal(comparePairs(repeat(100_000, pair(10, 90)))?.quicker, 'h3');
 });
 
-test('nor does looking after every one of 60 pairs find a winner where there is none', () => {
+test('checking after each of 60 pairs names a winner between equals in at most 5 %', () => {
   const random = seededRandom(7);
   const named = share(1000, () => compareInTurn(50, 50, 60, random).quicker !== null);
   assert.ok(named <= 0.05, `${named}`);
@@ -93,7 +93,7 @@ for (const [h3Ms, h2Ms] of [
   [50, 40],
   [160, 200],
 ] as const)
-  test(`${h3Ms} against ${h2Ms} ms is found within 15 pairs in at least 90 % of comparisons`, () => {
+  test(`the faster of ${h3Ms} and ${h2Ms} ms is found within 15 pairs in at least 90 % of comparisons`, () => {
     const random = seededRandom(h2Ms);
     const right = h3Ms < h2Ms ? 'h3' : 'h2';
     const found = share(4000, () => compareInTurn(h3Ms, h2Ms, MOST_PAIRS, random).quicker === right);
@@ -111,14 +111,14 @@ test('three pairs that agree are not yet enough, seven are', () => {
   assert.equal(comparePairs(repeat(7, pair(90, 10)))?.quicker, 'h2');
 });
 
-test('of 15 pairs 12 must agree, and ties favour nobody', () => {
+test('of 15 pairs 12 must agree, and ties favour neither side', () => {
   const mixed = (h3: number, h2: number) => [...repeat(h3, pair(40, 50)), ...repeat(h2, pair(50, 40))];
   assert.equal(comparePairs(mixed(12, 3))?.quicker, 'h3');
   assert.equal(comparePairs(mixed(11, 4))?.quicker, null);
   assert.equal(comparePairs([...mixed(6, 0), ...repeat(9, pair(40, 40))])?.quicker, null);
 });
 
-test('a difference below a millisecond or two percent is none, however well the pairs agree', () => {
+test('a difference below a millisecond or two percent does not count, however well the pairs agree', () => {
   assert.equal(comparePairs(repeat(15, pair(3.0, 3.9)))?.quicker, null);
   assert.equal(comparePairs(repeat(15, pair(3.0, 4.1)))?.quicker, 'h3');
   assert.equal(comparePairs(repeat(15, pair(297, 300)))?.quicker, null);
@@ -126,7 +126,7 @@ test('a difference below a millisecond or two percent is none, however well the 
 });
 
 test('medians that contradict the pairs decide nothing', () => {
-  // In 12 pairs HTTP/3 was a little quicker, in 3 much slower; the medians alone say that HTTP/2 is.
+  // In 12 pairs HTTP/3 was slightly faster, in 3 much slower; by the medians alone HTTP/2 is faster.
   const pairs = [
     ...Array.from({ length: 12 }, (_, i) => pair(10 + 10 * i, 10.5 + 10 * i)),
     ...repeat(3, pair(500, 1)),
@@ -134,10 +134,10 @@ test('medians that contradict the pairs decide nothing', () => {
   assert.equal(comparePairs(pairs)?.quicker, null);
 });
 
-test('the range is all of few differences, and an interval of many that keeps 95 %', () => {
+test('the range covers all of a few differences, and is a 95 % interval of many', () => {
   const few = comparePairs([pair(10, 8), pair(10, 12), pair(10, 15)]);
   assert.deepEqual([few?.lowMs, few?.highMs], [-2, 5]);
-  // Of 15 ordered values the 4th to the 12th hold the median with a probability of 96.5 %.
+  // Of 15 ordered values the 4th to the 12th contain the median with a probability of 96.5 %.
   const many = comparePairs(Array.from({ length: 15 }, (_, i) => pair(100, 101 + i)));
   assert.deepEqual([many?.lowMs, many?.highMs], [4, 12]);
 });

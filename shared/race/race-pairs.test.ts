@@ -1,4 +1,4 @@
-// What the pairs of a stored race show: by its trials, whatever its summary says.
+// The result of a stored race's pairs: from its trials, whatever its summary says.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
@@ -17,7 +17,7 @@ test('a record from before the rule is judged by its trials', () => {
   assert.equal(comparisonOf({ ...few, summary: { ...summary, gainMs: 20 } })?.quicker, null);
 });
 
-test('how many pairs there might have been says how boldly the last is judged', () => {
+test('the maximum number of pairs determines how boldly the last one is judged', () => {
   const six = comparison(times(6, 10), times(6, 30));
   const judged = (most: number) => {
     const { comparison: shown } = six.summary;
@@ -27,7 +27,7 @@ test('how many pairs there might have been says how boldly the last is judged', 
   assert.deepEqual([judged(6), judged(7), judged(15)], ['h3', null, null]);
 });
 
-test('a pair that broke is one fewer to come', () => {
+test('a pair with a failure reduces the number of pairs to come', () => {
   const seven = comparison(times(7, 10), times(7, 30));
   const broken = { ...seven.trials[0], adopted: null, establishedMs: null } as (typeof seven.trials)[number];
   const trials = seven.trials.with(0, broken);
@@ -40,7 +40,7 @@ test('a pair that broke is one fewer to come', () => {
   assert.deepEqual([of(7), of(8)], ['h3', null]);
 });
 
-test('pairs of one protocol and races of another mode compare nothing', () => {
+test('pairs of one protocol and races of another mode give no comparison', () => {
   const clear = clearComparison(10, 30);
   assert.equal(comparisonOf({ ...clear, mode: 'race' }), null);
   assert.equal(comparisonOf(originRace([], { mode: 'compare' })), null);
@@ -48,7 +48,7 @@ test('pairs of one protocol and races of another mode compare nothing', () => {
   assert.deepEqual([comparisonOf({ ...clear, trials: h3 }), pairGains(h3)], [null, []]);
 });
 
-test('a comparison whose numbers contradict each other is refused', () => {
+test('a comparison with contradictory numbers is rejected', () => {
   const { comparison: shown } = clearComparison(10, 30).summary;
   assert.ok(shown);
   const fits = (over: Partial<typeof shown>) => v.is(comparisonSchema, { ...shown, ...over });
@@ -62,7 +62,7 @@ test('a comparison whose numbers contradict each other is refused', () => {
   assert.ok(!v.is(comparisonSchema, { ...shown, quicker: 'both' }));
 });
 
-test('what spoke against HTTP/3 is told where it was not HTTP/2', () => {
+test('the protocol compared with HTTP/3 is named if it was not HTTP/2', () => {
   const race = clearComparison(10, 30);
   assert.equal(comparisonOf(race)?.old, undefined);
   const trials = race.trials.map((each) =>

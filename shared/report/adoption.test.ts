@@ -17,12 +17,12 @@ test('only the network counts: caches, workers and prefetches leave the counts a
   assert.equal(counts.h3, 1);
 });
 
-test('adoption by request: hidden requests stand beside the denominator, not in it', () => {
+test('adoption by request: hidden requests are beside the denominator, not in it', () => {
   const counts = { h3: 2, h2: 1, 'http/1.1': 1, 'http/1.0': 1, unknown: 7 };
   assert.deepEqual(adoptionByRequest(counts), { h3: 2, known: 5, hidden: 7 });
 });
 
-test('adoption by origin: one HTTP/3 request is enough, hidden only when nothing is known', () => {
+test('adoption by origin: one HTTP/3 request is enough, hidden only if nothing is known', () => {
   const origins = [
     { ...NO_REQUESTS, h3: 1, h2: 9 },
     { ...NO_REQUESTS, h2: 1, unknown: 3 },
@@ -33,7 +33,7 @@ test('adoption by origin: one HTTP/3 request is enough, hidden only when nothing
   assert.equal(addCounts(origins[0] ?? NO_REQUESTS, origins[1] ?? NO_REQUESTS).h2, 10);
 });
 
-test('nothing known has no percentage', () => {
+test('without known protocols there is no percentage', () => {
   assert.equal(adoptionPercent({ ...NO_ADOPTION, hidden: 4 }), null);
   assert.equal(adoptionPercent({ h3: 2, known: 3, hidden: 4 }), 67);
 });

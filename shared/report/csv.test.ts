@@ -7,7 +7,7 @@ import { clearComparison, comparison, originRace, report, reportOrigin } from '.
 import type { Origin } from '../web/origin.ts';
 import { reportToCsv } from './csv.ts';
 
-/** RFC 4180 read strictly: quoted or bare fields, CRLF after every record. */
+/** A strict RFC 4180 parser: quoted or bare fields, CRLF after every record. */
 function parse(csv: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];
@@ -71,7 +71,9 @@ test('the gain is the newest measured one, and may be negative', () => {
   assert.equal(row?.['gain_ms'], '-10');
 });
 
-/** As a spreadsheet reads it: a quote at the beginning of a cell quotes, whatever comes after its end is part of the cell. */
+/**
+ * As read by a spreadsheet: a quote at the beginning of a cell quotes, and what follows its end is part of the cell.
+ */
 function cellsOf(csv: string, separator: ',' | ';' | '\t'): string[] {
   const cells: string[] = [];
   let cell = '';
@@ -93,7 +95,7 @@ function cellsOf(csv: string, separator: ',' | ';' | '\t'): string[] {
   return [...cells, cell];
 }
 
-test('no text begins a cell that a spreadsheet would run, whatever it separates at', () => {
+test('no text begins a cell that a spreadsheet would run, whatever its separator', () => {
   const harmful = fc.constantFrom(
     '=',
     '+',
@@ -127,7 +129,7 @@ test('no text begins a cell that a spreadsheet would run, whatever it separates 
   );
 });
 
-test('a text comes back as it was, but for what cannot be seen and what would run', () => {
+test('a text is read back unchanged, except for what is invisible or would run', () => {
   const read = (text: string) => {
     const verdict = verdictSaying('unknown', text);
     const [row] = records(reportToCsv(report([reportOrigin({ verdict })])));
@@ -139,6 +141,6 @@ test('a text comes back as it was, but for what cannot be seen and what would ru
   assert.equal(read('a\n=1\u202e'), 'a\\u000a=1\\u202e');
 });
 
-test('a report without sites is its header', () => {
+test('a report without sites is only a header', () => {
   assert.equal(parse(reportToCsv(report([], { sites: [] }))).length, 1);
 });

@@ -1,4 +1,4 @@
-// The further forms of reports and comparisons: summaries that fit a ticket, pages and tables that stay inert.
+// The other formats of reports and comparisons: summaries that fit a ticket, pages and tables that are inert.
 import { verdictSaying } from '../testing/verdicts.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
@@ -42,7 +42,7 @@ function rendered(markdown: string): string {
 }
 const PLAIN = /<(?!\/?(h2|p|table|thead|tbody|tr|th|td|code|strong|ul|li)>)/;
 
-test('hostile names and verdicts are text in every Markdown form', () => {
+test('hostile names and verdicts are text in every Markdown format', () => {
   for (const markdown of [reportToMarkdown(hostileSite), reportDiffToMarkdown(diff)])
     assert.doesNotMatch(rendered(markdown), PLAIN);
 });
@@ -68,7 +68,7 @@ test('no cell of a comparison’s table begins a formula', () => {
   assert.match(row, /^example\.org,https:\/\/example\.org,verdict,3,1,0,2,h3-used,/);
 });
 
-test('a summary fits a ticket: at most 40 lines, whatever it is of', () => {
+test('a summary fits a ticket: at most 40 lines, for any report', () => {
   const many = Array.from({ length: 300 }, (_, i) =>
     reportOrigin({
       origin: `https://o${i}.test` as Origin,
@@ -90,7 +90,7 @@ test('a summary fits a ticket: at most 40 lines, whatever it is of', () => {
   );
 });
 
-test('conditions, sums with their counts, and the reason for each origin are in the summary', () => {
+test('conditions, totals with their counts, and the reason for each origin are in the summary', () => {
   const markdown = reportToMarkdown(
     report([reportOrigin({ protocols: { h3: 0, h2: 4, 'http/1.1': 0, unknown: 0 } })]),
   );
@@ -130,7 +130,7 @@ test('a comparison names which origins changed, how, and why, with both sides’
   assert.doesNotMatch(same, /class="diff"/);
 });
 
-test('names of networks stand in every form of a report that has them, as text, and their keys where it has none', () => {
+test('names of networks are in every format of a report that has them, as text, or else their labels', () => {
   const race = { ...comparison([1, 2, 3], [2, 3, 4]), network: 'net' };
   const plain = report([reportOrigin({ races: [race] })]);
   const named = { ...plain, networkNames: { net: `Café <b>` } };

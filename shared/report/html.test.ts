@@ -10,7 +10,7 @@ import type { ReportSite } from './report.ts';
 const reportToHtml = REPORT_FORMS.html;
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&`;
 
-test('hostile strings come out as text everywhere they can stand', () => {
+test('hostile strings are output as text in every position', () => {
   const verdict = verdictSaying('unknown', HOSTILE, ['unknown', HOSTILE]);
   const failed = originRace([], { network: HOSTILE, error: { code: 'blocked', message: HOSTILE } });
   const origin = reportOrigin({ origin: HOSTILE as Origin, verdict, races: [failed, comparison([1], [2])] });
@@ -28,13 +28,13 @@ test('hostile strings come out as text everywhere they can stand', () => {
   assert.ok(html.includes('&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;'));
 });
 
-test('it needs nothing from elsewhere, and forbids itself to ask', () => {
+test('the page needs nothing from elsewhere, and forbids itself to load anything', () => {
   const html = reportToHtml(report());
   assert.doesNotMatch(html, /\s(src|srcset|data)=|\shref="(?!#)|@import|url\(/i);
   assert.match(html, /Content-Security-Policy" content="default-src 'none'/);
 });
 
-test('every number of the plots stands in a table too', () => {
+test('every number of the plots is in a table too', () => {
   const html = reportToHtml(report());
   assert.match(
     html,
@@ -45,13 +45,13 @@ test('every number of the plots stands in a table too', () => {
   assert.match(html, /10 ms, 11 ms, 12 ms/);
 });
 
-test('conditions are part of it: browser, network and period', () => {
+test('the page contains its conditions: browser, network and period', () => {
   const html = reportToHtml(report());
   for (const part of ['Chromium 156.0', '<dd>net</dd>', '2026-01-01 00:00 UTC', '2026-01-02 03:04 UTC'])
     assert.ok(html.includes(part), part);
 });
 
-test('ids are unique, so that every drawing is named by its own title', () => {
+test('ids are unique, so that every drawing is labelled by its own title', () => {
   const origin = reportOrigin({
     races: [comparison([1, 2, 3], [4, 5, 6]), comparison([2, 3, 4], [5, 6, 7])],
   });
@@ -75,7 +75,7 @@ test('an empty report and an origin without a known request say so', () => {
   assert.doesNotMatch(html, /<b>0 %/);
 });
 
-test('many sites have a list of contents, fold on screen, and are drawn within bounds', () => {
+test('many sites have a table of contents, fold on screen, and are drawn within bounds', () => {
   const race = comparison([10, 11, 12], [20, 21, 22]);
   const [site] = report().sites;
   const sites = Array.from({ length: 200 }, (_, i) => ({
@@ -95,7 +95,7 @@ test('many sites have a list of contents, fold on screen, and are drawn within b
   assert.match(reportToHtml(report()), /<details open>/);
 });
 
-test('gains stand pair by pair on an axis that holds 0, with what lies beyond it counted', () => {
+test('gains are shown pair by pair on an axis that contains 0, with those beyond it counted', () => {
   const spread = comparison([10, 10, 10, 10], [12, 14, 8, 13]);
   const html = reportToHtml(report([reportOrigin({ races: [spread] })]));
   assert.match(html, /<title>Gain per pair: 2 ms, 4 ms, −2 ms, 3 ms<\/title>/);
@@ -106,7 +106,7 @@ test('gains stand pair by pair on an axis that holds 0, with what lies beyond it
   assert.match(reportToHtml(report([reportOrigin({ races: [outlier] })])), /1 pair is off the scale/);
 });
 
-test('what is not clear is neither bold nor a filled dot, and no figure is finer than its spread', () => {
+test('an unclear result is neither bold nor a filled dot, and no figure is finer than its spread', () => {
   const pairs = [14.12, 15.34, 13.56, 14.78, 15.91, 13.23, 14.45, 19.67];
   const unclear = comparison(pairs, pairs.toReversed());
   const html = reportToHtml(report([reportOrigin({ races: [unclear] })]));
@@ -123,12 +123,12 @@ test('what is not clear is neither bold nor a filled dot, and no figure is finer
   assert.match(clear, /<circle class="flag gains"/);
 });
 
-test('verdicts in another language than the page say which', () => {
+test('verdicts in a language other than the page’s are marked', () => {
   assert.match(reportToHtml(report(undefined, { language: 'de' })), /<td class="verdict"><span lang="de">/);
   assert.match(reportToHtml(report()), /<td class="verdict">/);
 });
 
-test('every verdict leads to what it means, and every code that occurs is explained once, no other', () => {
+test('every verdict links to its meaning, and only the codes that occur are explained, once each', () => {
   const verdict = verdictSaying('h3-not-advertised', 'It answers.', ['h3-private-root', 'Private.']);
   const failed = originRace([], { error: { code: 'blocked', message: 'loopback' } });
   const html = reportToHtml(report([reportOrigin({ verdict, races: [failed] })]));

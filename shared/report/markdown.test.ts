@@ -1,4 +1,4 @@
-// Hostile text in Markdown, judged by a parser of GitHub's dialect: whatever comes in, only text comes out.
+// Hostile text in Markdown, checked with a parser of GitHub's dialect: for any input, only text is output.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -70,7 +70,7 @@ const anyText = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-test('nothing in a paragraph is markup, and the words are all there', () => {
+test('nothing in a paragraph is markup, and all words are there', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const html = rendered(`x ${markdownText(text)} y`);
@@ -94,7 +94,7 @@ test('a cell stays one cell, as text or as code', () => {
   );
 });
 
-test('GitHub finds nobody to mention and nothing to refer to', () => {
+test('GitHub finds no mentions and no references', () => {
   assert.equal(markdownText('@all #1 GH-2'), '\\@\u2060all \\#\u20601 GH\u2060-2');
   assert.equal(markdownCode('https://a.test:8443'), '`https://a.test:8443`');
 });

@@ -1,4 +1,4 @@
-// What a comparison claims, and what it may not claim: nothing of nothing, the same both ways, counts beside shares.
+// What a comparison may and may not claim: nothing without data, symmetric in both directions, counts beside shares.
 import { verdictSaying } from '../testing/verdicts.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
@@ -21,7 +21,7 @@ function changesBetween(before: Partial<ReportOrigin>, after: Partial<ReportOrig
   return site?.origins[0]?.changes ?? [];
 }
 
-test('a report compared with itself is empty, whatever is in it', () => {
+test('a report compared with itself is empty, whatever it contains', () => {
   fc.assert(
     fc.property(anyReport, (any) => {
       const diff = compareReports(any, any);
@@ -49,7 +49,7 @@ function mirrored(value: unknown): unknown {
   return Object.fromEntries(swapped);
 }
 
-test('swapping the sides swaps what each change is, and changes nothing else', () => {
+test('swapping the sides swaps each change, and changes nothing else', () => {
   const unordered = (diff: ReportDiff) => ({
     ...diff,
     conditions: diff.conditions.filter(({ condition }) => condition !== 'order'),
@@ -61,7 +61,7 @@ test('swapping the sides swaps what each change is, and changes nothing else', (
   );
 });
 
-test('every origin of either side is changed, unchanged or on one side only; and it fits its schema', () => {
+test('every origin of either side is changed, unchanged or on one side only; and the result fits its schema', () => {
   fc.assert(
     fc.property(anyReport, anyReport, (a, b) => {
       const diff = compareReports(a, b);
@@ -85,7 +85,7 @@ test('each change has its name', () => {
   assert.deepEqual(changesBetween({}, { verdict: refused }), ['verdict']);
 });
 
-test('more requests of the same share are no change, and the same share of few is marked as such', () => {
+test('more requests with the same share are no change, and the same share of a few is marked', () => {
   assert.deepEqual(changesBetween({ protocols: at(3, 1) }, { protocols: at(300, 100) }), []);
   const of = (protocols: ReportOrigin['protocols']) => report([reportOrigin({ protocols })]);
   const few = (a: ReportOrigin['protocols'], b: ReportOrigin['protocols']) =>
@@ -94,7 +94,7 @@ test('more requests of the same share are no change, and the same share of few i
   assert.equal(few(at(30, 10), at(20, 20)), false);
 });
 
-test('a gain has changed only where its intervals lie apart, on one network', () => {
+test('a gain has changed only if its intervals are disjoint, on one network', () => {
   const slow = clearComparison(11, 21);
   const fast = clearComparison(11, 44);
   const noisy = clearComparison(11, 44, 20);
@@ -117,7 +117,7 @@ test('a gain has changed only where its intervals lie apart, on one network', ()
   assert.deepEqual([site?.origins[0]?.gain.after?.h3Ms, site?.origins[0]?.gain.after?.pairs], [11, 10]);
 });
 
-test('what differs beside the origins is said, and whether it makes the comparison unfair', () => {
+test('differences besides the origins are listed, and whether they make the comparison unfair', () => {
   const base = report();
   const conditions = (over: Partial<Report>) =>
     compareReports(base, { ...base, ...over }).conditions.map(({ condition, unfair }) => [condition, unfair]);
@@ -136,7 +136,7 @@ test('what differs beside the origins is said, and whether it makes the comparis
   assert.deepEqual(conditions({ period: { from: to, to: '2026-01-03T06:00:00.000Z' } }), []);
 });
 
-test('origins that came or went do not hide in the sum: those of both sides are summed apart', () => {
+test('origins that appeared or disappeared do not distort the total: those of both sides are summed separately', () => {
   const before = report([reportOrigin({ origin: A, protocols: at(10, 10) })]);
   const newcomer = reportOrigin({ protocols: at(0, 500) });
   const after = report([reportOrigin({ origin: A, protocols: at(10, 10) }), newcomer]);

@@ -83,18 +83,18 @@ const breaks: Record<string, (r: ReturnType<typeof report>) => unknown> = {
     report([reportOrigin({ races: [{ ...originRace([]), origin: undefined as never }] })]),
 };
 for (const [name, broken] of Object.entries(breaks))
-  test(`both schemas refuse ${name}`, () => {
+  test(`both schemas reject ${name}`, () => {
     assert.deepEqual(both(JSON.parse(JSON.stringify(broken(report())))), [false, false]);
   });
 
-test('messages in messages fit as deep as verdicts go', () => {
+test('nested messages fit as deeply as verdicts nest them', () => {
   const deep = report([reportOrigin({ verdict: { code: 'unknown', findings: [nested(4)] } })]);
   assert.deepEqual(both(JSON.parse(JSON.stringify(deep))), [true, true]);
 });
 
 const older = JSON.parse(await readFile(new URL('report-1.schema.json', import.meta.url), 'utf8'));
 
-test('a report of version 1 fits its own schema, and is read as one of this version that says the same', () => {
+test('a report of version 1 fits its own schema, and is read as an equivalent one of this version', () => {
   assert.ok(ajv.compile(older)(REPORT_1), ajv.errorsText());
   assert.deepEqual(both(REPORT_1), [false, false], 'what is written now has another shape');
   const read = v.parse(reportDocumentSchema, REPORT_1);
@@ -112,7 +112,7 @@ test('a report of version 1 fits its own schema, and is read as one of this vers
   assert.equal(v.parse(reportDocumentSchema, untold).language, 'en', 'reports of before told no language');
 });
 
-test('a report of version 1 with a verdict that is broken is refused', () => {
+test('a report of version 1 with an invalid verdict is rejected', () => {
   const [site] = REPORT_1.sites;
   const [origin] = site?.origins ?? [];
   const broken = {

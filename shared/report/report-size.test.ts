@@ -1,4 +1,4 @@
-// The page of a very large report: small enough to be opened, and everything in its sums.
+// The page of a very large report: small enough to be opened, with everything in its totals.
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -31,7 +31,7 @@ function siteOf(name: string, origins: ReportOrigin[]): ReportSite {
   };
 }
 
-/** Origins with counts that differ, so that a sum that misses one is wrong. */
+/** Origins with different counts, so that a total that misses one is wrong. */
 function manyOrigins(count: number, site: number): ReportOrigin[] {
   return Array.from({ length: count }, (_, i) =>
     reportOrigin({
@@ -82,7 +82,7 @@ test('120,000 origins on 20,000 sites fit into 5 MB, and the table of sites stil
   assert.ok(html.includes(`of ${known.toLocaleString('en')}`), 'the sums are of everything');
 });
 
-test('the sites in full are those with most requests, in the order of the report', () => {
+test('the sites in full are those with the most requests, in the order of the report', () => {
   const html = reportToHtml(HEAVY);
   const shown = [...html.matchAll(/<h2 id="site-(\d+)">/g)].map((match) => Number(match[1]));
   assert.ok(shown.length > 400, `${shown.length} sites`);
@@ -99,7 +99,7 @@ test('the sites in full are those with most requests, in the order of the report
   assert.deepEqual(links, shown, 'contents lead to what is there');
 });
 
-test('one site with more origins than fit shows those with most requests and counts the others', () => {
+test('one site with more origins than fit shows those with the most requests and counts the others', () => {
   const site = siteOf('huge.example', manyOrigins(30_000, 1));
   const html = reportToHtml(report([], { sites: [site] }));
   assert.ok(bytes(html) < MOST_BYTES / 2, `${bytes(html)} bytes`);
@@ -111,7 +111,7 @@ test('one site with more origins than fit shows those with most requests and cou
   assert.doesNotMatch(html, /s0\.cdn1\.example/);
 });
 
-test('words as long as an imported report may have them do not break the bound', () => {
+test('texts of the maximum length in an imported report do not exceed the limit', () => {
   const long = verdictSaying('unknown', 'é'.repeat(900_000));
   const sites = Array.from({ length: 20 }, (_, s) =>
     siteOf(`site${s}.example`, [reportOrigin({ verdict: long, races: [] })]),
@@ -121,7 +121,7 @@ test('words as long as an imported report may have them do not break the bound',
   assert.match(html, /1 further origin</);
 });
 
-test('what fits wholly says nothing of further sites', () => {
+test('if everything fits, no further sites are mentioned', () => {
   assert.doesNotMatch(reportToHtml(report()), /further|class="rest"/);
 });
 

@@ -39,14 +39,14 @@ function races(over: Partial<Races>): Races {
   };
 }
 
-test('what one race could not tell another one may: attempts add up', () => {
+test('what one race does not show another may: attempts add up', () => {
   assert.equal(verdictOfRaces(races({}), NO_OTHERS).code, 'h3-advertised-unreachable');
   const reached = races({ altSvc: originRace([trial([h2, h3])]) });
   assert.equal(evidenceOfRaces(reached, NO_OTHERS).attempts.length, 4);
   assert.equal(verdictOfRaces(reached, NO_OTHERS).code, 'h3-available');
 });
 
-test('a record’s place that every race left untried is judged by the race over HTTP/3 alone', () => {
+test('a record’s endpoint that no race tried is judged by the race over HTTP/3 only', () => {
   const service: ServiceRecord = {
     ...{
       owner: 'a.test',
@@ -71,7 +71,7 @@ test('a record’s place that every race left untried is judged by the race over
   assert.equal(verdictOfRaces(races({ race, h3: fails }), NO_OTHERS).code, 'h3-advertised-unreachable');
 });
 
-test('what DNS has not answered is said to be unknown, and a later race that heard it goes first', () => {
+test('what DNS has not answered is called unknown, and a later race with an answer takes precedence', () => {
   const lookup = { name: 'a.test', kind: 'HTTPS' as const, tookMs: 58, records: 0 };
   const unheard: Names = { ...names, lookups: [{ ...lookup, outcome: 'failed', unanswered: true }] };
   const heard: Names = { ...names, lookups: [{ ...lookup, outcome: 'empty' }] };
@@ -97,12 +97,12 @@ test('the gain is the comparison’s', () => {
   );
 });
 
-test('other hosts speak for the network', () => {
+test('other hosts are evidence about the network', () => {
   const { text } = verdictInWords(verdictOfRaces(races({}), { failedHosts: 2, reachedHosts: 0 }));
   assert.match(text, /your network blocks UDP/);
 });
 
-test('the first race that knows tells what was discovered', () => {
+test('discovered facts come from the first race that has them', () => {
   const mute = originRace([], { discovered: { altSvc: null, knownRoot: null } });
   const told = originRace([], { discovered: { altSvc: 'h3=":1"', knownRoot: false, names } });
   const later = originRace([], { discovered: { altSvc: 'h3=":2"', knownRoot: true } });
@@ -113,7 +113,7 @@ test('the first race that knows tells what was discovered', () => {
   });
 });
 
-test('the document has its schema, and a part that is missing is refused', () => {
+test('the document has its schema, and a missing part is rejected', () => {
   const all = races({ compare: comparison([1, 1, 1], [2, 2, 2]) });
   const document = {
     ...{ schema: EXPLAIN_SCHEMA, origin: SAMPLE_ORIGIN, network: 'net', atMs: 1, names, alternatives: [] },

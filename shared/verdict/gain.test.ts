@@ -11,7 +11,7 @@ const gain = (h3Ms: number, h2Ms: number, quicker: Gain['quicker'], lowMs: numbe
 });
 const said = (of: Gain): string => textOf(gainMessage(of));
 
-test('a clear difference is told with both times, as far as its range supports figures', () => {
+test('a clear difference is shown with both times, with as many figures as its range supports', () => {
   assert.equal(
     said(gain(4.961, 2.402, 'h2', -3.2, -1.1)),
     'HTTP/3 connects in 5.0 ms, HTTP/2 in 2.4 ms (2.6 ms slower).',
@@ -30,7 +30,7 @@ test('a clear difference is told with both times, as far as its range supports f
   );
 });
 
-test('where nothing is clear that is said, with the range and what it is of', () => {
+test('an unclear result says so, with the range and the number of pairs', () => {
   const unclear = gain(14.3, 14.37, null, -1.23, 3.41);
   assert.equal(
     said(unclear),
@@ -41,20 +41,20 @@ test('where nothing is clear that is said, with the range and what it is of', ()
   assert.equal(gainCellWords(unclear), 'no clear difference');
 });
 
-test('a range on one side of 0 names that side, and one end that reads like the other is told once', () => {
+test('a range on one side of 0 names that side, and ends that read the same are shown once', () => {
   assert.equal(rangeWords(gain(10, 10.5, null, 0.31, 0.62)), 'HTTP/3 0.31 ms to 0.62 ms faster');
   assert.equal(rangeWords(gain(10.5, 10, null, -0.62, -0.31)), 'HTTP/2 0.31 ms to 0.62 ms faster');
   assert.equal(rangeWords(gain(10, 10.5, null, 0.501, 0.503)), 'HTTP/3 0.5 ms faster');
   assert.equal(rangeWords(gain(10, 10, null, 0, 0)), 'HTTP/3 0 ms faster');
 });
 
-test('a cell has both times, never a difference of a time', () => {
+test('a cell has both times, never a difference alone', () => {
   assert.equal(gainCellWords(gain(4.961, 2.402, 'h2', -3.2, -1.1)), '2.4 → 5.0 ms');
   assert.equal(gainCellWords(gain(2.402, 4.961, 'h3', 1.1, 3.2)), '5.0 → 2.4 ms');
   assert.equal(gainCellWords(gain(600, 1300, 'h3', 690, 720)), '1.30 s → 600 ms');
 });
 
-test('whatever was measured: a clear difference is shown, and is that of the times beside it', () => {
+test('for any measurement: a clear difference is shown, and equals that of the times beside it', () => {
   const time = fc.double({ min: 0.001, max: 900, noNaN: true });
   const pairs = fc.array(fc.tuple(time, time), { minLength: 7, maxLength: 15 });
   const number = (text: string): number => Number(/[\d.]+/.exec(text)?.[0]);
@@ -74,7 +74,7 @@ test('whatever was measured: a clear difference is shown, and is that of the tim
   );
 });
 
-test('the protocol that was compared with is named', () => {
+test('the protocol of the comparison is named', () => {
   const old: Gain = { ...gain(10, 20, 'h3', 9, 11), old: 'http/1.1' };
   assert.match(said(old), /HTTP\/3 connects in .*, HTTP\/1\.1 in/);
   assert.equal(rangeWords({ ...old, lowMs: -2, highMs: -1 }), 'HTTP/1.1 1 ms to 2 ms faster');

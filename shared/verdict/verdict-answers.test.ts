@@ -1,4 +1,4 @@
-// Verdicts on hosts that connect and do not answer as they should: a handshake that was is never called none.
+// Verdicts on hosts that connect and do not answer as they should: a completed handshake is never called missing.
 
 import { allTexts } from '../testing/verdicts.ts';
 import { verdictInWords, verdictText } from './verdict-text.ts';
@@ -16,7 +16,7 @@ function verdict(over: Partial<Evidence>) {
   return verdictOf({ ...base, discovered: quiet, ...over });
 }
 
-test('no answer over HTTP/3 beside a good one over HTTP/2 is no host that is down', () => {
+test('no answer over HTTP/3 but a good one over HTTP/2 does not mean that the host is down', () => {
   const { code, text } = verdictInWords(verdict({ attempts: [h3(late, connected), h2()] }));
   assert.equal(code, 'h3-not-offered');
   assert.match(text, /the handshake succeeds, but no response follows in time/);
@@ -31,7 +31,7 @@ test('no answer in time over either: slow, not down', () => {
   assert.doesNotMatch(text, /is down|packets/);
 });
 
-test('one that connects and does not answer, one that does not connect', () => {
+test('one connects and does not answer, the other does not connect', () => {
   const { text } = verdictInWords(verdict({ attempts: [h3(refused), h2(late, connected)] }));
   assert.match(
     text,
@@ -40,14 +40,14 @@ test('one that connects and does not answer, one that does not connect', () => {
   assert.match(verdictText(verdict({ attempts: [h3(refused), h2(dead)] })), /^Neither HTTP\/3 .* connects/);
 });
 
-test('what was cut short is no evidence: nobody knows what an answer would have advertised', () => {
+test('what was cut short is no evidence: it is unknown what an answer would have advertised', () => {
   const cut: Attempt = { ...h2(null, { outcome: 'cancelled' }), establishedMs: 2500 };
   const { code, text } = verdictInWords(verdict({ attempts: [h3(late, connected), cut] }));
   assert.equal(code, 'unknown');
   assert.doesNotMatch(text, /not advertised/);
 });
 
-test('a handshake of an attempt that was asked for nothing does not refute a request that failed', () => {
+test('a handshake of an attempt without a request does not refute a request that failed', () => {
   const unasked = h3(null, { outcome: 'established-late' });
   assert.equal(verdict({ attempts: [unasked, h3(late, connected), h2()] }).code, 'h3-not-offered');
   assert.notEqual(verdict({ attempts: [h3(), h3(late, connected), h2()] }).code, 'h3-not-offered');
@@ -138,7 +138,7 @@ for (const [what, error, says, never] of WORDS)
     assert.doesNotMatch(text, never);
   });
 
-test('a draft that is advertised where nothing listens: QUIC first, its advertisement then', () => {
+test('a draft version advertised where nothing listens: QUIC first, then its advertisement', () => {
   const drafts = { altSvc: 'h3-29=":443"', knownRoot: true };
   const silent = verdict({ discovered: drafts, attempts: [h3(refused), h2()] });
   assert.equal(silent.code, 'h3-advertisement-wrong');
@@ -148,7 +148,7 @@ test('a draft that is advertised where nothing listens: QUIC first, its advertis
   assert.match(verdictText(speaking), /For example, send: Alt-Svc: h3=":443"/);
 });
 
-test('a server of HTTP/1.1 is not said to speak HTTP/2', () => {
+test('a server with HTTP/1.1 is not said to speak HTTP/2', () => {
   const old = (error: AttemptError | null, over: Partial<Attempt>): Attempt => ({
     ...h2(error, over),
     protocol: 'http/1.1',

@@ -1,4 +1,4 @@
-// Verdicts in every language: composed of whole sentences, with every place filled, and nothing left in English.
+// Verdicts in every language: made of whole sentences, with every placeholder filled, and nothing left in English.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -82,7 +82,7 @@ for (const language of readdirSync(LOCALES))
   });
 
 for (const language of readdirSync(LOCALES).filter((name) => name !== 'en'))
-  test(`${language}: nothing of a verdict stays English`, () => {
+  test(`${language}: no part of a verdict stays English`, () => {
     speak(language);
     for (const [i, text] of texts().entries()) {
       assert.notEqual(text, english[i]);

@@ -1,4 +1,4 @@
-// Verdicts as readers have them: sentences on one code together, and never a key that nobody here knows.
+// Verdicts as displayed: sentences on one code together, and never an unknown key.
 import '../language/english.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -21,7 +21,7 @@ const verdict = (code: VerdictCode, ...said: readonly (readonly [VerdictCode, Me
   findings: said.map(([of, told]) => ({ code: of, ...told })),
 });
 
-test('sentences in a row on one code are one paragraph', () => {
+test('consecutive sentences on one code are one paragraph', () => {
   const told = verdict(
     'h3-used',
     ['h3-used', message('verdictUsed')],
@@ -41,7 +41,7 @@ test('sentences in a row on one code are one paragraph', () => {
   assert.deepEqual(ownVerdict(told), { code: 'h3-used', findings: told.findings.slice(0, 2) });
 });
 
-test('what another version says is told by the name of its code, once', () => {
+test('messages of another version are replaced by the name of their code, once', () => {
   const alone = verdict('h3-used', ['h3-used', UNHEARD], ['h3-available', UNHEARD]);
   assert.equal(verdictText(alone), 'HTTP/3 used.');
   assert.deepEqual(otherFindings(alone), [{ code: 'h3-available', text: 'HTTP/3 available.' }]);
@@ -58,7 +58,7 @@ test('what another version says is told by the name of its code, once', () => {
   assert.equal(verdictText(verdict('unknown', ['h3-available', message('verdictAvailable')])), 'Unknown.');
 });
 
-test('a verdict in words becomes data as it is read, and says the same; what cannot be seen is written out', () => {
+test('a verdict as text becomes data when read, with the same text; invisible characters are escaped', () => {
   const old = { code: 'h3-used', text: 'Reached.', findings: [{ code: 'unknown', text: 'And a\u202eb.' }] };
   const read = v.parse(verdictSchema, old);
   assert.deepEqual(read.findings[0], {
@@ -73,7 +73,7 @@ test('a verdict in words becomes data as it is read, and says the same; what can
   assert.deepEqual(v.parse(verdictSchema, read), read, 'and stays as it is');
 });
 
-test('a race document from before verdicts were data is read as one of now', () => {
+test('a race document from before verdicts were data is read as a current one', () => {
   const [race] = REPORT_1.sites[0]?.origins[0]?.races ?? [];
   const old = { schema: RACE_SCHEMA, mode: 'race', memory: 'none', startDelayMs: 10, races: [race] };
   const [read] = v.parse(raceDocumentSchema, old).races;
@@ -81,7 +81,7 @@ test('a race document from before verdicts were data is read as one of now', () 
   assert.deepEqual(verdictInWords(read.verdict), race?.verdict);
 });
 
-test('messages of others are bounded, and their texts fit to be shown', () => {
+test('messages from others are bounded, and their texts safe to display', () => {
   const reads = (params: unknown, key = 'k'): boolean =>
     v.is(verdictSchema, { code: 'unknown', findings: [{ code: 'unknown', key, params }] });
   assert.ok(reads({ a: 'x', b: 1, c: { key: 'k', params: {} }, d: [{ key: 'k', params: { e: 'y' } }] }));
@@ -101,7 +101,7 @@ test('messages of others are bounded, and their texts fit to be shown', () => {
   assert.deepEqual(told?.params, { a: '\\u001b[31m' });
 });
 
-test('a verdict in words for older programs keeps to what those hold it to', () => {
+test('a verdict as text for older programs respects their limits', () => {
   const long = message('verdictAsWritten', { text: 'x'.repeat(MAX_VERDICT_CHARS) });
   const codes = ['h3-used', 'h3-available'] as const;
   const said = Array.from({ length: 60 }, (_, i) => [codes[i % 2] ?? 'unknown', long] as const);

@@ -1,4 +1,4 @@
-// What verdicts say beyond their codes: an action for every failure, whose fault it is, and what the evidence came from.
+// What verdicts say beyond their codes: an action for every failure, whose fault it is, and the source of the evidence.
 
 import { allTexts } from '../testing/verdicts.ts';
 import { otherFindings, verdictInWords, verdictText } from './verdict-text.ts';
@@ -19,7 +19,7 @@ import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 const FAILURES = ATTEMPT_ERROR_CODES.filter(
   (code) => code !== 'cancelled' && code !== 'internal' && code !== 'response-too-large',
 );
-/** What an operator can do, by the code that HTTP/3 fails with where it is advertised. */
+/** What an operator can do, by the code with which HTTP/3 fails where it is advertised. */
 const ACTIONS: Record<(typeof FAILURES)[number], RegExp> = {
   'dns-failed': /Check the name and its DNS/,
   'no-address': /Add A and AAAA records/,
@@ -44,7 +44,7 @@ const ACTIONS: Record<(typeof FAILURES)[number], RegExp> = {
 };
 
 for (const code of FAILURES)
-  test(`HTTP/3 that is advertised and fails by ${code} says what to do`, () => {
+  test(`advertised HTTP/3 that fails with ${code} says what to do`, () => {
     const verdict = verdictOf({ ...base, attempts: [h3({ code, message: 'words of the peer' }), h2()] });
     assert.equal(verdict.code, 'h3-advertised-unreachable');
     assert.match(verdictText(verdict), /^Advertises HTTP\/3 on port 443, but /);
@@ -52,7 +52,7 @@ for (const code of FAILURES)
     assert.doesNotMatch(verdictText(verdict), /[{}]|undefined/);
   });
 
-test('each reason for which a certificate is refused has words of its own', () => {
+test('each reason for which a certificate is rejected has its own text', () => {
   const texts = CERTIFICATE_REASONS.map((reason) => {
     const error: AttemptError = { code: 'certificate-invalid', message: 'm', reason };
     return verdictText(verdictOf({ ...base, attempts: [h3(error), h2()] }));
@@ -61,13 +61,13 @@ test('each reason for which a certificate is refused has words of its own', () =
   for (const text of texts) assert.match(text, /certificate/);
 });
 
-test('an attempt that was told to stop proves nothing', () => {
+test('a cancelled attempt proves nothing', () => {
   const cancelled: AttemptError = { code: 'cancelled', message: 'beaten' };
   const verdict = verdictOf({ ...base, attempts: [h3(cancelled, { outcome: 'cancelled' }), h2()] });
   assert.equal(verdict.code, 'unknown');
 });
 
-test('a response that is larger than we read says nothing against the server, whichever transport was tried', () => {
+test('a response larger than our limit says nothing against the server, whichever transport was tried', () => {
   const large: AttemptError = {
     code: 'response-too-large',
     message: 'larger than the 256 KiB that are read',
@@ -83,7 +83,7 @@ test('a response that is larger than we read says nothing against the server, wh
   }
 });
 
-test('a fault of ours is told as one, and is neither the server’s nor the network’s', () => {
+test('our own fault is reported as such, and is neither the server’s nor the network’s', () => {
   const fault: AttemptError = { code: 'internal', message: 'a panic' };
   const verdict = verdictOf({ ...base, attempts: [h3(fault), h2()] });
   assert.equal(verdict.code, 'unknown');
@@ -95,7 +95,7 @@ test('a fault of ours is told as one, and is neither the server’s nor the netw
   assert.equal(verdictOf({ ...base, attempts: [h3(fault), h3(), h2()] }).code, 'h3-available');
 });
 
-test('what the peer said fills the words and is never read as one of their places', () => {
+test('text from the peer is inserted and never interpreted as a placeholder', () => {
   const error: AttemptError = { code: 'connection-closed', message: '{port} $& {host}' };
   assert.match(
     verdictText(verdictOf({ ...base, attempts: [h3(error), h2()] })),
@@ -120,13 +120,13 @@ test('your network blocks UDP: only with two other hosts that fail and none that
   assert.equal(says(blockedHere, { attempts: [h3(heard), h2()] }), false, 'the peer was heard over UDP');
 });
 
-test('a host that fails where others are reached is told that it is this host', () => {
+test('if a host fails while others are reached, the verdict says that it is this host', () => {
   const network = { failedHosts: 5, reachedHosts: 1 };
   const { text } = verdictInWords(verdictOf({ ...base, network, attempts: [h3(silent), h2()] }));
   assert.match(text, /Open UDP 443.* so the problem is this host\.$/);
 });
 
-test('where the network blocks UDP nobody is told to enable HTTP/3', () => {
+test('if the network blocks UDP nobody is advised to enable HTTP/3', () => {
   const verdict = verdictOf({
     ...base,
     network: blockedHere,
@@ -140,7 +140,7 @@ test('where the network blocks UDP nobody is told to enable HTTP/3', () => {
 
 const v6 = { address: '2001:db8::1' };
 
-test('one family only: which one fails, how, and whether TCP shares its fate', () => {
+test('one family only: which one fails, how, and whether TCP fails on it too', () => {
   const familyOf = (attempts: Attempt[], discovered = own): string => {
     const verdict = verdictOf({ ...base, attempts, discovered });
     return allTexts(verdict).join('\n');
@@ -163,7 +163,7 @@ test('one family only: which one fails, how, and whether TCP shares its fate', (
   );
 });
 
-test('what a comparison shows is told once, with the verdict itself', () => {
+test('the result of a comparison is stated once, with the verdict itself', () => {
   const clear = { pairs: 9, h3Ms: 60.8, h2Ms: 102, quicker: 'h3', lowMs: 40, highMs: 43 } as const;
   const text = (gain: Gain) => verdictText(verdictOf({ ...base, gain }));
   assert.match(text(clear), / HTTP\/3 connects in 61 ms, HTTP\/2 in 102 ms \(41 ms faster\)\.$/);
@@ -177,7 +177,7 @@ test('what a comparison shows is told once, with the verdict itself', () => {
   assert.ok(findings.length > 0 && findings.every((each) => !each.text.includes('102')), 'once is enough');
 });
 
-test('the evidence of a race is its attempts, and why there are none', () => {
+test('the evidence of a race is its attempts, or why there are none', () => {
   const failed = attempt({ protocol: 'h3', outcome: 'failed', error: silent, establishedMs: 3 });
   const race = originRace([trial([failed], null), trial([h2()], 'h2')]);
   const evidence = evidenceOfRace(race);
@@ -195,7 +195,7 @@ test('the evidence of a race is its attempts, and why there are none', () => {
   assert.doesNotMatch(verdictText(verdictOf(evidenceOfRace(cut))), /Could not be raced/);
 });
 
-test('a race in which memory kept HTTP/3 out says that it was left out', () => {
+test('a race in which memory excluded HTTP/3 says that it was left out', () => {
   const decided = originRace([{ ...trial([h2()], 'h2'), cacheHit: true }], {
     memory: 'full',
     discovered: quiet,

@@ -509,7 +509,7 @@ for (const [name, change, code, findings, words] of [
     }
   });
 
-test('a race that this machine was too busy for in every trial is evidence of nothing', () => {
+test('a race in which this machine was too busy in every trial is no evidence', () => {
   const limits = [h3(silent), h2({ code: 'tcp-timeout', message: 'no answer' })];
   const disturbed = { ...trial(limits, null), disturbed: 'outcome' as const };
   const verdict = verdictOf(evidenceOfRace(originRace([disturbed, disturbed])));
@@ -521,12 +521,12 @@ test('a race that this machine was too busy for in every trial is evidence of no
   assert.equal(sound.code, 'h3-available', 'one trial that was not disturbed is enough');
 });
 
-test('disturbed times leave what was reached as it is', () => {
+test('disturbed times do not change what was reached', () => {
   const timed = { ...trial([h3(), h2()]), disturbed: 'times' as const };
   assert.equal(verdictOf(evidenceOfRace(originRace([timed]))).code, 'h3-available');
 });
 
-test('what the browser did stands before a race that this machine was too busy for', () => {
+test('the browser’s record takes precedence over a race for which this machine was too busy', () => {
   const disturbed = { ...trial([h3(silent), h2(dead)], null), disturbed: 'outcome' as const };
   const browser = { lastProtocol: 'h3', visitsSinceAdvertised: 5 } as const;
   const verdict = verdictOf(evidenceOfRace(originRace([disturbed]), browser));
@@ -577,7 +577,7 @@ test('a record and a header that lead to one address and port do not contradict 
   assert.match(faults(444, '192.0.2.1')[0] ?? '', /Make the two agree/);
 });
 
-test('HTTP/3 used before and HTTP/2 now is a case of its own, however many visits there were', () => {
+test('HTTP/3 used before and HTTP/2 now is a separate case, for any number of visits', () => {
   const browser = { lastProtocol: 'h2', visitsSinceAdvertised: 1, usedH3: true } as const;
   const once = verdictOf({ ...base, browser });
   assert.equal(once.code, 'h3-used-before');
@@ -595,7 +595,7 @@ test('HTTP/3 used before and HTTP/2 now is a case of its own, however many visit
   );
 });
 
-test('a race that reached nothing since is told beside what the browser did before, and an older one is not', () => {
+test('a later race that reached nothing is mentioned beside the browser’s record, an older one is not', () => {
   const browser = { lastProtocol: 'h3', visitsSinceAdvertised: 0, usedH3: true } as const;
   const attempts = [h3(refused), h2(dead)];
   assert.match(
@@ -606,7 +606,7 @@ test('a race that reached nothing since is told beside what the browser did befo
   assert.equal(verdictText(older), 'Reached over HTTP/3.');
 });
 
-test('a browser that came over HTTP/3 trusts the root for it', () => {
+test('a browser that reached the origin over HTTP/3 trusts the root for it', () => {
   const discovered = { ...own, knownRoot: false };
   const codes = (browser: Evidence['browser']) =>
     otherFindings(verdictOf({ ...base, discovered, ...(browser && { browser }) })).map(({ code }) => code);
@@ -616,7 +616,7 @@ test('a browser that came over HTTP/3 trusts the root for it', () => {
   assert.equal(verdictOf({ ...base, discovered, trustsRoot: true }).code, 'h3-available');
 });
 
-test('offline it is this machine that cannot, and neither the name nor the server is to be mended', () => {
+test('offline is this machine’s problem, and nothing about the name or the server needs fixing', () => {
   const lost = { code: 'dns-failed', message: 'no route' } as const;
   for (const over of [{ error: lost, attempts: [] }, { attempts: [h3(silent), h2(dead)] }]) {
     const verdict = verdictOf({ ...base, ...over, offline: true });
@@ -627,7 +627,7 @@ test('offline it is this machine that cannot, and neither the name nor the serve
   assert.equal(verdictOf({ ...base, offline: true }).code, 'h3-available');
 });
 
-test('addresses that our own limits left are told where something failed, and not as its fault', () => {
+test('addresses skipped because of our own limits are mentioned if something failed, but not as the cause', () => {
   const names = { addresses: [], services: [], lookups: [], untried: 3 };
   const race = originRace([{ ...trial([h3(silent), h2()]), untried: 8 }]);
   const failed = verdictOf(evidenceOfRace({ ...race, discovered: { ...own, names } }));
@@ -637,7 +637,7 @@ test('addresses that our own limits left are told where something failed, and no
   assert.doesNotMatch(verdictText(fine), /more address/);
 });
 
-test('a port to which browsers do not connect is what is wrong with the advertisement, and no failure of the server', () => {
+test('a port to which browsers do not connect is a fault of the advertisement, not a failure of the server', () => {
   for (const [port, says] of [
     [25, /^Advertises HTTP\/3 on port 25, a port to which browsers do not connect \(Fetch Standard/],
     [11211, /^Advertises HTTP\/3 on port 11211, the port of a service that is used for reflection attacks/],

@@ -1,4 +1,4 @@
-// Alt-Svc from hostile servers: changes of fields that servers send and of those that have broken parsers.
+// Alt-Svc from hostile servers: mutations of fields that servers send and of those that have broken parsers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -23,7 +23,7 @@ const CORPUS = [
   ',,,,;;;;====',
 ];
 
-test('whatever a server advertises, reading it ends, never throws, and keeps its bounds', () => {
+test('for any field value, parsing terminates, never throws, and keeps its limits', () => {
   const property = fc.property(mutatedText(CORPUS), (text) => {
     const { alternatives, clear, skipped } = parseAltSvc(text);
     assert.ok(alternatives.length <= 32 && !(clear && alternatives.length > 0) && skipped >= 0);

@@ -16,7 +16,7 @@ test('RFC 7838 section 3: an alternative on the same host has an empty host', ()
   });
 });
 
-test('section 3.1: without ma an alternative is fresh for 24 hours, less Age', () => {
+test('section 3.1: without ma an alternative is fresh for 24 hours, minus Age', () => {
   assert.equal(one('h3=":443"')?.maxAgeSeconds, 86_400);
   assert.equal(one('h3=":443"; ma=100', 40)?.maxAgeSeconds, 60);
   assert.equal(h3Alternatives(parseAltSvc('h3=":443"; ma=10', 10)).length, 0);
@@ -36,7 +36,7 @@ test('section 3: percent-encoded ALPN names, quoted pairs and quoted parameters 
   assert.equal(one('h3="\\:443"; ma="7"')?.maxAgeSeconds, 7);
 });
 
-test('clear empties, also with the semicolon some servers add; it is case-sensitive', () => {
+test('clear withdraws all, also with the semicolon some servers add; it is case-sensitive', () => {
   assert.equal(parseAltSvc('clear').clear, true);
   assert.equal(parseAltSvc(' clear; ').clear, true);
   assert.equal(parseAltSvc('Clear').clear, false);
@@ -53,7 +53,7 @@ test('section 3.1: unknown parameters and other values of persist are ignored', 
   });
 });
 
-test('a bad alternative is skipped and the rest kept', () => {
+test('a malformed alternative is skipped and the rest kept', () => {
   for (const bad of [
     'h3',
     'h3=:443',
@@ -80,7 +80,7 @@ test('only final h3 counts as HTTP/3', () => {
   );
 });
 
-/** Forms that are common in the field and that simple parsers get wrong: the value, and what it says. */
+/** Forms common in practice that simple parsers get wrong: the value, and its meaning. */
 const FIELD_FORMS: readonly [string, string, readonly string[], number][] = [
   ['no ma', 'h3=":443"', ['h3  443 86400'], 0],
   ['an IPv6 literal', 'h3="[2001:db8::1]:443"; ma=60', ['h3 [2001:db8::1] 443 60'], 0],
@@ -112,7 +112,7 @@ const FIELD_FORMS: readonly [string, string, readonly string[], number][] = [
 ];
 
 for (const [form, value, said, skipped] of FIELD_FORMS)
-  test(`a form of the field: ${form}`, () => {
+  test(`common in practice: ${form}`, () => {
     const parsed = parseAltSvc(value);
     assert.deepEqual(
       parsed.alternatives.map(
@@ -124,7 +124,7 @@ for (const [form, value, said, skipped] of FIELD_FORMS)
     assert.equal(parsed.clear, value.startsWith('clear;'));
   });
 
-test('RFC 7838 section 3: beside clear every alternative is void, whatever the order and the lines', () => {
+test('RFC 7838 section 3: next to clear every alternative is void, in any order and over several lines', () => {
   const mixed = [
     'h3=":443", clear',
     'clear, h3=":443"',
@@ -139,20 +139,20 @@ test('RFC 7838 section 3: beside clear every alternative is void, whatever the o
   assert.equal(parseAltSvc('h3=443, clear').skipped, 1);
 });
 
-test('a host that no resolver and no certificate can name is malformed', () => {
+test('a host that no resolver and no certificate can contain is malformed', () => {
   for (const host of ['a b', 'a\u0000b', 'ü.test', 'a@b', '[::1', '[zz]', 'a/b', 'x'.repeat(254)]) {
     const text = `h3="${host}:443"`;
     assert.deepEqual(parseAltSvc(text), { text, clear: false, alternatives: [], skipped: 1 });
   }
 });
 
-test('a quote that never closes ends the reading, however many follow', () => {
+test('an unterminated quote ends the parsing, however many follow', () => {
   const hostile = `h2=":1", h3=${'"\\'.repeat(2000)}`;
   const parsed = parseAltSvc(hostile);
   assert.deepEqual([parsed.alternatives.length, parsed.skipped], [1, 1]);
 });
 
-test('what is too long or too much is not read: 4096 characters, 32 alternatives', () => {
+test('input beyond the limits is not read: 4096 characters, 32 alternatives', () => {
   const long = `h3=":443"; x="${'a'.repeat(4096)}"`;
   assert.deepEqual(parseAltSvc(long), { text: long, clear: false, alternatives: [], skipped: 1 });
   const many = Array.from({ length: 40 }, (_, i) => `h3=":${i + 1}"`).join(', ');
@@ -183,7 +183,7 @@ function fieldOf(a: {
   return `${encodeURIComponent(a.alpn)}="${a.host}:${a.port}"${parameters}`;
 }
 
-test('what was written is read again, and malformed neighbours change nothing', () => {
+test('serialised values are parsed again, and malformed neighbours change nothing', () => {
   const list = fc.array(fc.oneof(written, malformed), { minLength: 1, maxLength: 20 });
   fc.assert(
     fc.property(list, (entries) => {
@@ -202,7 +202,7 @@ const hostilePiece = fc.constantFrom(
   ...['h3', '=', '"', ':443', ',', ';', 'ma', '5', '\\', '%', '%c3', ' ', '\t', 'clear', '[::1]', '\u0000'],
 );
 
-test('whatever comes in, parsing ends, never throws, and keeps its bounds', () => {
+test('for any input, parsing terminates, never throws, and keeps its limits', () => {
   const long = fc.array(hostilePiece, { maxLength: 2500 }).map((pieces) => pieces.join(''));
   const short = fc.array(hostilePiece, { maxLength: 60 }).map((pieces) => pieces.join(''));
   fc.assert(

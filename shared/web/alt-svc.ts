@@ -1,4 +1,4 @@
-// Alt-Svc (RFC 7838): what a server advertises. One parser for both ends; malformed input yields skipped entries, never
+// Alt-Svc (RFC 7838): what a server advertises. One parser for both ends; hostile input yields skipped entries, never
 // an exception. It skips a malformed alternative and keeps the rest, ignores unknown parameters, and limits what it
 // reads.
 

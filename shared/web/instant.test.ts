@@ -4,7 +4,7 @@ import { isTooLate } from './instant.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 
-test('tomorrow may be, for clocks and time zones differ; later may not', () => {
+test('tomorrow is accepted, because clocks and time zones differ; later is not', () => {
   for (const instant of [0, NOW_MS, NOW_MS + 86_400_000, '2026-11-23', '2026-11-23T11:00:00Z'])
     assert.equal(isTooLate(instant, NOW_MS), false, String(instant));
   for (const instant of [

@@ -6,11 +6,11 @@ import { networkNameSchema } from './network-name.ts';
 test('a name is trimmed and composed', () => {
   assert.equal(v.parse(networkNameSchema, '  Home  '), 'Home');
   assert.equal(v.parse(networkNameSchema, 'Cafe\u0301'), 'Café');
-  // 40 characters as people count them, not UTF-16 units.
+  // 40 characters as users count them, not UTF-16 units.
   assert.equal(v.is(networkNameSchema, '🏠'.repeat(40)), true);
 });
 
-test('what could rewrite the text around it, or says nothing, is refused', () => {
+test('what could rewrite the surrounding text, or is empty, is rejected', () => {
   for (const name of [
     '',
     '   ',

@@ -9,7 +9,7 @@ export const BROWSERS = ['chromium', 'firefox'] as const;
 export type Browser = (typeof BROWSERS)[number];
 export const browserSchema = v.picklist(BROWSERS);
 
-/** Longest Alt-Svc header value kept; longer ones are malicious or broken (a real one has under 300 characters). */
+/** Longest Alt-Svc header value kept; longer ones are hostile or broken (a real one has under 300 characters). */
 export const MAX_ALT_SVC_CHARS = 4096;
 /** A browser may miss HTTP/3 once or twice while it learns; staying on TCP after that is a choice. */
 export const VISITS_BEFORE_CHOICE = 3;

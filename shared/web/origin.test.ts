@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { webUrl } from '../testing/web-text.ts';
 import { originOfUrl, originParts, originSchema, parseOrigin } from './origin.ts';
 
-test('an origin is read in every spelling a person uses, and comes out canonical', () => {
+test('an origin is accepted in every common spelling, and made canonical', () => {
   for (const [text, origin, host, port] of [
     ['https://Example.ORG', 'https://example.org', 'example.org', 443],
     ['example.org', 'https://example.org', 'example.org', 443],
@@ -26,7 +26,7 @@ test('an origin is read in every spelling a person uses, and comes out canonical
   }
 });
 
-test('what is not an https origin is refused with the reason', () => {
+test('what is not an https origin is rejected with the reason', () => {
   for (const [text, code] of [
     ['', 'not-a-url'],
     ['http://example.org', 'not-https'],
@@ -60,7 +60,7 @@ test('the origin of a loaded URL drops path and query; other schemes have none',
     assert.equal(originOfUrl(url), null, url);
 });
 
-test('only the canonical spelling passes the schema, and its parts can be read back', () => {
+test('only the canonical form passes the schema, and its parts can be read back', () => {
   const origin = v.parse(originSchema, 'https://a.test:8443');
   assert.equal(originParts(origin).port, 8443);
   for (const text of ['https://A.test', 'a.test', 'https://a.test/', 'https://a.test:443'])

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { character } from '../testing/web-text.ts';
 import { printable, printableDeep } from './printable.ts';
 
-test('line ends, escape sequences and bidi marks are written out, and everything else stays', () => {
+test('line ends, escape sequences and bidi marks are escaped, and everything else stays', () => {
   assert.equal(printable('a\u202egnp.exe'), 'a\\u202egnp.exe');
   assert.equal(printable('\u001b[31mred\u0007'), '\\u001b[31mred\\u0007');
   assert.equal(printable('one\r\ntwo\u2028three\u0085'), 'one\\u000d\\u000atwo\\u2028three\\u0085');
@@ -15,7 +15,7 @@ test('line ends, escape sequences and bidi marks are written out, and everything
     assert.equal(printable(plain), plain);
 });
 
-test('what comes out has nothing that cannot be seen, and is the same the second time', () => {
+test('the output contains nothing invisible, and is idempotent', () => {
   fc.assert(
     fc.property(fc.string({ unit: character }), (text) => {
       const shown = printable(text);
@@ -25,7 +25,7 @@ test('what comes out has nothing that cannot be seen, and is the same the second
   );
 });
 
-test('texts are found wherever they are, and other values stay', () => {
+test('texts are found at any depth, and other values stay', () => {
   const value = { a: ['\u0000', 1, null, { 'k\n': true }], b: 'x' };
   assert.deepEqual(printableDeep(value), { a: ['\\u0000', 1, null, { 'k\\u000a': true }], b: 'x' });
 });
