@@ -1,16 +1,16 @@
-//! How long to sleep before a packet is due: a sleeper wakes late, so the last stretch is spent
-//! awake, as far as the share of a core allows that this may cost.
+//! How long to sleep before a packet is due: sleeping threads wake late, so the last stretch is a
+//! busy wait, within a limit on the share of a core it may use.
 
 use std::time::{Duration, Instant};
 
-/// The last stretch before a packet is due: a sleeper on an idle machine takes that long to wake.
+/// The last stretch before a packet is due: the wake-up latency on an idle machine.
 const LEAD: Duration = Duration::from_micros(100);
-/// Of the time that passes, the part that may be spent awake without work.
+/// The share of elapsed time that may be spent in busy waits.
 const ALLOWANCE: f64 = 0.1;
-/// What can be saved up of it: enough for the packets of a handshake, however close.
+/// The largest allowance that accumulates: enough for the packets of a handshake, however close.
 const SAVINGS: Duration = Duration::from_millis(5);
 
-/// One direction's allowance of waiting awake.
+/// One direction's allowance for busy waits.
 pub struct BusyWait {
     saved: Duration,
     /// When it was last asked, and whether it then said to stay awake.
@@ -27,8 +27,8 @@ impl BusyWait {
         }
     }
 
-    /// How long to sleep when the next packet is due then: until shortly before it, or, with
-    /// nothing saved, until it is due. Without a packet, without end.
+    /// How long to sleep if the next packet is due then: until shortly before it, or, with no
+    /// allowance left, until it is due. Without a packet, indefinitely.
     pub fn sleep(&mut self, due: Option<Instant>, now: Instant) -> Option<Duration> {
         let passed = now.saturating_duration_since(self.last);
         if self.awake {

@@ -23,7 +23,7 @@ pub fn lock(direction: &Mutex<Direction>) -> MutexGuard<'_, Direction> {
     direction.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Carries until the device that is read is gone.
+/// Carries packets until the device it reads is gone.
 pub fn carry(mut from: &File, mut to: &File, direction: &Mutex<Direction>) -> io::Result<()> {
     // Without real-time priority the kernel would let every sleep run 50 us over.
     set_current_timer_slack(Some(NonZeroU64::MIN))?;
@@ -31,7 +31,7 @@ pub fn carry(mut from: &File, mut to: &File, direction: &Mutex<Direction>) -> io
     let mut busy_wait = BusyWait::new(Instant::now());
     loop {
         while let Some(queued) = deliver(direction) {
-            // A device that is not up takes nothing, as a cable that is not plugged in.
+            // A device that is down accepts nothing, like an unplugged cable.
             let _ = to.write(&queued);
         }
         // A statement of its own, so that the lock is not held while waiting.
@@ -53,7 +53,7 @@ fn deliver(direction: &Mutex<Direction>) -> Option<Vec<u8>> {
     Some(queued.packet)
 }
 
-/// Waits for a packet, without end unless told.
+/// Waits for a packet, indefinitely without a time-out.
 fn wait(from: &File, patience: Option<Duration>) -> io::Result<()> {
     let patience = patience.and_then(|patience| Timespec::try_from(patience).ok());
     match poll(&mut [PollFd::new(from, PollFlags::IN)], patience.as_ref()) {

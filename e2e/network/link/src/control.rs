@@ -1,5 +1,5 @@
-//! The link's control line: a JSON command a line on standard input, a JSON reply a line on
-//! standard output, in order. The link ends with its input.
+//! The link's control protocol: one JSON command per line on standard input, one JSON reply per
+//! line on standard output, in order. The link exits when its input closes.
 
 use std::io::{self, BufRead, Write};
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ use crate::shape::Shape;
 struct Settings {
     client: End,
     peer: End,
-    /// Decides what is lost and how delays vary.
+    /// Determines losses and delay variation.
     seed: u64,
 }
 
@@ -30,7 +30,7 @@ enum Command {
     Report,
 }
 
-/// What is left out stays as it is.
+/// Omitted directions stay unchanged.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Shapes {
@@ -57,7 +57,7 @@ struct Directions {
     down: Mutex<Direction>,
 }
 
-/// Makes the devices, says so, and carries packets until standard input ends.
+/// Creates the devices, reports that, and carries packets until standard input closes.
 pub fn run() -> Result<(), LinkError> {
     let json = std::env::args().nth(1).ok_or(LinkError::Usage)?;
     let settings: Settings = serde_json::from_str(&json)?;
@@ -67,7 +67,7 @@ pub fn run() -> Result<(), LinkError> {
         up: Mutex::new(Direction::new(settings.seed)),
         down: Mutex::new(Direction::new(settings.seed.wrapping_add(1))),
     });
-    // A thread each: neither direction waits for the other. They end with the process.
+    // One thread per direction, so that neither waits for the other. They end with the process.
     let (from, to, shared) = (
         Arc::clone(&client),
         Arc::clone(&peer),

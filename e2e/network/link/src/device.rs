@@ -1,4 +1,5 @@
-//! A TUN device in a network namespace: whole IP packets, no offloads, gone with its descriptor.
+//! A TUN device in a network namespace: whole IP packets, no offloads, removed when its descriptor
+//! is closed.
 
 use std::ffi::{c_int, c_short};
 use std::fs::{File, OpenOptions};
@@ -18,7 +19,7 @@ use crate::LinkError;
 /// Where iproute2 keeps named network namespaces.
 const NAMED: &str = "/run/netns";
 const TUN: &str = "/dev/net/tun";
-/// linux/if.h: IFNAMSIZ, the end included.
+/// linux/if.h: IFNAMSIZ, including the terminator.
 const NAME_BYTES: usize = 16;
 /// linux/if_tun.h.
 const IFF_TUN: c_short = 0x0001;
@@ -45,7 +46,7 @@ struct InterfaceRequest {
 impl InterfaceRequest {
     fn new(device: &str) -> Result<Self, LinkError> {
         let mut name = [0; NAME_BYTES];
-        // The last byte ends it.
+        // The last byte is the terminator.
         let room = name[..NAME_BYTES - 1].get_mut(..device.len());
         room.ok_or(LinkError::LongName)?
             .copy_from_slice(device.as_bytes());
@@ -57,12 +58,12 @@ impl InterfaceRequest {
     }
 }
 
-/// Makes the device; reading it never blocks.
+/// Creates the device in non-blocking mode.
 pub fn make(end: &End) -> Result<File, LinkError> {
     let request = InterfaceRequest::new(&end.device)?;
     let namespace = File::open(Path::new(NAMED).join(&end.namespace))?;
-    // A device belongs to the namespace of the thread that opens it, and a thread's own is its
-    // own affair.
+    // A device belongs to the namespace of the thread that opens it, and setns affects only its own
+    // thread.
     thread::scope(|scope| {
         let made = scope.spawn(|| make_here(&namespace, request));
         Ok(made.join().map_err(|_| LinkError::Panic)??)

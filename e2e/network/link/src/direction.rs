@@ -1,4 +1,4 @@
-//! One direction of the link without I/O: packets come with the time, and are due at a time.
+//! One direction of the link without I/O: packets arrive at a given time, and become due at a time.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ pub struct QueuedPacket {
     due: Instant,
 }
 
-/// What is on its way, in the order in which it came and will go.
+/// Packets in flight, in order of arrival and delivery.
 type Queue = VecDeque<QueuedPacket>;
 
 /// One direction.
@@ -26,15 +26,15 @@ pub struct Direction {
     losses: Losses,
     random: Rng,
     underway: Queue,
-    /// The packets that the shape sets apart; neither queue waits for the other.
+    /// Packets that the shape sets apart; neither queue waits for the other.
     apart: Queue,
-    /// When the sending of each packet that is waiting or in sending will have ended.
+    /// When the transmission of each queued or transmitting packet will end.
     sending: VecDeque<Instant>,
     tally: Tally,
 }
 
 impl Direction {
-    /// A bare cable; the seed decides what is lost and how delays vary.
+    /// A bare cable; the seed determines losses and delay variation.
     pub fn new(seed: u64) -> Self {
         let mut random = Rng::with_seed(seed);
         Self {
@@ -48,12 +48,12 @@ impl Direction {
         }
     }
 
-    /// Packets that are on their way already stay as they were.
+    /// Packets already in flight are unaffected.
     pub fn reshape(&mut self, shape: Shape) {
         self.shape = shape;
     }
 
-    /// Takes a packet in, or loses it.
+    /// Accepts a packet, or loses it.
     pub fn arrive(&mut self, packet: &[u8], now: Instant) {
         let longest = self.shape.max_packet_bytes;
         if longest.is_some_and(|longest| packet.len() > longest) {
@@ -75,7 +75,7 @@ impl Direction {
             Some((apart, kind)) if apart.holds(kind) => (&mut self.apart, due + apart.delay),
             _ => (&mut self.underway, due),
         };
-        // Nothing overtakes in its queue, whatever the jitter and the changes of delay.
+        // Packets are never reordered within a queue, whatever the jitter and changes of delay.
         let due = queue.back().map_or(due, |last| last.due.max(due));
         queue.push_back(QueuedPacket {
             packet: packet.to_vec(),
@@ -84,7 +84,7 @@ impl Direction {
         });
     }
 
-    /// When the packet will have been sent at the link's rate; `None` if the queue is full.
+    /// When the packet will have been transmitted at the link's rate; `None` if the queue is full.
     fn send(&mut self, bytes: usize, now: Instant) -> Option<Instant> {
         while self.sending.front().is_some_and(|end| *end <= now) {
             self.sending.pop_front();
@@ -107,7 +107,7 @@ impl Direction {
         fronts.into_iter().flatten().map(|front| front.due).min()
     }
 
-    /// A packet that is due, counted as delivered now.
+    /// A packet that is due; counted as delivered now.
     pub fn deliver(&mut self, now: Instant) -> Option<QueuedPacket> {
         let due = self.next_due().filter(|due| *due <= now)?;
         let is_first = |queue: &Queue| queue.front().is_some_and(|front| front.due == due);
@@ -121,7 +121,7 @@ impl Direction {
         Some(queued)
     }
 
-    /// What has happened since the last report.
+    /// Statistics since the last report.
     pub fn report(&mut self) -> DirectionReport {
         std::mem::take(&mut self.tally).report()
     }

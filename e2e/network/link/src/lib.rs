@@ -1,5 +1,5 @@
-//! A link between two network namespaces that delays and loses packets as it is told. What a
-//! packet's fate is (`direction`, `loss`) knows neither clock nor socket; `carry` has both.
+//! A link between two network namespaces that delays and loses packets as configured. The logic
+//! (`direction`, `loss`) uses neither clock nor socket; `carry` uses both.
 
 pub mod busy_wait;
 #[cfg(target_os = "linux")]
@@ -17,7 +17,7 @@ pub mod shape;
 #[cfg(target_os = "linux")]
 pub use control::run;
 
-/// Why there is no link, or no longer.
+/// Why the link could not be created, or ended.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkError {

@@ -1,10 +1,10 @@
-//! Which packets are lost: each by itself, or in bursts by the model of Gilbert (1960) and
-//! Elliott (1963), two states with a share of losses each.
+//! Which packets are lost: independently, or in bursts by the model of Gilbert (1960) and Elliott
+//! (1963), two states with a loss rate each.
 
 use fastrand::Rng;
 use serde::Deserialize;
 
-/// Shares and chances are from 0 to 1.
+/// Loss rates and probabilities are from 0 to 1.
 #[derive(Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Loss {
@@ -13,9 +13,9 @@ pub enum Loss {
     },
     #[serde(rename_all = "camelCase")]
     Bursts {
-        /// Chance, at each packet, that a burst begins.
+        /// Probability, per packet, that a burst begins.
         enter: f64,
-        /// Chance, at each packet of a burst, that it ends.
+        /// Probability, per packet of a burst, that it ends.
         leave: f64,
         #[serde(default = "all")]
         share_inside: f64,
@@ -29,7 +29,7 @@ fn all() -> f64 {
 }
 
 impl Loss {
-    /// Says which chance is out of range.
+    /// An error that names the value out of range.
     pub fn check(&self) -> Result<(), String> {
         let chances = match *self {
             Loss::Independent { share } => vec![share],
@@ -47,7 +47,7 @@ impl Loss {
     }
 }
 
-/// The losses of one direction, packet after packet.
+/// The losses of one direction, one packet at a time.
 pub struct Losses {
     random: Rng,
     in_burst: bool,
@@ -116,8 +116,8 @@ mod tests {
             share_inside: 1.0,
             share_outside: 0.0,
         });
-        // Stationary share enter / (enter + leave); geometric length of mean 1 / leave. Five standard
-        // deviations of a share whose packets are correlated by 0.7 are 1.4 %.
+        // Stationary share enter / (enter + leave); geometric length of mean 1 / leave. Five
+        // standard deviations of a share whose packets are correlated by 0.7 are 1.4 %.
         let got = share(&lost);
         assert!((got - 1.0 / 6.0).abs() < 0.014, "{got}");
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count();

@@ -1,5 +1,6 @@
-//! `photofinish-link JSON` makes a TUN device in each of two network namespaces and carries
-//! packets between them until its standard input ends. Linux only, for only Linux has namespaces.
+//! `photofinish-link JSON` creates a TUN device in each of two network namespaces and carries
+//! packets between them until its standard input closes. Linux only, since it needs network
+//! namespaces.
 
 use std::process::ExitCode;
 

@@ -1,11 +1,11 @@
-//! Which transport an IP packet carries, and over which family.
+//! Which transport protocol and address family an IP packet has.
 
 use serde::Deserialize;
 
-/// IANA's protocol numbers.
+/// IANA protocol numbers.
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-/// Where the header names what follows it: RFC 791 section 3.1, RFC 8200 section 3.
+/// Offset of the next protocol in the header: RFC 791 section 3.1, RFC 8200 section 3.
 const IPV4_PROTOCOL_AT: usize = 9;
 const IPV6_NEXT_HEADER_AT: usize = 6;
 
@@ -35,7 +35,7 @@ impl TryFrom<u8> for Family {
     }
 }
 
-/// What a packet carries; `None` for anything but UDP and TCP right behind the IP header.
+/// The packet's transport and family; `None` unless UDP or TCP directly follows the IP header.
 pub fn carried(packet: &[u8]) -> Option<(Transport, Family)> {
     let family = Family::try_from(packet.first()? >> 4).ok()?;
     let at = match family {

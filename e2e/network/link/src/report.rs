@@ -1,11 +1,12 @@
-//! What one direction did since it was last asked, its own lateness included: a link that cannot
-//! say how exact it is cannot be trusted.
+//! Statistics of one direction since the last report, including its own lateness: a link of unknown
+//! accuracy cannot be trusted.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// Lateness is kept to this step, up to `BUCKETS` of them; beyond, the last one holds it.
+/// Lateness is recorded in steps of this size, up to `BUCKETS` of them; the last one holds
+/// everything beyond.
 const STEP_US: u64 = 10;
 const BUCKETS: usize = 2000;
 
@@ -52,7 +53,7 @@ struct Lateness {
 }
 
 impl Tally {
-    /// A packet has left, `late` after it was due and `stay` after it came.
+    /// Records a packet delivered `late` after it was due and `stay` after it arrived.
     pub fn delivered(&mut self, late: Duration, stay: Duration) {
         let step = micros(late) / STEP_US;
         let bucket = usize::try_from(step).unwrap_or(BUCKETS).min(BUCKETS - 1);
@@ -77,7 +78,7 @@ impl Tally {
         }
     }
 
-    /// The upper end of the step that holds the packet of that rank.
+    /// The upper end of the step that contains the packet of that rank.
     fn late_by_rank(&self, rank: u64) -> u64 {
         let mut seen = 0;
         let full = self.lateness.iter().position(|count| {

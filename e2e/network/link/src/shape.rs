@@ -1,4 +1,5 @@
-//! How one direction treats its packets: read from JSON once, typed and in range from there on.
+//! How one direction treats its packets: parsed from JSON once, typed and range-checked from there
+//! on.
 
 use std::time::Duration;
 
@@ -7,24 +8,24 @@ use serde::Deserialize;
 use crate::loss::Loss;
 use crate::packet::{Family, Transport};
 
-/// Enough for the bandwidth-delay product of any path worth trying, as netem has it.
+/// Enough for the bandwidth-delay product of any realistic path; also netem's default.
 const DEFAULT_QUEUE_PACKETS: usize = 1000;
 const BITS_PER_MEGABIT: f64 = 1e6;
 const BITS_PER_BYTE: f64 = 8.0;
 
-/// Packets that are delayed further, in a queue of their own.
+/// Packets with additional delay, in a separate queue.
 #[derive(Deserialize, Clone, Copy, Debug, PartialEq)]
 #[serde(try_from = "ApartJson")]
 pub struct Apart {
     transport: Transport,
-    /// Both without one.
+    /// Both if absent.
     family: Option<Family>,
-    /// On top of the shape's own.
+    /// In addition to the shape's delay.
     pub delay: Duration,
 }
 
 impl Apart {
-    /// Whether it is about such a packet.
+    /// Whether it applies to such a packet.
     pub fn holds(&self, (transport, family): (Transport, Family)) -> bool {
         transport == self.transport && self.family.is_none_or(|wanted| wanted == family)
     }
@@ -35,14 +36,14 @@ impl Apart {
 #[serde(try_from = "ShapeJson")]
 pub struct Shape {
     pub delay: Duration,
-    /// Further delay, uniform from zero to this.
+    /// Additional delay, uniform from zero to this.
     pub jitter: Duration,
     pub loss: Loss,
-    /// Without one, packets take no time to send and never queue.
+    /// If absent, packets take no time to transmit and never queue.
     pub bytes_per_second: Option<f64>,
-    /// How many packets may be waiting or in sending, where there is a rate.
+    /// How many packets may be queued or in transmission, if there is a rate.
     pub queue_packets: usize,
-    /// Longer packets vanish.
+    /// Longer packets are dropped silently.
     pub max_packet_bytes: Option<usize>,
     pub apart: Option<Apart>,
 }
@@ -61,7 +62,7 @@ impl Default for Shape {
     }
 }
 
-/// As it stands in JSON.
+/// The JSON representation.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 struct ShapeJson {
