@@ -8,6 +8,8 @@ import { beginStep, formatElapsed, type Step } from './display.ts';
 
 /** Compiling a crate on a slow machine is silent for minutes, but no command is silent for this long. */
 const SILENCE_LIMIT_MS = 12 * 60_000;
+/** A command with lower priority may wait that long for a processor while the browser tests occupy them. */
+const LOW_PRIORITY_SILENCE_LIMIT_MS = 45 * 60_000;
 /** From SIGTERM to SIGKILL. */
 const GRACE_MS = 10_000;
 
@@ -26,7 +28,10 @@ export interface Command {
   readonly note?: () => string;
   /** Nice value, from 0 (default) to 19. */
   readonly nice?: number;
-  /** A command that prints nothing for this long is considered hung and ended; twelve minutes by default. */
+  /**
+   * A command that prints nothing for this long is considered hung and ended; by default twelve minutes, with a nice
+   * value 45.
+   */
   readonly silenceLimitMs?: number;
 }
 
@@ -145,7 +150,8 @@ async function runToEnd(command: Command, step: Step, output: string[]): Promise
   });
   standBack(child, command.nice ?? 0);
   running.set(child, (signal) => signalAll(child, signal));
-  const limitMs = command.silenceLimitMs ?? SILENCE_LIMIT_MS;
+  const usualLimitMs = command.nice ? LOW_PRIORITY_SILENCE_LIMIT_MS : SILENCE_LIMIT_MS;
+  const limitMs = command.silenceLimitMs ?? usualLimitMs;
   const silence = watchSilence(child, limitMs, () => {
     output.push(`\nended after ${formatElapsed(limitMs)} without a word\n`);
   });
