@@ -1,4 +1,4 @@
-// The binding against the real network stack: what JavaScript sees of refusals, cancels and misuse.
+// The binding with the real network stack: refusals, cancellation and misuse as seen by JavaScript.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -35,7 +35,7 @@ async function silence(): Promise<{ socket: Socket; port: number }> {
   return { socket, port: socket.address().port };
 }
 
-/** A port that was just free, so nobody listens. */
+/** A port that was just released, so nobody listens. */
 async function refusedPort(): Promise<number> {
   const { socket, port } = await silence();
   socket.close();
@@ -43,7 +43,7 @@ async function refusedPort(): Promise<number> {
   return port;
 }
 
-test('every bundled root of Node can serve as a root, unless it has expired', () => {
+test('every bundled root of Node can be used as a root, unless it has expired', () => {
   const nowMs = Date.now();
   const expired = BUNDLED.filter((pem) => new X509Certificate(pem).validToDate.getTime() < nowMs);
   assert.equal(trust.ignored, expired.length);
@@ -94,7 +94,7 @@ test('cancel before connect sends nothing', async () => {
   assert.equal(result.outcome === 'failed' && result.failure.traffic.datagramsSent, 0);
 });
 
-test('bad arguments throw, and say which', () => {
+test('bad arguments throw, naming the argument', () => {
   const resolver = new DnsResolver(`${LOOPBACK}:53`);
   const attempt = (overrides: Partial<AttemptOptions>) => () => new QuicAttempt(trust, options(overrides));
   assert.throws(attempt({ address: 'h3.test' }), /address must be an IP address/);

@@ -1,6 +1,5 @@
-// Loads the addon (QUIC and DNS), lazily: a helper that only answers forecasts never pays for it.
-// The file lies beside the bundle in a build, in `napi/` in the source tree, and in a package of its own for each
-// system where npm installed the helper.
+// Loads the addon (QUIC and DNS) lazily: a helper that only answers forecasts never needs it. The file is beside the
+// bundle in a build, in `napi/` in the source tree, and in a separate package per system if npm installed the helper.
 
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -26,7 +25,7 @@ export type {
 /** What the addon exports. */
 export type QuicAddon = typeof Quic;
 
-/** As it is called beside the bundle. */
+/** Its name beside the bundle. */
 export const ADDON_FILE = 'photofinish-quic.node';
 const CANDIDATES = [ADDON_FILE, `napi/${ADDON_FILE}`];
 
@@ -38,12 +37,12 @@ export function loadQuicAddon(): QuicAddon {
   return loaded;
 }
 
-/** There is no addon here at all, as opposed to one that does not load. */
+/** There is no addon at all, as opposed to one that does not load. */
 export class AddonMissing extends Error {
   override readonly name = 'AddonMissing';
 }
 
-/** Told by the C library that runs this process, so that nobody is sent to a package for the other one. */
+/** Determined by the C library of this process, so that the remedy names the right package. */
 function cLibrary(): 'gnu' | 'musl' {
   const report = process.report.getReport() as {
     readonly header?: { readonly glibcVersionRuntime?: string };
@@ -51,14 +50,14 @@ function cLibrary(): 'gnu' | 'musl' {
   return report.header?.glibcVersionRuntime === undefined ? 'musl' : 'gnu';
 }
 
-/** The package with the addon for this system, by napi's names. */
+/** The package with the addon for this system, in napi's naming. */
 export function addonPackage(): string {
   const base = `@photofinish/quic-${process.platform}-${process.arch}`;
   if (process.platform === 'linux') return `${base}-${cLibrary()}`;
   return process.platform === 'win32' ? `${base}-msvc` : base;
 }
 
-/** The addon's file beside us or in its package; null where there is none. */
+/** The addon's file beside us or in its package; null if there is none. */
 export function addonFile(): string | null {
   const beside = CANDIDATES.map((candidate) => join(import.meta.dirname, candidate)).find(existsSync);
   if (beside !== undefined) return beside;
@@ -66,7 +65,7 @@ export function addonFile(): string | null {
   try {
     return resolve(addonPackage());
   } catch {
-    // npm leaves an optional package out without a word when it cannot be had.
+    // npm silently skips an optional package that is unavailable.
     return null;
   }
 }

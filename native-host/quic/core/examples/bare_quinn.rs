@@ -21,7 +21,7 @@ fn client_config(ca_path: &str) -> Result<quinn::ClientConfig, Box<dyn Error>> {
         .with_root_certificates(roots)
         .with_no_client_auth();
     tls.alpn_protocols = vec![b"h3".to_vec()];
-    // A resumed handshake would be another, quicker one.
+    // A resumed handshake would be a different, faster one.
     tls.resumption = rustls::client::Resumption::disabled();
     Ok(quinn::ClientConfig::new(Arc::new(
         QuicClientConfig::try_from(tls)?,
@@ -41,7 +41,7 @@ async fn handshake(
     Ok(milliseconds)
 }
 
-/// One trial as JSON, in a runtime of its own: with that its endpoint and socket end.
+/// One trial as JSON, in a separate runtime, with which its endpoint and socket end.
 fn trial(
     config: &quinn::ClientConfig,
     remote: SocketAddr,
@@ -53,8 +53,8 @@ fn trial(
         .build()?;
     let outcome = runtime.block_on(async {
         let outcome = tokio::time::timeout(deadline, handshake(config, remote, name)).await;
-        // Lets the connection's task say farewell. Until the endpoint is idle it would be three probe time-outs, after any
-        // of which the next handshake would start on a cold CPU.
+        // Lets the connection's task send its close. Waiting until the endpoint is idle would take three probe
+        // time-outs, after which the next handshake would start on a cold CPU.
         tokio::task::yield_now().await;
         outcome
     });
@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (remote, count) = (remote.parse()?, count.parse()?);
     let deadline = Duration::from_millis(deadline.parse()?);
     let provider = rustls::crypto::aws_lc_rs::default_provider();
-    // Gathers entropy on first use, some 30 ms of it, once in a process: no handshake's cost.
+    // Gathers entropy on first use, which takes some 30 ms once per process and is no handshake's cost.
     provider
         .secure_random
         .fill(&mut [0])

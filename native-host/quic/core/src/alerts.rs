@@ -1,6 +1,6 @@
-//! TLS alerts by the names that RFC 8446 section 6 and IANA's registry give them, as OpenSSL and every manual call them.
+//! TLS alerts by their names in RFC 8446 section 6 and IANA's registry, as used by OpenSSL and documentation.
 
-/// The name of an alert, or its number where nobody has registered one.
+/// The name of an alert, or its number if it is not registered.
 pub(crate) fn alert_name(alert: u8) -> String {
     let name = match alert {
         0 => "close_notify",

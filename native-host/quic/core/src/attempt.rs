@@ -16,19 +16,19 @@ use crate::socket::Traffic;
 use crate::transport::Transport;
 use crate::trust::{RecordingVerifier, TrustStore, Verdict};
 
-/// The QUIC version offered, and so the one of every established connection (RFC 9000 section 15).
+/// The QUIC version offered, and so that of every established connection (RFC 9000 section 15).
 pub const QUIC_VERSION: u32 = 1;
 /// HTTP/3's name in ALPN (RFC 9114 section 3.1).
 pub(crate) const ALPN_H3: &[u8] = b"h3";
 /// Unacknowledged bytes that a peer may send: a race reads little, so a small window bounds memory.
 pub(crate) const RECEIVE_WINDOW_BYTES: u32 = 256 * 1024;
-/// After so long without a packet an established connection is given up, as by Chromium (`kIdleConnectionTimeout`).
+/// An established connection is closed after this long without a packet, as in Chromium (`kIdleConnectionTimeout`).
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
-/// Unidirectional streams a server may open: its control stream, two for QPACK, and a few of the
-/// reserved kind that must be tolerated (RFC 9114 sections 6.2 and 6.2.3).
+/// Unidirectional streams a server may open: its control stream, two for QPACK, and a few of reserved types, which must
+/// be tolerated (RFC 9114 sections 6.2 and 6.2.3).
 const SERVER_UNI_STREAMS: u32 = 16;
 
-/// What a finished handshake gave.
+/// The result of a handshake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Handshake {
@@ -37,15 +37,15 @@ pub struct Handshake {
     pub traffic: Traffic,
     pub remote: SocketAddr,
     pub alpn: String,
-    /// Whether the chain ends in a publicly known root; browsers refuse QUIC otherwise.
+    /// Whether the chain ends in a publicly known root, which browsers require for QUIC.
     pub known_root: bool,
-    /// quinn's smoothed round-trip time; none: nothing that was sent has been acknowledged yet.
+    /// quinn's smoothed round-trip time; none: nothing has been acknowledged yet.
     pub rtt: Option<Duration>,
     /// Packets declared lost so far (RFC 9002 section 6.1).
     pub lost_packets: u64,
 }
 
-/// An established connection, good for one request. Dropping it closes it.
+/// An established connection for one request. Dropping it closes it.
 #[derive(Debug)]
 pub struct Connection {
     pub(crate) handshake: Handshake,
@@ -57,14 +57,14 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// What the handshake gave.
+    /// The result of the handshake.
     pub fn handshake(&self) -> &Handshake {
         &self.handshake
     }
 }
 
-/// Shakes hands with the address in `options`; all times count from this call, unless those name an
-/// earlier moment. Fails for every reason that lies in the network, the peer or the owner's `cancel`.
+/// Performs a handshake with the address in `options`; all times count from this call, unless those name an earlier
+/// moment. Fails for every reason in the network, the peer or the owner's `cancel`.
 pub async fn connect(
     trust: &TrustStore,
     options: &ConnectOptions,
@@ -157,7 +157,7 @@ async fn shake_hands(
             verifier.verdict(),
             Some(Verdict::Accepted { known_root: true })
         ),
-        // Until its first sample quinn gives back what it was told, and that is no measurement.
+        // Until its first sample quinn returns the configured value, which is not a measurement.
         rtt: Some(quic.rtt()).filter(|rtt| *rtt != options.initial_rtt),
         lost_packets: quic.stats().path.lost_packets,
     };
@@ -171,7 +171,7 @@ fn negotiated_protocol(quic: &quinn::Connection) -> Option<Vec<u8>> {
         .protocol
 }
 
-/// TLS 1.3 without resumption or early data, so that every attempt pays the same price.
+/// TLS 1.3 without resumption or early data, so that every attempt has the same cost.
 fn client_config(
     trust: &TrustStore,
     verifier: Arc<RecordingVerifier>,
@@ -196,7 +196,7 @@ fn client_config(
         .max_concurrent_bidi_streams(VarInt::from_u32(0))
         .max_concurrent_uni_streams(VarInt::from_u32(SERVER_UNI_STREAMS))
         .datagram_receive_buffer_size(None)
-        // One datagram a send keeps the count exact; probing for a larger MTU would add to it.
+        // One datagram per send keeps the count exact; probing for a larger MTU would add to it.
         .enable_segmentation_offload(false)
         .mtu_discovery_config(None);
     let crypto = QuicClientConfig::try_from(tls).map_err(Failure::internal)?;

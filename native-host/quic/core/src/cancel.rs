@@ -1,8 +1,8 @@
-//! The one way to stop an attempt, whatever phase it is in.
+//! The only way to stop an attempt, in any phase.
 
 use tokio::sync::watch;
 
-/// Stops the attempt that was given a clone of it. Cancelling twice does nothing more.
+/// Stops the attempt that was given a clone of it. Cancelling again does nothing.
 #[derive(Clone, Debug)]
 pub struct Cancel {
     flag: watch::Sender<bool>,
@@ -17,7 +17,7 @@ impl Default for Cancel {
 }
 
 impl Cancel {
-    /// Asks for the end: whatever waits resolves with `cancelled` at its next poll.
+    /// Requests the end: pending futures resolve with `cancelled` at their next poll.
     pub fn cancel(&self) {
         self.flag.send_replace(true);
     }
@@ -27,7 +27,7 @@ impl Cancel {
         *self.flag.borrow()
     }
 
-    /// Resolves once [`Self::cancel`] was called, also when that was before.
+    /// Resolves once [`Self::cancel`] was called, even if that was before.
     pub async fn cancelled(&self) {
         // The only error is a dropped sender, and `self` holds one.
         let _ = self.flag.subscribe().wait_for(|cancelled| *cancelled).await;

@@ -1,9 +1,9 @@
-//! The clock of one attempt: every time that leaves this crate is read from it.
+//! The clock of one attempt: the source of every time that leaves this crate.
 
 use std::time::{Duration, Instant};
 
-/// Owner and attempt share a deadline by two clocks: an owner that cancels so close to it means the deadline, and it is
-/// the attempt that knows what is missing.
+/// Owner and attempt share a deadline but have separate clocks: if the owner cancels this close to it, the deadline was
+/// meant, and the attempt reports what is missing.
 const DEADLINE_LEEWAY: Duration = Duration::from_millis(10);
 
 /// A monotonic clock that starts with the attempt.

@@ -1,5 +1,5 @@
-//! The second half of an attempt: one HTTP/3 GET on the established connection, then its end.
-//! HTTP/3 starts here and not earlier: a race may settle on another protocol after the handshake.
+//! The second half of an attempt: one HTTP/3 GET on the established connection, then its end. HTTP/3 only starts here,
+//! because a race may settle on another protocol after the handshake.
 
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -20,11 +20,11 @@ use crate::failure::{AttemptFailure, Failure, Termination};
 use crate::options::Request;
 use crate::socket::Traffic;
 
-/// What may arrive beside header and body: packet overhead, interim answers, retransmissions, and
-/// what was in flight when reading stopped.
+/// What may arrive beside header and body: packet overhead, interim responses, retransmissions, and data in flight when
+/// reading stopped.
 const SLACK_BYTES: u64 = 4 * RECEIVE_WINDOW_BYTES as u64;
 
-/// An answered request. Times count from the attempt's start.
+/// A response. Times count from the attempt's start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Response {
@@ -47,7 +47,7 @@ pub struct Response {
     pub lost_packets: u64,
 }
 
-/// What the connection's driver has met beside the request.
+/// Events of the connection's driver beside the request.
 #[derive(Debug, Default)]
 struct DriverEvents {
     goaway: AtomicBool,
@@ -88,13 +88,13 @@ impl Connection {
         })
     }
 
-    /// Names the reason why the deadline passed without a whole answer.
+    /// The reason why the deadline passed without a complete answer.
     fn explain_silence(&self, events: &DriverEvents) -> Failure {
         if events.goaway.load(Ordering::Relaxed) {
             return Failure::Goaway(Termination::new("the server is shutting down"));
         }
-        // A server that sends other streams is not cut off: it leaves out what must come first of all on its control
-        // stream (RFC 9114 section 6.2.1), which h3 waits for without an end.
+        // A server that sends other streams is not silent: it omits the SETTINGS that must come first on its control
+        // stream (RFC 9114 section 6.2.1), for which h3 waits indefinitely.
         let speaks = self.quic.stats().frame_rx.stream > 0;
         if speaks && !events.settings.load(Ordering::Relaxed) {
             return Failure::H3Error(Termination::new(
@@ -104,10 +104,10 @@ impl Connection {
         Failure::ResponseTimeout
     }
 
-    /// Names the failure: the connection's own reason first, then what HTTP/3 saw.
+    /// The failure: the connection's own reason first, then what HTTP/3 observed.
     fn explain(&self, error: StreamError, goaway: bool) -> Failure {
         match self.quic.close_reason() {
-            // Closed by h3 itself, which found the peer in breach of HTTP/3.
+            // Closed by h3 itself, because the peer violated HTTP/3.
             None | Some(quinn::ConnectionError::LocallyClosed) => from_stream(error),
             Some(reason) => {
                 let timeout = || Failure::ResponseTimeout;
@@ -174,8 +174,8 @@ impl Connection {
         let mut alt_svc = None;
         let response = loop {
             let response = stream.recv_response().await?;
-            // Each value replaces the one before it (RFC 7838 section 3), interim responses' such as 103 included, which
-            // may come before the final one (RFC 9114 section 4.1).
+            // Each value replaces the previous one (RFC 7838 section 3), including those of interim responses such as
+            // 103, which may precede the final one (RFC 9114 section 4.1).
             alt_svc = joined(response.headers(), &ALT_SVC).or(alt_svc);
             if !response.status().is_informational() {
                 break response;
@@ -207,7 +207,7 @@ impl Connection {
     }
 }
 
-/// What HTTP/3 saw of a failure that left the connection open, or had h3 close it.
+/// The failure observed by HTTP/3 if the connection stayed open, or was closed by h3.
 fn from_stream(error: StreamError) -> Failure {
     let by_server = |message, code| Termination::over_h3(message, Side::Server, code);
     match error {
@@ -239,7 +239,7 @@ fn from_stream(error: StreamError) -> Failure {
     }
 }
 
-/// A server that shuts down closes without an error in the end (RFC 9114 section 5.2).
+/// A server that shuts down finally closes without an error (RFC 9114 section 5.2).
 fn is_orderly(end: &Termination) -> bool {
     end.code
         .as_ref()

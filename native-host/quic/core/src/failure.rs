@@ -1,5 +1,5 @@
-//! Why an attempt failed, as data. The one table of codes, and the one place that reads quinn's and
-//! rustls' errors; h3-quinn folds most of them together, so the connection's own reason decides.
+//! Why an attempt failed, as data. The only table of codes, and the only place that interprets errors of quinn and
+//! rustls; h3-quinn merges most of them, so the connection's own reason decides.
 
 use std::fmt;
 use std::io;
@@ -14,12 +14,12 @@ use crate::refusal::Refusal;
 use crate::socket::{SocketError, Traffic};
 use crate::trust::{RecordingVerifier, Verdict};
 
-/// First code of the range that carries TLS alerts (RFC 9000 section 20.1, CRYPTO_ERROR).
+/// First code of the range for TLS alerts (RFC 9000 section 20.1, CRYPTO_ERROR).
 const CRYPTO_ERROR: u64 = 0x100;
 /// `no_application_protocol` (RFC 7301 section 3.2).
 const ALERT_NO_APPLICATION_PROTOCOL: u8 = 120;
 
-/// A failed attempt, and what it had exchanged by then: that tells a silent network from a silent server.
+/// A failed attempt, and what it had exchanged by then, which distinguishes a silent network from a silent server.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{}: {cause}", cause.code())]
 #[non_exhaustive]
@@ -28,7 +28,7 @@ pub struct AttemptFailure {
     /// Since the attempt's start.
     pub after: Duration,
     pub traffic: Traffic,
-    /// Packets declared lost; 0 for a failed handshake, of which quinn tells no count.
+    /// Packets declared lost; 0 for a failed handshake, for which quinn provides no count.
     pub lost_packets: u64,
 }
 
@@ -67,14 +67,14 @@ pub enum Failure {
     ConnectionClosed(Termination),
     #[error("the peer does not know this connection")]
     StatelessReset,
-    /// The handshake was fine, HTTP/3 is broken.
+    /// The handshake succeeded, but HTTP/3 failed.
     #[error("{0}")]
     H3Error(Termination),
     #[error("{0}")]
     Goaway(Termination),
     #[error("the answer was not complete in time")]
     ResponseTimeout,
-    /// A limit of ours, which says nothing against the server (RFC 9114 section 4.2.2).
+    /// Our own limit, which does not count against the server (RFC 9114 section 4.2.2).
     #[error("{0}")]
     ResponseTooLarge(String),
     /// `H3_VERSION_FALLBACK` (RFC 9114 section 8.1).
@@ -82,13 +82,13 @@ pub enum Failure {
     VersionFallback(Termination),
     #[error("the owner cancelled the attempt")]
     Cancelled,
-    /// A bug of ours or of a library, kept from the process: the attempt alone fails, and says nothing about the peer.
+    /// A bug of ours or of a library, contained to the attempt, which fails without saying anything about the peer.
     #[error("{0}")]
     Internal(String),
 }
 
 impl Failure {
-    /// The code as it travels, of the project's failure taxonomy.
+    /// The code in the project's failure taxonomy.
     pub fn code(&self) -> &'static str {
         match self {
             Self::UdpRefused(_) => "udp-refused",
@@ -127,7 +127,7 @@ impl Failure {
         Self::Internal(problem.to_string())
     }
 
-    /// A deadline that passed before the handshake was done.
+    /// The failure for a deadline that passed before the handshake was done.
     pub(crate) fn handshake_timeout(traffic: &Traffic) -> Self {
         match traffic.datagrams_received {
             0 => Self::UdpTimeout,
@@ -138,7 +138,7 @@ impl Failure {
         }
     }
 
-    /// Why the socket ended the attempt. `too_much` says what is larger than what is read.
+    /// Why the socket ended the attempt. `too_much` describes what exceeded the limit.
     pub(crate) fn from_socket(error: &SocketError, too_much: &str) -> Self {
         match error {
             SocketError::Refused(error) => Self::UdpRefused(error.clone()),
@@ -148,7 +148,7 @@ impl Failure {
         }
     }
 
-    /// Reads why a connection died. `lost_to_silence` says what an idle time-out means just now.
+    /// Why a connection died. `lost_to_silence` is the meaning of an idle time-out in the current phase.
     pub(crate) fn from_connection(
         error: &ConnectionError,
         verifier: &RecordingVerifier,
@@ -190,7 +190,7 @@ impl Failure {
         }
     }
 
-    /// What a CONNECTION_CLOSE of QUIC's own says (RFC 9000 section 19.19).
+    /// The meaning of a CONNECTION_CLOSE of QUIC itself (RFC 9000 section 19.19).
     fn from_close(message: String, sender: Side, code: TransportErrorCode) -> Self {
         let end = Termination::over_quic(message, sender, code);
         match alert(code) {
@@ -201,7 +201,7 @@ impl Failure {
     }
 }
 
-/// How a connection or a stream was ended: in words, and by the code that was exchanged.
+/// How a connection or a stream was ended: in words, and by the code exchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Termination {
@@ -214,10 +214,11 @@ pub struct Termination {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorCode {
-    /// The client found the server in breach of the protocol; the server may have any reason.
+    /// The client found that the server violated the protocol; the server may have any reason.
     pub sender: Side,
     pub number: u64,
-    /// Registered for the code, `H3_INTERNAL_ERROR`, or the TLS alert in it, `certificate_required`.
+    /// The name registered for the code, such as `H3_INTERNAL_ERROR`, or of the TLS alert in it, such as
+    /// `certificate_required`.
     pub name: Option<String>,
 }
 
@@ -264,7 +265,7 @@ impl fmt::Display for Termination {
     }
 }
 
-/// One Retry is the server's right; it must be content with the token that it brings.
+/// A server may send one Retry, and must accept the token in it.
 fn unfinished(datagrams: u32, retries: u32) -> String {
     match retries {
         2.. => format!("the server asked for a Retry {retries} times and let no handshake finish"),
@@ -272,7 +273,7 @@ fn unfinished(datagrams: u32, retries: u32) -> String {
     }
 }
 
-/// Appends what a peer gave as its reason, which is anybody's text: shortened, and without what moves a terminal.
+/// Appends the peer's reason phrase, which is untrusted: shortened, and without terminal control characters.
 fn with_reason(words: &str, reason: &[u8]) -> String {
     const LONGEST: usize = 200;
     let reason: String = String::from_utf8_lossy(reason)
@@ -289,7 +290,7 @@ fn with_reason(words: &str, reason: &[u8]) -> String {
     }
 }
 
-/// The TLS alert in a code of QUIC's.
+/// The TLS alert in a QUIC error code.
 fn alert(code: TransportErrorCode) -> Option<u8> {
     u8::try_from(u64::from(code).checked_sub(CRYPTO_ERROR)?).ok()
 }

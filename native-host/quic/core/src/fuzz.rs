@@ -1,5 +1,5 @@
-//! Certificates that somebody changed: a server sends what it likes, and key rules and roots read what webpki has let
-//! through or never saw. They are judged or refused, and nothing panics. `PROPTEST_CASES` draws more of them.
+//! Modified certificates: a server sends what it likes, and key rules and roots read what webpki has accepted or never
+//! saw. They are judged or refused, and nothing panics. `PROPTEST_CASES` sets the number of cases.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -10,7 +10,7 @@ use crate::trust::TrustStore;
 
 const HOST: &str = "a.test";
 
-/// A root, and a certificate for the host that it has signed.
+/// A root, and a certificate for the host signed by it.
 fn chain() -> (Vec<u8>, Vec<u8>) {
     let root_key = rcgen::KeyPair::generate().expect("a key");
     let mut root = rcgen::CertificateParams::new(Vec::new()).expect("no names");
@@ -29,7 +29,7 @@ fn chain() -> (Vec<u8>, Vec<u8>) {
     (root_der, leaf_der)
 }
 
-/// Up to three octets replaced, by those that lengths and tags of DER are made of among others, and now and then cut.
+/// Up to three octets replaced, preferably by values used for DER lengths and tags, and sometimes truncated.
 fn changed(der: Vec<u8>) -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![
         any::<u8>(),

@@ -1,15 +1,16 @@
-//! What webpki leaves unchecked and OpenSSL does not, so that both transports refuse the same certificates: what a key
-//! may be used for, how weak it may be, and whether a root is still in force.
+//! Checks that OpenSSL performs and webpki does not, so that both transports refuse the same certificates: permitted
+//! key usage, minimum key strength, and whether a root is still valid.
 
 use rustls_pki_types::{CertificateDer, UnixTime};
 use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
 use x509_parser::public_key::PublicKey;
 
-/// CA/Browser Forum Baseline Requirements, section 6.1.5; webpki asks it of issuers, OpenSSL at security level 2 of all.
+/// CA/Browser Forum Baseline Requirements, section 6.1.5; webpki requires it of issuers, OpenSSL at security level 2 of
+/// all.
 const LEAST_RSA_BITS: usize = 2048;
 
-/// Which rule a certificate breaks, in words for its owner.
+/// The rule that a certificate breaks, in words for its owner.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BrokenRule {
     #[error("a certificate cannot be read: {0}")]
@@ -22,8 +23,8 @@ pub(crate) enum BrokenRule {
     NoKeyCertSign,
 }
 
-/// Checks a chain that webpki has accepted. A certificate beside the path (servers send some) is judged only if it is
-/// an authority's.
+/// Checks a chain that webpki has accepted. A certificate that is not in the path (some servers send them) is only
+/// checked if it is an authority's.
 pub(crate) fn check(
     end_entity: &CertificateDer<'_>,
     intermediates: &[CertificateDer<'_>],
@@ -51,7 +52,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Whether a root's period of validity includes `now`; webpki does not ask.
+/// Whether a root's validity period includes `now`, which webpki does not check.
 pub(crate) fn in_force(root: &CertificateDer<'_>, now: UnixTime) -> bool {
     parse(root).is_ok_and(|root| {
         let seconds = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);

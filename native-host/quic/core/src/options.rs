@@ -1,5 +1,5 @@
-//! What an attempt is to do: [`ConnectOptions`] for its handshake, a [`Request`] for what may follow. Whoever has them has
-//! arguments that can be used.
+//! The input of an attempt: [`ConnectOptions`] for its handshake, a [`Request`] for what may follow. Both are validated
+//! when created.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use rustls_pki_types::ServerName;
 
 /// `kInitialRtt` (RFC 9002 section 6.2.2).
 const INITIAL_RTT: Duration = Duration::from_millis(333);
-/// How long a handshake or an answer is waited for, unless told otherwise.
+/// Default time-out of a handshake or an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where to connect, as whom, and how long to try.
@@ -39,8 +39,8 @@ impl ConnectOptions {
         }
     }
 
-    /// The round-trip time that is assumed until one is measured: the first retransmission comes after three times this
-    /// (RFC 9002 section 6.2.2). 333 ms by default.
+    /// The round-trip time assumed until one is measured: the first retransmission is after three times this (RFC 9002
+    /// section 6.2.2). 333 ms by default.
     pub fn initial_rtt(mut self, rtt: Duration) -> Self {
         self.initial_rtt = rtt;
         self
@@ -52,21 +52,21 @@ impl ConnectOptions {
         self
     }
 
-    /// Counts every time of the attempt, and its time-out, from this moment on instead of from when the attempt is first
-    /// polled: what its owner waits for a thread is part of what it takes.
+    /// Counts every time of the attempt, and its time-out, from this moment instead of from the first poll, so that
+    /// waiting for a thread is included.
     pub fn counted_from(mut self, moment: Instant) -> Self {
         self.counted_from = Some(moment);
         self
     }
 
-    /// Calls `listener` once, on the attempt's own task, when the peer first shows life. It must not block.
+    /// Calls `listener` once, on the attempt's own task, when the peer first responds. It must not block.
     pub fn on_first_datagram(mut self, listener: impl Fn() + Send + Sync + 'static) -> Self {
         self.on_first_datagram = Some(OnFirstDatagram(Arc::new(listener)));
         self
     }
 }
 
-/// Told when the first datagram comes back.
+/// Called when the first datagram is received.
 #[derive(Clone)]
 pub(crate) struct OnFirstDatagram(Arc<dyn Fn() + Send + Sync>);
 
@@ -93,7 +93,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// `authority` is `host` or `host:port`; `path` starts with a slash and may carry a query.
+    /// `authority` is `host` or `host:port`; `path` starts with a slash and may contain a query.
     pub fn get(authority: &str, path: &str) -> Result<Self, InvalidRequest> {
         let parsed = authority.parse().ok();
         let parsed = parsed.filter(|parsed: &Authority| !parsed.as_str().contains('@'));
@@ -122,13 +122,13 @@ impl Request {
         self
     }
 
-    /// How much of the body is read. 64 KiB by default.
+    /// Limit on the body bytes read. 64 KiB by default.
     pub fn max_body_bytes(mut self, bytes: u32) -> Self {
         self.max_body_bytes = bytes;
         self
     }
 
-    /// The largest header section that is read, as RFC 9114 section 4.2.2 counts. 256 KiB by default.
+    /// Limit on the header section, as counted in RFC 9114 section 4.2.2. 256 KiB by default.
     pub fn max_header_bytes(mut self, bytes: u32) -> Self {
         self.max_header_bytes = bytes;
         self
@@ -141,7 +141,7 @@ impl Request {
     }
 }
 
-/// A request that cannot be made.
+/// An invalid request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidRequest {

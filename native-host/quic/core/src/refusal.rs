@@ -1,4 +1,4 @@
-//! A refused chain in words for whoever runs the server: rustls and webpki name causes by identifiers of their own.
+//! A refused chain in words for server operators, instead of the identifiers used by rustls and webpki.
 
 use rustls::{CertificateError, OtherError};
 use rustls_pki_types::UnixTime;
@@ -9,13 +9,13 @@ use rustls_pki_types::UnixTime;
 #[non_exhaustive]
 pub struct Refusal {
     pub reason: CertificateReason,
-    /// In words for whoever runs the server.
+    /// In words for server operators.
     pub message: String,
 }
 
 impl From<&CertificateError> for Refusal {
     fn from(error: &CertificateError) -> Self {
-        // The others' own words are as good, rustls' for these are its identifiers.
+        // Other errors have good messages of their own; for these rustls prints identifiers.
         let message = match error {
             CertificateError::UnknownIssuer => {
                 "no chain of the certificates sent ends in a trusted root".to_owned()
@@ -58,7 +58,7 @@ pub enum CertificateReason {
 }
 
 impl CertificateReason {
-    /// The reason as it travels.
+    /// The reason as sent to JavaScript.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Expired => "expired",
@@ -90,7 +90,7 @@ impl From<&CertificateError> for CertificateReason {
     }
 }
 
-/// A span of time, in the largest unit that it is more than one of.
+/// A time span, in the largest unit of which it contains more than one.
 fn between(earlier: UnixTime, later: UnixTime) -> String {
     let seconds = later.as_secs().saturating_sub(earlier.as_secs());
     match seconds {
@@ -100,7 +100,7 @@ fn between(earlier: UnixTime, later: UnixTime) -> String {
     }
 }
 
-/// webpki names the rule that a chain breaks by an identifier of its own.
+/// webpki names the rule that a chain breaks by its own identifier.
 fn rule_in_words(rule: String) -> String {
     let words = match rule.as_str() {
         "CaUsedAsEndEntity" => "the certificate is that of an authority, not of a server",

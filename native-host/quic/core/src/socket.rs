@@ -1,7 +1,7 @@
-//! The attempt's own UDP socket: connected to the one address, counted, and watched for refusals.
-//! quinn swallows socket errors, so a refused port would look like a time-out (quinn#2766). It is a
-//! plain socket: quinn's own asks the kernel to join datagrams, for which every attempt would pay
-//! with 3 MiB of buffers and a change to the kernel's receive path, a fifth of a cold race.
+//! The attempt's own UDP socket: connected to one address, with counters, and monitored for refusals. quinn swallows
+//! socket errors, so a refused port would look like a time-out (quinn#2766). It is a plain socket: quinn's own asks the
+//! kernel to coalesce datagrams, which would cost every attempt 3 MiB of buffers and a change to the kernel's receive
+//! path, a fifth of a cold race.
 
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
@@ -20,23 +20,23 @@ use crate::attempt::QUIC_VERSION;
 use crate::clock::Clock;
 use crate::options::OnFirstDatagram;
 
-/// Header form, fixed bit and the type Retry of a long header's first byte (RFC 9000 section 17.2.5); unlike the bits
-/// below them no header protection hides these.
+/// Header form, fixed bit and type Retry in a long header's first byte (RFC 9000 section 17.2.5); unlike the bits below
+/// them, these are not hidden by header protection.
 const RETRY_BITS: u8 = 0b1111_0000;
 const LONG_HEADER: u8 = 0b1000_0000;
 
 const VERSION_AT: Range<usize> = 1..5;
-/// The length of the destination's connection ID in a long header (RFC 9000 section 17.2).
+/// Offset of the destination connection ID's length in a long header (RFC 9000 section 17.2).
 const DESTINATION_LENGTH_AT: usize = 5;
 
-/// What may arrive until a request is sent: a chain of certificates of the 64 KiB that TLS takes, sent four times over.
+/// What may arrive until a request is sent: a certificate chain of TLS's maximum of 64 KiB, sent four times.
 const HANDSHAKE_BYTES: u64 = 256 * 1024;
 
-/// Datagrams in either direction that no attempt needs: the bytes that may arrive fit into a quarter of them, and a flood
-/// of empty ones would have every second one acknowledged.
+/// Datagrams in either direction that no attempt needs: the bytes that may arrive fit into a quarter of them, and every
+/// second one of a flood of empty datagrams would be acknowledged.
 const MOST_DATAGRAMS: u32 = 4096;
 
-/// Datagrams of one attempt, with the times of the first in each direction since its start.
+/// Datagram counts of one attempt, with the times of the first in each direction since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Traffic {
@@ -44,11 +44,11 @@ pub struct Traffic {
     pub first_datagram_in: Option<Duration>,
     pub datagrams_sent: u32,
     pub datagrams_received: u32,
-    /// Requests to come again with a token; a client honours the first only (RFC 9000 section 17.2.5.2).
+    /// Retry packets; a client honours only the first (RFC 9000 section 17.2.5.2).
     pub retries_received: u32,
 }
 
-/// Why the socket wants the attempt to end.
+/// Why the socket ends the attempt.
 #[derive(Debug)]
 pub(crate) enum SocketError {
     /// The network or this machine refuses the datagrams.
@@ -72,7 +72,7 @@ pub(crate) struct ProbeSocket {
     clock: Clock,
     on_first_in: Option<OnFirstDatagram>,
     counters: Mutex<Counters>,
-    /// The connection ID that we chose, by which the peer has to address us; told by our own first datagram.
+    /// The connection ID that we chose, which the peer must use to address us; taken from our own first datagram.
     own_id: OnceLock<Vec<u8>>,
     fatal_error: OnceLock<SocketError>,
     failed: Notify,
@@ -81,7 +81,7 @@ pub(crate) struct ProbeSocket {
 }
 
 impl ProbeSocket {
-    /// Binds an ephemeral port and pins `remote`: only its datagrams, and its ICMP errors, arrive.
+    /// Binds an ephemeral port and pins `remote`: only its datagrams, and its ICMP errors, are received.
     pub(crate) fn connect(
         remote: SocketAddr,
         clock: Clock,
@@ -107,18 +107,18 @@ impl ProbeSocket {
         }))
     }
 
-    /// The counters as they stand.
+    /// The current counters.
     pub(crate) fn traffic(&self) -> Traffic {
         self.counters().traffic
     }
 
-    /// Allows so many more bytes to arrive. Bounds what the layers above can be made to buffer.
+    /// Allows this many more bytes to arrive. Bounds what the layers above can be made to buffer.
     pub(crate) fn allow_bytes(&self, bytes: u64) {
         let mut counters = self.counters();
         counters.budget_bytes = counters.received_bytes.saturating_add(bytes);
     }
 
-    /// Resolves when the attempt cannot go on; never otherwise. One waiter at a time.
+    /// Resolves when the attempt cannot continue; never otherwise. One waiter at a time.
     pub(crate) async fn fatal_error(&self) -> &SocketError {
         loop {
             if let Some(fatal_error) = self.fatal_error.get() {
@@ -131,12 +131,12 @@ impl ProbeSocket {
         }
     }
 
-    /// Declares the next datagram to be the last one (a CONNECTION_CLOSE).
+    /// Marks the next datagram as the last one (a CONNECTION_CLOSE).
     pub(crate) fn expect_close(&self) {
         self.closing.store(true, Ordering::Release);
     }
 
-    /// Resolves when the last datagram has gone out.
+    /// Resolves when the last datagram has been sent.
     pub(crate) async fn close_sent(&self) {
         self.close_sent.notified().await;
     }
@@ -183,7 +183,7 @@ impl ProbeSocket {
         }
     }
 
-    /// Whether a datagram asks this very connection to come again with a token; what does not bear its ID is noise.
+    /// Whether a datagram is a Retry for this connection; without its ID it is ignored as noise.
     fn is_retry(&self, datagram: &[u8]) -> bool {
         let is_kind = datagram
             .first()
@@ -228,7 +228,7 @@ impl ProbeSocket {
         }
     }
 
-    /// Takes what is there, as far as there is room; fails only if the first read does.
+    /// Receives what is available, as far as there is room; fails only if the first read does.
     fn receive(&self, bufs: &mut [IoSliceMut<'_>], meta: &mut [RecvMeta]) -> io::Result<usize> {
         let mut count = 0;
         for (buf, meta) in bufs.iter_mut().zip(meta) {
@@ -265,8 +265,8 @@ impl AsyncUdpSocket for ProbeSocket {
         match self.io.try_send(transmit.contents) {
             Ok(_) => self.count_sent(transmit.contents),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(error),
-            // An error would end quinn's driver without a cause; the owner learns it here instead,
-            // and for QUIC the datagram is merely lost.
+            // An error would end quinn's driver without a cause; the owner is notified here instead, and for QUIC the
+            // datagram is merely lost.
             Err(error) => self.note(error),
         }
         Ok(())
@@ -279,7 +279,7 @@ impl AsyncUdpSocket for ProbeSocket {
         meta: &mut [RecvMeta],
     ) -> Poll<io::Result<usize>> {
         loop {
-            // The attempt is over; whatever else comes is the kernel's to drop.
+            // The attempt is over; the kernel drops further data.
             if let Some(SocketError::OverBudget) = self.fatal_error.get() {
                 return Poll::Pending;
             }
@@ -300,7 +300,7 @@ impl AsyncUdpSocket for ProbeSocket {
     }
 }
 
-/// Wakes the one connection on the socket, so tokio's single stored waker is enough.
+/// Wakes the only connection on the socket, so tokio's single stored waker suffices.
 #[derive(Debug)]
 struct WritePoller {
     socket: Arc<ProbeSocket>,
@@ -312,14 +312,14 @@ impl UdpPoller for WritePoller {
     }
 }
 
-/// The connection ID whose length stands at this place of a long header.
+/// The connection ID whose length is at this offset of a long header.
 fn id_at(datagram: &[u8], at: usize) -> Option<&[u8]> {
     let length = usize::from(*datagram.get(at)?);
     datagram.get(at + 1..)?.get(..length)
 }
 
-/// Whether no later datagram to this address can fare better. Too-big datagrams, full buffers and
-/// the like are left to QUIC's loss recovery.
+/// Whether every later datagram to this address would fail too. Too large datagrams, full buffers and the like are left
+/// to QUIC's loss recovery.
 fn is_refusal(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -331,8 +331,8 @@ fn is_refusal(error: &io::Error) -> bool {
     )
 }
 
-/// QUIC datagrams must not be fragmented (RFC 9000 section 14); only Linux does so unasked, and only
-/// once a path has shown to be narrow.
+/// QUIC datagrams must not be fragmented (RFC 9000 section 14); only Linux sets this by default, and only once a path
+/// has been found to be narrow.
 fn forbid_fragments(socket: &std::net::UdpSocket, remote: SocketAddr) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     match remote {

@@ -1,5 +1,5 @@
-//! The endpoint, socket and tasks of one attempt, and their end: one CONNECTION_CLOSE, then nothing.
-//! Left to itself quinn keeps socket and tasks for three more probe time-outs (RFC 9000, 10.2).
+//! The endpoint, socket and tasks of one attempt, and their end: one CONNECTION_CLOSE, then nothing. By default quinn
+//! would keep socket and tasks for three more probe time-outs (RFC 9000, 10.2).
 
 use std::future::Future;
 use std::io;
@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::options::OnFirstDatagram;
 use crate::socket::ProbeSocket;
 
-/// How long the CONNECTION_CLOSE may wait for the socket to take it.
+/// How long the CONNECTION_CLOSE may wait for the socket to accept it.
 const CLOSE_LIMIT: Duration = Duration::from_millis(10);
 
 /// Dropping it closes the connection and frees everything at once.
@@ -56,17 +56,17 @@ impl Transport {
         })
     }
 
-    /// Holds the established connection, so that no other handle's end closes it without a code.
+    /// Holds the established connection, so that dropping another handle does not close it without a code.
     pub(crate) fn hold(&mut self, connection: quinn::Connection) {
         self.connection = Some(connection);
     }
 
-    /// Names the error code that the peer is told at the end, `H3_NO_ERROR` otherwise.
+    /// Sets the error code sent to the peer at the end, by default `H3_NO_ERROR`.
     pub(crate) fn close_with(&mut self, code: Code) {
         self.close_code = Some(code);
     }
 
-    /// The connection is over already: no CONNECTION_CLOSE.
+    /// The connection is already over: no CONNECTION_CLOSE.
     pub(crate) fn close_silently(&mut self) {
         self.close_code = None;
     }
@@ -93,7 +93,7 @@ impl Drop for Transport {
     }
 }
 
-/// tokio for quinn, with a hold on the tasks that quinn starts.
+/// quinn's tokio runtime, keeping handles of the tasks that quinn starts.
 #[derive(Debug, Default)]
 struct DriverTasks {
     tasks: Mutex<JoinSet<()>>,

@@ -1,5 +1,5 @@
-//! Whom an attempt trusts: two lists of roots, and a verifier that remembers why it refused.
-//! rustls flattens a refusal into a TLS alert; the race has to name the reason.
+//! The trust anchors of an attempt: two lists of roots, and a verifier that records why it refused. rustls reduces a
+//! refusal to a TLS alert, but the race has to name the reason.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +13,7 @@ use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use crate::key_rules;
 use crate::refusal::{CertificateReason, Refusal};
 
-/// Roots of trust, parsed once and shared by every attempt.
+/// Trust anchors, parsed once and shared by every attempt.
 #[derive(Debug)]
 pub struct TrustStore {
     pub(crate) provider: Arc<CryptoProvider>,
@@ -21,7 +21,7 @@ pub struct TrustStore {
     ignored: usize,
 }
 
-/// The two lists as webpki verifies against them.
+/// The two lists in webpki's form.
 #[derive(Debug)]
 struct ChainVerifier {
     bundled: Option<Arc<WebPkiServerVerifier>>,
@@ -29,9 +29,9 @@ struct ChainVerifier {
 }
 
 impl TrustStore {
-    /// `bundled` are the publicly known roots, `extra` those of the system and of the user. Each
-    /// element is one DER certificate, or PEM text with any number of them. Certificates that
-    /// cannot serve as roots are counted and left out, as system lists do hold some.
+    /// `bundled` are the publicly known roots, `extra` those of the system and of the user. Each element is one DER
+    /// certificate, or PEM text with any number of them. Certificates that cannot be used as roots are counted and left
+    /// out, because system lists do contain some.
     pub fn new<T: AsRef<[u8]>>(bundled: &[T], extra: &[T]) -> Result<Self, TrustError> {
         Self::with_provider(
             bundled,
@@ -40,7 +40,7 @@ impl TrustStore {
         )
     }
 
-    /// The same, with key shares of elliptic curves alone: a first flight of one datagram, as before ML-KEM.
+    /// The same with elliptic-curve key shares only: a first flight of one datagram, as before ML-KEM.
     pub fn without_post_quantum<T: AsRef<[u8]>>(
         bundled: &[T],
         extra: &[T],
@@ -81,8 +81,8 @@ impl TrustStore {
         })
     }
 
-    /// Verifies a chain that was met elsewhere, as DER in the order it was sent, by the rules of an attempt: whether it
-    /// ends in a publicly known root, or why it is refused.
+    /// Verifies a chain received elsewhere, as DER in the order it was sent, by the rules of an attempt: returns
+    /// whether it ends in a publicly known root, or why it is refused.
     pub fn verify(&self, host: &str, chain: &[&[u8]]) -> Result<bool, Refusal> {
         let other = |message: &str| Refusal {
             reason: CertificateReason::Other,
@@ -100,7 +100,7 @@ impl TrustStore {
             .map_err(|error| Refusal::from(&error))
     }
 
-    /// How many certificates could not serve as roots.
+    /// How many certificates could not be used as roots.
     pub fn ignored(&self) -> usize {
         self.ignored
     }
@@ -114,7 +114,7 @@ impl TrustStore {
     }
 }
 
-/// Roots that cannot be trusted.
+/// Unusable roots.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustError {
@@ -130,15 +130,15 @@ pub enum TrustError {
     Verifier(#[from] VerifierBuilderError),
 }
 
-/// Pays for what the cryptography does once per process and thread: seeding its random numbers from
-/// the CPU's jitter takes 50 ms, which would count against the first attempt.
+/// Performs the cryptography's one-time initialisation per process and thread: seeding its random numbers from CPU
+/// jitter takes 50 ms, which would count towards the first attempt.
 pub fn warm_up() {
     for group in rustls::crypto::aws_lc_rs::default_provider().kx_groups {
         let _ = group.start();
     }
 }
 
-/// What became of the peer's chain.
+/// The result for the peer's chain.
 #[derive(Debug)]
 pub(crate) enum Verdict {
     /// It ends in a trusted root; `known_root`: in one of the bundled ones.
@@ -148,7 +148,8 @@ pub(crate) enum Verdict {
 }
 
 impl ChainVerifier {
-    /// webpki's verification, against the bundled list first, and then our own rules. Gives whether that list sufficed.
+    /// webpki's verification, against the bundled list first, and then our own rules. Returns whether that list
+    /// sufficed.
     fn verify(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -178,7 +179,7 @@ impl ChainVerifier {
     }
 }
 
-/// The chain verifier's result, plus a memory of its result.
+/// The chain verifier, which records its result.
 #[derive(Debug)]
 pub(crate) struct RecordingVerifier {
     chain_verifier: Arc<ChainVerifier>,
@@ -186,7 +187,7 @@ pub(crate) struct RecordingVerifier {
 }
 
 impl RecordingVerifier {
-    /// The result, once the peer has shown its chain.
+    /// The result, once the peer has sent its chain.
     pub(crate) fn verdict(&self) -> Option<&Verdict> {
         self.verdict.get()
     }

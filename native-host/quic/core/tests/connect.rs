@@ -41,7 +41,7 @@ async fn a_handshake_gives_times_counts_and_the_peer() {
     let out = traffic.first_datagram_out.expect("out");
     let back = traffic.first_datagram_in.expect("in");
     assert!(Duration::ZERO < out && out <= back && back <= handshake.after);
-    // The post-quantum key share makes the first flight two datagrams, as a browser's.
+    // The post-quantum key share makes the first flight two datagrams, like a browser's.
     assert!(traffic.datagrams_sent >= 3, "{traffic:?}");
     assert!(traffic.datagrams_received >= 1);
     drop(connection);
@@ -203,7 +203,7 @@ async fn a_closed_port_is_refused_at_once() {
 
 #[tokio::test]
 async fn an_unroutable_address_is_refused_at_once() {
-    // 240.0.0.0/4 is reserved (RFC 1112 section 4); the kernel has no way to it, or refuses one.
+    // 240.0.0.0/4 is reserved (RFC 1112 section 4); the kernel has no route to it, or refuses one.
     let nowhere = "255.255.255.255:9".parse().expect("address");
     let failure = failure(&Authority::new().trust(), &options(nowhere)).await;
     assert_eq!(failure.cause.code(), "udp-refused");
@@ -239,7 +239,7 @@ async fn noise_without_a_handshake_is_a_handshake_timeout() {
     assert!(failure.traffic.datagrams_received > 0);
 }
 
-/// The first bytes of a Retry with this destination (RFC 9000 section 17.2.5), and nothing that proves it.
+/// The first bytes of a Retry with this destination (RFC 9000 section 17.2.5), without a valid tag.
 fn retry_to(destination: &[u8]) -> Vec<u8> {
     let mut retry = vec![
         0xff,
@@ -443,7 +443,7 @@ async fn cancelled_in_the_handshake_ends_at_once_and_frees_the_socket() {
     until_free(client).await;
 }
 
-/// Resolves once `port` of the loopback is bound by nobody: the attempt's socket is gone.
+/// Resolves once `port` on loopback is not bound: the attempt's socket is closed.
 async fn until_free(client: std::net::SocketAddr) {
     while UdpSocket::bind((std::net::Ipv4Addr::UNSPECIFIED, client.port()))
         .await

@@ -77,7 +77,8 @@ async fn a_body_over_the_cap_is_cut_there() {
 async fn a_header_section_over_the_cap_is_too_large_for_us() {
     let authority = Authority::new();
     let (server, address) = support::server(&authority, "h3");
-    // By hand, for the site heeds what we announce: SETTINGS, and a field of 8192 octets after `:status` 200.
+    // Written by hand, because the site respects the limits we announce: SETTINGS, and a field of 8192 octets after
+    // `:status` 200.
     let mut block = vec![0, 0, 0xd9, 0x21, b'x', 0x7f, 0x81, 0x3f];
     block.resize(block.len() + 8192, b'y');
     let length = u16::try_from(block.len()).expect("length") | 0x4000;
@@ -201,7 +202,7 @@ async fn a_demanded_client_certificate_is_a_tls_alert() {
     tls.alpn_protocols = vec![b"h3".to_vec()];
     let (server, address) = support::endpoint(support::quic(tls));
     tokio::spawn(async move { server.accept().await.expect("incoming").await });
-    // The client is done with its handshake before the server misses the certificate.
+    // The client has finished its handshake before the server notices the missing certificate.
     let outcome = connected(&authority, address)
         .await
         .request(&request("/"))
@@ -212,7 +213,7 @@ async fn a_demanded_client_certificate_is_a_tls_alert() {
     assert_eq!(wire_code(&failure), code);
 }
 
-/// A server that can die without a word: a runtime of its own, stopped while it holds connections.
+/// A server that can die without closing: a separate runtime, stopped while it holds connections.
 struct Mortal {
     runtime: tokio::runtime::Runtime,
     endpoint: quinn::Endpoint,

@@ -9,7 +9,7 @@ use photofinish_quic::{Cancel, connect};
 use support::{Authority, options, request, site};
 
 const ATTEMPTS: usize = 1000;
-/// What the allocator may keep: far less than a thousand connections would hold.
+/// Memory that the allocator may retain: far less than a thousand connections would hold.
 const TOLERATED_GROWTH_KIB: u64 = 8 * 1024;
 
 fn open_files() -> usize {
@@ -31,7 +31,7 @@ fn resident_kib() -> u64 {
 
 #[test]
 fn a_thousand_attempts_leave_nothing_behind() {
-    // The site has a runtime of its own: the counts below are the client's.
+    // The site has a separate runtime: the counts below are the client's.
     let authority = Authority::new();
     let servers = tokio::runtime::Runtime::new().expect("runtime");
     let address = servers.block_on(async { site(&authority) });
@@ -62,7 +62,7 @@ fn a_thousand_attempts_leave_nothing_behind() {
     });
 }
 
-/// The number of open files once the client runs no task but this one.
+/// The number of open files once the client runs no other task.
 async fn settled() -> usize {
     let metrics = tokio::runtime::Handle::current().metrics();
     while metrics.num_alive_tasks() > 0 {

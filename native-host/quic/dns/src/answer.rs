@@ -1,4 +1,4 @@
-//! What a question can be answered with. A negative answer is an empty list, which is no failure.
+//! The answer to a question. A negative answer is an empty list, not a failure.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -11,22 +11,22 @@ use crate::failure::Failure;
 use crate::question::Kind;
 use crate::service::{self, ServiceRecord};
 
-/// An address and how long it is good for.
+/// An address and how long it is valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddressRecord {
     pub address: IpAddr,
     pub ttl: Duration,
 }
 
-/// Records of one answer that are read. No honest host needs more to be reached, and a zone that gives thousands would
-/// have every one of them connected to; RFC 8305 has no bound of its own.
+/// Maximum number of records read per answer. No legitimate host needs more, and a zone with thousands would cause
+/// connections to all of them; RFC 8305 has no limit of its own.
 pub const MOST_RECORDS: usize = 16;
 
-/// The records of an answer, no more than [`MOST_RECORDS`], and how many it had beyond them.
+/// The records of an answer, at most [`MOST_RECORDS`], and how many more it had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Records<R> {
     pub records: Vec<R>,
-    /// Of an HTTPS answer the addresses in hints count as well.
+    /// For an HTTPS answer this includes addresses in hints.
     pub left_out: usize,
 }
 
@@ -49,7 +49,7 @@ impl<R> Records<R> {
     }
 }
 
-/// What a question is answered with.
+/// The answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// To a question for A or AAAA.
@@ -59,7 +59,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// The answer that says that there is no such record.
+    /// The answer for a record that does not exist.
     pub(crate) fn negative(kind: Kind) -> Self {
         match kind {
             Kind::A | Kind::Aaaa => Self::Addresses(Records::none()),
@@ -74,7 +74,7 @@ impl Answer {
                 let services = service::services(records.filter_map(|(record, ttl)| {
                     let data: &[u8] = match &record.data {
                         RData::Unknown { code, rdata } if *code == DISGUISED => &rdata.anything,
-                        // What hickory makes of a record without data.
+                        // hickory's representation of a record without data.
                         RData::Update0(code) if *code == DISGUISED => &[],
                         _ => return None,
                     };
@@ -96,8 +96,8 @@ impl Answer {
     }
 }
 
-/// The records that belong to the name that was asked for, its CNAMEs followed, each with its TTL
-/// or that of the shortest-lived CNAME; a server may send others, which prove nothing.
+/// The records of the queried name after following its CNAMEs, each with its TTL or that of the shortest-lived CNAME; a
+/// server may send others, which prove nothing.
 fn owned(lookup: &Lookup) -> impl Iterator<Item = (&Record, Duration)> {
     let mut owner: &Name = lookup.query().name();
     let mut alias_ttl = u32::MAX;
@@ -120,7 +120,7 @@ fn owned(lookup: &Lookup) -> impl Iterator<Item = (&Record, Duration)> {
         })
 }
 
-/// A name as hosts are written: lower case, without the final dot.
+/// A name in the notation of hosts: lower case, without the final dot.
 pub(crate) fn host_of(name: &Name) -> String {
     let mut text = name.to_ascii().to_ascii_lowercase();
     if text.len() > 1 && text.ends_with('.') {

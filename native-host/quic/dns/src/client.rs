@@ -1,4 +1,4 @@
-//! The stub resolver behind the questions: the system's servers or one of the caller's, no cache.
+//! The stub resolver: queries the system's servers or the caller's one, without a cache.
 
 use std::net::SocketAddr;
 
@@ -14,21 +14,21 @@ use crate::failure::Failure;
 use crate::question::{Kind, Question};
 use crate::socket::ConnectedRuntime;
 
-/// Asks questions. Nothing is remembered between them; dropping an answer's future ends the question.
+/// Asks questions without remembering anything between them; dropping an answer's future ends the question.
 pub struct Client {
     resolver: Resolver<ConnectedRuntime>,
     hosts: Hosts,
 }
 
 impl Client {
-    /// A client of the system's configuration as it is now (on Unix `/etc/resolv.conf` and `/etc/hosts`).
+    /// A client with the system's current configuration (on Unix `/etc/resolv.conf` and `/etc/hosts`).
     pub fn system() -> Result<Self, ConfigError> {
         let builder =
             Resolver::builder(ConnectedRuntime::default()).map_err(ConfigError::System)?;
         Self::build(builder, Hosts::from_system().unwrap_or_default())
     }
 
-    /// A client of one server, asked over UDP, and over TCP where that truncates.
+    /// A client of one server, queried over UDP, and over TCP if the answer is truncated.
     pub fn of_server(server: SocketAddr) -> Result<Self, ConfigError> {
         let mut name_server = NameServerConfig::udp_and_tcp(server.ip());
         for connection in &mut name_server.connections {
@@ -47,12 +47,12 @@ impl Client {
         let options = builder.options_mut();
         // A trial is cold.
         options.cache_size = 0;
-        // Asked before the resolver, because a name that stands there is not asked for at all.
+        // Handled before the resolver, because a name in the hosts file is not queried at all.
         options.use_hosts_file = ResolveHosts::Never;
-        // One after the other in the user's order, as the system's own resolver does.
+        // One after the other in the user's order, like the system's own resolver.
         options.num_concurrent_reqs = 1;
         options.server_ordering_strategy = ServerOrderingStrategy::UserProvidedOrder;
-        // Tells whose records the answer holds.
+        // Needed to know the owner of each record in the answer.
         options.preserve_intermediates = true;
         let resolver = builder.build().map_err(ConfigError::Resolver)?;
         Ok(Self { resolver, hosts })
@@ -76,7 +76,7 @@ impl Client {
         }
     }
 
-    /// The answer of the hosts file: a name that stands there has those addresses and nothing else.
+    /// The answer of the hosts file: a name in it has those addresses and nothing else.
     fn in_hosts(&self, question: &Question) -> Option<Result<Answer, Failure>> {
         let find = |kind: Kind| {
             let query = Query::query(question.name.clone(), kind.record_type());
@@ -96,7 +96,7 @@ impl Client {
     }
 }
 
-/// There is no configuration that questions could be asked with.
+/// There is no usable configuration.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {

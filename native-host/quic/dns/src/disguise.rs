@@ -1,7 +1,7 @@
-//! HTTPS records on their way through hickory. It would parse them, and does so too strictly in one place (an ALPN
-//! identifier that is not UTF-8 loses the whole answer, and identifiers are any octets) and too freely in another (a
-//! `port` of three octets); so inside hickory they go under a type that it does not know, whose data it leaves as they
-//! are. The numbers are swapped where messages enter and leave, in place: nothing else in a message moves.
+//! Protects HTTPS records from hickory's parser, which is too strict in one place (an ALPN identifier that is not UTF-8
+//! invalidates the whole answer, although identifiers are any octets) and too lenient in another (a `port` of three
+//! octets). Inside hickory they have a type that it does not know and whose data it leaves unchanged. The type numbers
+//! are swapped in place where messages enter and leave; nothing else in a message changes.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,17 +14,17 @@ use hickory_resolver::proto::rr::RecordType;
 
 /// HTTPS (RFC 9460 section 14.1).
 const HTTPS: u16 = 65;
-/// Of the range for private use (RFC 6895 section 3.1).
+/// From the private use range (RFC 6895 section 3.1).
 const DISGUISE: u16 = 65_300;
-/// What hickory knows HTTPS records by.
+/// The type of HTTPS records inside hickory.
 pub(crate) const DISGUISED: RecordType = RecordType::Unknown(DISGUISE);
 
 const HEADER: usize = 12;
 /// The two high bits of a pointer (RFC 1035 section 4.1.4).
 const POINTER: u8 = 0xc0;
 
-/// Swaps the two types in every question and record. Of a message that is cut short or malformed the rest stays as it
-/// is: hickory refuses it.
+/// Swaps the two types in every question and record. The rest of a truncated or malformed message is unchanged, and
+/// hickory refuses it.
 pub(crate) fn swap_types(message: &mut [u8]) {
     let _ = swap_all(message);
 }
@@ -76,7 +76,7 @@ fn swap(message: &mut [u8], at: usize) -> Option<()> {
     Some(())
 }
 
-/// Bytes that become messages, each behind its length (RFC 1035 section 4.2.2), and leave with their types swapped.
+/// Collects length-prefixed messages (RFC 1035 section 4.2.2) and swaps their types.
 #[derive(Default)]
 struct Frames {
     arriving: Vec<u8>,

@@ -10,7 +10,7 @@ use hickory_resolver::proto::op::ResponseCode;
 
 use crate::service::MalformedRecord;
 
-/// There is no answer; its display is for a person.
+/// There is no answer; its display is for people.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
@@ -35,7 +35,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// What an error of the resolver's means; `None`: that there is no such record.
+    /// The meaning of a resolver error; `None`: there is no such record.
     pub(crate) fn from_resolver(error: NetError) -> Option<Self> {
         let refused = |code: ResponseCode| Self::Refused(code.into());
         Some(match error {

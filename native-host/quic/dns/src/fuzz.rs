@@ -1,5 +1,5 @@
-//! DNS messages and HTTPS records that somebody changed on the way, or wrote to break readers: they are read or refused,
-//! and nothing panics. `PROPTEST_CASES` draws more of them.
+//! DNS messages and HTTPS records that were modified in transit, or crafted to break parsers: they are read or refused,
+//! and nothing panics. `PROPTEST_CASES` sets the number of cases.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::disguise::{DISGUISED, swap_types};
 use crate::question::Kind;
 use crate::service::services;
 
-/// A response whose question and answers are of these types; the data of each answer stand behind its TTL.
+/// A response with a question and answers of these types; the data of each answer follow its TTL.
 fn response(records: &[(u16, &[u8])]) -> Vec<u8> {
     let count = u8::try_from(records.len()).expect("few records");
     let mut bytes = vec![0, 7, 0x81, 0x80, 0, 1, 0, count, 0, 0, 0, 0];
@@ -30,7 +30,7 @@ fn response(records: &[(u16, &[u8])]) -> Vec<u8> {
     bytes
 }
 
-/// Data of HTTPS records: every parameter, an alias, and what has broken parsers.
+/// Data of HTTPS records: every parameter, an alias, and known parser breakers.
 const RECORDS: [&[u8]; 6] = [
     b"\x00\x01\x00\x00\x01\x00\x03\x02h3",
     b"\x00\x01\x00\x00\x00\x00\x04\x00\x01\x00\x04\x00\x01\x00\x06\x02h3\x02h2\x00\x02\x00\x00\x00\x03\x00\x02\x20\xfb\
@@ -108,7 +108,7 @@ fn name() -> Name {
     Name::from_ascii("a.test.").expect("a name")
 }
 
-/// The same cases in every run, unless more are asked for.
+/// The same cases in every run, unless more are requested.
 fn config() -> ProptestConfig {
     ProptestConfig {
         rng_seed: proptest::test_runner::RngSeed::Fixed(1),

@@ -1,4 +1,4 @@
-//! What can be asked, validated once: nothing behind this door sees a name that DNS cannot carry.
+//! Questions, validated once: nothing behind this sees a name that DNS cannot represent.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use hickory_resolver::proto::rr::{Name, RecordType};
 
 use crate::disguise::DISGUISED;
 
-/// A record type that a race has a use for.
+/// A record type used by races.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -26,7 +26,7 @@ impl Kind {
     }
 }
 
-/// A name that cannot be asked for.
+/// An invalid name.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidName {
@@ -45,8 +45,8 @@ pub struct Question {
 }
 
 impl Question {
-    /// `name` is ASCII; one with a dot is absolute whether it ends in one or not, so that no search
-    /// domain is put behind it.
+    /// `name` is ASCII; one that contains a dot is absolute, with or without a final dot, so that no search domain is
+    /// appended.
     pub fn new(name: &str, kind: Kind, timeout: Duration) -> Result<Self, InvalidName> {
         let mut parsed = Name::from_ascii(name).map_err(|error| InvalidName::NotADomain {
             name: name.to_owned(),

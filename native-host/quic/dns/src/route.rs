@@ -1,12 +1,12 @@
-//! Which of the machine's own addresses leads to another one: source selection of RFC 6724 needs it.
+//! The machine's own address for a destination, needed for RFC 6724 address selection.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// Any port will do: nothing is sent.
+/// Any port works, because nothing is sent.
 const DISCARD_PORT: u16 = 9;
 
-/// The source address that the system would use towards `destination`; `None`: no route leads there.
-/// Connecting a datagram socket asks the routing table and puts nothing on the wire.
+/// The source address that the system would use for `destination`; `None`: no route. Connecting a datagram socket
+/// queries the routing table and sends nothing.
 pub fn source_for(destination: IpAddr) -> Option<IpAddr> {
     let socket = photofinish_udp::connect(SocketAddr::new(destination, DISCARD_PORT)).ok()?;
     Some(socket.local_addr().ok()?.ip()).filter(|source| !source.is_unspecified())

@@ -1,4 +1,4 @@
-//! HTTPS records (RFC 9460) as far as a race has a use for them, read from their own octets, and which of them must be
+//! Reads the parts of HTTPS records (RFC 9460) that races use, from their octets, and determines which records must be
 //! ignored.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -8,29 +8,29 @@ use hickory_resolver::proto::rr::Name;
 
 use crate::answer::{MOST_RECORDS, Records, host_of};
 
-/// An HTTPS record; priority 0 is AliasMode and carries nothing but its target.
+/// An HTTPS record; priority 0 is AliasMode and has only a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceRecord {
-    /// The name whose record it is, CNAMEs followed.
+    /// The owner name of the record, after CNAMEs.
     pub owner: String,
     pub priority: u16,
-    /// The TargetName; `.` is written out as the owner (section 2.5.2).
+    /// The TargetName; `.` is replaced by the owner (section 2.5.2).
     pub target: String,
-    /// Identifiers are any octets (section 7.1.1); one that is not UTF-8 is escaped, and is none of those that we speak.
+    /// Identifiers are any octets (section 7.1.1); one that is not UTF-8 is escaped, and never one that we support.
     pub alpn: Vec<String>,
     pub no_default_alpn: bool,
     pub port: Option<u16>,
     pub ipv4_hints: Vec<Ipv4Addr>,
     pub ipv6_hints: Vec<Ipv6Addr>,
-    /// Whether it carries an ECH configuration.
+    /// Whether it contains an ECH configuration.
     pub ech: bool,
-    /// It must be ignored: a mandatory key is beyond us (section 8), it contradicts itself (section
-    /// 2.4.3), or a record of its set is malformed (section 2.2).
+    /// It must be ignored: a mandatory key is not supported (section 8), it contradicts itself (section 2.4.3), or a
+    /// record of its set is malformed (section 2.2).
     pub incompatible: bool,
     pub ttl: Duration,
 }
 
-/// The data are not of the form that section 2.2 gives them, or a value not of its key's.
+/// The data do not have the format of section 2.2, or a value not that of its key.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("the HTTPS record is malformed")]
 #[non_exhaustive]
@@ -45,13 +45,13 @@ mod key {
     pub(super) const IPV4_HINT: u16 = 4;
     pub(super) const ECH: u16 = 5;
     pub(super) const IPV6_HINT: u16 = 6;
-    /// What a record may demand of us; ECH is beyond us.
+    /// Mandatory keys that we support; ECH is not one of them.
     pub(super) const UNDERSTOOD: [u16; 6] =
         [MANDATORY, ALPN, NO_DEFAULT_ALPN, PORT, IPV4_HINT, IPV6_HINT];
 }
 
 /// The HTTPS records of one answer. One malformed record makes the client reject its whole set (section 2.2): then all
-/// that can be read are incompatible, and with none that can there is no answer. Of more than are read the best are.
+/// readable ones are incompatible, and if there are none there is no answer. If there are too many, the best are kept.
 pub(crate) fn services<'a>(
     records: impl Iterator<Item = (&'a Name, Duration, &'a [u8])>,
 ) -> Result<Records<ServiceRecord>, MalformedRecord> {
@@ -75,7 +75,7 @@ pub(crate) fn services<'a>(
     Ok(read)
 }
 
-/// Leaves no more hints than an answer of their own could bring; gives how many it took.
+/// Limits hints to the number of records of an answer; returns how many were removed.
 fn shortened<A>(hints: &mut Vec<A>) -> usize {
     let beyond = hints.len().saturating_sub(MOST_RECORDS);
     hints.truncate(MOST_RECORDS);
@@ -123,14 +123,14 @@ fn service(owner: &Name, ttl: Duration, data: &[u8]) -> Result<ServiceRecord, Ma
         }
     }
     let beyond_us = |key: &u16| !key::UNDERSTOOD.contains(key) || !keys.contains(key);
-    // Nothing can be reached on port 0, and without a default protocol there must be another (section 7.1.1).
+    // Port 0 cannot be reached, and without the default protocol there must be another (section 7.1.1).
     service.incompatible = mandatory.iter().any(beyond_us)
         || service.port == Some(0)
         || (service.no_default_alpn && service.alpn.is_empty());
     Ok(service)
 }
 
-/// One parameter's value into its field; a key that is not known is ignored.
+/// Stores one parameter's value in its field; unknown keys are ignored.
 fn read(service: &mut ServiceRecord, key: u16, value: &[u8]) -> Result<(), MalformedRecord> {
     match key {
         key::ALPN => service.alpn = identifiers(value)?,
@@ -202,7 +202,7 @@ fn take_name(rest: &mut &[u8]) -> Result<Name, MalformedRecord> {
         if length == 0 {
             break;
         }
-        // More than a label may hold: a pointer, or nonsense, which the name refuses.
+        // Longer than a label may be: a pointer, or invalid, which the name rejects.
         labels.push(take(rest, length.into())?);
     }
     Name::from_labels(labels).map_err(|_| MalformedRecord)

@@ -1,5 +1,5 @@
-//! Datagram sockets that are connected to the server they ask: an ICMP refusal then ends the wait at
-//! once, and the kernel drops what others send to the port. HTTPS records pass them in disguise.
+//! Datagram sockets connected to their server: an ICMP refusal then ends the wait at once, and the kernel drops
+//! datagrams from others. Swaps the types of HTTPS records in passing.
 
 use std::future::Future;
 use std::io;

@@ -1,4 +1,4 @@
-//! Questions to real servers: addresses, aliases, truncation, and every way to get no answer.
+//! Questions to real servers: addresses, aliases, truncation, and every way of getting no answer.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -305,7 +305,7 @@ async fn nonsense_is_no_answer_and_no_panic() {
             bytes
         },
         |query| {
-            // A TTL beyond any reason, with a class of its own.
+            // An excessive TTL, in a class of its own.
             let mut bytes = encode(&reply(query, ResponseCode::NoError));
             bytes[7] = 1;
             bytes.extend_from_slice(&[0xc0, 12, 0, 1, 0, 3, 255, 255, 255, 255, 0, 4, 1, 2, 3, 4]);

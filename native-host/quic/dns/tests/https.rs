@@ -1,4 +1,4 @@
-//! HTTPS records (RFC 9460) as real servers send them: every field, aliases, and what must be ignored.
+//! HTTPS records (RFC 9460) as sent by real servers: every field, aliases, and what must be ignored.
 
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ async fn of_many_records_the_best_are_read_and_the_others_counted_with_hints_too
     assert_eq!(answer.left_out, 101 - MOST_RECORDS + 60 - MOST_RECORDS);
 }
 
-/// The records of an answer whose rdata is given byte by byte; `None`: there was none.
+/// The records of an answer with the given rdata bytes; `None`: there was none.
 async fn raw(rdatas: &'static [&'static [u8]]) -> Option<Vec<ServiceRecord>> {
     let server = Server::start(move |query, _| Some(https_reply(query, rdatas))).await;
     match ask_within(
@@ -203,7 +203,7 @@ async fn mandatory_keys_that_we_know_change_nothing_and_ech_is_beyond_us() {
 
 #[tokio::test]
 async fn records_that_contradict_themselves_are_incompatible() {
-    // Mandatory, but not there (section 8).
+    // Mandatory, but missing (section 8).
     assert!(
         service(vec![mandatory(&[SvcParamKey::Port])])
             .await
@@ -227,7 +227,7 @@ async fn one_malformed_record_spoils_its_set() {
             &[0, 1, 0, 0, 3, 0, 2, 1, 187, 0, 1, 0, 3, 2, b'h', b'3'],
         ],
         &[SOUND, &[0, 1, 0, 0, 3, 0, 2, 1, 187, 0, 3, 0, 2, 1, 187]],
-        // A value that ends behind the record.
+        // A value that extends beyond the record.
         &[SOUND, &[0, 1, 0, 0, 1, 0, 9, 2, b'h', b'3']],
         // A port of one byte, an IPv4 hint of three, no hint at all, an empty identifier.
         &[SOUND, &[0, 1, 0, 0, 3, 0, 1, 1]],
@@ -248,7 +248,8 @@ async fn one_malformed_record_spoils_its_set() {
             SOUND,
             &[0, 1, 0, 0, 0, 0, 3, 0, 1, 0, 0, 1, 0, 3, 2, b'h', b'3'],
         ],
-        // no-default-alpn with a value, no ECH configuration, an identifier that ends behind the value, no identifier.
+        // no-default-alpn with a value, no ECH configuration, an identifier that extends beyond the value, no
+        // identifier.
         &[SOUND, &[0, 1, 0, 0, 1, 0, 3, 2, b'h', b'3', 0, 2, 0, 1, 1]],
         &[SOUND, &[0, 1, 0, 0, 5, 0, 0]],
         &[SOUND, &[0, 1, 0, 0, 1, 0, 3, 3, b'h', b'3']],
@@ -272,7 +273,7 @@ async fn one_malformed_record_spoils_its_set() {
 
 #[tokio::test]
 async fn an_identifier_is_any_octets() {
-    // Section 7.1.1; half of the GREASE identifiers (RFC 8701) are no UTF-8.
+    // Section 7.1.1; half of the GREASE identifiers (RFC 8701) are not UTF-8.
     let services = raw(&[&[0, 1, 0, 0, 1, 0, 6, 2, 0x8a, 0x8a, 2, b'h', b'3']])
         .await
         .expect("services");

@@ -1,4 +1,4 @@
-//! Real peers on loopback for the tests: certificates of our own, QUIC servers, and an HTTP/3 site.
+//! Real peers on loopback for the tests: our own certificates, QUIC servers, and an HTTP/3 site.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,7 +13,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use time::OffsetDateTime;
 
 pub const HOST: &str = "h3.test";
-/// Longer than any test may take: what ends earlier was noticed, not waited for.
+/// Longer than any test may take: a test that ends earlier noticed the event instead of waiting for this.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 /// Short enough to wait for.
 pub const SHORT: Duration = Duration::from_millis(80);
@@ -42,7 +42,7 @@ impl Authority {
         }
     }
 
-    /// A server's chain and key for `name`, valid from and to so many days from now.
+    /// A server's chain and key for `name`, valid from and to this many days from now.
     pub fn issue(&self, name: &str, from: i64, to: i64) -> Identity {
         let key = KeyPair::generate().expect("key");
         let mut params = CertificateParams::new(vec![name.to_owned()]).expect("params");
@@ -111,7 +111,7 @@ pub async fn accept(endpoint: &quinn::Endpoint) -> quinn::Connection {
         .expect("handshake")
 }
 
-/// An HTTP/3 site: what it answers is told by the path. Serves until its endpoint is dropped.
+/// An HTTP/3 site whose answer is selected by the path. Serves until its endpoint is dropped.
 pub fn site(authority: &Authority) -> SocketAddr {
     let (endpoint, address) = server(authority, "h3");
     tokio::spawn(async move {
@@ -151,7 +151,7 @@ async fn serve(quic: quinn::Connection) {
             "/broken" => stream.stop_stream(Code::H3_INTERNAL_ERROR),
             "/going" => {
                 connection.shutdown(0).await.expect("goaway");
-                // A close discards what is not sent yet.
+                // A close discards data not sent yet.
                 tokio::time::sleep(Duration::from_millis(20)).await;
                 quic.close(0x100_u32.into(), b"");
             }

@@ -1,4 +1,4 @@
-//! A real DNS server on loopback, over UDP and TCP on one port; what it answers is the test's to say.
+//! A real DNS server on loopback, over UDP and TCP on one port; the test determines its answers.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -11,7 +11,7 @@ use photofinish_dns::{Answer, Client, Failure, Kind, Question};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 
-/// Longer than any test may take: what ends earlier was noticed, not waited for.
+/// Longer than any test may take: a test that ends earlier noticed the event instead of waiting for this.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,7 +20,7 @@ pub enum Transport {
     Tcp,
 }
 
-/// A question as the server saw it.
+/// A question as received by the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SeenQuery {
     pub transport: Transport,
@@ -28,7 +28,7 @@ pub struct SeenQuery {
     pub kind: RecordType,
 }
 
-/// What is sent back; `None`: nothing at all.
+/// The response; `None`: none at all.
 type Respond = dyn Fn(&Message, Transport) -> Option<Vec<u8>> + Send + Sync;
 
 pub struct Server {
@@ -37,7 +37,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that answers with whatever `respond` makes of a query.
+    /// A server that answers queries with `respond`.
     pub async fn start(
         respond: impl Fn(&Message, Transport) -> Option<Vec<u8>> + Send + Sync + 'static,
     ) -> Self {
@@ -50,12 +50,12 @@ impl Server {
         Self { address, seen }
     }
 
-    /// A server of one zone file's worth of records; unknown names do not exist.
+    /// A server for these records; unknown names do not exist.
     pub async fn of(records: Vec<Record>) -> Self {
         Self::start(move |query, _| Some(encode(&zone_answer(query, &records)))).await
     }
 
-    /// The same where no answer fits into a datagram.
+    /// The same if no answer fits into a datagram.
     pub async fn over_tcp(records: Vec<Record>) -> Self {
         Self::start(move |query, transport| {
             let mut message = zone_answer(query, &records);
@@ -112,7 +112,7 @@ fn note(seen: &Mutex<Vec<SeenQuery>>, query: &Message, transport: Transport) {
 async fn serve_udp(socket: UdpSocket, respond: Arc<Respond>, seen: Arc<Mutex<Vec<SeenQuery>>>) {
     let mut buffer = vec![0; 65_535];
     loop {
-        // A client that has gone shows as an error of its port.
+        // A client that has gone causes an error on its port.
         let Ok((length, peer)) = socket.recv_from(&mut buffer).await else {
             continue;
         };
@@ -166,7 +166,7 @@ pub fn encode(message: &Message) -> Vec<u8> {
     message.to_vec().expect("message")
 }
 
-/// What a recursive resolver answers, CNAMEs followed within the records.
+/// The answer of a recursive resolver, following CNAMEs within the records.
 fn zone_answer(query: &Message, records: &[Record]) -> Message {
     let question = &query.queries[0];
     let mut name = question.name().clone();
