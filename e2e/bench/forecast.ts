@@ -3,8 +3,7 @@
 // byte.
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
-import { HOST_NAME } from '@photofinish/shared/port/wire';
+import { CHROMIUM_EXTENSION_ID, HOST_NAME } from '@photofinish/shared/port/extension-id';
 import type { Page, Worker } from '@playwright/test';
 import { playwrightPage } from '../browsers/chromium-tab.ts';
 import { installHelper, openSession, sessionFiles } from '../browsers/session.ts';

@@ -4,8 +4,12 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
-import { HOST_NAME, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import {
+  CHROMIUM_EXTENSION_ID,
+  FIREFOX_EXTENSION_ID,
+  HOST_NAME,
+} from '@photofinish/shared/port/extension-id';
+import { WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import { reportSchema } from '@photofinish/shared/report/report';
 import { unzipSync } from 'fflate';

@@ -1,7 +1,7 @@
 // Thin wrappers that give the browser's APIs the shapes that the rest of the extension uses: ports, timers, tabs,
 // senders. They make no decisions.
 
-import { HOST_NAME } from '@photofinish/shared/port/wire';
+import { HOST_NAME } from '@photofinish/shared/port/extension-id';
 import { BROWSER } from './edition.ts';
 
 /** The part of `chrome.runtime.Port` that is used. */

@@ -1,7 +1,7 @@
 // The user's settings: the only owner of the settings in the extension's store. Read by the background and by every
 // page, validated when read, migrated from older versions, never overwritten by an older program.
 
-import { MAX_START_DELAY_MS } from '@photofinish/shared/port/wire';
+import { MAX_START_DELAY_MS } from '@photofinish/shared/port/race-limits';
 import { siteSchema } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import { type Store, update } from './store/store.ts';

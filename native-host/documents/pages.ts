@@ -2,12 +2,12 @@
 // limits and errors. `npm run docs` writes them, a test compares.
 import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import '@photofinish/shared/language/english';
+import { MAX_START_DELAY_MS } from '@photofinish/shared/port/race-limits';
 import {
   MAX_FORECAST_ORIGINS,
   MAX_INBOUND_BYTES,
   MAX_OBSERVATIONS,
   MAX_REPLY_BYTES,
-  MAX_START_DELAY_MS,
   WIRE_ERRORS,
 } from '@photofinish/shared/port/wire';
 import { CERTIFICATE_REASONS } from '@photofinish/shared/race/outcome';

@@ -1,5 +1,5 @@
 // Every known browser, with its paths on each system for this user: one table. Pure: directories in, paths out.
-import { HOST_NAME } from '@photofinish/shared/port/wire';
+import { HOST_NAME } from '@photofinish/shared/port/extension-id';
 import { BROWSER_NAMES, type BrowserName, TITLES } from './browser-names.ts';
 import { type Platform, pathsOf } from './machine.ts';
 import { MANIFEST_FILE } from './manifest.ts';

@@ -1,7 +1,7 @@
 // Checks one browser's installation step by step, in the order in which the browser itself uses it, and reports at each
 // step what was found and what to do. Stops where the next step could not work.
 import type { Check, DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
-import { HOST_NAME } from '@photofinish/shared/port/wire';
+import { HOST_NAME } from '@photofinish/shared/port/extension-id';
 import type { Browser, BrowserFamily } from './browsers.ts';
 import type { HelloResult } from './hello.ts';
 import { NOT_FOUND, type Target } from './install-plan.ts';

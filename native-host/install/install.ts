@@ -1,5 +1,5 @@
 // Carries out install plans, and removes what they wrote. A failure for one browser never affects another.
-import { HOST_NAME } from '@photofinish/shared/port/wire';
+import { HOST_NAME } from '@photofinish/shared/port/extension-id';
 import type { BrowserName } from './browser-names.ts';
 import { type Browser, browsersOf, type UserDirectories } from './browsers.ts';
 import {

@@ -1,6 +1,9 @@
 // The native messaging manifest: its contents, which extensions it allows, and parsing it.
-import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
-import { HOST_NAME } from '@photofinish/shared/port/wire';
+import {
+  CHROMIUM_EXTENSION_ID,
+  FIREFOX_EXTENSION_ID,
+  HOST_NAME,
+} from '@photofinish/shared/port/extension-id';
 import * as v from 'valibot';
 import type { BrowserFamily } from './browsers.ts';
 

@@ -1,5 +1,6 @@
-// The extension's ids in the browsers, which the helper's manifests name and its callers are checked against. The key
-// is public and fixes Chromium's id wherever the extension is loaded from; its private half was not kept.
+// The names by which browsers know the helper and the extension; the helper's manifests contain them and its callers
+// are checked against them. The key is public and fixes Chromium's id wherever the extension is loaded from; its private
+// half was not kept.
 
 /** The manifest's `key`: an RSA public key, DER-encoded SubjectPublicKeyInfo in base64. */
 export const EXTENSION_KEY = [
@@ -14,3 +15,6 @@ export const CHROMIUM_EXTENSION_ID = 'cjlcppkpnfaojocpkejfadmflkdhibkb';
 
 /** The add-on id that the manifest sets for Firefox. */
 export const FIREFOX_EXTENSION_ID = 'photofinish@photofinish.org';
+
+/** The helper's name as a native messaging host. */
+export const HOST_NAME = 'org.photofinish.host';

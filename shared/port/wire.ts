@@ -8,16 +8,14 @@ import { browserSchema, observationSchema } from '../web/observation.ts';
 import { originSchema, siteSchema } from '../web/origin.ts';
 import { findingSchema, MAX_FINDING_CHARS } from './doctor.ts';
 import { forecastSchema } from './forecast.ts';
+import { MAX_START_DELAY_MS } from './race-limits.ts';
 
-export const HOST_NAME = 'org.photofinish.host';
 /** The major version of this protocol; an unknown one is rejected with an instruction. */
 export const WIRE_PROTOCOL = 1;
 export const MAX_FORECAST_ORIGINS = 500;
 export const MAX_OBSERVATIONS = 500;
 /** Larger inbound frames are an error, after which the helper exits: framing can no longer be trusted. */
 export const MAX_INBOUND_BYTES = 1024 * 1024;
-/** Limit of start delays requested over the port; a longer one would make a navigation's race outlast its page. */
-export const MAX_START_DELAY_MS = 1000;
 /** Larger replies are split into chunks; browsers close the port at 1 MB. */
 export const MAX_REPLY_BYTES = 512 * 1024;
 /** All chunks of one reply together. 500 forecasts are under 200 KiB, the largest race by its schema under 3 MiB. */

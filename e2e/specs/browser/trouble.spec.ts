@@ -5,7 +5,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { HOST_NAME } from '@photofinish/shared/port/wire';
+import { HOST_NAME } from '@photofinish/shared/port/extension-id';
 import { hostDirectory, installHelper } from '../../browsers/session.ts';
 import { storedRequests } from '../../browsers/stored.ts';
 import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';

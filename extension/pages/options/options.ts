@@ -1,6 +1,6 @@
 // The options' entry: shows the current settings, saves each change at once, and follows changes made elsewhere.
 import '../../common/catalog.ts';
-import { MAX_START_DELAY_MS } from '@photofinish/shared/port/wire';
+import { MAX_START_DELAY_MS } from '@photofinish/shared/port/race-limits';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { BROWSER } from '../../common/edition.ts';
 import { environment, installCommand } from '../../common/helper/install-command.ts';
