@@ -14,7 +14,7 @@ import { type HostScript, startDns } from '../origins/dns.ts';
 import { startSilence } from '../origins/raw/udp.ts';
 import { CASES, HARMLESS } from './failure-table.ts';
 import { expect, PHOTOFINISH, runPhotofinish } from './fixtures.ts';
-import { HOST, raceArguments, raceOf, test } from './peers.ts';
+import { HOST, type RaceExpectation, raceArguments, raceOf, test } from './peers.ts';
 
 /** Why the only attempt failed. */
 function failureOf(stdout: string): AttemptError | undefined {
@@ -141,18 +141,19 @@ test.describe('in a network of our own', () => {
         const { network, ports } = path;
         const { client } = network;
         const { server } = network.peers;
-        const to = { address: server[family], code };
-        const args = raceArguments(ports[family], mode, ground.chains.caPath, to);
+        const argumentsTo = (to: RaceExpectation) =>
+          raceArguments(ports[family], mode, ground.chains.caPath, { address: server[family], ...to });
         const ends = { server, client };
         await ends[at].obstruct([obstacle]);
-        const obstructed = await client.run(PHOTOFINISH, args);
+        const obstructed = await client.run(PHOTOFINISH, argumentsTo({ code }));
         await ends[at].obstruct([]);
         const error = failureOf(obstructed.stdout);
         expect(error?.code, error?.message).toBe(code);
         if (mode === 'h2') return;
         // The same path without the obstacle shows that nothing else was the cause.
-        const clear = await client.run(PHOTOFINISH, args);
-        expect(raceOf(clear.stdout).trials[0]?.adopted).toBe('h3');
+        const clear = await client.run(PHOTOFINISH, argumentsTo({}));
+        const [trial] = raceOf(clear.stdout).trials;
+        expect(trial?.adopted, JSON.stringify(trial?.attempts)).toBe('h3');
       });
 });
 

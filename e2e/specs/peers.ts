@@ -99,7 +99,7 @@ export const test = base.extend<object, { ground: Ground; path: Path }>({
   ],
 });
 
-interface RaceExpectation {
+export interface RaceExpectation {
   readonly address?: string;
   /** The expected failure, if any. */
   readonly code?: AttemptErrorCode;
