@@ -61,7 +61,7 @@ async function facts(): Promise<Fact[]> {
       atMost: 1000,
     },
     {
-      name: '128 endpoints, DNS answers to adopted',
+      name: 'DNS answers that name 128 endpoints, to adopted',
       value: await figure('answers', 128),
       unit: 'us',
       atMost: 1000,

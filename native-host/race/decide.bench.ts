@@ -1,4 +1,5 @@
-// Cost of deciding without any I/O: a simple race, a list of many endpoints, and the same starting from DNS answers.
+// Cost of deciding without any I/O: a simple race, a list of many endpoints, and the same starting from DNS answers, of
+// which a race tries no more than its first endpoints.
 // Run: node decide.bench.ts SCENE ENDPOINTS; prints the median microseconds of one decision.
 import { argv, stdout } from 'node:process';
 import type { Mode } from '@photofinish/shared/race/outcome';
@@ -7,11 +8,13 @@ import { serviceRecord } from '@photofinish/shared/testing/service-record';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Answer, QueryKind } from '../discover/answer.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
+import { MOST_ENDPOINTS } from '../discover/first-endpoints.ts';
 import { createResolution } from '../discover/resolution.ts';
 import { plainPlan } from '../testing/plan.ts';
 import { createTrial, type TrialMachine } from './engine.ts';
 import type { TrialAction } from './events.ts';
 import type { TrialPlan } from './plan.ts';
+import type { AttemptLimits } from './trial-budget.ts';
 
 export const SCENES = ['simple', 'endpoints', 'answers'] as const;
 export type Scene = (typeof SCENES)[number];
@@ -22,8 +25,16 @@ const SAMPLES = 60;
 const SAMPLE_MS = 4;
 const WARM_UP_MS = 400;
 
+/** How the engine's own cost grows shows only without a trial's limits, far below which a race remains. */
+const UNLIMITED: AttemptLimits = {
+  attempts: Infinity,
+  endpoints: Infinity,
+  bytes: Infinity,
+  packets: Infinity,
+};
+
 function planOf(mode: Mode, endpoints: readonly Endpoint[]): TrialPlan {
-  return plainPlan({ mode, host: HOST, endpoints, timeoutMs: 10_000_000 });
+  return plainPlan({ mode, host: HOST, endpoints, timeoutMs: 10_000_000, limits: UNLIMITED });
 }
 
 function isDone(actions: readonly TrialAction[]): boolean {
@@ -134,7 +145,8 @@ function answersRace(
   return listed;
 }
 
-function sceneOf(scene: Scene, count: number): () => void {
+/** One decision of a scene, to be repeated. Throws when the scene does not end as it should. */
+export function sceneOf(scene: Scene, count: number): () => void {
   if (scene === 'simple') {
     const endpoints = endpointsOf(4).filter(({ address }) => address.includes(':'));
     const plan = planOf('race', endpoints);
@@ -148,7 +160,8 @@ function sceneOf(scene: Scene, count: number): () => void {
   const origin = parsedOrigin();
   const answers = answersFor(count);
   const listed = answersRace(plan, origin, answers);
-  if (listed !== count) throw new Error(`${listed} endpoints came of the answers, not ${count}`);
+  const due = Math.min(count, MOST_ENDPOINTS);
+  if (listed !== due) throw new Error(`${listed} endpoints came of the answers, not ${due}`);
   return () => answersRace(plan, origin, answers);
 }
 
