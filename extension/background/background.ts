@@ -171,6 +171,7 @@ async function start() {
     witnessSinceMs: startedMs,
     nowMs: Date.now,
     network: () => link.network,
+    mode: () => 'full',
     mayRecord: (subject) => recordable.mayRecord(subject),
     onRecorded: (observations) => {
       for (const { site, origin } of observations) forecaster.remember(site, [origin]);

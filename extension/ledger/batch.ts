@@ -1,5 +1,5 @@
 // What is counted in one step, and how it is grouped by records and days.
-import type { Observation } from '@photofinish/shared/web/observation';
+import type { Observation, ObservationMode } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { dayOf } from '../common/records/schema.ts';
 
@@ -20,6 +20,8 @@ export interface Batch {
   readonly nowMs: number;
   /** The helper's label of the network, NETWORK_UNKNOWN without a helper. */
   readonly network: string;
+  /** How the observations were made. */
+  readonly mode: ObservationMode;
 }
 
 /** The observations of each record. */

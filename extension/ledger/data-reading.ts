@@ -4,7 +4,7 @@ import { originRaceSchema } from '@photofinish/shared/race/outcome';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { adoptionSchema } from '@photofinish/shared/report/adoption';
 import { isTooLate } from '@photofinish/shared/web/instant';
-import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/web/observation';
+import { MAX_ALT_SVC_CHARS, ONLY_FULL, observationModesSchema } from '@photofinish/shared/web/observation';
 import { originSchema, siteSchema } from '@photofinish/shared/web/origin';
 import { printableDeep } from '@photofinish/shared/web/printable';
 import { knownProtocolSchema, unknownReasonSchema } from '@photofinish/shared/web/protocol';
@@ -35,7 +35,9 @@ function navigationsAmong(row: { readonly counts: Counts; readonly navigations: 
 }
 const AMONG = 'more navigations than requests';
 
-const counted = { counts, navigations: counts, delivered, bytes: count };
+/** Missing in files from before there was a second mode. */
+const modes = v.optional(observationModesSchema, ONLY_FULL);
+const counted = { counts, navigations: counts, delivered, bytes: count, modes };
 const asked = { lookups: count, hits: count, scored: count, right: count };
 
 function ratiosHold(row: { lookups: number; hits: number; scored: number; right: number }): boolean {

@@ -35,6 +35,7 @@ function batch(key: string | null, observations: readonly Observation[], more: P
     pageStartedMs: NOW_MS - 1000,
     nowMs: NOW_MS,
     network: 'home',
+    mode: 'full',
     ...more,
   };
 }
@@ -87,6 +88,28 @@ test('a batch is folded into records, days and the outbox', async () => {
     ],
   );
   assert.equal((await ledger.outbox(10)).flatMap((row) => row.observations).length, 2);
+});
+
+test('rows say by which modes they were counted', async () => {
+  const ledger = openLedger();
+  const modes = async () => {
+    const rows = [
+      await ledger.records(null),
+      await ledger.days(null, '2026'),
+      await ledger.totals('2026', '2027'),
+    ];
+    return rows.map((some) => some.map((row) => row.modes));
+  };
+  await ledger.countLookups(A, 'a.test', [], 'home', NOW_MS);
+  assert.deepEqual(await modes(), [[], [[]], [[]]], 'nothing was observed');
+  await ledger.record(batch(null, [observation(), observation({ origin: B })], { mode: 'light' }));
+  assert.deepEqual(await modes(), [[['light'], ['light']], [['light'], ['light']], [['light']]]);
+  await ledger.record(batch(null, [observation()]));
+  assert.deepEqual(await modes(), [
+    [['full', 'light'], ['light']],
+    [['full', 'light'], ['light']],
+    [['full', 'light']],
+  ]);
 });
 
 test('a batch sent again counts once', async () => {

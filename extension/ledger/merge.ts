@@ -1,7 +1,8 @@
 // How rows imported from a file are merged with existing ones. The rule is idempotent: of two rows with one key, the
-// one that counted more is kept, whole; if both counted the same, the one that knows more protocols; if that is the
-// same too, the existing one.
+// one that counted more is kept; if both counted the same, the one that knows more protocols; if that is the same too,
+// the existing one. Their modes are united, as those of totals and records are that contain them.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { unitedModes } from '@photofinish/shared/web/observation';
 import { emptyDay } from '../common/records/fold.ts';
 import type { DayRow, DayTotal, OriginRecord } from '../common/records/schema.ts';
 import type { Database } from './database.ts';
@@ -19,7 +20,7 @@ export interface Sections {
 export type Section = keyof Sections;
 export const SECTIONS = ['races', 'days', 'totals', 'records'] as const satisfies readonly Section[];
 
-type Sums = Pick<OriginRecord, 'counts' | 'navigations' | 'delivered' | 'bytes'>;
+type Sums = Pick<OriginRecord, 'counts' | 'navigations' | 'delivered' | 'bytes' | 'modes'>;
 type LookupCounts = Partial<Pick<DayRow, 'lookups' | 'scored'>>;
 
 /** Everything ever counted in a row. */
@@ -28,15 +29,20 @@ function weight({ counts, delivered, lookups = 0, scored = 0 }: Sums & LookupCou
   return all.reduce((sum, n) => sum + n, 0);
 }
 
-/** Of two rows the one that counted more, `mine` if they are equal. */
-function fuller<Row extends Sums & LookupCounts>(mine: Row, theirs: Row): Row {
+function countsMore(mine: Sums & LookupCounts, theirs: Sums & LookupCounts): boolean {
   const more = weight(theirs) - weight(mine);
-  if (more !== 0) return more > 0 ? theirs : mine;
-  return theirs.counts.unknown < mine.counts.unknown ? theirs : mine;
+  return more === 0 ? theirs.counts.unknown < mine.counts.unknown : more > 0;
 }
 
-function sumsOf({ counts, navigations, delivered, bytes }: Sums): Sums {
-  return { counts, navigations, delivered, bytes };
+/** Of two rows the one that counted more, with the modes of both; `mine` itself if `theirs` adds nothing. */
+function fuller<Row extends Sums & LookupCounts>(mine: Row, theirs: Row): Row {
+  const kept = countsMore(mine, theirs) ? theirs : mine;
+  const modes = unitedModes(kept.modes, kept === mine ? theirs.modes : mine.modes);
+  return modes === kept.modes ? kept : { ...kept, modes };
+}
+
+function sumsOf({ counts, navigations, delivered, bytes, modes }: Sums): Sums {
+  return { counts, navigations, delivered, bytes, modes };
 }
 
 /**
@@ -66,6 +72,7 @@ function movedRecord(record: OriginRecord, { before, after }: DayChange): Origin
     navigations: notNegative(moved(record.navigations, before.navigations, after.navigations)),
     delivered: notNegative(moved(record.delivered, before.delivered, after.delivered)),
     bytes: Math.max(0, record.bytes - before.bytes + after.bytes),
+    modes: unitedModes(record.modes, after.modes),
   };
 }
 

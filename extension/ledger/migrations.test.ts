@@ -5,7 +5,7 @@ import { beforeEach, test } from 'node:test';
 import { writtenVerdictSchema } from '@photofinish/shared/race/verdict-schema';
 import { verdictInWords } from '@photofinish/shared/verdict/verdict-text';
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
-import { openDB } from 'idb';
+import { deleteDB, openDB } from 'idb';
 import * as v from 'valibot';
 import { LEDGER_NAME, NETWORK_UNKNOWN } from '../common/records/schema.ts';
 import { type Failure, failAt } from '../testing/failing-storage.ts';
@@ -27,11 +27,11 @@ test('a ledger of version 1 is migrated to this one without losses', async () =>
   checkInvariants(all);
   assert.deepEqual(
     all.records.map(({ verdict, ...record }) => record),
-    stores.records.rows,
+    stores.records.rows.map((row) => ({ ...row, modes: ['full'] })),
   );
   assert.deepEqual(
     all.days,
-    stores.days.rows.map((row) => ({ ...row, network: NETWORK_UNKNOWN })),
+    stores.days.rows.map((row) => ({ ...row, network: NETWORK_UNKNOWN, modes: ['full'] })),
   );
   assert.deepEqual(
     all.races.map((race) => ({ ...race, verdict: verdictInWords(race.verdict) })),
@@ -44,7 +44,15 @@ test('a ledger of version 1 is migrated to this one without losses', async () =>
     stores.outbox.rows.map((row, i) => ({ ...row, key: stores.outbox.keys?.[i] })),
   );
   for (const { key } of stores.batches.rows) {
-    const again = { key, observations: [], scores: [], pageStartedMs: 0, nowMs: 0, network: 'home' };
+    const again = {
+      key,
+      observations: [],
+      scores: [],
+      pageStartedMs: 0,
+      nowMs: 0,
+      network: 'home',
+      mode: 'full' as const,
+    };
     assert.equal(await ledger.record(again), false);
   }
 });
@@ -71,11 +79,51 @@ test('an upgraded ledger has verdicts and totals for what was recorded before', 
     origins: { h3: 2, known: 3, hidden: 1 },
     delivered: { 'http-cache': 0, 'service-worker': 0, prefetch: 0 },
     bytes: 6000,
+    modes: ['full'],
     lookups: 2,
     hits: 1,
     scored: 1,
     right: 0,
   });
+});
+
+/** A ledger of version 3: the same stores, but its rows do not say how they were counted. */
+async function createVersion3(): Promise<void> {
+  await createVersion1();
+  const ledger = openLedger();
+  await ledger.countRows();
+  await ledger.close();
+  const db = await openDB(LEDGER_NAME);
+  const all = [...db.objectStoreNames].map(async (name) => {
+    const { store } = db.transaction(name);
+    const { keyPath, autoIncrement } = store;
+    const indexes = [...store.indexNames].map((index) => [index, store.index(index).keyPath] as const);
+    return { name, keyPath, autoIncrement, indexes, rows: await store.getAll() };
+  });
+  const created = await Promise.all(all);
+  db.close();
+  await deleteDB(LEDGER_NAME);
+  const old = await openDB(LEDGER_NAME, 3, {
+    upgrade(fresh) {
+      for (const { name, keyPath, autoIncrement, indexes, rows } of created) {
+        const store = fresh.createObjectStore(name, { keyPath, autoIncrement });
+        for (const index of indexes) store.createIndex(...index);
+        for (const { modes: _, ...row } of rows) store.put(row);
+      }
+    },
+  });
+  old.close();
+}
+
+test('what was counted before version 4 was counted by webRequest', async () => {
+  await createVersion1();
+  const expected = await dump(openLedger());
+  globalThis.indexedDB = new IDBFactory();
+  await createVersion3();
+  const upgraded = await dump(openLedger());
+  assert.deepEqual(upgraded, expected);
+  const rows = [...upgraded.records, ...upgraded.days, ...upgraded.totals];
+  assert.ok(upgraded.totals.length > 0 && rows.every(({ modes }) => modes.join() === 'full'));
 });
 
 test('a large ledger is upgraded a chunk at a time', async (t) => {

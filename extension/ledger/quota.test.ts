@@ -45,6 +45,7 @@ const ledgerWith = async (observations: readonly Observation[], nowMs = NOW_MS, 
       pageStartedMs: nowMs,
       nowMs,
       network: 'home',
+      mode: 'full',
     });
   return ledger;
 };

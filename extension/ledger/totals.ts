@@ -6,6 +6,7 @@ import {
   NO_ADOPTION,
   NO_REQUESTS,
 } from '@photofinish/shared/report/adoption';
+import { unitedModes } from '@photofinish/shared/web/observation';
 import { type DayRow, type DayTotal, NOTHING_DELIVERED } from '../common/records/schema.ts';
 
 /** A row of a day before and after a change. */
@@ -23,6 +24,7 @@ export function emptyTotal(day: string, network: string): DayTotal {
     origins: NO_ADOPTION,
     delivered: NOTHING_DELIVERED,
     bytes: 0,
+    modes: [],
     lookups: 0,
     hits: 0,
     scored: 0,
@@ -55,6 +57,7 @@ export function movedTotal(total: DayTotal, { before, after }: DayChange): DayTo
     delivered: moved(total.delivered, before.delivered, after.delivered),
     origins: moved(total.origins, originOf(before), originOf(after)),
     bytes: total.bytes - before.bytes + after.bytes,
+    modes: unitedModes(total.modes, after.modes),
     lookups: total.lookups - before.lookups + after.lookups,
     hits: total.hits - before.hits + after.hits,
     scored: total.scored - before.scored + after.scored,

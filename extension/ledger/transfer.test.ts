@@ -3,12 +3,14 @@ import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { writtenVerdictSchema } from '@photofinish/shared/race/verdict-schema';
+import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import { REPORT_1 } from '@photofinish/shared/testing/report-1';
 import { verdictInWords } from '@photofinish/shared/verdict/verdict-text';
 import { IDBFactory } from 'fake-indexeddb';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { loadNames, nameNetwork } from '../common/network-names.ts';
+import type { DayRow } from '../common/records/schema.ts';
 import { loadSettings } from '../common/settings.ts';
 import { failAt } from '../testing/failing-storage.ts';
 import { fillLedger } from '../testing/filled-ledger.ts';
@@ -103,12 +105,45 @@ test('imported days count in the existing records', async () => {
     pageStartedMs: atMs,
     nowMs: atMs,
     network: 'home',
+    mode: 'light',
   });
   await importData(ledger, options(), asFile(old), TAKE_ALL);
   const record = (await ledger.recordsOf([origin], site)).get(origin);
   assert.equal(record?.counts.h2, counts.h2 + 1);
   assert.equal(record?.lastSeenMs, atMs);
   assert.equal(record?.firstSeenMs, old.records[0].firstSeenMs);
+  assert.deepEqual(record?.modes, ['full', 'light']);
+});
+
+test('rows of a file that do not say how they were counted were counted in full', async () => {
+  const ledger = await small();
+  const before = await brought(ledger);
+  const document = await documentOf(ledger);
+  for (const section of ['days', 'totals', 'records']) for (const row of document[section]) delete row.modes;
+  await ledger.wipe();
+  await importData(ledger, options(), asFile(document), TAKE_ALL);
+  assert.deepEqual(await brought(ledger), before);
+});
+
+test('merged rows have the modes of both, whichever counted more', async () => {
+  const document = await documentOf(await small());
+  const light = structuredClone(document);
+  for (const section of ['days', 'totals', 'records'])
+    for (const row of light[section])
+      Object.assign(row, { modes: ['light'], bytes: 0, counts: NO_REQUESTS, navigations: NO_REQUESTS });
+  for (const files of [
+    [document, light],
+    [light, document],
+  ]) {
+    const ledger = fresh();
+    for (const file of files) await importData(ledger, options(), asFile(file), TAKE_ALL);
+    const { days, totals, records } = await dump(ledger);
+    for (const { modes } of [...days, ...totals, ...records]) assert.deepEqual(modes, ['full', 'light']);
+    assert.deepEqual(
+      days.map(({ counts }) => counts),
+      document.days.map((row: DayRow) => row.counts),
+    );
+  }
 });
 
 test('the settings of the file apply, a host never to be recorded as its site', async () => {
@@ -229,6 +264,18 @@ const REFUSED: Record<string, readonly [DataErrorCode, Changes]> = {
   'an address of characters that cannot be seen': [
     'bad-row',
     (d) => ({ ...d, records: [...d.records.slice(1), { ...d.records[0], address: '\u007f'.repeat(20) }] }),
+  ],
+  'a mode that does not exist': [
+    'bad-row',
+    (d) => ({ ...d, days: [...d.days.slice(1), { ...d.days[0], modes: ['dim'] }] }),
+  ],
+  'modes out of order': [
+    'bad-row',
+    (d) => ({ ...d, totals: [...d.totals.slice(1), { ...d.totals[0], modes: ['light', 'full'] }] }),
+  ],
+  'a mode twice': [
+    'bad-row',
+    (d) => ({ ...d, records: [...d.records.slice(1), { ...d.records[0], modes: ['full', 'full'] }] }),
   ],
   'more hits than look-ups': [
     'bad-row',

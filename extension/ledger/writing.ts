@@ -2,7 +2,7 @@
 // batch that was counted is recognised by its key and never counted again.
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import type { Observation } from '@photofinish/shared/web/observation';
+import { type Observation, unitedModes } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { OTHER_ORIGINS } from '@photofinish/shared/web/site-quota';
 import {
@@ -43,21 +43,22 @@ async function foldRecords(tx: WriteTransaction, batch: Batch): Promise<void> {
         const before = await records.get([origin, site]);
         let record = before ?? emptyRecord(origin, site, atMs);
         for (const o of group) record = foldRecord(record, o, batch.pageStartedMs);
-        await putRecord(tx, before, record);
+        await putRecord(tx, before, { ...record, modes: unitedModes(record.modes, [batch.mode]) });
       }
     }),
   );
 }
 
 async function foldDays(tx: WriteTransaction, batch: Batch): Promise<void> {
-  const { network } = batch;
+  const { network, mode } = batch;
   const days = tx.objectStore('days');
   const changes = await Promise.all(
     [...groupByDay(batch).values()].map(async ({ day, site, origin, observations, scores }) => {
       const before = (await days.get([day, site, origin, network])) ?? emptyDay(day, site, origin, network);
       const folded = observations.reduce(foldDay, before);
       const right = folded.right + scores.filter((s) => s.right).length;
-      return { before, after: { ...folded, scored: folded.scored + scores.length, right } };
+      const modes = observations.length === 0 ? folded.modes : unitedModes(folded.modes, [mode]);
+      return { before, after: { ...folded, modes, scored: folded.scored + scores.length, right } };
     }),
   );
   await putDays(tx, changes);

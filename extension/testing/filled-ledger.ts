@@ -9,6 +9,7 @@ import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import { compareTrials } from '@photofinish/shared/race/race-pairs';
 import { addCounts, NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { gainMsOf } from '@photofinish/shared/verdict/gain';
+import { ONLY_FULL } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { openDB, unwrap } from 'idb';
 import { emptyDay, emptyRecord } from '../common/records/fold.ts';
@@ -94,6 +95,7 @@ function dayRow(empty: DayRow, temper: Temper, main: boolean, random: () => numb
     hits: Math.floor(lookups * (0.6 + random() * 0.4)),
     scored,
     right: random() < 0.9 ? scored : 0,
+    modes: ONLY_FULL,
   };
 }
 
@@ -117,6 +119,7 @@ function recordOf(rows: readonly DayRow[], temper: Temper): OriginRecord {
       prefetch: 0,
     },
     bytes: rows.reduce((sum, row) => sum + row.bytes, 0),
+    modes: ONLY_FULL,
     altSvc: temper.advertises ? H3_ADVERT : null,
     advertisedSinceMs: temper.advertises ? Date.parse(first.day) : null,
     visitsSinceAdvertised: temper.advertises && last.counts.h3 === 0 ? rows.length : 0,

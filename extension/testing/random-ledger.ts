@@ -1,7 +1,7 @@
 // Random but valid input for property tests of the ledger: few names and days, so that rows collide.
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import type { Observation } from '@photofinish/shared/web/observation';
+import { OBSERVATION_MODES, type Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { DELIVERIES, KNOWN_PROTOCOLS, PROTOCOLS } from '@photofinish/shared/web/protocol';
 import fc from 'fast-check';
@@ -45,6 +45,7 @@ const batch: fc.Arbitrary<Batch> = fc.record({
   pageStartedMs: atMs,
   nowMs: atMs,
   network: fc.constantFrom(...NETWORKS),
+  mode: fc.constantFrom(...OBSERVATION_MODES),
 });
 
 const backfill: fc.Arbitrary<Backfill> = fc.record({

@@ -9,6 +9,34 @@ export const BROWSERS = ['chromium', 'firefox'] as const;
 export type Browser = (typeof BROWSERS)[number];
 export const browserSchema = v.picklist(BROWSERS);
 
+/**
+ * How requests are observed: `full` joins what pages report with `webRequest` events, `light` has only the pages'
+ * timings and `webNavigation`. Figures say by which of them they were counted.
+ */
+export const OBSERVATION_MODES = ['full', 'light'] as const;
+export type ObservationMode = (typeof OBSERVATION_MODES)[number];
+
+/** The modes that figures were counted by, in the order of OBSERVATION_MODES, each once; empty if nothing was counted. */
+export const observationModesSchema = v.pipe(
+  v.array(v.picklist(OBSERVATION_MODES)),
+  v.maxLength(OBSERVATION_MODES.length),
+  v.check(
+    (modes) => modes.every((mode, i) => i === 0 || (modes[i - 1] ?? mode) < mode),
+    'modes must be sorted, each once',
+  ),
+  v.readonly(),
+);
+export type ObservationModes = v.InferOutput<typeof observationModesSchema>;
+
+/** The modes of figures from before there was another. */
+export const ONLY_FULL: ObservationModes = ['full'];
+
+/** The modes of figures that were added up; `a` itself if `b` adds none. */
+export function unitedModes(a: ObservationModes, b: ObservationModes): ObservationModes {
+  if (b.every((mode) => a.includes(mode))) return a;
+  return OBSERVATION_MODES.filter((mode) => a.includes(mode) || b.includes(mode));
+}
+
 /** Longest Alt-Svc header value kept; longer ones are hostile or broken (a real one has under 300 characters). */
 export const MAX_ALT_SVC_CHARS = 4096;
 /** A browser may miss HTTP/3 once or twice while it learns; staying on TCP after that is a choice. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { ObservationMode } from '@photofinish/shared/web/observation';
 import type { InspectedRequest } from '../../common/inspected/har.ts';
 import { withForecasts } from '../../common/page/model.ts';
 import type { Timing, TimingBatch } from '../../common/timing.ts';
@@ -63,6 +64,7 @@ async function bench(mayRecord: () => boolean = () => true) {
   const pages = createPages(await loadSavedMap(storage, 'p:'), await loadSavedMap(storage, 's:'), () => {});
   const table = createRequestTable();
   const recorded: Batch[] = [];
+  const observing: { mode: ObservationMode } = { mode: 'full' };
   const fail = { next: false };
   const keys = new Set<string>();
   const devtoolsFeed = createDevtoolsFeed((tabId) => tabId === 1);
@@ -72,6 +74,7 @@ async function bench(mayRecord: () => boolean = () => true) {
     pages,
     witnessSinceMs: 0,
     network: () => 'home',
+    mode: () => observing.mode,
     nowMs: () => 20_000,
     mayRecord,
     onRecorded: () => {},
@@ -90,7 +93,7 @@ async function bench(mayRecord: () => boolean = () => true) {
       },
     },
   });
-  return { pages, table, recorded, recorder, fail, devtoolsFeed, backfilled };
+  return { pages, table, recorded, recorder, observing, fail, devtoolsFeed, backfilled };
 }
 
 test('both halves of a request become one observation of the page', async () => {
@@ -110,6 +113,19 @@ test('after a failure the same batch yields the same observations, joined as bef
   await recorder.record(batch, sender);
   assert.equal(recorded[0]?.observations[0]?.altSvc, 'h3=":443"');
   assert.equal(pages.shown(1)?.counts.h2, 1);
+});
+
+test('every batch says how it was observed', async () => {
+  const { table, recorded, recorder, observing } = await bench();
+  await recorder.record(batch, sender);
+  observing.mode = 'light';
+  await recorder.recordLeft({ ...batch, seq: 2 }, sender.url);
+  table.add({ ...request, kind: 'resource', url: 'https://b.test/x', atMs: 0 });
+  await recorder.recordMissed();
+  assert.deepEqual(
+    recorded.map(({ mode }) => mode),
+    ['full', 'light', 'light'],
+  );
 });
 
 test('a frame’s batch belongs to its page’s site and page', async () => {

@@ -1,7 +1,7 @@
 // From what the observers saw to what is recorded: joins, writes the ledger, updates the page, and only then
 // acknowledges. Order matters: a batch is acknowledged after it is durable, and each step tolerates repetition.
 
-import type { Observation } from '@photofinish/shared/web/observation';
+import type { Observation, ObservationMode } from '@photofinish/shared/web/observation';
 import { originOfUrl } from '@photofinish/shared/web/origin';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import { applyBatch, type Page } from '../../common/page/model.ts';
@@ -29,6 +29,8 @@ export interface RecorderDeps {
   readonly nowMs: () => number;
   /** The label of the current network. */
   readonly network: () => string;
+  /** How requests are observed at present. */
+  readonly mode: () => ObservationMode;
   /** Whether an answer on this site that no timing reported may be recorded. */
   readonly mayRecord: (subject: { request: EndedRequest; site: string }) => boolean;
   /** Something new is in the ledger. */
@@ -143,8 +145,9 @@ class JoinedRecorder implements Recorder {
     this.#done(observations, recorded);
   }
 
-  #count(batch: Omit<Batch, 'nowMs' | 'network'>): Promise<boolean> {
-    return this.#deps.ledger.record({ ...batch, nowMs: this.#deps.nowMs(), network: this.#deps.network() });
+  #count(batch: Omit<Batch, 'nowMs' | 'network' | 'mode'>): Promise<boolean> {
+    const { ledger, nowMs, network, mode } = this.#deps;
+    return ledger.record({ ...batch, nowMs: nowMs(), network: network(), mode: mode() });
   }
 
   #pageOf(batch: TimingBatch, { tabId, documentId, url }: BatchSender): Page | undefined {

@@ -2,7 +2,7 @@ import 'fake-indexeddb/auto';
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import type { Observation } from '@photofinish/shared/web/observation';
+import type { Observation, ObservationMode } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { IDBFactory } from 'fake-indexeddb';
 import { type Backfill, type Ledger, openLedger } from '../../ledger/ledger.ts';
@@ -35,7 +35,11 @@ const told: Backfill = {
 
 let ledger: Ledger;
 
-function record(network: string, observations: readonly Observation[]): Promise<boolean> {
+function record(
+  network: string,
+  observations: readonly Observation[],
+  mode: ObservationMode = 'full',
+): Promise<boolean> {
   return ledger.record({
     key: null,
     observations,
@@ -43,6 +47,7 @@ function record(network: string, observations: readonly Observation[]): Promise<
     pageStartedMs: NOW_MS,
     nowMs: NOW_MS,
     network,
+    mode,
   });
 }
 
@@ -103,6 +108,13 @@ test('requests of one day over two networks are backfilled on both', async () =>
       ['work', 1],
     ],
   );
+});
+
+test('a backfill does not change how a row was counted', async () => {
+  await record('home', [hidden], 'light');
+  assert.equal(await backfill('1', told), 1);
+  const { records, days, totals } = await dump(ledger);
+  for (const [row] of [records, days, totals]) assert.deepEqual([row?.counts.h3, row?.modes], [1, ['light']]);
 });
 
 test('another day, site or origin has nothing to backfill', async () => {

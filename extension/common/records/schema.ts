@@ -3,7 +3,7 @@
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { VerdictCode } from '@photofinish/shared/race/verdict-schema';
 import type { Adoption, ProtocolCounts } from '@photofinish/shared/report/adoption';
-import type { Observation } from '@photofinish/shared/web/observation';
+import type { Observation, ObservationModes } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Delivery, KnownProtocol, UnknownReason } from '@photofinish/shared/web/protocol';
 import type { DBSchema } from 'idb';
@@ -29,6 +29,8 @@ export interface OriginRecord {
   readonly navigations: ProtocolCounts;
   readonly delivered: DeliveredCounts;
   readonly bytes: number;
+  /** The modes in which the counted answers were observed. */
+  readonly modes: ObservationModes;
   /**
    * The browser has reached the origin over HTTP/3, on this site or another; rows from before this was recorded have
    * none.
@@ -58,6 +60,8 @@ export interface DayRow {
   readonly navigations: ProtocolCounts;
   readonly delivered: DeliveredCounts;
   readonly bytes: number;
+  /** The modes in which the counted answers were observed. */
+  readonly modes: ObservationModes;
   /** Forecast look-ups for pages of this origin, and how many found a fresh entry. */
   readonly lookups: number;
   readonly hits: number;

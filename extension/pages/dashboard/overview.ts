@@ -9,6 +9,7 @@ import {
   NO_ADOPTION,
   NO_REQUESTS,
 } from '@photofinish/shared/report/adoption';
+import { unitedModes } from '@photofinish/shared/web/observation';
 import type { DayRow, DayTotal } from '../../common/records/schema.ts';
 import { daysBetween } from '../charts/days.ts';
 import type { ShareDay } from '../charts/share-chart.ts';
@@ -39,7 +40,7 @@ export interface Overview {
 
 type SummedTotals = Pick<
   DayTotal,
-  'counts' | 'navigations' | 'origins' | 'lookups' | 'hits' | 'scored' | 'right'
+  'counts' | 'navigations' | 'origins' | 'lookups' | 'hits' | 'scored' | 'right' | 'modes'
 >;
 
 const NOTHING: DayOverview = {
@@ -112,6 +113,7 @@ export function totalsOfRows(rows: readonly DayRow[]): (SummedTotals & Pick<DayT
         hits: sum('hits'),
         scored: sum('scored'),
         right: sum('right'),
+        modes: own.map((row) => row.modes).reduce(unitedModes, []),
       },
     ];
   });
