@@ -3,18 +3,11 @@
 
 import type { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { duplexPair } from 'node:stream';
-import {
-  type ConnectionOptions,
-  checkServerIdentity,
-  connect,
-  createSecureContext,
-  type SecureContext,
-  type TLSSocket,
-} from 'node:tls';
+import { createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
-import type { ChainVerdict, TrustStore } from '../quic/addon.ts';
+import type { TrustStore } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
 import { warmUpExchanges } from './exchange-warm-up.ts';
 import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
@@ -23,6 +16,7 @@ import { nextPoll } from './next-poll.ts';
 import { createReadWatch, READ_TOO_MUCH } from './read-budget.ts';
 import { type RunningExchange, responseTimeout } from './response-reading.ts';
 import { certificateError, connectError, exchangeError } from './tcp-failure.ts';
+import { judgeChain, secure } from './tls-socket.ts';
 import {
   type AttemptAnswer,
   type AttemptFailure,
@@ -56,34 +50,6 @@ interface LoadedTransport {
   readonly http2: Http2;
   readonly secureContext: SecureContext;
   readonly store: TrustStore;
-}
-
-/**
- * Verifies a chain that OpenSSL has accepted with the QUIC transport's verifier too: each of the two checks rules that
- * the other does not, and a chain must satisfy both on both transports.
- */
-function judgedOf(socket: TLSSocket, host: string, store: TrustStore): ChainVerdict {
-  const chain: Buffer[] = [];
-  let certificate: X509Certificate | undefined = socket.getPeerX509Certificate();
-  for (; certificate !== undefined; certificate = certificate.issuerCertificate) chain.push(certificate.raw);
-  return store.judge(host, chain);
-}
-
-/** No resumption: no session is offered or stored. */
-function tlsOptions(
-  target: AttemptTarget,
-  secureContext: SecureContext,
-  alpn: readonly string[],
-): ConnectionOptions {
-  return {
-    secureContext,
-    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED would make this transport trust anybody.
-    rejectUnauthorized: true,
-    ALPNProtocols: [...alpn],
-    // An address literal is not a valid server name (RFC 6066 section 3); the certificate is still checked against it.
-    ...(isIP(target.host) === 0 && { servername: target.host }),
-    checkServerIdentity: (_name, certificate) => checkServerIdentity(target.host, certificate),
-  };
 }
 
 /** One socket to one address: nothing is looked up, and no other family is tried. */
@@ -215,18 +181,18 @@ class TcpAttempt implements RunningAttempt {
   #secure(): void {
     if (this.#tcp.destroyed) return;
     const { secureContext } = this.#loaded;
-    const socket = connect({ ...tlsOptions(this.#target, secureContext, this.#alpn), socket: this.#tcp });
+    const { socket, certificate } = secure(this.#tcp, this.#target, secureContext, this.#alpn);
     this.#tls = socket;
-    socket.once('secureConnect', () => this.#onSecure(socket));
+    socket.once('secureConnect', () => this.#onSecure(socket, certificate()));
     socket.on('error', (error) => this.#fail(error));
     socket.once('close', () =>
       this.#giveUp({ code: 'connection-closed', message: 'the peer closed the connection' }),
     );
   }
 
-  #onSecure(socket: TLSSocket): void {
+  #onSecure(socket: TLSSocket, certificate: X509Certificate | undefined): void {
     const establishedMs = this.#sinceStart();
-    const verdict = judgedOf(socket, this.#target.host, this.#loaded.store);
+    const verdict = judgeChain(certificate, this.#target.host, this.#loaded.store);
     if (verdict.outcome === 'refused') {
       this.#giveUp(certificateError(verdict.certificateReason, verdict.message));
       return;
@@ -287,7 +253,7 @@ function startAttempt(target: AttemptTarget, loaded: LoadedTransport): RunningAt
 /** TCP to a port that refuses, and the first flight of TLS to a peer that does not exist. */
 async function warmUp(loaded: LoadedTransport): Promise<void> {
   const [nearEnd, farEnd] = duplexPair();
-  const socket = connect({ ...tlsOptions(WARM_UP, loaded.secureContext, ALPN_PROTOCOLS), socket: nearEnd });
+  const { socket } = secure(nearEnd, WARM_UP, loaded.secureContext, ALPN_PROTOCOLS);
   socket.on('error', () => {});
   await once(farEnd, 'readable');
   socket.destroy();
