@@ -686,6 +686,15 @@ test('report reads, checks and converts what the extension exports', async (t) =
   assert.match(page.stdout, /^<!doctype html>[\s\S]*Does not offer HTTP\/3/);
   const one = await photofinish(['report', file, '--site', 'A.test', '--json'], home);
   assert.deepEqual(JSON.parse(one.stdout), report);
+  const light = {
+    ...site,
+    site: 'b.test',
+    origins: origins?.map((origin) => ({ ...origin, modes: ['light'] })),
+  };
+  const mixed = join(home, 'mixed.json');
+  writeFileSync(mixed, JSON.stringify({ ...report, modes: ['full', 'light'], sites: [site, light] }));
+  const part = await photofinish(['report', mixed, '--site', 'b.test', '--json'], home);
+  assert.deepEqual(JSON.parse(part.stdout).modes, ['light']);
   const none = await photofinish(['report', file, '--site', 'b.test'], home);
   assert.deepEqual([none.code, none.stderr], [2, 'photofinish: bad-usage: no report has the site b.test\n']);
 

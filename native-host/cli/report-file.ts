@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import {
   futureInstantOf,
+  modesOfSites,
   REPORT_SCHEMA,
   type Report,
   reportDocumentSchema,
@@ -48,8 +49,8 @@ export function onlySites(reports: readonly Report[], sites: readonly string[]):
   const there = new Set(reports.flatMap((report) => report.sites.map(({ site }) => site)));
   const absent = wanted.filter((site) => !there.has(site));
   if (absent.length > 0) throw new Complaint('bad-usage', `no report has the site ${listed(absent)}`);
-  return reports.map((report) => ({
-    ...report,
-    sites: report.sites.filter(({ site }) => wanted.includes(site)),
-  }));
+  return reports.map((report) => {
+    const kept = report.sites.filter(({ site }) => wanted.includes(site));
+    return { ...report, ...(report.modes && { modes: modesOfSites(kept) }), sites: kept };
+  });
 }

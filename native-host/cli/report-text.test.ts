@@ -45,3 +45,10 @@ test('a comparison shows each origin with both sides, and what makes it unfair i
   assert.ok(lines.some((line) => /^ {2}after {3}75 % \(3 of 4, 2 hidden\)\. Does not offer/.test(line)));
   for (const line of lines.slice(at)) assert.ok(line.length <= LINE_COLUMNS, line);
 });
+
+test('a report counted in light mode says so, and gives hidden counts as upper bounds', () => {
+  const text = documentText(reportListing(report([reportOrigin({ modes: ['light'] })])), plain);
+  assert.match(text, /^Counted in light mode,/m);
+  assert.match(text, /at most 2/);
+  assert.doesNotMatch(documentText(reportListing(report()), plain), /light|at most/);
+});

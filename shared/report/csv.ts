@@ -6,7 +6,7 @@ import { roundedMs } from '../verdict/gain.ts';
 import { verdictText } from '../verdict/verdict-text.ts';
 import { printable } from '../web/printable.ts';
 import { type Counts, PROTOCOL_COLUMNS } from './protocol-counts.ts';
-import type { Report } from './report.ts';
+import { modesOf, type Report } from './report.ts';
 import { gainOf, newestComparison } from './report-compare.ts';
 import type { DiffGain, OriginDiff, ReportDiff } from './report-diff.ts';
 
@@ -21,6 +21,7 @@ const PROTOCOLS = PROTOCOL_COLUMNS.map(([, protocol]) => protocol);
 const VERDICT = ['verdict', 'verdict_text'] as const;
 const GAIN = ['gain_ms', 'gain_pairs', 'gain_network'] as const;
 const RANGE = ['quicker', 'gain_low_ms', 'gain_high_ms'] as const;
+const MODES = 'modes';
 const CONDITIONS = [
   'browser',
   'browser_version',
@@ -81,11 +82,11 @@ export function reportToCsv(report: Report): string {
       return [
         ...[site, origin.origin, ...countCells(origin.protocols), origin.hidden, origin.bytes],
         ...[...verdictCells(origin.verdict), origin.races.length, ...gainCells(gain)],
-        ...[...conditions, ...rangeCells(gain)],
+        ...[...conditions, ...rangeCells(gain), modesOf([origin]).join(' ')],
       ];
     }),
   );
-  return csvText([[...columns, ...CONDITIONS, 'network_name', ...RANGE], ...rows]);
+  return csvText([[...columns, ...CONDITIONS, 'network_name', ...RANGE, MODES], ...rows]);
 }
 
 function onBothSides(names: readonly string[]): string[] {
@@ -103,12 +104,21 @@ function sideCells(origin: OriginDiff, side: 'before' | 'after'): Cell[] {
 export function reportDiffToCsv(diff: ReportDiff): string {
   const periods = [diff.before, diff.after].map(({ period }) => `${period.from}/${period.to}`);
   const sides = onBothSides([...PROTOCOLS, ...VERDICT, ...GAIN]);
-  const columns = ['site', 'origin', 'changes', ...sides, ...onBothSides(['period']), ...onBothSides(RANGE)];
+  const columns = [
+    'site',
+    'origin',
+    'changes',
+    ...sides,
+    ...onBothSides(['period']),
+    ...onBothSides(RANGE),
+    ...onBothSides([MODES]),
+  ];
   const rows = diff.sites.flatMap(({ site, origins }) =>
     origins.map((origin) => [
       ...[site, origin.origin, origin.changes.join(' ')],
       ...[...sideCells(origin, 'before'), ...sideCells(origin, 'after'), ...periods],
       ...[...rangeCells(origin.gain.before), ...rangeCells(origin.gain.after)],
+      ...[origin.modes?.before, origin.modes?.after].map((modes) => modes?.join(' ') ?? ''),
     ]),
   );
   return csvText([columns, ...rows]);

@@ -4,6 +4,7 @@
 import { formatNumber, getMessage } from '../language/catalog.ts';
 import { verdictName } from '../verdict/verdict-names.ts';
 import { verdictText } from '../verdict/verdict-text.ts';
+import { ONLY_FULL } from '../web/observation.ts';
 import type { Adoption } from './adoption.ts';
 import {
   adoptionValue,
@@ -28,8 +29,8 @@ import {
   type Value,
   type Warning,
 } from './document.ts';
-import type { OriginDiff, ReportDiff, SiteDiff } from './report-diff.ts';
-import { conditionsOf, madeCondition } from './report-document.ts';
+import { modesOfBoth, modesOfSide, type OriginDiff, type ReportDiff, type SiteDiff } from './report-diff.ts';
+import { conditionsOf, lightNotes, madeCondition } from './report-document.ts';
 import {
   changesWords,
   conditionWords,
@@ -61,6 +62,7 @@ function fairness(diff: ReportDiff): (Warning | Paragraph | List)[] {
       ? paragraph(getMessage('diffFair'), 'aside')
       : { kind: 'warning', words: getMessage('diffUnfair'), reasons },
     ...(others.length === 0 ? [] : [{ kind: 'list', items: others } as const]),
+    ...lightNotes(modesOfBoth(diff)),
   ];
 }
 
@@ -69,10 +71,13 @@ function changeHeads(first: string): Column[] {
   return [...columns('text', first), ...columns('number', ...titles)];
 }
 
-function totalTable({ total: { adoption, common } }: ReportDiff): Table {
+function totalTable(diff: ReportDiff): Table {
+  const { adoption, common } = diff.total;
+  const modes = { before: diff.before.modes ?? ONLY_FULL, after: diff.after.modes ?? ONLY_FULL };
   const row = (name: string, before: Adoption, after: Adoption): Row => {
     const points = text(pointsWords(before, after), 'strong');
-    return [name, adoptionValue(before), adoptionValue(after), points];
+    const sides = [adoptionValue(before, modes.before), adoptionValue(after, modes.after)];
+    return [name, ...sides, points];
   };
   const { before, after } = adoption;
   const origins = getMessage('reportSiteOrigins', { count: common.origins });
@@ -93,6 +98,7 @@ function sideValue(origin: OriginDiff, side: SideName, diff: ReportDiff): Side |
     kind: 'side',
     counts,
     adoption,
+    modes: modesOfSide(origin, side),
     verdict: verdictName(verdict.code),
     why: text(verdictText(verdict), undefined, foreignLanguage(diff[side])),
     gain: gain === null ? '' : gainWords(gain),

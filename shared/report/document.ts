@@ -6,6 +6,7 @@ import type { PhotoFinish } from '../drawing/photo-finish.ts';
 import type { SharedMessageKey } from '../language/catalog.ts';
 import type { VerdictCode } from '../race/verdict-schema.ts';
 import type { CodeRow } from '../verdict/codes.ts';
+import type { ObservationModes } from '../web/observation.ts';
 import type { Adoption } from './adoption.ts';
 import type { Counts } from './protocol-counts.ts';
 
@@ -22,6 +23,7 @@ export interface Side {
   readonly kind: 'side';
   readonly counts: Counts;
   readonly adoption: Adoption;
+  readonly modes: ObservationModes;
   readonly verdict: string;
   readonly why: Text;
   readonly gain: string;
@@ -35,10 +37,12 @@ export type Value =
   /** A message of the catalog with values in it. */
   | { readonly kind: 'sentence'; readonly key: SharedMessageKey; readonly params: Record<string, Value> }
   | { readonly kind: 'count'; readonly count: number; readonly strong?: boolean }
+  /** A number of hidden answers. */
+  | { readonly kind: 'hidden'; readonly hidden: number; readonly modes: ObservationModes }
   | { readonly kind: 'share'; readonly part: number; readonly whole: number }
   /** A share with its two counts; a total of zero has no share. */
   | { readonly kind: 'ratio'; readonly part: number; readonly whole: number }
-  | { readonly kind: 'adoption'; readonly adoption: Adoption }
+  | { readonly kind: 'adoption'; readonly adoption: Adoption; readonly modes: ObservationModes }
   | { readonly kind: 'bytes'; readonly bytes: number }
   /** Milliseconds since the epoch, or ISO 8601. */
   | { readonly kind: 'instant'; readonly at: number | string }
@@ -161,7 +165,11 @@ export type PageBlock =
   | Article
   | Figure
   /** Large figures side by side. */
-  | { readonly kind: 'figures'; readonly figures: readonly { adoption: Adoption; words: string }[] }
+  | {
+      readonly kind: 'figures';
+      readonly figures: readonly { adoption: Adoption; words: string }[];
+      readonly modes: ObservationModes;
+    }
   | { readonly kind: 'protocols'; readonly counts: Counts }
   | { readonly kind: 'legend' }
   | {
@@ -197,13 +205,27 @@ export const count = (value: number, tone?: 'strong'): Value => ({
   count: value,
   strong: tone === 'strong',
 });
-export const adoptionValue = (adoption: Adoption): Value => ({ kind: 'adoption', adoption });
+export const hiddenCount = (hidden: number, modes: ObservationModes): Value => ({
+  kind: 'hidden',
+  hidden,
+  modes,
+});
+export const adoptionValue = (adoption: Adoption, modes: ObservationModes): Value => ({
+  kind: 'adoption',
+  adoption,
+  modes,
+});
 export const text = (words: string, tone?: Text['tone'], language?: string): Text => ({
   kind: 'text',
   text: words,
   tone,
   language,
 });
+
+/** One of the counts by protocol; those without are hidden. */
+export function protocolCount(counts: Counts, protocol: keyof Counts, modes: ObservationModes): Value {
+  return protocol === 'unknown' ? hiddenCount(counts.unknown, modes) : count(counts[protocol]);
+}
 
 /** Columns of the same kind. */
 export function columns<V = Value>(kind: ColumnKind, ...titles: readonly V[]): Column<V>[] {

@@ -64,7 +64,7 @@ test('no cell of a comparison’s table begins a formula', () => {
   const csv = reportDiffToCsv(compareReports(report(), after));
   assert.match(csv, /"'=HYPERLINK\(""https:\/\/evil\.test""\)"/);
   const [head = '', row = ''] = csv.split('\r\n');
-  assert.equal(head.split(',').length, 29);
+  assert.equal(head.split(',').length, 31);
   assert.match(row, /^example\.org,https:\/\/example\.org,verdict,3,1,0,2,h3-used,/);
 });
 
@@ -138,8 +138,66 @@ test('names of networks are in every format of a report that has them, as text, 
   assert.equal(html.split('Café &lt;b&gt;').length - 1, 3, 'conditions, the race and the gains');
   assert.doesNotMatch(html, /<dd>net<|<b>\s*<|Café <b>/);
   assert.match(reportToMarkdown(named), /Café/);
-  assert.match(reportToCsv(named), /,Café <b>,none,1,1\r\n$/);
+  assert.match(reportToCsv(named), /,Café <b>,none,1,1,full\r\n$/);
   assert.match(reportDiffToMarkdown(compareReports(plain, named)), /Café/);
   assert.match(reportToHtml(plain), /<dd>net<\/dd>/);
   assert.match(reportToHtml({ ...plain, network: 'constructor', networkNames: {} }), /<dd>constructor<\/dd>/);
+});
+
+test('a report counted in full is the same whether or not it says so', () => {
+  const told = report([reportOrigin({ modes: ['full'] })], { modes: ['full'] });
+  for (const written of [reportToHtml, reportToMarkdown, reportToCsv])
+    assert.equal(written(told), written(report()));
+  const [plain, both] = [compareReports(report(), report()), compareReports(told, report())];
+  for (const written of [reportDiffToHtml, reportDiffToMarkdown, reportDiffToCsv])
+    assert.equal(written(both), written(plain));
+});
+
+test('what light mode counted as hidden is an upper bound, and what it lacks is said once', () => {
+  const light = report([reportOrigin({ modes: ['light'] })]);
+  const html = reportToHtml(light);
+  assert.equal(html.split('Counted in light mode').length - 1, 1);
+  assert.equal(html.split('are upper bounds').length - 1, 1);
+  for (const part of ['of 4 known, at most 2 hidden', '<td class="n">at most 2</td>', ', at most 2 hidden.'])
+    assert.ok(html.includes(part), part);
+  assert.doesNotMatch(html, /[^t] 2 hidden|at most 0/);
+  const markdown = reportToMarkdown(light);
+  for (const part of [
+    'Counted in light mode',
+    '75 % (3 of 4, at most 2 hidden) of requests',
+    'unknown at most 2',
+  ])
+    assert.ok(markdown.includes(part), `${part}\n${markdown}`);
+  const partly = reportToMarkdown(report([reportOrigin(), reportOrigin({ modes: ['light'] })]));
+  assert.match(partly, /Partly counted in light mode/);
+});
+
+test('an origin counted in full keeps its exact counts beside others', () => {
+  const other = reportOrigin({ origin: 'https://b.test' as Origin, modes: ['light'], races: [] });
+  const html = reportToHtml(report([reportOrigin({ races: [] }), other]));
+  const rows = html.slice(html.indexOf('class="origins"')).split('<tr>').slice(2, 4);
+  assert.deepEqual(
+    rows.map((row) => row.includes('at most 2')),
+    [false, true],
+  );
+});
+
+test('reports counted in different modes are not compared without a warning', () => {
+  const light = report([
+    reportOrigin({ modes: ['light'], protocols: { h3: 9, h2: 1, 'http/1.1': 0, unknown: 2 } }),
+  ]);
+  const changed = compareReports(report(), light);
+  for (const text of [reportDiffToHtml(changed), reportDiffToMarkdown(changed)])
+    for (const part of [
+      'Counted in different modes: full, then light.',
+      'Partly counted in light mode',
+      'at most 2 hidden',
+    ])
+      assert.ok(text.includes(part), `${part}\n${text}`);
+  const [head = '', row = ''] = reportDiffToCsv(changed).split('\r\n');
+  assert.match(head, /,modes_before,modes_after$/);
+  assert.match(row, /,full,light$/);
+  const same = reportDiffToMarkdown(compareReports(light, light));
+  assert.match(same, /Counted in light mode/);
+  assert.doesNotMatch(same, /different modes/);
 });

@@ -5,6 +5,7 @@ import { standalonePage } from '../drawing/page.ts';
 import { photoFinishSvg } from '../drawing/photo-finish-svg.ts';
 import { catalogLanguage, getMessage, getMessageParts } from '../language/catalog.ts';
 import { escapeMarkup as esc } from '../language/markup.ts';
+import type { ObservationModes } from '../web/observation.ts';
 import { protocolName } from '../web/protocol.ts';
 import type { Adoption } from './adoption.ts';
 import type {
@@ -23,6 +24,7 @@ import type {
 } from './document.ts';
 import { gainAxis, gainStrip, protocolBar, shareBar } from './html-plots.ts';
 import { REPORT_CSS } from './html-style.ts';
+import { hiddenCountWords } from './modes-words.ts';
 import { PROTOCOL_COLUMNS } from './protocol-counts.ts';
 import { instantWords, percentWords, shareCountsWords, shareWords, valueWords } from './report-words.ts';
 
@@ -70,14 +72,16 @@ function ratioMarkup(share: string, part: number, whole: number, more = ''): str
   return `<b>${esc(share)}</b> <small>${esc(getMessage('countOf', { part, whole }))}${more}</small>`;
 }
 
-function adoptionMarkup({ h3, known, hidden, ...rest }: Adoption): string {
-  const more = hidden > 0 ? `<br>${esc(getMessage('reportHidden', { count: hidden }))}` : '';
-  return ratioMarkup(shareWords({ h3, known, hidden, ...rest }), h3, known, more);
+function adoptionMarkup(adoption: Adoption, modes: ObservationModes): string {
+  const { h3, known } = adoption;
+  const hidden = hiddenCountWords(adoption.hidden, modes);
+  const more = adoption.hidden > 0 ? `<br>${esc(getMessage('reportHidden', { hidden }))}` : '';
+  return ratioMarkup(shareWords(adoption), h3, known, more);
 }
 
-function sideMarkup({ counts, adoption, verdict, why, gain }: Side): string {
+function sideMarkup({ counts, adoption, modes, verdict, why, gain }: Side): string {
   const gained = gain === '' ? '' : `<p class="what">${esc(gain)}</p>`;
-  return `${protocolBar(counts)}${esc(shareCountsWords(adoption))}<p><b>${esc(verdict)}</b><br>${textMarkup(why)}</p>${gained}`;
+  return `${protocolBar(counts)}${esc(shareCountsWords(adoption, modes))}<p><b>${esc(verdict)}</b><br>${textMarkup(why)}</p>${gained}`;
 }
 
 /** A code, or its name, linked to its meaning. */
@@ -102,9 +106,10 @@ function markup(value: PageValue, markPx = MARK_PX): string {
         ? esc(valueWords(value))
         : ratioMarkup(percentWords(value.part, value.whole), value.part, value.whole);
     case 'adoption':
-      return adoptionMarkup(value.adoption);
+      return adoptionMarkup(value.adoption, value.modes);
     case 'count':
       return value.strong ? `<b>${esc(valueWords(value))}</b>` : esc(valueWords(value));
+    case 'hidden':
     case 'share':
     case 'bytes':
       return esc(valueWords(value));
@@ -139,7 +144,8 @@ function headMarkup({ kind, title }: Column<PageValue>): string {
 }
 
 function isZero(value: PageValue): boolean {
-  return typeof value === 'object' && value.kind === 'count' && value.count === 0;
+  if (typeof value !== 'object') return false;
+  return (value.kind === 'count' && value.count === 0) || (value.kind === 'hidden' && value.hidden === 0);
 }
 
 /** Blocks written in order to be measured, so that they are not written again. */
@@ -202,7 +208,8 @@ function blockMarkup(block: PageBlock, written: Written): string {
     case 'figures':
       return `<div class="figures">${block.figures
         .map(({ adoption, words }) => {
-          const counts = { part: adoption.h3, whole: adoption.known, hidden: adoption.hidden };
+          const hidden = hiddenCountWords(adoption.hidden, block.modes);
+          const counts = { part: adoption.h3, whole: adoption.known, hidden };
           return `<div class="figure"><b>${esc(shareWords(adoption))}</b> <span>${esc(words)}</span><small>${esc(getMessage('reportKnownHidden', counts))}</small></div>`;
         })
         .join('')}</div>`;

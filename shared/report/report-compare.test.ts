@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { clearComparison, comparison, report, reportOrigin } from '../testing/race-samples.ts';
 import { anyReport } from '../testing/reports.ts';
+import type { ObservationMode } from '../web/observation.ts';
 import type { Origin } from '../web/origin.ts';
 import type { Report, ReportOrigin } from './report.ts';
 import { compareReports } from './report-compare.ts';
@@ -73,6 +74,14 @@ test('every origin of either side is changed, unchanged or on one side only; and
       assert.equal(diff.total.common.origins, names(a).length + names(b).length - all.size);
     }),
   );
+});
+
+test('reports counted in different modes are unfair to compare; an empty one was counted in none', () => {
+  const counted = (...modes: ObservationMode[]) => report([reportOrigin({ modes })]);
+  const { conditions } = compareReports(report(), counted('full', 'light'));
+  assert.deepEqual(conditions, [{ condition: 'modes', before: 'full', after: 'full, light', unfair: true }]);
+  assert.deepEqual(compareReports(counted('light'), counted('light')).conditions, []);
+  assert.deepEqual(compareReports(report([]), counted('light')).conditions, []);
 });
 
 test('each change has its name', () => {

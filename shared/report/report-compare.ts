@@ -16,7 +16,7 @@ import {
   NO_ADOPTION,
   type ProtocolCounts,
 } from './adoption.ts';
-import type { Report, ReportOrigin, ReportSite } from './report.ts';
+import { modesOf, modesOfSites, type Report, type ReportOrigin, type ReportSite } from './report.ts';
 import {
   type Change,
   type DiffCondition,
@@ -122,6 +122,7 @@ function originDiff(pair: Sides<ReportOrigin | undefined>): OriginDiff | null {
     adoption,
     few: changes.includes('share') && Math.min(...known) < FEW_REQUESTS,
     verdict: both(pair, (side) => (side === undefined ? null : ownVerdict(side.verdict))),
+    modes: both(pair, (side) => (side === undefined ? null : modesOf([side]))),
     gain: both(pair, (side) => (side === undefined ? null : gainOf(newestComparison(side)))),
   };
 }
@@ -197,12 +198,25 @@ function conditionsOf(pair: Sides<DiffSide>): DiffCondition[] {
     ...(before.period.to > after.period.to
       ? [{ condition: 'order' as const, ...periods, unfair: false }]
       : []),
+    ...(before.modes?.length && after.modes?.length
+      ? differ(({ modes = [] }) => modes.join(', '), 'modes', true)
+      : []),
   ];
 }
 
-function sideOf({ createdAt, period, browser, network, networks, networkNames, language }: Report): DiffSide {
+function sideOf({
+  createdAt,
+  period,
+  browser,
+  network,
+  networks,
+  networkNames,
+  language,
+  sites,
+}: Report): DiffSide {
   return {
     ...{ createdAt, period, browser, network },
+    modes: modesOfSites(sites),
     ...(networks && { networks }),
     ...(networkNames && { networkNames }),
     ...(language && { language }),

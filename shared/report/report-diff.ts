@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { TRANSPORTS } from '../race/outcome.ts';
 import { VERDICT_CODES, verdictSchema } from '../race/verdict-schema.ts';
+import { type ObservationModes, ONLY_FULL, observationModesSchema, unitedModes } from '../web/observation.ts';
 import { originSchema, siteSchema } from '../web/origin.ts';
 import { adoptionSchema } from './adoption.ts';
 import { reportSchema } from './report.ts';
@@ -28,6 +29,8 @@ export const CONDITIONS = [
   'overlap',
   /** The "before" report covers a later time. */
   'order',
+  /** One was counted in another mode, or only partly in the same one. */
+  'modes',
 ] as const;
 
 export const conditionSchema = v.object({
@@ -88,9 +91,16 @@ export const originDiffSchema = v.object({
   few: v.boolean(),
   /** What each says about its own code. */
   verdict: sides(v.nullable(verdictSchema)),
+  /** How each was observed; absent in comparisons from before it was stored. */
+  modes: v.optional(sides(v.nullable(observationModesSchema))),
   gain: sides(v.nullable(gainSchema)),
 });
 export type OriginDiff = v.InferOutput<typeof originDiffSchema>;
+
+/** How a side of an origin was observed; those that do not say are from before there was a second mode. */
+export function modesOfSide({ modes }: OriginDiff, side: 'before' | 'after'): ObservationModes {
+  return modes?.[side] ?? ONLY_FULL;
+}
 
 const adoptionsSchema = reportSchema.entries.sites.item.entries.adoption;
 
@@ -111,6 +121,7 @@ const sideSchema = v.pick(reportSchema, [
   'network',
   'networks',
   'networkNames',
+  'modes',
   'language',
 ]);
 export type DiffSide = v.InferOutput<typeof sideSchema>;
@@ -131,3 +142,8 @@ export const reportDiffSchema = v.object({
   sites: v.array(siteDiffSchema),
 });
 export type ReportDiff = v.InferOutput<typeof reportDiffSchema>;
+
+/** How the two reports were observed, together. */
+export function modesOfBoth({ before, after }: Pick<ReportDiff, 'before' | 'after'>): ObservationModes {
+  return unitedModes(before.modes ?? ONLY_FULL, after.modes ?? ONLY_FULL);
+}

@@ -1,29 +1,34 @@
 // A report as a document. The summary fits a ticket: conditions, totals, and the origins that cost most, each with its
 // verdict and what to do. The listing has every site and every verdict. The page is in `report-page`.
 
-import { formatNumber, getMessage } from '../language/catalog.ts';
+import { getMessage } from '../language/catalog.ts';
 import { VERDICT_CODES, type VerdictCode } from '../race/verdict-schema.ts';
 import { gainCellWords } from '../verdict/gain.ts';
 import { verdictName } from '../verdict/verdict-names.ts';
 import { verdictText } from '../verdict/verdict-text.ts';
+import type { ObservationModes } from '../web/observation.ts';
 import { protocolName } from '../web/protocol.ts';
 import {
   adoptionValue,
   type Block,
   columns,
   count,
+  hiddenCount,
   host,
+  type Paragraph,
   paragraph,
+  protocolCount,
   type ReportDocument,
   type Row,
   type Table,
   table,
   type Value,
 } from './document.ts';
+import { lightNote } from './modes-words.ts';
 import { addProtocols, PROTOCOL_COLUMNS } from './protocol-counts.ts';
-import type { Report, ReportOrigin } from './report.ts';
+import { modesOf, modesOfSites, type Report, type ReportOrigin } from './report.ts';
 import { adoptionOf, newestComparison, totalAdoption } from './report-compare.ts';
-import { browserWords, networksWords, shareCountsWords } from './report-words.ts';
+import { browserWords, networksWords, shareCountsWords, valueWords } from './report-words.ts';
 
 const WORST_LISTED = 10;
 
@@ -64,9 +69,16 @@ export function adoptionTitle({ sites }: Report): string {
   return getMessage(sites.length === 1 ? 'reportAdoptionOne' : 'reportAdoptionAll');
 }
 
-/** The blocks, or a note that there is no data. */
+/** The blocks below a note on what light mode lacks if any figure was counted in it, or a note that there is no data. */
 export function blocksOf<B>({ sites }: Report, make: () => B[]): (B | Block)[] {
-  return sites.length > 0 ? make() : [paragraph(getMessage('reportNothing'))];
+  if (sites.length === 0) return [paragraph(getMessage('reportNothing'))];
+  return [...lightNotes(modesOfSites(sites)), ...make()];
+}
+
+/** A note on what figures of these modes lack; none for full ones. */
+export function lightNotes(modes: ObservationModes): Paragraph[] {
+  const note = lightNote(modes);
+  return note === null ? [] : [paragraph(note, 'note')];
 }
 
 /** The origins of each verdict that occurs, the most frequent first. */
@@ -124,13 +136,17 @@ function worst(report: Report): Block[] {
 
 function sums(report: Report): Block[] {
   const { byRequest, byOrigin, byNavigation } = totalAdoption(report);
-  const counts = addProtocols(report.sites.flatMap((site) => site.origins));
+  const origins = report.sites.flatMap((site) => site.origins);
+  const counts = addProtocols(origins);
+  const modes = modesOf(origins);
   const summary = getMessage('reportSummary', {
-    requests: shareCountsWords(byRequest),
-    origins: shareCountsWords(byOrigin),
-    navigations: shareCountsWords(byNavigation),
+    requests: shareCountsWords(byRequest, modes),
+    origins: shareCountsWords(byOrigin, modes),
+    navigations: shareCountsWords(byNavigation, modes),
   });
-  const protocols = PROTOCOL_COLUMNS.map(([, key]) => `${protocolName(key)} ${formatNumber(counts[key])}`);
+  const protocols = PROTOCOL_COLUMNS.map(
+    ([, key]) => `${protocolName(key)} ${valueWords(protocolCount(counts, key, modes))}`,
+  );
   return [paragraph(summary), paragraph(`${getMessage('reportRequests')}: ${protocols.join(' · ')}`)];
 }
 
@@ -148,12 +164,15 @@ function sitesTable({ sites }: Report): Table {
     ...columns('number', ...numbers.map((key) => getMessage(key))),
   ];
   const rows = sites.map(
-    ({ site, adoption: { byNavigation, byRequest, byOrigin }, hidden, accuracy }): Row => [
-      host(site),
-      ...[byNavigation, byRequest, byOrigin].map(adoptionValue),
-      count(hidden),
-      { kind: 'ratio', part: accuracy.hits, whole: accuracy.of },
-    ],
+    ({ site, origins, adoption: { byNavigation, byRequest, byOrigin }, hidden, accuracy }): Row => {
+      const modes = modesOf(origins);
+      return [
+        host(site),
+        ...[byNavigation, byRequest, byOrigin].map((adoption) => adoptionValue(adoption, modes)),
+        hiddenCount(hidden, modes),
+        { kind: 'ratio', part: accuracy.hits, whole: accuracy.of },
+      ];
+    },
   );
   return table('sites', heads, rows);
 }

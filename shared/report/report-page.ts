@@ -25,7 +25,7 @@ import {
   text,
 } from './document.ts';
 import { addProtocols, totalOf } from './protocol-counts.ts';
-import type { Report } from './report.ts';
+import { modesOf, type Report } from './report.ts';
 import { type Compared, newestComparison, totalAdoption } from './report-compare.ts';
 import { adoptionTitle, blocksOf, madeCondition, originsByVerdict, reportHead } from './report-document.ts';
 import { siteSections, sitesOnPage, sitesSection } from './report-sites.ts';
@@ -42,8 +42,14 @@ function totalSection(report: Report): Section {
     { adoption: byOrigin, words: getMessage('reportOfOrigins') },
     { adoption: byNavigation, words: getMessage('reportOfNavigations') },
   ];
-  const counts = addProtocols(report.sites.flatMap(({ origins }) => origins));
-  const blocks = [{ kind: 'figures', figures }, { kind: 'protocols', counts }, { kind: 'legend' }] as const;
+  const origins = report.sites.flatMap((site) => site.origins);
+  const counts = addProtocols(origins);
+  const modes = modesOf(origins);
+  const blocks = [
+    { kind: 'figures', figures, modes },
+    { kind: 'protocols', counts },
+    { kind: 'legend' },
+  ] as const;
   return section('total', adoptionTitle(report), ...blocks);
 }
 

@@ -56,7 +56,8 @@ test('a full report fits both schemas', () => {
       null,
     ),
   ]);
-  const full = report([reportOrigin(), reportOrigin({ races: [failed] })]);
+  const origins = [reportOrigin({ modes: ['full', 'light'] }), reportOrigin({ races: [failed] })];
+  const full = report(origins, { modes: ['full', 'light'] });
   assert.deepEqual(both(JSON.parse(JSON.stringify(full))), [true, true], ajv.errorsText(fits.errors));
 });
 
@@ -78,6 +79,8 @@ const breaks: Record<string, (r: ReturnType<typeof report>) => unknown> = {
   'half a request': () =>
     report([reportOrigin({ protocols: { h3: 0.5, h2: 0, 'http/1.1': 0, unknown: 0 } })]),
   'an unknown verdict': () => report([reportOrigin({ verdict: verdictSaying('fine' as never, '') })]),
+  'a mode that does not exist': () => report([reportOrigin({ modes: ['dim' as never] })]),
+  'a mode twice': (r) => ({ ...r, modes: ['light', 'light'] }),
   'a bare ratio': (r) => ({ ...r, sites: r.sites.map((s) => ({ ...s, accuracy: 0.5 })) }),
   'a race without an origin': () =>
     report([reportOrigin({ races: [{ ...originRace([]), origin: undefined as never }] })]),

@@ -5,6 +5,7 @@ import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
 import { INNER_MESSAGES } from '../race/message-schema.ts';
 import { comparisonSchema } from '../race/outcome.ts';
 import { verdictSchema, writtenVerdictSchema } from '../race/verdict-schema.ts';
+import { observationModesSchema } from '../web/observation.ts';
 import { originSchema } from '../web/origin.ts';
 import { REPORT_SCHEMA, reportSchema } from './report.ts';
 import { REPORT_DIFF_SCHEMA, reportDiffSchema } from './report-diff.ts';
@@ -29,7 +30,7 @@ const CONFIG: ConversionConfig = {
   typeMode: 'input',
   definitions: INNER_MESSAGES,
   // JSON numbers are `finite` anyway, and transforms do not change a finished document.
-  ignoreActions: ['transform', 'finite'],
+  ignoreActions: ['transform', 'finite', 'readonly'],
 };
 
 /** The schema as the file's text, in draft-07. */
@@ -43,6 +44,8 @@ export function jsonSchemaText({ head, schema: document }: (typeof DOCUMENTS)[nu
       if (valibotAction.type !== 'check') return null;
       if ((originSchema.pipe as readonly unknown[]).includes(valibotAction))
         return { ...jsonSchema, pattern: ORIGIN_PATTERN };
+      if ((observationModesSchema.pipe as readonly unknown[]).includes(valibotAction))
+        return { ...jsonSchema, uniqueItems: true };
       // Constraints between its numbers cannot be expressed in JSON Schema.
       return (comparisonSchema.pipe as readonly unknown[]).includes(valibotAction) ? jsonSchema : null;
     },

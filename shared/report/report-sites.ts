@@ -5,6 +5,7 @@
 import { markOf } from '../drawing/marks.ts';
 import { getMessage } from '../language/catalog.ts';
 import { otherFindings, verdictText } from '../verdict/verdict-text.ts';
+import type { ObservationModes } from '../web/observation.ts';
 import { protocolName } from '../web/protocol.ts';
 import {
   type Article,
@@ -12,12 +13,13 @@ import {
   type Column,
   type ContentsEntry,
   columns,
-  count,
+  hiddenCount,
   host,
   type PageBlock,
   type PageSizes,
   type PageValue,
   paragraph,
+  protocolCount,
   type Row,
   type Section,
   section,
@@ -25,8 +27,9 @@ import {
   text,
   type Value,
 } from './document.ts';
+import { hiddenCountWords } from './modes-words.ts';
 import { addProtocols, type Counts, PROTOCOL_COLUMNS, totalOf } from './protocol-counts.ts';
-import type { Report, ReportOrigin, ReportSite } from './report.ts';
+import { modesOf, type Report, type ReportOrigin, type ReportSite } from './report.ts';
 import { totalAdoption } from './report-compare.ts';
 import { raceFigure } from './report-races.ts';
 import { foreignLanguage, type NetworkNames } from './report-words.ts';
@@ -62,8 +65,8 @@ function protocolHeads(): PageValue[] {
   return PROTOCOL_COLUMNS.map(([mark, key]) => ({ kind: 'protocol', mark, name: protocolName(key) }));
 }
 
-function protocolCells(counts: Counts): Value[] {
-  return PROTOCOL_COLUMNS.map(([, key]) => count(counts[key]));
+function protocolCells(counts: Counts, modes: ObservationModes): Value[] {
+  return PROTOCOL_COLUMNS.map(([, key]) => protocolCount(counts, key, modes));
 }
 
 /** The items in descending order of their requests, each with its index. */
@@ -90,19 +93,18 @@ function originArticle(origin: ReportOrigin, id: string, page: Page): Article | 
   return { kind: 'article', title: originName(origin), blocks: [...figures, ...rest] };
 }
 
-function countedCells({
-  protocols,
-  hidden,
-  bytes,
-}: Pick<ReportOrigin, 'protocols' | 'hidden' | 'bytes'>): Value[] {
-  return [...protocolCells(protocols), count(hidden), { kind: 'bytes', bytes }];
+function countedCells(
+  { protocols, hidden, bytes }: Pick<ReportOrigin, 'protocols' | 'hidden' | 'bytes'>,
+  modes: ObservationModes,
+): Value[] {
+  return [...protocolCells(protocols, modes), hiddenCount(hidden, modes), { kind: 'bytes', bytes }];
 }
 
 function originRow(origin: ReportOrigin, { language }: Page): Row<PageValue> {
   const why = text(verdictText(origin.verdict), undefined, language);
   const findings = otherFindings(origin.verdict).map((finding) => finding.text);
   const verdict = { kind: 'verdict', why, code: origin.verdict.code, findings } as const;
-  return [originName(origin), ...countedCells(origin), verdict];
+  return [originName(origin), ...countedCells(origin, modesOf([origin])), verdict];
 }
 
 function originColumns(): Column<PageValue>[] {
@@ -150,12 +152,12 @@ function siteSection({ site, origins, hidden }: ReportSite, index: number, page:
   const sum = (of: 'hidden' | 'bytes') => left.reduce((total, origin) => total + origin[of], 0);
   const counted = { protocols: addProtocols(left), hidden: sum('hidden'), bytes: sum('bytes') };
   const name = getMessage('reportFurtherOrigins', { count: left.length });
-  const rest = [name, ...countedCells(counted), getMessage('reportFurtherWhere')];
+  const rest = [name, ...countedCells(counted, modesOf(left)), getMessage('reportFurtherWhere')];
   const rows = shown.map(({ row }) => row);
   const words = getMessage('reportSiteWhat', {
     origins: getMessage('reportSiteOrigins', { count: origins.length }),
     requests: getMessage('reportSiteRequests', { count: totalOf(addProtocols(origins)) }),
-    hidden,
+    hidden: hiddenCountWords(hidden, modesOf(origins)),
   });
   const blocks = [
     table('origins', heads, rows, left.length > 0 ? rest : undefined),
@@ -174,10 +176,12 @@ function siteColumns(): Column<PageValue>[] {
 }
 
 function siteRow(name: Value, { origins, adoption, hitRatio, accuracy }: Counted): Row<PageValue> {
+  const modes = modesOf(origins);
+  const shares = [adoption.byRequest, adoption.byOrigin, adoption.byNavigation];
   return [
     name,
-    ...protocolCells(addProtocols(origins)),
-    ...[adoption.byRequest, adoption.byOrigin, adoption.byNavigation].map(adoptionValue),
+    ...protocolCells(addProtocols(origins), modes),
+    ...shares.map((share) => adoptionValue(share, modes)),
     ...[hitRatio, accuracy].map(({ hits, of }) => ({ kind: 'ratio', part: hits, whole: of }) as const),
   ];
 }

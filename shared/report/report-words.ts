@@ -3,9 +3,11 @@
 import { catalogLanguage, formatNumber, getMessage, type SharedMessageKey } from '../language/catalog.ts';
 import { formatBytes, formatMsTo } from '../language/markup.ts';
 import { gainStepMs, resultWords } from '../verdict/gain.ts';
+import type { ObservationModes } from '../web/observation.ts';
 import { protocolName } from '../web/protocol.ts';
 import { type Adoption, adoptionPercent } from './adoption.ts';
 import type { Value } from './document.ts';
+import { hiddenCountWords, modesWords } from './modes-words.ts';
 import type { Report } from './report.ts';
 import type { Change, DiffCondition, DiffGain, OriginDiff, ReportDiff } from './report-diff.ts';
 
@@ -49,8 +51,9 @@ export function shareWords(adoption: Adoption): string {
 }
 
 /** `75 % (3 of 4, 2 hidden)`. */
-export function shareCountsWords(adoption: Adoption): string {
-  const { h3: part, known: whole, hidden } = adoption;
+export function shareCountsWords(adoption: Adoption, modes: ObservationModes): string {
+  const { h3: part, known: whole } = adoption;
+  const hidden = hiddenCountWords(adoption.hidden, modes);
   return getMessage('reportShareCounts', { share: shareWords(adoption), part, whole, hidden });
 }
 
@@ -78,12 +81,14 @@ export function valueWords(value: Value): string {
     }
     case 'count':
       return formatNumber(value.count);
+    case 'hidden':
+      return hiddenCountWords(value.hidden, value.modes);
     case 'share':
       return percentWords(value.part, value.whole);
     case 'ratio':
       return ratioWords(value.part, value.whole);
     case 'adoption':
-      return shareCountsWords(value.adoption);
+      return shareCountsWords(value.adoption, value.modes);
     case 'bytes':
       return formatBytes(value.bytes);
     case 'instant':
@@ -91,7 +96,11 @@ export function valueWords(value: Value): string {
     case 'host':
       return value.host;
     case 'side':
-      return [`${shareCountsWords(value.adoption)}.`, value.why.text, value.gain && `${value.gain}.`]
+      return [
+        `${shareCountsWords(value.adoption, value.modes)}.`,
+        value.why.text,
+        value.gain && `${value.gain}.`,
+      ]
         .filter((words) => words !== '')
         .join(' ');
   }
@@ -121,6 +130,7 @@ const CONDITIONS: Record<DiffCondition['condition'], SharedMessageKey> = {
   length: 'diffConditionLength',
   overlap: 'diffConditionOverlap',
   order: 'diffConditionOrder',
+  modes: 'diffConditionModes',
 };
 
 /** What changed at an origin, in a few words each. */
@@ -138,6 +148,8 @@ export function conditionWords({ condition, before, after }: DiffCondition, diff
       before: browserWords(diff.before.browser),
       after: browserWords(diff.after.browser),
     });
+  if (condition === 'modes')
+    return getMessage(key, { before: modesWords(diff.before.modes), after: modesWords(diff.after.modes) });
   if (condition === 'version' || condition === 'network') return getMessage(key, { before, after });
   const period = (side: ReportDiff['before']) =>
     getMessage('reportFromTo', { from: instantWords(side.period.from), to: instantWords(side.period.to) });

@@ -6,7 +6,13 @@ import { originRaceSchema } from '../race/outcome.ts';
 import { verdictSchema } from '../race/verdict-schema.ts';
 import { list, MAX_LABEL_CHARS, text } from '../web/bounds.ts';
 import { isTooLate } from '../web/instant.ts';
-import { browserSchema } from '../web/observation.ts';
+import {
+  browserSchema,
+  type ObservationModes,
+  ONLY_FULL,
+  observationModesSchema,
+  unitedModes,
+} from '../web/observation.ts';
 import { originSchema, siteSchema } from '../web/origin.ts';
 import { adoptionSchema } from './adoption.ts';
 
@@ -38,6 +44,8 @@ export const reportOriginSchema = v.object({
   bytes: count,
   /** Network answers whose protocol the site hides. */
   hidden: count,
+  /** How they were observed; see `modesOf` for reports that do not say. */
+  modes: v.optional(observationModesSchema),
   verdict: verdictSchema,
   races: list(originRaceSchema, MAX_RACES),
 });
@@ -72,11 +80,23 @@ export const reportSchema = v.object({
   networkNames: v.optional(
     v.pipe(v.record(text(MAX_LABEL_CHARS), text(MAX_LABEL_CHARS)), v.maxEntries(MAX_NETWORKS)),
   ),
+  /** The modes of all origins. */
+  modes: v.optional(observationModesSchema),
   /** The language (a BCP 47 tag) of the verdict texts of a report of version 1; absent in all others. */
   language: v.optional(v.pipe(v.string(), v.regex(LANGUAGE_TAG))),
   sites: list(reportSiteSchema, MAX_SITES),
 });
 export type Report = v.InferOutput<typeof reportSchema>;
+
+/** How the figures of these origins were observed; those that do not say are from before there was a second mode. */
+export function modesOf(origins: readonly Pick<ReportOrigin, 'modes'>[]): ObservationModes {
+  return origins.map(({ modes }) => modes ?? ONLY_FULL).reduce<ObservationModes>(unitedModes, []);
+}
+
+/** The same for all origins of these sites. */
+export function modesOfSites(sites: readonly Pick<ReportSite, 'origins'>[]): ObservationModes {
+  return modesOf(sites.flatMap(({ origins }) => origins));
+}
 
 /** A report of any version as it is read; the output has the current version. */
 export const reportDocumentSchema = v.pipe(

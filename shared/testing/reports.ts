@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { VERDICT_CODES } from '../race/verdict-schema.ts';
 import type { Report, ReportOrigin, ReportSite } from '../report/report.ts';
+import { OBSERVATION_MODES } from '../web/observation.ts';
 import type { Origin } from '../web/origin.ts';
 import { comparison } from './race-samples.ts';
 import { verdictSaying } from './verdicts.ts';
@@ -29,12 +30,14 @@ const origin: fc.Arbitrary<ReportOrigin> = fc
     code: fc.constantFrom(...VERDICT_CODES),
     text: fc.string(),
     races: fc.array(race, { maxLength: 2 }),
+    modes: fc.option(fc.subarray([...OBSERVATION_MODES])),
   })
-  .map(({ name, protocols, code, text, races }) => ({
+  .map(({ name, protocols, code, text, races, modes }) => ({
     origin: `https://${name}.test` as Origin,
     protocols,
     bytes: 0,
     hidden: protocols.unknown,
+    ...(modes && { modes }),
     verdict: verdictSaying(code, text),
     races,
   }));

@@ -37,6 +37,14 @@ export function unitedModes(a: ObservationModes, b: ObservationModes): Observati
   return OBSERVATION_MODES.filter((mode) => a.includes(mode) || b.includes(mode));
 }
 
+/**
+ * Whether hidden counts are an upper bound: without `webRequest`, an opaque answer from another origin may have come
+ * from a cache.
+ */
+export function isUpperBound(modes: ObservationModes): boolean {
+  return modes.includes('light');
+}
+
 /** Longest Alt-Svc header value kept; longer ones are hostile or broken (a real one has under 300 characters). */
 export const MAX_ALT_SVC_CHARS = 4096;
 /** A browser may miss HTTP/3 once or twice while it learns; staying on TCP after that is a choice. */

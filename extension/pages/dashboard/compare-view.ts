@@ -1,9 +1,15 @@
 // Two report files compared: which origins changed, how, and why. The files are read in the page and never leave it.
 
 import { DIFF_FORMS } from '@photofinish/shared/report/forms';
+import { lightNote } from '@photofinish/shared/report/modes-words';
 import { futureInstantOf, type Report, reportDocumentSchema } from '@photofinish/shared/report/report';
 import { compareReports } from '@photofinish/shared/report/report-compare';
-import type { OriginDiff, ReportDiff } from '@photofinish/shared/report/report-diff';
+import {
+  modesOfBoth,
+  modesOfSide,
+  type OriginDiff,
+  type ReportDiff,
+} from '@photofinish/shared/report/report-diff';
 import {
   changesWords,
   conditionWords,
@@ -68,6 +74,8 @@ function conditionList(diff: ReportDiff): HTMLElement {
   const list = make('ul');
   list.append(...diff.conditions.map((condition) => make('li', '', conditionWords(condition, diff))));
   box.append(list);
+  const light = lightNote(modesOfBoth(diff));
+  if (light !== null) box.append(make('p', 'what', light));
   return box;
 }
 
@@ -80,7 +88,8 @@ function lineOf(site: string, origin: OriginDiff): HTMLTableRowElement {
   name.append(host);
   const share = (side: Side) => {
     const adoption = origin.adoption[side];
-    return make('td', 'number', adoption === null ? getMessage('diffAbsent') : shareCountsWords(adoption));
+    if (adoption === null) return make('td', 'number', getMessage('diffAbsent'));
+    return make('td', 'number', shareCountsWords(adoption, modesOfSide(origin, side)));
   };
   const siteName = make('td');
   const isolated = make('bdi', 'host', site);

@@ -28,12 +28,13 @@ const input: ReportInput = {
     }),
     day('2026-11-21', A, {
       counts: { ...NO_REQUESTS, h3: 5 },
+      modes: ['full'],
       navigations: { ...NO_REQUESTS, h3: 1 },
       bytes: 50,
       scored: 2,
       right: 1,
     }),
-    day('2026-11-21', B, { counts: { ...NO_REQUESTS, unknown: 2 } }),
+    day('2026-11-21', B, { counts: { ...NO_REQUESTS, unknown: 2 }, modes: ['light'] }),
   ]),
   records: new Map([
     [
@@ -71,6 +72,17 @@ test('days add up by origin and site, with the hidden beside the known', () => {
   assert.deepEqual(
     [site?.hidden, site?.hitRatio, site?.accuracy],
     [2, { hits: 3, of: 4 }, { hits: 1, of: 2 }],
+  );
+});
+
+test('the report says how each origin was observed, and all of them together', () => {
+  const { modes, sites } = buildReport(input);
+  assert.deepEqual(
+    [modes, sites[0]?.origins.map((o) => o.modes)],
+    [
+      ['full', 'light'],
+      [['full'], ['light']],
+    ],
   );
 });
 

@@ -9,6 +9,7 @@ import {
   NO_REQUESTS,
 } from '@photofinish/shared/report/adoption';
 import {
+  modesOfSites,
   REPORT_SCHEMA,
   type Report,
   type ReportOrigin,
@@ -43,7 +44,7 @@ export interface ReportInput {
 
 function reportOrigin(
   origin: Origin,
-  { counts, bytes }: OriginSum,
+  { counts, bytes, modes }: OriginSum,
   record: OriginRecord | undefined,
   { races: all, fromMs, toMs }: ReportInput,
 ): ReportOrigin {
@@ -59,6 +60,7 @@ function reportOrigin(
     },
     bytes,
     hidden: counts.unknown,
+    modes,
     verdict: verdictOfOrigin({
       origin,
       protocol: record?.protocol ?? null,
@@ -125,5 +127,6 @@ export function buildReport(
     return v.parse(reportSiteSchema, reportSite(site, sum, input));
   });
   const names = namesOf(input, built);
-  return { ...conditions, ...(names !== null && { networkNames: names }), sites: built };
+  const modes = modesOfSites(built);
+  return { ...conditions, modes, ...(names !== null && { networkNames: names }), sites: built };
 }

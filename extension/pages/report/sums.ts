@@ -1,11 +1,13 @@
 // Adds up days by site and origin while reading, so that a year's half million rows are never in memory at once.
 import { addCounts, NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
+import { type ObservationModes, unitedModes } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { DayRow } from '../../common/records/schema.ts';
 
 export interface OriginSum {
   counts: ProtocolCounts;
   bytes: number;
+  modes: ObservationModes;
 }
 
 export interface SiteSum {
@@ -44,9 +46,10 @@ export function addDays(sums: DaySums, rows: readonly DayRow[]): void {
   for (const row of rows) {
     sums.networks.add(row.network);
     const site = found(sums.sites, row.site, emptySite);
-    const origin = found(site.origins, row.origin, () => ({ counts: NO_REQUESTS, bytes: 0 }));
+    const origin = found(site.origins, row.origin, () => ({ counts: NO_REQUESTS, bytes: 0, modes: [] }));
     origin.counts = addCounts(origin.counts, row.counts);
     origin.bytes += row.bytes;
+    origin.modes = unitedModes(origin.modes, row.modes);
     site.navigations = addCounts(site.navigations, row.navigations);
     for (const count of ['lookups', 'hits', 'scored', 'right'] as const) site[count] += row[count];
   }
