@@ -7,7 +7,8 @@ import { chmodSync, closeSync, constants, mkdirSync, openSync, readdirSync, read
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { type Reply, replySchema, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import { type Reply, replySchema } from '@photofinish/shared/port/reply';
+import { WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import * as v from 'valibot';
 import { observation } from './testing/cache-samples.ts';
 import { closedPort } from './testing/closed-port.ts';

@@ -3,7 +3,8 @@
 
 // First of all, because nothing may print before it.
 import './wire/stdout.ts';
-import { type SentReply, WIRE_ERRORS } from '@photofinish/shared/port/wire';
+import type { SentReply } from '@photofinish/shared/port/reply';
+import { WIRE_ERRORS } from '@photofinish/shared/port/wire';
 import { openHostCache } from './cache/store.ts';
 import { systemClock } from './clock.ts';
 import { loadSettings, type Settings, SettingsError } from './config.ts';

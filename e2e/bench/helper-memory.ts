@@ -3,8 +3,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Mode } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
+import type { Mode } from '@photofinish/shared/race/terms';
 import { greet, type HostPort, helperArguments, openHelper, openHost } from '../helper/port.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { residentMiB } from '../proc.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Mode } from '@photofinish/shared/race/outcome';
+import type { Mode } from '@photofinish/shared/race/terms';
 import { raceBesideForecasts, type SideBySide } from '../helper/beside.ts';
 import { greet, type HostPort, openHelper } from '../helper/port.ts';
 import { ZONE_HOST } from '../origins/hostile-zones.ts';

@@ -1,7 +1,8 @@
 // Runs races over a helper's port while requesting forecasts: measures how much races delay forecasts, how much of that
 // is due to processor contention, and the helper's memory.
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Mode, type OriginRace, originRaceSchema } from '@photofinish/shared/race/outcome';
+import { type OriginRace, originRaceSchema } from '@photofinish/shared/race/outcome';
+import type { Mode } from '@photofinish/shared/race/terms';
 import * as v from 'valibot';
 import { coreWaitMs, residentMiB } from '../proc.ts';
 import type { HostPort } from './port.ts';

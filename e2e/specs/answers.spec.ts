@@ -1,6 +1,7 @@
 // Servers that complete handshakes but do not respond in time, over one protocol or both: which protocol is adopted,
 // what is held responsible, and how that is worded.
-import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Mode } from '@photofinish/shared/race/terms';
 import { type Explanation, explanationSchema } from '@photofinish/shared/verdict/explanation';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import * as v from 'valibot';

@@ -1,6 +1,6 @@
 // The failures of single attempts, as a table: code, cause, peer and transport. Failures that need more than a peer's
 // address are in the spec itself.
-import type { AttemptErrorCode, CertificateReason } from '@photofinish/shared/race/outcome';
+import type { AttemptErrorCode, CertificateReason } from '@photofinish/shared/race/terms';
 import {
   HTTP1_ACTS,
   HTTP2_ACTS,

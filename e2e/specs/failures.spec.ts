@@ -3,11 +3,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import {
-  ATTEMPT_ERROR_CODES,
-  type AttemptError,
-  type AttemptErrorCode,
-} from '@photofinish/shared/race/outcome';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
+import { ATTEMPT_ERROR_CODES, type AttemptErrorCode } from '@photofinish/shared/race/terms';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Obstacle } from '../network/obstacles.ts';
 import { type HostScript, startDns } from '../origins/dns.ts';

@@ -1,6 +1,7 @@
 // Shared by the specs of failures: certificate chains, aioquic peers that use them, a network with a peer in it, and
 // the command-line arguments for racing them.
-import { type AttemptErrorCode, type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
+import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
+import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import * as v from 'valibot';
 import { type Network, networkUnavailable, openNetwork } from '../network/open.ts';
 import { type Chains, makeChains, type RunningAioquic, startAioquic } from '../origins/aioquic.ts';

@@ -1,11 +1,7 @@
 // Every chain is served and verified on both transports: over QUIC by webpki, over TCP by OpenSSL and then by the QUIC
 // side's rules as well. Whatever either refuses is `certificate-invalid` on both.
-import {
-  type AttemptError,
-  type CertificateReason,
-  raceDocumentSchema,
-  type Trial,
-} from '@photofinish/shared/race/outcome';
+import { type AttemptError, raceDocumentSchema, type Trial } from '@photofinish/shared/race/outcome';
+import type { CertificateReason } from '@photofinish/shared/race/terms';
 import * as v from 'valibot';
 import { type Chains, makeChains, startAioquic } from '../origins/aioquic.ts';
 import { HTTP2_ACTS, startHttp2 } from '../origins/raw/tcp.ts';

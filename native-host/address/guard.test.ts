@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { BAD_PORTS } from '@photofinish/shared/race/blocked-ports';
-import { TRANSPORTS } from '@photofinish/shared/race/outcome';
+import { TRANSPORTS } from '@photofinish/shared/race/terms';
 import fc from 'fast-check';
 import { type AddressClass, ALLOW_EVERYTHING, addressPolicy, classifyAddress, refusedPort } from './guard.ts';
 

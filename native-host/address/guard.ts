@@ -2,7 +2,8 @@
 // network, or to ports where it would do harm.
 import { BlockList, isIP } from 'node:net';
 import { portBlock } from '@photofinish/shared/race/blocked-ports';
-import type { AttemptError, TransportName } from '@photofinish/shared/race/outcome';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/terms';
 import { addressBytes, addressText } from './address-bytes.ts';
 import { nat64Of } from './nat64.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ATTEMPT_ERROR_CODES, type AttemptErrorCode } from '@photofinish/shared/race/outcome';
+import { ATTEMPT_ERROR_CODES, type AttemptErrorCode } from '@photofinish/shared/race/terms';
 import fc from 'fast-check';
 import { down, up } from '../testing/cache-samples.ts';
 import {

@@ -1,6 +1,7 @@
 // How long HTTP/3 is avoided after it failed while TCP worked: one table of causes, doubled by each consecutive
 // failure.
-import type { Attempt, AttemptErrorCode } from '@photofinish/shared/race/outcome';
+import type { Attempt } from '@photofinish/shared/race/outcome';
+import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 
 /** Chromium's initial delay for a broken alternative service (net/http/broken_alternative_services.cc). */
 const BACK_OFF_MS = 300_000;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ATTEMPT_ERROR_CODES, type OriginRace, type Trial } from '@photofinish/shared/race/outcome';
+import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
+import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/terms';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { observationSchema } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';

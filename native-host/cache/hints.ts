@@ -1,5 +1,5 @@
 // What memory tells a race about an origin's paths without deciding its protocol: the known host of memory `hints`.
-import type { AttemptErrorCode } from '@photofinish/shared/race/outcome';
+import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import type { AddressHistory } from '../discover/discovering.ts';
 
 /** A path's history over one transport, in milliseconds (RFC 6298, RFC 9002 section 5). */

@@ -1,7 +1,7 @@
 // What the host cache stores, as plain records: about a host on a network, about its addresses, and about a browser's
 // own history with it. Property names are the column names, so that rows need no mapping.
 
-import type { AttemptErrorCode } from '@photofinish/shared/race/outcome';
+import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import type { Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';

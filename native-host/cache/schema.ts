@@ -1,6 +1,6 @@
 // The cache's tables and how an older file becomes a current one. Append a migration, never change one that shipped.
 import { DatabaseSync } from 'node:sqlite';
-import { UDP_UNANSWERED_CODES } from '@photofinish/shared/race/outcome';
+import { UDP_UNANSWERED_CODES } from '@photofinish/shared/race/terms';
 import type { Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { recordId } from './record-id.ts';

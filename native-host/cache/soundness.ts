@@ -1,6 +1,6 @@
 // Whether a row is one that we could have written. Disks flip bits, and SQLite checks the structure of pages, not their
 // content: an impossible row is dropped before it becomes a forecast or affects a race.
-import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/outcome';
+import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/terms';
 import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
 import {
   type AddressRecord,

@@ -2,7 +2,7 @@
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/outcome';
+import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/terms';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { codeHint, runCodes } from './codes.ts';
 import type { Terminal } from './terminal.ts';

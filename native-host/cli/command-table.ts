@@ -1,7 +1,8 @@
 // Every command with its options: the single table used for parsing the command line, help, shell completion and "did
 // you mean".
-import { ATTEMPT_ERROR_CODES, MEMORIES, MODES } from '@photofinish/shared/race/outcome';
+
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import { ATTEMPT_ERROR_CODES, MEMORIES, MODES } from '@photofinish/shared/race/terms';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { BROWSER_NAMES } from '../install/browser-names.ts';
 import {

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { MODES } from '@photofinish/shared/race/outcome';
+import { MODES } from '@photofinish/shared/race/terms';
 import { BROWSER_NAMES } from '../install/browser-names.ts';
 import { CACHE_ACTIONS, COMMANDS, SHELLS, type Shell, TABLE } from './command-table.ts';
 import { completionScript } from './completion.ts';

@@ -1,7 +1,8 @@
 // `photofinish explain`: looks up a host, races it in several modes, and explains why HTTP/3 is used there or not.
 // These races ignore remembered decisions; their outcomes are stored in the host cache like those of any race.
 
-import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Mode } from '@photofinish/shared/race/terms';
 import { advertisedBy, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
 import { isFailed, isH3, reachOf } from '@photofinish/shared/verdict/evidence';
 import {

@@ -1,6 +1,6 @@
 // One line of `photofinish race -`: an origin, or a JSON object with an origin and its mode. Validated here.
 
-import { MODES, type Mode } from '@photofinish/shared/race/outcome';
+import { MODES, type Mode } from '@photofinish/shared/race/terms';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import type { ComplaintCode } from './usage.ts';

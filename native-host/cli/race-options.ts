@@ -1,7 +1,7 @@
 // `photofinish race`: its options, all validated before anything is raced.
 import { isIP } from 'node:net';
-import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/race/terms';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { pinName } from '../discover/given-hosts.ts';
 import {

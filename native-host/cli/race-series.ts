@@ -1,5 +1,6 @@
 // Many origins, many trials, several at a time: schedules races, and merges the runs of one origin into one record.
-import type { Discovered, Memory, Mode, OriginRace } from '@photofinish/shared/race/outcome';
+import type { Discovered, OriginRace } from '@photofinish/shared/race/outcome';
+import type { Memory, Mode } from '@photofinish/shared/race/terms';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
 import { MODE_RULES } from '../race/modes.ts';
 import { summaryOf } from '../race/summary.ts';

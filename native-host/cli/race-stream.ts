@@ -1,6 +1,7 @@
 // `photofinish race -`: an open loop. Every line is raced as it arrives, whether or not earlier ones are done, up to a
 // limit beyond which lines wait, which is reported.
-import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Mode } from '@photofinish/shared/race/terms';
 import { type LineRequest, readRaceLine } from './race-line.ts';
 import type { Pace } from './race-pace.ts';
 import type { ComplaintCode } from './usage.ts';

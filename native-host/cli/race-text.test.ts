@@ -3,13 +3,8 @@ import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  ATTEMPT_ERROR_CODES,
-  type Attempt,
-  type Mode,
-  type OriginRace,
-  type Trial,
-} from '@photofinish/shared/race/outcome';
+import type { Attempt, OriginRace, Trial } from '@photofinish/shared/race/outcome';
+import { ATTEMPT_ERROR_CODES, type Mode } from '@photofinish/shared/race/terms';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import { summaryOf } from '../race/summary.ts';
 import { raceText } from './race-text.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MODES } from '@photofinish/shared/race/outcome';
+import { MODES } from '@photofinish/shared/race/terms';
 import { COMMANDS } from './command-table.ts';
 import { nearest } from './suggest.ts';
 

@@ -2,7 +2,7 @@
 // questions. The origin is one authority, each of its Alt-Svc alternatives another (RFC 9460 9.3).
 import { isIP } from 'node:net';
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
-import type { TransportName } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/terms';
 import type { Family } from '../address/address-bytes.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Questions } from './questions.ts';

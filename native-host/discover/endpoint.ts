@@ -1,5 +1,5 @@
 // A destination endpoint (Happy Eyeballs v3 draft, section 4): one address, one port, one transport, and its source.
-import type { TransportName } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/terms';
 
 export interface Endpoint {
   readonly transport: TransportName;

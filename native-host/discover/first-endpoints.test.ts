@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TransportName } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/terms';
 import type { Endpoint } from './endpoint.ts';
 import { areEnough, firstEndpoints, MOST_ENDPOINTS } from './first-endpoints.ts';
 

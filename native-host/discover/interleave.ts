@@ -1,6 +1,6 @@
 // The last step of sorting (Happy Eyeballs v3 draft, section 5.3): address families alternate, so that a family whose
 // path is broken delays nothing else.
-import type { TransportName } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/terms';
 import type { Family } from '../address/address-bytes.ts';
 
 interface InterleavedItem {

@@ -1,7 +1,7 @@
 // Interprets an HTTPS answer (RFC 9460): an alias, a service that does not exist, or services in the order in which to
 // try them. Parameters of different records are never mixed.
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
-import type { TransportName } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/terms';
 import { DEFAULT_HTTPS_PORT } from '@photofinish/shared/web/origin';
 
 /** The owner name of an authority's HTTPS records (RFC 9460 section 9.1). */

@@ -1,6 +1,6 @@
 // Puts grouped endpoints into the order of attempts (Happy Eyeballs v3 draft, sections 5.3 and 8.2): each group sorted
 // by destination address and interleaved, including IPv4 addresses behind a NAT64.
-import type { TransportName } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/terms';
 import { type Family, familyOf } from '../address/address-bytes.ts';
 import {
   compareDestinations,

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { replySchema, requestSchema, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
-import { ATTEMPT_ERROR_CODES, MEMORIES, MODES } from '@photofinish/shared/race/outcome';
+import { replySchema } from '@photofinish/shared/port/reply';
+import { requestSchema, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import { ATTEMPT_ERROR_CODES, MEMORIES, MODES } from '@photofinish/shared/race/terms';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { COMMANDS } from '../cli/command-table.ts';
 import { SETTING_NAMES } from '../config.ts';

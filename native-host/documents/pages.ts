@@ -10,7 +10,7 @@ import {
   MAX_REPLY_BYTES,
   WIRE_ERRORS,
 } from '@photofinish/shared/port/wire';
-import { CERTIFICATE_REASONS } from '@photofinish/shared/race/outcome';
+import { CERTIFICATE_REASONS } from '@photofinish/shared/race/terms';
 import { markdownCode, markdownTable, markdownText } from '@photofinish/shared/report/markdown';
 import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
 import { COMMANDS } from '../cli/command-table.ts';

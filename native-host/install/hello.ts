@@ -1,7 +1,8 @@
 // Starts an installed launcher like a browser would, with a minimal environment, and says hello over the wire.
 import { spawn } from 'node:child_process';
 import { win32 } from 'node:path';
-import { replySchema, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import { replySchema } from '@photofinish/shared/port/reply';
+import { WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import * as v from 'valibot';
 import { createDeframer, frame, type Inbound } from '../wire/framing.ts';
 import type { Platform } from './machine.ts';

@@ -3,7 +3,7 @@
 // coincide.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Mode } from '@photofinish/shared/race/outcome';
+import type { Mode } from '@photofinish/shared/race/terms';
 import { NO_HINTS } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { type PlainInput, plainPlan } from '../testing/plan.ts';

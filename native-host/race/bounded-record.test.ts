@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { message } from '@photofinish/shared/language/message';
-import { MAX_WHOLE_REPLY_BYTES, type Reply } from '@photofinish/shared/port/wire';
+import type { Reply } from '@photofinish/shared/port/reply';
+import { MAX_WHOLE_REPLY_BYTES } from '@photofinish/shared/port/wire';
 import type { Names, ServiceRecord } from '@photofinish/shared/race/discovered';
 import {
   type Attempt,

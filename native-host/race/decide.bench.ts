@@ -2,8 +2,8 @@
 // which a race tries no more than its first endpoints.
 // Run: node decide.bench.ts SCENE ENDPOINTS; prints the median microseconds of one decision.
 import { argv, stdout } from 'node:process';
-import type { Mode } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
+import type { Mode } from '@photofinish/shared/race/terms';
 import { serviceRecord } from '@photofinish/shared/testing/service-record';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Answer, QueryKind } from '../discover/answer.ts';

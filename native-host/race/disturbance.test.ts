@@ -4,7 +4,8 @@ import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AttemptErrorCode, Trial } from '@photofinish/shared/race/outcome';
+import type { Trial } from '@photofinish/shared/race/outcome';
+import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import { attempt, trial } from '@photofinish/shared/testing/race-samples';
 import { race } from '../testing/race.ts';
 import { withLateness } from './disturbance.ts';

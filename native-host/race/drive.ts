@@ -3,7 +3,8 @@
 
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { Names } from '@photofinish/shared/race/discovered';
-import type { AltSvcSource, AttemptError, TransportName, Trial } from '@photofinish/shared/race/outcome';
+import type { AltSvcSource, AttemptError, Trial } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/terms';
 import { type Alternative, type AltSvc, h3Alternatives } from '@photofinish/shared/web/alt-svc';
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { Clock } from '../clock.ts';

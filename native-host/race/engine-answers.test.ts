@@ -1,7 +1,7 @@
 // Races whose adopted attempt does not answer, and what silence proves; in virtual time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Mode } from '@photofinish/shared/race/outcome';
+import type { Mode } from '@photofinish/shared/race/terms';
 import { plainPlan } from '../testing/plan.ts';
 import { type Behaviour, endpoint, type Simulation, simulate } from '../testing/simulation.ts';
 import { createTrial } from './engine.ts';

@@ -2,7 +2,7 @@
 // at every action; the tests here check the outcome of each world.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Mode } from '@photofinish/shared/race/outcome';
+import type { Mode } from '@photofinish/shared/race/terms';
 import fc from 'fast-check';
 import { NO_HINTS, type PathHint } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';

@@ -2,7 +2,7 @@
 // invariants: one adoption at a time, a decision by the time-out, nothing left running, no request by a late attempt.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AttemptErrorCode, Mode, TransportName } from '@photofinish/shared/race/outcome';
+import type { AttemptErrorCode, Mode, TransportName } from '@photofinish/shared/race/terms';
 import fc from 'fast-check';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { plainPlan } from '../testing/plan.ts';

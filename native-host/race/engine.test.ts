@@ -1,7 +1,7 @@
 // P2's rules, one test each, in virtual time; times are chosen so that no two events coincide unless that is the point.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Mode } from '@photofinish/shared/race/outcome';
+import type { Mode } from '@photofinish/shared/race/terms';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { type PlainInput, plainPlan } from '../testing/plan.ts';
 import { type Behaviour, endpoint, type Simulation, simulate, type World } from '../testing/simulation.ts';

@@ -1,7 +1,8 @@
 // Input and output of the race's state machine: the complete interface between engine and driver.
 
 import type { Progress } from '@photofinish/shared/port/wire';
-import type { AttemptError, TransportName } from '@photofinish/shared/race/outcome';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/terms';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { Endpoint } from '../discover/endpoint.ts';
 import type { AttemptAnswer, AttemptFailure, AttemptHandshake, Packets, Traffic } from './transport.ts';

@@ -1,6 +1,6 @@
 // The race modes as data: which endpoints a group contains, when it opens, and what happens to it when another group's
 // attempt is adopted first. The engine knows these rules and no mode names; a new mode is one more entry.
-import type { Mode, TransportName } from '@photofinish/shared/race/outcome';
+import type { Mode, TransportName } from '@photofinish/shared/race/terms';
 
 /** An ordered list of endpoints attempted one after the other; groups run in parallel. */
 export interface GroupRules {

@@ -1,5 +1,5 @@
 // The pace of a race: every delay that memory or a flag can influence, each with the rule it comes from. Pure.
-import type { TransportName } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/terms';
 import type { Hints, PathHint } from '../cache/hints.ts';
 
 /** Requested delays in milliseconds; null derives the value from what is known about the path. */

@@ -3,7 +3,8 @@
 
 import { conclusiveAttempts, isOurDoing } from '@photofinish/shared/race/conclusive';
 import type { DiscoveredAlternative } from '@photofinish/shared/race/discovered';
-import type { Memory, Trial } from '@photofinish/shared/race/outcome';
+import type { Trial } from '@photofinish/shared/race/outcome';
+import type { Memory } from '@photofinish/shared/race/terms';
 import { type Alternative, type AltSvc, h3Alternatives } from '@photofinish/shared/web/alt-svc';
 import { isMisdirectedAlternative } from '../cache/back-off.ts';
 import { type Hints, NO_HINTS } from '../cache/hints.ts';

@@ -3,8 +3,9 @@
 
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { Names } from '@photofinish/shared/race/discovered';
-import type { AttemptError, Memory, Mode, OriginRace } from '@photofinish/shared/race/outcome';
+import type { AttemptError, OriginRace } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import type { Memory, Mode } from '@photofinish/shared/race/terms';
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { Clock } from '../clock.ts';
 import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discovering.ts';

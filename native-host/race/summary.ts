@@ -1,9 +1,10 @@
 // One summary per series of trials: counts, statistics over adopted trials, and the result of its pairs for `compare`.
 import { timedTrials } from '@photofinish/shared/race/conclusive';
-import type { CacheUse, Comparison, Mode, Summary, Trial } from '@photofinish/shared/race/outcome';
+import type { CacheUse, Comparison, Summary, Trial } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import { compareTrials } from '@photofinish/shared/race/race-pairs';
 import { statistics } from '@photofinish/shared/race/statistics';
+import type { Mode } from '@photofinish/shared/race/terms';
 import { gainMsOf } from '@photofinish/shared/verdict/gain';
 import { MODE_RULES } from './modes.ts';
 import type { Decision } from './plan.ts';

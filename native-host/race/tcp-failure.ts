@@ -1,5 +1,6 @@
 // Maps errors of Node, OpenSSL and undici to the failure taxonomy, for attempts over TCP and TLS.
-import type { AttemptError, CertificateReason } from '@photofinish/shared/race/outcome';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
+import type { CertificateReason } from '@photofinish/shared/race/terms';
 import { TOO_LARGE } from './response-reading.ts';
 
 /**

@@ -1,6 +1,7 @@
 // The interface that hides the transports from the engine, so that another transport is one more file. An attempt has
 // two phases driven by its owner: the handshake and then, if the attempt is adopted, a request.
-import type { AltSvcSource, AttemptError, TransportName } from '@photofinish/shared/race/outcome';
+import type { AltSvcSource, AttemptError } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/terms';
 import type { AltSvc } from '@photofinish/shared/web/alt-svc';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 

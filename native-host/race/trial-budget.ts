@@ -1,7 +1,8 @@
 // How the time of one trial is divided between the attempts waiting in it, how much time an attempt must have had
 // before its silence proves anything, and how many attempts are made. docs/cli.md#time and #limits describe the same to
 // users.
-import type { AttemptError, AttemptErrorCode } from '@photofinish/shared/race/outcome';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
+import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import { MOST_ENDPOINTS } from '../discover/first-endpoints.ts';
 import type { Traffic } from './transport.ts';
 

@@ -2,7 +2,8 @@
 // and simultaneous events in the order chosen by the test.
 import assert from 'node:assert/strict';
 import type { Progress } from '@photofinish/shared/port/wire';
-import type { AttemptError, TransportName, Trial } from '@photofinish/shared/race/outcome';
+import type { AttemptError, Trial } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/terms';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import { type Endpoint, sameEndpoint } from '../discover/endpoint.ts';
 import { createTrial, type TrialMachine } from '../race/engine.ts';

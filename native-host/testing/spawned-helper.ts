@@ -6,7 +6,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type Reply, replySchema, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import { type Reply, replySchema } from '@photofinish/shared/port/reply';
+import { WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import * as v from 'valibot';
 import { createDeframer, frame } from '../wire/framing.ts';
 

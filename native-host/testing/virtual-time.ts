@@ -1,7 +1,7 @@
 // Virtual time for tests of the driver: a clock that only advances when nothing is left to do, and scripted transports
 // on it. The real transports have their own tests.
 import { setImmediate } from 'node:timers/promises';
-import type { AttemptErrorCode, TransportName } from '@photofinish/shared/race/outcome';
+import type { AttemptErrorCode, TransportName } from '@photofinish/shared/race/terms';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { Clock } from '../clock.ts';

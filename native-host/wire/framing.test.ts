@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  MAX_INBOUND_BYTES,
-  MAX_REPLY_BYTES,
-  MAX_WHOLE_REPLY_BYTES,
-  type Reply,
-} from '@photofinish/shared/port/wire';
+import type { Reply } from '@photofinish/shared/port/reply';
+import { MAX_INBOUND_BYTES, MAX_REPLY_BYTES, MAX_WHOLE_REPLY_BYTES } from '@photofinish/shared/port/wire';
 import fc from 'fast-check';
 import { createDeframer, frame, framesOf, type Inbound } from './framing.ts';
 

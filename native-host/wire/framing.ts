@@ -1,10 +1,10 @@
 // Native messaging's framing, pure: a 32-bit little-endian length and JSON in UTF-8, for any fragmentation by the pipe.
 // Replies over the limit are sent as chunks, because browsers close the port at 1 MB.
+import type { SentReply } from '@photofinish/shared/port/reply';
 import {
   MAX_INBOUND_BYTES,
   MAX_REPLY_BYTES,
   MAX_WHOLE_REPLY_BYTES,
-  type SentReply,
   WIRE_ERRORS,
 } from '@photofinish/shared/port/wire';
 

@@ -1,17 +1,18 @@
 // One session with one extension: requests in, replies out, races running concurrently. Independent of pipes and
 // sockets, which are passed in. A forecast is answered when it is read, so it never waits behind a race.
 import { type DoctorFinding, MAX_FINDING_CHARS } from '@photofinish/shared/port/doctor';
+import type { SentReply } from '@photofinish/shared/port/reply';
 import {
+  briefReplySchema,
   type Progress,
   type Request,
-  replySchema,
   requestSchema,
-  type SentReply,
   WIRE_ERRORS,
   WIRE_PROTOCOL,
   type WireErrorCode,
 } from '@photofinish/shared/port/wire';
-import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Mode } from '@photofinish/shared/race/terms';
 import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import { CacheUnavailable } from '../cache/database.ts';
@@ -150,9 +151,9 @@ class PortSession implements Session {
   }
 
   /** A reply that violates its schema would end every other request on the port, so it is withheld. */
-  #send(reply: SentReply): void {
+  #send(reply: SentReply, schema: v.GenericSchema<SentReply> = briefReplySchema): void {
     if (this.#ended) return;
-    const checked = v.safeParse(replySchema, reply, { abortEarly: true });
+    const checked = v.safeParse(schema, reply, { abortEarly: true });
     if (checked.success) {
       this.#parts.send(reply);
       return;
@@ -264,6 +265,7 @@ class PortSession implements Session {
           if (!abort.signal.aborted) this.#send({ id, type: 'progress', ...progress });
         },
       });
+      const { raceReplySchema } = await import('@photofinish/shared/port/reply');
       const told = this.#readsVerdictData ? race : (await import('./older-extension.ts')).raceInWords(race);
       if (abort.signal.aborted) return this.#cancelled(id, abort);
       this.#parts.log.write('race', {
@@ -273,7 +275,7 @@ class PortSession implements Session {
         error: race.error?.code,
       });
       if (race.error?.code === 'blocked') this.#fail(id, 'blocked', race.error.message);
-      else this.#send({ ...told, id, type: 'race' });
+      else this.#send({ ...told, id, type: 'race' }, raceReplySchema);
     } finally {
       stopWatching();
     }

@@ -2,7 +2,7 @@ import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ATTEMPT_ERROR_CODES } from '../race/outcome.ts';
+import { ATTEMPT_ERROR_CODES } from '../race/terms.ts';
 import { attempt, clearComparison, comparison, originRace, trial } from '../testing/race-samples.ts';
 import { attemptErrorWords } from '../verdict/attempt-words.ts';
 import { beyondWords, laneWords, photoFinish } from './photo-finish.ts';

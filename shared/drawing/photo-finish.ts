@@ -4,10 +4,11 @@
 import { catalogLanguage, getMessage } from '../language/catalog.ts';
 import { formatMs, formatMsTo } from '../language/markup.ts';
 import { isAllDisturbed, soundTrials, timedTrials } from '../race/conclusive.ts';
-import type { Attempt, AttemptErrorCode, Mode, OriginRace, TransportName, Trial } from '../race/outcome.ts';
-import { TRANSPORTS } from '../race/outcome.ts';
+import type { Attempt, OriginRace, Trial } from '../race/outcome.ts';
 import { comparisonOf, type RacedComparison, wholePairs } from '../race/race-pairs.ts';
 import { median } from '../race/statistics.ts';
+import type { AttemptErrorCode, Mode, TransportName } from '../race/terms.ts';
+import { TRANSPORTS } from '../race/terms.ts';
 import { attemptErrorWords } from '../verdict/attempt-words.ts';
 import { differenceWords, gainStepMs, rangeWords } from '../verdict/gain.ts';
 import { type KnownProtocol, PROTOCOL_NAMES } from '../web/protocol.ts';

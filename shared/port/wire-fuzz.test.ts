@@ -11,7 +11,8 @@ import { inputs, mutatedJson } from '../testing/hostile.ts';
 import { comparison } from '../testing/race-samples.ts';
 import { anyReport } from '../testing/reports.ts';
 import { REQUESTS } from '../testing/requests.ts';
-import { replySchema, requestSchema } from './wire.ts';
+import { replySchema } from './reply.ts';
+import { requestSchema } from './wire.ts';
 
 const forecast = {
   origin: 'https://a.test',

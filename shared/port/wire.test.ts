@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { replySchema, requestSchema } from './wire.ts';
+import { replySchema } from './reply.ts';
+import { requestSchema } from './wire.ts';
 
 const observation = {
   id: 'a',

@@ -1,7 +1,8 @@
-// The protocol of the native port: every message between extension and helper, its schema, its limits and the one table
-// of error codes. Framing (length and JSON) is up to the helper; browsers do their own.
+// The protocol of the native port: the messages between extension and helper, their schemas, limits and the one table of
+// error codes; all that a helper needs for its first forecast. A race's record, the one message whose schema is large, is
+// added in reply.ts. Framing (length and JSON) is up to the helper; browsers do their own.
 import * as v from 'valibot';
-import { MODES, originRaceSchema, TRANSPORTS } from '../race/outcome.ts';
+import { MODES, TRANSPORTS } from '../race/terms.ts';
 import { list, MAX_LABEL_CHARS, text } from '../web/bounds.ts';
 import { namedNetworkSchema, networkNameSchema } from '../web/network-name.ts';
 import { browserSchema, observationSchema } from '../web/observation.ts';
@@ -46,7 +47,8 @@ export const WIRE_ERRORS = {
 } as const;
 export type WireErrorCode = keyof typeof WIRE_ERRORS;
 
-const idSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
+/** Chosen by the extension, echoed in replies. */
+export const idSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
 const program = v.pipe(v.string(), v.minLength(1), v.maxLength(64));
 
 export const requestSchema = v.variant('type', [
@@ -140,7 +142,8 @@ export const statsSchema = v.object({
 });
 export type Stats = v.InferOutput<typeof statsSchema>;
 
-export const replySchema = v.variant('type', [
+/** Every reply except a race's record. */
+export const briefReplySchema = v.variant('type', [
   v.object({ id: idSchema, type: v.literal('hello'), protocol: v.number(), program }),
   v.object({
     id: idSchema,
@@ -150,8 +153,6 @@ export const replySchema = v.variant('type', [
     network: v.optional(text(MAX_LABEL_CHARS)),
   }),
   progressSchema,
-  /** One element of the document `photofinish.race/1`. */
-  v.object({ id: idSchema, type: v.literal('race'), ...originRaceSchema.entries }),
   /** Sent only once the observations are durable. */
   v.object({ id: idSchema, type: v.literal('observed'), stored: count }),
   v.object({ id: idSchema, type: v.literal('cancel'), cancelled: v.boolean() }),
@@ -175,7 +176,3 @@ export const replySchema = v.variant('type', [
     data: text(MAX_REPLY_BYTES),
   }),
 ]);
-/** What the helper may send, as parsed. */
-export type Reply = v.InferOutput<typeof replySchema>;
-/** The same as sent: to older extensions, verdicts are text. */
-export type SentReply = v.InferInput<typeof replySchema>;

@@ -1,6 +1,6 @@
 // Ports on which nothing is raced: those to which browsers do not connect, and those of services that amplify traffic
 // over UDP. For neither would an answer say anything about a site.
-import type { TransportName } from './outcome.ts';
+import type { TransportName } from './terms.ts';
 
 /** "Bad port" in the Fetch Standard, section 2.9 ("Port blocking"); Chromium and Firefox have the same list. */
 export const BAD_PORTS: ReadonlySet<number> = new Set([

@@ -1,6 +1,7 @@
 // Which trials and attempts say something about a protocol, rather than only about one address or about ourselves: the
 // one rule for memory, verdicts and series.
-import type { Attempt, AttemptErrorCode, Trial } from './outcome.ts';
+import type { Attempt, Trial } from './outcome.ts';
+import type { AttemptErrorCode } from './terms.ts';
 
 /** The trials whose outcome was not caused by this machine's own lateness. */
 export function soundTrials(trials: readonly Trial[]): readonly Trial[] {

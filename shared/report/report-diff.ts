@@ -1,7 +1,7 @@
 // `photofinish.report-diff/2`: two reports compared. What changed, before and after with the counts behind it, and
 // which conditions differ; the rules that determine it are in `report-compare`.
 import * as v from 'valibot';
-import { TRANSPORTS } from '../race/outcome.ts';
+import { TRANSPORTS } from '../race/terms.ts';
 import { VERDICT_CODES, verdictSchema } from '../race/verdict-schema.ts';
 import { type ObservationModes, ONLY_FULL, observationModesSchema, unitedModes } from '../web/observation.ts';
 import { originSchema, siteSchema } from '../web/origin.ts';

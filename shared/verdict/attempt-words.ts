@@ -3,7 +3,8 @@
 import { getMessage } from '../language/catalog.ts';
 import { codeKey } from '../language/code-keys.ts';
 import { type Message, message, textOf } from '../language/message.ts';
-import type { AttemptError, AttemptErrorCode, CertificateReason } from '../race/outcome.ts';
+import type { AttemptError } from '../race/outcome.ts';
+import type { AttemptErrorCode, CertificateReason } from '../race/terms.ts';
 
 /** An attempt's failure in a few words, for example `UDP refused`. */
 export function attemptErrorWords(code: AttemptErrorCode): string {

@@ -3,7 +3,7 @@
 
 import { getMessage } from '../language/catalog.ts';
 import { codeKey } from '../language/code-keys.ts';
-import { ATTEMPT_ERROR_CODES, type AttemptErrorCode } from '../race/outcome.ts';
+import { ATTEMPT_ERROR_CODES, type AttemptErrorCode } from '../race/terms.ts';
 import { VERDICT_CODES, type VerdictCode } from '../race/verdict-schema.ts';
 import { attemptErrorWords } from './attempt-words.ts';
 import { verdictName } from './verdict-names.ts';

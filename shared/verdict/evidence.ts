@@ -1,14 +1,8 @@
 // The input of a verdict: attempts, what was discovered, the browser's own record, and other hosts on the network.
 import { conclusiveAttempts, isAllDisturbed, isOurDoing, soundTrials } from '../race/conclusive.ts';
-import {
-  type Attempt,
-  type AttemptError,
-  type Discovered,
-  type NetworkEvidence,
-  type OriginRace,
-  UDP_UNANSWERED_CODES,
-} from '../race/outcome.ts';
+import type { Attempt, AttemptError, Discovered, NetworkEvidence, OriginRace } from '../race/outcome.ts';
 import { comparisonOf } from '../race/race-pairs.ts';
+import { UDP_UNANSWERED_CODES } from '../race/terms.ts';
 import { OFFLINE_NETWORK } from '../web/network-name.ts';
 import { type OriginParts, originParts } from '../web/origin.ts';
 import type { KnownProtocol } from '../web/protocol.ts';

@@ -3,8 +3,9 @@
 import * as v from 'valibot';
 import { isAllDisturbed, soundTrials } from '../race/conclusive.ts';
 import { discoveredAlternativeSchema, type Names, namesSchema } from '../race/discovered.ts';
-import { ATTEMPT_ERROR_CODES, type Discovered, type OriginRace, originRaceSchema } from '../race/outcome.ts';
+import { type Discovered, type OriginRace, originRaceSchema } from '../race/outcome.ts';
 import { comparisonOf } from '../race/race-pairs.ts';
+import { ATTEMPT_ERROR_CODES } from '../race/terms.ts';
 import { type Verdict, verdictSchema } from '../race/verdict-schema.ts';
 import { originSchema } from '../web/origin.ts';
 import { knownProtocolSchema } from '../web/protocol.ts';

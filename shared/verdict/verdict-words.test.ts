@@ -5,12 +5,8 @@ import { otherFindings, verdictInWords, verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  ATTEMPT_ERROR_CODES,
-  type Attempt,
-  type AttemptError,
-  CERTIFICATE_REASONS,
-} from '../race/outcome.ts';
+import type { Attempt, AttemptError } from '../race/outcome.ts';
+import { ATTEMPT_ERROR_CODES, CERTIFICATE_REASONS } from '../race/terms.ts';
 import { base, dead, h2, h3, own, quiet, refused, silent } from '../testing/evidence.ts';
 import { attempt, originRace, trial } from '../testing/race-samples.ts';
 import type { Gain } from './gain.ts';

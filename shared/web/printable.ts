@@ -2,11 +2,8 @@
 // contain line ends, terminal escape sequences, and characters that change the direction of surrounding text. Such
 // characters are written as escapes, so that the evidence remains readable.
 
-/**
- * Control and format characters (soft hyphens, zero-width and bidi marks, tags), line and paragraph separators, lone
- * surrogates, and code points that are not characters.
- */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Cn}]/gu;
+/** Printable ASCII, which nearly all text is, and which is much cheaper to recognise. */
+const PLAIN = /^[ -~]*$/;
 
 function escaped(character: string): string {
   const code = character.codePointAt(0) ?? 0;
@@ -14,18 +11,31 @@ function escaped(character: string): string {
 }
 
 /**
- * The text with each invisible character written like `\u202e`; a tab, which HTTP fields may have instead of a space,
- * becomes a space. Idempotent.
+ * The text with each invisible character written like `\u202e`: control and format characters (soft hyphens, zero-width
+ * and bidi marks, tags), line and paragraph separators, lone surrogates, and code points that are not characters. A tab,
+ * which HTTP fields may have instead of a space, becomes a space. Idempotent.
  */
 export function printable(text: string): string {
-  return text.replaceAll('\t', ' ').replace(UNPRINTABLE, escaped);
+  if (PLAIN.test(text)) return text;
+  return text.replaceAll('\t', ' ').replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Cn}]/gu, escaped);
 }
 
-/** A value with every text in it printable, including property names. */
+function isPlainDeep(value: unknown): boolean {
+  if (typeof value === 'string') return PLAIN.test(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isPlainDeep);
+  return Object.entries(value).every(([name, each]) => PLAIN.test(name) && isPlainDeep(each));
+}
+
+/** A value with every text in it printable, including property names; itself if it is that already. */
 export function printableDeep<Value>(value: Value): Value {
+  return isPlainDeep(value) ? value : escapedDeep(value);
+}
+
+function escapedDeep<Value>(value: Value): Value {
   if (typeof value === 'string') return printable(value) as Value;
-  if (Array.isArray(value)) return value.map(printableDeep) as Value;
+  if (Array.isArray(value)) return value.map(escapedDeep) as Value;
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([name, each]) => [printable(name), printableDeep(each)]);
+  const entries = Object.entries(value).map(([name, each]) => [printable(name), escapedDeep(each)]);
   return Object.fromEntries(entries) as Value;
 }

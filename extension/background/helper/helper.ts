@@ -3,7 +3,8 @@
 import type { DoctorFinding } from '@photofinish/shared/port/doctor';
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { Progress } from '@photofinish/shared/port/wire';
-import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Mode } from '@photofinish/shared/race/terms';
 import type { NamedNetwork } from '@photofinish/shared/web/network-name';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';

@@ -1,6 +1,7 @@
 // Requests on the port that wait for their reply: found by id, failed by time-out or by the end of the connection.
 
-import { MAX_WHOLE_REPLY_BYTES, type Reply, replySchema } from '@photofinish/shared/port/wire';
+import { type Reply, replySchema } from '@photofinish/shared/port/reply';
+import { MAX_WHOLE_REPLY_BYTES } from '@photofinish/shared/port/wire';
 import * as v from 'valibot';
 import type { Clock } from '../../common/browser.ts';
 import { HelperError } from '../../common/helper/state.ts';

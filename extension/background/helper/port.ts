@@ -2,7 +2,8 @@
 // schemas; an invalid reply fails its own request. Requests are sent without waiting for the answer to hello, because
 // the port keeps their order. A connection lasts until the helper exits or sends garbage; then it is reopened, after a
 // pause that grows each time.
-import { type Reply, type Request, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import type { Reply } from '@photofinish/shared/port/reply';
+import { type Request, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import type { Clock, NativePort } from '../../common/browser.ts';
 import { getMessage } from '../../common/catalog.ts';
 import { HelperError, stateAfterDisconnect, stateAfterRefusal } from '../../common/helper/state.ts';

@@ -1,7 +1,7 @@
 // The dashboard's numbers and names for display.
 
 import { catalogLanguage } from '@photofinish/shared/language/catalog';
-import type { Mode } from '@photofinish/shared/race/outcome';
+import type { Mode } from '@photofinish/shared/race/terms';
 import type { Adoption } from '@photofinish/shared/report/adoption';
 import { getMessage } from '../../common/catalog.ts';
 import { type NetworkNames, nameOrKey } from '../../common/network-names.ts';

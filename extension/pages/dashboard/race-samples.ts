@@ -1,9 +1,10 @@
 // Races as numbers: what a comparison's trials measured, its origin's gain, and distributions over many comparisons.
 // Only `compare` races give samples: in them each protocol ran alone and nothing was cancelled.
 
-import type { Mode, OriginRace, Trial } from '@photofinish/shared/race/outcome';
+import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import type { RacedComparison } from '@photofinish/shared/race/race-pairs';
 import { comparisonOf, wholePairs } from '@photofinish/shared/race/race-pairs';
+import type { Mode } from '@photofinish/shared/race/terms';
 import type { Gain } from '@photofinish/shared/verdict/gain';
 import type { Origin } from '@photofinish/shared/web/origin';
 

@@ -2,8 +2,8 @@
 
 import { absentLane, finishOf, type Lane, type PhotoFinish } from '@photofinish/shared/drawing/photo-finish';
 import type { Progress } from '@photofinish/shared/port/wire';
-import type { TransportName } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
+import type { TransportName } from '@photofinish/shared/race/terms';
 import { getMessage } from '../../common/catalog.ts';
 
 interface LiveAttempt {

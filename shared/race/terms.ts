@@ -1,0 +1,58 @@
+// The terms of a race, apart from the schemas of its results: a helper that answers its first forecast needs only these.
+
+/** Every way in which an attempt can end without being established, or after that; append-only. */
+export const ATTEMPT_ERROR_CODES = [
+  'dns-failed',
+  'no-address',
+  'udp-refused',
+  'udp-timeout',
+  'handshake-timeout',
+  'tcp-refused',
+  'tcp-timeout',
+  'version-mismatch',
+  'alpn-mismatch',
+  'certificate-invalid',
+  'tls-alert',
+  'connection-closed',
+  'stateless-reset',
+  'h3-error',
+  'goaway',
+  'misdirected',
+  'response-timeout',
+  'blocked',
+  'cancelled',
+  'internal',
+  'response-too-large',
+  'version-fallback',
+  'port-blocked',
+] as const;
+export type AttemptErrorCode = (typeof ATTEMPT_ERROR_CODES)[number];
+
+/**
+ * Silence and refusal below QUIC: what a network that blocks UDP looks like. In the order of the host cache's index.
+ */
+export const UDP_UNANSWERED_CODES = [
+  'udp-timeout',
+  'udp-refused',
+] as const satisfies readonly AttemptErrorCode[];
+
+export const MODES = ['race', 'v3', 'alt-svc', 'naive', 'compare', 'h3', 'h2'] as const;
+export type Mode = (typeof MODES)[number];
+export const MEMORIES = ['none', 'hints', 'full'] as const;
+export type Memory = (typeof MEMORIES)[number];
+
+/** The two transports that race. `h2` stands for TCP and TLS, whatever ALPN then selects (`h2` or `http/1.1`). */
+export const TRANSPORTS = ['h3', 'h2'] as const;
+export type TransportName = (typeof TRANSPORTS)[number];
+
+/** Why a certificate was rejected, with the same names for both transports; append-only. */
+export const CERTIFICATE_REASONS = [
+  'expired',
+  'not-yet-valid',
+  'wrong-name',
+  'unknown-issuer',
+  'revoked',
+  'bad-signature',
+  'other',
+] as const;
+export type CertificateReason = (typeof CERTIFICATE_REASONS)[number];
