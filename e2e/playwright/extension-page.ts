@@ -7,6 +7,12 @@ import type { Report } from '../../shared/report/report.ts';
 
 const ANSWER_TIMEOUT_MS = 15_000;
 
+/** Extensions run in Chromium only. */
+export function hasExtension(context: BrowserContext): boolean {
+  const name = context.browser()?.browserType().name();
+  return name === undefined || name === 'chromium';
+}
+
 async function extensionId(context: BrowserContext): Promise<string> {
   const ofExtension = (worker: { url(): string }) => worker.url().startsWith('chrome-extension://');
   const worker =
@@ -74,7 +80,9 @@ export async function viewOf(page: Page): Promise<PageView | null> {
 }
 
 /** The report of every site that the context visited, generated as the popup does it. */
-export function reportOf(context: BrowserContext): Promise<Report> {
+export async function reportOf(context: BrowserContext): Promise<Report> {
+  if (!hasExtension(context))
+    throw new Error('The report comes from the extension, which runs in Chromium only.');
   return withExtensionPage(context, (extensionPage) => {
     const maker = JSON.stringify(new URL('export-file.js', extensionPage.url()));
     // As a string, because the bundler would otherwise resolve the import.

@@ -1,5 +1,5 @@
 // Playwright's `test` in a Chromium with Photofinish: a persistent context, the only kind that loads extensions, with a
-// profile that exists for one test.
+// profile that exists for one test. Firefox and WebKit run without the extension.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -7,11 +7,18 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { REPORT_FORMS } from '@photofinish/shared/report/forms';
-import { type BrowserContext, test as base, chromium, expect } from '@playwright/test';
+import {
+  type BrowserContext,
+  type BrowserContextOptions,
+  test as base,
+  chromium,
+  expect,
+} from '@playwright/test';
 import { runOrThrow } from '../child-process.ts';
-import { reportOf } from './extension-page.ts';
+import { hasExtension, reportOf } from './extension-page.ts';
 import { adoption, originsOf } from './matchers.ts';
 import type { PhotofinishFixtures } from './photofinish.d.ts';
+import { watchResponses } from './responses.ts';
 
 /** Beside the packaged fixtures, or in the checkout where they were built. */
 const EXTENSION_PLACES = ['../extension', '../../../extension/dist/chromium'];
@@ -75,12 +82,30 @@ async function closeWelcome(context: BrowserContext): Promise<void> {
   await welcome()?.close();
 }
 
+type Given = Pick<
+  BrowserContextOptions,
+  | 'baseURL'
+  | 'colorScheme'
+  | 'extraHTTPHeaders'
+  | 'ignoreHTTPSErrors'
+  | 'locale'
+  | 'timezoneId'
+  | 'userAgent'
+  | 'viewport'
+>;
+
+function definedOf(options: Readonly<Record<keyof Given, unknown>>): Given {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
 export const test = base.extend<PhotofinishFixtures>({
   photofinishOptions: [DEFAULTS, { option: true }],
 
   context: async (
     {
       photofinishOptions,
+      browserName,
+      playwright,
       launchOptions,
       headless,
       baseURL,
@@ -94,11 +119,7 @@ export const test = base.extend<PhotofinishFixtures>({
     },
     use,
   ) => {
-    const { helper } = { ...DEFAULTS, ...photofinishOptions };
-    const dir = await mkdtemp(join(tmpdir(), 'photofinish-'));
-    if (helper !== false) await installHelper(dir, helper === true ? {} : helper);
-    const extension = extensionDirectory();
-    const given = Object.entries({
+    const given = definedOf({
       baseURL,
       colorScheme,
       extraHTTPHeaders,
@@ -107,10 +128,25 @@ export const test = base.extend<PhotofinishFixtures>({
       timezoneId,
       userAgent,
       viewport,
-    }).filter(([, value]) => value !== undefined);
+    });
+    if (browserName !== 'chromium') {
+      const browser = await playwright[browserName].launch({
+        ...launchOptions,
+        headless: headless !== false,
+      });
+      const context = await browser.newContext(given);
+      watchResponses(context, browserName);
+      await use(context);
+      await browser.close();
+      return;
+    }
+    const { helper } = { ...DEFAULTS, ...photofinishOptions };
+    const dir = await mkdtemp(join(tmpdir(), 'photofinish-'));
+    if (helper !== false) await installHelper(dir, helper === true ? {} : helper);
+    const extension = extensionDirectory();
     const context = await chromium.launchPersistentContext(join(dir, 'profile'), {
       ...launchOptions,
-      ...Object.fromEntries(given),
+      ...given,
       // Playwright's own headless mode would choose a headless shell, which does not support extensions.
       headless: false,
       args: [
@@ -122,6 +158,7 @@ export const test = base.extend<PhotofinishFixtures>({
       ignoreDefaultArgs: ['--disable-extensions'],
     });
     await closeWelcome(context);
+    watchResponses(context, browserName);
     await use(context);
     await context.close();
     await rm(dir, { recursive: true, force: true, maxRetries: 5 });
@@ -130,7 +167,7 @@ export const test = base.extend<PhotofinishFixtures>({
   photofinish: [
     async ({ context, photofinishOptions }, use, testInfo) => {
       await use({ adoption, origins: originsOf, report: () => reportOf(context) });
-      if (!{ ...DEFAULTS, ...photofinishOptions }.attachReport) return;
+      if (!{ ...DEFAULTS, ...photofinishOptions }.attachReport || !hasExtension(context)) return;
       const report = await reportOf(context);
       const name = 'photofinish-report';
       await testInfo.attach(`${name}.html`, { body: REPORT_FORMS.html(report), contentType: 'text/html' });

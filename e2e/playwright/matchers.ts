@@ -1,18 +1,73 @@
 // `toHaveUsedProtocol` and `adoption`: assertions about a page, with their failure messages.
-import { adoptionByRequest } from '@photofinish/shared/report/adoption';
+import { addCounts, adoptionByRequest, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
+import { originOfUrl } from '@photofinish/shared/web/origin';
 import { expect as base, type Page } from '@playwright/test';
 import type { PageView } from '../../extension/common/messages.ts';
-import { viewOf } from './extension-page.ts';
+import { hasExtension, viewOf } from './extension-page.ts';
+import { type JoinedCounts, joinedCounts } from './joined-counts.ts';
 import type { PageAdoption, PageOrigin, UsedProtocol } from './photofinish.d.ts';
+import { type SeenDocument, seenDocument } from './responses.ts';
 
 const POLL_MS = 250;
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-function protocolOf(view: PageView | null, origin: string | undefined): UsedProtocol | null {
-  if (view === null) return null;
-  if (origin === undefined) return view.protocol;
-  return view.origins.find((o) => o.origin === origin)?.protocol ?? null;
+/** What both observers know about the document in a page. */
+interface PageEvidence {
+  /** Null: the extension has no record of it, or does not run in this browser. */
+  readonly view: PageView | null;
+  readonly extended: boolean;
+  /** Null: Playwright saw no request of it, or not all of them. */
+  readonly seen: SeenDocument | null;
+}
+
+async function evidenceOf(page: Page): Promise<PageEvidence> {
+  const extended = hasExtension(page.context());
+  const view = extended ? await viewOf(page) : null;
+  // A restored or prerendered document made its requests at another time.
+  const loaded = view === null ? !extended : view.arrival === 'loaded';
+  return { view, extended, seen: loaded ? seenDocument(page) : null };
+}
+
+function countsOf({ view, seen }: PageEvidence, origin: string): JoinedCounts {
+  const own = view === null ? null : view.origins.find((each) => each.origin === origin)?.counts;
+  if (own === undefined) return joinedCounts(null, null);
+  return joinedCounts(own, seenOrigin(seen, origin));
+}
+
+function seenOrigin(seen: SeenDocument | null, origin: string) {
+  return [...(seen?.origins ?? [])].find(([each]) => each === origin)?.[1] ?? null;
+}
+
+function originsIn({ view, seen }: PageEvidence): readonly string[] {
+  if (view !== null) return view.origins.map(({ origin }) => origin);
+  return [...(seen?.origins.keys() ?? [])];
+}
+
+function knownIn(counts: ProtocolCounts): number {
+  return adoptionByRequest(counts).known;
+}
+
+/** The newest protocol that was named for an origin; null: it made no request. */
+function protocolOfOrigin(evidence: PageEvidence, origin: string): UsedProtocol | null {
+  const { view, seen } = evidence;
+  const own = view?.origins.find((each) => each.origin === origin);
+  if (own !== undefined && own.protocol !== 'unknown') return own.protocol;
+  const { playwright } = countsOf(evidence, origin);
+  if (knownIn(playwright) > 0) return seenOrigin(seen, origin)?.newest ?? 'unknown';
+  return own?.protocol ?? (seenOrigin(seen, origin) === null || view !== null ? null : 'unknown');
+}
+
+function protocolOf(evidence: PageEvidence, origin: string | undefined): UsedProtocol | null {
+  if (origin !== undefined) return protocolOfOrigin(evidence, origin);
+  const { view, seen, extended } = evidence;
+  if (view === null && extended) return null;
+  if (view !== null && (view.protocol !== 'unknown' || view.delivery !== 'network')) return view.protocol;
+  const document = seen === null ? undefined : originOfUrl(seen.url)?.origin;
+  if (seen === null || document === undefined) return view?.protocol ?? null;
+  return view === null || knownIn(countsOf(evidence, document).playwright) > 0
+    ? seen.protocol
+    : view.protocol;
 }
 
 function verdictOf(view: PageView | null, origin: string | undefined): string {
@@ -20,21 +75,42 @@ function verdictOf(view: PageView | null, origin: string | undefined): string {
   return verdict ? `\n\n${verdictText(verdict)}` : '';
 }
 
-/** The page's adoption by request, so far. */
-export async function adoption(page: Page): Promise<PageAdoption> {
-  const view = await viewOf(page);
-  return view === null ? { h3: 0, known: 0, hidden: 0 } : adoptionByRequest(view.counts);
+const NO_VERDICT = {
+  code: 'unknown',
+  text: 'The extension, which finds the reasons, runs in Chromium only.',
+};
+
+function joinedOrigins(evidence: PageEvidence): readonly PageOrigin[] {
+  return originsIn(evidence).map((origin) => {
+    const { extension, playwright } = countsOf(evidence, origin);
+    const verdict = evidence.view?.origins.find((each) => each.origin === origin)?.verdict;
+    return {
+      origin,
+      protocol: protocolOfOrigin(evidence, origin) ?? 'unknown',
+      requests: addCounts(extension, playwright),
+      sources: { extension: knownIn(extension), playwright: knownIn(playwright) },
+      verdict: verdict ? { code: verdict.code, text: verdictText(verdict) } : NO_VERDICT,
+    };
+  });
 }
 
 /** The page's origins, its own first. */
 export async function originsOf(page: Page): Promise<readonly PageOrigin[]> {
-  const view = await viewOf(page);
-  return (view?.origins ?? []).map(({ origin, protocol, counts, verdict }) => ({
-    origin,
-    protocol,
-    requests: counts,
-    verdict: { code: verdict.code, text: verdictText(verdict) },
-  }));
+  return joinedOrigins(await evidenceOf(page));
+}
+
+/** The page's adoption by request, so far. */
+export async function adoption(page: Page): Promise<PageAdoption> {
+  const total = { h3: 0, known: 0, hidden: 0, sources: { extension: 0, playwright: 0 } };
+  for (const { requests, sources } of await originsOf(page)) {
+    const { h3, known, hidden } = adoptionByRequest(requests);
+    total.h3 += h3;
+    total.known += known;
+    total.hidden += hidden;
+    total.sources.extension += sources.extension;
+    total.sources.playwright += sources.playwright;
+  }
+  return total;
 }
 
 export const expect = base.extend({
@@ -44,13 +120,13 @@ export const expect = base.extend({
     { origin, timeout = DEFAULT_TIMEOUT_MS }: { readonly origin?: string; readonly timeout?: number } = {},
   ) {
     const endMs = performance.now() + timeout;
-    const wanted = (view: PageView | null) => (protocolOf(view, origin) === expected) !== this.isNot;
-    let view = await viewOf(page);
-    while (!wanted(view) && performance.now() < endMs) {
+    const wanted = (now: PageEvidence) => (protocolOf(now, origin) === expected) !== this.isNot;
+    let evidence = await evidenceOf(page);
+    while (!wanted(evidence) && performance.now() < endMs) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-      view = await viewOf(page);
+      evidence = await evidenceOf(page);
     }
-    const actual = protocolOf(view, origin);
+    const actual = protocolOf(evidence, origin);
     const of = origin ?? page.url();
     return {
       name: 'toHaveUsedProtocol',
@@ -59,7 +135,7 @@ export const expect = base.extend({
       actual,
       message: () =>
         `expected ${of} ${this.isNot ? 'not ' : ''}to have come over ${expected}; ` +
-        `${actual === null ? 'nothing of it was seen' : `it came over ${actual}`}.${verdictOf(view, origin)}`,
+        `${actual === null ? 'nothing of it was seen' : `it came over ${actual}`}.${verdictOf(evidence.view, origin)}`,
     };
   },
 });

@@ -12,11 +12,20 @@ import type {
 /** A protocol as Photofinish names it; `unknown` if a site hides it or no observer saw it. */
 export type UsedProtocol = 'h3' | 'h2' | 'http/1.1' | 'http/1.0' | 'unknown';
 
+/** Who named the protocols of how many responses: the extension, or Playwright's `response.httpVersion()`. */
+export interface ProtocolSources {
+  readonly extension: number;
+  /** Only responses whose protocol the extension does not know. */
+  readonly playwright: number;
+}
+
 /** Adoption as counts, never only a ratio: `h3` out of `known` network responses, and separately `hidden` ones. */
 export interface PageAdoption {
   readonly h3: number;
   readonly known: number;
   readonly hidden: number;
+  /** Of the `known` ones. */
+  readonly sources: ProtocolSources;
 }
 
 /** What one origin did on a page. */
@@ -25,7 +34,9 @@ export interface PageOrigin {
   readonly protocol: UsedProtocol;
   /** Network responses by protocol. */
   readonly requests: Readonly<Record<UsedProtocol, number>>;
-  /** Why the origin was, or was not, reached over HTTP/3. */
+  /** Of those with a known protocol. */
+  readonly sources: ProtocolSources;
+  /** Why the origin was, or was not, reached over HTTP/3; code `unknown` in browsers without the extension. */
   readonly verdict: { readonly code: string; readonly text: string };
 }
 
@@ -35,7 +46,10 @@ export interface PhotofinishOptions {
    * file: `allowPrivate`, `resolve`, `ca`, `resolver`.
    */
   readonly helper: boolean | Readonly<Record<string, unknown>>;
-  /** Whether the report of what the test visited is attached to its result, as HTML and JSON; default true. */
+  /**
+   * Whether the report of what the test visited is attached to its result, as HTML and JSON; default true. Only with
+   * the extension.
+   */
   readonly attachReport: boolean;
 }
 
@@ -44,7 +58,7 @@ export interface Photofinish {
   adoption(page: Page): Promise<PageAdoption>;
   /** The page's origins, its own first. */
   origins(page: Page): Promise<readonly PageOrigin[]>;
-  /** `photofinish.report/2` of everything the test visited. */
+  /** `photofinish.report/2` of everything the test visited, from the extension; rejects in browsers without it. */
   report(): Promise<unknown>;
 }
 
@@ -65,7 +79,10 @@ export interface PhotofinishMatchers {
   ): Promise<void>;
 }
 
-/** Playwright's `test`, in a Chromium with the extension and, unless disabled, the helper. */
+/**
+ * Playwright's `test`, in a Chromium with the extension and, unless disabled, the helper; in Firefox and WebKit as they
+ * are.
+ */
 export const test: TestType<
   PlaywrightTestArgs & PlaywrightTestOptions & PhotofinishFixtures,
   PlaywrightWorkerArgs & PlaywrightWorkerOptions

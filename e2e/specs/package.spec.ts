@@ -297,12 +297,18 @@ async function projectWithFixtures(directory: string, packages: readonly string[
   await symlink('../@playwright/test/cli.js', join(modules, '.bin/playwright'));
 }
 
-const SOMEBODYS_SPEC = `import { expect, test } from '@photofinish/playwright';
+const SOMEBODYS_SPEC = `import { adoption, expect, test } from '@photofinish/playwright';
 
 test('the site comes over HTTP/2', async ({ page, photofinish }) => {
   await page.goto(process.env.SITE ?? '');
   await expect(page).toHaveUsedProtocol('h2');
   await expect.poll(async () => (await photofinish.report()).network).not.toBe('unknown');
+});
+
+test('nothing of the CDN is hidden', async ({ page }) => {
+  await page.goto(process.env.SITE + '/page?resources=4&kind=script&from=' + process.env.CDN);
+  const named = { hidden: 0, known: 5, sources: { extension: 1, playwright: 4 } };
+  await expect.poll(() => adoption(page)).toMatchObject(named);
 });
 `;
 
@@ -367,15 +373,15 @@ test('a user’s Playwright finds the fixtures with extension and helper, and it
   await writeFile(join(project, 'site.spec.ts'), SOMEBODYS_SPEC);
   await writeFile(join(project, 'playwright.config.mjs'), somebodysConfig(local));
 
-  const { origin, host } = local.origins.both;
-  const env = { PATH: process.env.PATH, HOME: dir, SITE: origin };
+  const { both, hidden } = local.origins;
+  const env = { PATH: process.env.PATH, HOME: dir, SITE: both.origin, CDN: hidden.origin };
   const { code, stdout, stderr } = await runCommand('npx', ['playwright', 'test', '--reporter=json'], {
     cwd: project,
     env,
   });
   expect(code, `${stderr}${stdout}`).toBe(0);
   const { stats, suites } = v.parse(resultsSchema, JSON.parse(stdout));
-  expect(stats).toEqual({ expected: 1, unexpected: 0 });
+  expect(stats).toEqual({ expected: 2, unexpected: 0 });
   const [result] = suites[0]?.specs[0]?.tests[0]?.results ?? [];
   expect(result?.attachments.map(({ name }) => name)).toEqual([
     'photofinish-report.html',
@@ -383,6 +389,6 @@ test('a user’s Playwright finds the fixtures with extension and helper, and it
   ]);
   const body = Buffer.from(result?.attachments[1]?.body ?? '', 'base64').toString();
   const { sites, network } = v.parse(reportSchema, JSON.parse(body));
-  expect(sites.map(({ site }) => site)).toEqual([host]);
+  expect(sites.map(({ site }) => site)).toEqual([both.host]);
   expect(network, 'the helper that npm installed told it').not.toBe('unknown');
 });

@@ -3,13 +3,13 @@
 import { adoption, test as base, expect } from '@photofinish/e2e/playwright';
 import { ORIGIN_KINDS, type RunningOrigins, startOrigins } from '../origins/start.ts';
 
-const { both, h2only } = ORIGIN_KINDS;
+const { both, h2only, hidden } = ORIGIN_KINDS;
 
-const test = base.extend<object, { served: RunningOrigins<'both' | 'h2only'> }>({
+const test = base.extend<object, { served: RunningOrigins<'both' | 'h2only' | 'hidden'> }>({
   served: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
     async ({}, use) => {
-      const served = await startOrigins({ origins: { both, h2only } });
+      const served = await startOrigins({ origins: { both, h2only, hidden } });
       await use(served);
       await served.stop();
     },
@@ -72,6 +72,35 @@ test('a resource’s origin can be queried by name', async ({ page, served }) =>
   const { both: page1, h2only: cdn } = served.origins;
   await page.goto(`${page1.origin}/page?resources=4&from=${cdn.origin}`);
   await expect(page).toHaveUsedProtocol('h2', { origin: cdn.origin });
+});
+
+test('Playwright names what a site hides, and only what came over the network', async ({
+  page,
+  photofinish,
+  served,
+}) => {
+  const { both: own, hidden: cdn } = served.origins;
+  const url = `${own.origin}/page?resources=4&kind=script&cache=1&from=${cdn.origin}`;
+  await page.goto(url);
+  const sources = { extension: 1, playwright: 4 };
+  await expect.poll(() => adoption(page)).toEqual({ h3: 0, known: 5, hidden: 0, sources });
+  await expect(page).toHaveUsedProtocol('h2', { origin: cdn.origin });
+  const [, other] = await photofinish.origins(page);
+  expect(other).toMatchObject({ origin: cdn.origin, requests: { h2: 4, unknown: 0 } });
+  expect(other?.sources).toEqual({ extension: 0, playwright: 4 });
+  // From the cache, whose responses repeat the protocol of the first visit.
+  await page.goto(`${url}&again`);
+  await expect.poll(async () => (await photofinish.origins(page)).length).toBe(2);
+  await expect.poll(async () => (await adoption(page)).sources).toEqual({ extension: 1, playwright: 0 });
+  expect(await adoption(page)).toMatchObject({ known: 1, hidden: 0 });
+});
+
+test('a page from a service worker counts as no response', async ({ page, served }) => {
+  const url = `${served.origins.hidden.origin}/sw`;
+  const fromWorker = async () => (await page.goto(url))?.fromServiceWorker();
+  await expect.poll(fromWorker).toBe(true);
+  await expect(page).toHaveUsedProtocol('unknown');
+  expect(await adoption(page)).toMatchObject({ known: 0, sources: { extension: 0, playwright: 0 } });
 });
 
 test('a failed assertion gives the reason', async ({ page, served }) => {

@@ -1,0 +1,146 @@
+// Records what Playwright itself reports about each page's responses, for the document that the page shows. Works in
+// every browser, with or without the extension. Before Playwright had `response.httpVersion()`, no response is known.
+import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
+import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
+import type { KnownProtocol, Protocol } from '@photofinish/shared/web/protocol';
+import type { BrowserContext, Frame, Page, Request, Response } from '@playwright/test';
+import type { SeenOrigin } from './joined-counts.ts';
+import { type SeenResponse, seenResponse } from './network-protocol.ts';
+
+interface OriginTally {
+  counts: ProtocolCounts;
+  /** Requests without a response whose facts are known. */
+  open: number;
+  /** Responses of which Playwright does not tell whether they came over the network, or which failed. */
+  unclear: number;
+  newest: KnownProtocol | null;
+}
+
+/** What Playwright saw of the document that a page shows. */
+export interface SeenDocument {
+  readonly url: string;
+  /** Of the document's own response. */
+  readonly protocol: Protocol;
+  readonly origins: ReadonlyMap<Origin, SeenOrigin & { readonly newest: KnownProtocol | null }>;
+}
+
+/** The requests of one document. */
+class Tally {
+  readonly #origins = new Map<Origin, OriginTally>();
+  protocol: Protocol = 'unknown';
+  url: string;
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  of(url: string): OriginTally | null {
+    const origin = originOfUrl(url)?.origin;
+    if (origin === undefined) return null;
+    const tally = this.#origins.get(origin) ?? { counts: NO_REQUESTS, open: 0, unclear: 0, newest: null };
+    this.#origins.set(origin, tally);
+    return tally;
+  }
+
+  count(tally: OriginTally, { delivery, protocol }: SeenResponse): void {
+    if (delivery === null) tally.unclear += 1;
+    if (delivery !== 'network') return;
+    tally.counts = { ...tally.counts, [protocol]: tally.counts[protocol] + 1 };
+    if (protocol !== 'unknown') tally.newest = protocol;
+  }
+
+  seen(): SeenDocument {
+    const origins = [...this.#origins].map(([origin, { counts, open, unclear, newest }]) => {
+      return [origin, { counts, newest, complete: open === 0 && unclear === 0 }] as const;
+    });
+    return { url: this.url, protocol: this.protocol, origins: new Map(origins) };
+  }
+}
+
+/** Status codes that redirect the browser (RFC 9110 section 15.4). */
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
+const tallies = new WeakMap<Page, Tally>();
+const tallyOf = new WeakMap<Request, Tally>();
+
+/** The frame that made a request; null for those of workers, and of pages that do not exist yet. */
+function frameOf(request: Request): Frame | null {
+  try {
+    return request.serviceWorker() === null ? request.frame() : null;
+  } catch {
+    return null;
+  }
+}
+
+function isDocument(request: Request, frame: Frame): boolean {
+  return request.isNavigationRequest() && frame.parentFrame() === null;
+}
+
+function onRequest(request: Request): void {
+  const frame = frameOf(request);
+  if (frame === null) return;
+  const page = frame.page();
+  let tally = tallies.get(page);
+  if (tally === undefined || (isDocument(request, frame) && request.redirectedFrom() === null)) {
+    tally = new Tally(request.url());
+    tallies.set(page, tally);
+  }
+  tallyOf.set(request, tally);
+  const origin = tally.of(request.url());
+  if (origin !== null) origin.open += 1;
+}
+
+function onFailed(request: Request): void {
+  const origin = tallyOf.get(request)?.of(request.url());
+  if (origin) origin.unclear += 1;
+}
+
+async function factsOf(response: Response, browserName: string): Promise<SeenResponse> {
+  const request = response.request();
+  await response.finished();
+  const [httpVersion, fields, sizes] = await Promise.all([
+    response.httpVersion(),
+    request.allHeaders(),
+    request.sizes(),
+  ]);
+  return seenResponse({
+    browserName,
+    httpVersion,
+    status: response.status(),
+    fromServiceWorker: response.fromServiceWorker(),
+    redirects: REDIRECTS.includes(response.status()),
+    requestFields: Object.keys(fields),
+    responseBytes: sizes.responseHeadersSize + sizes.responseBodySize,
+    requestStartMs: request.timing().requestStart,
+  });
+}
+
+async function onResponse(response: Response, browserName: string): Promise<void> {
+  const request = response.request();
+  const tally = tallyOf.get(request);
+  const origin = tally?.of(request.url());
+  if (!tally || !origin) return;
+  // Rejects if the page closes first; then nobody asks any more.
+  const seen = await factsOf(response, browserName).catch(() => null);
+  if (seen === null) return;
+  origin.open -= 1;
+  tally.count(origin, seen);
+  const frame = frameOf(request);
+  if (frame === null || !isDocument(request, frame)) return;
+  tally.url = request.url();
+  tally.protocol = seen.delivery === 'network' ? seen.protocol : 'unknown';
+}
+
+/** Starts recording in all pages of a context; with an older Playwright, which tells no protocols, nothing. */
+export function watchResponses(context: BrowserContext, browserName: string): void {
+  context.on('request', onRequest);
+  context.on('requestfailed', onFailed);
+  context.on('response', (response) => {
+    if ('httpVersion' in response) void onResponse(response, browserName);
+  });
+}
+
+/** What was seen of the document that the page shows; null if it made no request. */
+export function seenDocument(page: Page): SeenDocument | null {
+  return tallies.get(page)?.seen() ?? null;
+}
