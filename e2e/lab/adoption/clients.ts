@@ -1,6 +1,13 @@
 // All clients that `adoption` can measure, in the order of the tables: ours, its ablations, and the others.
 import type { ClientKind, Opener } from '../client.ts';
-import { chromiumFirst, chromiumSecond, firefoxFirst, firefoxSecond } from '../clients/cold-browsers.ts';
+import {
+  chromiumFirst,
+  chromiumSecond,
+  firefoxFirst,
+  firefoxHappyFirst,
+  firefoxHappySecond,
+  firefoxSecond,
+} from '../clients/cold-browsers.ts';
 import { type OursOptions, ours } from '../clients/ours.ts';
 import { curl, goAltSvc, goRace, quinn, undici } from '../clients/peers.ts';
 
@@ -88,4 +95,6 @@ export const CLIENTS: readonly ClientChoice[] = [
   other('browser', 'chromium-second', chromiumSecond),
   other('browser', 'firefox-first', firefoxFirst),
   other('browser', 'firefox-second', firefoxSecond),
+  other('browser', 'firefox-he3-first', firefoxHappyFirst),
+  other('browser', 'firefox-he3-second', firefoxHappySecond),
 ];

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chromiumTab } from '../../browsers/chromium-tab.ts';
 import { launchChromium } from '../../browsers/launch-chromium.ts';
 import { launchFirefox } from '../../browsers/launch-firefox.ts';
-import { browser, makeVisits, type StartVisiting, type Visits } from './visits.ts';
+import { type BrowserVariant, browser, makeVisits, type StartVisiting, type Visits } from './visits.ts';
 
 /**
  * Otherwise Chromium preconnects to a page's host before the navigation, and Navigation Timing then reports no connect
@@ -65,7 +65,7 @@ const FIREFOX_PREFERENCES = {
 };
 
 /** A container for each trial: Firefox partitions connections, Alt-Svc and session tickets by container. */
-export const startFirefox: StartVisiting = async ({ host, address, spki, caPath, dir }) => {
+export const startFirefox: StartVisiting = async ({ host, address, spki, caPath, preferences, dir }) => {
   const [profile, home, downloads] = [join(dir, 'profile'), join(dir, 'home'), join(dir, 'downloads')];
   for (const made of [home, downloads]) await mkdir(made, { recursive: true });
   const running = await launchFirefox({
@@ -73,7 +73,7 @@ export const startFirefox: StartVisiting = async ({ host, address, spki, caPath,
     home,
     downloads,
     local: { origins: { caddy: { host } }, spki, caPath, address },
-    preferences: FIREFOX_PREFERENCES,
+    preferences: { ...FIREFOX_PREFERENCES, ...preferences },
     headless: true,
   });
   const { privileged } = running;
@@ -99,6 +99,16 @@ export const startFirefox: StartVisiting = async ({ host, address, spki, caPath,
 
 export const firefoxFirst = browser('firefox', 'first');
 export const firefoxSecond = browser('firefox', 'second');
+
+/** Happy Eyeballs version 3, which Firefox 153 contains and leaves off; without it, QUIC is tried alone at first. */
+const HAPPY_EYEBALLS: BrowserVariant = {
+  name: 'he3',
+  title: 'Happy Eyeballs v3',
+  preferences: { 'network.http.happy_eyeballs_enabled': true },
+};
+
+export const firefoxHappyFirst = browser('firefox', 'first', HAPPY_EYEBALLS);
+export const firefoxHappySecond = browser('firefox', 'second', HAPPY_EYEBALLS);
 
 // Runs inside the namespace: makes the visits given as argument and prints the trials.
 if (import.meta.main) {

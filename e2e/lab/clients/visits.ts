@@ -35,6 +35,8 @@ export type Visit = 'first' | 'second';
 export interface Visits {
   readonly browser: BrowserKind;
   readonly visit: Visit;
+  /** Preferences that differ from the browser's defaults. */
+  readonly preferences: Readonly<Record<string, boolean>>;
   readonly trials: number;
   readonly origin: string;
   readonly host: string;
@@ -137,10 +139,19 @@ const VISIT_TITLES: Readonly<Record<Visit, string>> = {
   second: 'second visit, new connection',
 };
 
+/** A browser with preferences that differ from its defaults. */
+export interface BrowserVariant {
+  /** Follows the browser's in the client's name. */
+  readonly name: string;
+  readonly title: string;
+  readonly preferences: Visits['preferences'];
+}
+
 /** Opens a browser as a client. It runs only during its own turns, since an idle browser still does work of its own. */
-export function browser(kind: BrowserKind, visit: Visit): Opener {
-  const name = `${kind}-${visit}`;
-  const title = `${TITLES[kind]}, ${VISIT_TITLES[visit]}`;
+export function browser(kind: BrowserKind, visit: Visit, variant?: BrowserVariant): Opener {
+  const name = [kind, variant?.name ?? [], visit].flat().join('-');
+  const title = [TITLES[kind], variant?.title ?? [], VISIT_TITLES[visit]].flat().join(', ');
+  const preferences = variant?.preferences ?? {};
   return async (testbed) => {
     const { client, caPath, spki } = testbed;
     const { origin, host } = testbed.caddy;
@@ -155,7 +166,7 @@ export function browser(kind: BrowserKind, visit: Visit): Opener {
       async run(trials) {
         const dir = await scratchDirectory(`lab-${name}`);
         const where = { origin, host, address: PUBLIC_ADDRESS };
-        const visits: Visits = { browser: kind, visit, trials, ...where, spki, caPath, dir };
+        const visits: Visits = { browser: kind, visit, preferences, trials, ...where, spki, caPath, dir };
         try {
           const { stdout, stderr } = await client.run(process.execPath, [VISITING, JSON.stringify(visits)]);
           if (stdout === '') throw new Error(`${name}: ${stderr}`);
