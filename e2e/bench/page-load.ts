@@ -1,15 +1,17 @@
 // The extension's cost for a page: time to the load event of a page with 1,000 resources from 6 origins, in browsers
 // that take turns: without the extension, with it and its helper, and with an empty extension that only has the
-// webRequest permission, which alone makes Chromium route every request through its browser process. With two delays:
-// servers that respond after 50 ms, as on a network, and at once, where nothing hides a cost. In each installed
-// browser, or in the one given by `--browser NAME`; `--rounds N` sets the number of rounds.
+// webRequest permission, which alone makes Chromium route every request through its browser process; in Firefox, where
+// only listeners cost time, also with one that has the listeners of ours and does nothing with what they hear. With two
+// delays: servers that respond after 50 ms, as on a network, and at once, where nothing hides a cost. In each installed
+// browser, or in the one given by `--browser NAME`; `--rounds N` sets the number of rounds, `--resources N` the size of
+// the page.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { launchChromium } from '../browsers/launch-chromium.ts';
 import { launchFirefox } from '../browsers/launch-firefox.ts';
 import type { LocalOrigins, RunningBrowser } from '../browsers/running.ts';
-import { openSession } from '../browsers/session.ts';
+import { openSession, QUIET_FIREFOX } from '../browsers/session.ts';
 import type { Tab } from '../browsers/tab.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { BROWSERS, type BrowserKind, findBrowser } from '../run/find-browser.mjs';
@@ -41,6 +43,14 @@ const EMPTY_BACKGROUNDS: Readonly<Record<BrowserKind, object>> = {
   },
 };
 
+/** As `extension/background/observe/firefox-observer.ts` listens. */
+const FIREFOX_LISTENERS = `
+  const { onHeadersReceived, onBeforeRedirect, onErrorOccurred } = chrome.webRequest;
+  const everyPage = { urls: ['https://*/*'] };
+  onHeadersReceived.addListener(() => {}, everyPage, ['responseHeaders']);
+  onBeforeRedirect.addListener(() => {}, everyPage, ['responseHeaders']);
+  onErrorOccurred.addListener(() => {}, everyPage);`;
+
 const PERMISSIONS = { permissions: ['webRequest'], host_permissions: ['https://*/*'] };
 
 /** A browser with its own directory, without our extension. */
@@ -55,7 +65,14 @@ async function launch(
   const home = join(dir, 'home');
   await mkdir(home, { recursive: true });
   const places = { profile: join(dir, 'profile'), home, downloads: join(dir, 'downloads') };
-  return launchFirefox({ ...places, headless: true, local, ...extension });
+  return launchFirefox({
+    ...places,
+    headless: true,
+    local,
+    preferences: QUIET_FIREFOX,
+    observesRequests: false,
+    ...extension,
+  });
 }
 
 /** Milliseconds from the start of the navigation to the end of its load event. */
@@ -72,60 +89,81 @@ interface Place {
   readonly kind: BrowserKind;
   readonly answerDelayMs: number;
   readonly rounds: number;
+  readonly resources: number;
+}
+
+/** Extensions that are compared with ours: their names, and what their backgrounds do. */
+function bareExtensions(kind: BrowserKind): readonly (readonly [name: string, background: string])[] {
+  const empty = ['empty extension with webRequest', ''] as const;
+  return kind === 'firefox' ? [empty, ['the same listeners, idle', FIREFOX_LISTENERS]] : [empty];
 }
 
 async function compareAt(
-  { kind, answerDelayMs, rounds }: Place,
+  { kind, answerDelayMs, rounds, resources }: Place,
   dir: string,
 ): Promise<[Measurement, string]> {
-  await mkdir(dir, { recursive: true });
   const local = await startOrigins({ origins: originKinds(answerDelayMs) });
   const origins = Object.values(local.origins).map((each) => each.origin);
-  const url = `${origins[0]}/page?resources=${RESOURCES}&from=${origins.join(',')}`;
-  const plain = await launch(kind, join(dir, 'plain'), local);
-  const manifest = { ...PERMISSIONS, ...EMPTY_BACKGROUNDS[kind] };
-  const extension = await emptyExtension(dir, manifest, { 'background.js': '' });
-  const empty = await launch(kind, join(dir, 'permitted'), local, extension);
-  const session = await openSession({ browser: kind, dir: join(dir, 'ours'), local, headless: true });
+  const url = `${origins[0]}/page?resources=${resources}&from=${origins.join(',')}`;
+  const open: Pick<RunningBrowser, 'close'>[] = [];
+  const sideOf = async (name: string, browser: Pick<RunningBrowser, 'close' | 'newTab'>) => {
+    open.push(browser);
+    const tab = await browser.newTab();
+    return { name, run: () => load(tab, url) };
+  };
+  const bareSide = async ([name, background]: readonly [string, string], index: number) => {
+    const own = join(dir, `bare-${index}`);
+    await mkdir(own, { recursive: true });
+    const manifest = { ...PERMISSIONS, ...EMPTY_BACKGROUNDS[kind] };
+    const extension = await emptyExtension(own, manifest, { 'background.js': background });
+    return sideOf(name, await launch(kind, own, local, extension));
+  };
   try {
-    const alone = await plain.newTab();
-    const permitted = await empty.newTab();
-    const ours = await session.newTab();
+    const alone = await sideOf(`${NAMES[kind]} alone`, await launch(kind, join(dir, 'plain'), local));
+    const bare = await Promise.all(bareExtensions(kind).map(bareSide));
+    const installation = { browser: kind, dir: join(dir, 'ours'), local, headless: true };
+    const session = await openSession({ ...installation, observesRequests: false });
+    const ours = await sideOf('Photofinish', session);
     const measurement = await measureInStep(
       `Loading pages in ${NAMES[kind]} that are answered after ${answerDelayMs} ms`,
       {
-        title: `${NAMES[kind]}: load event of ${RESOURCES} resources over ${ORIGINS} origins, answered after ${answerDelayMs} ms`,
+        title: `${NAMES[kind]}: load event of ${resources} resources over ${ORIGINS} origins, answered after ${answerDelayMs} ms`,
         unit: 'ms',
-        sides: [
-          { name: `${NAMES[kind]} alone`, run: () => load(alone, url) },
-          { name: 'empty extension with webRequest', run: () => load(permitted, url) },
-          { name: 'Photofinish', run: () => load(ours, url), ratioAtMost: 1.02 },
-        ],
+        sides: [alone, ...bare, { ...ours, ratioAtMost: 1.02 }],
         rounds,
         warmUpRounds: 5,
       },
     );
     return [measurement, session.version];
   } finally {
-    await Promise.all([plain.close(), empty.close(), session.close()]);
+    await Promise.all(open.map((browser) => browser.close()));
     await local.stop();
   }
 }
 
-const { values } = parseArgs({ options: { browser: { type: 'string' }, rounds: { type: 'string' } } });
+/** A whole number of at least 1. Throws if the option is anything else. */
+function wholeNumber(name: string, given: string | undefined, otherwise: number): number {
+  const number = Number(given ?? otherwise);
+  if (!Number.isInteger(number) || number < 1) throw new Error(`--${name} takes a number`);
+  return number;
+}
+
+const { values } = parseArgs({
+  options: { browser: { type: 'string' }, rounds: { type: 'string' }, resources: { type: 'string' } },
+});
 const kinds = KINDS.filter(
   (kind) => values.browser === kind || (!values.browser && findBrowser(kind) !== null),
 );
 if (kinds.length === 0) throw new Error(`no such browser; there are: ${KINDS.join(', ')}`);
-const rounds = Number(values.rounds ?? ROUNDS);
-if (!(rounds >= 1)) throw new Error('--rounds takes a number');
+const rounds = wholeNumber('rounds', values.rounds, ROUNDS);
+const resources = wholeNumber('resources', values.resources, RESOURCES);
 const dir = await scratchDirectory('bench-page-load');
 try {
   const measurements: Measurement[] = [];
   const versions: Record<string, string> = {};
   for (const kind of kinds)
     for (const answerDelayMs of DISTANCES_MS) {
-      const place = { kind, answerDelayMs, rounds };
+      const place = { kind, answerDelayMs, rounds, resources };
       const [measurement, version] = await compareAt(place, join(dir, `${kind}-${answerDelayMs}`));
       measurements.push(measurement);
       versions[kind] = version;

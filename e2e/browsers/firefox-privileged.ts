@@ -202,13 +202,14 @@ export class PrivilegedContext {
     this.#run = run;
   }
 
-  static async open(browser: Browser): Promise<PrivilegedContext> {
+  /** `observesRequests`: whether `requests` is available. */
+  static async open(browser: Browser, observesRequests: boolean): Promise<PrivilegedContext> {
     const { connection } = browser as unknown as { readonly connection: Connection };
     const tree = await connection.send('browsingContext.getTree', { 'moz:scope': 'chrome' });
     const [own] = (tree.result as ContextTree).contexts;
     if (own === undefined) throw new Error('Firefox shows no window of its own');
     const run = runIn(connection, own.context);
-    await run(watchRequests);
+    if (observesRequests) await run(watchRequests);
     return new PrivilegedContext(connection, run);
   }
 

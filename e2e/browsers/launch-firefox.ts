@@ -27,6 +27,10 @@ export interface FirefoxOptions {
   readonly proxy?: ProxyChoice | undefined;
   /** Named as in about:config; overridden by those set here. */
   readonly preferences?: Readonly<Record<string, unknown>>;
+  /**
+   * Whether the driver observes requests, which costs Firefox more time than the requests themselves; default: true.
+   */
+  readonly observesRequests?: boolean;
   readonly headless: boolean;
 }
 
@@ -127,7 +131,7 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningFir
   const executablePath = findBrowser('firefox');
   if (executablePath === null)
     throw new Error('No Firefox was found. Install it or set PHOTOFINISH_FIREFOX.');
-  const { profile, local, extensionDir, installsLater = false } = options;
+  const { profile, local, extensionDir, installsLater = false, observesRequests = true } = options;
   await mkdir(profile, { recursive: true, mode: 0o700 });
   const addOn = extensionDir === undefined ? '' : await addOnIn(extensionDir);
   const archive = extensionDir && installsLater ? await packExtension(profile, extensionDir) : null;
@@ -139,6 +143,7 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningFir
     executablePath,
     userDataDir: profile,
     headless: options.headless,
+    networkEnabled: observesRequests,
     defaultViewport: VIEWPORT,
     args: ['--remote-allow-system-access'],
     env: homeEnvironment(options.home),
@@ -151,7 +156,7 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningFir
     },
   });
   try {
-    const privileged = await PrivilegedContext.open(browser);
+    const privileged = await PrivilegedContext.open(browser, observesRequests);
     if (local) await meet(privileged, local);
     let host = addOn === '' || archive !== null ? '' : await privileged.hostOf(addOn);
     const installerOf = (file: string): Installer => ({

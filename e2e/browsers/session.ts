@@ -17,7 +17,7 @@ const HELPER_COMMAND = join(TOP, 'native-host/bin/photofinish');
 const POPUP_SIZE = { width: 520, height: 600 };
 
 /** Background work of Firefox, such as telemetry and preloading, that does not affect how pages load. */
-const QUIET_FIREFOX = {
+export const QUIET_FIREFOX = {
   'app.normandy.enabled': false,
   'app.shield.optoutstudies.enabled': false,
   'browser.search.serpEventTelemetryCategorization.enabled': false,
@@ -45,6 +45,8 @@ export interface SessionOptions {
   readonly proxy?: ProxyChoice | undefined;
   /** The startup cache for Firefox, from `compileFirefox`. */
   readonly compiled?: string | undefined;
+  /** For Firefox: whether the driver observes requests; default: true. */
+  readonly observesRequests?: boolean;
 }
 
 /** The options that affect the launch of the browser. */
@@ -123,7 +125,7 @@ export function launch(
   options: LaunchOptions & { readonly installsLater?: boolean },
   files: SessionFiles,
 ): Promise<RunningBrowser> {
-  const { browser, headless, local, proxy, dir, compiled, installsLater = false } = options;
+  const { browser, headless, local, proxy, dir, compiled, observesRequests, installsLater = false } = options;
   const extensionDir = join(TOP, 'extension', 'dist', browser);
   const { profile, home } = files;
   if (browser === 'chromium')
@@ -147,6 +149,7 @@ export function launch(
     local,
     proxy,
     preferences: QUIET_FIREFOX,
+    ...(observesRequests !== undefined && { observesRequests }),
   });
 }
 
