@@ -9,7 +9,7 @@ import { loadQuicAddon, type TrustStore } from './quic/addon.ts';
 interface Roots {
   /** Publicly known roots, as bundled with the runtime (Mozilla's list). */
   readonly bundled: readonly string[];
-  /** Roots of the system and of the user's CA files. */
+  /** Roots of the system and of the user's CA files that are not bundled. */
   readonly extra: readonly string[];
 }
 
@@ -56,10 +56,11 @@ async function readCaFile(file: string): Promise<{ pem: string } | { message: st
 }
 
 function readRoots(caPems: readonly string[]): Roots {
-  return {
-    bundled: getCACertificates('bundled'),
-    extra: [...new Set(getCACertificates('system')), ...caPems],
-  };
+  const bundled = getCACertificates('bundled');
+  const known = new Set(bundled);
+  // Most of the system's are the same, and every one of a list costs time, here and with each chain.
+  const extra = new Set([...getCACertificates('system'), ...caPems].filter((pem) => !known.has(pem)));
+  return { bundled, extra: [...extra] };
 }
 
 function trustOf(caPems: readonly string[], postQuantum: boolean): Trust {

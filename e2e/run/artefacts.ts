@@ -51,11 +51,16 @@ function goRecipe(name: GoProgram, title: string): Recipe {
 
 const RECIPES: Readonly<Record<ArtefactName, Recipe>> = {
   rust: {
-    // Built with the whole workspace, so that members share their dependencies.
     title: 'QUIC addon, local origins and links (Rust)',
     missing: () => (onPath('cargo') === null ? RUST_MISSING : null),
     commands: () => [
       { file: 'npm', args: ['run', '--silent', 'build:quic', '-w', 'native-host'], env: cargoEnvironment() },
+      // The whole workspace, so that members share their dependencies.
+      {
+        file: 'cargo',
+        args: ['build', '--locked', '--release', '--workspace', '--bins', '--examples'],
+        env: cargoEnvironment(),
+      },
     ],
     finish: placeRustPrograms,
   },

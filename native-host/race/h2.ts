@@ -5,7 +5,7 @@ import type { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { duplexPair } from 'node:stream';
-import { createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
+import { createSecureContext, DEFAULT_CIPHERS, type SecureContext, type TLSSocket } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { TrustStore } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
@@ -39,6 +39,12 @@ const HTTP_1_1_ALONE = ['http/1.1'];
 
 /** The groups that the QUIC addon offers without ML-KEM, in OpenSSL's names. */
 const CLASSICAL_GROUPS = 'X25519:P-256:P-384';
+
+/** AES-128 first, as in browsers and the QUIC addon; otherwise Node's own order. */
+const FIRST_CIPHER = 'TLS_AES_128_GCM_SHA256';
+const CIPHERS = [FIRST_CIPHER, ...DEFAULT_CIPHERS.split(':').filter((name) => name !== FIRST_CIPHER)].join(
+  ':',
+);
 
 const watchReading = createReadWatch();
 
@@ -275,6 +281,7 @@ export function h2Transport(trust: Trust): Transport {
     // Building it from the root list takes 12 ms, so it is done once and outside the attempts.
     const secureContext = createSecureContext({
       ca: [...bundled, ...extra],
+      ciphers: CIPHERS,
       ...(!trust.postQuantum && { ecdhCurve: CLASSICAL_GROUPS }),
     });
     await nextPoll();

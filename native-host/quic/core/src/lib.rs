@@ -33,6 +33,7 @@
 //! # }
 //! ```
 
+mod accepted;
 mod alerts;
 mod attempt;
 mod cancel;

@@ -6,10 +6,14 @@ use std::sync::{Arc, OnceLock};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{VerifierBuilderError, WebPkiServerVerifier};
 use rustls::crypto::CryptoProvider;
-use rustls::{CertificateError, DigitallySignedStruct, OtherError, RootCertStore, SignatureScheme};
+use rustls::{
+    CertificateError, CipherSuite, DigitallySignedStruct, OtherError, RootCertStore,
+    SignatureScheme,
+};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
+use crate::accepted::AcceptedChains;
 use crate::key_rules;
 use crate::refusal::{CertificateReason, Refusal};
 
@@ -24,6 +28,7 @@ pub struct TrustStore {
 /// The two lists in webpki's form.
 #[derive(Debug)]
 struct ChainVerifier {
+    accepted: AcceptedChains,
     bundled: Option<Arc<WebPkiServerVerifier>>,
     all: Arc<WebPkiServerVerifier>,
 }
@@ -33,11 +38,7 @@ impl TrustStore {
     /// certificate, or PEM text with any number of them. Certificates that cannot be used as roots are counted and left
     /// out, because system lists do contain some.
     pub fn new<T: AsRef<[u8]>>(bundled: &[T], extra: &[T]) -> Result<Self, TrustError> {
-        Self::with_provider(
-            bundled,
-            extra,
-            rustls::crypto::aws_lc_rs::default_provider(),
-        )
+        Self::with_provider(bundled, extra, provider())
     }
 
     /// The same with elliptic-curve key shares only: a first flight of one datagram, as before ML-KEM.
@@ -45,11 +46,11 @@ impl TrustStore {
         bundled: &[T],
         extra: &[T],
     ) -> Result<Self, TrustError> {
-        use rustls::crypto::aws_lc_rs::{default_provider, kx_group};
+        use rustls::crypto::aws_lc_rs::kx_group;
         let kx_groups = vec![kx_group::X25519, kx_group::SECP256R1, kx_group::SECP384R1];
         let provider = CryptoProvider {
             kx_groups,
-            ..default_provider()
+            ..provider()
         };
         Self::with_provider(bundled, extra, provider)
     }
@@ -73,6 +74,7 @@ impl TrustStore {
         }
         Ok(Self {
             chain_verifier: Arc::new(ChainVerifier {
+                accepted: AcceptedChains::default(),
                 all: verifier(roots, &provider)?,
                 bundled: known,
             }),
@@ -96,7 +98,6 @@ impl TrustStore {
             ServerName::try_from(host).map_err(|_| other("no certificate names the host"))?;
         self.chain_verifier
             .verify(end_entity, intermediates, &name, &[], UnixTime::now())
-            .map(|(_, known_root)| known_root)
             .map_err(|error| Refusal::from(&error))
     }
 
@@ -130,6 +131,15 @@ pub enum TrustError {
     Verifier(#[from] VerifierBuilderError),
 }
 
+/// AES-128 first, as browsers do and the TCP transport does: its key schedule uses SHA-256, which processors compute.
+fn provider() -> CryptoProvider {
+    let mut provider = rustls::crypto::aws_lc_rs::default_provider();
+    provider
+        .cipher_suites
+        .sort_by_key(|suite| suite.suite() != CipherSuite::TLS13_AES_128_GCM_SHA256);
+    provider
+}
+
 /// Performs the cryptography's one-time initialisation per process and thread: seeding its random numbers from CPU
 /// jitter takes 50 ms, which would count towards the first attempt.
 pub fn warm_up() {
@@ -148,8 +158,7 @@ pub(crate) enum Verdict {
 }
 
 impl ChainVerifier {
-    /// webpki's verification, against the bundled list first, and then our own rules. Returns whether that list
-    /// sufficed.
+    /// Whether the chain ends in a publicly known root; judged anew unless just this one was accepted a moment ago.
     fn verify(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -157,25 +166,42 @@ impl ChainVerifier {
         name: &ServerName<'_>,
         ocsp_response: &[u8],
         now: UnixTime,
-    ) -> Result<(ServerCertVerified, bool), CertificateError> {
+    ) -> Result<bool, CertificateError> {
+        let chain: Vec<_> = std::iter::once(end_entity).chain(intermediates).collect();
+        if let Some(known_root) = self.accepted.find(name, &chain, now) {
+            return Ok(known_root);
+        }
+        let known_root = self.judge(end_entity, intermediates, name, ocsp_response, now)?;
+        self.accepted.add(name, &chain, now, known_root);
+        Ok(known_root)
+    }
+
+    /// webpki's verification, against the bundled list first, and then our own rules. Returns whether that list
+    /// sufficed.
+    fn judge(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<bool, CertificateError> {
         let verify = |verifier: &Arc<WebPkiServerVerifier>| {
             verifier.verify_server_cert(end_entity, intermediates, name, ocsp_response, now)
         };
-        let known = self
+        let known_root = self
             .bundled
             .as_ref()
-            .and_then(|bundled| verify(bundled).ok());
-        let known_root = known.is_some();
-        let verified = match known {
-            Some(verified) => verified,
-            None => verify(&self.all).map_err(|error| match error {
+            .is_some_and(|bundled| verify(bundled).is_ok());
+        if !known_root {
+            verify(&self.all).map_err(|error| match error {
                 rustls::Error::InvalidCertificate(error) => error,
                 _ => CertificateError::BadEncoding,
-            })?,
-        };
+            })?;
+        }
         key_rules::check(end_entity, intermediates)
             .map_err(|broken| CertificateError::Other(OtherError(Arc::new(broken))))?;
-        Ok((verified, known_root))
+        Ok(known_root)
     }
 }
 
@@ -206,7 +232,10 @@ impl ServerCertVerifier for RecordingVerifier {
             self.chain_verifier
                 .verify(end_entity, intermediates, server_name, ocsp_response, now);
         let (verdict, result) = match result {
-            Ok((verified, known_root)) => (Verdict::Accepted { known_root }, Ok(verified)),
+            Ok(known_root) => (
+                Verdict::Accepted { known_root },
+                Ok(ServerCertVerified::assertion()),
+            ),
             Err(error) => (Verdict::Refused((&error).into()), Err(error.into())),
         };
         let _ = self.verdict.set(verdict);
