@@ -60,6 +60,34 @@ test('the origin of a loaded URL drops path and query; other schemes have none',
     assert.equal(originOfUrl(url), null, url);
 });
 
+test('URLs of one origin have one origin, wherever the authority ends', () => {
+  const spellings = [
+    'https://a.test/1',
+    'https://a.test/2?/',
+    'HTTPS://A.test/',
+    'https://a.test?x=/',
+    'https:///a.test/',
+  ];
+  const odd = ['https://a.test\\b/c', 'https://u:p@a.test/', 'https://a.test#x/y', 'https://a.\ttest/'];
+  for (const url of [...spellings, ...odd, ...spellings])
+    assert.equal(originOfUrl(url)?.origin, 'https://a.test', JSON.stringify(url));
+  for (let n = 0; n < 1000; n += 1) {
+    assert.equal(originOfUrl(`https://h${n % 700}.test:8443/${n}`)?.origin, `https://h${n % 700}.test:8443`);
+    assert.equal(originOfUrl(`https://bad..test/${n}`), null);
+  }
+});
+
+test('the origin of a URL does not depend on the URLs before it', () => {
+  const from = (url: string) => new URL(url).origin;
+  fc.assert(
+    fc.property(webUrl('https', 'http'), (url) => {
+      const known = originOfUrl(url);
+      assert.deepEqual(originOfUrl(url), known);
+      if (known !== null) assert.equal(known.origin, from(url));
+    }),
+  );
+});
+
 test('only the canonical form passes the schema, and its parts can be read back', () => {
   const origin = v.parse(originSchema, 'https://a.test:8443');
   assert.equal(originParts(origin).port, 8443);

@@ -92,17 +92,42 @@ export function parseOrigin(input: string): OriginResult {
   return checkedPartsOf(url);
 }
 
-/**
- * The origin of a URL that a browser loaded, ignoring any userinfo; `null` for anything that is not https (RFC 9110
- * section 4.3.1).
- */
-export function originOfUrl(url: string): OriginParts | null {
+const HTTPS = 'https://';
+/** The requests of a page go to few origins, and parsing a URL costs more than all else that is done for a request. */
+const MAX_REMEMBERED = 200;
+const remembered = new Map<string, OriginParts | null>();
+
+/** Scheme and authority of an https URL, which determine its origin; null: it has to be parsed as a whole. */
+function authorityOf(url: string): string | null {
+  if (!url.startsWith(HTTPS)) return null;
+  const end = url.indexOf('/', HTTPS.length);
+  // The URL parser ignores more slashes than two.
+  return end > HTTPS.length && end <= MAX_ORIGIN_CHARS ? url.slice(0, end) : null;
+}
+
+function parsedOriginOf(url: string): OriginParts | null {
   if (!URL.canParse(url)) return null;
   const loaded = new URL(url);
   loaded.username = '';
   loaded.password = '';
   const result = checkedPartsOf(loaded);
   return result.ok ? result.value : null;
+}
+
+/**
+ * The origin of a URL that a browser loaded, ignoring any userinfo; `null` for anything that is not https (RFC 9110
+ * section 4.3.1).
+ */
+export function originOfUrl(url: string): OriginParts | null {
+  const authority = authorityOf(url);
+  if (authority === null) return parsedOriginOf(url);
+  const known = remembered.get(authority);
+  if (known !== undefined) return known;
+  const parts = parsedOriginOf(authority);
+  const [oldest] = remembered.keys();
+  if (remembered.size >= MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+  remembered.set(authority, parts);
+  return parts;
 }
 
 /** Host and port of an origin already known to be canonical. */
