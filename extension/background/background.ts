@@ -159,6 +159,7 @@ async function start() {
     shown: (tabId) => pages.shown(tabId),
     documentOf: (tabId) => tabs.shownDocument(tabId, failures),
     helperState: () => link.state,
+    mode: () => 'full',
     trouble: () => trouble,
     steer: steering === null ? null : (origin, advertised) => steering.view(origin, advertised),
     setToolbar,

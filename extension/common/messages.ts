@@ -8,6 +8,7 @@ import type { Progress } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
+import type { ObservationMode } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Delivery, Protocol, UnknownReason } from '@photofinish/shared/web/protocol';
 import type { InspectedEvent } from './inspected/devtools-messages.ts';
@@ -132,6 +133,8 @@ export interface PageView {
   /** The browser's own name for why the page failed to load; null if it did not fail or the browser gives none. */
   readonly error: string | null;
   readonly helper: HelperState;
+  /** How requests are observed at present. */
+  readonly mode: ObservationMode;
   /** Why nothing can be recorded or looked up now (the storage cannot be opened); null if recording works. */
   readonly trouble: string | null;
 }

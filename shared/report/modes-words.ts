@@ -4,7 +4,12 @@ import { isUpperBound, type ObservationModes, ONLY_FULL } from '../web/observati
 
 /** How many are hidden, or at most how many. */
 export function hiddenCountWords(hidden: number, modes: ObservationModes): string {
-  return hidden > 0 && isUpperBound(modes) ? getMessage('hiddenAtMost', { hidden }) : formatNumber(hidden);
+  return atMostWords(formatNumber(hidden), hidden, modes);
+}
+
+/** A figure, such as a share, that counts `hidden` answers in words: as it is, or as an upper bound. */
+export function atMostWords(figure: string, hidden: number, modes: ObservationModes): string {
+  return hidden > 0 && isUpperBound(modes) ? getMessage('atMost', { figure }) : figure;
 }
 
 const NAMES = { full: 'observationFull', light: 'observationLight' } as const;

@@ -6,7 +6,7 @@ import type { Watcher } from './presenter.ts';
 import { emptyView } from './view.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
-const view = emptyView(3, null, { state: 'missing' });
+const view = emptyView(3, null, { helper: { state: 'missing' }, mode: 'full' });
 
 /** A popup's end of a port; like a browser's it throws once it is closed. */
 function popup() {

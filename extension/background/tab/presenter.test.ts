@@ -53,6 +53,7 @@ function bench(more: Partial<PresenterDeps> = {}) {
     shown: (tabId) => tabs.get(tabId),
     documentOf: async () => null,
     helperState: () => ({ state: 'missing' }),
+    mode: () => 'full',
     trouble: () => null,
     steer: null,
     setToolbar: async (tabId, protocol, verdict) => void buttons.push(`${tabId} ${protocol} ${verdict}`),
@@ -110,6 +111,22 @@ test('a tab opened before Photofinish, or none at all, has a view too', async ()
   presenter.watch(-1, tell);
   await turn();
   assert.equal(views[0]?.state, 'browser-page');
+});
+
+test('every view says how requests are observed at present', async () => {
+  const { tell, views } = watcher();
+  const { presenter, tabs } = bench({ mode: () => 'light' });
+  presenter.watch(1, tell);
+  await turn();
+  tabs.set(2, recorded('d', 'h3', 2));
+  presenter.watch(2, tell);
+  assert.deepEqual(
+    views.map(({ mode, protocol }) => [mode, protocol]),
+    [
+      ['light', 'unknown'],
+      ['light', 'h3'],
+    ],
+  );
 });
 
 test('a failing storage costs the history, not the page in view, and is reported', async () => {

@@ -1,6 +1,7 @@
 // Shows pages as they change: the toolbar button of each tab, and the view for everything that watches the tab, first
 // complete, then as changes. Changes come in bursts, so each tab is drawn at most once per REFRESH_MS.
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
+import type { ObservationMode } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Protocol } from '@photofinish/shared/web/protocol';
 import type { HelperState, PageView, PopupEvent } from '../../common/messages.ts';
@@ -26,6 +27,8 @@ export interface PresenterDeps {
   /** What a tab shows, if the browser reveals it. */
   readonly documentOf: (tabId: number) => Promise<TabDocument | null>;
   readonly helperState: () => HelperState;
+  /** How requests are observed at present. */
+  readonly mode: () => ObservationMode;
   /** Why nothing can be recorded now; null if recording works. */
   readonly trouble: () => string | null;
   readonly steer: Background['steer'];
@@ -136,13 +139,17 @@ class TabPresenter implements Presenter {
     return history;
   }
 
+  #circumstances(): Pick<Background, 'helper' | 'mode'> {
+    return { helper: this.#deps.helperState(), mode: this.#deps.mode() };
+  }
+
   /** The view from what is in memory. */
   #rememberedView(page: Page): PageView {
     const known = this.#recalled.get(page.tabId);
     const history = known?.documentId === page.documentId ? known.history : null;
     return pageView(page, {
       history,
-      helper: this.#deps.helperState(),
+      ...this.#circumstances(),
       trouble: this.#deps.trouble(),
       steer: this.#deps.steer,
     });
@@ -163,7 +170,7 @@ class TabPresenter implements Presenter {
     if (page?.documentId !== documentId) return null;
     const view = pageView(page, {
       history,
-      helper: this.#deps.helperState(),
+      ...this.#circumstances(),
       trouble,
       steer: this.#deps.steer,
     });
@@ -178,7 +185,7 @@ class TabPresenter implements Presenter {
   async #viewWithoutPage(tabId: number): Promise<PageView> {
     const shown = await this.#deps.documentOf(tabId);
     const failed = failedOrigin(shown);
-    if (shown === null || failed === null) return emptyView(tabId, shown, this.#deps.helperState());
+    if (shown === null || failed === null) return emptyView(tabId, shown, this.#circumstances());
     let trouble = this.#deps.trouble();
     let history: History | null = null;
     try {
@@ -190,7 +197,7 @@ class TabPresenter implements Presenter {
     } catch (error) {
       trouble = troubleWords(error);
     }
-    return failedView(tabId, shown, failed, { history, helper: this.#deps.helperState(), trouble });
+    return failedView(tabId, shown, failed, { history, ...this.#circumstances(), trouble });
   }
 
   async #drawToolbar(page: Page, view: PageView): Promise<void> {

@@ -16,6 +16,7 @@ const page = newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', sta
 const background = {
   history: { records: new Map(), races: new Map() },
   helper: { state: 'missing' },
+  mode: 'full',
   trouble: null,
   steer: null,
 } as const;
@@ -110,7 +111,7 @@ test('tabs without a record say why', () => {
     emptyView(
       1,
       { documentId: 'd', url, failed: false, failure: null, withheld: null, ...more },
-      { state: 'missing' },
+      { helper: { state: 'missing' }, mode: 'full' },
     ).state;
   assert.equal(stateOf('http://a.test/'), 'not-https');
   assert.equal(stateOf('http://a.test/', { failed: true }), 'failed');
@@ -124,5 +125,5 @@ test('tabs without a record say why', () => {
     assert.equal(stateOf('https://a.test/', { withheld }), withheld);
   assert.equal(stateOf('https://chrome.google.com/webstore/detail/x'), 'guarded');
   assert.equal(stateOf('https://chrome.google.com/other'), 'not-recorded');
-  assert.equal(emptyView(-1, null, { state: 'missing' }).state, 'browser-page');
+  assert.equal(emptyView(-1, null, { helper: { state: 'missing' }, mode: 'full' }).state, 'browser-page');
 });

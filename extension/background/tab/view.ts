@@ -2,6 +2,7 @@
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { adoptionByRequest, NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import type { ObservationMode } from '@photofinish/shared/web/observation';
 import { type Origin, originOfUrl, originParts } from '@photofinish/shared/web/origin';
 import {
   DELIVERIES,
@@ -33,6 +34,7 @@ export interface Background {
   /** Null: the ledger has not been queried yet. */
   readonly history: History | null;
   readonly helper: HelperState;
+  readonly mode: ObservationMode;
   readonly trouble: string | null;
   /** How an origin is steered, given whether its server advertises HTTP/3; null if steering is not supported. */
   readonly steer: ((origin: Origin, advertised: boolean) => SteerView) | null;
@@ -157,7 +159,7 @@ function isGuarded(origin: Origin): boolean {
 }
 
 /** The view of a page; `loading` until its document has reported how it arrived. */
-export function pageView(page: Page, { history, helper, trouble, steer }: Background): PageView {
+export function pageView(page: Page, { history, helper, mode, trouble, steer }: Background): PageView {
   const known = history ?? NO_HISTORY;
   const rows = Object.values(page.origins).filter(used);
   const origins = rows.map((row) => originView(row, known)).sort(byUse(page.origin));
@@ -179,6 +181,7 @@ export function pageView(page: Page, { history, helper, trouble, steer }: Backgr
     steer: steer?.(page.origin, known.records.get(page.origin)?.advertisedSinceMs != null) ?? null,
     error: null,
     helper,
+    mode,
     trouble,
   };
 }
@@ -202,7 +205,11 @@ export function stateOf(shown: TabDocument | null): PageState {
 }
 
 /** The view of a tab without a record, from what it shows; null: the browser does not say. */
-export function emptyView(tabId: number, shown: TabDocument | null, helper: HelperState): PageView {
+export function emptyView(
+  tabId: number,
+  shown: TabDocument | null,
+  { helper, mode }: Pick<Background, 'helper' | 'mode'>,
+): PageView {
   return {
     tabId,
     state: stateOf(shown),
@@ -220,6 +227,7 @@ export function emptyView(tabId: number, shown: TabDocument | null, helper: Help
     steer: null,
     error: shown?.failure?.error ?? null,
     helper,
+    mode,
     trouble: null,
   };
 }
@@ -239,7 +247,7 @@ export function failedView(
   tabId: number,
   shown: TabDocument,
   { origin, site }: { origin: Origin; site: string },
-  { history, helper, trouble }: Pick<Background, 'history' | 'helper' | 'trouble'>,
+  { history, helper, mode, trouble }: Omit<Background, 'steer'>,
 ): PageView {
   const { records, races } = history ?? NO_HISTORY;
   const newest = races.get(origin);
@@ -259,7 +267,7 @@ export function failedView(
     verdict: verdict ?? { code: 'unknown', findings: [] },
   };
   return {
-    ...emptyView(tabId, shown, helper),
+    ...emptyView(tabId, shown, { helper, mode }),
     origin,
     site,
     verdict,

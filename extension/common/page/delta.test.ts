@@ -29,7 +29,11 @@ function origin(name: Origin, requests = 1, text = ''): OriginView {
 }
 
 function page(origins: readonly OriginView[], more: Partial<PageView> = {}): PageView {
-  const base = { ...emptyView(1, null, { state: 'missing' }), state: 'recorded' as const, origin: A };
+  const base = {
+    ...emptyView(1, null, { helper: { state: 'missing' }, mode: 'full' }),
+    state: 'recorded' as const,
+    origin: A,
+  };
   const whole = { ...base, ...more };
   return { ...whole, origins: [...origins].sort(byUse(whole.origin)) };
 }

@@ -5,6 +5,7 @@ import { VERDICT_CODES, type VerdictCode } from '@photofinish/shared/race/verdic
 import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { adoptionByRequest } from '@photofinish/shared/report/adoption';
 import { type Gain, gainMsOf } from '@photofinish/shared/verdict/gain';
+import { OBSERVATION_MODES, type ObservationModes } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
 import type { OriginRecord } from '../../common/records/schema.ts';
@@ -12,7 +13,7 @@ import type { OriginRecord } from '../../common/records/schema.ts';
 /** The part of a record that the table shows. */
 export type RowRecord = Pick<
   OriginRecord,
-  'origin' | 'site' | 'protocol' | 'counts' | 'navigations' | 'lastSeenMs' | 'verdict'
+  'origin' | 'site' | 'protocol' | 'counts' | 'navigations' | 'modes' | 'lastSeenMs' | 'verdict'
 >;
 
 /** One line of the table. */
@@ -24,6 +25,7 @@ export interface Row {
   readonly known: number;
   readonly hidden: number;
   readonly navigations: number;
+  readonly modes: ObservationModes;
   readonly verdict: VerdictCode;
   /** What its newest comparison shows; null: not measured. */
   readonly gain: Gain | null;
@@ -40,6 +42,8 @@ interface Arrays {
   readonly known: Float64Array;
   readonly hidden: Float64Array;
   readonly navigations: Float64Array;
+  /** One bit for each of OBSERVATION_MODES. */
+  readonly modes: Uint8Array;
   readonly lastSeenMs: Float64Array;
   /** NaN: not measured; 0: no clear difference. */
   readonly gainMs: Float64Array;
@@ -54,6 +58,7 @@ function arraysOf(capacity: number): Arrays {
     known: new Float64Array(capacity),
     hidden: new Float64Array(capacity),
     navigations: new Float64Array(capacity),
+    modes: new Uint8Array(capacity),
     lastSeenMs: new Float64Array(capacity),
     gainMs: new Float64Array(capacity).fill(Number.NaN),
   };
@@ -63,6 +68,15 @@ function grown(old: Arrays, capacity: number): Arrays {
   const next = arraysOf(capacity);
   for (const name of Object.keys(next) as (keyof Arrays)[]) next[name].set(old[name]);
   return next;
+}
+
+function bitsOfModes(modes: ObservationModes): number {
+  return modes.reduce((bits, mode) => bits | (1 << OBSERVATION_MODES.indexOf(mode)), 0);
+}
+
+/** The modes of one bit each. */
+export function modesOfBits(bits: number): ObservationModes {
+  return OBSERVATION_MODES.filter((_, i) => (bits & (1 << i)) !== 0);
 }
 
 function requestsOf(counts: ProtocolCounts): number {
@@ -114,6 +128,7 @@ function write(columns: Columns, row: number, record: RowRecord): void {
   arrays.known[row] = known;
   arrays.hidden[row] = hidden;
   arrays.navigations[row] = requestsOf(record.navigations);
+  arrays.modes[row] = bitsOfModes(record.modes);
   arrays.lastSeenMs[row] = record.lastSeenMs;
 }
 
@@ -193,6 +208,7 @@ export function rowAt({ size, origins, siteNames, arrays, gains }: Columns, row:
     known: number(arrays.known),
     hidden: number(arrays.hidden),
     navigations: number(arrays.navigations),
+    modes: modesOfBits(number(arrays.modes)),
     verdict: VERDICT_CODES[number(arrays.verdict)] ?? 'unknown',
     gain: gains.get(origin) ?? null,
     lastSeenMs: number(arrays.lastSeenMs),

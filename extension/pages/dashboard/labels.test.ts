@@ -19,8 +19,19 @@ test('shares are integer percents, finer if they are small or nearly all', () =>
 });
 
 test('adoption is shown with its denominator, and without a share if nothing is known', () => {
-  assert.equal(adoptionWords({ h3: 3, known: 4, hidden: 2 }), 'HTTP/3 75 % (3 of 4 known), 2 hidden');
-  assert.equal(adoptionWords({ h3: 0, known: 0, hidden: 2 }), 'none known, 2 hidden');
+  assert.equal(
+    adoptionWords({ h3: 3, known: 4, hidden: 2 }, ['full']),
+    'HTTP/3 75 % (3 of 4 known), 2 hidden',
+  );
+  assert.equal(adoptionWords({ h3: 0, known: 0, hidden: 2 }, ['full']), 'none known, 2 hidden');
+});
+
+test('what light mode counted as hidden is an upper bound', () => {
+  assert.equal(
+    adoptionWords({ h3: 3, known: 4, hidden: 2 }, ['full', 'light']),
+    'HTTP/3 75 % (3 of 4 known), at most 2 hidden',
+  );
+  assert.equal(adoptionWords({ h3: 0, known: 0, hidden: 2 }, ['light']), 'none known, at most 2 hidden');
 });
 
 test('ages are shown in their largest whole unit', () => {

@@ -3,6 +3,8 @@
 import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import type { Mode } from '@photofinish/shared/race/terms';
 import type { Adoption } from '@photofinish/shared/report/adoption';
+import { hiddenCountWords } from '@photofinish/shared/report/modes-words';
+import type { ObservationModes } from '@photofinish/shared/web/observation';
 import { getMessage } from '../../common/catalog.ts';
 import { type NetworkNames, nameOrKey } from '../../common/network-names.ts';
 import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
@@ -20,7 +22,8 @@ export function percentWords(part: number, whole: number): string {
 }
 
 /** The share of HTTP/3 among the known, with the number hidden beside it. */
-export function adoptionWords({ h3, known, hidden }: Adoption): string {
+export function adoptionWords({ h3, known, ...rest }: Adoption, modes: ObservationModes): string {
+  const hidden = hiddenCountWords(rest.hidden, modes);
   if (known === 0) return getMessage('dashboardAllHidden', { hidden });
   return getMessage('dashboardAdoptionWords', { share: percentWords(h3, known), h3, known, hidden });
 }

@@ -1,6 +1,7 @@
 // Draws the overview: headline numbers, adoption over time, and how good the forecasts were.
 
 import { formatNumber } from '@photofinish/shared/language/catalog';
+import { atMostWords, hiddenCountWords, lightNote } from '@photofinish/shared/report/modes-words';
 import type { MessageKey } from '../../common/catalog.ts';
 import { getMessage } from '../../common/catalog.ts';
 import { dayWords } from '../charts/days.ts';
@@ -51,9 +52,10 @@ function dayDrawing(
 export function adoptionDrawing(overview: Overview, basis: Basis, id: string): Drawing {
   const { days, values, sum, recordedDays } = overview;
   const adoption = values.map((value) => (value === null ? null : value.adoption[basis]));
+  const modesAt = (index: number) => values[index]?.modes ?? [];
   const shares = adoption.map((value) => (value === null ? null : adoptionDay(value)));
   const perDay = getMessage(BASIS_WORDS[basis].perDay);
-  const words = adoptionWords(sum.adoption[basis]);
+  const words = adoptionWords(sum.adoption[basis], sum.modes);
   const numbers = { count: recordedDays, of: days.length, words };
   return dayDrawing(
     {
@@ -72,7 +74,7 @@ export function adoptionDrawing(overview: Overview, basis: Basis, id: string): D
         const value = adoption[index];
         if (value == null || value.known + value.hidden === 0)
           return getMessage('dashboardDayNothing', { day });
-        return getMessage('dashboardDayWords', { day, words: adoptionWords(value) });
+        return getMessage('dashboardDayWords', { day, words: adoptionWords(value, modesAt(index)) });
       },
       legend: [
         { swatch: bandSwatch('h3', `${id}-l3`), words: getMessage('dashboardLegendH3') },
@@ -91,8 +93,9 @@ export function adoptionDrawing(overview: Overview, basis: Basis, id: string): D
         rows: days.flatMap((day, i) => {
           const value = adoption[i];
           if (value == null) return [];
-          const { h3, known, hidden } = value;
-          return [[day, ...[h3, known - h3, hidden].map(formatNumber), percentWords(h3, known)]];
+          const { h3, known } = value;
+          const hidden = hiddenCountWords(value.hidden, modesAt(i));
+          return [[day, ...[h3, known - h3].map(formatNumber), hidden, percentWords(h3, known)]];
         }),
       }),
       nothing: recordedDays === 0 ? getMessage('dashboardNothingInPeriod') : null,
@@ -191,9 +194,10 @@ function headline(share: string, of: string, counts: string): HTMLElement {
 }
 
 function writeHeadlines(overview: Overview): void {
-  const { adoption } = overview.sum;
+  const { adoption, modes } = overview.sum;
   const boxes = BASES.map((basis) => {
-    const { h3, known, hidden } = adoption[basis];
+    const { h3, known } = adoption[basis];
+    const hidden = hiddenCountWords(adoption[basis].hidden, modes);
     return headline(
       percentWords(h3, known),
       getMessage(BASIS_WORDS[basis].headline),
@@ -202,14 +206,18 @@ function writeHeadlines(overview: Overview): void {
   });
   const { known, hidden } = adoption.request;
   const all = known + hidden;
+  const counts = { hidden: hiddenCountWords(hidden, modes), all };
   boxes.push(
     headline(
-      percentWords(hidden, all),
+      atMostWords(percentWords(hidden, all), hidden, modes),
       getMessage('dashboardHiddenHeadline'),
-      getMessage('dashboardHiddenCounts', { hidden, all }),
+      getMessage('dashboardHiddenCounts', counts),
     ),
   );
   byId('headlines').replaceChildren(...boxes);
+  const note = lightNote(modes);
+  byId('light').hidden = note === null;
+  setText(byId('light'), note ?? '');
 }
 
 export interface OverviewView {

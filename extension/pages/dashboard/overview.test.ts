@@ -16,6 +16,7 @@ function row(day: string, host: string, network: string, h3: number, h2: number,
     ...empty,
     counts: { ...NO_REQUESTS, h3, h2, unknown },
     navigations: { ...NO_REQUESTS, h2: 1 },
+    modes: ['full'],
     lookups: 4,
     hits: 3,
     scored: 2,
@@ -27,7 +28,7 @@ const ROWS = [
   row('2026-11-01', 'a.test', 'home', 3, 1, 0),
   row('2026-11-01', 'b.test', 'home', 0, 2, 4),
   row('2026-11-01', 'a.test', 'work', 0, 5, 0),
-  row('2026-11-03', 'b.test', 'home', 0, 0, 6),
+  { ...row('2026-11-03', 'b.test', 'home', 0, 0, 6), modes: ['light'] as const },
 ];
 
 test('days are summed over networks, or of one; days without rows are null', () => {
@@ -40,6 +41,10 @@ test('days are summed over networks, or of one; days without rows are null', () 
   assert.deepEqual(all.sum.adoption.request, { h3: 3, known: 11, hidden: 10 });
   assert.deepEqual(all.sum.hitRatio, { hits: 12, of: 16 });
   assert.deepEqual(all.sum.accuracy, { hits: 4, of: 8 });
+  assert.deepEqual(
+    [all.values[0]?.modes, all.values[2]?.modes, all.sum.modes],
+    [['full'], ['light'], ['full', 'light']],
+  );
   const work = overviewOf(totalsOfRows(ROWS), PERIOD, 'work');
   assert.deepEqual(work.sum.adoption.request, { h3: 0, known: 5, hidden: 0 });
   assert.equal(work.values[2], null);

@@ -9,7 +9,7 @@ import {
   NO_ADOPTION,
   NO_REQUESTS,
 } from '@photofinish/shared/report/adoption';
-import { unitedModes } from '@photofinish/shared/web/observation';
+import { type ObservationModes, unitedModes } from '@photofinish/shared/web/observation';
 import type { DayRow, DayTotal } from '../../common/records/schema.ts';
 import { daysBetween } from '../charts/days.ts';
 import type { ShareDay } from '../charts/share-chart.ts';
@@ -22,6 +22,7 @@ export interface Ratio {
 }
 
 interface DayOverview {
+  readonly modes: ObservationModes;
   readonly adoption: Readonly<Record<Basis, Adoption>>;
   /** Forecast look-ups that found a fresh entry. */
   readonly hitRatio: Ratio;
@@ -44,6 +45,7 @@ type SummedTotals = Pick<
 >;
 
 const NOTHING: DayOverview = {
+  modes: [],
   adoption: { request: NO_ADOPTION, origin: NO_ADOPTION, navigation: NO_ADOPTION },
   hitRatio: { hits: 0, of: 0 },
   accuracy: { hits: 0, of: 0 },
@@ -51,6 +53,7 @@ const NOTHING: DayOverview = {
 
 function overviewOfDay(total: SummedTotals): DayOverview {
   return {
+    modes: total.modes,
     adoption: {
       request: adoptionByRequest(total.counts),
       origin: total.origins,
@@ -67,6 +70,7 @@ function addRatio(a: Ratio, b: Ratio): Ratio {
 
 function plus(a: DayOverview, b: DayOverview): DayOverview {
   return {
+    modes: unitedModes(a.modes, b.modes),
     adoption: {
       request: addAdoption(a.adoption.request, b.adoption.request),
       origin: addAdoption(a.adoption.origin, b.adoption.origin),
@@ -113,7 +117,7 @@ export function totalsOfRows(rows: readonly DayRow[]): (SummedTotals & Pick<DayT
         hits: sum('hits'),
         scored: sum('scored'),
         right: sum('right'),
-        modes: own.map((row) => row.modes).reduce(unitedModes, []),
+        modes: own.map((row) => row.modes).reduce<ObservationModes>(unitedModes, []),
       },
     ];
   });

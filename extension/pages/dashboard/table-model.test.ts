@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import { OBSERVATION_MODES, type ObservationModes, unitedModes } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
 import {
   append,
   createColumns,
   findRow,
+  modesOfBits,
   type RowRecord,
   rowAt,
   rowsByOrigin,
@@ -34,6 +36,7 @@ const record: fc.Arbitrary<RowRecord> = fc.record({
   protocol: fc.constantFrom('h3', 'h2', 'http/1.1', null),
   counts: fc.record({ h3: count, h2: count, 'http/1.1': count, 'http/1.0': count, unknown: count }),
   navigations: fc.constant({ ...NO_REQUESTS, h2: 1 }),
+  modes: fc.subarray([...OBSERVATION_MODES]),
   lastSeenMs: fc.integer({ min: 1_790_000_000_000, max: 1_800_000_000_000 }),
   verdict: fc.constantFrom(...VERDICT_CODES),
 });
@@ -61,8 +64,8 @@ test('records added later are found, replaced and in order, as if all had been a
       for (const row of all.values()) {
         const found = rowAt(columns, findRow(columns, row.origin, row.site));
         assert.deepEqual(
-          [found.verdict, found.lastSeenMs, found.hidden],
-          [row.verdict, row.lastSeenMs, row.counts.unknown],
+          [found.verdict, found.lastSeenMs, found.hidden, found.modes],
+          [row.verdict, row.lastSeenMs, row.counts.unknown, row.modes],
         );
       }
     }),
@@ -95,6 +98,7 @@ test('a period selects what was last seen in it, excluding its end', () => {
     protocol: null,
     counts: NO_REQUESTS,
     navigations: NO_REQUESTS,
+    modes: [],
     lastSeenMs,
     verdict: 'unknown',
   });
@@ -169,6 +173,8 @@ test('sites sum their origins, and every row is in one of them', () => {
           sites.hidden[id],
           own.reduce((sum, row) => sum + row.counts.unknown, 0),
         );
+        const modes = own.map((row) => row.modes).reduce<ObservationModes>(unitedModes, []);
+        assert.deepEqual(modesOfBits(sites.modes[id] ?? 0), modes);
         assert.equal(sites.h3Origins[id], own.filter((row) => row.counts.h3 > 0).length);
       }
     }),

@@ -136,6 +136,8 @@ export interface SiteColumns {
   readonly known: Float64Array;
   readonly hidden: Float64Array;
   readonly navigations: Float64Array;
+  /** One bit for each of OBSERVATION_MODES. */
+  readonly modes: Uint8Array;
   readonly lastSeenMs: Float64Array;
 }
 
@@ -150,6 +152,7 @@ export function groupBySite({ arrays, siteNames }: Columns, rows: Uint32Array): 
     known: empty(),
     hidden: empty(),
     navigations: empty(),
+    modes: new Uint8Array(siteNames.length),
     lastSeenMs: empty(),
   };
   const plus = (array: Float64Array, id: number, value: number): void => {
@@ -165,6 +168,7 @@ export function groupBySite({ arrays, siteNames }: Columns, rows: Uint32Array): 
     plus(sums.known, id, known);
     plus(sums.hidden, id, arrays.hidden[row] ?? 0);
     plus(sums.navigations, id, arrays.navigations[row] ?? 0);
+    sums.modes[id] = (sums.modes[id] ?? 0) | (arrays.modes[row] ?? 0);
     sums.lastSeenMs[id] = Math.max(sums.lastSeenMs[id] ?? 0, arrays.lastSeenMs[row] ?? 0);
   }
   const ids = Uint32Array.from(siteNames.keys()).filter((id) => (sums.origins[id] ?? 0) > 0);

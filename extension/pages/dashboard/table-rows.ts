@@ -2,13 +2,15 @@
 
 import { type Mark, markOf, markSvg } from '@photofinish/shared/drawing/marks';
 import { formatNumber } from '@photofinish/shared/language/catalog';
+import { hiddenCountWords, lightNote } from '@photofinish/shared/report/modes-words';
 import { verdictMeans } from '@photofinish/shared/verdict/codes';
 import { type Gain, gainCellWords, rangeWords } from '@photofinish/shared/verdict/gain';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
+import type { ObservationModes } from '@photofinish/shared/web/observation';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { make, setSvg } from '../ui/elements.ts';
-import type { Row } from './columns.ts';
+import { modesOfBits, type Row } from './columns.ts';
 import { agoWords, instantWords, percentWords } from './labels.ts';
 import type { Direction } from './packed-sort.ts';
 import { ORIGIN_KEYS, SITE_KEYS, type SiteColumns, type SortKey } from './table-model.ts';
@@ -103,6 +105,12 @@ function numberCell(words: string, zero = false): HTMLTableCellElement {
   return make('td', zero ? 'number zero' : 'number', words);
 }
 
+function hiddenCell(hidden: number, modes: ObservationModes): HTMLTableCellElement {
+  const cell = numberCell(hiddenCountWords(hidden, modes), hidden === 0);
+  if (hidden > 0) cell.title = lightNote(modes) ?? '';
+  return cell;
+}
+
 function shareCell(h3: number, known: number): HTMLTableCellElement {
   const cell = make('td', 'number share');
   if (known === 0) {
@@ -171,7 +179,7 @@ export function originRow(row: Row, nowMs: number, open: boolean, onOpen: () => 
     make('td', '', protocolName(row.protocol)),
     numberCell(formatNumber(row.known + row.hidden), row.known + row.hidden === 0),
     shareCell(row.h3, row.known),
-    numberCell(formatNumber(row.hidden), row.hidden === 0),
+    hiddenCell(row.hidden, row.modes),
     numberCell(formatNumber(row.navigations), row.navigations === 0),
     verdict,
     gainCell(row.gain),
@@ -205,7 +213,7 @@ export function siteRow(
     shareCell(at(sites.h3Origins), at(sites.knownOrigins)),
     count(at(sites.known) + at(sites.hidden)),
     shareCell(at(sites.h3), at(sites.known)),
-    count(at(sites.hidden)),
+    hiddenCell(at(sites.hidden), modesOfBits(sites.modes[id] ?? 0)),
     count(at(sites.navigations)),
     seenCell(at(sites.lastSeenMs), nowMs),
   );

@@ -27,7 +27,7 @@ const request: InspectedRequest = {
 };
 const confirmed = { ...request, status: 304, protocol: null } as const;
 const cached = { ...request, delivery: 'http-cache', protocol: null } as const;
-const missing = emptyView(3, null, { state: 'missing' });
+const missing = emptyView(3, null, { helper: { state: 'missing' }, mode: 'full' });
 const page: PageView = { ...missing, state: 'recorded', site: 'a.test', origin: 'https://a.test' as Origin };
 
 test('the summary says what is known, what is not, and what never crossed the network', () => {

@@ -8,12 +8,13 @@ import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
-import { adoptionWords, originLabel, reasonWords, visitsWords } from '../ui/format.ts';
+import { type AdoptionWords, adoptionWords, originLabel, reasonWords, visitsWords } from '../ui/format.ts';
 import { writeHost, writeInPlaceOfHost } from '../ui/host.ts';
 import { setMark } from '../ui/mark.ts';
 import { pointToCode } from '../ui/means-link.ts';
 import { asideWords, type Remedy, type StateWords, stateWords } from '../ui/origin-state-words.ts';
 import { writeVerdict } from '../ui/race-line.ts';
+import { wireTip } from './tip.ts';
 
 const MARK_PX = 24;
 
@@ -23,11 +24,28 @@ export function writeLine(element: HTMLElement, text: string): void {
   element.hidden = text === '';
 }
 
+/** How many are hidden; where that is an upper bound, the words can be focused, and have a tooltip. */
+function renderHidden({ hidden, bound }: AdoptionWords): void {
+  const element = byId('adoption-hidden');
+  setText(element, hidden);
+  element.dataset['tip'] = bound;
+  if (bound === '') element.removeAttribute('tabindex');
+  else setAttribute(element, 'tabindex', '0');
+}
+
+/** Makes the hidden part of the adoption say, on hover and focus, why it is an upper bound. */
+export function wireHidden(): void {
+  wireTip(byId('adoption'), (target) => {
+    const place = byId('adoption-hidden');
+    return target === place ? { place, describes: place, text: place.dataset['tip'] ?? '' } : null;
+  });
+}
+
 function renderAdoption(page: PageView): void {
   const words = adoptionWords(page);
   setText(byId('adoption-share'), words.share);
   setText(byId('adoption-of'), words.of);
-  setText(byId('adoption-hidden'), words.hidden);
+  renderHidden(words);
   const bar = byId('adoption-bar');
   if (bar.getAttribute('aria-label') === words.label) return;
   setAttribute(bar, 'aria-label', words.label);

@@ -3,7 +3,7 @@
 import { markOf } from '@photofinish/shared/drawing/marks';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
-import type { OriginView } from '../../common/messages.ts';
+import type { OriginView, PageView } from '../../common/messages.ts';
 import { copyOf, part, setAttribute, setText } from '../ui/elements.ts';
 import { type ForecastScore, protocolCell, protocolTag } from '../ui/format.ts';
 import { setMark } from '../ui/mark.ts';
@@ -27,6 +27,7 @@ export interface CellWords {
   readonly protocol: OriginView['protocol'];
   readonly reason: OriginView['reason'];
   readonly counts: ProtocolCounts;
+  readonly mode: PageView['mode'];
   readonly requests: number;
   readonly forecast: ForecastScore;
   readonly race: { readonly text: string; readonly title: string };
@@ -61,8 +62,8 @@ function writeForecast(cell: HTMLElement, { result, text, title }: ForecastScore
 
 /** Writes the cells; only differences are written. */
 export function writeCells(cells: LineParts['cells'], words: CellWords): void {
-  const { protocol, reason, counts, requests, forecast, race } = words;
-  const tag = protocolTag(counts, protocol, reason);
+  const { protocol, reason, counts, mode, requests, forecast, race } = words;
+  const tag = protocolTag(counts, protocol, reason, mode);
   setMark(cells.mark, markOf(protocol), MARK_PX);
   setText(cells.protocol, protocolCell(protocol, reason));
   setText(cells.tag, tag.text);

@@ -69,7 +69,7 @@ function bodyOf(line: Line, around: () => RowContext): HTMLElement {
     const known = siteRows.get(site);
     const row = known ?? makeSiteRow(site, () => toggleSite(site, around));
     siteRows.set(site, row);
-    updateSiteRow(row, line, around().board);
+    updateSiteRow(row, line, around());
     return row.body;
   }
   const known = rows.get(line.view.origin);
@@ -191,7 +191,7 @@ function raceCell({ views, raced }: SiteSummary, board: RaceBoard): string {
 }
 
 /** Updates the site's row. */
-function updateSiteRow(row: SiteRow, { summary, open }: SiteLine, board: RaceBoard): void {
+function updateSiteRow(row: SiteRow, { summary, open }: SiteLine, { board, page }: RowContext): void {
   const { protocol, reason, counts, requests, forecast, views, site } = summary;
   const origins = getMessage('popupSiteOrigins', { count: views.length });
   setText(row.count, formatNumber(views.length));
@@ -200,5 +200,5 @@ function updateSiteRow(row: SiteRow, { summary, open }: SiteLine, board: RaceBoa
   setAttribute(row.opener, 'aria-expanded', String(open));
   const scored = { result: forecast, text: forecast === 'none' ? '–' : '', title: '' } as const;
   const race = { text: raceCell(summary, board), title: '' };
-  writeCells(row.cells, { protocol, reason, counts, requests, forecast: scored, race });
+  writeCells(row.cells, { protocol, reason, counts, mode: page.mode, requests, forecast: scored, race });
 }

@@ -11,7 +11,7 @@ import { type BackgroundPort, connectBackground } from '../ui/background-port.ts
 import { byId, setAttribute, setText } from '../ui/elements.ts';
 import type { Remedy } from '../ui/origin-state-words.ts';
 import { writeMessages } from '../ui/page-messages.ts';
-import { renderAnswer, wireRemedy, writeLine } from './answer.ts';
+import { renderAnswer, wireHidden, wireRemedy, writeLine } from './answer.ts';
 import { renderExport, wireExport } from './export.ts';
 import { type RaceBoard, type RaceInView, renderFinish } from './finish.ts';
 import { renderHelper, wireHelper } from './helper-status.ts';
@@ -75,7 +75,7 @@ const openOptions = (): void => void chrome.runtime.openOptionsPage();
 /** The context in which rows are drawn, evaluated when they are drawn. */
 function around(port: BackgroundPort): () => RowContext {
   return () => ({
-    page: page ?? { origin: null, helper: { state: 'connecting' } },
+    page: page ?? { origin: null, helper: { state: 'connecting' }, mode: 'full' },
     board: board(),
     onRace: (origin) => race(port, origin),
     onOptions: openOptions,
@@ -234,6 +234,7 @@ async function open(): Promise<void> {
     steerFailure = null;
     if (page?.origin) port.send({ type: 'steer', origin: page.origin, on });
   }, openOptions);
+  wireHidden();
   wireOrigins(around(port));
   wireTools({
     onFilter(text) {

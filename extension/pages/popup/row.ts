@@ -18,7 +18,7 @@ const DETAIL_INSET_PX = 38;
 
 /** What a row is drawn from besides its own view. */
 export interface RowContext {
-  readonly page: Pick<PageView, 'origin' | 'helper'>;
+  readonly page: Pick<PageView, 'origin' | 'helper' | 'mode'>;
   readonly board: RaceBoard;
   readonly onRace: (origin: Origin) => void;
   readonly onOptions: () => void;
@@ -129,6 +129,7 @@ export function updateRow(row: Row, view: OriginView, around: RowContext): void 
     protocol,
     reason,
     counts,
+    mode: around.page.mode,
     requests: requestsOf(view),
     forecast: forecastWords(view),
     race: raceCell(view, around.board),

@@ -134,7 +134,7 @@ test('an unmeasured gain is mentioned, unless a race showed that there is none t
 
 test('what the mark does not show has a label of its own', () => {
   const tag = (over: Partial<ProtocolCounts>, protocol: Protocol, reason: OriginView['reason']) =>
-    protocolTag(counts(over), protocol, reason).text;
+    protocolTag(counts(over), protocol, reason, 'full').text;
   assert.equal(tag({ h3: 4 }, 'h3', null), '');
   assert.equal(tag({ h3: 4, unknown: 1 }, 'h3', 'no-timing-allow-origin'), '');
   assert.equal(tag({ h3: 4, h2: 1 }, 'h3', null), 'mixed');
@@ -150,13 +150,28 @@ test('earlier visits are shown once there are any', () => {
   assert.equal(words, 'Visits since Nov 3, 2026: 12 × HTTP/3, 3 × HTTP/2, 1 × unknown');
 });
 
+const seen = (of: ProtocolCounts) => ({ counts: of, origins: [], mode: 'full' as const });
+
 test('adoption has its denominator and its hidden part', () => {
-  const words = adoptionWords({ counts: counts({ h3: 21, h2: 12, 'http/1.0': 1, unknown: 9 }), origins: [] });
+  const words = adoptionWords(seen(counts({ h3: 21, h2: 12, 'http/1.0': 1, unknown: 9 })));
   assert.deepEqual(
-    [words.share, words.of, words.hidden],
-    ['62 %', 'HTTP/3 of 34 known', '9 hidden by their sites'],
+    [words.share, words.of, words.hidden, words.bound],
+    ['62 %', 'HTTP/3 of 34 known', '9 hidden by their sites', ''],
   );
   assert.equal(words.label, 'Requests by protocol: 21 × HTTP/3, 12 × HTTP/2, 1 × HTTP/1.0, 9 × unknown');
+});
+
+test('in light mode the hidden part is an upper bound, which has its reason', () => {
+  const light = (over: Partial<ProtocolCounts>) => adoptionWords({ ...seen(counts(over)), mode: 'light' });
+  const words = light({ h3: 2, unknown: 9 });
+  assert.equal(words.hidden, 'at most 9 hidden by their sites');
+  assert.equal(words.label, 'Requests by protocol: 2 × HTTP/3, at most 9 × unknown');
+  assert.match(words.bound, /^Counted in light mode,.* may have come from a cache\. /);
+  assert.equal(light({ h3: 2 }).hidden, 'none hidden');
+  assert.match(
+    protocolTag(counts({ h3: 1, h2: 1, unknown: 3 }), 'h3', null, 'light').title,
+    /at most 3 × unknown/,
+  );
 });
 
 test('unknown is not zero percent', () => {
@@ -165,9 +180,9 @@ test('unknown is not zero percent', () => {
     reason: 'service-worker',
     counts: counts({ unknown: 4 }),
   });
-  const words = adoptionWords({ counts: counts({ unknown: 4 }), origins: [hidden] });
+  const words = adoptionWords({ ...seen(counts({ unknown: 4 })), origins: [hidden] });
   assert.deepEqual([words.share, words.hidden], ['Share unknown', '4 unknown']);
-  assert.equal(adoptionWords({ counts: NO_REQUESTS, origins: [] }).share, 'No requests');
+  assert.equal(adoptionWords(seen(NO_REQUESTS)).share, 'No requests');
 });
 
 test('a forecast is right, wrong, not scored, or was never made', () => {

@@ -12,7 +12,9 @@ import {
   adoptionPercent,
   type ProtocolCounts,
 } from '@photofinish/shared/report/adoption';
+import { hiddenCountWords, lightNote } from '@photofinish/shared/report/modes-words';
 import { verdictParts } from '@photofinish/shared/verdict/verdict-text';
+import type { ObservationMode, ObservationModes } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import {
   KNOWN_PROTOCOLS,
@@ -90,26 +92,26 @@ export function protocolTag(
   counts: ProtocolCounts,
   protocol: Protocol,
   reason: UnknownReason | null,
+  mode: ObservationMode,
 ): { text: string; title: string } {
   const several = KNOWN_PROTOCOLS.filter((each) => counts[each] > 0).length > 1;
   if (several)
-    return { text: getMessage('popupMixed'), title: getMessage('popupBar', { list: countsWords(counts) }) };
+    return {
+      text: getMessage('popupMixed'),
+      title: getMessage('popupBar', { list: countsWords(counts, [mode]) }),
+    };
   if (protocol === 'unknown' && reason === 'no-timing-allow-origin')
     return { text: getMessage('popupHidden'), title: reasonWords(protocol, reason) };
   return { text: '', title: '' };
 }
 
-function countsWords(counts: ProtocolCounts): string {
-  return listOf(PROTOCOLS.map((protocol) => ({ protocol, count: counts[protocol] })));
-}
-
 /** Requests by protocol as a list in words: "21 × HTTP/3, 12 × HTTP/2". */
-function listOf(counts: readonly { readonly protocol: Protocol; readonly count: number }[]): string {
-  const parts = counts
-    .filter(({ count }) => count > 0)
-    .map(({ protocol, count }) =>
-      getMessage('popupCounted', { protocol: protocolName(protocol), number: formatNumber(count) }),
-    );
+function countsWords(counts: ProtocolCounts, modes: ObservationModes): string {
+  const parts = PROTOCOLS.filter((protocol) => counts[protocol] > 0).map((protocol) => {
+    const count = counts[protocol];
+    const number = protocol === 'unknown' ? hiddenCountWords(count, modes) : formatNumber(count);
+    return getMessage('popupCounted', { protocol: protocolName(protocol), number });
+  });
   return new Intl.ListFormat(catalogLanguage(), { type: 'unit' }).format(parts);
 }
 
@@ -117,6 +119,8 @@ export interface AdoptionWords {
   readonly share: string;
   readonly of: string;
   readonly hidden: string;
+  /** Why the hidden ones are no more than an upper bound; empty if they are exact. */
+  readonly bound: string;
   readonly bar: readonly { readonly mark: Mark; readonly count: number }[];
   /** The bar in words. */
   readonly label: string;
@@ -143,25 +147,31 @@ function shareWords(adoption: Adoption): { share: string; of: string } {
   return { share: getMessage('popupNoRequests'), of: getMessage('popupNoRequestsOf') };
 }
 
-function hiddenWords({ known, hidden }: Adoption, origins: readonly OriginView[]): string {
+function hiddenWords(
+  { known, hidden }: Adoption,
+  origins: readonly OriginView[],
+  mode: ObservationMode,
+): string {
   if (known + hidden === 0) return '';
   if (hidden === 0) return getMessage('popupNoneHidden');
   const otherReason = origins.some(
     (o) => o.counts.unknown > 0 && o.reason !== null && o.reason !== 'no-timing-allow-origin',
   );
+  const number = hiddenCountWords(hidden, [mode]);
   return otherReason
-    ? getMessage('popupSomeUnknown', { number: formatNumber(hidden) })
-    : getMessage('popupSomeHidden', { count: hidden });
+    ? getMessage('popupSomeUnknown', { number })
+    : getMessage('popupSomeHidden', { count: hidden, number });
 }
 
 /** The page's adoption with its denominator and its hidden part. */
-export function adoptionWords(page: Pick<PageView, 'counts' | 'origins'>): AdoptionWords {
-  const { counts, origins } = page;
+export function adoptionWords(page: Pick<PageView, 'counts' | 'origins' | 'mode'>): AdoptionWords {
+  const { counts, origins, mode } = page;
   const adoption = adoptionByRequest(counts);
-  const list = countsWords(counts);
+  const list = countsWords(counts, [mode]);
   return {
     ...shareWords(adoption),
-    hidden: hiddenWords(adoption, origins),
+    hidden: hiddenWords(adoption, origins, mode),
+    bound: lightNote([mode]) ?? '',
     bar: barOf(counts),
     label: getMessage('popupBar', { list: list || getMessage('popupBarNone') }),
   };
@@ -174,7 +184,8 @@ export function visitsWords(visits: Visits | null): string {
   const { known, hidden } = adoptionByRequest(navigations);
   if (known + hidden < 2) return '';
   const date = new Intl.DateTimeFormat(catalogLanguage(), { dateStyle: 'medium' }).format(sinceMs);
-  const list = countsWords(navigations);
+  // Pages themselves report their own timing, so in no mode do cached ones count as hidden.
+  const list = countsWords(navigations, []);
   return getMessage('popupVisits', { date, list });
 }
 
