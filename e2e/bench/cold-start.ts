@@ -1,5 +1,6 @@
-// Time from starting the helper to its first forecast, compared with a bare Node host that echoes the same messages.
-// Both are restarted every round; the goal keeps the helper's start-up close to Node's own.
+// Time from starting the helper to its first forecast, compared with a bare Node host that echoes the same messages, and
+// with one that also opens a database. All are restarted every round; the goal keeps the helper's start-up close
+// to Node's own.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { helperArguments, openHost } from '../helper/port.ts';
@@ -40,7 +41,11 @@ try {
     unit: 'ms',
     sides: [
       { name: 'bare echo host', run: () => firstForecast([join(TOP, 'e2e/bench/echo-host.mjs')]) },
-      { name: 'photofinish helper', run: () => firstForecast(helperArguments(config)), ratioAtMost: 1.2 },
+      {
+        name: 'bare host with SQLite',
+        run: () => firstForecast([join(TOP, 'e2e/bench/sqlite-host.cjs'), join(dir, 'bare.db')]),
+      },
+      { name: 'photofinish helper', run: () => firstForecast(helperArguments(config)), ratioAtMost: 1.15 },
     ],
     rounds: 100,
     warmUpRounds: 5,

@@ -76,11 +76,35 @@ test('every round runs each side once, in varying order, and warm-up leaves no s
   assert.deepEqual(result.ratios, [
     { side: 'b', baseline: 'a', ratio: 1.5, low: 1.5, high: 1.5, atMost: 1.4 },
   ]);
+  assert.deepEqual(result.beyond, [{ side: 'b', baseline: 'a', beyond: 1, low: 1, high: 1, atMost: null }]);
   assert.equal(goalsMet({ measurements: [result] }), false);
   assert.match(
     formatResult({ measurements: [result] }),
     /b +3\.00 +3\.00 +3\.00 +1\.500 .*at most 1\.4: MISSED/,
   );
+});
+
+test('a goal may be what a side costs beyond the baseline of the same round', async () => {
+  let round = 0;
+  const sides = [
+    { name: 'a', run: () => Promise.resolve(round) },
+    { name: 'b', beyondAtMost: 0.5, run: () => Promise.resolve(round + 1) },
+  ] as const;
+  const onRound = (done: number): void => {
+    round = done * done;
+  };
+  const result = await measure({
+    title: 't',
+    unit: 'us',
+    sides,
+    rounds: 9,
+    warmUpRounds: 0,
+    seed: 1,
+    onRound,
+  });
+  assert.deepEqual(result.beyond, [{ side: 'b', baseline: 'a', beyond: 1, low: 1, high: 1, atMost: 0.5 }]);
+  assert.equal(goalsMet({ measurements: [result] }), false);
+  assert.match(formatResult({ measurements: [result] }), /at most 0\.5 us beyond: MISSED/);
 });
 
 test('a failing side ends the measurement', async () => {
@@ -111,8 +135,9 @@ test('shuffling loses nothing and is reproducible with its seed', () => {
 });
 
 test('figures have three significant digits', () => {
-  assert.deepEqual([0, 0.01234, 1.2345, 12.345, 123.45, 1234.5].map(formatFigure), [
+  assert.deepEqual([0, -0.01234, 0.01234, 1.2345, 12.345, 123.45, 1234.5].map(formatFigure), [
     '0',
+    '-0.0123',
     '0.0123',
     '1.23',
     '12.3',

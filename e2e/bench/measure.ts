@@ -33,6 +33,8 @@ export interface Side {
   run(round: number): Promise<number>;
   /** The goal: this side's median divided by the baseline's. */
   readonly ratioAtMost?: number;
+  /** The goal: the median of what this side costs beyond the baseline in the same round. */
+  readonly beyondAtMost?: number;
 }
 
 export interface Plan {
@@ -67,6 +69,16 @@ export interface Ratio {
   readonly atMost: number | null;
 }
 
+/** What a side costs beyond the baseline in the same round: the median, with its 95 % bootstrap interval. */
+export interface Beyond {
+  readonly side: string;
+  readonly baseline: string;
+  readonly beyond: number;
+  readonly low: number;
+  readonly high: number;
+  readonly atMost: number | null;
+}
+
 export interface Measurement {
   readonly title: string;
   readonly unit: string;
@@ -75,6 +87,7 @@ export interface Measurement {
   readonly seed: number;
   readonly sides: readonly SideResult[];
   readonly ratios: readonly Ratio[];
+  readonly beyond: readonly Beyond[];
 }
 
 function medianOf(values: readonly number[]): number {
@@ -109,6 +122,20 @@ export function ratioInterval(
   return resampledInterval(ratios);
 }
 
+/** The median of the paired differences, and its 95 % interval by percentile bootstrap over rounds. */
+export function beyondInterval(
+  side: readonly number[],
+  baseline: readonly number[],
+  random: Random,
+): { beyond: number; low: number; high: number } {
+  if (side.length !== baseline.length) throw new RangeError('both sides need a sample from every round');
+  const differences = side.map((cost, round) => cost - (baseline[round] ?? Number.NaN));
+  const medians = resampled(() =>
+    medianOf(differences.map(() => differences[Math.floor(random() * differences.length)] ?? Number.NaN)),
+  );
+  return { beyond: medianOf(differences), ...resampledInterval(medians) };
+}
+
 /** Runs the plan. An error of any side ends it: a comparison with missing rounds is invalid. */
 export async function measure(plan: Plan): Promise<Measurement> {
   const random = seededRandom(plan.seed);
@@ -131,9 +158,15 @@ export async function measure(plan: Plan): Promise<Measurement> {
     ...ratioInterval(of(side), of(baseline), random),
     atMost: side.ratioAtMost ?? null,
   }));
+  const beyond = others.map((side) => ({
+    side: side.name,
+    baseline: baseline.name,
+    ...beyondInterval(of(side), of(baseline), random),
+    atMost: side.beyondAtMost ?? null,
+  }));
   const { title, unit, rounds, warmUpRounds, seed } = plan;
   const sides = plan.sides.map((side) => summarise(side.name, of(side)));
-  return { title, unit, rounds, warmUpRounds, seed, sides, ratios };
+  return { title, unit, rounds, warmUpRounds, seed, sides, ratios, beyond };
 }
 
 /** The same as a visible step. */

@@ -1,12 +1,12 @@
-// Forecasts from a host cache of 1,000,000 origins compared with one of 1,000. Two helpers, queried alternately over
-// their own pipes; also the cost of an observation and of a count, and the memory of each.
+// Forecasts from host caches of 1,000 and of 1,000,000 origins compared with a host that only echoes. Each is queried in
+// turn over its own pipes; also the cost of an observation and of a count, and the memory of each helper.
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { median } from '@photofinish/shared/race/statistics';
-import { type HostPort, openHelper } from '../helper/port.ts';
+import { type HostPort, openHelper, openHost } from '../helper/port.ts';
 import { residentMiB } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
-import { scratchDirectory } from '../scratch.ts';
+import { scratchDirectory, TOP } from '../scratch.ts';
 import { fillCache, scatteredOrigin } from './many-origins.ts';
 import { measureInStep } from './measure.ts';
 import { publish } from './result.ts';
@@ -17,6 +17,9 @@ const TRIPS_PER_SAMPLE = 50;
 const ROUNDS = 200;
 const BYTES_PER_MIB = 2 ** 20;
 const US_PER_MS = 1000;
+/** The goals: what a forecast costs beyond an echo, and the larger cache compared with the smaller. */
+const BEYOND_ECHO_US_AT_MOST = 150;
+const GROWTH_AT_MOST = 1.1;
 
 interface Side {
   readonly name: string;
@@ -54,26 +57,26 @@ async function ask(helper: HostPort, message: object): Promise<Record<string, un
 }
 
 /** Median microseconds of a round trip. */
-async function trips(side: Side, message: (trip: number) => object): Promise<number> {
+async function trips(helper: HostPort, message: (trip: number) => object): Promise<number> {
   const tookMs: number[] = [];
   for (let trip = 0; trip < TRIPS_PER_SAMPLE; trip += 1) {
     const asked = message(trip);
     const startedMs = performance.now();
-    await ask(side.helper, asked);
+    await ask(helper, asked);
     tookMs.push(performance.now() - startedMs);
   }
   return (median(tookMs) ?? Number.NaN) * US_PER_MS;
 }
 
-async function forecasts(side: Side, round: number): Promise<number> {
-  return trips(side, (trip) => {
-    const { origin, site } = scatteredOrigin(round, trip, side.count);
+async function forecasts(helper: HostPort, count: number, round: number): Promise<number> {
+  return trips(helper, (trip) => {
+    const { origin, site } = scatteredOrigin(round, trip, count);
     return { type: 'forecast', browser: 'chromium', site, origins: [origin] };
   });
 }
 
 async function observations(side: Side, round: number): Promise<number> {
-  return trips(side, (trip) => {
+  return trips(side.helper, (trip) => {
     const observation = {
       id: `seen-${round}-${trip}`,
       ...scatteredOrigin(round, trip, side.count),
@@ -94,20 +97,29 @@ async function countingMs({ helper, count }: Side): Promise<number> {
   return performance.now() - startedMs;
 }
 
-async function compared(title: string, few: Side, many: Side, run: typeof forecasts, atMost?: number) {
+const PLAN = { unit: 'us', rounds: ROUNDS, warmUpRounds: 20 } as const;
+
+/** Each helper's forecasts, and the echo of the same messages. */
+async function besideEcho(echo: HostPort, sides: readonly Side[]) {
+  const title = 'a forecast over the port';
+  const each = sides.map((side) => ({
+    name: side.name,
+    run: (round: number) => forecasts(side.helper, side.count, round),
+    beyondAtMost: BEYOND_ECHO_US_AT_MOST,
+  }));
+  const bare = { name: 'echo host', run: (round: number) => forecasts(echo, MANY, round) };
+  return measureInStep(title, { ...PLAN, title, sides: [bare, ...each] });
+}
+
+async function grown(title: string, few: Side, many: Side, run: typeof observations, atMost?: number) {
+  const goal = atMost !== undefined && { ratioAtMost: atMost };
   return measureInStep(title, {
+    ...PLAN,
     title,
-    unit: 'us',
     sides: [
       { name: few.name, run: (round) => run(few, round) },
-      {
-        name: many.name,
-        run: (round) => run(many, round),
-        ...(atMost !== undefined && { ratioAtMost: atMost }),
-      },
+      { name: many.name, run: (round) => run(many, round), ...goal },
     ],
-    rounds: ROUNDS,
-    warmUpRounds: 20,
   });
 }
 
@@ -115,10 +127,19 @@ const dir = await scratchDirectory('bench-million');
 try {
   const few = await openSide(dir, FEW);
   const many = await openSide(dir, MANY);
-  const forecast = await compared('a forecast over the port', few, many, forecasts, 1.1);
-  const observed = await compared('an observation stored over the port', few, many, observations);
+  const echo = openHost(process.execPath, [join(TOP, 'e2e/bench/echo-host.mjs')]);
+  const echoed = await besideEcho(echo, [few, many]);
+  await echo.close();
+  const forecast = await grown(
+    'a forecast as the cache grows',
+    few,
+    many,
+    (side, round) => forecasts(side.helper, side.count, round),
+    GROWTH_AT_MOST,
+  );
+  const observed = await grown('an observation stored over the port', few, many, observations);
   publish('million', {
-    measurements: [forecast, observed],
+    measurements: [echoed, forecast, observed],
     facts: [
       { name: `stats with ${many.name}`, value: await countingMs(many), unit: 'ms' },
       { name: `resident, ${few.name}`, value: residentMiB(few.helper.pid), unit: 'MiB' },

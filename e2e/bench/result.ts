@@ -4,7 +4,7 @@ import { arch, cpus, release, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
 import { formatTable } from '../run/display.ts';
 import { SCRATCH, TOP } from '../scratch.ts';
-import type { Measurement, Ratio } from './measure.ts';
+import type { Beyond, Measurement, Ratio } from './measure.ts';
 
 const RESULTS = join(SCRATCH, 'bench');
 const BYTES_PER_GIB = 2 ** 30;
@@ -39,6 +39,7 @@ export function describeMachine(versions: Readonly<Record<string, string>>) {
 /** Three significant figures, without an exponent. */
 export function formatFigure(value: number): string {
   if (value === 0) return '0';
+  if (value < 0) return `-${formatFigure(-value)}`;
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
   return value.toFixed(Math.min(digits, 6));
 }
@@ -48,6 +49,7 @@ function goalText(met: boolean, goal: string): string {
 }
 
 const ratioMeets = ({ ratio, atMost }: Ratio) => atMost === null || ratio <= atMost;
+const beyondMeets = ({ beyond, atMost }: Beyond) => atMost === null || beyond <= atMost;
 const factMeets = ({ value, atLeast = -Infinity, atMost = Infinity }: Fact) =>
   value >= atLeast && value <= atMost;
 
@@ -55,10 +57,18 @@ function measurementTable(measurement: Measurement): string {
   const rows = measurement.sides.map((side) => {
     const ratio = measurement.ratios.find((candidate) => candidate.side === side.name);
     const figures = [side.median, side.p10, side.p90].map(formatFigure);
-    if (ratio === undefined) return [side.name, ...figures, 'baseline'];
+    const beyond = measurement.beyond.find((candidate) => candidate.side === side.name);
+    if (ratio === undefined || beyond === undefined) return [side.name, ...figures, 'baseline'];
     const interval = `${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}`;
-    const goal = ratio.atMost === null ? '' : goalText(ratioMeets(ratio), `at most ${ratio.atMost}`);
-    return [side.name, ...figures, ratio.ratio.toFixed(3), interval, goal];
+    const more = [beyond.beyond, beyond.low, beyond.high].map(formatFigure);
+    const goals = [
+      ...(ratio.atMost === null ? [] : [goalText(ratioMeets(ratio), `at most ${ratio.atMost}`)]),
+      ...(beyond.atMost === null
+        ? []
+        : [goalText(beyondMeets(beyond), `at most ${beyond.atMost} ${measurement.unit} beyond`)]),
+    ];
+    const ends = `${more[1]} to ${more[2]}`;
+    return [side.name, ...figures, ratio.ratio.toFixed(3), interval, more[0] ?? '', ends, goals.join(', ')];
   });
   const head = `${measurement.title}, ${measurement.unit}, ${measurement.rounds} rounds, seed ${measurement.seed}`;
   const columns = [
@@ -67,6 +77,8 @@ function measurementTable(measurement: Measurement): string {
     { title: 'p10', align: 'right' },
     { title: 'p90', align: 'right' },
     { title: 'ratio', align: 'right' },
+    { title: '95 % interval' },
+    { title: 'beyond', align: 'right' },
     { title: '95 % interval' },
     { title: 'goal' },
   ] as const;
@@ -101,8 +113,10 @@ export function formatResult(result: BenchResult): string {
 
 /** Whether every goal in the result is met. */
 export function goalsMet(result: BenchResult): boolean {
-  const ratios = result.measurements.flatMap((measurement) => measurement.ratios);
-  return ratios.every(ratioMeets) && (result.facts ?? []).every(factMeets);
+  const met = result.measurements.every(
+    ({ ratios, beyond }) => ratios.every(ratioMeets) && beyond.every(beyondMeets),
+  );
+  return met && (result.facts ?? []).every(factMeets);
 }
 
 /**
