@@ -3,7 +3,8 @@
 import { defineConfig } from '@playwright/test';
 
 const IN_EACH_BROWSER = 'browser/*.spec.ts';
-/** Specs for features that only Firefox has. */
+/** Specs for features that only one browser has. */
+const IN_CHROMIUM = 'chromium/*.spec.ts';
 const IN_FIREFOX = 'firefox/*.spec.ts';
 
 export default defineConfig({
@@ -17,8 +18,8 @@ export default defineConfig({
   expect: { timeout: 30_000 },
   forbidOnly: true,
   projects: [
-    { name: 'once', testIgnore: [IN_EACH_BROWSER, IN_FIREFOX] },
-    { name: 'chromium', testMatch: IN_EACH_BROWSER, use: { browserName: 'chromium' } },
+    { name: 'once', testIgnore: [IN_EACH_BROWSER, IN_CHROMIUM, IN_FIREFOX] },
+    { name: 'chromium', testMatch: [IN_EACH_BROWSER, IN_CHROMIUM], use: { browserName: 'chromium' } },
     {
       name: 'firefox',
       testMatch: [IN_EACH_BROWSER, IN_FIREFOX],

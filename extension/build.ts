@@ -25,6 +25,9 @@ const EDITIONS = {
       // Races that nobody clicked for require that there is no proxy. Chromium does not support this permission as an
       // optional one, and it adds no warning to those of the others (measured on 156).
       permissions: [...input.permissions, 'proxy'].toSorted(),
+      // Chromium leads every request through its browser process as soon as any extension holds it, so that pages load
+      // noticeably slower; the protocol itself does not come from it here.
+      optional_permissions: ['webRequest'],
       // The key fixes the extension's id, which the helper's manifests name.
       key: EXTENSION_KEY,
     }),
@@ -35,7 +38,7 @@ const EDITIONS = {
       ...input,
       // Steering sets headers with rules; Firefox does not support this permission as an optional one (measured on
       // 153).
-      permissions: [...input.permissions, 'declarativeNetRequestWithHostAccess'].toSorted(),
+      permissions: [...input.permissions, 'declarativeNetRequestWithHostAccess', 'webRequest'].toSorted(),
       background: { scripts: ['background.js'], type: 'module' },
       browser_specific_settings: {
         gecko: {

@@ -2,10 +2,12 @@
 // Both the guided tour and the specs use it, so that they show the same product.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ObservationMode } from '@photofinish/shared/web/observation';
 import { runOrThrow } from '../child-process.ts';
 import type { RunningOrigins } from '../origins/start.ts';
 import type { BrowserKind } from '../run/find-browser.mjs';
 import { TOP } from '../scratch.ts';
+import { copyInFullMode } from './full-mode.ts';
 import { launchChromium } from './launch-chromium.ts';
 import { homeEnvironment, launchFirefox } from './launch-firefox.ts';
 import { Popup } from './popup.ts';
@@ -43,6 +45,8 @@ export interface SessionOptions {
   /** Whether the user consents to the extension using the helper, in browsers that ask for it; default: as `helper`. */
   readonly consent?: boolean;
   readonly proxy?: ProxyChoice | undefined;
+  /** Chromium's observation mode; default: full. In light mode it is the edition as it is published. */
+  readonly mode?: ObservationMode | undefined;
   /** The startup cache for Firefox, from `compileFirefox`. */
   readonly compiled?: string | undefined;
   /** For Firefox: whether the driver observes requests; default: true. */
@@ -121,16 +125,18 @@ export async function installHelper(files: SessionFiles, local?: LocalOrigins): 
 }
 
 /** Starts the browser of an installation, with the extension unless `installsLater` is set. */
-export function launch(
+export async function launch(
   options: LaunchOptions & { readonly installsLater?: boolean },
   files: SessionFiles,
 ): Promise<RunningBrowser> {
-  const { browser, headless, local, proxy, dir, compiled, observesRequests, installsLater = false } = options;
+  const { browser, headless, local, proxy, dir, compiled, observesRequests } = options;
+  const { installsLater = false, mode = 'full' } = options;
   const extensionDir = join(TOP, 'extension', 'dist', browser);
   const { profile, home } = files;
   if (browser === 'chromium')
     return launchChromium({
-      extensionDir,
+      extensionDir:
+        mode === 'full' ? await copyInFullMode(extensionDir, join(dir, 'extension')) : extensionDir,
       installsLater,
       userDataDir: profile,
       headless,

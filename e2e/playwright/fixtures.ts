@@ -14,6 +14,7 @@ import {
   chromium,
   expect,
 } from '@playwright/test';
+import { copyInFullMode } from '../browsers/full-mode.ts';
 import { runOrThrow } from '../child-process.ts';
 import { hasExtension, reportOf } from './extension-page.ts';
 import { adoption, originsOf } from './matchers.ts';
@@ -143,7 +144,7 @@ export const test = base.extend<PhotofinishFixtures>({
     const { helper } = { ...DEFAULTS, ...photofinishOptions };
     const dir = await mkdtemp(join(tmpdir(), 'photofinish-'));
     if (helper !== false) await installHelper(dir, helper === true ? {} : helper);
-    const extension = extensionDirectory();
+    const extension = await copyInFullMode(extensionDirectory(), join(dir, 'extension'));
     const context = await chromium.launchPersistentContext(join(dir, 'profile'), {
       ...launchOptions,
       ...given,

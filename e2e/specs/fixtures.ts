@@ -138,7 +138,7 @@ interface WorkerFixtures {
   readonly compiled: string | undefined;
 }
 
-interface TestFixtures {
+export interface TestFixtures {
   readonly local: Local;
   /** The browser of this project. */
   readonly kind: BrowserKind;
@@ -248,7 +248,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await use(async ({ own = false, ...options } = {}) => {
       await ends.pop()?.();
       const asked = { browser: kind, dir, local, compiled, headless: true, ...options };
-      if (own) {
+      if (own || asked.mode === 'light') {
         const session = await openSession(asked);
         ends.push(session.abandon);
         return session;

@@ -14,6 +14,8 @@ import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { answerOf, asServed, observeRequests, openBrowserSteering } from '#edition';
 import { documentOfTab, isOwnPage, knownTabs, lockStorage, preciseNowMs, timers } from '../common/browser.ts';
 import { getMessage } from '../common/catalog.ts';
+import { dropOldest } from '../common/drop-oldest.ts';
+import { seesRequests } from '../common/every-request.ts';
 import { createGestures, createUnasked, UNASKED_KEY } from '../common/helper/unasked.ts';
 import { DEVTOOLS_PORT } from '../common/inspected/devtools-messages.ts';
 import { POPUP_PORT } from '../common/messages.ts';
@@ -38,6 +40,8 @@ import { observeNavigations } from './observe/navigations.ts';
 import { createRecordable } from './observe/recordable.ts';
 import { createRecorder } from './observe/recorder.ts';
 import { createRequestTable } from './observe/requests.ts';
+import { createStoredAltSvc } from './observe/stored-alt-svc.ts';
+import { createWitness } from './observe/witness.ts';
 import { STEER_ALARM } from './steer/browser-steering.ts';
 import { openStore } from './store/open-store.ts';
 import { createPages } from './tab/pages.ts';
@@ -54,10 +58,24 @@ const { version } = chrome.runtime.getManifest();
 const store = openStore();
 const table = createRequestTable();
 const recordable = createRecordable();
+const witness = createWitness({
+  area: chrome.storage.session,
+  startedMs,
+  nowMs: Date.now,
+  onChange: () => whenReady(({ presenter }) => presenter.refreshWatched()),
+});
+const storedAltSvc = createStoredAltSvc({
+  send: (tabId, documentId, message) => chrome.tabs.sendMessage(tabId, message, { documentId }),
+  later: timers.later,
+  nowMs: Date.now,
+});
 /** Why the newest batch could not be recorded; null if it was. */
 let trouble: string | null = null;
 let rooms: Rooms | null = null;
 let settings = DEFAULT_SETTINGS;
+/** Whether the newest documents were navigated to by pages. */
+const navigatedByPage = new Map<string, boolean>();
+const MAX_NAVIGATIONS = 500;
 
 const link = openHelperLink({
   store,
@@ -141,6 +159,7 @@ async function start() {
     loadSavedMap<FailedNavigation>(chrome.storage.session, 'failed:'),
     link.recallNetwork(),
     loadSettings(store).then(beginRecording, recordNothing),
+    witness.recall(),
   ]);
   const steering = await openBrowserSteering({
     store,
@@ -169,14 +188,20 @@ async function start() {
     table,
     ledger,
     pages,
-    witnessSinceMs: startedMs,
+    witnessSinceMs: () => witness.sinceMs,
     nowMs: Date.now,
     network: () => link.network,
-    mode: () => 'full',
+    mode: () => witness.mode,
     mayRecord: (subject) => recordable.mayRecord(subject),
     onRecorded: (observations) => {
       for (const { site, origin } of observations) forecaster.remember(site, [origin]);
       link.uploadSoon();
+    },
+    onNavigation: ({ tabId, documentId, url, observation: { atMs } }) => {
+      if (witness.mode === 'full') return;
+      const byPage = documentId === null || navigatedByPage.get(documentId) !== false;
+      const visit = { tabId, url, atMs, byPage, privateWindow: null, container: false, proxied: null };
+      onVisited(visit).catch(logged);
     },
     devtoolsFeed,
     onBackfill: backfillSoon,
@@ -257,6 +282,7 @@ async function onRace(race: OriginRace): Promise<void> {
 
 observeRequests({
   ended(request) {
+    witness.saw();
     if (!recordable.mayRecord({ request, shownNow: true })) return;
     const answer = answerOf(request);
     table.add(asServed(request, rooms?.steering ?? null));
@@ -287,6 +313,8 @@ observeNavigations({
     foretell(tabId, frameId, url);
   },
   committed(document) {
+    navigatedByPage.set(document.documentId, document.byPage);
+    dropOldest(navigatedByPage, MAX_NAVIGATIONS);
     if (document.parentDocumentId === null && !document.prerender) gestures.committed(document.tabId);
     whenReady((started) => tabs.committed(document, started));
   },
@@ -325,6 +353,9 @@ const batchQueue = openBatchQueue({
   },
   recordable,
   table,
+  // With its developer tools open, every attempt to read from the cache would be listed there.
+  completed: async (batch, sender) =>
+    witness.mode === 'full' || inspection.isInspected(sender.tabId) ? batch : storedAltSvc(batch, sender),
   onTrouble: setTrouble,
   onTouched: gestures.touch,
   onArrived: (tabId, documentId, arrival) =>
@@ -335,6 +366,10 @@ chrome.runtime.onConnect.addListener((connected) => {
   const own = connected.sender !== undefined && isOwnPage(connected.sender);
   if (connected.name === POPUP_PORT && own) popups.accept(connected);
   if (connected.name === DEVTOOLS_PORT && own) inspection.accept(connected);
+});
+
+chrome.permissions.onRemoved.addListener((removed) => {
+  if (seesRequests(removed)) witness.lost();
 });
 
 chrome.alarms.onAlarm.addListener(({ name }) => {

@@ -28,10 +28,20 @@ export interface Timing {
   readonly bodyBytes: number;
   /** A service worker was involved (`workerStart` is set). */
   readonly worker: boolean;
+  /** A redirect led here (`redirectStart` is set, which it is only if every server on the way allows it). */
+  readonly redirected: boolean;
+  /** The initiator's type as Resource Timing names it, such as `img` or `fetch`. */
+  readonly initiator: string;
+  /** The response's status; 0 when hidden. */
+  readonly status: number;
+  /** It, or an earlier response of this URL in the document, had a part of the whole (206). */
+  readonly partial: boolean;
   /**
    * No request start is exposed: the site hides its timings (`Timing-Allow-Origin`), or the browser blocked the answer.
    */
   readonly opaque: boolean;
+  /** The Alt-Svc header of the stored answer, which the background adds (`stored-alt-svc.ts`). */
+  readonly altSvc?: string;
 }
 
 export interface TimingBatch {
@@ -69,6 +79,19 @@ export interface ArrivalMessage {
 /** The user clicked or typed in this document. */
 export interface TouchMessage {
   readonly type: 'touched';
+}
+
+/**
+ * The background's question to a document: the Alt-Svc header of an answer of its own origin that has just come over
+ * the network and that the HTTP cache has. The answer is a StoredAnswer, or null.
+ */
+export interface ReadStoredMessage {
+  readonly type: 'read-stored';
+}
+
+export interface StoredAnswer {
+  /** Empty if the stored answer has none. */
+  readonly altSvc: string;
 }
 
 /** The background's answer, sent only once the batch is in the ledger. */

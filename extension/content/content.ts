@@ -5,6 +5,8 @@ import {
   type ArrivalMessage,
   type LeftMessage,
   MAX_URL_CHARS,
+  type ReadStoredMessage,
+  type StoredAnswer,
   type Timing,
   type TimingAck,
   type TimingBatch,
@@ -20,7 +22,20 @@ const IDLE_WAIT_MS = 500;
 const DOCUMENT_WAIT_MS = 1000;
 
 /** Resource Timing Level 3 adds `deliveryType`, which TypeScript does not know yet. */
-type Entry = PerformanceResourceTiming & { readonly deliveryType?: string };
+type Entry = PerformanceResourceTiming & { readonly deliveryType?: string; readonly responseStatus?: number };
+
+/** What elements of a page load and caches usually keep, unlike the answers to its scripts. */
+const STATIC = ['script', 'link', 'img', 'css'];
+
+const PARTIAL = 206;
+/** URLs of which parts were requested. */
+const ranges = new Set<string>();
+const MAX_RANGES = 200;
+
+function isPartial({ name, responseStatus }: Entry): boolean {
+  if (responseStatus === PARTIAL && ranges.size < MAX_RANGES) ranges.add(name);
+  return responseStatus === PARTIAL || ranges.has(name);
+}
 
 function timingOf(entry: Entry): Timing {
   const fragment = entry.name.indexOf('#');
@@ -35,6 +50,10 @@ function timingOf(entry: Entry): Timing {
     transferBytes: entry.transferSize,
     bodyBytes: entry.decodedBodySize,
     worker: entry.workerStart > 0,
+    redirected: entry.redirectStart > 0,
+    initiator: entry.initiatorType.slice(0, 32),
+    status: entry.responseStatus ?? 0,
+    partial: isPartial(entry),
     // Firefox hides only the protocol: to an extension it exposes the times even if a site hides them.
     opaque: entry.nextHopProtocol === '' && (BROWSER === 'firefox' || entry.requestStart === 0),
   };
@@ -154,6 +173,45 @@ function onPageShow(event: PageTransitionEvent): void {
   tellArrival('bfcache');
 }
 
+/** Answers of the document's own origin that caches usually keep, the newest first, and then the document itself. */
+function storedCandidates(): string[] {
+  const fresh = ({ deliveryType, transferSize, redirectStart, workerStart }: Entry): boolean =>
+    deliveryType === '' && transferSize > 0 && redirectStart === 0 && workerStart === 0;
+  const own = (performance.getEntriesByType('resource') as Entry[])
+    .filter((e) => STATIC.includes(e.initiatorType) && e.name.startsWith(`${location.origin}/`) && fresh(e))
+    .reverse();
+  const documents = (performance.getEntriesByType('navigation') as Entry[]).filter((e) => e.transferSize > 0);
+  return [...own.slice(0, 1), ...documents].map(({ name }) => name);
+}
+
+/**
+ * The Alt-Svc header of the first candidate that the HTTP cache has. `only-if-cached` never uses the network, and
+ * without a body the page finds no entry of it. Null: none is stored, or a service worker would answer instead.
+ */
+async function readStored(): Promise<StoredAnswer | null> {
+  for (const url of storedCandidates()) {
+    if (controlled()) return null;
+    const headersOnly = new AbortController();
+    const { signal } = headersOnly;
+    const stored = await fetch(url, { cache: 'only-if-cached', mode: 'same-origin', signal }).catch(
+      () => null,
+    );
+    headersOnly.abort();
+    if (stored !== null) return { altSvc: stored.headers.get('alt-svc') ?? '' };
+  }
+  return null;
+}
+
+function onQuestion(
+  message: ReadStoredMessage,
+  _: chrome.runtime.MessageSender,
+  respond: (answer: StoredAnswer | null) => void,
+): boolean {
+  if (message.type !== 'read-stored') return false;
+  readStored().then(respond);
+  return true;
+}
+
 /** The events that restart or end the work. A page can dispatch any number of them, but those are not trusted. */
 const ON_WINDOW = ['pagehide', 'pageshow', 'load'];
 const ON_DOCUMENT = ['visibilitychange', 'DOMContentLoaded'];
@@ -186,6 +244,7 @@ function start(): void {
   for (const type of ON_WINDOW) addEventListener(type, onEvent);
   for (const type of ON_DOCUMENT) document.addEventListener(type, onEvent);
   for (const type of TOUCHES) addEventListener(type, onTouch, ON_THE_WAY);
+  chrome.runtime.onMessage.addListener(onQuestion);
   observer.observe({ type: 'resource', buffered: true });
   takeNavigation(false);
 }
@@ -193,6 +252,7 @@ function start(): void {
 function stop(): void {
   queue.stop();
   observer.disconnect();
+  if (!isOrphan()) chrome.runtime.onMessage.removeListener(onQuestion);
   for (const type of ON_WINDOW) removeEventListener(type, onEvent);
   for (const type of ON_DOCUMENT) document.removeEventListener(type, onEvent);
   for (const type of TOUCHES) removeEventListener(type, onTouch, ON_THE_WAY);

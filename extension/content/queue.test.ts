@@ -14,6 +14,10 @@ const timing: Timing = {
   transferBytes: 0,
   bodyBytes: 0,
   worker: false,
+  redirected: false,
+  initiator: 'script',
+  status: 200,
+  partial: false,
   opaque: false,
 };
 

@@ -41,6 +41,12 @@ const LIKE_CACHED = `${CONFIRMED} Without a timing of its own it looks like an a
 const WORKERS = 'Chromium tells of a worker’s own requests only that they were answered.';
 const LEFT = 'What a page asks for when it is left has no timing in Chromium.';
 
+/** In light mode. */
+const LOOKS_CONFIRMED =
+  'In light mode an answer that only has a head looks like a copy in memory that the server confirmed (304).';
+const LOOKS_STORED =
+  'In light mode a part may have come from the cache, and then Chromium repeats the stored answer’s protocol.';
+
 const oneOfEach: NonNullable<Kind['run']> = (origin, { load, get }) =>
   Promise.all([
     load('script', { src: `${origin}/script.js` }),
@@ -203,6 +209,7 @@ export const KINDS: readonly Kind[] = [
   {
     name: 'range',
     what: 'Fetch of a range (206): `no-store`',
+    why: LOOKS_STORED,
     cacheControl: 'no-store',
     run: (origin, { get }) => get(`${origin}/text.txt`, { headers: { range: 'bytes=0-9' } }),
   },
@@ -269,6 +276,7 @@ export const KINDS: readonly Kind[] = [
   {
     name: 'error',
     what: 'Script and fetch answered 404',
+    why: LOOKS_CONFIRMED,
     cacheControl: 'no-store',
     run: (origin, { load, get }) =>
       Promise.all([load('script', { src: `${origin}/absent.js` }), get(`${origin}/absent.txt`)]),
@@ -294,6 +302,7 @@ export const KINDS: readonly Kind[] = [
   {
     name: 'event-source',
     what: 'EventSource',
+    why: LOOKS_CONFIRMED,
     cacheControl: 'no-store',
     run: (origin) =>
       new Promise<void>((resolve) => {

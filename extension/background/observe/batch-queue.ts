@@ -25,6 +25,8 @@ export interface BatchQueueDeps {
   readonly recordable: Recordable;
   readonly table: RequestTable;
   /** Why the newest batch could not be recorded; null if it was. */
+  /** The batch with what its document can tell beyond it, before it is recorded. Never rejects. */
+  readonly completed: (batch: TimingBatch, sender: Sender) => Promise<TimingBatch>;
   readonly onTrouble: (words: string | null) => void;
   /** A tab now shows a document without having loaded it. */
   readonly onArrived: (tabId: number, documentId: string, arrival: Arrival) => void;
@@ -73,7 +75,7 @@ async function admitted(
 
 /** Opens the queue; must be called synchronously when the background starts, or messages are lost. */
 export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
-  const { recorder, table, onTrouble, onArrived, onTouched } = deps;
+  const { recorder, table, completed, onTrouble, onArrived, onTouched } = deps;
 
   /** False: nothing of this page is recorded. */
   const record = async (batch: TimingBatch, sender: Sender): Promise<boolean> => {
@@ -81,7 +83,7 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
     if (confirmed === null) return false;
     const waitMs = waitForRequests(batch.entries, Date.now());
     if (waitMs > 0) await new Promise<void>((resolve) => timers.later(waitMs, resolve));
-    await (await recorder()).record(confirmed, sender);
+    await (await recorder()).record(await completed(confirmed, sender), sender);
     return true;
   };
 
@@ -163,6 +165,11 @@ const timingSchema = v.object({
   transferBytes: bytes,
   bodyBytes: bytes,
   worker: v.boolean(),
+  // Absent in batches left behind by an older version.
+  redirected: v.optional(v.boolean(), false),
+  initiator: v.optional(v.pipe(v.string(), v.maxLength(32)), ''),
+  status: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(999)), 0),
+  partial: v.optional(v.boolean(), false),
   opaque: v.boolean(),
 });
 

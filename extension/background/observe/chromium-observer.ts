@@ -1,6 +1,7 @@
-// Chromium's observer: converts webRequest events to ended requests. The listeners never block; all decisions are made
+// Chromium's observer in full mode: converts webRequest events to ended requests. The listeners never block; all decisions are made
 // in `join`. Chromium's status line says HTTP/1.1 whatever protocol carried the answer, so the protocol comes from
 // timings.
+import { seesRequests } from '../../common/every-request.ts';
 import { comparableUrl } from '../../common/timing.ts';
 import { altSvcOf, createChains, EVERY_PAGE, kindOf, type RequestSink } from './details.ts';
 import type { EndedRequest } from './requests.ts';
@@ -96,10 +97,19 @@ export function createChromiumObserver(sink: RequestSink) {
   };
 }
 
-/** Starts listening; must be called synchronously when the service worker starts, or events are lost. */
+/**
+ * Starts listening, now or as soon as the permission is granted; must be called synchronously when the service worker
+ * starts, or events are lost.
+ */
 export function observeChromium(sink: RequestSink): void {
   const { completed, failed, redirected } = createChromiumObserver(sink);
-  chrome.webRequest.onCompleted.addListener(completed, EVERY_PAGE, ['responseHeaders']);
-  chrome.webRequest.onErrorOccurred.addListener(failed, EVERY_PAGE);
-  chrome.webRequest.onBeforeRedirect.addListener(redirected, EVERY_PAGE, ['responseHeaders']);
+  const listen = ({ webRequest }: { readonly webRequest?: typeof chrome.webRequest }): void => {
+    webRequest?.onCompleted.addListener(completed, EVERY_PAGE, ['responseHeaders']);
+    webRequest?.onErrorOccurred.addListener(failed, EVERY_PAGE);
+    webRequest?.onBeforeRedirect.addListener(redirected, EVERY_PAGE, ['responseHeaders']);
+  };
+  listen(chrome);
+  chrome.permissions.onAdded.addListener((added) => {
+    if (seesRequests(added)) listen(chrome);
+  });
 }

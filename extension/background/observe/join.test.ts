@@ -26,6 +26,10 @@ const visible: Timing = {
   transferBytes: 400,
   bodyBytes: 100,
   worker: false,
+  redirected: false,
+  initiator: 'script',
+  status: 200,
+  partial: false,
   opaque: false,
 };
 const hidden: Timing = { ...visible, alpn: '', firstByteMs: 0, transferBytes: 0, bodyBytes: 0, opaque: true };
@@ -118,15 +122,48 @@ test('a revalidated answer crossed the network, but its protocol is that of the 
   assert.deepEqual(joined(timing, null), ['unknown', 'revalidated', 'network']);
 });
 
-test('a 304 that the page requested itself is unknown, by its status or by its shape alone', () => {
+test('a 304 that the page requested itself is unknown, and so is what looks like one without an event', () => {
   const timing = { ...visible, alpn: 'h2', transferBytes: 300, bodyBytes: 0 };
   const confirmed = { ...request, revalidated: true };
   assert.deepEqual(joined(timing, confirmed), ['unknown', 'revalidated', 'network']);
-  assert.deepEqual(joined(timing, null), ['unknown', 'revalidated', 'network']);
-  assert.deepEqual(joined(timing, null, { witnessSinceMs: 2000 }), ['unknown', 'revalidated', 'network']);
+  assert.deepEqual(joined(timing, null), ['unknown', 'not-exposed', 'network']);
+  assert.deepEqual(joined({ ...timing, status: 0 }, null), ['unknown', 'not-exposed', 'network']);
+  assert.deepEqual(joined({ ...timing, status: 204 }, null), ['h2', null, 'network']);
+  assert.deepEqual(
+    joined({ ...timing, initiator: 'fetch' }, null),
+    ['h2', null, 'network'],
+    'never in memory',
+  );
   assert.deepEqual(joined(timing, request), ['h2', null, 'network'], 'an answer without content');
   assert.deepEqual(joined({ ...timing, navigation: true }, null), ['h2', null, 'network']);
   assert.deepEqual(joined({ ...timing, transferBytes: 301, bodyBytes: 1 }, null), ['h2', null, 'network']);
+});
+
+test('without an event a response with a part of the whole may be an older one’s, and has no protocol', () => {
+  const part = { ...visible, status: 206, partial: true };
+  assert.deepEqual(joined(part, null), ['unknown', 'not-exposed', 'network']);
+  assert.deepEqual(joined(part, request), ['h3', null, 'network']);
+});
+
+test('without an event nobody knows which server answered after a redirect, except for the page itself', () => {
+  const redirected = { ...visible, redirected: true };
+  assert.deepEqual(joined(redirected, null), ['unknown', 'missed', 'network']);
+  assert.deepEqual(joined({ ...redirected, navigation: true }, null), ['h3', null, 'network']);
+  assert.deepEqual(joined(redirected, request), ['h3', null, 'network']);
+});
+
+test('the header that a document found in the HTTP cache is what its server advertises', () => {
+  const stored = { ...visible, altSvc: 'h3=":8443"' };
+  assert.equal(observationOf(stored, null, context)?.altSvc, 'h3=":8443"');
+  assert.equal(
+    observationOf(stored, request, context)?.altSvc,
+    request.altSvc,
+    'the event is the answer itself',
+  );
+  assert.equal(
+    observationOf({ ...stored, deliveryType: 'cache', transferBytes: 0 }, null, context)?.altSvc,
+    undefined,
+  );
 });
 
 test('what a service worker generated did not come over the network, although Chromium calls it cached', () => {
@@ -214,6 +251,10 @@ test('whatever a page sends, an observation fits its schema', () => {
     transferBytes: fc.nat(),
     bodyBytes: fc.nat(),
     worker: fc.boolean(),
+    redirected: fc.boolean(),
+    initiator: fc.constantFrom('script', 'fetch'),
+    status: fc.constantFrom(0, 200, 204, 206),
+    partial: fc.boolean(),
     opaque: fc.boolean(),
   });
   const facts = fc.option(

@@ -37,18 +37,32 @@ export function isUnfinished({ navigation, startMs, endMs, alpn, worker, deliver
  */
 const HEAD_BYTES = 300;
 
+/** What a page's scripts request is never kept in its memory. */
+const BY_SCRIPTS = ['fetch', 'xmlhttprequest', 'beacon'];
+const OK = 200;
+
 /**
  * How Chromium reports a copy in its page's memory that the server confirmed (304): only a head arrived, which it calls
  * neither cached nor a 304, with the old answer's protocol. An answer without content looks the same, so without an
  * event of the request the two cannot be told apart. Firefox reports the same for every answer whose size it hides.
  */
-function maybeConfirmed({ navigation, deliveryType, transferBytes }: Timing): boolean {
-  return BROWSER === 'chromium' && !navigation && deliveryType === '' && transferBytes === HEAD_BYTES;
+function maybeConfirmed({ navigation, deliveryType, transferBytes, initiator, status }: Timing): boolean {
+  if (navigation || BY_SCRIPTS.includes(initiator) || (status !== OK && status !== 0)) return false;
+  return deliveryType === '' && transferBytes === HEAD_BYTES;
+}
+
+/**
+ * Whether the protocol may be that of an older answer, of which Chromium tells nothing but the event: an answer that was
+ * put together from a stored part and a new one has the stored one's (measured on 156).
+ */
+function maybeStored(timing: Timing, request: EndedRequest | null): boolean {
+  if (BROWSER !== 'chromium' || request !== null) return false;
+  return timing.partial || maybeConfirmed(timing);
 }
 
 /** A 304 crossed the network, although the browser calls it a cache hit and repeats the old answer's protocol. */
 function isRevalidated(timing: Timing, request: EndedRequest | null): boolean {
-  if (request === null ? maybeConfirmed(timing) : request.revalidated) return true;
+  if (request?.revalidated === true) return true;
   return timing.transferBytes > 0 && (timing.deliveryType === 'cache' || request?.fromCache === true);
 }
 
@@ -87,6 +101,7 @@ function reasonOf(
 ): UnknownReason {
   if (delivery === 'service-worker') return 'service-worker';
   if (revalidated) return 'revalidated';
+  if (maybeStored(timing, request)) return 'not-exposed';
   if (!timing.opaque || timing.navigation) return 'missed';
   // Browsers hide as much of what they blocked as of what its site hides; only the answer's head tells the two apart.
   return request?.timingAllowed === false ? 'no-timing-allow-origin' : 'not-exposed';
@@ -103,6 +118,9 @@ function protocolOf(
   revalidated: boolean,
 ): KnownProtocol | null {
   if (delivery === 'network' && request?.protocol != null) return request.protocol;
+  // Only the request's event names the server that it was redirected to; the entry names the one that redirected.
+  if (request === null && timing.redirected && !timing.navigation) return null;
+  if (maybeStored(timing, request)) return null;
   return revalidated ? null : protocolFromAlpn(timing.alpn);
 }
 
@@ -112,10 +130,14 @@ function bytesOf(timing: Timing, request: EndedRequest | null, delivery: Deliver
   return timing.transferBytes;
 }
 
-function networkFacts(request: EndedRequest | null): Pick<Observation, 'address' | 'altSvc'> {
+function networkFacts(
+  request: EndedRequest | null,
+  stored?: string,
+): Pick<Observation, 'address' | 'altSvc'> {
+  const altSvc = request?.altSvc ?? stored;
   return {
     ...(request?.address && { address: request.address }),
-    ...(request?.altSvc && { altSvc: request.altSvc }),
+    ...(altSvc && { altSvc }),
   };
 }
 
@@ -142,7 +164,7 @@ export function observationOf(
     delivery,
     atMs: timing.endMs,
     bytes: bytesOf(timing, request, delivery),
-    ...(delivery === 'network' && networkFacts(request)),
+    ...(delivery === 'network' && networkFacts(request, timing.altSvc)),
     ...(protocol === null
       ? { protocol: 'unknown', reason: reasonOf(timing, request, delivery, revalidated) }
       : { protocol }),

@@ -15,6 +15,10 @@ const entry = {
   transferBytes: 10,
   bodyBytes: 10,
   worker: false,
+  redirected: false,
+  initiator: 'script',
+  status: 200,
+  partial: false,
   opaque: false,
 };
 const batch: TimingBatch = {

@@ -13,6 +13,8 @@ export interface CommittedDocument {
   /** Null: it is the tab's outermost page. */
   readonly parentDocumentId: string | null;
   readonly prerender: boolean;
+  /** A page navigated there, for example by a clicked link; false: the user asked the browser for it. */
+  readonly byPage: boolean;
 }
 
 /** A navigation that failed. */
@@ -46,6 +48,14 @@ function isOutermost({ frameType, frameId }: FrameDetails): boolean {
   return frameType === undefined ? frameId === 0 : frameType === 'outermost_frame';
 }
 
+/** Also what other programs and extensions open is called a link. */
+const BY_PAGE = ['link', 'form_submit', 'auto_subframe', 'manual_subframe'];
+
+function isByPage(details: chrome.webNavigation.WebNavigationTransitionCallbackDetails): boolean {
+  const { transitionType, transitionQualifiers } = details;
+  return BY_PAGE.includes(transitionType) || transitionQualifiers.includes('client_redirect');
+}
+
 /** Starts listening; must be called synchronously when the background starts, or events are lost. */
 export function observeNavigations(sink: NavigationSink): void {
   const { onBeforeNavigate, onCommitted, onErrorOccurred, onDOMContentLoaded } = chrome.webNavigation;
@@ -62,7 +72,16 @@ export function observeNavigations(sink: NavigationSink): void {
     const parentDocumentId = isOutermost(details) ? null : details.parentDocumentId;
     if (parentDocumentId === undefined) return;
     const prerender = documentLifecycle === 'prerender';
-    sink.committed({ documentId, tabId, frameId, url, atMs: timeStamp, parentDocumentId, prerender });
+    sink.committed({
+      documentId,
+      tabId,
+      frameId,
+      url,
+      atMs: timeStamp,
+      parentDocumentId,
+      prerender,
+      byPage: isByPage(details),
+    });
   });
 
   // Firefox also reports a navigation as failed when it continues it in another process.

@@ -26,6 +26,10 @@ const timing: Timing = {
   transferBytes: 400,
   bodyBytes: 100,
   worker: false,
+  redirected: false,
+  initiator: 'script',
+  status: 200,
+  partial: false,
   opaque: false,
 };
 const batch: TimingBatch = {
@@ -72,12 +76,13 @@ async function bench(mayRecord: () => boolean = () => true) {
   const recorder = createRecorder({
     table,
     pages,
-    witnessSinceMs: 0,
+    witnessSinceMs: () => 0,
     network: () => 'home',
     mode: () => observing.mode,
     nowMs: () => 20_000,
     mayRecord,
     onRecorded: () => {},
+    onNavigation: () => {},
     devtoolsFeed,
     onBackfill: (some) => void backfilled.push(...some),
     ledger: {

@@ -25,7 +25,7 @@ export interface RecorderDeps {
   readonly ledger: Pick<Ledger, 'record'>;
   readonly pages: Pages;
   /** Since when webRequest events have arrived without gaps, milliseconds since the epoch. */
-  readonly witnessSinceMs: number;
+  readonly witnessSinceMs: () => number;
   readonly nowMs: () => number;
   /** The label of the current network. */
   readonly network: () => string;
@@ -35,6 +35,8 @@ export interface RecorderDeps {
   readonly mayRecord: (subject: { request: EndedRequest; site: string }) => boolean;
   /** Something new is in the ledger. */
   readonly onRecorded: (observations: readonly Observation[]) => void;
+  /** A tab's outermost page came over the network, and reported that itself. */
+  readonly onNavigation: (navigation: RecordedObservation) => void;
   /** What the developer tools know about requests that hide their protocol. */
   readonly devtoolsFeed: Pick<DevtoolsFeed, 'complete' | 'recorded'>;
   /** The developer tools have meanwhile reported these, which are in the ledger as unknown. */
@@ -175,7 +177,7 @@ class JoinedRecorder implements Recorder {
         site,
         outermost: batch.topOrigin === null,
         controlled: batch.controlled,
-        witnessSinceMs: this.#deps.witnessSinceMs,
+        witnessSinceMs: this.#deps.witnessSinceMs(),
       });
       if (observation === null) return [];
       if (request === null) this.#deps.table.countUnmatched(claim, observation.delivery !== 'network');
@@ -201,6 +203,9 @@ class JoinedRecorder implements Recorder {
 
   #done(observations: readonly Observation[], recorded: readonly RecordedObservation[]): void {
     this.#deps.onRecorded(observations);
+    for (const each of recorded)
+      if (each.observation.kind === 'navigation' && each.observation.delivery === 'network')
+        this.#deps.onNavigation(each);
     const backfilled = this.#deps.devtoolsFeed.recorded(recorded);
     if (backfilled.length > 0) this.#deps.onBackfill(backfilled);
   }

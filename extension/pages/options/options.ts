@@ -18,6 +18,7 @@ import { pageStore } from '../../common/store/page-store.ts';
 import { connectBackground } from '../ui/background-port.ts';
 import { renderCommand } from '../ui/copied-command.ts';
 import { byId, make, setText } from '../ui/elements.ts';
+import { wireEveryRequest } from '../ui/every-request.ts';
 import { createHelperPanel, type HelperPanel, wireConsent } from '../ui/helper-panel.ts';
 import { writeMessages } from '../ui/page-messages.ts';
 import { makeRaceChoice, showRaceChoice } from '../ui/race-choice.ts';
@@ -146,6 +147,7 @@ wireSettings();
 wireHelper();
 wireTransfer();
 wireNetworks();
+wireEveryRequest();
 void begin();
 
 // Private windows: our own switch, and beside it the browser's, which only the user can change.

@@ -18,11 +18,12 @@ export const PERMISSION_WORDS: Readonly<Record<string, MessageKey>> = {
   webRequest: 'welcomePermissionRequest',
 };
 
-/** Lists the permissions of this edition's manifest with their reasons. */
+/** Lists the permissions of this edition's manifest with their reasons, those that it may request later as the last. */
 export function listPermissions(list: HTMLElement): void {
-  const { permissions = [], host_permissions: sites = [] } = chrome.runtime.getManifest();
+  const manifest = chrome.runtime.getManifest();
+  const { permissions = [], host_permissions: sites = [], optional_permissions: optional = [] } = manifest;
   list.replaceChildren(
-    ...[...sites, ...permissions].flatMap((name) => {
+    ...[...sites, ...permissions, ...optional].flatMap((name) => {
       const words = PERMISSION_WORDS[name];
       if (words === undefined) return [];
       const term = make('dt');

@@ -1,0 +1,91 @@
+// Light mode, in which Chromium reports no request to the extension: what it records nevertheless, that reading what
+// the HTTP cache has of a page's own answers sends nothing, and how a user gets to full mode and back.
+import type { OriginRecord } from '../../../extension/common/records/schema.ts';
+import type { Session } from '../../browsers/session.ts';
+import { storedRecords } from '../../browsers/stored.ts';
+import type { Tab } from '../../browsers/tab.ts';
+import { ORIGIN_KINDS } from '../../origins/start.ts';
+import { compareCounts } from '../counted/compare.ts';
+import { expect } from '../fixtures.ts';
+import { chooseRaceTime, racedModes, servedTest, violations } from '../steps.ts';
+
+const { both, h2only } = ORIGIN_KINDS;
+const test = servedTest({ both, h2only });
+const OPTIONS = 'options/options.html';
+
+async function recordOf(page: Tab, origin: string): Promise<OriginRecord | undefined> {
+  return (await storedRecords(page)).find((record) => record.origin === origin);
+}
+
+async function visit(session: Session, url: string): Promise<void> {
+  const tab = await session.newTab();
+  await tab.goto(url);
+  await expect(tab.find('#summary[data-done]')).toBeSeen();
+}
+
+test('no response is counted under a wrong protocol, and inexact counts are as in docs/counts.md', async ({
+  open,
+  dir,
+  kind,
+}) => compareCounts({ open, dir, kind }, 'light'));
+
+test('what the page’s origin advertises is read from the HTTP cache, without a request', async ({
+  open,
+  served,
+}) => {
+  const session = await open({ mode: 'light', local: served });
+  const options = await session.openPage(OPTIONS);
+  const { origin } = served.origins.both;
+  const page = `/page?resources=2&from=${served.origins.h2only.origin}`;
+  await visit(session, `${origin}${page}`);
+  await expect
+    .poll(() => recordOf(options, origin))
+    .toMatchObject({ altSvc: expect.stringMatching(/^h3=":\d+"/), modes: ['light'], counts: { h2: 1 } });
+  // The other origin's header is not readable, and the helper's races are asked for it.
+  await expect.poll(() => recordOf(options, served.origins.h2only.origin)).toMatchObject({ altSvc: null });
+  expect(served.seen.filter(({ path }) => path.startsWith('/page'))).toHaveLength(1);
+  expect(served.seen.filter(({ path }) => path.startsWith('/r/'))).toHaveLength(2);
+});
+
+test('a page’s origin is raced on its first visit, once that is chosen', async ({ open, served, dir }) => {
+  const session = await open({ mode: 'light', local: served, proxy: 'none' });
+  await chooseRaceTime(session, 'first-visit');
+  await visit(session, `${served.origins.both.origin}/page?resources=1`);
+  await expect
+    .poll(() => racedModes(session, dir), { timeout: 60_000 })
+    .toEqual({ [served.origins.both.origin]: ['race'] });
+});
+
+test('the switch to full mode takes effect when the browser is started again, and back at once', async ({
+  open,
+  served,
+}) => {
+  const session = await open({ mode: 'light', local: served });
+  const { origin } = served.origins.both;
+  const page = `${origin}/page?resources=1`;
+  let options = await session.openPage(OPTIONS);
+  expect(await violations(options)).toEqual([]);
+  await options.find('#every').click();
+  await expect(options.part('every-state')).toSay(/when the browser is started again/);
+  await visit(session, page);
+  // Chromium reports nothing yet, and nothing is claimed to have been seen.
+  await expect.poll(() => recordOf(options, origin)).toMatchObject({ modes: ['light'] });
+  await expect(options.part('every-state')).toSay(/when the browser is started again/);
+
+  await session.restart();
+  await visit(session, page);
+  options = await session.openPage(OPTIONS);
+  await expect(options.part('every-state')).toSay('Every request is seen.');
+  // The first events of a starting browser may be lost. The address is what only events name.
+  await visit(session, page);
+  await expect
+    .poll(() => recordOf(options, origin))
+    .toMatchObject({ modes: ['full', 'light'], address: '127.0.0.1' });
+
+  await options.find('#every').click();
+  await expect(options.part('every-state')).toSay(/No longer seen/);
+  await visit(session, `${served.origins.h2only.origin}/page?resources=1`);
+  await expect
+    .poll(() => recordOf(options, served.origins.h2only.origin))
+    .toMatchObject({ modes: ['light'], address: null });
+});

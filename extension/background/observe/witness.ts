@@ -1,0 +1,85 @@
+// Whether webRequest reports here, and since when: the owner of the observation mode. Holding the permission proves
+// nothing: Chromium counts the extensions that hold it when it loads and unloads them, so for one that was given the
+// permission later no request passes through its events until the browser starts again (measured on 156). The first
+// event is the proof, and session storage keeps it until the browser exits.
+import type { ObservationMode } from '@photofinish/shared/web/observation';
+import { BROWSER } from '../../common/edition.ts';
+import { WITNESSED_KEY } from '../../common/every-request.ts';
+
+/** The part of `storage.session` that this needs. */
+interface WitnessArea {
+  get(key: string): Promise<Record<string, unknown>>;
+  set(items: Record<string, unknown>): Promise<void>;
+  remove(key: string): Promise<void>;
+}
+
+export interface WitnessDeps {
+  readonly area: WitnessArea;
+  /** When this background started, milliseconds since the epoch. */
+  readonly startedMs: number;
+  readonly nowMs: () => number;
+  /** The mode has changed. */
+  readonly onChange: () => void;
+}
+
+export interface Witness {
+  /** `light` until an event has arrived since the browser started or the extension was loaded. */
+  readonly mode: ObservationMode;
+  /** Since when events have arrived without gaps, milliseconds since the epoch; infinite in light mode. */
+  readonly sinceMs: number;
+  /** An event arrived. */
+  saw(): void;
+  /** The permission was given up, so no more events will arrive. */
+  lost(): void;
+  /** Takes what the background knew before it was terminated. */
+  recall(): Promise<void>;
+}
+
+/** In Firefox events arrive from the start, so it is always `full`. */
+export function createWitness(deps: WitnessDeps): Witness {
+  return new EventWitness(deps);
+}
+
+class EventWitness implements Witness {
+  readonly #deps: WitnessDeps;
+  #sinceMs: number;
+
+  constructor(deps: WitnessDeps) {
+    this.#deps = deps;
+    this.#sinceMs = BROWSER === 'firefox' ? deps.startedMs : Number.POSITIVE_INFINITY;
+  }
+
+  get mode(): ObservationMode {
+    return this.#sinceMs === Number.POSITIVE_INFINITY ? 'light' : 'full';
+  }
+
+  get sinceMs(): number {
+    return this.#sinceMs;
+  }
+
+  saw(): void {
+    if (this.mode === 'full') return;
+    this.#begin(this.#deps.nowMs());
+    // If it cannot be stored, the next background waits for an event of its own.
+    this.#deps.area.set({ [WITNESSED_KEY]: true }).catch(() => {});
+  }
+
+  lost(): void {
+    if (BROWSER === 'firefox') return;
+    this.#deps.area.remove(WITNESSED_KEY).catch(() => {});
+    if (this.mode === 'light') return;
+    this.#sinceMs = Number.POSITIVE_INFINITY;
+    this.#deps.onChange();
+  }
+
+  async recall(): Promise<void> {
+    const stored = await this.#deps.area.get(WITNESSED_KEY).catch(() => ({}));
+    // An event wakes the background that it is for, so none was lost since it started.
+    if (this.mode === 'light' && WITNESSED_KEY in stored) this.#begin(this.#deps.startedMs);
+  }
+
+  #begin(sinceMs: number): void {
+    this.#sinceMs = sinceMs;
+    this.#deps.onChange();
+  }
+}
