@@ -66,6 +66,8 @@ export function http2Exchange({ connect }: Http2, options: ExchangeOptions): Run
     },
   });
   const reading = readResponse(options, () => {
+    // For a stream that is still open, a session makes an error, whose stack costs more than its own end.
+    stream?.destroy();
     session.destroy();
     socket.destroy();
   });
