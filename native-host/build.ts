@@ -1,5 +1,5 @@
 // Builds the helper and its command line into dist/. What a browser's first forecast does not need, undici above all, is
-// loaded separately, and what it needs is compiled in advance. Run: node native-host/build.ts
+// in files of its own, and what it needs is compiled in advance. Run: node native-host/build.ts
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -15,7 +15,7 @@ import { basename, join } from 'node:path';
 import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { type Request, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type OutputFile, type Plugin, transform } from 'esbuild';
 import { frame } from './wire/framing.ts';
 
 const root = import.meta.dirname;
@@ -52,6 +52,32 @@ const undiciBeside: Plugin = {
   },
 };
 
+/** What races and requests other than forecasts load. First what must run before everything else, in any file. */
+const LATER = [
+  './wire/stdout.ts',
+  './wire/race-over-port.ts',
+  './wire/older-extension.ts',
+  './install/examination.ts',
+  '@photofinish/shared/port/reply',
+];
+
+/** Makes all of it one file: esbuild would make one for every combination of what is loaded together. */
+const laterTogether: Plugin = {
+  name: 'later-together',
+  setup({ onResolve, onLoad }) {
+    const loaded = new Set(LATER.map((path) => basename(path, '.ts')));
+    onResolve({ filter: /./ }, ({ kind, path }) =>
+      kind === 'dynamic-import' && loaded.has(basename(path, '.ts'))
+        ? { path: 'later', namespace: 'later' }
+        : null,
+    );
+    onLoad({ filter: /./, namespace: 'later' }, () => ({
+      contents: LATER.map((path) => `export * from '${path}';`).join('\n'),
+      resolveDir: root,
+    }));
+  },
+};
+
 const SHARED: BuildOptions = {
   absWorkingDir: root,
   outdir: dist,
@@ -64,21 +90,18 @@ const SHARED: BuildOptions = {
   logLevel: 'warning',
 };
 
+/** Modules know their place by other names in CommonJS. */
+const PLACE = { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' };
+
 /** CommonJS starts 5 ms sooner: an import of `node:fs` evaluates all that it exports, which is most of Node's streams. */
 const COMMON_JS: BuildOptions = {
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
-  define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
+  define: PLACE,
   supported: { 'dynamic-import': false },
 };
 
 const BUNDLES: readonly BuildOptions[] = [
-  {
-    ...COMMON_JS,
-    entryPoints: ['main.ts'],
-    entryNames: basename(MAIN_BUNDLE, '.cjs'),
-    plugins: [undiciBeside],
-  },
   {
     entryPoints: ['cli.ts'],
     format: 'esm',
@@ -102,6 +125,44 @@ const BUNDLES: readonly BuildOptions[] = [
 async function bundle(options: BuildOptions): Promise<string[]> {
   const { metafile } = await build({ ...SHARED, ...options, metafile: true });
   return Object.keys(metafile?.outputs ?? {}).map((path) => basename(path));
+}
+
+/** A file of ES modules as CommonJS, with its map. Files name each other with their new endings. */
+async function writeCommonJs({ path, text }: OutputFile): Promise<string[]> {
+  const name = `${basename(path, '.js')}.cjs`;
+  const modules = text.replaceAll(/(["'])(\.\/main-[\w-]+)\.js\1/g, '$1$2.cjs$1');
+  const { code, map } = await transform(modules, {
+    format: 'cjs',
+    target: 'node24',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    supported: { 'dynamic-import': false },
+    sourcemap: 'external',
+    sourcefile: name,
+  });
+  writeFileSync(join(dist, name), `${code}//# sourceMappingURL=${name}.map\n`);
+  writeFileSync(join(dist, `${name}.map`), map);
+  return [name, `${name}.map`];
+}
+
+/**
+ * Bundles the helper: what its first forecast needs, and what is loaded later. esbuild divides only ES modules, and
+ * CommonJS starts sooner; see COMMON_JS.
+ */
+async function bundleMain(): Promise<string[]> {
+  const { outputFiles = [] } = await build({
+    ...SHARED,
+    entryPoints: ['main.ts'],
+    entryNames: basename(MAIN_BUNDLE, '.cjs'),
+    chunkNames: 'main-[name]-[hash]',
+    format: 'esm',
+    splitting: true,
+    define: PLACE,
+    plugins: [undiciBeside, laterTogether],
+    sourcemap: 'inline',
+    write: false,
+  });
+  return (await Promise.all(outputFiles.map(writeCommonJs))).flat();
 }
 
 /** Copies the addon beside the bundles by rename, because a running helper may have the old one mapped. */
@@ -138,7 +199,7 @@ function compileHelper(): string[] {
 
 mkdirSync(dist, { recursive: true });
 const addons = copyAddon();
-const bundled = await Promise.all(BUNDLES.map(bundle));
+const bundled = await Promise.all([bundleMain(), ...BUNDLES.map(bundle)]);
 const written = new Set([...addons, ...bundled.flat(), ...compileHelper()]);
 for (const name of readdirSync(dist)) if (!written.has(name)) rmSync(join(dist, name), { recursive: true });
 if (addons.length === 0) {

@@ -108,6 +108,8 @@ function serve(settings: Settings, caller: Caller): void {
     await session.end();
     cache.save();
     await outbox.empty();
+    // Otherwise each start would have to read again what all those before it wrote, up to 4 MB, twice.
+    cache.close();
     process.exit(code);
   }
   whenStuck = () => {
