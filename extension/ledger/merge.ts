@@ -2,7 +2,7 @@
 // one that counted more is kept; if both counted the same, the one that knows more protocols; if that is the same too,
 // the existing one. Their modes are united, as those of totals and records are that contain them.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import { unitedModes } from '@photofinish/shared/web/observation';
+import { ONLY_FULL, unitedModes } from '@photofinish/shared/web/observation';
 import { emptyDay } from '../common/records/fold.ts';
 import type { DayRow, DayTotal, OriginRecord } from '../common/records/schema.ts';
 import type { Database } from './database.ts';
@@ -41,7 +41,7 @@ function fuller<Row extends Sums & LookupCounts>(mine: Row, theirs: Row): Row {
   return modes === kept.modes ? kept : { ...kept, modes };
 }
 
-function sumsOf({ counts, navigations, delivered, bytes, modes }: Sums): Sums {
+function sumsOf({ counts, navigations, delivered, bytes, modes = ONLY_FULL }: Sums): Sums {
   return { counts, navigations, delivered, bytes, modes };
 }
 

@@ -5,7 +5,7 @@ import { beforeEach, test } from 'node:test';
 import { writtenVerdictSchema } from '@photofinish/shared/race/verdict-schema';
 import { verdictInWords } from '@photofinish/shared/verdict/verdict-text';
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
-import { deleteDB, openDB } from 'idb';
+import { openDB } from 'idb';
 import * as v from 'valibot';
 import { LEDGER_NAME, NETWORK_UNKNOWN } from '../common/records/schema.ts';
 import { type Failure, failAt } from '../testing/failing-storage.ts';
@@ -27,11 +27,11 @@ test('a ledger of version 1 is migrated to this one without losses', async () =>
   checkInvariants(all);
   assert.deepEqual(
     all.records.map(({ verdict, ...record }) => record),
-    stores.records.rows.map((row) => ({ ...row, modes: ['full'] })),
+    stores.records.rows,
   );
   assert.deepEqual(
     all.days,
-    stores.days.rows.map((row) => ({ ...row, network: NETWORK_UNKNOWN, modes: ['full'] })),
+    stores.days.rows.map((row) => ({ ...row, network: NETWORK_UNKNOWN })),
   );
   assert.deepEqual(
     all.races.map((race) => ({ ...race, verdict: verdictInWords(race.verdict) })),
@@ -87,43 +87,29 @@ test('an upgraded ledger has verdicts and totals for what was recorded before', 
   });
 });
 
-/** A ledger of version 3: the same stores, but its rows do not say how they were counted. */
-async function createVersion3(): Promise<void> {
+test('what does not say how it was counted was counted by webRequest', async () => {
   await createVersion1();
   const ledger = openLedger();
-  await ledger.countRows();
-  await ledger.close();
-  const db = await openDB(LEDGER_NAME);
-  const all = [...db.objectStoreNames].map(async (name) => {
-    const { store } = db.transaction(name);
-    const { keyPath, autoIncrement } = store;
-    const indexes = [...store.indexNames].map((index) => [index, store.index(index).keyPath] as const);
-    return { name, keyPath, autoIncrement, indexes, rows: await store.getAll() };
+  const [day] = stores.days.rows;
+  assert.ok(day);
+  const { origin, site } = day;
+  const atMs = Date.parse(day.day);
+  const told = { id: '1', origin, site, atMs, kind: 'resource', delivery: 'network', bytes: 1 } as const;
+  await ledger.record({
+    key: null,
+    observations: [{ ...told, protocol: 'h2' }],
+    scores: [],
+    pageStartedMs: atMs,
+    nowMs: atMs,
+    network: NETWORK_UNKNOWN,
+    mode: 'light',
   });
-  const created = await Promise.all(all);
-  db.close();
-  await deleteDB(LEDGER_NAME);
-  const old = await openDB(LEDGER_NAME, 3, {
-    upgrade(fresh) {
-      for (const { name, keyPath, autoIncrement, indexes, rows } of created) {
-        const store = fresh.createObjectStore(name, { keyPath, autoIncrement });
-        for (const index of indexes) store.createIndex(...index);
-        for (const { modes: _, ...row } of rows) store.put(row);
-      }
-    },
-  });
-  old.close();
-}
-
-test('what was counted before version 4 was counted by webRequest', async () => {
-  await createVersion1();
-  const expected = await dump(openLedger());
-  globalThis.indexedDB = new IDBFactory();
-  await createVersion3();
-  const upgraded = await dump(openLedger());
-  assert.deepEqual(upgraded, expected);
-  const rows = [...upgraded.records, ...upgraded.days, ...upgraded.totals];
-  assert.ok(upgraded.totals.length > 0 && rows.every(({ modes }) => modes.join() === 'full'));
+  const { records, days, totals } = await dump(ledger);
+  const record = records.find((row) => row.origin === origin && row.site === site);
+  const added = days.find((row) => row.day === day.day && row.origin === origin && row.site === site);
+  const total = totals.find((row) => row.day === day.day);
+  for (const row of [record, added, total]) assert.deepEqual(row?.modes, ['full', 'light']);
+  checkInvariants(await dump(ledger));
 });
 
 test('a large ledger is upgraded a chunk at a time', async (t) => {

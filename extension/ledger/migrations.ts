@@ -3,7 +3,6 @@
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { type VerdictInWords, verdictAsWritten } from '@photofinish/shared/race/verdict-schema';
-import { ONLY_FULL } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { IDBPDatabase, IDBPTransaction } from 'idb';
 import { emptyDay } from '../common/records/fold.ts';
@@ -18,7 +17,7 @@ export type Upgrade = IDBPTransaction<LedgerSchema, Store[], 'versionchange'>;
 type Migration = (db: IDBPDatabase<LedgerSchema>, tx: Upgrade) => void | Promise<void>;
 
 /** Before version 2, days were stored without their network. */
-type DayRow1 = Omit<DayRow, 'network' | 'modes'>;
+type DayRow1 = Omit<DayRow, 'network'>;
 /** Before version 3, verdicts of races were stored as text. */
 type RaceInWords = Omit<OriginRace, 'verdict'> & { readonly verdict: VerdictInWords };
 
@@ -43,7 +42,7 @@ async function networksAndTotals(db: IDBPDatabase<LedgerSchema>, tx: Upgrade): P
   for await (const rows of chunksOf(old)) {
     const changes = (rows as readonly DayRow1[]).map((row) => ({
       before: emptyDay(row.day, row.site, row.origin, NETWORK_UNKNOWN),
-      after: { ...row, network: NETWORK_UNKNOWN, modes: ONLY_FULL },
+      after: { ...row, network: NETWORK_UNKNOWN },
     }));
     // In parallel: sequentially, a year's rows would take minutes.
     await Promise.all(changes.map(async ({ after }) => days.put(after)));
@@ -83,15 +82,6 @@ async function verdictsAsData(tx: Upgrade): Promise<void> {
     );
 }
 
-/** Rows say how they were counted; until now there was one way. */
-async function modes(tx: Upgrade): Promise<void> {
-  for (const name of ['records', 'days', 'totals'] as const) {
-    const store = tx.objectStore(name);
-    for await (const rows of chunksOf<object>(store))
-      await Promise.all(rows.map(async (row) => store.put({ ...row, modes: ONLY_FULL } as never)));
-  }
-}
-
 /** `MIGRATIONS[n]` converts version n to n + 1. Never edited once released; a change is another migration. */
 const MIGRATIONS: readonly Migration[] = [
   createVersion1,
@@ -100,7 +90,6 @@ const MIGRATIONS: readonly Migration[] = [
     await verdicts(tx);
   },
   (_, tx) => verdictsAsData(tx),
-  (_, tx) => modes(tx),
 ];
 
 export const LEDGER_VERSION = MIGRATIONS.length;

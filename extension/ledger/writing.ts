@@ -57,7 +57,7 @@ async function foldDays(tx: WriteTransaction, batch: Batch): Promise<void> {
       const before = (await days.get([day, site, origin, network])) ?? emptyDay(day, site, origin, network);
       const folded = observations.reduce(foldDay, before);
       const right = folded.right + scores.filter((s) => s.right).length;
-      const modes = observations.length === 0 ? folded.modes : unitedModes(folded.modes, [mode]);
+      const modes = unitedModes(folded.modes, observations.length === 0 ? [] : [mode]);
       return { before, after: { ...folded, modes, scored: folded.scored + scores.length, right } };
     }),
   );

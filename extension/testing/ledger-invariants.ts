@@ -8,7 +8,7 @@ import {
   NO_ADOPTION,
   NO_REQUESTS,
 } from '@photofinish/shared/report/adoption';
-import { unitedModes } from '@photofinish/shared/web/observation';
+import { type ObservationModes, unitedModes } from '@photofinish/shared/web/observation';
 import { PROTOCOLS } from '@photofinish/shared/web/protocol';
 import type { DayRow, DayTotal } from '../common/records/schema.ts';
 import { verdictOfRecord } from '../common/verdict.ts';
@@ -38,7 +38,7 @@ function sums(rows: readonly DayRow[]) {
       prefetch: sumOf(rows, (row) => row.delivered.prefetch),
     },
     bytes: sumOf(rows, (row) => row.bytes),
-    modes: rows.map((row) => row.modes).reduce(unitedModes, []),
+    modes: rows.map((row) => row.modes).reduce<ObservationModes>(unitedModes, []),
   };
 }
 
@@ -64,7 +64,8 @@ export function checkInvariants({ records, days, totals, races }: Dump): void {
   const newest = new Map<string, OriginRace>(races.map((race) => [race.origin, race]));
   const ofRecord = Map.groupBy(days, (row) => `${row.origin} ${row.site}`);
   for (const record of records) {
-    const { counts, navigations, delivered, bytes, modes } = record;
+    const { counts, navigations, delivered, bytes } = record;
+    const modes = unitedModes(record.modes, []);
     const own = sums(ofRecord.get(`${record.origin} ${record.site}`) ?? []);
     assert.deepEqual({ counts, navigations, delivered, bytes, modes }, own);
     assert.equal(record.verdict, verdictOfRecord(record, newest.get(record.origin)).code);

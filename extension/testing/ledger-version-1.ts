@@ -18,8 +18,8 @@ interface DumpedStore<Row> {
 interface Version1 {
   readonly version: 1;
   readonly stores: {
-    readonly records: DumpedStore<Omit<OriginRecord, 'verdict' | 'modes'>>;
-    readonly days: DumpedStore<Omit<DayRow, 'network' | 'modes'>>;
+    readonly records: DumpedStore<Omit<OriginRecord, 'verdict'>>;
+    readonly days: DumpedStore<Omit<DayRow, 'network'>>;
     readonly races: DumpedStore<Omit<OriginRace, 'verdict'> & { readonly verdict: VerdictInWords }>;
     readonly outbox: DumpedStore<OutboxRow>;
     readonly batches: DumpedStore<{ readonly key: string; readonly atMs: number }>;

@@ -145,5 +145,5 @@ export type ReportDiff = v.InferOutput<typeof reportDiffSchema>;
 
 /** How the two reports were observed, together. */
 export function modesOfBoth({ before, after }: Pick<ReportDiff, 'before' | 'after'>): ObservationModes {
-  return unitedModes(before.modes ?? ONLY_FULL, after.modes ?? ONLY_FULL);
+  return unitedModes(before.modes, after.modes);
 }

@@ -9,7 +9,6 @@ import { isTooLate } from '../web/instant.ts';
 import {
   browserSchema,
   type ObservationModes,
-  ONLY_FULL,
   observationModesSchema,
   unitedModes,
 } from '../web/observation.ts';
@@ -90,7 +89,7 @@ export type Report = v.InferOutput<typeof reportSchema>;
 
 /** How the figures of these origins were observed; those that do not say are from before there was a second mode. */
 export function modesOf(origins: readonly Pick<ReportOrigin, 'modes'>[]): ObservationModes {
-  return origins.map(({ modes }) => modes ?? ONLY_FULL).reduce<ObservationModes>(unitedModes, []);
+  return origins.reduce<ObservationModes>((all, { modes }) => unitedModes(all, modes), []);
 }
 
 /** The same for all origins of these sites. */

@@ -28,11 +28,14 @@ export const observationModesSchema = v.pipe(
 );
 export type ObservationModes = v.InferOutput<typeof observationModesSchema>;
 
-/** The modes of figures from before there was another. */
+/** The modes of figures that do not say: they are from before there was a second mode. */
 export const ONLY_FULL: ObservationModes = ['full'];
 
-/** The modes of figures that were added up; `a` itself if `b` adds none. */
-export function unitedModes(a: ObservationModes, b: ObservationModes): ObservationModes {
+/** The modes of figures that were added up; `a` itself if `b` adds none. Those that do not say are full. */
+export function unitedModes(
+  a: ObservationModes = ONLY_FULL,
+  b: ObservationModes = ONLY_FULL,
+): ObservationModes {
   if (b.every((mode) => a.includes(mode))) return a;
   return OBSERVATION_MODES.filter((mode) => a.includes(mode) || b.includes(mode));
 }

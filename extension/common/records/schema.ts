@@ -29,8 +29,8 @@ export interface OriginRecord {
   readonly navigations: ProtocolCounts;
   readonly delivered: DeliveredCounts;
   readonly bytes: number;
-  /** The modes in which the counted answers were observed. */
-  readonly modes: ObservationModes;
+  /** The modes in which the counted answers were observed; absent in rows from before there was a second mode. */
+  readonly modes?: ObservationModes;
   /**
    * The browser has reached the origin over HTTP/3, on this site or another; rows from before this was recorded have
    * none.
@@ -60,8 +60,8 @@ export interface DayRow {
   readonly navigations: ProtocolCounts;
   readonly delivered: DeliveredCounts;
   readonly bytes: number;
-  /** The modes in which the counted answers were observed. */
-  readonly modes: ObservationModes;
+  /** The modes in which the counted answers were observed; absent in rows from before there was a second mode. */
+  readonly modes?: ObservationModes;
   /** Forecast look-ups for pages of this origin, and how many found a fresh entry. */
   readonly lookups: number;
   readonly hits: number;

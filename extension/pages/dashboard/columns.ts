@@ -5,7 +5,7 @@ import { VERDICT_CODES, type VerdictCode } from '@photofinish/shared/race/verdic
 import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { adoptionByRequest } from '@photofinish/shared/report/adoption';
 import { type Gain, gainMsOf } from '@photofinish/shared/verdict/gain';
-import { OBSERVATION_MODES, type ObservationModes } from '@photofinish/shared/web/observation';
+import { OBSERVATION_MODES, type ObservationModes, ONLY_FULL } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
 import type { OriginRecord } from '../../common/records/schema.ts';
@@ -70,7 +70,7 @@ function grown(old: Arrays, capacity: number): Arrays {
   return next;
 }
 
-function bitsOfModes(modes: ObservationModes): number {
+function bitsOfModes(modes: ObservationModes = ONLY_FULL): number {
   return modes.reduce((bits, mode) => bits | (1 << OBSERVATION_MODES.indexOf(mode)), 0);
 }
 

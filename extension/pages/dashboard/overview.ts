@@ -53,7 +53,7 @@ const NOTHING: DayOverview = {
 
 function overviewOfDay(total: SummedTotals): DayOverview {
   return {
-    modes: total.modes,
+    modes: unitedModes([], total.modes),
     adoption: {
       request: adoptionByRequest(total.counts),
       origin: total.origins,
