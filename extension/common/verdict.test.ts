@@ -32,6 +32,19 @@ test('without a race the browser’s own record decides', () => {
   assert.match(verdictText(plain), /^Reached over HTTP\/2\. No HTTP\/3 advertisement/);
 });
 
+test('light mode claims nothing about advertisements that it cannot see', () => {
+  const light = { ...record, protocol: 'h2', modes: ['light'] } as const;
+  const plain = verdict({ protocol: 'h2', record: light });
+  assert.match(verdictText(plain), /^Reached over HTTP\/2\. Light mode does not show whether it advertises/);
+  const code = (over: Partial<typeof record>) =>
+    verdict({ protocol: 'h2', record: { ...light, ...over }, race: aRace() }).code;
+  assert.equal(code({}), 'h3-available', 'not the first visit, which nobody knows');
+  assert.equal(code({ modes: ['full', 'light'] }), 'h3-first-visit');
+  assert.equal(code({ counts: { ...record.counts, h3: 1, h2: 1 } }), 'h3-used-before');
+  const seen = { altSvc: H3, visitsSinceAdvertised: 3 };
+  assert.equal(code(seen), 'h3-browser-avoids', 'what was seen is counted in any mode');
+});
+
 test('a race adds its evidence and the gain', () => {
   const used = verdict({ protocol: 'h3', race: aClearRace() });
   assert.deepEqual([used.code, otherFindings(used).map((f) => f.code)], ['h3-used', ['h3-available']]);

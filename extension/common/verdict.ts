@@ -13,6 +13,7 @@ import {
   verdictOf,
 } from '@photofinish/shared/verdict/verdict';
 import { h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import { missesAdvertisements } from '@photofinish/shared/web/observation';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import {
   type Delivery,
@@ -46,6 +47,11 @@ const ELSEWHERE: Record<Exclude<Delivery, 'network'>, SharedMessageKey> = {
   prefetch: 'pagePrefetched',
 };
 
+/** No advertisement was seen, and none could have been. */
+function mayAdvertiseUnseen(record: OriginRecord | undefined): boolean {
+  return record !== undefined && record.altSvc === null && missesAdvertisements(record.modes);
+}
+
 /** What this browser itself did with the origin; undefined if no answer revealed a protocol. */
 function browserSide(
   { record, race }: OriginEvidence,
@@ -54,7 +60,7 @@ function browserSide(
   if (lastProtocol === null) return undefined;
   return {
     lastProtocol,
-    visitsSinceAdvertised: record?.visitsSinceAdvertised ?? 0,
+    visitsSinceAdvertised: mayAdvertiseUnseen(record) ? null : (record?.visitsSinceAdvertised ?? 0),
     usedH3: (record?.counts.h3 ?? 0) > 0,
     raceIsOlder: race !== undefined && race.atMs < (record?.protocolAtMs ?? 0),
   };
@@ -81,7 +87,8 @@ function evidenceOf(
 /** What can be said without a race if the browser's own record explains nothing. */
 function browserOnly(lastProtocol: KnownProtocol | null, record: OriginRecord | undefined): Verdict {
   const advertises = record?.altSvc != null && h3Alternatives(parseAltSvc(record.altSvc)).length > 0;
-  const said = message(advertises ? 'pageAdvertised' : 'pageNotAdvertised');
+  const silent = mayAdvertiseUnseen(record) ? 'pageAdvertisementUnseen' : 'pageNotAdvertised';
+  const said = message(advertises ? 'pageAdvertised' : silent);
   const reached =
     lastProtocol === null ? [] : [message('pageReached', { protocol: PROTOCOL_NAMES[lastProtocol] })];
   return { code: 'unknown', findings: [...reached, said].map((each) => ({ code: 'unknown', ...each })) };

@@ -15,8 +15,11 @@ export type Reach = 'established' | 'not-tried' | AttemptError;
 export interface BrowserEvidence {
   /** The protocol of the last request that was sent over the network. */
   readonly lastProtocol: KnownProtocol;
-  /** Network answers with a known protocol since the origin was first seen to advertise HTTP/3. */
-  readonly visitsSinceAdvertised: number;
+  /**
+   * Network answers with a known protocol since the origin was first seen to advertise HTTP/3; null: the browser's
+   * observation would not have shown whether it does.
+   */
+  readonly visitsSinceAdvertised: number | null;
   /** Whether it has ever reached the origin over HTTP/3 on this site. */
   readonly usedH3?: boolean;
   /** Whether the race is older than the browser's last answer, which then says more about what is reachable. */

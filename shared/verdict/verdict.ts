@@ -295,13 +295,16 @@ function browserFindings(facts: Facts, browser: BrowserEvidence): Finding[] {
     return findingsOn('h3-used', message('verdictUsed'), ...nowMessages(facts, browser));
   const dead = places.every(({ reach }) => isFailed(reach));
   if (dead || isFailed(h3) || faults.some(({ leads }) => leads)) return [];
-  const staying = browser.visitsSinceAdvertised >= VISITS_BEFORE_CHOICE;
+  const visits = browser.visitsSinceAdvertised;
+  const staying = visits !== null && visits >= VISITS_BEFORE_CHOICE;
   if (browserUsedH3(evidence))
     return findingsOn(
       'h3-used-before',
       message('verdictUsedBefore'),
       staying ? message('verdictUsedBeforeStaying') : null,
     );
+  // The browser may have known the advertisement long before, or never have seen it.
+  if (visits === null) return [];
   if (!staying) return findingsOn('h3-first-visit', message('verdictFirstVisit'));
   if (h3 === 'established' && (evidence.discovered.knownRoot !== false || trustsRoot(evidence)))
     return findingsOn(

@@ -48,6 +48,11 @@ export function isUpperBound(modes: ObservationModes): boolean {
   return modes.includes('light');
 }
 
+/** Whether an origin's advertisement may have gone unseen: without `webRequest`, other origins' headers are not read. */
+export function missesAdvertisements(modes: ObservationModes = ONLY_FULL): boolean {
+  return modes.includes('light') && !modes.includes('full');
+}
+
 /** Longest Alt-Svc header value kept; longer ones are hostile or broken (a real one has under 300 characters). */
 export const MAX_ALT_SVC_CHARS = 4096;
 /** A browser may miss HTTP/3 once or twice while it learns; staying on TCP after that is a choice. */
