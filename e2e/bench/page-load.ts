@@ -1,13 +1,14 @@
 // The extension's cost for a page: time to the load event of a page with 1,000 resources from 6 origins, in browsers
-// that take turns: without the extension, with it and its helper, and with an empty extension that only has the
-// webRequest permission, which alone makes Chromium route every request through its browser process; in Firefox, where
-// only listeners cost time, also with one that has the listeners of ours and does nothing with what they hear. With two
-// delays: servers that respond after 50 ms, as on a network, and at once, where nothing hides a cost. In each installed
-// browser, or in the one given by `--browser NAME`; `--rounds N` sets the number of rounds, `--resources N` the size of
-// the page.
+// that take turns. In Chromium light mode is compared with no extension, and full mode with an empty extension that
+// only has the webRequest permission, which alone makes Chromium route every request through its browser process. In
+// Firefox ours is compared with none, with such an empty one, and with one that has the listeners of ours and does
+// nothing with what they hear. With two delays: servers that respond after 50 ms, as on a network, and at once, where
+// nothing hides a cost. In each installed browser, or in the one given by `--browser NAME`; `--rounds N` sets the number
+// of rounds, `--resources N` the size of the page.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { ObservationMode } from '@photofinish/shared/web/observation';
 import { launchChromium } from '../browsers/launch-chromium.ts';
 import { launchFirefox } from '../browsers/launch-firefox.ts';
 import type { LocalOrigins, RunningBrowser } from '../browsers/running.ts';
@@ -92,14 +93,36 @@ interface Place {
   readonly resources: number;
 }
 
-/** Extensions that are compared with ours: their names, and what their backgrounds do. */
-function bareExtensions(kind: BrowserKind): readonly (readonly [name: string, background: string])[] {
-  const empty = ['empty extension with webRequest', ''] as const;
-  return kind === 'firefox' ? [empty, ['the same listeners, idle', FIREFOX_LISTENERS]] : [empty];
+/** An extension that is compared with ours: its name, and what its background does. */
+type BareExtension = readonly [name: string, background: string];
+const EMPTY: BareExtension = ['empty extension with webRequest', ''];
+
+/** Ours in one mode, beside others; the first is the baseline. */
+interface Comparison {
+  readonly mode: ObservationMode;
+  readonly alone: boolean;
+  readonly bare: readonly BareExtension[];
+  readonly ratioAtMost: number;
 }
+
+const COMPARISONS: Readonly<Record<BrowserKind, readonly Comparison[]>> = {
+  chromium: [
+    { mode: 'light', alone: true, bare: [], ratioAtMost: 1.02 },
+    { mode: 'full', alone: false, bare: [EMPTY], ratioAtMost: 1.03 },
+  ],
+  firefox: [
+    {
+      mode: 'full',
+      alone: true,
+      bare: [EMPTY, ['the same listeners, idle', FIREFOX_LISTENERS]],
+      ratioAtMost: 1.02,
+    },
+  ],
+};
 
 async function compareAt(
   { kind, answerDelayMs, rounds, resources }: Place,
+  { mode, alone, bare, ratioAtMost }: Comparison,
   dir: string,
 ): Promise<[Measurement, string]> {
   const local = await startOrigins({ origins: originKinds(answerDelayMs) });
@@ -119,17 +142,19 @@ async function compareAt(
     return sideOf(name, await launch(kind, own, local, extension));
   };
   try {
-    const alone = await sideOf(`${NAMES[kind]} alone`, await launch(kind, join(dir, 'plain'), local));
-    const bare = await Promise.all(bareExtensions(kind).map(bareSide));
-    const installation = { browser: kind, dir: join(dir, 'ours'), local, headless: true };
+    const plain = async () => sideOf(`${NAMES[kind]} alone`, await launch(kind, join(dir, 'plain'), local));
+    const bareSides = await Promise.all(bare.map(bareSide));
+    const [baseline, ...others] = alone ? [await plain(), ...bareSides] : bareSides;
+    if (baseline === undefined) throw new Error('a comparison needs a baseline');
+    const installation = { browser: kind, dir: join(dir, 'ours'), local, headless: true, mode };
     const session = await openSession({ ...installation, observesRequests: false });
-    const ours = await sideOf('Photofinish', session);
+    const ours = await sideOf(`Photofinish, ${mode} mode`, session);
     const measurement = await measureInStep(
-      `Loading pages in ${NAMES[kind]} that are answered after ${answerDelayMs} ms`,
+      `Loading pages in ${NAMES[kind]} that are answered after ${answerDelayMs} ms, ${mode} mode`,
       {
         title: `${NAMES[kind]}: load event of ${resources} resources over ${ORIGINS} origins, answered after ${answerDelayMs} ms`,
         unit: 'ms',
-        sides: [alone, ...bare, { ...ours, ratioAtMost: 1.02 }],
+        sides: [baseline, ...others, { ...ours, ratioAtMost }],
         rounds,
         warmUpRounds: 5,
       },
@@ -162,12 +187,14 @@ try {
   const measurements: Measurement[] = [];
   const versions: Record<string, string> = {};
   for (const kind of kinds)
-    for (const answerDelayMs of DISTANCES_MS) {
-      const place = { kind, answerDelayMs, rounds, resources };
-      const [measurement, version] = await compareAt(place, join(dir, `${kind}-${answerDelayMs}`));
-      measurements.push(measurement);
-      versions[kind] = version;
-    }
+    for (const answerDelayMs of DISTANCES_MS)
+      for (const comparison of COMPARISONS[kind]) {
+        const place = { kind, answerDelayMs, rounds, resources };
+        const own = join(dir, `${kind}-${answerDelayMs}-${comparison.mode}`);
+        const [measurement, version] = await compareAt(place, comparison, own);
+        measurements.push(measurement);
+        versions[kind] = version;
+      }
   publish('page-load', { measurements, versions });
 } finally {
   await rm(dir, { recursive: true, force: true, maxRetries: 5 });
