@@ -178,7 +178,7 @@ async function start() {
     shown: (tabId) => pages.shown(tabId),
     documentOf: (tabId) => tabs.shownDocument(tabId, failures),
     helperState: () => link.state,
-    mode: () => 'full',
+    mode: () => witness.mode,
     trouble: () => trouble,
     steer: steering === null ? null : (origin, advertised) => steering.view(origin, advertised),
     setToolbar,

@@ -9,8 +9,8 @@ import { compareCounts } from '../counted/compare.ts';
 import { expect } from '../fixtures.ts';
 import { chooseRaceTime, racedModes, servedTest, violations } from '../steps.ts';
 
-const { both, h2only } = ORIGIN_KINDS;
-const test = servedTest({ both, h2only });
+const { both, h2only, hidden } = ORIGIN_KINDS;
+const test = servedTest({ both, h2only, hidden });
 const OPTIONS = 'options/options.html';
 
 async function recordOf(page: Tab, origin: string): Promise<OriginRecord | undefined> {
@@ -45,6 +45,16 @@ test('what the page’s origin advertises is read from the HTTP cache, without a
   await expect.poll(() => recordOf(options, served.origins.h2only.origin)).toMatchObject({ altSvc: null });
   expect(served.seen.filter(({ path }) => path.startsWith('/page'))).toHaveLength(1);
   expect(served.seen.filter(({ path }) => path.startsWith('/r/'))).toHaveLength(2);
+});
+
+test('hidden requests are counted as an upper bound, and the popup says so', async ({ open, served }) => {
+  const session = await open({ mode: 'light', local: served });
+  const tab = await session.newTab();
+  const { both, hidden } = served.origins;
+  await tab.goto(`${both.origin}/page?resources=3&from=${hidden.origin}`);
+  await expect(tab.find('#summary[data-done]')).toBeSeen();
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('hidden')).toSay(/at most 3/);
 });
 
 test('a page’s origin is raced on its first visit, once that is chosen', async ({ open, served, dir }) => {
