@@ -226,6 +226,17 @@ const storedSchema = v.object({
   undone: v.record(originSchema, v.picklist(['network', 'failed', 'expired', 'changed'])),
 });
 
+const rulelessSchema = v.object({
+  ...storedSchema.entries,
+  steerings: v.strictTuple([]),
+  ruleless: v.literal(true),
+});
+
+/** Whether a stored state is valid and says that the browser has no rule of ours. */
+export function isRuleless(stored: unknown): boolean {
+  return v.is(rulelessSchema, stored);
+}
+
 /** The stored state; null if it is not a valid one. */
 export function steerStateOf(stored: unknown): SteerState | null {
   const parsed = v.safeParse(storedSchema, stored);

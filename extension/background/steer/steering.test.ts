@@ -26,6 +26,7 @@ function browser() {
   const told: boolean[] = [];
   let nowMs = 1000;
   let refuse = false;
+  let asked = 0;
   return {
     store,
     rules,
@@ -36,13 +37,23 @@ function browser() {
     refuse: (on: boolean) => {
       refuse = on;
     },
+    /** Whether the browser was asked about rules since the last call. */
+    wasAsked: () => {
+      const was = asked > 0;
+      asked = 0;
+      return was;
+    },
     headers: () => [...rules.values()].map((rule) => rule.action.responseHeaders[0]?.value),
     open: () =>
       openSteering({
         store,
         rules: {
-          getDynamicRules: async () => [...rules.values()],
+          getDynamicRules: async () => {
+            asked += 1;
+            return [...rules.values()];
+          },
           updateDynamicRules: async ({ removeRuleIds, addRules }) => {
+            asked += 1;
             if (refuse) throw new Error('the browser refuses');
             for (const id of removeRuleIds) rules.delete(id);
             for (const rule of addRules) {
@@ -76,6 +87,38 @@ test('rules that the state does not contain are removed at the start', async () 
   const steering = await there.open();
   await choose(steering);
   there.store.values.clear();
+  await there.open();
+  assert.equal(there.rules.size, 0);
+});
+
+test('a browser without rules is not asked about them, which would slow down its requests', async () => {
+  const there = browser();
+  await there.open();
+  assert.equal(there.wasAsked(), true, 'there may be rules of a state that was lost');
+  const steering = await there.open();
+  await steering.forecast([REACHED], 'home', false);
+  await steering.enable(false);
+  await steering.enable(true);
+  assert.equal(there.wasAsked(), false);
+  await steering.choose(A, true, 'home');
+  await there.open();
+  assert.equal(there.wasAsked(), true);
+  const again = await there.open();
+  await again.choose(A, false, 'home');
+  there.wasAsked();
+  await there.open();
+  assert.equal(there.rules.size, 0);
+  assert.equal(there.wasAsked(), false);
+});
+
+test('rules that were not withdrawn in time are withdrawn at the next start', async () => {
+  const there = browser();
+  const steering = await there.open();
+  await choose(steering);
+  there.refuse(true);
+  await assert.rejects(steering.choose(A, false, 'home'), /refuses/);
+  there.refuse(false);
+  assert.equal(there.rules.size, 1);
   await there.open();
   assert.equal(there.rules.size, 0);
 });

@@ -13,6 +13,7 @@ import {
   expired,
   headerOf,
   isOurs,
+  isRuleless,
   NOTHING_STEERED,
   onNetwork,
   reachOf,
@@ -70,10 +71,14 @@ function sameRule(a: SteerState['steerings'][number] | undefined, b: typeof a): 
   return a !== undefined && b !== undefined && a.ruleId === b.ruleId && headerOf(a) === headerOf(b);
 }
 
-/** Loads the state and synchronises the browser's rules with it. */
+/**
+ * Loads the state and synchronises the browser's rules with it. If there are none, the browser is not even asked for
+ * them: from the first call on, Firefox evaluates rules for every request until it exits, also if there is none, which
+ * takes about as long as reporting the request to a listener.
+ */
 export async function openSteering(deps: SteerDeps): Promise<Steering> {
-  const stored = steerStateOf((await deps.store.get(KEY)).value);
-  const steering = new RuleSteering(deps, stored ?? NOTHING_STEERED);
+  const { value } = await deps.store.get(KEY);
+  const steering = new RuleSteering(deps, steerStateOf(value) ?? NOTHING_STEERED, isRuleless(value));
   await steering.begin();
   return steering;
 }
@@ -81,20 +86,23 @@ export async function openSteering(deps: SteerDeps): Promise<Steering> {
 class RuleSteering implements Steering {
   readonly #deps: SteerDeps;
   #state: SteerState;
+  /** It is certain, and stored, that the browser has no rule of ours. */
+  #ruleless: boolean;
   #enabled = true;
   #queue: Promise<unknown> = Promise.resolve();
   readonly #newest = new Map<Origin, Forecast>();
   /** Origins whose rule ended during this background's lifetime, and when. */
   readonly #ended = new Map<Origin, number>();
 
-  constructor(deps: SteerDeps, loaded: SteerState) {
+  constructor(deps: SteerDeps, loaded: SteerState, ruleless: boolean) {
     this.#deps = deps;
     this.#state = loaded;
+    this.#ruleless = ruleless;
   }
 
   /** Synchronises the browser's rules with the state. */
   async begin(): Promise<void> {
-    await this.#inStep();
+    if (!this.#ruleless) await this.#inStep();
     this.#deps.onChange(this.#state.steerings.length > 0);
   }
 
@@ -184,20 +192,38 @@ class RuleSteering implements Steering {
       removeRuleIds: present,
       addRules: this.#state.steerings.map((s) => this.#ruleOf(s)),
     });
+    await this.#noteRules(this.#state);
+  }
+
+  #keepState(state: SteerState): Promise<void> {
+    const stored = { ...state, version: STATE_VERSION, ruleless: this.#ruleless };
+    return update(this.#deps.store, KEY, () => stored);
+  }
+
+  /** The browser's rules are those of this state now. */
+  async #noteRules(state: SteerState): Promise<void> {
+    if (state.steerings.length > 0) return;
+    this.#ruleless = true;
+    // If that fails, the next start asks the browser again.
+    await this.#keepState(state).catch(console.error);
   }
 
   async #apply(before: SteerState, after: SteerState): Promise<void> {
-    await update(this.#deps.store, KEY, () => ({ ...after, version: STATE_VERSION }));
     const origins = new Set([...before.steerings, ...after.steerings].map(({ origin }) => origin));
     const changed = [...origins].filter(
       (origin) => !sameRule(steeringOf(before, origin), steeringOf(after, origin)),
     );
     const ids = (of: SteerState) => changed.flatMap((origin) => steeringOf(of, origin) ?? []);
-    if (changed.length > 0)
+    if (changed.length > 0) this.#ruleless = false;
+    // Before the rules: a background that is terminated in between sets them again.
+    await this.#keepState(after);
+    if (changed.length > 0) {
       await this.#deps.rules.updateDynamicRules({
         removeRuleIds: ids(before).map(({ ruleId }) => ruleId),
         addRules: ids(after).map((s) => this.#ruleOf(s)),
       });
+      await this.#noteRules(after);
+    }
     this.#deps.onChange(after.steerings.length > 0);
   }
 
