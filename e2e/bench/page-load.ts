@@ -148,6 +148,8 @@ async function compareAt(
     if (baseline === undefined) throw new Error('a comparison needs a baseline');
     const installation = { browser: kind, dir: join(dir, 'ours'), local, headless: true, mode };
     const session = await openSession({ ...installation, observesRequests: false });
+    // At the first start after its installation, the extension makes Firefox evaluate rules, until Firefox exits.
+    if (kind === 'firefox') await session.restart();
     const ours = await sideOf(`Photofinish, ${mode} mode`, session);
     const measurement = await measureInStep(
       `Loading pages in ${NAMES[kind]} that are answered after ${answerDelayMs} ms, ${mode} mode`,
