@@ -118,9 +118,8 @@ export function reachable(
  * | never | h3 | | h3 (observed): learnt elsewhere, for example from DNS |
  * | never | unknown | | unknown: browsers do not race a host that advertised nothing to them |
  *
- * Whether Firefox uses Happy Eyeballs version 3 is unknown: an extension can read neither preferences nor the channel,
- * which determines the default. With it and without it, these rows were right as often (docs/laboratory.md, results of
- * `adoption`).
+ * Whether Firefox uses Happy Eyeballs version 3 is unknown: it is a preference, and no extension can read those. With it
+ * and without it, these rows were right about as often (docs/laboratory.md, results of `adoption`).
  */
 export function expected(
   use: UseForecastRow | null,
