@@ -1,7 +1,10 @@
 // Parses samples of real /proc files.
 import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import {
+  familyTimeMs,
   memoryOf,
   parseBufferBytes,
   parseMemory,
@@ -67,6 +70,19 @@ test('the current process, and one that does not exist', () => {
   assert.ok(time !== null && time.userMs > 0);
   assert.ok((memoryOf(process.pid)?.pssBytes ?? 0) > 1_000_000);
   assert.equal(processorTimeOf(2 ** 30), null);
+});
+
+test('the time of a process includes that of its children, living and waited for', async () => {
+  const before = familyTimeMs(process.pid);
+  const busy = 'const end = Date.now() + 300; while (Date.now() < end);';
+  execFileSync(process.execPath, ['-e', busy]);
+  const waitedFor = familyTimeMs(process.pid);
+  assert.ok(waitedFor > before, `${before} ms, and then ${waitedFor} ms`);
+  const child = spawn(process.execPath, ['-e', `${busy} console.log(); process.stdin.resume();`]);
+  await once(child.stdout, 'data');
+  assert.ok(familyTimeMs(process.pid) > waitedFor);
+  assert.ok(familyTimeMs(child.pid ?? 0) > 0);
+  child.kill();
 });
 
 test('the start time is read whatever the command is called', () => {

@@ -144,11 +144,38 @@ export function socketsOf(pid: number): Sockets | null {
   );
 }
 
+function parseParent(stat: string): number {
+  return Number(fieldsBehindName(stat)[1]);
+}
+
+/** Fields 14 to 17: its own time and that of its children that have exited and were waited for. */
+function parseWholeTimeMs(stat: string): number {
+  return fieldsBehindName(stat)
+    .slice(11, 15)
+    .reduce((sum, ticks) => sum + Number(ticks) * MS_PER_TICK, 0);
+}
+
+function processes(): number[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .map(Number);
+}
+
+/** Processor time so far of a process and all that descend from it. */
+export function familyTimeMs(pid: number): number {
+  const parents = new Map(processes().map((each) => [each, read(`/proc/${each}/stat`, parseParent)]));
+  const descends = (each: number): boolean => {
+    const parent = parents.get(each) ?? null;
+    return each === pid || (parent !== null && parent > 1 && descends(parent));
+  };
+  return [...parents.keys()]
+    .filter(descends)
+    .reduce((sum, each) => sum + (read(`/proc/${each}/stat`, parseWholeTimeMs) ?? 0), 0);
+}
+
 /** This process's children whose command begins with `name`. The kernel keeps 15 bytes of a name. */
 export function childrenNamed(name: string): number[] {
   const isChild = (stat: string) =>
-    stat.includes(`(${name.slice(0, 15)}) `) && Number(fieldsBehindName(stat)[1]) === process.pid;
-  return readdirSync('/proc')
-    .filter((entry) => /^\d+$/.test(entry) && read(`/proc/${entry}/stat`, isChild) === true)
-    .map(Number);
+    stat.includes(`(${name.slice(0, 15)}) `) && parseParent(stat) === process.pid;
+  return processes().filter((pid) => read(`/proc/${pid}/stat`, isChild) === true);
 }

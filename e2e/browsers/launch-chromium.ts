@@ -90,11 +90,16 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
   };
 }
 
-/** A profile in use is locked by a symbolic link that names the process: `machine-1234`. */
-async function kill(context: BrowserContext, userDataDir: string): Promise<void> {
+/** The process that uses a profile, which it locks with a symbolic link that names it: `machine-1234`. */
+export async function processOf(userDataDir: string): Promise<number> {
   const lock = await readlink(join(userDataDir, 'SingletonLock'));
+  return Number(lock.slice(lock.lastIndexOf('-') + 1));
+}
+
+async function kill(context: BrowserContext, userDataDir: string): Promise<void> {
+  const pid = await processOf(userDataDir);
   const closed = new Promise((resolve) => context.once('close', resolve));
-  process.kill(Number(lock.slice(lock.lastIndexOf('-') + 1)), 'SIGKILL');
+  process.kill(pid, 'SIGKILL');
   await closed;
 }
 
