@@ -245,7 +245,7 @@ test('without its addon everything says what is missing: install, doctor, race a
   });
   expect(tested.stdout).toContain("Photofinish's helper cannot race: ");
   expect(tested.stdout).toMatch(missing);
-  expect(tested.stdout).toContain('1 failed');
+  expect(tested.stdout).toContain('2 failed');
 });
 
 test("the store's edition of Chromium has another id, which install admits; the helper outlives npx's cache", async ({
