@@ -14,7 +14,6 @@ import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { answerOf, asServed, observeRequests, openBrowserSteering } from '#edition';
 import { documentOfTab, isOwnPage, knownTabs, lockStorage, preciseNowMs, timers } from '../common/browser.ts';
 import { getMessage } from '../common/catalog.ts';
-import { dropOldest } from '../common/drop-oldest.ts';
 import { seesRequests } from '../common/every-request.ts';
 import { createGestures, createUnasked, UNASKED_KEY } from '../common/helper/unasked.ts';
 import { DEVTOOLS_PORT } from '../common/inspected/devtools-messages.ts';
@@ -36,6 +35,7 @@ import { createVisits } from './helper/visits.ts';
 import { openBatchQueue } from './observe/batch-queue.ts';
 import { type BackfilledObservation, backfill, createDevtoolsFeed } from './observe/devtools-feed.ts';
 import { takeLeft } from './observe/left.ts';
+import { createLightVisits } from './observe/light-visits.ts';
 import { observeNavigations } from './observe/navigations.ts';
 import { createRecordable } from './observe/recordable.ts';
 import { createRecorder } from './observe/recorder.ts';
@@ -73,9 +73,6 @@ const storedAltSvc = createStoredAltSvc({
 let trouble: string | null = null;
 let rooms: Rooms | null = null;
 let settings = DEFAULT_SETTINGS;
-/** Whether the newest documents were navigated to by pages. */
-const navigatedByPage = new Map<string, boolean>();
-const MAX_NAVIGATIONS = 500;
 
 const link = openHelperLink({
   store,
@@ -197,11 +194,8 @@ async function start() {
       for (const { site, origin } of observations) forecaster.remember(site, [origin]);
       link.uploadSoon();
     },
-    onNavigation: ({ tabId, documentId, url, observation: { atMs } }) => {
-      if (witness.mode === 'full') return;
-      const byPage = documentId === null || navigatedByPage.get(documentId) !== false;
-      const visit = { tabId, url, atMs, byPage, privateWindow: null, container: false, proxied: null };
-      onVisited(visit).catch(logged);
+    onNavigation: (navigation) => {
+      if (witness.mode === 'light') lightVisits.reported(navigation);
     },
     devtoolsFeed,
     onBackfill: backfillSoon,
@@ -307,14 +301,15 @@ const onVisited = createVisits({
   mayRaceUnasked: createUnasked(chrome.storage.session),
 });
 
+const lightVisits = createLightVisits((visited) => void onVisited(visited).catch(logged));
+
 observeNavigations({
   begun(tabId, frameId, url) {
     gestures.begun(tabId);
     foretell(tabId, frameId, url);
   },
   committed(document) {
-    navigatedByPage.set(document.documentId, document.byPage);
-    dropOldest(navigatedByPage, MAX_NAVIGATIONS);
+    lightVisits.committed(document);
     if (document.parentDocumentId === null && !document.prerender) gestures.committed(document.tabId);
     whenReady((started) => tabs.committed(document, started));
   },
