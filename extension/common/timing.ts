@@ -101,6 +101,14 @@ export interface TimingAck {
   readonly stop?: true;
 }
 
+/** Whether the answer has just crossed the network, sent by this origin itself: then the HTTP cache may have it. */
+export function isFreshFrom(
+  { url, deliveryType, transferBytes, redirected, worker }: Timing,
+  origin: string,
+): boolean {
+  return url.startsWith(`${origin}/`) && deliveryType === '' && transferBytes > 0 && !redirected && !worker;
+}
+
 /** Fragments never reach the network, and both sides truncate at the same length. */
 export function comparableUrl(url: string): string {
   const fragment = url.indexOf('#');

@@ -3,6 +3,7 @@
 import { BROWSER } from '../common/edition.ts';
 import {
   type ArrivalMessage,
+  isFreshFrom,
   type LeftMessage,
   MAX_URL_CHARS,
   type ReadStoredMessage,
@@ -21,7 +22,7 @@ const IDLE_WAIT_MS = 500;
 /** A document that takes longer to load, or never ends, is reported before its end: its protocol is known already. */
 const DOCUMENT_WAIT_MS = 1000;
 
-/** Resource Timing Level 3 adds `deliveryType`, which TypeScript does not know yet. */
+/** Resource Timing Level 3 adds these, which TypeScript does not know yet. */
 type Entry = PerformanceResourceTiming & { readonly deliveryType?: string; readonly responseStatus?: number };
 
 /** What elements of a page load and caches usually keep, unlike the answers to its scripts. */
@@ -173,15 +174,13 @@ function onPageShow(event: PageTransitionEvent): void {
   tellArrival('bfcache');
 }
 
-/** Answers of the document's own origin that caches usually keep, the newest first, and then the document itself. */
+/** The newest answer of the document's own origin that caches usually keep, and then the document itself. */
 function storedCandidates(): string[] {
-  const fresh = ({ deliveryType, transferSize, redirectStart, workerStart }: Entry): boolean =>
-    deliveryType === '' && transferSize > 0 && redirectStart === 0 && workerStart === 0;
-  const own = (performance.getEntriesByType('resource') as Entry[])
-    .filter((e) => STATIC.includes(e.initiatorType) && e.name.startsWith(`${location.origin}/`) && fresh(e))
-    .reverse();
+  const own = (performance.getEntriesByType('resource') as Entry[]).findLast(
+    (e) => STATIC.includes(e.initiatorType) && isFreshFrom(timingOf(e), location.origin),
+  );
   const documents = (performance.getEntriesByType('navigation') as Entry[]).filter((e) => e.transferSize > 0);
-  return [...own.slice(0, 1), ...documents].map(({ name }) => name);
+  return [...(own === undefined ? [] : [own]), ...documents].map(({ name }) => name);
 }
 
 /**

@@ -24,9 +24,9 @@ export interface BatchQueueDeps {
   readonly vouchers: () => Promise<Vouchers>;
   readonly recordable: Recordable;
   readonly table: RequestTable;
-  /** Why the newest batch could not be recorded; null if it was. */
   /** The batch with what its document can tell beyond it, before it is recorded. Never rejects. */
   readonly completed: (batch: TimingBatch, sender: Sender) => Promise<TimingBatch>;
+  /** Why the newest batch could not be recorded; null if it was. */
   readonly onTrouble: (words: string | null) => void;
   /** A tab now shows a document without having loaded it. */
   readonly onArrived: (tabId: number, documentId: string, arrival: Arrival) => void;

@@ -1,6 +1,6 @@
-// Chromium's observer in full mode: converts webRequest events to ended requests. The listeners never block; all decisions are made
-// in `join`. Chromium's status line says HTTP/1.1 whatever protocol carried the answer, so the protocol comes from
-// timings.
+// Chromium's observer in full mode: converts webRequest events to ended requests. The listeners never block; all
+// decisions are made in `join`. Chromium's status line says HTTP/1.1 whatever protocol carried the answer, so the
+// protocol comes from timings.
 import { seesRequests } from '../../common/every-request.ts';
 import { comparableUrl } from '../../common/timing.ts';
 import { altSvcOf, createChains, EVERY_PAGE, kindOf, type RequestSink } from './details.ts';

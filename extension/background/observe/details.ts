@@ -34,6 +34,12 @@ export const EVERY_PAGE: chrome.webRequest.RequestFilter = { urls: ['https://*/*
 /** Redirect chains in progress; browsers give up after 20 hops, and few chains run at once. */
 const MAX_CHAINS = 1000;
 
+/** An Alt-Svc value in printable form; null: it is empty, or too long to be an honest one. */
+export function recordableAltSvc(value: string): string | null {
+  const shown = printable(value);
+  return shown === '' || shown.length > MAX_ALT_SVC_CHARS ? null : shown;
+}
+
 /** The Alt-Svc field as received (RFC 7838 section 3), its lines joined (RFC 9110 section 5.3). */
 export function altSvcOf(headers: chrome.webRequest.HttpHeader[] | undefined): string | null {
   if (headers === undefined) return null;
@@ -42,8 +48,7 @@ export function altSvcOf(headers: chrome.webRequest.HttpHeader[] | undefined): s
     if (header.name.length !== 7 || header.name.toLowerCase() !== 'alt-svc') continue;
     value += value === '' ? (header.value ?? '') : `, ${header.value ?? ''}`;
   }
-  const shown = printable(value);
-  return shown === '' || shown.length > MAX_ALT_SVC_CHARS ? null : shown;
+  return recordableAltSvc(value);
 }
 
 export function kindOf(type: string): EndedRequest['kind'] {

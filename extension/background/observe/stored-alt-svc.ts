@@ -1,12 +1,12 @@
 // In light mode, the Alt-Svc of a document's own origin: no event reports it, but the HTTP cache has the header of an
 // answer that has just arrived. Its document is asked to read that from the cache, without a request to anybody. Seldom,
 // because the page's developer tools list each attempt.
-import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/web/observation';
 import { originOfUrl } from '@photofinish/shared/web/origin';
-import { printable } from '@photofinish/shared/web/printable';
 import * as v from 'valibot';
 import { dropOldest } from '../../common/drop-oldest.ts';
-import type { ReadStoredMessage, Timing, TimingBatch } from '../../common/timing.ts';
+import { isFreshFrom, type ReadStoredMessage, type TimingBatch } from '../../common/timing.ts';
+import { recordableAltSvc } from './details.ts';
+import type { Sender } from './sender.ts';
 
 /** How long an origin is not asked again after its header was read, and after nothing was found. */
 const KNOWN_MS = 60_000;
@@ -22,25 +22,9 @@ export interface StoredAltSvcDeps {
   readonly nowMs: () => number;
 }
 
-/** A document that sent a batch. */
-interface Asked {
-  readonly tabId: number;
-  readonly documentId: string;
-  readonly url: string;
-}
+type SendingDocument = Pick<Sender, 'tabId' | 'documentId' | 'url'>;
 
 const answerSchema = v.object({ altSvc: v.string() });
-
-/** The value as recorded; undefined: there is none, or it is hostile or broken. */
-function usable(altSvc: string): string | undefined {
-  const shown = printable(altSvc);
-  return shown === '' || shown.length > MAX_ALT_SVC_CHARS ? undefined : shown;
-}
-
-/** Whether the entry's answer crossed the network, sent by the document's own origin. */
-function isOwn({ url, deliveryType, transferBytes, redirected, worker }: Timing, origin: string): boolean {
-  return url.startsWith(`${origin}/`) && deliveryType === '' && transferBytes > 0 && !redirected && !worker;
-}
 
 /**
  * Returns the function that adds to one of a batch's entries the Alt-Svc header that its document finds in the HTTP
@@ -49,7 +33,7 @@ function isOwn({ url, deliveryType, transferBytes, redirected, worker }: Timing,
 export function createStoredAltSvc({ send, later, nowMs }: StoredAltSvcDeps) {
   const notBeforeMs = new Map<string, number>();
 
-  const ask = ({ tabId, documentId }: Asked): Promise<unknown> =>
+  const ask = ({ tabId, documentId }: SendingDocument): Promise<unknown> =>
     new Promise((resolve) => {
       const cancel = later(ANSWER_WAIT_MS, () => resolve(null));
       send(tabId, documentId, { type: 'read-stored' })
@@ -60,19 +44,19 @@ export function createStoredAltSvc({ send, later, nowMs }: StoredAltSvcDeps) {
         });
     });
 
-  return async (batch: TimingBatch, asked: Asked): Promise<TimingBatch> => {
-    const origin = originOfUrl(asked.url)?.origin;
+  return async (batch: TimingBatch, document: SendingDocument): Promise<TimingBatch> => {
+    const origin = originOfUrl(document.url)?.origin;
     // The fetch of a controlled document is its service worker's to answer.
     if (origin === undefined || batch.controlled) return batch;
-    const at = batch.entries.findIndex((entry) => isOwn(entry, origin));
+    const at = batch.entries.findIndex((entry) => isFreshFrom(entry, origin));
     if (at < 0 || nowMs() < (notBeforeMs.get(origin) ?? 0)) return batch;
     notBeforeMs.set(origin, nowMs() + NOT_STORED_MS);
     dropOldest(notBeforeMs, MAX_ORIGINS);
-    const answer = v.safeParse(answerSchema, await ask(asked));
+    const answer = v.safeParse(answerSchema, await ask(document));
     if (!answer.success) return batch;
     notBeforeMs.set(origin, nowMs() + KNOWN_MS);
-    const altSvc = usable(answer.output.altSvc);
-    if (altSvc === undefined) return batch;
+    const altSvc = recordableAltSvc(answer.output.altSvc);
+    if (altSvc === null) return batch;
     return { ...batch, entries: batch.entries.map((entry, i) => (i === at ? { ...entry, altSvc } : entry)) };
   };
 }
