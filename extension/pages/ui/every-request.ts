@@ -10,7 +10,31 @@ import {
   seesRequests,
   WITNESSED_KEY,
 } from '../../common/every-request.ts';
-import { byId, setText } from './elements.ts';
+import { byId, make, setText } from './elements.ts';
+
+/** Draws the section's heading, the choice and the place for its state. */
+function draw(section: HTMLElement): HTMLInputElement {
+  const title = make('h2', '', getMessage('optionsEvery'));
+  title.id = 'every-title';
+  const label = make('label', 'choice');
+  const choice = make('input');
+  choice.id = 'every';
+  choice.type = 'checkbox';
+  const name = make('span', 'name', getMessage('optionsEveryChoice'));
+  name.id = 'every-name';
+  const means = make('span', 'aside', getMessage('optionsEveryMeans'));
+  means.id = 'every-means';
+  // The label consists of the name only; its explanation is read afterwards.
+  choice.setAttribute('aria-labelledby', name.id);
+  choice.setAttribute('aria-describedby', means.id);
+  label.append(choice, name, means);
+  const state = make('p');
+  state.id = 'every-state';
+  state.setAttribute('role', 'status');
+  state.dataset['testid'] = 'every-state';
+  section.append(title, label, state);
+  return choice;
+}
 
 async function show(choice: HTMLInputElement): Promise<void> {
   const granted = await isGranted();
@@ -30,9 +54,10 @@ async function choose(choice: HTMLInputElement): Promise<void> {
 
 /** Shows the section in editions that leave it to the user, and follows what is granted elsewhere. */
 export function wireEveryRequest(): void {
-  byId('every-section').hidden = !isOptional();
   if (!isOptional()) return;
-  const choice = byId<HTMLInputElement>('every');
+  const section = byId('every-section');
+  const choice = draw(section);
+  section.hidden = false;
   choice.addEventListener('change', () => void choose(choice));
   chrome.permissions.onAdded.addListener((added) => {
     if (seesRequests(added)) void show(choice);
