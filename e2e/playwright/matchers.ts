@@ -1,7 +1,7 @@
 // `toHaveUsedProtocol` and `adoption`: assertions about a page, with their failure messages.
 import { addCounts, adoptionByRequest, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
-import { originOfUrl } from '@photofinish/shared/web/origin';
+import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { expect as base, type Page } from '@playwright/test';
 import type { PageView } from '../../extension/common/messages.ts';
 import { hasExtension, viewOf } from './extension-page.ts';
@@ -36,7 +36,7 @@ function countsOf({ view, seen }: PageEvidence, origin: string): JoinedCounts {
 }
 
 function seenOrigin(seen: SeenDocument | null, origin: string) {
-  return [...(seen?.origins ?? [])].find(([each]) => each === origin)?.[1] ?? null;
+  return seen?.origins.get(origin as Origin) ?? null;
 }
 
 function originsIn({ view, seen }: PageEvidence): readonly string[] {
