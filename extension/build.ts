@@ -26,7 +26,7 @@ const EDITIONS = {
       // optional one, and it adds no warning to those of the others (measured on 156).
       permissions: [...input.permissions, 'proxy'].toSorted(),
       // Chromium leads every request through its browser process as soon as any extension holds it, so that pages load
-      // noticeably slower; the protocol itself does not come from it here.
+      // more slowly; the protocol itself does not come from it here.
       optional_permissions: ['webRequest'],
       // The key fixes the extension's id, which the helper's manifests name.
       key: EXTENSION_KEY,
