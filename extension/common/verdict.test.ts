@@ -36,9 +36,12 @@ test('light mode claims nothing about advertisements that it cannot see', () => 
   const light = { ...record, protocol: 'h2', modes: ['light'] } as const;
   const plain = verdict({ protocol: 'h2', record: light });
   assert.match(verdictText(plain), /^Reached over HTTP\/2\. Light mode does not show whether it advertises/);
+  const read = verdict({ protocol: 'h2', record: { ...light, altSvcRead: true } });
+  assert.match(verdictText(read), /The response that light mode could read does not advertise HTTP\/3\./);
   const code = (over: Partial<typeof record>) =>
     verdict({ protocol: 'h2', record: { ...light, ...over }, race: aRace() }).code;
   assert.equal(code({}), 'h3-available', 'not the first visit, which nobody knows');
+  assert.equal(code({ altSvcRead: true }), 'h3-available', 'other responses may have advertised it');
   assert.equal(code({ modes: ['full', 'light'] }), 'h3-first-visit');
   assert.equal(code({ counts: { ...record.counts, h3: 1, h2: 1 } }), 'h3-used-before');
   const seen = { altSvc: H3, visitsSinceAdvertised: 3 };

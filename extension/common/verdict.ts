@@ -47,7 +47,7 @@ const ELSEWHERE: Record<Exclude<Delivery, 'network'>, SharedMessageKey> = {
   prefetch: 'pagePrefetched',
 };
 
-/** No advertisement was seen, and none could have been. */
+/** No advertisement was seen, and not all could have been. */
 function mayAdvertiseUnseen(record: OriginRecord | undefined): boolean {
   return record !== undefined && record.altSvc === null && missesAdvertisements(record.modes);
 }
@@ -84,11 +84,16 @@ function evidenceOf(
   };
 }
 
+/** No advertisement was seen: in which responses. */
+function silenceOf(record: OriginRecord | undefined): SharedMessageKey {
+  if (!mayAdvertiseUnseen(record)) return 'pageNotAdvertised';
+  return record?.altSvcRead ? 'pageStoredNotAdvertised' : 'pageAdvertisementUnseen';
+}
+
 /** What can be said without a race if the browser's own record explains nothing. */
 function browserOnly(lastProtocol: KnownProtocol | null, record: OriginRecord | undefined): Verdict {
   const advertises = record?.altSvc != null && h3Alternatives(parseAltSvc(record.altSvc)).length > 0;
-  const silent = mayAdvertiseUnseen(record) ? 'pageAdvertisementUnseen' : 'pageNotAdvertised';
-  const said = message(advertises ? 'pageAdvertised' : silent);
+  const said = message(advertises ? 'pageAdvertised' : silenceOf(record));
   const reached =
     lastProtocol === null ? [] : [message('pageReached', { protocol: PROTOCOL_NAMES[lastProtocol] })];
   return { code: 'unknown', findings: [...reached, said].map((each) => ({ code: 'unknown', ...each })) };

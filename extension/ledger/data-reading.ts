@@ -57,6 +57,7 @@ export const recordSchema = v.pipe(
     address: v.nullable(v.pipe(v.string(), v.maxLength(64))),
     ...counted,
     altSvc: v.nullable(v.pipe(v.string(), v.maxLength(MAX_ALT_SVC_CHARS))),
+    altSvcRead: v.optional(v.literal(true)),
     advertisedSinceMs: v.nullable(instant),
     visitsSinceAdvertised: count,
     visitedPageMs: v.nullable(instant),

@@ -29,13 +29,15 @@ const observation: fc.Arbitrary<Observation> = fc
     protocol: fc.constantFrom(...PROTOCOLS),
     bytes: fc.option(fc.nat(5000)),
     altSvc: fc.constantFrom(undefined, 'h3=":443"; ma=60', 'clear'),
+    read: fc.boolean(),
   })
-  .map(({ altSvc, protocol, ...rest }) => ({
+  .map(({ altSvc, protocol, read, ...rest }) => ({
     id: '1',
     ...rest,
     protocol,
     ...(protocol === 'unknown' && { reason: 'no-timing-allow-origin' as const }),
     ...(altSvc !== undefined && { altSvc }),
+    ...(read && { altSvcRead: true as const }),
   }));
 
 const batch: fc.Arbitrary<Batch> = fc.record({

@@ -73,6 +73,8 @@ const requestSchema = {
   address: v.optional(v.pipe(v.string(), v.maxLength(64))),
   /** The Alt-Svc header value as received (RFC 7838 section 3). */
   altSvc: v.optional(v.pipe(v.string(), v.maxLength(MAX_ALT_SVC_CHARS))),
+  /** In light mode: the stored response was read, so without `altSvc` it has no such header. */
+  altSvcRead: v.optional(v.literal(true)),
 };
 
 /** Unknown always comes with its reason, and a known protocol never does. */

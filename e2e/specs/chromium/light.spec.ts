@@ -47,6 +47,20 @@ test('what the page’s origin advertises is read from the HTTP cache, without a
   expect(served.seen.filter(({ path }) => path.startsWith('/r/'))).toHaveLength(2);
 });
 
+test('of the page’s own origin the verdict says that the response read does not advertise HTTP/3', async ({
+  open,
+  served,
+}) => {
+  const session = await open({ mode: 'light', local: served });
+  const tab = await session.newTab();
+  await tab.goto(`${served.origins.h2only.origin}/page?resources=2`);
+  await expect(tab.find('#summary[data-done]')).toBeSeen();
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('verdict')).toSay(
+    /The response that light mode could read does not advertise HTTP\/3/,
+  );
+});
+
 test('hidden requests are counted as an upper bound, and the popup says so', async ({ open, served }) => {
   const session = await open({ mode: 'light', local: served });
   const tab = await session.newTab();

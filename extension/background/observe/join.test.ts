@@ -166,6 +166,17 @@ test('the header that a document found in the HTTP cache is what its server adve
   );
 });
 
+test('a stored response that was read and has no Alt-Svc header is recorded as read', () => {
+  const readOf = (altSvc?: string) => {
+    const timing = altSvc === undefined ? visible : { ...visible, altSvc };
+    const o = observationOf(timing, null, context);
+    return [o?.altSvc, o?.altSvcRead];
+  };
+  assert.deepEqual(readOf(''), [undefined, true]);
+  assert.deepEqual(readOf('h3=":8443"'), ['h3=":8443"', true]);
+  assert.deepEqual(readOf(), [undefined, undefined]);
+});
+
 test('what a service worker generated did not come over the network, although Chromium calls it cached', () => {
   const made = { ...visible, alpn: '', worker: true, deliveryType: 'cache', transferBytes: 0 };
   assert.deepEqual(joined(made, null), ['unknown', 'service-worker', 'service-worker']);

@@ -133,11 +133,12 @@ function bytesOf(timing: Timing, request: EndedRequest | null, delivery: Deliver
 function networkFacts(
   request: EndedRequest | null,
   stored?: string,
-): Pick<Observation, 'address' | 'altSvc'> {
+): Pick<Observation, 'address' | 'altSvc' | 'altSvcRead'> {
   const altSvc = request?.altSvc ?? stored;
   return {
     ...(request?.address && { address: request.address }),
     ...(altSvc && { altSvc }),
+    ...(stored !== undefined && { altSvcRead: true }),
   };
 }
 

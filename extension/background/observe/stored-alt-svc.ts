@@ -28,7 +28,7 @@ const answerSchema = v.object({ altSvc: v.string() });
 
 /**
  * Returns the function that adds to one of a batch's entries the Alt-Svc header that its document finds in the HTTP
- * cache. It never rejects.
+ * cache, empty if the stored response has none. It never rejects.
  */
 export function createStoredAltSvc({ send, later, nowMs }: StoredAltSvcDeps) {
   const notBeforeMs = new Map<string, number>();
@@ -55,7 +55,8 @@ export function createStoredAltSvc({ send, later, nowMs }: StoredAltSvcDeps) {
     const answer = v.safeParse(answerSchema, await ask(document));
     if (!answer.success) return batch;
     notBeforeMs.set(origin, nowMs() + KNOWN_MS);
-    const altSvc = recordableAltSvc(answer.output.altSvc);
+    const { altSvc: read } = answer.output;
+    const altSvc = read === '' ? read : recordableAltSvc(read);
     if (altSvc === null) return batch;
     return { ...batch, entries: batch.entries.map((entry, i) => (i === at ? { ...entry, altSvc } : entry)) };
   };

@@ -55,6 +55,13 @@ test('using HTTP/3 resets the count, an answer without a protocol leaves it', ()
   );
 });
 
+test('a response read without an Alt-Svc header withdraws no earlier advertisement', () => {
+  const read = seen(210, { altSvcRead: true });
+  const record = folded([seen(110, { altSvc: H3 }), 100], [read, 200], [seen(310), 300]);
+  assert.deepEqual([record.altSvc, record.advertisedSinceMs, record.altSvcRead], [H3, 110, true]);
+  assert.deepEqual([folded([read, 200]).altSvc, folded([seen(110), 100]).altSvcRead], [null, undefined]);
+});
+
 for (const altSvc of ['clear', `clear, ${H3}`, `${H3}, clear`])
   test(`an advertisement withdrawn by ${altSvc} is forgotten with its visits`, () => {
     const record = folded([seen(110, { altSvc: H3 }), 100], [seen(210), 200], [seen(310, { altSvc }), 300]);

@@ -95,7 +95,8 @@ export function foldRecord(record: OriginRecord, o: Observation, pageStartedMs: 
   if (o.delivery !== 'network') return seen;
   const visited = withVisit(seen, o, pageStartedMs);
   const heard = o.altSvc === undefined ? visited : withAdvertisement(visited, o.altSvc, o.atMs);
-  const placed = o.address === undefined ? heard : { ...heard, address: o.address };
+  const read = o.altSvcRead === undefined ? heard : { ...heard, altSvcRead: o.altSvcRead };
+  const placed = o.address === undefined ? read : { ...read, address: o.address };
   if (o.protocol === 'unknown') return { ...placed, reason: o.reason ?? null };
   // Frames report out of order; an older answer never replaces a newer protocol.
   if ((record.protocolAtMs ?? 0) > o.atMs) return placed;

@@ -38,6 +38,8 @@ export interface OriginRecord {
   readonly reachedOverH3?: boolean;
   /** The newest Alt-Svc value seen on a network answer. */
   readonly altSvc: string | null;
+  /** Light mode has read a stored response of it; if `altSvc` is null, that response had no Alt-Svc header. */
+  readonly altSvcRead?: true;
   /** Since when it has advertised HTTP/3 without interruption; null: it does not. */
   readonly advertisedSinceMs: number | null;
   /** Pages begun after that on which the browser used an older protocol; using HTTP/3 resets it to 0. */
