@@ -1,6 +1,7 @@
 // Light mode, in which Chromium reports no request to the extension: what it records nevertheless, that reading what
 // the HTTP cache has of a page's own answers sends nothing, and how a user gets to full mode and back.
 import type { OriginRecord } from '../../../extension/common/records/schema.ts';
+import { playwrightPage } from '../../browsers/chromium-tab.ts';
 import type { Session } from '../../browsers/session.ts';
 import { storedRecords } from '../../browsers/stored.ts';
 import type { Tab } from '../../browsers/tab.ts';
@@ -69,6 +70,37 @@ test('hidden requests are counted as an upper bound, and the popup says so', asy
   await expect(tab.find('#summary[data-done]')).toBeSeen();
   const popup = await session.openPopup(tab);
   await expect(popup.part('hidden')).toSay(/at most 3/);
+  await expect(popup.part('see-every')).toBeSeen();
+  expect(await violations(popup.tab)).toEqual([]);
+});
+
+test('the popup leads by keyboard to the switch where light mode leaves open what an origin advertises', async ({
+  open,
+  served,
+}) => {
+  const session = await open({ mode: 'light', local: served });
+  const tab = await session.newTab();
+  const { both, h2only } = served.origins;
+  await tab.goto(`${both.origin}/page?resources=2`);
+  await expect(tab.find('#summary[data-done]')).toBeSeen();
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('hidden')).toSay(/none hidden/i);
+  await expect(popup.part('see-every')).not.toBeSeen();
+  await tab.goto(`${both.origin}/page?resources=2&from=${h2only.origin}`);
+  const link = popup.part('see-every');
+  await expect(link).toSay('See every request');
+  const focused = () => popup.tab.evaluate(() => document.activeElement?.id);
+  await expect
+    .poll(async () => {
+      await popup.tab.press('Tab');
+      return focused();
+    })
+    .toBe('see-every');
+  const [options] = await Promise.all([
+    playwrightPage(popup.tab).context().waitForEvent('page'),
+    popup.tab.press('Enter'),
+  ]);
+  await expect.poll(() => options.evaluate(() => document.activeElement?.id)).toBe('every');
 });
 
 test('a page’s origin is raced on its first visit, once that is chosen', async ({ open, served, dir }) => {

@@ -140,6 +140,8 @@ async function begin(): Promise<void> {
     setText(byId('trouble'), getMessage('optionsNotRead', { message: messageOf(error) }));
   }
   byId('page').hidden = false;
+  // When the browser looked for what a link leads to, it was hidden.
+  if (location.hash !== '') document.getElementById(location.hash.slice(1))?.focus();
 }
 
 writeMessages();

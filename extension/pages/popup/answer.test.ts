@@ -8,7 +8,7 @@ import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import type { OriginView } from '../../common/messages.ts';
 import { speak } from '../../testing/catalogs.ts';
 import { aRace } from '../../testing/race.ts';
-import { findingTexts } from './answer.ts';
+import { findingTexts, isLimitedByMode } from './answer.ts';
 
 const LEFT_OUT = { addresses: 1, services: 0, lookups: 0, attempts: 88_110 };
 
@@ -43,4 +43,14 @@ test('a race with an incomplete record says so beneath its verdict, in both lang
 test('a complete record, and none, says nothing about it', () => {
   assert.deepEqual(findingTexts(view(aRace())), ['It is not.']);
   assert.deepEqual(findingTexts(view(null)), ['It is not.']);
+});
+
+test('the popup offers full mode where light mode leaves something open', () => {
+  const unseen = { code: 'unknown', key: 'pageAdvertisementUnseen', params: {} } as const;
+  const open = { ...view(null), verdict: { code: 'unknown', findings: [unseen] } } as const;
+  const hidden = { ...NO_REQUESTS, unknown: 1 };
+  assert.ok(isLimitedByMode({ mode: 'light', counts: hidden, origins: [view(null)] }));
+  assert.ok(isLimitedByMode({ mode: 'light', counts: NO_REQUESTS, origins: [view(null), open] }));
+  assert.ok(!isLimitedByMode({ mode: 'light', counts: NO_REQUESTS, origins: [view(null)] }));
+  assert.ok(!isLimitedByMode({ mode: 'full', counts: hidden, origins: [open] }));
 });

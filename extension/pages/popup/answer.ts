@@ -1,11 +1,13 @@
 // The top of the popup: which page, which protocol, why, what HTTP/3 gains, and how much of the page came over HTTP/3.
 
 import { MARK_LABELS, markOf } from '@photofinish/shared/drawing/marks';
+import type { SharedMessageKey } from '@photofinish/shared/language/catalog';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { leftOutWords } from '@photofinish/shared/verdict/left-out';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';
+import { isOptional } from '../../common/every-request.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { type AdoptionWords, adoptionWords, originLabel, reasonWords, visitsWords } from '../ui/format.ts';
@@ -17,6 +19,7 @@ import { writeVerdict } from '../ui/race-line.ts';
 import { wireTip } from './tip.ts';
 
 const MARK_PX = 24;
+const UNSEEN: SharedMessageKey = 'pageAdvertisementUnseen';
 
 /** Writes a line that is hidden when it is empty. */
 export function writeLine(element: HTMLElement, text: string): void {
@@ -105,6 +108,19 @@ function renderMeans(main: OriginView | undefined): void {
   if (main !== undefined) pointToCode(link, main.verdict.code);
 }
 
+/**
+ * Whether full mode would tell more about the page: which hidden responses came from a cache, or whether an origin
+ * advertises HTTP/3.
+ */
+export function isLimitedByMode({
+  mode,
+  counts,
+  origins,
+}: Pick<PageView, 'mode' | 'counts' | 'origins'>): boolean {
+  const unseen = ({ verdict }: OriginView) => verdict.findings.some(({ key }) => key === UNSEEN);
+  return mode === 'light' && (counts.unknown > 0 || origins.some(unseen));
+}
+
 /** Everything above the photo finish. */
 export function renderAnswer(page: PageView): void {
   const words = stateWords(page.state);
@@ -123,6 +139,7 @@ export function renderAnswer(page: PageView): void {
   writeLine(byId('visits'), plain === null || page.state === 'failed' ? visitsWords(page.visits) : '');
   byId('adoption').hidden = plain !== null;
   if (plain === null) renderAdoption(page);
+  byId('see-every').hidden = !isLimitedByMode(page) || !isOptional();
 }
 
 /** Makes the button beside a page's text perform its remedy. */
