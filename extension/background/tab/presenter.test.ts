@@ -94,6 +94,26 @@ test('the button is set again for a new document, as browsers reset it, and othe
   assert.equal(buttons.length, 3);
 });
 
+test('a page that has reported nothing yet is looked up only if it is watched', async () => {
+  let lookUps = 0;
+  const recordsOf = async () => {
+    lookUps += 1;
+    return new Map();
+  };
+  const { presenter, tabs, buttons, settle } = bench({
+    ledger: { recordsOf, newestRaces: async () => new Map() },
+  });
+  tabs.set(1, newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 }));
+  presenter.refresh(1);
+  await settle();
+  assert.equal(lookUps, 0);
+  const { tell, views } = watcher();
+  presenter.watch(1, tell);
+  await turn();
+  assert.deepEqual([lookUps, views.at(-1)?.complete, views.at(-1)?.state], [1, true, 'loading']);
+  assert.deepEqual(buttons, []);
+});
+
 test('a page restored after one without a record gets its button back', async () => {
   const { presenter, tabs, buttons, settle } = bench();
   for (const page of [recorded('d'), undefined, recorded('d')]) {

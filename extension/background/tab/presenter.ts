@@ -15,6 +15,7 @@ import {
   failedOrigin,
   failedView,
   type History,
+  isReported,
   pageView,
   stateOf,
   type TabDocument,
@@ -220,7 +221,10 @@ class TabPresenter implements Presenter {
       for (const watching of this.#watchers.get(tabId) ?? []) send(watching, view);
       return;
     }
-    const view = await this.#viewOf(page, this.#watchers.has(tabId));
+    const watched = this.#watchers.has(tabId);
+    // While such a page loads, its button stays as it is.
+    if (!watched && !isReported(page)) return;
+    const view = await this.#viewOf(page, watched);
     // What the tab shows instead by now is drawn in its own turn.
     if (view === null) return;
     for (const watching of this.#watchers.get(tabId) ?? []) send(watching, view);

@@ -154,6 +154,11 @@ export function usedOrigins(page: Page): Origin[] {
     .map((row) => row.origin);
 }
 
+/** Whether anything has been reported about the page: how its document arrived, or an answer to one of its requests. */
+export function isReported(page: Page): boolean {
+  return page.delivery !== null || Object.values(page.origins).some(used);
+}
+
 function isGuarded(origin: Origin): boolean {
   return GUARDED_HOSTS.has(originParts(origin).host);
 }
@@ -164,10 +169,9 @@ export function pageView(page: Page, { history, helper, mode, trouble, steer }: 
   const rows = Object.values(page.origins).filter(used);
   const origins = rows.map((row) => originView(row, known)).sort(byUse(page.origin));
   const main = origins.find((o) => o.origin === page.origin);
-  const told = page.delivery !== null || origins.length > 0;
   return {
     tabId: page.tabId,
-    state: told ? 'recorded' : isGuarded(page.origin) ? 'guarded' : 'loading',
+    state: isReported(page) ? 'recorded' : isGuarded(page.origin) ? 'guarded' : 'loading',
     origin: page.origin,
     site: page.site,
     ...shownProtocol(page.origins[page.origin]),
