@@ -32,43 +32,41 @@ function isExtension(initiator: string | undefined): boolean {
 export function createChromiumObserver(sink: RequestSink) {
   const chains = createChains();
 
-  const timingAllowedOf = (details: EndDetails | RedirectDetails, firstUrl: string): boolean | null => {
-    if (chains.hidden(details.requestId)) return false;
-    const headers = 'responseHeaders' in details ? details.responseHeaders : undefined;
-    return timingAllowed(headers, {
-      by: details.initiator ?? null,
-      firstUrl,
-      url: comparableUrl(details.url),
-    });
-  };
-
   const requestOf = (
     details: EndDetails | RedirectDetails,
     hop: boolean,
     answered: boolean,
-  ): EndedRequest => ({
-    id: details.requestId,
-    tabId: details.tabId,
-    documentId: details.documentId ?? null,
-    kind: kindOf(details.type),
-    hop,
-    firstUrl: chains.firstUrl(details.requestId, details.url),
-    url: comparableUrl(details.url),
-    atMs: details.timeStamp,
-    answered,
-    timingAllowed: timingAllowedOf(details, chains.firstUrl(details.requestId, details.url)),
-    withheld: isWithheld(details),
-    protocol: null,
-    // For a copy that the page itself keeps; one revalidated by the HTTP cache is reported as cached, with its stored
-    // 200.
-    revalidated: 'statusCode' in details && details.statusCode === NOT_MODIFIED,
-    fromCache: details.fromCache,
-    address: details.ip ?? null,
-    altSvc: altSvcOf('responseHeaders' in details ? details.responseHeaders : undefined),
-    prerender: details.documentLifecycle === 'prerender',
-    initiator: details.initiator ?? null,
-    incognito: null,
-  });
+  ): EndedRequest => {
+    const url = comparableUrl(details.url);
+    const firstUrl = chains.firstUrl(details.requestId, url);
+    const headers = 'responseHeaders' in details ? details.responseHeaders : undefined;
+    const initiator = details.initiator ?? null;
+    return {
+      id: details.requestId,
+      tabId: details.tabId,
+      documentId: details.documentId ?? null,
+      kind: kindOf(details.type),
+      hop,
+      firstUrl,
+      url,
+      atMs: details.timeStamp,
+      answered,
+      timingAllowed: chains.hidden(details.requestId)
+        ? false
+        : timingAllowed(headers, { by: initiator, firstUrl, url }),
+      withheld: isWithheld(details),
+      protocol: null,
+      // For a copy that the page itself keeps; one revalidated by the HTTP cache is reported as cached, with its stored
+      // 200.
+      revalidated: 'statusCode' in details && details.statusCode === NOT_MODIFIED,
+      fromCache: details.fromCache,
+      address: details.ip ?? null,
+      altSvc: altSvcOf(headers),
+      prerender: details.documentLifecycle === 'prerender',
+      initiator,
+      incognito: null,
+    };
+  };
 
   const finish = (details: EndDetails, answered: boolean): void => {
     if (!isExtension(details.initiator)) sink.ended(requestOf(details, false, answered));

@@ -4,7 +4,6 @@
 import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/web/observation';
 import { printable } from '@photofinish/shared/web/printable';
 import { dropOldest } from '../../common/drop-oldest.ts';
-import { comparableUrl } from '../../common/timing.ts';
 import type { EndedRequest } from './requests.ts';
 
 /** A top-level document that a server just answered, and what the browser says about how it was requested. */
@@ -58,6 +57,7 @@ export function kindOf(type: string): EndedRequest['kind'] {
 
 /** Redirect chains in progress: where each began, and whether one of its answers hid its timings. */
 export interface Chains {
+  /** Where the chain began that led to `url`; `url` itself, truncated like all of them, if there was no redirect. */
   readonly firstUrl: (id: string, url: string) => string;
   readonly hidden: (id: string) => boolean;
   readonly hop: (request: EndedRequest) => void;
@@ -67,7 +67,7 @@ export interface Chains {
 export function createChains(): Chains {
   const chains = new Map<string, { readonly firstUrl: string; readonly hidden: boolean }>();
   return {
-    firstUrl: (id, url) => (chains.size > 0 && chains.get(id)?.firstUrl) || comparableUrl(url),
+    firstUrl: (id, url) => (chains.size > 0 && chains.get(id)?.firstUrl) || url,
     hidden: (id) => chains.size > 0 && chains.get(id)?.hidden === true,
     hop({ id, firstUrl, timingAllowed, address }) {
       chains.set(id, { firstUrl, hidden: address !== null && timingAllowed === false });

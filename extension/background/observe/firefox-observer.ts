@@ -14,7 +14,7 @@ import {
   type RequestSink,
 } from './details.ts';
 import type { EndedRequest } from './requests.ts';
-import { timingAllowed } from './timing-allowed.ts';
+import { type TimingRequest, timingAllowed } from './timing-allowed.ts';
 
 /** What Firefox reports about a request, as far as it is used; the types of `chrome.webRequest` cover only Chromium. */
 export interface FirefoxDetails {
@@ -68,29 +68,33 @@ function isRedirect({ statusCode, responseHeaders }: FirefoxDetails): boolean {
   return responseHeaders?.some(({ name }) => name.toLowerCase() === 'location') === true;
 }
 
-function timingAllowedOf(details: FirefoxDetails, chains: Chains): boolean | null {
-  const { requestId, originUrl, url, responseHeaders } = details;
+function timingAllowedOf(
+  { requestId, originUrl, responseHeaders }: FirefoxDetails,
+  path: Pick<TimingRequest, 'firstUrl' | 'url'>,
+  chains: Chains,
+): boolean | null {
   if (chains.hidden(requestId)) return false;
   const by = originUrl === undefined ? null : (URL.parse(originUrl)?.origin ?? null);
-  const firstUrl = chains.firstUrl(requestId, url);
-  return timingAllowed(responseHeaders, { by, firstUrl, url: comparableUrl(url) });
+  return timingAllowed(responseHeaders, { by, ...path });
 }
 
 /**
  * An event as an ended request. An answer from the cache repeats the old status line, which says nothing about today.
  */
 function requestOf(details: FirefoxDetails, hop: boolean, answered: boolean, chains: Chains): EndedRequest {
+  const url = comparableUrl(details.url);
+  const firstUrl = chains.firstUrl(details.requestId, url);
   return {
     id: details.requestId,
     tabId: details.tabId,
     documentId: details.documentId ?? null,
     kind: kindOf(details.type),
     hop,
-    firstUrl: chains.firstUrl(details.requestId, details.url),
-    url: comparableUrl(details.url),
+    firstUrl,
+    url,
     atMs: details.timeStamp,
     answered,
-    timingAllowed: timingAllowedOf(details, chains),
+    timingAllowed: timingAllowedOf(details, { firstUrl, url }, chains),
     withheld: false,
     protocol: answered && !details.fromCache ? protocolOfStatusLine(details.statusLine) : null,
     revalidated: details.statusCode === 304,
