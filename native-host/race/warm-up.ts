@@ -1,5 +1,6 @@
-// The first attempt in a process is slow (code is paged in, random generators are seeded: 32 ms for QUIC, 7 ms for TLS,
-// instead of 1 ms), which would decide the first race. So each transport warms up once while it loads, without a peer.
+// The first attempt in a process is slow (code is paged in, random generators are seeded: 2 ms for QUIC, 7 ms for TLS,
+// instead of 0.3 and 1 ms), which would decide the first race. So each transport warms up once while it loads, without
+// a peer.
 import type { AttemptTarget } from './transport.ts';
 
 /** The discard service (RFC 863), closed nearly everywhere; in any case nothing leaves the machine. */

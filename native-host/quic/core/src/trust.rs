@@ -140,8 +140,8 @@ fn provider() -> CryptoProvider {
     provider
 }
 
-/// Performs the cryptography's one-time initialisation per process and thread: seeding its random numbers from CPU
-/// jitter takes 50 ms, which would count towards the first attempt.
+/// Performs the cryptography's one-time initialisation per process and thread, which would count towards the first
+/// attempt.
 pub fn warm_up() {
     for group in rustls::crypto::aws_lc_rs::default_provider().kx_groups {
         let _ = group.start();
