@@ -71,7 +71,8 @@ const NAT64_RANGES = blockList([
 /** 6to4 (RFC 3056): the IPv4 address follows the first two bytes. */
 const SIX_TO_FOUR = blockList(['2002::/16']);
 
-function blockList(cidrs: readonly string[]): BlockList {
+/** The addresses in any of the CIDRs; one without a prefix length is a single address. Throws for an invalid one. */
+export function blockList(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const cidr of cidrs) {
     const [address = '', prefix] = cidr.split('/');
@@ -90,8 +91,8 @@ const IPV6_TABLE = table(IPV6);
 /** In canonical form; `::ffff:101` is 255.255.1.1 behind `::`, not a mapped address. */
 const MAPPED = /^::ffff:[0-9a-f]+:[0-9a-f]+$/;
 
-/** The IPv4 address embedded in an IPv6 address; null: none. */
-function carriedIpv4(address: string, nat64Prefix: string | null): string | null {
+/** The IPv4 address embedded in an IPv6 address, by NAT64 or as 6to4; null: none. */
+export function carriedIpv4(address: string, nat64Prefix: string | null): string | null {
   if (SIX_TO_FOUR.check(address, 'ipv6')) return addressText(addressBytes(address).slice(2, 6));
   const local = nat64Prefix === null ? null : nat64Of(nat64Prefix).desynthesize(address);
   return local ?? WELL_KNOWN_NAT64.desynthesize(address);
