@@ -43,6 +43,10 @@ export const MAX_LINES_AT_A_TIME = 4096;
 /** With more at a time, on any machine, the times may reflect the machine; see docs/cli.md. */
 export const SOUND_AT_A_TIME = 16;
 
+/** Divides standard input among machines. */
+export const DEFAULT_SEED = 'photofinish';
+export const MAX_SHARDS = 10_000;
+
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
@@ -191,6 +195,25 @@ export const RACE_OPTIONS = {
     ],
   },
   'allow-private': ALLOW_PRIVATE,
+  shard: {
+    type: 'string',
+    value: 'K/N',
+    help: [
+      'with -, race only the Kth of N shares of the origins;',
+      'the N shares together have each exactly once',
+    ],
+  },
+  seed: {
+    type: 'string',
+    value: 'SEED',
+    help: [`how --shard divides them (default ${DEFAULT_SEED})`],
+  },
+  resume: {
+    type: 'string',
+    value: 'FILE',
+    complete: 'file',
+    help: ['with -, note in FILE how far the run has come, and go', 'on from there if FILE exists'],
+  },
   json: json('photofinish.race/1'),
 } as const satisfies OptionTable;
 

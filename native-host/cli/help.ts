@@ -33,7 +33,8 @@ Examples:
   photofinish race example.org --mode compare --trials 20
   photofinish race a.test:4433 --resolve a.test:4433:127.0.0.1 --ca ca.pem \\
     --allow-private
-  photofinish race - --memory none < origins.txt > races.jsonl`,
+  photofinish race - --memory none < origins.txt > races.jsonl
+  photofinish race - --shard 1/3 --resume run.json < origins.txt >> races.jsonl`,
   },
   explain: {
     about: `Says why an origin is reached over HTTP/3 or not, what to do about it, and what

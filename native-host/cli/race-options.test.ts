@@ -42,6 +42,12 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ['a.test --resolver localhost:53', 'bad-resolver', /localhost:53/],
   ['a.test --resolver 127.0.0.1:99999', 'bad-resolver', /IP address/],
   ['a.test --network=', 'bad-network', /1 to 64/],
+  ['a.test --shard 1/2', 'bad-usage', /are for origins read with "-"/],
+  ['a.test --resume x', 'bad-usage', /are for origins read with "-"/],
+  ['a.test --seed x', 'bad-usage', /are for origins read with "-"/],
+  ['- --seed x', 'bad-usage', /--seed is for --shard/],
+  ['- --shard 3/2', 'bad-number', /K from 1 to N.*"3\/2"/],
+  ['- --shard 1/2 --seed=', 'bad-usage', /1 to 128/],
 ];
 
 for (const [line, code, words] of REFUSED)
@@ -82,6 +88,8 @@ test('absent options have their defaults', () => {
     cacheFile: null,
     network: null,
     allowPrivate: false,
+    shard: null,
+    resumeFile: null,
     json: false,
   });
 });
@@ -116,6 +124,12 @@ test('a single hyphen reads requests from standard input, with an adaptive pace 
   const { origins, fromInput, concurrencyAsked, mode } = parseRaceCommand(['-', '--mode', 'h3']);
   assert.deepEqual([origins, fromInput, concurrencyAsked, mode], [[], true, null, 'h3']);
   assert.equal(parseRaceCommand(['-', '--concurrency', '4096']).concurrencyAsked, 4096);
+});
+
+test('a share of standard input, and where to go on', () => {
+  const { shard, resumeFile } = parseRaceCommand('- --shard 2/5 --seed mine --resume notes.json'.split(' '));
+  assert.deepEqual([shard, resumeFile], [{ index: 2, of: 5, seed: 'mine' }, 'notes.json']);
+  assert.equal(parseRaceCommand(['-', '--shard', '1/1']).shard?.seed, 'photofinish');
 });
 
 test('an origin given twice in different forms is raced once', () => {

@@ -11,6 +11,7 @@ import {
   type PacingOptions,
 } from '../race/pacing.ts';
 import { MAX_LINES_AT_A_TIME, RACE_OPTIONS } from './command-table.ts';
+import { readShard, type Shard } from './shard.ts';
 import { Complaint, oneOf, parseCommand, wholeNumber } from './usage.ts';
 
 export interface RaceCommand {
@@ -42,6 +43,10 @@ export interface RaceCommand {
   /** Replaces the detected network. */
   readonly network: string | null;
   readonly allowPrivate: boolean;
+  /** The share of standard input to race; null: all of it. */
+  readonly shard: Shard | null;
+  /** Notes how far standard input has been raced, and where an earlier run ended. */
+  readonly resumeFile: string | null;
   readonly json: boolean;
 }
 
@@ -80,7 +85,7 @@ function withoutBrackets(text: string): string {
 }
 
 /** Parses `HOST:PORT:ADDRESS` like curl; an IPv6 address may be in brackets. */
-function readPins(texts: readonly string[]): ReadonlyMap<string, string> {
+export function readPins(texts: readonly string[]): ReadonlyMap<string, string> {
   const pins = new Map<string, string>();
   for (const text of texts) {
     const wrong = (why: string): Complaint =>
@@ -100,7 +105,7 @@ function readPins(texts: readonly string[]): ReadonlyMap<string, string> {
 }
 
 /** Parses `ADDR:PORT` of a DNS server; the default port is 53. */
-function readResolver(text: string): string {
+export function readResolver(text: string): string {
   const bare = withoutBrackets(text);
   if (isIP(bare) === 4) return `${bare}:53`;
   if (isIP(bare) === 6) return `[${bare}]:53`;
@@ -121,6 +126,21 @@ function readHedge(wanted = false, forbidden = false): boolean | null {
   if (wanted && forbidden)
     throw new Complaint('bad-usage', '--fresh-quic and --no-fresh-quic cannot be combined');
   return wanted || forbidden ? wanted : null;
+}
+
+interface InputOptions {
+  readonly shard?: string;
+  readonly seed?: string;
+  readonly resume?: string;
+}
+
+/** The options for requests from standard input. */
+function readInputOptions({ shard, seed, resume }: InputOptions, fromInput: boolean) {
+  if (!fromInput && (shard ?? seed ?? resume) !== undefined)
+    throw new Complaint('bad-usage', `--shard, --seed and --resume are for origins read with "${INPUT}"`);
+  if (seed !== undefined && shard === undefined)
+    throw new Complaint('bad-usage', '--seed is for --shard, which is missing');
+  return { shard: shard === undefined ? null : readShard(shard, seed), resumeFile: resume ?? null };
 }
 
 /** How many trials, or pairs at most, an origin gets. */
@@ -170,6 +190,7 @@ export function parseRaceCommand(args: readonly string[]): RaceCommand {
     cacheFile: values.cache ?? null,
     network: values.network === undefined ? null : readNetwork(values.network),
     allowPrivate: values['allow-private'] ?? false,
+    ...readInputOptions(values, fromInput),
     json: values.json ?? false,
   };
 }

@@ -19,6 +19,7 @@ function scene(options: Partial<RaceStream> & Pick<RaceStream, 'lines'>) {
     mode: 'race',
     pace: fixedPace(8),
     tellsWaits: true,
+    wanted: () => true,
     race({ origin, mode }) {
       events.push(`start ${origin.host} ${mode}`);
       const race = Promise.withResolvers<OriginRace>();
@@ -89,6 +90,23 @@ test('a rising pace starts waiting lines, and adaptive waiting is not reported',
   for (const host of ['b.test', 'c.test', 'd.test']) await end(host);
   await over;
   assert.ok(!events.some((event) => event.startsWith('races-wait')));
+});
+
+test('a line that is not wanted is neither raced nor reported, and keeps its number', async () => {
+  const asked: string[] = [];
+  const { events, over, end } = scene({
+    lines: linesOf('a.test', '', 'b.test/x', 'c.test'),
+    wanted({ origin }, line) {
+      asked.push(`${origin.host} ${line}`);
+      return origin.host === 'c.test';
+    },
+    finished: (_race, { origin }, line) => void events.push(`end ${origin.host} ${line}`),
+  });
+  await setImmediate();
+  await end('c.test');
+  await over;
+  assert.deepEqual(asked, ['a.test 1', 'b.test 3', 'c.test 4']);
+  assert.deepEqual(events, ['start c.test race', 'end c.test 4']);
 });
 
 test('what is left out of a line is reported with its number', async () => {

@@ -11,14 +11,16 @@ export interface RaceStream {
   readonly lines: AsyncIterable<string>;
   /** For lines that name no mode. */
   readonly mode: Mode;
+  /** Whether to race a line: a run may have only a share of them. What it throws ends the stream. */
+  readonly wanted: (request: LineRequest, line: number) => boolean;
   /** How many races may run at a time. */
   readonly pace: Pace;
   /** Whether waiting lines are reported: not if the pace is adaptive. */
   readonly tellsWaits: boolean;
   /** Rejects only when a transport cannot be loaded; that ends the stream. */
-  readonly race: (request: LineRequest) => Promise<OriginRace>;
+  readonly race: (request: LineRequest, line: number) => Promise<OriginRace>;
   /** Called with every record, in the order in which races end. */
-  readonly finished: (race: OriginRace, request: LineRequest) => void;
+  readonly finished: (race: OriginRace, request: LineRequest, line: number) => void;
   readonly complain: (code: ComplaintCode, message: string) => void;
   readonly signal: AbortSignal;
 }
@@ -41,9 +43,9 @@ export async function raceStream(stream: RaceStream): Promise<StreamEnd> {
   let waits = 0;
   let number = 0;
 
-  const begin = (request: LineRequest): void => {
-    const running = stream.race(request).then(
-      (race) => stream.finished(race, request),
+  const begin = (request: LineRequest, line: number): void => {
+    const running = stream.race(request, line).then(
+      (race) => stream.finished(race, request, line),
       (error: unknown) => void failures.push(error),
     );
     const over = running.finally(() => {
@@ -73,6 +75,7 @@ export async function raceStream(stream: RaceStream): Promise<StreamEnd> {
       complain(read.code, `line ${number}: ${read.message}`);
       continue;
     }
+    if (!stream.wanted(read.value, number)) continue;
     if (read.leftOut !== undefined)
       complain(
         'path-left-out',
@@ -80,7 +83,7 @@ export async function raceStream(stream: RaceStream): Promise<StreamEnd> {
       );
     await roomFor();
     if (signal.aborted || failures.length > 0) break;
-    begin(read.value);
+    begin(read.value, number);
   }
   await Promise.all(underWay);
   if (failures.length > 0) throw failures[0];

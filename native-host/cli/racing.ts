@@ -1,38 +1,39 @@
 // `photofinish race`: runs what the command line requests, shows progress, and prints the document or its text.
 import { existsSync } from 'node:fs';
-import { addAbortSignal } from 'node:stream';
-import { type OriginRace, RACE_SCHEMA, type RaceDocument } from '@photofinish/shared/race/outcome';
-import type { OriginParts } from '@photofinish/shared/web/origin';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { ALLOW_EVERYTHING, addressPolicy } from '../address/guard.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
 import { recordOnlyOn } from '../network/recording.ts';
 import { saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
-import { NETWORK_CHANGED, type Network, namedNetwork, watchNetwork } from '../network/watch.ts';
-import { TCP_ATTEMPT_DELAY_MS } from '../race/pacing.ts';
-import { openRacing, type RaceSpec, type Racing, type RacingParts } from '../racing.ts';
+import { type Network, namedNetwork, watchNetwork } from '../network/watch.ts';
+import { openRacing, type Racing, type RacingParts } from '../racing.ts';
 import { cachePath, networkSalt } from './caching.ts';
 import { SOUND_AT_A_TIME } from './command-table.ts';
-import { linesOf, readAhead } from './input-lines.ts';
 import { type NetworkNames, NO_NAMES, networkMeant } from './network-names.ts';
-import { isIdle, MAX_LINE_CHARS } from './race-line.ts';
-import { parseRaceCommand, type RaceCommand, trialsIn } from './race-options.ts';
-import { paceFor } from './race-pace.ts';
+import { raceInput } from './race-input.ts';
+import { parseRaceCommand, type RaceCommand } from './race-options.ts';
 import { allAdopted, inParallel, joinRuns, splitTrials } from './race-series.ts';
-import { raceStream } from './race-stream.ts';
+import {
+  cannotRace,
+  cutShort,
+  documentOf,
+  exitCode,
+  type Run,
+  type Session,
+  specOf,
+} from './race-session.ts';
 import { raceText } from './race-text.ts';
-import { PROGRESS_EVERY_MS, surveyCounter } from './survey-progress.ts';
+import { PROGRESS_EVERY_MS } from './survey-progress.ts';
 import { stoppedByInterrupt, type Terminal } from './terminal.ts';
-import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
+import { Complaint } from './usage.ts';
 
-/** Number of lines of standard input that may be read ahead. */
-const MOST_LINES_AHEAD = 100_000;
 /** The network's name if nothing is remembered and no name was given. */
 const UNNAMED_NETWORK = 'unnamed';
 
 /** Replaces the host cache for memory `none`. */
-const NO_CACHE: RacingParts['cache'] = {
+export const NO_CACHE: RacingParts['cache'] = {
   recall: () => null,
   recordRace: () => {},
   udpEvidence: () => ({ failedHosts: 0, reachedHosts: 0 }),
@@ -66,41 +67,12 @@ export function networkOf(
   return watchNetwork({ source, salt: networkSalt(path, terminal), clock: systemClock });
 }
 
-/** Marks a record that was cut short by a change of network. */
-function cutShort(race: OriginRace): OriginRace {
-  if (race.error?.code !== 'cancelled') return race;
-  return { ...race, error: { code: 'cancelled', message: NETWORK_CHANGED } };
-}
-
-interface Run {
-  readonly origin: OriginParts;
-  readonly trials: number;
-}
-
 interface RaceContext {
   readonly command: RaceCommand;
   readonly race: Racing;
   readonly network: string;
   readonly signal: AbortSignal;
   readonly trialOver: () => void;
-}
-
-/** The options of one origin's race. */
-function specOf(
-  command: RaceCommand,
-  { origin, trials }: Run,
-  where: Pick<RaceSpec, 'network' | 'signal'>,
-): RaceSpec {
-  return {
-    ...where,
-    origin,
-    mode: command.mode,
-    memory: command.memory,
-    trials,
-    pairs: trials,
-    pacing: command.pacing,
-    timeoutMs: command.timeoutMs,
-  };
 }
 
 async function runOnce(context: RaceContext, run: Run): Promise<OriginRace> {
@@ -116,12 +88,6 @@ async function runOnce(context: RaceContext, run: Run): Promise<OriginRace> {
   });
   trialOver();
   return race;
-}
-
-/** Races report failures as data; the only exception is a transport that cannot be loaded. */
-function cannotRace(error: unknown): Complaint {
-  const [why] = (error instanceof Error ? error.message : String(error)).split('\n');
-  return new Complaint('cannot-race', `${why}; "photofinish doctor" says what to do`, EXIT_FAILED);
 }
 
 /** One record per origin, in the order of the command line. */
@@ -161,33 +127,6 @@ export async function openRacingFor(
   }
 }
 
-/** The start delay is the one given, otherwise the first origin's: if derived from memory, it differs by origin. */
-function documentOf({ mode, memory, pacing }: RaceCommand, races: OriginRace[]): RaceDocument {
-  const startDelayMs = pacing.tcpAttemptDelayMs ?? races[0]?.startDelayMs ?? TCP_ATTEMPT_DELAY_MS;
-  return { schema: RACE_SCHEMA, mode, memory, startDelayMs, races };
-}
-
-/** The state of a run of `race`, from when the network is known until it ends. */
-interface Session {
-  readonly command: RaceCommand;
-  readonly race: Racing;
-  readonly network: string;
-  readonly names: NetworkNames;
-  readonly stop: AbortController;
-  /** Whether the network changed during the run, which stops everything. */
-  readonly moved: () => boolean;
-}
-
-/** The exit code when a session ends. */
-function exitCode({ moved, stop }: Session, allWell: boolean, terminal: Terminal): number {
-  if (moved()) {
-    terminal.error('network-changed', `${NETWORK_CHANGED}; races in progress were not remembered`);
-    return EXIT_FAILED;
-  }
-  if (stop.signal.aborted) return EXIT_INTERRUPTED;
-  return allWell ? EXIT_OK : EXIT_FAILED;
-}
-
 async function raceCommandLine(session: Session, terminal: Terminal): Promise<number> {
   const { command, race, network, names, stop, moved } = session;
   const trialOver = trialCounter(command, terminal);
@@ -196,59 +135,6 @@ async function raceCommandLine(session: Session, terminal: Terminal): Promise<nu
   const document = documentOf(command, races);
   terminal.result(command.json ? JSON.stringify(document) : raceText(document, terminal.paint, names));
   return exitCode(session, allAdopted(races), terminal);
-}
-
-/** Standard input as text; ends when the signal is aborted. */
-async function* standardInput(signal: AbortSignal): AsyncGenerator<string> {
-  try {
-    yield* addAbortSignal(signal, process.stdin.setEncoding('utf8'));
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-}
-
-/** Races the lines of standard input until it ends, the run is stopped, or nobody reads the results any more. */
-async function raceInput(session: Session, terminal: Terminal): Promise<number> {
-  const { command, race, network, stop, moved } = session;
-  const { signal } = stop;
-  const survey = surveyCounter(terminal);
-  const input = readAhead(
-    linesOf(standardInput(signal), MAX_LINE_CHARS),
-    MOST_LINES_AHEAD,
-    (line) => !isIdle(line),
-  );
-  let badLines = 0;
-  const readerGone = (): void => stop.abort();
-  process.stdout.once('error', readerGone);
-  try {
-    await raceStream({
-      lines: input.lines,
-      mode: command.mode,
-      pace: paceFor(command.concurrencyAsked, systemClock.nowMs),
-      tellsWaits: command.concurrencyAsked !== null,
-      race({ origin, mode }) {
-        const trials = trialsIn(mode, command.trialsAsked);
-        return race(specOf({ ...command, mode }, { origin, trials }, { network, signal }));
-      },
-      finished(raced, { mode }) {
-        const record = moved() ? cutShort(raced) : raced;
-        terminal.result(JSON.stringify(documentOf({ ...command, mode }, [record])));
-        survey.over(record, input.ended() ? input.counted() - badLines : null);
-      },
-      complain(code, message) {
-        if (code === 'bad-line' || code === 'bad-origin') badLines += 1;
-        terminal.error(code, message);
-      },
-      signal,
-    });
-    survey.end();
-    return exitCode(session, survey.counts.failed + badLines === 0, terminal);
-  } catch (error) {
-    throw cannotRace(error);
-  } finally {
-    process.stdout.off('error', readerGone);
-    process.stdin.destroy();
-  }
 }
 
 function manyAtOnce(concurrency: number): string {

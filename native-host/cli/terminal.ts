@@ -1,13 +1,15 @@
 // The only writer to stdout and stderr: results, errors in their fixed form, and progress for people; also handles the
 // interrupt key.
+import { fdatasync, fstatSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { type Paint, paintFor, printable } from './text.ts';
 import { type ComplaintCode, EXIT_FAILED } from './usage.ts';
 
 export interface Terminal {
   /** Colours for stdout. */
   readonly paint: Paint;
-  /** Writes a result and a line break to stdout. */
-  result(text: string): void;
+  /** Writes a result and a line break to stdout; then calls `written`, with false if that failed. */
+  result(text: string, written?: (ok: boolean) => void): void;
   /** Writes `photofinish: CODE: message` to stderr. */
   error(code: ComplaintCode, message: string): void;
   /** Asks on a terminal, where only yes means yes; without a terminal the answer is yes, for scripts. */
@@ -38,9 +40,10 @@ export function processTerminal(): Terminal {
   };
   return {
     paint: paintFor(stdout),
-    result(text) {
+    result(text, written) {
       clear();
-      if (!closed) stdout.write(`${text}\n`);
+      if (closed) written?.(false);
+      else stdout.write(`${text}\n`, (error) => written?.(error === null || error === undefined));
     },
     error(code, message) {
       clear();
@@ -63,6 +66,11 @@ export function processTerminal(): Terminal {
       shown = true;
     },
   };
+}
+
+/** Results that were written to a file are on its disk afterwards. Rejects if they cannot be. */
+export async function resultsOnDisk(): Promise<void> {
+  if (fstatSync(process.stdout.fd).isFile()) await promisify(fdatasync)(process.stdout.fd);
 }
 
 /**

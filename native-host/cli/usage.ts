@@ -22,6 +22,7 @@ export type ComplaintCode =
   | 'bad-directory'
   | 'bad-report'
   | 'bad-code'
+  | 'bad-resume'
   | 'cannot-race'
   | 'races-wait'
   | 'many-at-once'
@@ -36,8 +37,13 @@ export type ComplaintCode =
   | 'no-browser'
   | 'not-built'
   | 'no-addon'
+  | 'no-server'
+  | 'no-survey'
+  | 'bad-survey'
+  | 'sick-vantage'
   | 'not-a-cache'
-  | 'salt-damaged';
+  | 'salt-damaged'
+  | 'no-duckdb';
 
 export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;
