@@ -2,7 +2,7 @@
 // memory is read before and written after. Loaded with the first race, because its transports are heavy.
 import { setFlagsFromString } from 'node:v8';
 import { isAllDisturbed, soundTrials } from '@photofinish/shared/race/conclusive';
-import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import { evidenceOfRace, isFailed, isH3, isUnanswered, reachOf } from '@photofinish/shared/verdict/evidence';
 import type { AddressPolicy } from './address/guard.ts';
 import { CacheUnavailable } from './cache/database.ts';
@@ -32,6 +32,8 @@ export interface RacingParts {
   readonly resolver: string | null;
   /** Whether both transports offer ML-KEM key shares; default true. */
   readonly postQuantum?: boolean;
+  /** The User-Agent of every request; default: the program's name and version. */
+  readonly userAgent?: string;
   readonly policy: AddressPolicy;
   readonly cache: Pick<HostCache, 'recall' | 'recordRace' | 'udpEvidence'>;
   readonly clock: Clock;
@@ -91,12 +93,10 @@ export function fileOutcome(cache: Pick<HostCache, 'recordRace'>, race: OriginRa
  * The record with evidence of other hosts about UDP on this network, if silence or refusal leaves open who is
  * responsible; the verdict takes it into account.
  */
-function besideOthers(parts: RacingParts, race: OriginRace): OriginRace {
-  if (race.memory !== 'full') return race;
+export function besideOthers(race: OriginRace, others: () => NetworkEvidence): OriginRace {
   const h3 = reachOf(evidenceOfRace(race).attempts.filter(isH3));
   if (!isFailed(h3) || !isUnanswered(h3)) return race;
-  const heeding = { ...race, otherHosts: parts.cache.udpEvidence(race.network, race.origin) };
-  return withVerdict(heeding);
+  return withVerdict({ ...race, otherHosts: others() });
 }
 
 /**
@@ -116,7 +116,10 @@ export async function openRacing(parts: RacingParts): Promise<Racing> {
   keepYoungGenerationSmall();
   const trust = await readTrust(parts.ca, parts.postQuantum);
   if (!trust.ok) throw new Error(trust.message);
-  const transports: Transports = { h3: h3Transport(trust.value), h2: h2Transport(trust.value) };
+  const transports: Transports = {
+    h3: h3Transport(trust.value, parts.userAgent),
+    h2: h2Transport(trust.value, parts.userAgent),
+  };
   const discovery = discoveryOf(parts);
   return async (spec) => {
     const known = knownOf(parts, spec);
@@ -132,7 +135,10 @@ export async function openRacing(parts: RacingParts): Promise<Racing> {
     await nextPoll();
     if (raced.memory === 'full') fileOutcome(parts.cache, raced);
     await nextPoll();
-    const told = besideOthers(parts, raced);
+    const told =
+      raced.memory === 'full'
+        ? besideOthers(raced, () => parts.cache.udpEvidence(raced.network, raced.origin))
+        : raced;
     await nextPoll();
     return told;
   };

@@ -6,6 +6,7 @@ import type { TLSSocket } from 'node:tls';
 import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
 import { type Http2, http2Exchange } from './http2-exchange.ts';
 import { nextPoll } from './next-poll.ts';
+import { USER_AGENT } from './request-limits.ts';
 import type { ExchangeOptions, ExchangeResult, RunningExchange } from './response-reading.ts';
 import { WARM_UP } from './warm-up.ts';
 
@@ -52,7 +53,7 @@ function warmUp(
   // undici and Node use nothing of a TLS socket beyond a stream except this.
   const socket = Object.assign(nearEnd, { bytesRead: 0 }) as unknown as TLSSocket;
   const running = exchange({
-    ...{ socket, authority, timeoutMs },
+    ...{ socket, authority, userAgent: USER_AGENT, timeoutMs },
     sinceStart: () => performance.now() - zeroMs,
   });
   return running.result;

@@ -14,6 +14,7 @@ import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
 import { type Http2, http2Exchange } from './http2-exchange.ts';
 import { nextPoll } from './next-poll.ts';
 import { createReadWatch, READ_TOO_MUCH } from './read-budget.ts';
+import { USER_AGENT } from './request-limits.ts';
 import { type RunningExchange, responseTimeout } from './response-reading.ts';
 import { certificateError, connectError, exchangeError } from './tcp-failure.ts';
 import { judgeChain, secure } from './tls-socket.ts';
@@ -56,6 +57,7 @@ interface LoadedTransport {
   readonly http2: Http2;
   readonly secureContext: SecureContext;
   readonly store: TrustStore;
+  readonly userAgent: string;
 }
 
 /** One socket to one address: nothing is looked up, and no other family is tried. */
@@ -221,6 +223,7 @@ class TcpAttempt implements RunningAttempt {
     const options = {
       socket,
       authority: this.#target.authority,
+      userAgent: this.#loaded.userAgent,
       timeoutMs,
       sinceStart: () => this.#sinceStart(),
     };
@@ -269,7 +272,7 @@ async function warmUp(loaded: LoadedTransport): Promise<void> {
 }
 
 /** HTTP/2 or HTTP/1.1 over TLS, with the roots of `trust`. undici and the roots are loaded by `prepare`. */
-export function h2Transport(trust: Trust): Transport {
+export function h2Transport(trust: Trust, userAgent: string = USER_AGENT): Transport {
   // Each part takes 5 to 50 ms; forecasts are answered between them.
   async function load(): Promise<LoadedTransport> {
     const { Client } = await import('undici');
@@ -285,7 +288,7 @@ export function h2Transport(trust: Trust): Transport {
       ...(!trust.postQuantum && { ecdhCurve: CLASSICAL_GROUPS }),
     });
     await nextPoll();
-    const ready = { Client, http2, secureContext, store: trust.store() };
+    const ready = { Client, http2, secureContext, store: trust.store(), userAgent };
     await nextPoll();
     await warmUp(ready);
     await warmUpExchanges(ready);

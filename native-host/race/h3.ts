@@ -29,6 +29,7 @@ import { WARM_UP } from './warm-up.ts';
 interface LoadedTransport {
   readonly addon: QuicAddon;
   readonly store: TrustStore;
+  readonly userAgent: string;
 }
 
 /** The reason in terms of the codes exchanged, for readers who see only the message. */
@@ -124,13 +125,13 @@ async function connect(
 
 async function ask(
   attempt: QuicAttempt,
-  authority: string,
+  { authority, userAgent }: Pick<AttemptTarget, 'authority'> & Pick<LoadedTransport, 'userAgent'>,
   timeoutMs: number,
 ): Promise<AttemptAnswer | AttemptFailure> {
   const result = await attempt.request({
     authority,
     path: REQUEST_PATH,
-    userAgent: USER_AGENT,
+    userAgent,
     maxBodyBytes: MAX_BODY_BYTES,
     maxHeaderBytes: MAX_HEADER_BYTES,
     deadlineMs: timeoutMs,
@@ -177,7 +178,7 @@ function refused(error: unknown): RunningAttempt {
   };
 }
 
-function startAttempt(target: AttemptTarget, { addon, store }: LoadedTransport): RunningAttempt {
+function startAttempt(target: AttemptTarget, { addon, store, userAgent }: LoadedTransport): RunningAttempt {
   let attempt: QuicAttempt;
   try {
     attempt = new addon.QuicAttempt(store, {
@@ -192,7 +193,8 @@ function startAttempt(target: AttemptTarget, { addon, store }: LoadedTransport):
   }
   return {
     established: connect(attempt, target.onTransport).catch(misused),
-    request: (timeoutMs) => ask(attempt, target.authority, timeoutMs).catch(misused),
+    request: (timeoutMs) =>
+      ask(attempt, { authority: target.authority, userAgent }, timeoutMs).catch(misused),
     cancel: () => attempt.cancel(),
   };
 }
@@ -204,10 +206,10 @@ async function warmUp(loaded: LoadedTransport): Promise<void> {
 }
 
 /** HTTP/3 by the QUIC addon, with the roots of `trust`. The addon is loaded by `prepare`, which rejects without it. */
-export function h3Transport(trust: Trust): Transport {
+export function h3Transport(trust: Trust, userAgent: string = USER_AGENT): Transport {
   async function load(): Promise<LoadedTransport> {
     const addon = loadQuicAddon();
-    const ready = { addon, store: trust.store() };
+    const ready = { addon, store: trust.store(), userAgent };
     await warmUp(ready);
     return ready;
   }

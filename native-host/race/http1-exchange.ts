@@ -1,6 +1,6 @@
 // One request over HTTP/1.1 on an established TLS socket, by an undici client that only gets this socket.
 import type { Dispatcher, Client as UndiciClientType } from 'undici';
-import { MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
+import { MAX_HEADER_BYTES, REQUEST_PATH } from './request-limits.ts';
 import { type ExchangeOptions, type RunningExchange, readResponse } from './response-reading.ts';
 import { exchangeError } from './tcp-failure.ts';
 
@@ -38,7 +38,7 @@ export function http1Exchange(Client: UndiciClient, options: ExchangeOptions): R
     lastDisconnect = error;
   });
   client.dispatch(
-    { path: REQUEST_PATH, method: 'GET', headers: { 'user-agent': USER_AGENT } },
+    { path: REQUEST_PATH, method: 'GET', headers: { 'user-agent': options.userAgent } },
     {
       onRequestStart(started) {
         controller = started;

@@ -2,7 +2,7 @@
 // client, does not expose what browsers process: ALTSVC frames, interim responses, and header sections beyond 64 KiB.
 import type { ClientHttp2Stream } from 'node:http2';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
-import { MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
+import { MAX_HEADER_BYTES, REQUEST_PATH } from './request-limits.ts';
 import { type ExchangeOptions, type RunningExchange, readResponse, TOO_LARGE } from './response-reading.ts';
 import { exchangeError } from './tcp-failure.ts';
 
@@ -99,7 +99,7 @@ export function http2Exchange({ connect }: Http2, options: ExchangeOptions): Run
   session.on('altsvc', (value, named, on) => {
     if (isForUs(named, on, origin, stream?.id)) reading.frame(value);
   });
-  stream = session.request({ ':method': 'GET', ':path': REQUEST_PATH, 'user-agent': USER_AGENT });
+  stream = session.request({ ':method': 'GET', ':path': REQUEST_PATH, 'user-agent': options.userAgent });
   stream.on('headers', (fields) => reading.head(Number(fields[':status']), fields));
   stream.on('response', (fields) => {
     headed = true;

@@ -9,6 +9,7 @@ import { type AttemptAnswer, misdirectedError } from './transport.ts';
 export interface ExchangeOptions {
   readonly socket: TLSSocket;
   readonly authority: string;
+  readonly userAgent: string;
   readonly timeoutMs: number;
   /** Milliseconds since the attempt's start. */
   readonly sinceStart: () => number;

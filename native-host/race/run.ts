@@ -41,6 +41,11 @@ export interface RaceOptions {
   /** For each trial, and for the look-up before the first. */
   readonly timeoutMs: number;
   readonly known?: PriorKnowledge;
+  /**
+   * Called with the addresses that a look-up before a trial found; if false, nothing is sent to them and the race ends
+   * as `cancelled`. Modes that look names up during a trial do not call it.
+   */
+  readonly mayUse?: (addresses: readonly string[]) => boolean;
   readonly transports: Transports;
   readonly clock: Clock;
   /** Measures how late this machine is; if absent, nothing counts as late. */
@@ -199,6 +204,12 @@ function cancelledError(signal: AbortSignal | undefined): AttemptError {
   return { code: 'cancelled', message: said ?? 'the race was cancelled' };
 }
 
+const NOT_NOW: AttemptError = { code: 'cancelled', message: 'these addresses may not be used now' };
+
+function addressesOf({ endpoints }: Endpoints): readonly string[] {
+  return [...new Set(endpoints.map(({ address }) => address))];
+}
+
 /** Runs the trials until one finds no endpoint at all, a comparison is decided, or the signal is aborted. */
 async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memory'>> {
   const { options, schedule, memory } = race;
@@ -223,6 +234,8 @@ async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memo
       const found = await endpointsFor(options, queryOf(options, mode, memory), endpoints);
       if (signal?.aborted) return sofar(cancelledError(signal));
       if (isUnfound(found)) return { ...sofar(found.error), names: found.names };
+      if (found !== endpoints && options.mayUse?.(addressesOf(found)) === false)
+        return { ...sofar(NOT_NOW), names: found.names };
       endpoints = found;
     }
     if (index === 0) {
