@@ -10,12 +10,16 @@ import { SCRATCH, TOP } from './scratch.ts';
 export const GO_MISSING =
   'Go is needed to build what the product is tested against. Get it from https://go.dev/dl/.';
 
-/** By the directory of the go.mod file. */
-const DIRECTORIES = {
-  caddy: path.join(TOP, 'e2e/origins/caddy'),
-  'go-peer': path.join(TOP, 'e2e/bench/peers/go'),
+/** By the directory of the go.mod file, and the package to build: one of ours, or one that the module pins. */
+const PROGRAMS = {
+  caddy: { directory: path.join(TOP, 'e2e/origins/caddy'), main: '.' },
+  'go-peer': { directory: path.join(TOP, 'e2e/bench/peers/go'), main: '.' },
+  'nats-server': {
+    directory: path.join(TOP, 'e2e/origins/nats-server'),
+    main: 'github.com/nats-io/nats-server/v2',
+  },
 } as const;
-export type GoProgram = keyof typeof DIRECTORIES;
+export type GoProgram = keyof typeof PROGRAMS;
 
 const SOURCE = /^go\.(?:mod|sum)$|\.go$/;
 
@@ -24,7 +28,7 @@ const binaryOf = (name: GoProgram) => path.join(SCRATCH, 'bin', name);
 const recordOf = (name: GoProgram) => `${binaryOf(name)}.built-from`;
 
 function digestOfSources(name: GoProgram): string {
-  const directory = DIRECTORIES[name];
+  const { directory } = PROGRAMS[name];
   const hash = createHash('sha256');
   for (const file of readdirSync(directory)
     .filter((each) => SOURCE.test(each))
@@ -57,11 +61,12 @@ export function goProgram(name: GoProgram): string {
 export function goBuild(name: GoProgram) {
   const wanted = digestOfSources(name);
   const draft = `${binaryOf(name)}.${process.pid}`;
+  const { directory, main } = PROGRAMS[name];
   return {
     command: {
       file: 'go',
-      args: ['build', '-v', '-trimpath', '-o', draft, '.'],
-      cwd: DIRECTORIES[name],
+      args: ['build', '-v', '-trimpath', '-o', draft, main],
+      cwd: directory,
     },
     place() {
       renameSync(draft, binaryOf(name));

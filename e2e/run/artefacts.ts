@@ -76,6 +76,7 @@ const RECIPES: Readonly<Record<ArtefactName, Recipe>> = {
   },
   caddy: goRecipe('caddy', 'Caddy (Go)'),
   'go-peer': goRecipe('go-peer', "the paper's code (Go)"),
+  'nats-server': goRecipe('nats-server', 'NATS server (Go)'),
 };
 
 /** Each artefact is built once per process, however often it is requested. */

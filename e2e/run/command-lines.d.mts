@@ -1,6 +1,14 @@
 // Type declarations for command-lines.mjs.
 export type Workspace = 'shared' | 'extension' | 'native-host' | 'e2e';
-export type ArtefactName = 'rust' | 'helper' | 'extension' | 'fixtures' | 'python' | 'caddy' | 'go-peer';
+export type ArtefactName =
+  | 'rust'
+  | 'helper'
+  | 'extension'
+  | 'fixtures'
+  | 'python'
+  | 'caddy'
+  | 'go-peer'
+  | 'nats-server';
 
 /** The selected tests. */
 export interface Selection {

@@ -21,6 +21,7 @@ export const ARTEFACTS = {
   python: "a Python environment with aioquic, libcurl and what analyses the laboratory's records",
   caddy: 'Caddy, by Go',
   'go-peer': "the paper's code, by Go",
+  'nats-server': 'the NATS server of surveys, by Go',
 };
 /** The default of `npm run build`: what users load or start. */
 export const PRODUCT = ['rust', 'helper', 'extension', 'fixtures'];
@@ -53,6 +54,13 @@ const NAMED = {
     // An experiment, or its report; the folder's other files are their modules.
     isProgram: (source) => /await run(?:Experiment|Program)\(/.test(source),
   },
+};
+
+/** What a benchmark needs beyond the product. */
+const BENCH_NEEDS = {
+  all: ['go-peer', 'nats-server'],
+  survey: ['go-peer'],
+  'survey-jetstream': ['nats-server'],
 };
 
 const USAGE = {
@@ -343,7 +351,7 @@ function select(command, words, { grep, project }) {
 export function artefactsFor({ command, names, selection, program }) {
   if (command === 'unit' || command === 'docs') return [];
   if (command === 'build') return names.length === 0 ? PRODUCT : names;
-  if (command === 'bench') return ['all', 'survey'].includes(program) ? [...PRODUCT, 'go-peer'] : PRODUCT;
+  if (command === 'bench') return [...PRODUCT, ...(BENCH_NEEDS[program] ?? [])];
   if (command === 'lab') return program === 'report' ? ['python'] : Object.keys(ARTEFACTS);
   if (selection === undefined) return PRODUCT;
   // Only the specs know which peers they need.

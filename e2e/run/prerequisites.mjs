@@ -210,6 +210,7 @@ export function prerequisitesOf({ command, selection }, artefacts) {
       ['python', 'python'],
       ['caddy', 'go'],
       ['go-peer', 'go'],
+      ['nats-server', 'go'],
     ])
       if (artefacts.includes(artefact)) need.push(name);
   if (command === 'bench' && artefacts.includes('go-peer')) want.push('go');
