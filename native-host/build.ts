@@ -44,11 +44,16 @@ if (Number(process.versions.node.split('.')[0]) < 22) {
 }
 `;
 
-/** Leaves undici to the file beside the bundle. */
-const undiciBeside: Plugin = {
-  name: 'undici-beside',
+/** Leaves packages of CommonJS modules to files beside the bundles: an ES module cannot contain their `require`. */
+const packagesBeside: Plugin = {
+  name: 'packages-beside',
   setup({ onResolve }) {
     onResolve({ filter: /^undici$/ }, () => ({ path: './undici.cjs', external: true }));
+    onResolve({ filter: /\/nats\.ts$/ }, () => ({ path: './nats.cjs', external: true }));
+    // Only helpers that share outcomes load it. With its own copies of what others load too, it divides no other file.
+    onResolve({ filter: /\/fleet\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './fleet.cjs', external: true } : null,
+    );
   },
 };
 
@@ -107,7 +112,8 @@ const BUNDLES: readonly BuildOptions[] = [
     format: 'esm',
     splitting: true,
     chunkNames: 'cli-[name]-[hash]',
-    plugins: [undiciBeside],
+    plugins: [packagesBeside],
+    external: ['@duckdb/node-api'],
   },
   // Its client and what that needs, not the other three quarters of the package.
   {
@@ -119,6 +125,8 @@ const BUNDLES: readonly BuildOptions[] = [
     },
     entryNames: 'undici',
   },
+  { ...COMMON_JS, entryPoints: ['survey/nats.ts'], outbase: 'survey' },
+  { ...COMMON_JS, entryPoints: ['fleet/fleet.ts'], outbase: 'fleet', plugins: [packagesBeside] },
 ];
 
 /** Bundles; gives the names of the files written. */
@@ -158,7 +166,7 @@ async function bundleMain(): Promise<string[]> {
     format: 'esm',
     splitting: true,
     define: PLACE,
-    plugins: [undiciBeside, laterTogether],
+    plugins: [packagesBeside, laterTogether],
     sourcemap: 'inline',
     write: false,
   });

@@ -1,0 +1,43 @@
+// A job as it travels: what a line of the list becomes, and what a postponed or abandoned one carries. Validated where
+// it leaves the server.
+import { MODES } from '@photofinish/shared/race/terms';
+import { parseOrigin } from '@photofinish/shared/web/origin';
+import * as v from 'valibot';
+import { type LineRequest, type ReadLine, readRaceLine } from '../cli/race-line.ts';
+
+/** The modes of a survey: those that look names up before a trial, when the budget of a network can be asked for. */
+export const SURVEY_MODES = MODES.filter((mode) => mode !== 'v3');
+const modeSchema = v.picklist(SURVEY_MODES);
+
+export const jobSchema = v.object({ origin: v.string(), mode: modeSchema });
+export type Job = v.InferOutput<typeof jobSchema>;
+
+/** A job in the stream `later`, with its sequence in the stream of jobs. */
+export const postponedSchema = v.object({
+  ...jobSchema.entries,
+  job: v.pipe(v.number(), v.integer(), v.minValue(1)),
+});
+
+const DEAD_REASONS = ['opt-out', 'bad-job'] as const;
+/** A job that is given up, in the stream `dead`. The server adds its own advisories about deliveries. */
+export const deadSchema = v.object({
+  vantage: v.string(),
+  job: v.number(),
+  origin: v.optional(v.string()),
+  reason: v.picklist(DEAD_REASONS),
+});
+export type Dead = v.InferOutput<typeof deadSchema>;
+
+/** The request of a job; null if its origin cannot be read. */
+export function requestOf({ origin, mode }: Job): LineRequest | null {
+  const parsed = parseOrigin(origin);
+  return parsed.ok ? { origin: parsed.value, mode } : null;
+}
+
+/** A line of the list as `race -` reads it, if its mode is one of a survey's. */
+export function readSurveyLine(line: string, mode: Job['mode']): ReadLine | null {
+  const read = readRaceLine(line, mode);
+  if (read === null || !read.ok || v.is(modeSchema, read.value.mode)) return read;
+  const message = `mode ${read.value.mode} looks names up during a trial, when no budget can be asked for`;
+  return { ok: false, code: 'bad-line', message };
+}

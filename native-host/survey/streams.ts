@@ -1,0 +1,153 @@
+// The streams of one survey on a JetStream server, and what their settings promise: names, subjects, retention.
+//
+//   S-todo     every job once; kept, because every vantage point reads the whole list
+//   S-result   what workers measured, in batches; kept until the archive has it
+//   S-later    jobs whose network had no budget; each leaves with its result
+//   S-dead     jobs that were given up, with the reason
+//   KV_S       the survey itself, opt-out, budget, pause, and the workers announced
+import {
+  AckPolicy,
+  type ConsumerConfig,
+  DiscardPolicy,
+  type JetStreamManager,
+  type NatsConnection,
+  nanos,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from './nats.ts';
+
+/** Buckets of the hash of a registrable domain, as the last token of a job's subject. */
+export const TODO_BUCKETS = 64;
+/** A job that is neither acknowledged nor reported as in progress for this long goes to another worker. */
+export const ACK_WAIT_MS = 60_000;
+/** Deliveries after which a job is given up: by then it has ended as many workers. */
+const MAX_DELIVERIES = 5;
+/** Jobs of one vantage that may be unacknowledged: those being raced, and results that await the next canary. */
+export const MAX_UNACKNOWLEDGED = 2000;
+/** Within this time a message published again is recognised by its id. */
+const DUPLICATE_WINDOW_MS = 600_000;
+
+export interface SurveyNames {
+  readonly survey: string;
+  readonly bucket: string;
+  readonly streams: {
+    readonly todo: string;
+    readonly result: string;
+    readonly later: string;
+    readonly dead: string;
+  };
+  todoSubject(bucket: number): string;
+  resultSubject(vantage: string): string;
+  laterSubject(vantage: string): string;
+  deadSubject(vantage: string): string;
+}
+
+export function namesOf(survey: string): SurveyNames {
+  return {
+    survey,
+    bucket: survey,
+    streams: {
+      todo: `${survey}-todo`,
+      result: `${survey}-result`,
+      later: `${survey}-later`,
+      dead: `${survey}-dead`,
+    },
+    todoSubject: (bucket) => `survey.${survey}.todo.${bucket}`,
+    resultSubject: (vantage) => `survey.${survey}.result.${vantage}`,
+    laterSubject: (vantage) => `survey.${survey}.later.${vantage}`,
+    deadSubject: (vantage) => `survey.${survey}.dead.${vantage}`,
+  };
+}
+
+type NewStream = Partial<StreamConfig> & { readonly name: string };
+
+function configsOf({ survey, streams }: SurveyNames, replicas: number): readonly NewStream[] {
+  const common = {
+    storage: StorageType.File,
+    num_replicas: replicas,
+    discard: DiscardPolicy.New,
+    duplicate_window: nanos(DUPLICATE_WINDOW_MS),
+  };
+  return [
+    {
+      ...common,
+      name: streams.todo,
+      subjects: [`survey.${survey}.todo.*`],
+      retention: RetentionPolicy.Limits,
+    },
+    {
+      ...common,
+      name: streams.result,
+      subjects: [`survey.${survey}.result.*`],
+      // The collector removes what it has on disk.
+      retention: RetentionPolicy.Limits,
+    },
+    {
+      ...common,
+      name: streams.later,
+      subjects: [`survey.${survey}.later.*`],
+      retention: RetentionPolicy.Workqueue,
+    },
+    {
+      ...common,
+      name: streams.dead,
+      // The server itself tells which jobs it delivers no more: a worker that is killed cannot.
+      subjects: [
+        `survey.${survey}.dead.*`,
+        `$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${streams.todo}.*`,
+        `$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${streams.later}.*`,
+      ],
+      retention: RetentionPolicy.Limits,
+    },
+  ];
+}
+
+/** Creates the streams; those that exist are left as they are. */
+export async function createStreams(
+  manager: JetStreamManager,
+  names: SurveyNames,
+  replicas: number,
+): Promise<void> {
+  for (const config of configsOf(names, replicas)) await manager.streams.add(config);
+}
+
+/** What a stream's consumers have in common: nothing is forgotten before it is acknowledged. */
+const DURABLE: Partial<ConsumerConfig> = {
+  ack_policy: AckPolicy.Explicit,
+  ack_wait: nanos(ACK_WAIT_MS),
+};
+
+/** The consumer of one vantage, of jobs or of postponed jobs; all its workers share it. */
+export async function vantageConsumer(
+  manager: JetStreamManager,
+  { streams, laterSubject }: SurveyNames,
+  from: 'todo' | 'later',
+  vantage: string,
+): Promise<void> {
+  await manager.consumers.add(streams[from], {
+    ...DURABLE,
+    durable_name: vantage,
+    max_deliver: MAX_DELIVERIES,
+    max_ack_pending: MAX_UNACKNOWLEDGED,
+    ...(from === 'later' && { filter_subject: laterSubject(vantage) }),
+  });
+}
+
+/** Whether a survey of that name exists. */
+export async function exists(manager: JetStreamManager, { streams }: SurveyNames): Promise<boolean> {
+  for await (const name of manager.streams.names()) if (name === streams.todo) return true;
+  return false;
+}
+
+/** The names of the vantage points that have read from the list. */
+export async function vantagesOf(manager: JetStreamManager, { streams }: SurveyNames): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of manager.consumers.list(streams.todo)) names.push(name);
+  return names.toSorted();
+}
+
+/** Whether the server at the other end of a connection says that it has JetStream. */
+export function hasJetStream(connection: NatsConnection): boolean {
+  return connection.info?.jetstream === true;
+}
