@@ -1,0 +1,114 @@
+// Loads a list into a survey's stream of jobs: each line that names an origin becomes one job, in the order of a keyed
+// permutation, so that neighbours in the list, often on one network, are not neighbours in time. A load that was cut
+// off goes on where the stream ends.
+import { createHash } from 'node:crypto';
+import { getDomain } from 'tldts';
+import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
+import { type Job, readSurveyLine } from './job.ts';
+import type { Lines } from './line-index.ts';
+import {
+  headers,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+} from './nats.ts';
+import { permutation } from './permutation.ts';
+import type { Survey } from './result.ts';
+import { type SurveyNames, TODO_BUCKETS } from './streams.ts';
+
+/** Where a job stood in the order, for a load that goes on. */
+const POSITION_HEADER = 'Photofinish-Position';
+/** Published and not acknowledged at a time: the round trip to the server is paid once for so many. */
+const MAX_IN_FLIGHT = 256;
+const PUBLISH_TIMEOUT_MS = 10_000;
+/** Attempts without any progress before the error is the user's. */
+const MAX_FRUITLESS = 3;
+
+export interface Load {
+  readonly client: JetStreamClient;
+  readonly manager: JetStreamManager;
+  readonly names: SurveyNames;
+  readonly survey: Pick<Survey, 'seed'> & { readonly mode: Job['mode'] };
+  readonly lines: Lines;
+  readonly signal: AbortSignal;
+  readonly progress: (position: number) => void;
+}
+
+/** The bucket of a host: that of its registrable domain, so that one owner's hosts are on one subject. */
+export function bucketOf(host: string): number {
+  const owner = getDomain(host, { allowPrivateDomains: true }) ?? host;
+  return createHash('sha256').update(owner).digest().readUInt32BE() % TODO_BUCKETS;
+}
+
+interface LoadPoint {
+  readonly position: number;
+  readonly sequence: number;
+}
+
+/** The position after that of the stream's last job, and the sequence of that job. */
+async function loadedSoFar({ manager, names }: Load): Promise<LoadPoint> {
+  const { state } = await manager.streams.info(names.streams.todo);
+  if (state.last_seq === 0) return { position: 0, sequence: 0 };
+  const last = await manager.streams.getMessage(names.streams.todo, { seq: state.last_seq });
+  const position = Number.parseInt(last?.header.get(POSITION_HEADER) ?? '', 10);
+  if (!Number.isSafeInteger(position))
+    throw new Complaint('bad-survey', `the stream ${names.streams.todo} holds messages that are not jobs`);
+  return { position: position + 1, sequence: state.last_seq };
+}
+
+/** Publishes from a point on; resolves with the error that stopped it, or null at the end of the list. */
+async function publishFrom(load: Load, { position, sequence }: LoadPoint): Promise<unknown> {
+  const { client, names, survey, lines, signal } = load;
+  const order = permutation(lines.count, survey.seed);
+  const inFlight = new Set<Promise<void>>();
+  let failure: unknown = null;
+  let expected = sequence;
+  const publish = async (at: number, { origin, mode }: Job, host: string): Promise<void> => {
+    const header = headers();
+    header.set(POSITION_HEADER, String(at));
+    // A second load of the same survey at the same time would mix two orders.
+    const expect = { lastSequence: expected };
+    expected += 1;
+    try {
+      await client.publish(names.todoSubject(bucketOf(host)), JSON.stringify({ origin, mode }), {
+        headers: header,
+        msgID: `${names.survey}.${at}`,
+        timeout: PUBLISH_TIMEOUT_MS,
+        expect,
+      });
+    } catch (error) {
+      failure ??= error;
+    }
+  };
+  for (let at = position; at < lines.count && failure === null && !signal.aborted; at += 1) {
+    const line = readSurveyLine(await lines.line(order(at)), survey.mode);
+    if (line === null || !line.ok) continue;
+    const { origin, mode } = line.value;
+    const published = publish(at, { origin: origin.origin, mode: mode as Job['mode'] }, origin.host);
+    inFlight.add(published);
+    void published.then(() => inFlight.delete(published));
+    if (inFlight.size >= MAX_IN_FLIGHT) await Promise.race(inFlight);
+    if (at % 1000 === 0) load.progress(at);
+  }
+  await Promise.all(inFlight);
+  return failure;
+}
+
+/**
+ * Loads what is not loaded yet; a server that is away is waited for. Throws a Complaint if another load is under way,
+ * and the server's error if it takes no more, for example because its disk is full.
+ */
+export async function loadList(load: Load): Promise<void> {
+  for (let fruitless = 0; !load.signal.aborted; ) {
+    const from = await loadedSoFar(load);
+    const failure = await publishFrom(load, from);
+    if (failure === null) return;
+    const { sequence } = await loadedSoFar(load);
+    fruitless = sequence > from.sequence ? 0 : fruitless + 1;
+    if (fruitless < MAX_FRUITLESS) continue;
+    if (failure instanceof JetStreamApiError && failure.code === JetStreamApiCodes.StreamWrongLastSequence)
+      throw new Complaint('bad-survey', 'another load of this survey is under way', EXIT_FAILED);
+    throw failure;
+  }
+}
