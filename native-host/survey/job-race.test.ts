@@ -1,0 +1,122 @@
+// One job against opt-out and budgets: nothing is used before both allow it, and every permit ends with its race.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { comparison, originRace, trial } from '@photofinish/shared/testing/race-samples';
+import { parseOrigin } from '@photofinish/shared/web/origin';
+import type { RaceSpec, Racing } from '../racing.ts';
+import { virtualTime } from '../testing/virtual-time.ts';
+import { type JobRacing, raceJob, surveySpec } from './job-race.ts';
+import { optOut } from './opt-out.ts';
+import type { Answer, Politeness } from './politeness.ts';
+
+const CANCELLED = originRace([], { error: { code: 'cancelled', message: 'm' } });
+const NOTHING_REACHED = originRace([trial([], null)]);
+
+function specOf(host: string): RaceSpec {
+  const parsed = parseOrigin(`https://${host}`);
+  assert.ok(parsed.ok);
+  const survey = { mode: 'race', trials: null, timeoutMs: 3000 } as const;
+  return surveySpec(survey, { origin: parsed.value, mode: 'race' }, { network: 'net' });
+}
+
+/** A job at these addresses; what was asked for and what was raced, in order. */
+async function run({
+  addresses = ['192.0.2.1'],
+  answers = [],
+  optedOut = [],
+  result = comparison([10], [20]),
+}: {
+  readonly addresses?: readonly string[];
+  readonly answers?: readonly Answer[];
+  readonly optedOut?: readonly string[];
+  readonly result?: ReturnType<typeof originRace>;
+}) {
+  const events: string[] = [];
+  const refused = optOut(optedOut);
+  assert.ok(refused.ok);
+  const next = answers.values();
+  const permit: Answer = { ok: true, end: (isRefused) => void events.push(`ended, refused ${isRefused}`) };
+  const politeness: Pick<Politeness, 'ask'> = {
+    ask(asked) {
+      events.push(`asked for ${asked.join()}`);
+      return next.next().value ?? permit;
+    },
+  };
+  const race: Racing = async ({ mayUse }) => {
+    events.push('looked up');
+    for (const address of addresses) if (mayUse?.([address]) !== true) return CANCELLED;
+    events.push('sent');
+    return result;
+  };
+  const parts: JobRacing = {
+    ...{ race, clock: virtualTime().clock, optOut: () => refused.value },
+    politeness,
+  };
+  return { outcome: await raceJob(parts, specOf('a.test')), events };
+}
+
+test('a host that opted out is not even looked up', async () => {
+  assert.deepEqual(await run({ optedOut: ['a.test'] }), { outcome: { kind: 'opted-out' }, events: [] });
+});
+
+test('an address that opted out is neither sent anything nor given a budget', async () => {
+  assert.deepEqual(await run({ optedOut: ['192.0.2.0/24'] }), {
+    outcome: { kind: 'opted-out' },
+    events: ['looked up'],
+  });
+});
+
+test('without a budget the job is postponed until it may ask again, and nothing is sent', async () => {
+  const answer = { ok: false, reason: 'network-budget', againMs: 1234 } as const;
+  assert.deepEqual(await run({ answers: [answer] }), {
+    outcome: { kind: 'postponed', againMs: 1234 },
+    events: ['looked up', 'asked for 192.0.2.1'],
+  });
+});
+
+test('a race gives its permit back, and says whether anything was reached', async () => {
+  const reached = await run({});
+  assert.equal(reached.outcome.kind, 'raced');
+  assert.deepEqual(reached.events, ['looked up', 'asked for 192.0.2.1', 'sent', 'ended, refused false']);
+  const refused = await run({ result: NOTHING_REACHED });
+  assert.deepEqual(refused.outcome, { kind: 'raced', race: NOTHING_REACHED });
+  assert.equal(refused.events.at(-1), 'ended, refused true');
+});
+
+test('a permit is given back also when a later look-up is refused', async () => {
+  const events: string[] = [];
+  const permit = { ok: true, end: () => void events.push('ended') } as const;
+  const refusal = { ok: false, reason: 'address-busy', againMs: null } as const;
+  const { outcome } = await run({ addresses: ['192.0.2.1', '192.0.2.2'], answers: [permit, refusal] });
+  assert.deepEqual(outcome, { kind: 'postponed', againMs: null });
+  assert.deepEqual(events, ['ended']);
+});
+
+test('a race that was cancelled is no result', async () => {
+  const { outcome, events } = await run({ result: CANCELLED });
+  assert.deepEqual(outcome, { kind: 'cancelled' });
+  assert.equal(events.length, 4, 'its permit is given back');
+});
+
+test('a race of a survey has the trials asked for in its own mode, and remembers nothing', () => {
+  const parsed = parseOrigin('https://a.test');
+  assert.ok(parsed.ok);
+  const spec = (survey: 'race' | 'compare', trials: number | null, mode: 'race' | 'compare') => {
+    const all = surveySpec(
+      { mode: survey, trials, timeoutMs: 9 },
+      { origin: parsed.value, mode },
+      { network: 'n' },
+    );
+    assert.equal(all.memory, 'none');
+    assert.equal(all.timeoutMs, 9);
+    return [all.trials, all.pairs];
+  };
+  assert.deepEqual(spec('race', null, 'race'), [1, 1]);
+  assert.deepEqual(spec('race', 5, 'race'), [5, 5]);
+  assert.deepEqual(spec('compare', null, 'compare'), [15, 15]);
+  assert.deepEqual(
+    spec('race', 5, 'compare'),
+    [15, 15],
+    'a line with its own mode has the default of that mode',
+  );
+});

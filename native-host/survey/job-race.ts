@@ -1,0 +1,75 @@
+// One job of a survey as a race: held back by opt-out and budgets before anything is sent, and reported as a result, a
+// postponement, or a reason to give the job up.
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import type { LineRequest } from '../cli/race-line.ts';
+import type { Clock } from '../clock.ts';
+import type { RaceSpec, Racing } from '../racing.ts';
+import type { OptOut } from './opt-out.ts';
+import type { Permit, Politeness } from './politeness.ts';
+import type { Survey } from './result.ts';
+
+export type JobOutcome =
+  | { readonly kind: 'raced'; readonly race: OriginRace }
+  /** It may ask again at that time, by the monotonic clock; null: when another race has ended. */
+  | { readonly kind: 'postponed'; readonly againMs: number | null }
+  | { readonly kind: 'opted-out' }
+  /** Ended by the signal: nothing was learnt. */
+  | { readonly kind: 'cancelled' };
+
+export interface JobRacing {
+  readonly race: Racing;
+  readonly politeness: Pick<Politeness, 'ask'>;
+  /** What is in force now. */
+  readonly optOut: () => OptOut;
+  readonly clock: Clock;
+}
+
+/** The options of every race of a survey; nothing is remembered from one to the next. */
+export function surveySpec(
+  { mode, trials, timeoutMs }: Pick<Survey, 'mode' | 'trials' | 'timeoutMs'>,
+  { origin, mode: asked }: LineRequest,
+  where: Pick<RaceSpec, 'network' | 'signal'>,
+): RaceSpec {
+  const count = asked === mode && trials !== null ? trials : asked === 'compare' ? MOST_PAIRS : 1;
+  return {
+    ...where,
+    origin,
+    mode: asked,
+    memory: 'none',
+    trials: count,
+    pairs: count,
+    pacing: { tcpAttemptDelayMs: null, attemptDelayMs: null, hedge: null, initialRttMs: null },
+    timeoutMs,
+  };
+}
+
+/** Whether a race reached nothing at all: what a network that wants no more of them looks like. Null: it was ended. */
+function isRefused({ trials, error }: OriginRace): boolean | null {
+  if (error?.code === 'cancelled') return null;
+  return trials.length > 0 && trials.every(({ adopted }) => adopted === null);
+}
+
+/** Runs one job. Rejects only when a transport cannot be loaded. */
+export async function raceJob(
+  { race, politeness, optOut, clock }: JobRacing,
+  spec: RaceSpec,
+): Promise<JobOutcome> {
+  if (optOut().refusesHost(spec.origin.host)) return { kind: 'opted-out' };
+  const permits: Permit[] = [];
+  let held: Exclude<JobOutcome, { kind: 'raced' }> | null = null;
+  const mayUse = (addresses: readonly string[]): boolean => {
+    if (addresses.some((address) => optOut().refusesAddress(address))) {
+      held = { kind: 'opted-out' };
+      return false;
+    }
+    const answer = politeness.ask(addresses, clock.nowMs());
+    if (!answer.ok) held = { kind: 'postponed', againMs: answer.againMs };
+    else permits.push(answer);
+    return answer.ok;
+  };
+  const raced = await race({ ...spec, mayUse });
+  for (const permit of permits) permit.end(isRefused(raced), clock.nowMs());
+  if (held !== null) return held;
+  return raced.error?.code === 'cancelled' ? { kind: 'cancelled' } : { kind: 'raced', race: raced };
+}

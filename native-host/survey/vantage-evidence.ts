@@ -1,0 +1,49 @@
+// How the hosts of a survey fare over HTTP/3 from one vantage point, for verdicts: a network that blocks UDP shows in
+// many hosts at once, as in the host cache, which a survey does not use.
+import type { NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
+import { evidenceOfRace, isFailed, isH3, isUnanswered, reachOf } from '@photofinish/shared/verdict/evidence';
+import { originParts } from '@photofinish/shared/web/origin';
+
+/** Hosts remembered of each kind; more would not change any verdict. */
+const MAX_HOSTS = 1000;
+
+export interface VantageEvidence {
+  add(race: OriginRace): void;
+  /** The hosts other than that of `origin`. */
+  except(origin: OriginRace['origin']): NetworkEvidence;
+  /** On another network nothing of it holds. */
+  forget(): void;
+}
+
+export function vantageEvidence(): VantageEvidence {
+  const failed = new Set<string>();
+  const reached = new Set<string>();
+  const note = (hosts: Set<string>, host: string): void => {
+    if (hosts.size < MAX_HOSTS) hosts.add(host);
+  };
+  return {
+    add(race) {
+      const { host } = originParts(race.origin);
+      const { attempts } = evidenceOfRace(race);
+      const h3 = reachOf(attempts.filter(isH3));
+      if (h3 === 'established') note(reached, host);
+      else if (
+        isFailed(h3) &&
+        isUnanswered(h3) &&
+        reachOf(attempts.filter((attempt) => !isH3(attempt))) === 'established'
+      )
+        note(failed, host);
+    },
+    except(origin) {
+      const { host } = originParts(origin);
+      return {
+        failedHosts: failed.size - Number(failed.has(host)),
+        reachedHosts: reached.size - Number(reached.has(host)),
+      };
+    },
+    forget() {
+      failed.clear();
+      reached.clear();
+    },
+  };
+}
