@@ -1,0 +1,169 @@
+// The collector: moves results from the server into the archive. A batch leaves the server after the segment with it
+// is on disk, and the archive's own file names say where to go on, so that nothing is lost or written twice.
+
+import * as v from 'valibot';
+import type { Clock } from '../clock.ts';
+import type { Control } from './control.ts';
+import { type Dead, deadSchema, postponedSchema } from './job.ts';
+import { DeliverPolicy, type JetStreamClient, type JetStreamManager } from './nats.ts';
+import { DEAD_FILE, openArchive, segmentName, segmentsIn, writeSurvey, writeWhole } from './segments.ts';
+import { type SurveyNames, vantagesOf } from './streams.ts';
+import { jsonOf } from './task.ts';
+
+/** A segment is written once it has this much, or has waited that long. */
+const SEGMENT_BYTES = 16 * 1024 * 1024;
+const SEGMENT_MS = 60_000;
+const FETCH_MS = 1000;
+const FETCH_BATCHES = 64;
+const RETRY_MS = 1000;
+
+export interface Collecting {
+  readonly client: JetStreamClient;
+  readonly manager: JetStreamManager;
+  readonly control: Control;
+  readonly names: SurveyNames;
+  readonly dir: string;
+  readonly clock: Clock;
+  /** Ends this pass once it has what the server had; called whenever the server has nothing more. */
+  readonly isDone: () => boolean;
+  readonly signal: AbortSignal;
+  readonly say: (message: string) => void;
+  readonly wrote: (segment: string, batches: number) => void;
+}
+
+/** Collects one vantage's results until done; what it has then is written. */
+async function collectVantage(parts: Collecting, vantage: string): Promise<void> {
+  const { client, manager, names, dir, clock, signal } = parts;
+  const subject = names.resultSubject(vantage);
+  let last = segmentsIn(dir).findLast((segment) => segment.vantage === vantage)?.last ?? 0;
+  let batches: { readonly seq: number; readonly data: Uint8Array }[] = [];
+  let bytes = 0;
+  let sinceMs = 0;
+
+  async function write(): Promise<void> {
+    const [first] = batches;
+    const final = batches.at(-1);
+    if (first === undefined || final === undefined) return;
+    const name = segmentName({ vantage, first: first.seq, last: final.seq });
+    writeWhole(
+      dir,
+      name,
+      batches.map(({ data }) => data),
+    );
+    last = final.seq;
+    parts.wrote(name, batches.length);
+    batches = [];
+    bytes = 0;
+    await manager.streams.purge(names.streams.result, { filter: subject, seq: last + 1 });
+  }
+
+  // What a collector that died had on disk but not yet removed from the server.
+  if (last > 0) await manager.streams.purge(names.streams.result, { filter: subject, seq: last + 1 });
+  const consumer = await client.consumers.get(names.streams.result, {
+    filter_subjects: subject,
+    deliver_policy: DeliverPolicy.StartSequence,
+    opt_start_seq: last + 1,
+  });
+  while (!signal.aborted) {
+    let pulled = 0;
+    for await (const { seq, data } of await consumer.fetch({
+      max_messages: FETCH_BATCHES,
+      expires: FETCH_MS,
+    })) {
+      if (batches.length === 0) sinceMs = clock.nowMs();
+      batches.push({ seq, data });
+      bytes += data.length;
+      pulled += 1;
+    }
+    const done = pulled === 0 && parts.isDone();
+    if (bytes >= SEGMENT_BYTES || done || clock.nowMs() - sinceMs >= SEGMENT_MS) await write();
+    if (done) return;
+  }
+  await write();
+}
+
+const advisorySchema = v.object({ stream: v.string(), consumer: v.string(), stream_seq: v.number() });
+
+/** A message of the stream `dead` as a line of the archive; null if it is neither a job nor an advisory. */
+async function deadOf({ manager, names }: Collecting, value: unknown): Promise<object | null> {
+  const dead = v.safeParse(deadSchema, value);
+  if (dead.success) return dead.output satisfies Dead;
+  const advisory = v.safeParse(advisorySchema, value);
+  if (!advisory.success) return null;
+  const { stream, consumer, stream_seq: seq } = advisory.output;
+  const postponed =
+    stream === names.streams.later
+      ? v.safeParse(postponedSchema, jsonOf(await manager.streams.getMessage(stream, { seq })))
+      : null;
+  return {
+    vantage: consumer,
+    job: postponed?.success ? postponed.output.job : seq,
+    reason: 'max-deliveries',
+  };
+}
+
+/** Writes the jobs that were given up beside the results; read anew each time, since there are few. */
+async function writeDead(parts: Collecting): Promise<void> {
+  const { manager, names, dir } = parts;
+  const { state } = await manager.streams.info(names.streams.dead);
+  const lines: string[] = [];
+  for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq += 1) {
+    const line = await deadOf(parts, jsonOf(await manager.streams.getMessage(names.streams.dead, { seq })));
+    if (line !== null) lines.push(`${JSON.stringify(line)}\n`);
+  }
+  writeWhole(dir, DEAD_FILE, [Buffer.from(lines.join(''))]);
+}
+
+/**
+ * Collects into a directory until done or aborted: every vantage that reads the list, also one that joins later.
+ * A server that is away is waited for. Throws an error of the file system: what is not on disk stays on the server.
+ */
+export async function collect(parts: Collecting): Promise<void> {
+  const { manager, control, names, dir, clock, signal, say } = parts;
+  openArchive(dir);
+  const running = new Map<string, Promise<void>>();
+  let failure: unknown = null;
+  const keep = async (vantage: string): Promise<void> => {
+    let told = '';
+    for (;;)
+      try {
+        return await collectVantage(parts, vantage);
+      } catch (error) {
+        if (isOfFiles(error)) {
+          failure ??= error;
+          return;
+        }
+        const { message } = error as Error;
+        if (message !== told) say(`the results of ${vantage} cannot be read: ${message}; trying again`);
+        told = message;
+        await pause(clock, RETRY_MS);
+        if (signal.aborted) return;
+      }
+  };
+  while (failure === null) {
+    const { survey } = control.state();
+    if (survey !== null) writeSurvey(dir, survey);
+    for (const vantage of await vantagesOf(manager, names))
+      if (!running.has(vantage)) running.set(vantage, keep(vantage));
+    const done = signal.aborted || parts.isDone();
+    if (done) await Promise.all(running.values());
+    if (done) break;
+    await pause(clock, RETRY_MS);
+  }
+  await Promise.all(running.values());
+  if (failure !== null) throw failure;
+  await writeDead(parts);
+}
+
+function isOfFiles(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'syscall' in error &&
+    'code' in error &&
+    !/^E(CONN|PIPE|TIMEDOUT)/.test(String(error.code))
+  );
+}
+
+function pause(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(ms, resolve));
+}
