@@ -4,6 +4,7 @@
 import type { Mark } from '../drawing/marks.ts';
 import type { PhotoFinish } from '../drawing/photo-finish.ts';
 import type { SharedMessageKey } from '../language/catalog.ts';
+import type { AttemptErrorCode } from '../race/terms.ts';
 import type { VerdictCode } from '../race/verdict-schema.ts';
 import type { CodeRow } from '../verdict/codes.ts';
 import type { ObservationModes } from '../web/observation.ts';
@@ -60,7 +61,7 @@ export type PageValue =
   | Value
   | { readonly kind: 'protocol'; readonly mark: Mark; readonly name: string }
   /** Links to the meaning of the code. */
-  | { readonly kind: 'code'; readonly code: VerdictCode; readonly words: string }
+  | { readonly kind: 'code'; readonly code: VerdictCode | AttemptErrorCode; readonly words: string }
   | {
       readonly kind: 'verdict';
       readonly why: Text;

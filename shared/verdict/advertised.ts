@@ -101,6 +101,14 @@ function recordPlaces(evidence: Heard): Place[] {
     }));
 }
 
+/** Whether an HTTPS record of the origin offers HTTP/3; null: there was no answer about records, or no question. */
+export function recordOffersH3(evidence: Evidence): boolean | null {
+  if (recordPlaces(heardOf(evidence)).length > 0) return true;
+  const { names } = evidence.discovered;
+  const asked = names?.lookups.some(({ kind }) => kind === 'HTTPS') === true;
+  return asked && !isRecordUnanswered(names) ? false : null;
+}
+
 function isSamePlace(a: Pick<Place, 'host' | 'port'>, b: Pick<Place, 'host' | 'port'>): boolean {
   return a.host === b.host && a.port === b.port;
 }

@@ -3,7 +3,7 @@
 
 import type { SharedMessageKey } from '../language/catalog.ts';
 import { type Message, message } from '../language/message.ts';
-import type { Attempt, AttemptError } from '../race/outcome.ts';
+import type { Attempt, AttemptError, NetworkEvidence } from '../race/outcome.ts';
 import type { Finding, Verdict, VerdictCode } from '../race/verdict-schema.ts';
 import { VISITS_BEFORE_CHOICE } from '../web/observation.ts';
 import { PROTOCOL_NAMES } from '../web/protocol.ts';
@@ -55,10 +55,13 @@ function untriedMessage({ evidence: { untried = 0 }, h3, h2 }: Facts): Message |
   return message('verdictUntriedAddresses', { count: untried });
 }
 
-/** Whether other hosts show that no host at all is reached over UDP here. */
+/** Whether hosts show that none at all is reached over UDP on a network. */
+export function blocksUdp({ failedHosts, reachedHosts }: NetworkEvidence): boolean {
+  return failedHosts >= HOSTS_BEFORE_BLOCKED && reachedHosts === 0;
+}
+
 function networkBlocksUdp({ network }: Evidence, error: AttemptError): boolean {
-  if (network === undefined || !isUnanswered(error)) return false;
-  return network.failedHosts >= HOSTS_BEFORE_BLOCKED && network.reachedHosts === 0;
+  return network !== undefined && isUnanswered(error) && blocksUdp(network);
 }
 
 function blockedMessage({ network }: Evidence, port: number): Message {

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { SAMPLE_SURVEY, writeSampleArchive, writeSegment } from '../testing/survey-archive.ts';
+import { exportParquet } from './export.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'photofinish-export-'));
+after(() => rmSync(scratch, { recursive: true }));
+const dir = writeSampleArchive(join(scratch, 'archive'));
+const out = join(scratch, 'parquet');
+const made = await exportParquet(dir, out);
+
+async function ask(sql: string): Promise<unknown[][]> {
+  const connection = await (await DuckDBInstance.create()).connect();
+  const files = `read_parquet('${out}/**/*.parquet')`;
+  const rows = (await connection.runAndReadAll(sql.replaceAll('races', files))).getRowsJS();
+  return rows.map((row) => row.map((cell) => (typeof cell === 'bigint' ? Number(cell) : cell)));
+}
+
+test('each trial has one row, by vantage point and day, and an origin without trials one row', async () => {
+  assert.deepEqual(
+    made.files.map(({ path, rows }) => [path, rows]),
+    [
+      ['vantage=lab-2/day=2026-01-03/races-0.parquet', 50],
+      ['vantage=no-udp/day=2026-01-02/races-0.parquet', 11],
+      ['vantage=office/day=2026-01-02/races-0.parquet', 50],
+    ],
+  );
+  const per =
+    "SELECT job, count(*), min(trial), max(trial) FROM races WHERE vantage = 'office' GROUP BY job ORDER BY job";
+  const rows = await ask(per);
+  assert.deepEqual(rows.slice(0, 4), [
+    [1, 20, 1, 20],
+    [2, 20, 1, 20],
+    [3, 2, 1, 2],
+    [4, 1, 1, 1],
+  ]);
+  assert.deepEqual(rows[7], [8, 1, null, null]);
+});
+
+test('a row says what was measured', async () => {
+  const [row] = await ask(
+    `SELECT survey, vantage, origin, host, port, mode, CAST("at" AS VARCHAR), adopted, established_ms, first_byte_ms, late_h3,
+      h3_attempted, h3_outcome, h3_established_ms, h3_rtt_ms, h3_address, h2_established_ms, verdict, alt_svc, alt_svc_h3,
+      https_record_h3, address_prefix, error, program FROM races WHERE job = 9 AND vantage = 'office'`,
+  );
+  assert.deepEqual(row, [
+    ...['sample', 'office', 'https://late.test', 'late.test', 443, 'race', '2026-01-02 03:04:05'],
+    ...['h2', 40, 80, true, true, 'established-late', 50, 25, '192.0.2.1', 40, 'h3-available'],
+    ...['h3=":443"; ma=86400', true, null, '192.0.2.0/24', null, 'photofinish/1.0.0'],
+  ]);
+  const [expired] = await ask(
+    `SELECT adopted, h3_error, h3_certificate, h2_error, alt_svc_h3 FROM races WHERE job = 7 AND vantage = 'office'`,
+  );
+  assert.deepEqual(expired, [null, 'certificate-invalid', 'expired', 'certificate-invalid', null]);
+  const [gone] = await ask(
+    `SELECT trial, error, h3_attempted FROM races WHERE job = 8 AND vantage = 'office'`,
+  );
+  assert.deepEqual(gone, [null, 'dns-failed', null]);
+  const gains = await ask(
+    `SELECT DISTINCT job, pairs, gain_ms, rtt_ms FROM races WHERE mode = 'compare' AND vantage = 'office' ORDER BY job`,
+  );
+  assert.deepEqual(gains, [
+    [1, 10, 30, 20],
+    [2, 10, 150, 150],
+  ]);
+  const prefixes = await ask(`SELECT DISTINCT address_prefix FROM races WHERE job = 11`);
+  assert.ok(prefixes.flat().includes('2001:db8:7::/48'));
+});
+
+test('export.json says what is missing, repeated and blocked, and gives the files with their digests', () => {
+  assert.deepEqual(JSON.parse(readFileSync(join(out, 'export.json'), 'utf8')), made);
+  assert.deepEqual(made.survey, SAMPLE_SURVEY);
+  assert.deepEqual(
+    made.vantages.map(({ network, ...rest }) => ({ ...rest, ...network })),
+    [
+      {
+        vantage: 'lab-2',
+        measured: 11,
+        missing: 1,
+        repeated: 0,
+        blocksUdp: false,
+        failedHosts: 2,
+        reachedHosts: 5,
+      },
+      {
+        vantage: 'no-udp',
+        measured: 11,
+        missing: 1,
+        repeated: 0,
+        blocksUdp: true,
+        failedHosts: 8,
+        reachedHosts: 0,
+      },
+      {
+        vantage: 'office',
+        measured: 11,
+        missing: 1,
+        repeated: 2,
+        blocksUdp: false,
+        failedHosts: 1,
+        reachedHosts: 6,
+      },
+    ],
+  );
+  assert.deepEqual(made.badLines, { count: 0, named: [] });
+  for (const { path, sha256 } of made.files)
+    assert.equal(
+      createHash('sha256')
+        .update(readFileSync(join(out, path)))
+        .digest('hex'),
+      sha256,
+    );
+});
+
+test('the same archive gives the same files, and a new export replaces an earlier one', async () => {
+  const again = join(scratch, 'again');
+  assert.deepEqual(await exportParquet(dir, again), made);
+  writeFileSync(join(again, 'stale.parquet'), '');
+  // As left by one that was killed.
+  mkdirSync(`${again}.part/vantage=lost`, { recursive: true });
+  mkdirSync(`${again}.part.work`);
+  assert.deepEqual(await exportParquet(dir, `${again}/`), made);
+  assert.deepEqual(readdirSync(again).includes('vantage=lost'), false);
+  assert.ok(!existsSync(join(again, 'stale.parquet')));
+  assert.deepEqual(readdirSync(scratch).toSorted(), ['again', 'archive', 'parquet']);
+});
+
+test('lines that are no result are named in export.json', async () => {
+  const damaged = writeSampleArchive(join(scratch, 'damaged'));
+  writeSegment(damaged, 'results-x-1-1.ndjson.zst', ['{}']);
+  const { badLines, vantages } = await exportParquet(damaged, join(scratch, 'damaged-out'));
+  assert.equal(badLines.count, 1);
+  assert.equal(badLines.named[0]?.file, 'results-x-1-1.ndjson.zst');
+  assert.deepEqual(vantages.find(({ vantage }) => vantage === 'x')?.missing, 12);
+});
+
+test('a directory of something else is left alone, and without DuckDB nothing is written', async () => {
+  const other = join(scratch, 'other');
+  mkdirSync(other);
+  writeFileSync(join(other, 'mine.txt'), 'kept');
+  await assert.rejects(exportParquet(dir, other), { code: 'bad-directory' });
+  assert.deepEqual(readdirSync(other), ['mine.txt']);
+  const file = join(other, 'mine.txt', 'out');
+  await assert.rejects(exportParquet(dir, file), {
+    code: 'cannot-write',
+    message: /ENOTDIR; the archive is unchanged$/,
+  });
+  const none = join(scratch, 'none');
+  await assert.rejects(
+    exportParquet(dir, none, () => Promise.reject(new Error('Cannot find package'))),
+    { code: 'no-duckdb', message: /npm install .*@duckdb\/node-api@/ },
+  );
+  assert.ok(!existsSync(none));
+});
+
+test('on a full disk one sentence says so, and nothing is left', async () => {
+  const full = Error('IO Error: Could not write file "rows.duckdb": No space left on device');
+  const create = () => Promise.reject(full);
+  const load = async () => ({ DuckDBInstance: { create } }) as unknown as typeof import('@duckdb/node-api');
+  const before = readdirSync(scratch);
+  await assert.rejects(exportParquet(dir, join(scratch, 'full'), load), {
+    code: 'cannot-write',
+    message: /full: the disk is full; the archive is unchanged$/,
+    exitCode: 1,
+  });
+  assert.deepEqual(readdirSync(scratch), before);
+});

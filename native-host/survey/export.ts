@@ -1,0 +1,239 @@
+// `photofinish survey export`: the archive of a survey as Parquet, for questions in SQL. Derived: it can be made again
+// from the archive at any time, and the same archive gives the same files.
+import { createHash } from 'node:crypto';
+import {
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api';
+import type { NetworkEvidence } from '@photofinish/shared/race/outcome';
+import { blocksUdp } from '@photofinish/shared/verdict/verdict';
+import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
+import { type Archive, type BadLine, emptyTally, missingFrom, openArchive, resultsOf } from './archive.ts';
+import { type Cell, COLUMNS, type ExportColumn, rowsOf } from './export-columns.ts';
+import { factsOf, withOrigin } from './facts.ts';
+import type { Survey } from './result.ts';
+
+type DuckDb = typeof import('@duckdb/node-api');
+
+const EXPORT_SCHEMA = 'photofinish.survey-export/1';
+const CATALOG = 'export.json';
+const ROWS_HELD = 50_000;
+
+export interface SurveyExport {
+  readonly schema: typeof EXPORT_SCHEMA;
+  readonly survey: Survey;
+  readonly vantages: readonly {
+    readonly vantage: string;
+    /** Jobs with a result, and those without one. */
+    readonly measured: number;
+    readonly missing: number;
+    /** Results that were in the archive already, and are not exported again. */
+    readonly repeated: number;
+    /** Origins that advertise HTTP/3 and whose QUIC was unanswered while TCP worked; origins reached over HTTP/3. */
+    readonly network: NetworkEvidence;
+    readonly blocksUdp: boolean;
+  }[];
+  /** Lines of the archive that hold no result of the survey; not all are named. */
+  readonly badLines: { readonly count: number; readonly named: readonly BadLine[] };
+  /** Paths relative to the export. */
+  readonly files: readonly { readonly path: string; readonly rows: number; readonly sha256: string }[];
+}
+
+async function loadDuckDb(load: () => Promise<DuckDb>): Promise<DuckDb> {
+  try {
+    return await load();
+  } catch {
+    const install = `npm install --no-save --prefix ${join(import.meta.dirname, '..')} @duckdb/node-api@1.5.6-r.1`;
+    throw new Complaint(
+      'no-duckdb',
+      `the export needs DuckDB, which is not installed or does not load; run: ${install}`,
+    );
+  }
+}
+
+function append(
+  appender: DuckDBAppender,
+  { TimestampValue }: Types,
+  type: ExportColumn['type'],
+  cell: Cell,
+): void {
+  if (cell === null) appender.appendNull();
+  else if (typeof cell === 'bigint') appender.appendTimestamp(new TimestampValue(cell));
+  else if (typeof cell === 'string') appender.appendVarchar(cell);
+  else if (typeof cell === 'boolean') appender.appendBoolean(cell);
+  else if (type === 'INTEGER') appender.appendInteger(cell);
+  else appender.appendDouble(cell);
+}
+interface Types {
+  readonly TimestampValue: DuckDb['DuckDBTimestampValue'];
+}
+
+/** Appends the archive's rows to a table; returns the evidence about each vantage point's network. */
+async function fill(
+  archive: Archive,
+  connection: DuckDBConnection,
+  types: Types,
+  tally: ReturnType<typeof emptyTally>,
+): Promise<Map<string, NetworkEvidence>> {
+  const networks = new Map<string, NetworkEvidence>();
+  await connection.run(
+    `CREATE TABLE races (${COLUMNS.map(({ name, type }) => `"${name}" ${type}`).join(', ')})`,
+  );
+  const appender = await connection.createAppender('races');
+  let held = 0;
+  for await (const result of resultsOf(archive, tally)) {
+    for (const race of result.document.races) {
+      const facts = factsOf(race);
+      const before = networks.get(result.vantage) ?? { failedHosts: 0, reachedHosts: 0 };
+      networks.set(result.vantage, withOrigin(before, facts));
+      for (const row of rowsOf(result, race, facts)) {
+        for (const [i, { type }] of COLUMNS.entries()) append(appender, types, type, row[i] ?? null);
+        appender.endRow();
+        held += 1;
+      }
+    }
+    if (held < ROWS_HELD) continue;
+    appender.flushSync();
+    held = 0;
+  }
+  appender.closeSync();
+  return networks;
+}
+
+function quoted(path: string): string {
+  return `'${path.replaceAll("'", "''")}'`;
+}
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+/** The Parquet files below a directory with their rows, by path. */
+async function filesIn(directory: string, connection: DuckDBConnection): Promise<SurveyExport['files']> {
+  const paths = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.parquet'))
+    .toSorted();
+  const files: SurveyExport['files'][number][] = [];
+  for (const path of paths) {
+    const whole = join(directory, path);
+    const read = await connection.runAndReadAll(
+      `SELECT num_rows FROM parquet_file_metadata(${quoted(whole)})`,
+    );
+    files.push({ path, rows: Number(read.value(0, 0)), sha256: await sha256Of(whole) });
+  }
+  return files;
+}
+
+/** Writes everything to the new directory `aside`. */
+async function write(archive: Archive, aside: string, duckDb: DuckDb): Promise<SurveyExport> {
+  const tally = emptyTally();
+  const work = `${aside}.work`;
+  mkdirSync(work);
+  // A single thread keeps the order of rows; the table is on disk, so that memory does not grow with the archive.
+  const instance = await duckDb.DuckDBInstance.create(join(work, 'rows.duckdb'), {
+    threads: '1',
+    memory_limit: '256MB',
+    temp_directory: work,
+    partitioned_write_flush_threshold: '20000',
+    autoinstall_known_extensions: 'false',
+  });
+  try {
+    const connection = await instance.connect();
+    try {
+      const networks = await fill(
+        archive,
+        connection,
+        { TimestampValue: duckDb.DuckDBTimestampValue },
+        tally,
+      );
+      await connection.run(
+        `COPY (SELECT *, CAST("at" AS DATE) AS day FROM races) TO ${quoted(aside)} (FORMAT parquet, COMPRESSION zstd,
+         PARTITION_BY (vantage, day), WRITE_PARTITION_COLUMNS true, FILENAME_PATTERN 'races-{i}')`,
+      );
+      const vantages = [...tally.vantages].map(([vantage, of]) => {
+        const network = networks.get(vantage) ?? { failedHosts: 0, reachedHosts: 0 };
+        const { measured, repeated } = of;
+        return {
+          vantage,
+          measured,
+          missing: missingFrom(archive, of),
+          repeated,
+          network,
+          blocksUdp: blocksUdp(network),
+        };
+      });
+      const made: SurveyExport = {
+        schema: EXPORT_SCHEMA,
+        survey: archive.survey,
+        vantages,
+        badLines: { count: tally.bad, named: tally.badLines },
+        files: await filesIn(aside, connection),
+      };
+      writeFileSync(join(aside, CATALOG), `${JSON.stringify(made, null, 2)}\n`);
+      return made;
+    } finally {
+      connection.closeSync();
+    }
+  } finally {
+    instance.closeSync();
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** Whether there is nothing at the path, or what an earlier export wrote. */
+function mayReplace(out: string): boolean {
+  if (!existsSync(out)) return true;
+  try {
+    return existsSync(join(out, CATALOG)) || readdirSync(out).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Writes the archive in `dir` as Parquet to the directory `out`, which holds nothing else, and lists the files in
+ * `export.json`. An earlier export is replaced once the new one is complete. Throws a Complaint.
+ */
+export async function exportParquet(
+  dir: string,
+  out: string,
+  load: () => Promise<DuckDb> = () => import('@duckdb/node-api'),
+): Promise<SurveyExport> {
+  const archive = openArchive(dir);
+  if (!mayReplace(out))
+    throw new Complaint(
+      'bad-directory',
+      `${out} exists and is not an earlier export; name another directory`,
+    );
+  const duckDb = await loadDuckDb(load);
+  const aside = `${resolve(out)}.part`;
+  const removeParts = (): void => {
+    for (const left of [aside, `${aside}.work`]) rmSync(left, { recursive: true, force: true });
+  };
+  try {
+    // What an export left that was killed.
+    removeParts();
+    mkdirSync(aside, { recursive: true });
+    const made = await write(archive, aside, duckDb);
+    rmSync(out, { recursive: true, force: true });
+    renameSync(aside, out);
+    return made;
+  } catch (error) {
+    removeParts();
+    if (error instanceof Complaint) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    const full = code === 'ENOSPC' || /no space left/i.test(message);
+    const why = full ? 'the disk is full' : (code ?? message.split('\n')[0]);
+    throw new Complaint('cannot-write', `cannot write ${out}: ${why}; the archive is unchanged`, EXIT_FAILED);
+  }
+}

@@ -1,0 +1,74 @@
+// What one result of a survey shows, by the same rules as verdicts: the basis of the export and of the report.
+import type { Attempt, NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
+import { recordOffersH3 } from '@photofinish/shared/verdict/advertised';
+import {
+  evidenceOfRace,
+  isAnswered,
+  isFailed,
+  isH3,
+  isUnanswered,
+  type Reach,
+  reachOf,
+} from '@photofinish/shared/verdict/evidence';
+import type { Gain } from '@photofinish/shared/verdict/gain';
+import { h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+
+export interface Facts {
+  readonly h3: Reach;
+  /** TCP and TLS, whatever ALPN then selected. */
+  readonly tcp: Reach;
+  /** Whether the Alt-Svc field names HTTP/3; null: there was no response. */
+  readonly altSvcH3: boolean | null;
+  /** Whether an HTTPS record does; null: unknown. */
+  readonly recordH3: boolean | null;
+  /** Null: not measured. */
+  readonly gain: Gain | null;
+  /** The shortest round trip of any attempt; null: not measured. */
+  readonly rttMs: number | null;
+}
+
+export function factsOf(race: OriginRace): Facts {
+  const evidence = evidenceOfRace(race);
+  const { attempts } = evidence;
+  const { altSvc } = race.discovered;
+  const roundTripsMs = attempts.flatMap(({ rttMs }) => (rttMs == null ? [] : [rttMs]));
+  return {
+    h3: reachOf(attempts.filter(isH3)),
+    tcp: reachOf(attempts.filter((attempt) => !isH3(attempt))),
+    altSvcH3:
+      altSvc === null
+        ? attempts.some(isAnswered)
+          ? false
+          : null
+        : h3Alternatives(parseAltSvc(altSvc)).length > 0,
+    recordH3: recordOffersH3(evidence),
+    gain: evidence.gain,
+    rttMs: roundTripsMs.length === 0 ? null : Math.min(...roundTripsMs),
+  };
+}
+
+/** Whether the origin says that it offers HTTP/3. */
+export function isAdvertised({ altSvcH3, recordH3 }: Facts): boolean {
+  return altSvcH3 === true || recordH3 === true;
+}
+
+/**
+ * Adds an origin to the evidence about its vantage point's network. Silence counts only of an origin that advertises
+ * HTTP/3: most others have nothing that could answer.
+ */
+export function withOrigin(network: NetworkEvidence, facts: Facts): NetworkEvidence {
+  const { h3, tcp } = facts;
+  const { failedHosts, reachedHosts } = network;
+  if (h3 === 'established') return { failedHosts, reachedHosts: reachedHosts + 1 };
+  const unanswered = isFailed(h3) && isUnanswered(h3) && tcp === 'established';
+  return unanswered && isAdvertised(facts) ? { failedHosts: failedHosts + 1, reachedHosts } : network;
+}
+
+/** The attempt that says most about a protocol in a trial: one adopted, one established, one that failed, any. */
+export function tellingAttempt(
+  attempts: readonly Attempt[],
+  of: (attempt: Attempt) => boolean,
+): Attempt | undefined {
+  const order: readonly Attempt['outcome'][] = ['adopted', 'established-late', 'failed', 'cancelled'];
+  return attempts.filter(of).toSorted((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome))[0];
+}
