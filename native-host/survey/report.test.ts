@@ -1,0 +1,167 @@
+// The report of a survey: its counts, what differs between vantage points, and the page.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import '@photofinish/shared/language/english';
+import { attempt, trial } from '@photofinish/shared/testing/race-samples';
+import {
+  SAMPLE_SURVEY,
+  surveyRace,
+  surveyResult,
+  writeSampleArchive,
+  writeSegment,
+} from '../testing/survey-archive.ts';
+import { medianDifferenceMs, surveyReport } from './report.ts';
+import { surveyReportHtml } from './report-page.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'photofinish-report-'));
+after(() => rmSync(scratch, { recursive: true }));
+const report = await surveyReport(writeSampleArchive(join(scratch, 'sample')));
+const html = surveyReportHtml(report);
+const [lab, noUdp, office] = report.vantages;
+
+/** The markup of a vantage point's section. */
+function sectionOf(vantage: string): string {
+  const [, after = ''] = html.split(new RegExp(`<h2 id="vantage-\\d">${vantage}</h2>`));
+  return after.split('</section>')[0] ?? '';
+}
+
+function archiveOf(jobs: number): string {
+  const dir = mkdtempSync(join(scratch, 'archive-'));
+  const survey = { ...SAMPLE_SURVEY, list: { ...SAMPLE_SURVEY.list, jobs } };
+  writeFileSync(join(dir, 'survey.json'), JSON.stringify(survey));
+  return dir;
+}
+
+test('each origin counts once, with the best it was reached over', () => {
+  assert.deepEqual(office?.reach, { h3: 6, h2: 3, 'http/1.1': 0, not: 2, unproven: 0 });
+  assert.deepEqual(noUdp?.reach, { h3: 0, h2: 9, 'http/1.1': 0, not: 2, unproven: 0 });
+  assert.deepEqual([office?.measured, office?.missing], [11, 1]);
+  assert.deepEqual(
+    lab?.causes,
+    new Map([
+      ['udp-timeout', 2],
+      ['handshake-timeout', 1],
+    ]),
+  );
+  assert.equal(office?.verdicts.get('h3-not-offered'), 1);
+});
+
+test('gains are by round trip, with the median of all that were compared', () => {
+  const measured = office?.gains.filter(({ differences }) => differences.size > 0) ?? [];
+  assert.deepEqual(
+    measured.map((each) => [
+      each.fromMs,
+      each.toMs,
+      each.h3Quicker,
+      each.h2Quicker,
+      each.unclear,
+      medianDifferenceMs(each),
+    ]),
+    [
+      [10, 25, 1, 0, 0, 30],
+      [100, 200, 1, 0, 0, 150],
+    ],
+  );
+  assert.match(sectionOf('office'), /100 to 200 ms<\/th>.*<b>150\.0 ms<\/b>/);
+  const [one] = measured;
+  assert.ok(one);
+  const differences = new Map([
+    [-20, 1],
+    [5, 2],
+    [-100, 1],
+  ]);
+  assert.equal(medianDifferenceMs({ ...one, differences }), -2);
+});
+
+test('where UDP is blocked it is the network that is blamed, with the evidence, and no host', () => {
+  const blocked = sectionOf('no-udp');
+  assert.match(
+    blocked,
+    /UDP is blocked there\. QUIC was unanswered at 8 origins .* says nothing about the hosts/,
+  );
+  assert.doesNotMatch(blocked, /no reply over UDP/);
+  assert.doesNotMatch(sectionOf('lab-2'), /UDP is blocked/);
+  assert.match(sectionOf('lab-2'), /5 origins reached over HTTP\/3 from there/);
+  assert.match(sectionOf('lab-2'), /no reply over UDP.*handshake timed out/);
+});
+
+test('silence of origins that do not advertise HTTP/3 blocks nothing', async () => {
+  const dir = archiveOf(50);
+  const silent = attempt({ protocol: 'h3', outcome: 'failed', error: { code: 'udp-timeout', message: '' } });
+  const h2 = attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9, firstByteMs: 9 });
+  const plain = surveyRace('plain', [trial([silent, h2], 'h2')]);
+  writeSegment(
+    dir,
+    'results-a-1-1.ndjson.zst',
+    Array.from({ length: 50 }, (_, i) => surveyResult('a', i + 1, plain)),
+  );
+  const page = surveyReportHtml(await surveyReport(dir));
+  assert.doesNotMatch(page, /UDP is blocked/);
+  assert.match(page, /50 origins measured\./);
+});
+
+test('origins that differ are listed without vantage points that block UDP', () => {
+  assert.deepEqual(report.differences, {
+    vantages: ['lab-2', 'office'],
+    count: 1,
+    named: [{ job: 10, origin: 'https://differs.test', states: ['h3-failed', 'h3'] }],
+  });
+  assert.match(html, /differs\.test<\/bdi><\/th><td>HTTP\/3 failed<\/td><td><b>HTTP\/3<\/b>/);
+  assert.match(html, /Not compared, because UDP is blocked there: no-udp\./);
+});
+
+test('of many origins that differ the first 200 are listed, and the page says so', async () => {
+  const dir = archiveOf(300);
+  const reached = attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 9, firstByteMs: 9 });
+  const error = { code: 'h3-error', message: '' } as const;
+  const h2 = attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9, firstByteMs: 9 });
+  const of = (vantage: string, attempts: Parameters<typeof trial>[0], adopted: 'h3' | 'h2') =>
+    Array.from({ length: 300 }, (_, i) =>
+      surveyResult(vantage, 300 - i, surveyRace(`h${300 - i}`, [trial(attempts, adopted)])),
+    );
+  writeSegment(dir, 'results-a-1-1.ndjson.zst', of('a', [reached], 'h3'));
+  writeSegment(
+    dir,
+    'results-b-2-2.ndjson.zst',
+    of('b', [attempt({ protocol: 'h3', outcome: 'failed', error }), h2], 'h2'),
+  );
+  const { differences, ...rest } = await surveyReport(dir);
+  assert.deepEqual(
+    [differences.count, differences.named.length, differences.named[0]?.origin],
+    [300, 200, 'https://h1.test'],
+  );
+  const page = surveyReportHtml({ differences, ...rest });
+  assert.match(page, /300 origins: .*The first 200 are listed\./);
+});
+
+test('a trial spoiled by a busy worker, and a race of our own refusal, are no evidence', async () => {
+  const dir = archiveOf(4);
+  const silent = attempt({ protocol: 'h3', outcome: 'failed', error: { code: 'udp-timeout', message: '' } });
+  const busy = surveyRace('busy', [{ ...trial([silent], null), disturbed: 'outcome' }]);
+  const refused = surveyRace('private', [], {}, { error: { code: 'blocked', message: 'loopback' } });
+  const port = surveyRace('port', [], {}, { error: { code: 'port-blocked', message: '' } });
+  const ours = surveyRace('ours', [], {}, { error: { code: 'internal', message: '' } });
+  writeSegment(dir, 'results-a-1-1.ndjson.zst', [
+    surveyResult('a', 1, busy),
+    surveyResult('a', 2, refused),
+    surveyResult('a', 3, port),
+    surveyResult('a', 4, ours),
+    'rubbish',
+  ]);
+  const found = await surveyReport(dir);
+  assert.deepEqual(found.vantages[0]?.reach, { h3: 0, h2: 0, 'http/1.1': 0, not: 0, unproven: 4 });
+  assert.match(surveyReportHtml(found), /results-a-1-1\.ndjson\.zst, line 5: Invalid JSON/);
+});
+
+test('the page runs and loads nothing, explains its codes, and an empty archive has one too', async () => {
+  assert.match(html, /default-src 'none'/);
+  assert.doesNotMatch(html, /<script|https?:\/\/(?!\S+\.test)/);
+  for (const [, code = ''] of html.matchAll(/href="#means-([^"]+)"/g))
+    assert.ok(html.includes(`id="means-${code}"`), code);
+  const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+  assert.equal(new Set(ids).size, ids.length);
+  assert.match(surveyReportHtml(await surveyReport(archiveOf(1))), /The archive holds no result/);
+});
