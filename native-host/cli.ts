@@ -10,6 +10,8 @@ async function runCommand(command: Command, args: readonly string[], terminal: T
   switch (command) {
     case 'race':
       return (await import('./cli/racing.ts')).runRace(args, terminal);
+    case 'survey':
+      return (await import('./cli/surveying.ts')).runSurvey(args, terminal);
     case 'explain':
       return (await import('./cli/explain.ts')).runExplain(args, terminal);
     case 'cache':

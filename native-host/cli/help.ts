@@ -36,6 +36,24 @@ Examples:
   photofinish race - --memory none < origins.txt > races.jsonl
   photofinish race - --shard 1/3 --resume run.json < origins.txt >> races.jsonl`,
   },
+  survey: {
+    about: `Races a list of origins from many vantage points. "load" puts the list, in the
+format of "race -", on a NATS server with JetStream; "work" on any machine races
+it and needs only an outgoing connection; "collect" archives the results; "run"
+does all three on this machine with a server of its own. Every worker keeps to
+one budget for each network, and heeds opt-out and pause within seconds.
+
+"export" makes Parquet of an archive, and "report" a page; see docs/survey.md.`,
+    after: `Exit status: 0 if done; 1 if a server, disk or race failed; 2 for bad usage or
+input; 130 if interrupted, with nothing lost.
+
+Examples:
+  photofinish survey run origins.txt --out results
+  photofinish survey load origins.txt --server nats://nats.example.org \
+    --canary www.example.org --contact https://example.org/survey
+  photofinish survey work --vantage berlin --server nats://nats.example.org
+  photofinish survey export results --out parquet`,
+  },
   explain: {
     about: `Says why an origin is reached over HTTP/3 or not, what to do about it, and what
 that conclusion rests on: DNS, Alt-Svc, a race, a first visit by Happy Eyeballs

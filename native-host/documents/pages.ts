@@ -16,6 +16,7 @@ import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/verd
 import { COMMANDS } from '../cli/command-table.ts';
 import { helpText } from '../cli/help.ts';
 import { MAX_ATTEMPTS_PER_MINUTE, RACE_LIMITS } from '../race-budget.ts';
+import { COLUMNS } from '../survey/export-columns.ts';
 
 /** Names of the marks in pages, and the text between them. */
 const PARTS: Readonly<Record<string, () => string>> = {
@@ -29,10 +30,15 @@ const PARTS: Readonly<Record<string, () => string>> = {
       ['Code', 'What it says'],
       Object.entries(WIRE_ERRORS).map(([code, message]) => [markdownCode(code), markdownText(message)]),
     ).join('\n'),
+  'survey columns': () =>
+    markdownTable(
+      ['Column', 'Type', 'Meaning'],
+      COLUMNS.map(({ name, type, means }) => [markdownCode(name), markdownCode(type), means]),
+    ).join('\n'),
 };
 
 /** The pages with generated parts, relative to docs/. */
-export const PAGES_WITH_PARTS = ['verdicts.md', 'cli.md', 'protocol.md'] as const;
+export const PAGES_WITH_PARTS = ['verdicts.md', 'cli.md', 'protocol.md', 'survey.md'] as const;
 
 function codeTable(rows: readonly CodeRow[], remedyHead: string): string {
   return markdownTable(

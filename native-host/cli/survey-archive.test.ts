@@ -1,0 +1,70 @@
+// The archive of a survey at the terminal.
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import '@photofinish/shared/language/english';
+import { writeSampleArchive, writeSegment } from '../testing/survey-archive.ts';
+import { runExport, runSurveyReport } from './survey-archive.ts';
+import type { Terminal } from './terminal.ts';
+import { plain } from './text.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'photofinish-survey-'));
+after(() => rmSync(scratch, { recursive: true }));
+
+function recorder() {
+  const results: string[] = [];
+  const errors: string[] = [];
+  const terminal: Terminal = {
+    paint: plain,
+    result: (text) => results.push(text),
+    error: (code, message) => errors.push(`${code}: ${message}`),
+    confirm: async () => false,
+    progress: () => {},
+  };
+  return { terminal, results, errors };
+}
+
+test('export says what each vantage point measured, and writes below the archive unless told where', async () => {
+  const dir = writeSampleArchive(join(scratch, 'whole'));
+  const { terminal, results, errors } = recorder();
+  assert.equal(await runExport(dir, {}, terminal), 0);
+  assert.deepEqual(errors, []);
+  assert.equal(
+    results.join('\n'),
+    `VANTAGE  MEASURED  MISSING  REPEATED
+lab-2          11        1         0
+no-udp         11        1         0  UDP is blocked there
+office         11        1         2
+
+111 rows of the survey sample in 3 files below ${join(dir, 'parquet')}`,
+  );
+  assert.ok(existsSync(join(dir, 'parquet', 'export.json')));
+});
+
+test('export ends with 1 if lines hold no result, and says which', async () => {
+  const dir = writeSampleArchive(join(scratch, 'bad'));
+  writeSegment(dir, 'results-x-1-1.ndjson.zst', Array<string>(12).fill('rubbish'));
+  const { terminal, results, errors } = recorder();
+  assert.equal(await runExport(dir, { out: join(scratch, 'out'), json: true }, terminal), 1);
+  assert.equal(JSON.parse(results.join('\n')).schema, 'photofinish.survey-export/1');
+  assert.equal(errors.length, 11);
+  assert.match(errors[0] ?? '', /^bad-line: results-x-1-1\.ndjson\.zst, line 1: Invalid JSON/);
+  assert.equal(errors.at(-1), 'bad-line: 2 more lines hold no result of this survey');
+});
+
+test('report writes one page, beside the archive unless told where', async () => {
+  const dir = writeSampleArchive(join(scratch, 'report'));
+  const { terminal, results } = recorder();
+  assert.equal(await runSurveyReport(dir, {}, terminal), 0);
+  assert.deepEqual(results, [`The report is in ${join(dir, 'report.html')}`]);
+  const page = readFileSync(join(dir, 'report.html'), 'utf8');
+  await runSurveyReport(dir, { html: '-' }, terminal);
+  assert.equal(results[1], page.trimEnd());
+  await assert.rejects(runSurveyReport(dir, { html: dir }, terminal), {
+    code: 'cannot-write',
+    message: /EISDIR$/,
+    exitCode: 1,
+  });
+});

@@ -1,0 +1,73 @@
+// `photofinish survey export` and `survey report`: what reads the archive of a survey.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BadLine } from '../survey/archive.ts';
+import { exportParquet, type SurveyExport } from '../survey/export.ts';
+import { surveyReport } from '../survey/report.ts';
+import { surveyReportHtml } from '../survey/report-page.ts';
+import type { Terminal } from './terminal.ts';
+import { columnsOf, type Paint, plural, table } from './text.ts';
+import { Complaint, EXIT_FAILED, EXIT_OK } from './usage.ts';
+
+const BAD_LINES_SHOWN = 10;
+
+/** Reports the lines of an archive that hold no result; returns the exit code. */
+function tellBadLines(count: number, named: readonly BadLine[], terminal: Terminal): number {
+  for (const { file, line, reason } of named.slice(0, BAD_LINES_SHOWN))
+    terminal.error('bad-line', `${file}, line ${line}: ${reason}`);
+  if (count > BAD_LINES_SHOWN)
+    terminal.error('bad-line', `${count - BAD_LINES_SHOWN} more lines hold no result of this survey`);
+  return count === 0 ? EXIT_OK : EXIT_FAILED;
+}
+
+function exportText({ vantages, files, survey }: SurveyExport, out: string, paint: Paint): string {
+  const rows = vantages.map(({ vantage, measured, missing, repeated, blocksUdp }) => [
+    { text: vantage },
+    ...[measured, missing, repeated].map((count) => ({ text: String(count) })),
+    { text: blocksUdp ? 'UDP is blocked there' : '' },
+  ]);
+  const counts = ['MEASURED', 'MISSING', 'REPEATED'];
+  const total = files.reduce((sum, file) => sum + file.rows, 0);
+  return [
+    ...table(columnsOf(['VANTAGE', ...counts, ''], counts), rows, paint),
+    '',
+    `${plural(total, 'row')} of the survey ${survey.survey} in ${plural(files.length, 'file')} below ${out}`,
+  ].join('\n');
+}
+
+/** Runs `survey export DIR`; exit code 1 if lines of the archive hold no result. Rejects with a Complaint. */
+export async function runExport(
+  dir: string,
+  options: { readonly out?: string | undefined; readonly json?: boolean | undefined },
+  terminal: Terminal,
+): Promise<number> {
+  const out = options.out ?? join(dir, 'parquet');
+  const made = await exportParquet(dir, out);
+  terminal.result(options.json ? JSON.stringify(made) : exportText(made, out, terminal.paint));
+  return tellBadLines(made.badLines.count, made.badLines.named, terminal);
+}
+
+/**
+ * Runs `survey report DIR`: writes one HTML page, `-` to standard output; exit code 1 if lines of the archive hold no
+ * result. Rejects with a Complaint.
+ */
+export async function runSurveyReport(
+  dir: string,
+  options: { readonly html?: string | undefined },
+  terminal: Terminal,
+): Promise<number> {
+  const out = options.html ?? join(dir, 'report.html');
+  const report = await surveyReport(dir);
+  const page = surveyReportHtml(report);
+  if (out === '-') terminal.result(page.trimEnd());
+  else {
+    try {
+      writeFileSync(out, page);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new Complaint('cannot-write', `cannot write ${out}: ${code}`, EXIT_FAILED);
+    }
+    terminal.result(`The report is in ${out}`);
+  }
+  return tellBadLines(report.tally.bad, report.tally.badLines, terminal);
+}

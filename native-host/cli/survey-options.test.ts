@@ -1,0 +1,153 @@
+// The command line of `survey`: accepted options, their values, and the one-line answer to every mistake.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { SURVEY_SCHEMA, surveySchema } from '../survey/result.ts';
+import { parseSurveyCommand } from './survey-options.ts';
+import { Complaint } from './usage.ts';
+
+const LONGEST_NAME = 'n'.repeat(32);
+
+/** `_` stands for a space within a word. */
+function parse(line: string) {
+  const words = line.split(' ').filter((word) => word !== '');
+  return parseSurveyCommand(words.map((word) => word.replaceAll('_', ' ')));
+}
+
+const REFUSED: readonly (readonly [string, string, RegExp])[] = [
+  ['', 'bad-usage', /^survey takes run, load, work, .* or doctor, not ""/],
+  ['lod', 'bad-usage', /not "lod".*load/],
+  ['load --no-such', 'bad-usage', /--no-such.*survey --help/],
+  ['load --seed', 'bad-usage', /--seed/],
+  [`load --seed ${'s'.repeat(129)}`, 'bad-survey', /--seed takes up to 128 characters/],
+  ['work --creds a --nkey b', 'bad-usage', /--creds and --nkey cannot be combined/],
+  ['load --survey -a', 'bad-usage', /--survey/],
+  ['load --survey=-a', 'bad-survey', /--survey takes up to 32 letters, digits and hyphens, not "-a"/],
+  ['load --survey a.b', 'bad-survey', /--survey/],
+  ['load --survey=', 'bad-survey', /--survey/],
+  ['work --vantage a/b', 'bad-survey', /--vantage takes/],
+  [`work --vantage ${LONGEST_NAME}n`, 'bad-survey', /--vantage/],
+  ['work --vantage a*', 'bad-survey', /--vantage/],
+  ['work --worker a>', 'bad-survey', /--worker takes/],
+  ['load --replicas 0', 'bad-number', /--replicas .* 1 to 5/],
+  ['load --replicas 6', 'bad-number', /--replicas/],
+  ['load --mode v3', 'bad-mode', /--mode takes race, alt-svc, naive, compare, h3 or h2, not "v3"/],
+  ['load --trials 0', 'bad-number', /--trials .* 1 to 100000/],
+  ['load --trials 100001', 'bad-number', /--trials/],
+  ['load --timeout 0', 'bad-number', /--timeout .* 1 to 600000/],
+  ['load --timeout 600001', 'bad-number', /--timeout/],
+  ['work --concurrency 0', 'bad-number', /--concurrency .* 1 to 256/],
+  ['work --concurrency 257', 'bad-number', /--concurrency/],
+  ['load --canary http://a.test', 'bad-origin', /not https/],
+  ['load --canary a.test/path', 'bad-origin', /path/],
+  ['load --canary a.test --canary a.test:0', 'bad-origin', /port 0/],
+  ['budget --per-network 0', 'bad-number', /--per-network takes 0\.001 to 1000/],
+  ['budget --per-network 1000.001', 'bad-number', /--per-network takes 0\.001 to 1000/],
+  ['budget --per-network 0.0001', 'bad-number', /--per-network takes races a second, .* not "0\.0001"/],
+  ['budget --per-network 1e3', 'bad-number', /--per-network takes races a second/],
+  ['budget --per-network=-1', 'bad-number', /--per-network takes races a second/],
+  ['budget --per-network=', 'bad-number', /--per-network takes races a second/],
+  ['budget --total 100001', 'bad-number', /--total 0 \(no limit\) to 100000/],
+  ['budget --total many', 'bad-number', /--total takes races a second/],
+  ['load --contact ab', 'bad-usage', /--contact takes an address or a URL/],
+  [`load --contact ${'c'.repeat(201)}`, 'bad-usage', /--contact/],
+  ['load --contact me@a.test)', 'bad-usage', /--contact/],
+  ['load --contact me\\@a.test', 'bad-usage', /--contact/],
+  ['load --contact me_@a.test', 'bad-usage', /--contact/],
+  ['load --contact me@a.test\r\nX:1', 'bad-usage', /--contact/],
+  ['load --contact mé@a.test', 'bad-usage', /--contact/],
+  ['work --resolve a.test:443:b.test', 'bad-resolve', /"b\.test" is not an IP address/],
+  ['work --resolver localhost:53', 'bad-resolver', /localhost:53/],
+];
+
+for (const [line, code, words] of REFUSED)
+  test(`survey ${line.slice(0, 60)}: ${code}`, () => {
+    assert.throws(
+      () => parse(line),
+      (error: unknown) => {
+        assert.ok(error instanceof Complaint);
+        assert.equal(error.code, code);
+        assert.equal(error.exitCode, 2);
+        assert.match(error.message, words);
+        assert.ok(!error.message.includes('\n'));
+        return true;
+      },
+    );
+  });
+
+test('what is not given', () => {
+  const { worker, ...rest } = parse('load list.txt');
+  assert.match(worker, /^[A-Za-z0-9][A-Za-z0-9-]{0,31}$/);
+  assert.deepEqual(rest, {
+    ...{
+      action: 'load',
+      rest: ['list.txt'],
+      survey: 'survey',
+      vantage: null,
+      out: undefined,
+      html: undefined,
+    },
+    server: { servers: ['nats://127.0.0.1:4222'], credsFile: null, nkeyFile: null, caFile: null },
+    ...{
+      json: false,
+      monitor: null,
+      drain: false,
+      replicas: 1,
+      seed: 'photofinish',
+      mode: 'race',
+      trials: null,
+    },
+    ...{ timeoutMs: 3000, canaries: [], contact: null, concurrency: null, caFiles: [], pins: new Map() },
+    budget: { perNetworkPerSecond: 2, totalPerSecond: 0 },
+    ...{ resolver: null, allowPrivate: false },
+  });
+});
+
+test('the largest and smallest values are taken', () => {
+  const least = parse(
+    'load --replicas 1 --trials 1 --timeout 1 --concurrency 1 --per-network 0.001 --total 0',
+  );
+  assert.deepEqual(least.budget, { perNetworkPerSecond: 0.001, totalPerSecond: 0 });
+  const most = parse(
+    `load --survey ${LONGEST_NAME} --replicas 5 --trials 100000 --timeout 600000 --concurrency 256 --per-network 1000 --total 100000`,
+  );
+  assert.equal(most.survey, LONGEST_NAME);
+  assert.deepEqual(most.budget, { perNetworkPerSecond: 1000, totalPerSecond: 100_000 });
+  assert.deepEqual(
+    [most.replicas, most.trials, most.timeoutMs, most.concurrency],
+    [5, 100_000, 600_000, 256],
+  );
+});
+
+test('only run has a server of its own, unless it is given one', () => {
+  assert.equal(parse('run list --out d').server, null);
+  const given = parse('run list --server nats://a:1 --server nats://b:2 --creds c --tls-ca d').server;
+  const files = { credsFile: 'c', nkeyFile: null, caFile: 'd' };
+  assert.deepEqual(given, { servers: ['nats://a:1', 'nats://b:2'], ...files });
+  assert.equal(parse('status --nkey n').server?.nkeyFile, 'n');
+});
+
+test('canaries are origins, however they are written', () => {
+  const { canaries } = parse('load l --canary A.test --canary https://b.test:8443/');
+  assert.deepEqual(canaries, ['https://a.test', 'https://b.test:8443']);
+});
+
+test('what the options allow fits into a survey', () => {
+  const host = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.test`;
+  const contact = 'c'.repeat(200);
+  const command = parse(`load l --seed ${'s'.repeat(128)} --contact ${contact} --canary ${host}:65535`);
+  const { survey, seed, mode, trials, timeoutMs, canaries, budget } = command;
+  const list = { jobs: 1, badLines: 0, sha256: 'a'.repeat(64) };
+  const whole = {
+    schema: SURVEY_SCHEMA,
+    createdAtMs: 0,
+    survey,
+    list,
+    seed,
+    mode,
+    trials,
+    timeoutMs,
+    canaries,
+  };
+  assert.ok(v.is(surveySchema, { ...whole, contact, ...budget }));
+});

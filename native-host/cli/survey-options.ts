@@ -1,0 +1,144 @@
+// `photofinish survey`: its actions and their options, all validated before anything is connected to.
+import { hostname } from 'node:os';
+import { MAX_LABEL_CHARS } from '@photofinish/shared/web/bounds';
+import { parseOrigin } from '@photofinish/shared/web/origin';
+import * as v from 'valibot';
+import { DEFAULT_TIMEOUT_MS } from '../race/pacing.ts';
+import type { ServerOptions } from '../survey/connect.ts';
+import { type Budget, budgetSchema } from '../survey/control.ts';
+import { type Job, SURVEY_MODES } from '../survey/job.ts';
+import { nameSchema } from '../survey/result.ts';
+import { SURVEY_ACTIONS, SURVEY_OPTIONS } from './command-table.ts';
+import { readPins, readResolver } from './race-options.ts';
+import { Complaint, notOneOf, oneOf, parseCommand, wholeNumber } from './usage.ts';
+
+export type SurveyAction = (typeof SURVEY_ACTIONS)[number];
+
+const DEFAULT_SERVER = 'nats://127.0.0.1:4222';
+const DEFAULT_SURVEY = 'survey';
+/** Keys the order of the jobs unless another is given: two surveys of one list then compare line by line. */
+const DEFAULT_SEED = 'photofinish';
+const DEFAULT_PER_NETWORK = 2;
+
+export interface SurveyCommand {
+  readonly action: SurveyAction;
+  /** What follows the action. */
+  readonly rest: readonly string[];
+  readonly survey: string;
+  /** Null: none was given. */
+  readonly server: Omit<ServerOptions, 'token'> | null;
+  readonly vantage: string | null;
+  readonly worker: string;
+  readonly out: string | undefined;
+  readonly html: string | undefined;
+  readonly json: boolean;
+  readonly monitor: string | null;
+  /** Ends when nothing is left. */
+  readonly drain: boolean;
+  readonly replicas: number;
+  readonly seed: string;
+  readonly mode: Job['mode'];
+  readonly trials: number | null;
+  readonly timeoutMs: number;
+  readonly canaries: readonly string[];
+  readonly contact: string | null;
+  readonly budget: Budget;
+  readonly concurrency: number | null;
+  readonly caFiles: readonly string[];
+  readonly pins: ReadonlyMap<string, string>;
+  readonly resolver: string | null;
+  readonly allowPrivate: boolean;
+}
+
+function readName(option: string, text: string): string {
+  if (v.is(nameSchema, text)) return text;
+  throw new Complaint('bad-survey', `--${option} takes up to 32 letters, digits and hyphens, not "${text}"`);
+}
+
+function readSeed(text: string): string {
+  if (text.length <= MAX_LABEL_CHARS) return text;
+  throw new Complaint('bad-survey', `--seed takes up to ${MAX_LABEL_CHARS} characters`);
+}
+
+function readRate(option: string, text: string | undefined, fallback: number): number {
+  if (text === undefined) return fallback;
+  const value = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(value))
+    throw new Complaint(
+      'bad-number',
+      `--${option} takes races a second, for example 2 or 0.5, not "${text}"`,
+    );
+  return value;
+}
+
+function readBudget(perNetwork: string | undefined, total: string | undefined): Budget {
+  const budget = {
+    perNetworkPerSecond: readRate('per-network', perNetwork, DEFAULT_PER_NETWORK),
+    totalPerSecond: readRate('total', total, 0),
+  };
+  if (!v.is(budgetSchema, budget))
+    throw new Complaint('bad-number', '--per-network takes 0.001 to 1000, --total 0 (no limit) to 100000');
+  return budget;
+}
+
+function readCanary(text: string): string {
+  const origin = parseOrigin(text);
+  if (!origin.ok) throw new Complaint('bad-origin', origin.message);
+  return origin.value.origin;
+}
+
+function readContact(text: string): string {
+  if (/^[\x21-\x7e]{3,200}$/.test(text) && !/[()\\]/.test(text)) return text;
+  throw new Complaint('bad-usage', '--contact takes an address or a URL, which goes into the User-Agent');
+}
+
+/** The hostname as a worker's name. */
+function ownName(): string {
+  const name = hostname()
+    .replaceAll(/[^A-Za-z0-9-]/g, '-')
+    .replace(/^-+/, '')
+    .slice(0, 32);
+  return name === '' ? 'worker' : name;
+}
+
+/** The command, every value validated. Throws a Complaint for the first mistake. */
+export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
+  const { values, positionals } = parseCommand('survey', args, SURVEY_OPTIONS);
+  const [asked = '', ...rest] = positionals;
+  const action = SURVEY_ACTIONS.find((name) => name === asked);
+  if (action === undefined) throw notOneOf('bad-usage', 'survey', asked, SURVEY_ACTIONS);
+  const credentials = [values.creds, values.nkey].filter((file) => file !== undefined);
+  if (credentials.length > 1) throw new Complaint('bad-usage', '--creds and --nkey cannot be combined');
+  const server = {
+    servers: values.server ?? [DEFAULT_SERVER],
+    credsFile: values.creds ?? null,
+    nkeyFile: values.nkey ?? null,
+    caFile: values['tls-ca'] ?? null,
+  };
+  return {
+    action,
+    rest,
+    survey: readName('survey', values.survey ?? DEFAULT_SURVEY),
+    server: action === 'run' && values.server === undefined ? null : server,
+    vantage: values.vantage === undefined ? null : readName('vantage', values.vantage),
+    worker: readName('worker', values.worker ?? ownName()),
+    out: values.out,
+    html: values.html,
+    json: values.json ?? false,
+    monitor: values.monitor ?? null,
+    drain: values.drain ?? false,
+    replicas: wholeNumber('replicas', values.replicas, 1, 5, 1),
+    seed: readSeed(values.seed ?? DEFAULT_SEED),
+    mode: oneOf('bad-mode', 'mode', values.mode, SURVEY_MODES, 'race'),
+    trials: wholeNumber('trials', values.trials, 1, 100_000, null),
+    timeoutMs: wholeNumber('timeout', values.timeout, 1, 600_000, DEFAULT_TIMEOUT_MS),
+    canaries: (values.canary ?? []).map(readCanary),
+    contact: values.contact === undefined ? null : readContact(values.contact),
+    budget: readBudget(values['per-network'], values.total),
+    concurrency: wholeNumber('concurrency', values.concurrency, 1, 256, null),
+    caFiles: values.ca ?? [],
+    pins: readPins(values.resolve ?? []),
+    resolver: values.resolver === undefined ? null : readResolver(values.resolver),
+    allowPrivate: values['allow-private'] ?? false,
+  };
+}

@@ -1,0 +1,121 @@
+// A NATS server of one's own for `survey run`: on loopback, with a token that only this user can read, its data beside
+// the archive. Started where one is found; nothing is downloaded.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import * as v from 'valibot';
+import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
+
+const PROGRAM = 'nats-server';
+const CONFIG = 'server.conf';
+const PID_FILE = 'server.pid';
+const START_TIMEOUT_MS = 10_000;
+const POLL_MS = 25;
+
+export interface OwnServer {
+  readonly url: string;
+  readonly token: string;
+  /** Ends it, and waits until it has. */
+  stop(): Promise<void>;
+}
+
+/** The program on PATH, or where `go install` puts it; null if there is none. */
+function findServer(): string | null {
+  const directories = [...(process.env.PATH ?? '').split(delimiter), join(homedir(), 'go/bin')];
+  const isUsable = (file: string): boolean => {
+    try {
+      accessSync(file, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return directories.map((dir) => join(dir, PROGRAM)).find(isUsable) ?? null;
+}
+
+const NOT_FOUND =
+  'a survey needs a NATS server, and none is on PATH: install it with "go install github.com/nats-io/nats-server/v2@latest" or from https://nats.io/download, or name one with --server';
+
+/** Syncs every message: by default an acknowledged one may be lost for up to two minutes after it. */
+function configOf(dir: string, token: string): string {
+  const quoted = (text: string): string => JSON.stringify(text);
+  return `listen: "127.0.0.1:-1"
+ports_file_dir: ${quoted(dir)}
+pid_file: ${quoted(join(dir, PID_FILE))}
+authorization { token: ${quoted(token)} }
+jetstream { store_dir: ${quoted(join(dir, 'store'))}, sync_interval: always }
+`;
+}
+
+const portsSchema = v.object({ nats: v.pipe(v.array(v.string()), v.minLength(1)) });
+
+async function urlOf(dir: string, child: ChildProcess, output: () => string): Promise<string> {
+  const file = join(dir, `${PROGRAM}_${child.pid}.ports`);
+  for (let waitedMs = 0; waitedMs < START_TIMEOUT_MS && child.exitCode === null; waitedMs += POLL_MS) {
+    try {
+      const [url = ''] = v.parse(portsSchema, JSON.parse(readFileSync(file, 'utf8'))).nats;
+      return url;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+  const why = output().trim().split('\n').at(-1) ?? '';
+  throw new Complaint('no-server', `the NATS server did not start: ${why}`, EXIT_FAILED);
+}
+
+/** Ends the server that a run before this one left behind when it was killed: two would spoil each other's data. */
+async function endFormer(dir: string): Promise<void> {
+  const pid = readPid(join(dir, PID_FILE));
+  // Another program may have the number by now; a server has our configuration among its arguments.
+  if (pid === null || !commandLineOf(pid).includes(join(dir, CONFIG))) return;
+  process.kill(pid, 'SIGTERM');
+  while (commandLineOf(pid) !== '') await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+}
+
+function readPid(path: string): number | null {
+  try {
+    const pid = Number(readFileSync(path, 'utf8').trim());
+    return Number.isSafeInteger(pid) && pid > 1 ? pid : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Empty if there is no such process. */
+function commandLineOf(pid: number): string {
+  return spawnSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '';
+}
+
+/** Starts a server with its data in `dir`. Throws a Complaint if none is found or it does not start. */
+export async function startServer(dir: string): Promise<OwnServer> {
+  const program = findServer();
+  if (program === null) throw new Complaint('no-server', NOT_FOUND, EXIT_FAILED);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  await endFormer(dir);
+  const token = randomBytes(24).toString('base64url');
+  const config = join(dir, CONFIG);
+  writeFileSync(config, configOf(dir, token), { mode: 0o600 });
+  const child = spawn(program, ['-c', config], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let output = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    output = (output + text).slice(-4000);
+  });
+  const ended = new Promise<void>(
+    (resolve) => void child.once('exit', () => resolve()).once('error', () => resolve()),
+  );
+  const endWithUs = (): void => void child.kill('SIGKILL');
+  process.once('exit', endWithUs);
+  const stop = async (): Promise<void> => {
+    process.off('exit', endWithUs);
+    child.kill('SIGTERM');
+    await ended;
+  };
+  try {
+    return { url: await urlOf(dir, child, () => output), token, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

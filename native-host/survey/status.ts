@@ -1,0 +1,116 @@
+// Where a survey stands, from the server's own counts and the workers' announcements.
+
+import { type Budget, budgetOf, type Control, GONE_AFTER_MS } from './control.ts';
+import type { JetStreamManager } from './nats.ts';
+import { type SurveyNames, vantagesOf } from './streams.ts';
+
+export const STATUS_SCHEMA = 'photofinish.survey-status/1';
+
+interface VantageStatus {
+  readonly vantage: string;
+  /** Jobs not delivered yet, delivered and not acknowledged, and postponed for want of a budget. */
+  readonly waiting: number;
+  readonly inProgress: number;
+  readonly postponed: number;
+  /** Jobs with a result, or given up. */
+  readonly done: number;
+}
+
+interface WorkerStatus {
+  readonly vantage: string;
+  readonly worker: string;
+  readonly measured: number;
+  /** How long ago it gave a sign of life, by this machine's clock. */
+  readonly silentMs: number;
+  readonly sickSinceMs: number | null;
+}
+
+export interface SurveyStatus {
+  readonly schema: typeof STATUS_SCHEMA;
+  readonly survey: string;
+  readonly jobs: number;
+  readonly loaded: number;
+  readonly paused: boolean;
+  readonly budget: Budget | null;
+  readonly optOut: number;
+  readonly vantages: readonly VantageStatus[];
+  readonly workers: readonly WorkerStatus[];
+  /** Batches of results that no collector has taken. */
+  readonly uncollected: number;
+  readonly dead: number;
+}
+
+export async function statusOf(
+  manager: JetStreamManager,
+  control: Control,
+  names: SurveyNames,
+  epochMs: number,
+): Promise<SurveyStatus> {
+  const state = control.state();
+  const { streams } = names;
+  const [todo, result, dead, vantages] = await Promise.all([
+    manager.streams.info(streams.todo),
+    manager.streams.info(streams.result),
+    manager.streams.info(streams.dead),
+    vantagesOf(manager, names),
+  ]);
+  const of = async (vantage: string): Promise<VantageStatus> => {
+    const [jobs, later] = await Promise.all([
+      manager.consumers.info(streams.todo, vantage),
+      manager.consumers.info(streams.later, vantage),
+    ]);
+    const waiting = jobs.num_pending;
+    const inProgress = jobs.num_ack_pending + later.num_ack_pending;
+    const postponed = later.num_pending;
+    const done = todo.state.messages - waiting - inProgress - postponed;
+    return { vantage, waiting, inProgress, postponed, done };
+  };
+  return {
+    schema: STATUS_SCHEMA,
+    survey: names.survey,
+    jobs: state.survey?.list.jobs ?? 0,
+    loaded: todo.state.messages,
+    paused: state.paused,
+    budget: budgetOf(state),
+    optOut: state.optOut.length,
+    vantages: await Promise.all(vantages.map(of)),
+    workers: [...state.workers.values()].map(({ vantage, worker, measured, seenAtMs, sickSinceMs }) => ({
+      ...{ vantage, worker, measured, sickSinceMs },
+      silentMs: Math.max(0, epochMs - seenAtMs),
+    })),
+    uncollected: result.state.messages,
+    dead: dead.state.messages,
+  };
+}
+
+function workerText({ worker, vantage, measured, silentMs, sickSinceMs }: WorkerStatus): string {
+  const seconds = Math.round(silentMs / 1000);
+  const health =
+    silentMs > GONE_AFTER_MS
+      ? `silent for ${seconds} s; it keeps its share of the budget until it is withdrawn`
+      : sickSinceMs === null
+        ? 'at work'
+        : 'its canaries fail: it writes nothing';
+  return `  worker ${worker} at ${vantage}: ${measured} measured, ${health}`;
+}
+
+/** For people. */
+export function statusText(status: SurveyStatus): string {
+  const { survey, jobs, loaded, paused, budget, vantages, workers, uncollected, dead } = status;
+  const rate =
+    budget === null
+      ? []
+      : [
+          `budget: ${budget.perNetworkPerSecond} races/s for a network, ${budget.totalPerSecond === 0 ? 'no limit in total' : `${budget.totalPerSecond} in total`}`,
+        ];
+  return [
+    `survey ${survey}: ${loaded} of ${jobs} jobs loaded${paused ? ', paused' : ''}`,
+    ...rate,
+    ...vantages.map(
+      (each) =>
+        `${each.vantage}: ${each.done} done, ${each.inProgress} in progress, ${each.postponed} postponed, ${each.waiting} waiting`,
+    ),
+    ...workers.map(workerText),
+    `${uncollected} batches not collected, ${dead} jobs given up, ${status.optOut} opted out`,
+  ].join('\n');
+}
