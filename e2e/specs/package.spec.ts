@@ -156,7 +156,11 @@ test('every package has a bill of its third-party components, in CycloneDX 1.6',
     expect(metadata.component.version).toBe(version);
     held[metadata.component.name] = components.map(({ purl }) => purl.replace(/@[^@]*$/, ''));
   }
-  expect(held.photofinish?.toSorted()).toEqual(['pkg:npm/undici', 'pkg:npm/valibot']);
+  const nats = ['jetstream', 'kv', 'nats-core', 'nkeys', 'nuid', 'transport-node'];
+  expect(held.photofinish?.toSorted()).toEqual([
+    ...nats.map((name) => `pkg:npm/%40nats-io/${name}`),
+    ...['tldts', 'tldts-core', 'tweetnacl', 'undici', 'valibot'].map((name) => `pkg:npm/${name}`),
+  ]);
   for (const name of ['photofinish-chromium', 'photofinish-firefox', '@photofinish/playwright'])
     expect(held[name]).toEqual(expect.arrayContaining(['pkg:npm/idb', 'pkg:npm/tldts', 'pkg:npm/valibot']));
   const addon = Object.keys(held).find((name) => name.startsWith('@photofinish/quic-')) ?? '';

@@ -1,0 +1,226 @@
+// A worker of a survey against a real NATS server: what it publishes, what it acknowledges and when, and what it does
+// when its path, its orders or its server change.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { collect } from '../../native-host/survey/collect.ts';
+import type { OwnServer } from '../../native-host/survey/nats-server.ts';
+import type { Survey } from '../../native-host/survey/result.ts';
+import { createStreams, vantageConsumer } from '../../native-host/survey/streams.ts';
+import { GO_MISSING } from '../go-programs.ts';
+import { onPath } from '../run/find-browser.mjs';
+import { CANARY, type Ground, jobOf, openGround, startNats, VANTAGE } from '../survey/worker-ground.ts';
+import { test as base, expect } from './fixtures.ts';
+
+const CANARY_EVERY_MS = 30_000;
+
+interface Fixtures {
+  /** Opens a survey with these jobs. */
+  readonly openSurvey: (jobs: readonly string[], over?: Partial<Survey>) => Promise<Ground>;
+}
+
+const test = base.extend<Fixtures>({
+  openSurvey: async ({ dir }, use) => {
+    test.skip(onPath('go') === null, GO_MISSING);
+    const server: OwnServer = await startNats(dir);
+    const grounds: Ground[] = [];
+    await use(async (jobs, over) => {
+      const ground = await openGround(server, `survey-${grounds.length}`, jobs, over);
+      grounds.push(ground);
+      return ground;
+    });
+    for (const ground of grounds) await ground.close();
+    await server.stop();
+  },
+});
+
+const THREE = ['a.test', 'b.test', 'c.test'];
+const originsOf = (ground: Ground): string[] => ground.world.raced.map(({ origin }) => origin.slice(8));
+const jobsIn = async (ground: Ground): Promise<number[]> =>
+  (await ground.results()).map(({ job }) => job).toSorted((a, b) => a - b);
+
+/** Jobs of the list that were delivered and not acknowledged. */
+async function unacknowledged({ manager, names }: Ground): Promise<number> {
+  return (await manager.consumers.info(names.streams.todo, VANTAGE)).num_ack_pending;
+}
+
+/** Half a minute later, when the canaries have answered. */
+async function nextCanaries({ world }: Ground): Promise<void> {
+  const before = world.canaries;
+  world.clock.skip(CANARY_EVERY_MS);
+  await expect.poll(() => world.canaries).toBeGreaterThan(before);
+}
+
+test('each job has one result, stored before it is acknowledged', async ({ openSurvey }) => {
+  const ground = await openSurvey(THREE.map(jobOf));
+  const { manager, names, world } = ground;
+  await manager.streams.delete(names.streams.result);
+  const worker = await ground.startWorker();
+  await expect.poll(() => world.said.join()).toContain('results could not be stored');
+  expect(await unacknowledged(ground)).toBe(3);
+  await createStreams(manager, names, 1);
+  expect(await worker.done).toBe(3);
+  expect(await jobsIn(ground)).toEqual([1, 2, 3]);
+  expect(await unacknowledged(ground)).toBe(0);
+  expect(originsOf(ground).toSorted()).toEqual(THREE);
+});
+
+test('what was measured since the last good canary is measured again when one fails', async ({
+  openSurvey,
+}) => {
+  const ground = await openSurvey(THREE.map(jobOf), { canaries: [CANARY] });
+  const { world } = ground;
+  await ground.startWorker({ drains: false });
+  await expect.poll(() => world.raced.length).toBe(3);
+  world.canaryReached = false;
+  await nextCanaries(ground);
+  await expect.poll(() => world.said.join()).toContain('the canaries fail');
+  await nextCanaries(ground);
+  expect(await ground.results()).toEqual([]);
+  expect(await unacknowledged(ground)).toBe(3);
+  expect(world.raced.length).toBe(3);
+  world.canaryReached = true;
+  await nextCanaries(ground);
+  await expect.poll(() => world.raced.length).toBe(6);
+  expect(await ground.results()).toEqual([]);
+  await nextCanaries(ground);
+  await expect.poll(() => jobsIn(ground)).toEqual([1, 2, 3]);
+  await expect.poll(() => unacknowledged(ground)).toBe(0);
+  const races = (await ground.results()).flatMap(({ document }) => document.races);
+  expect(races.map(({ atMs }) => atMs).toSorted()).toEqual([4, 5, 6]);
+});
+
+test('what was measured on another network is measured again', async ({ openSurvey }) => {
+  const ground = await openSurvey(THREE.map(jobOf), { canaries: [CANARY] });
+  const { world } = ground;
+  await ground.startWorker({ drains: false });
+  await expect.poll(() => world.raced.length).toBe(3);
+  world.moveTo('cafe');
+  await expect.poll(() => world.raced.length).toBe(6);
+  await nextCanaries(ground);
+  await expect.poll(() => jobsIn(ground)).toEqual([1, 2, 3]);
+  const races = (await ground.results()).flatMap(({ document }) => document.races);
+  expect(races.map(({ network }) => network)).toEqual(['cafe', 'cafe', 'cafe']);
+});
+
+test('a race under way while the network changes is no result', async ({ openSurvey }) => {
+  const ground = await openSurvey([jobOf('a.test')]);
+  const { world } = ground;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  world.gate = promise;
+  const worker = await ground.startWorker();
+  await expect.poll(() => world.raced.length).toBe(1);
+  world.moveTo('cafe');
+  resolve();
+  expect(await worker.done).toBe(1);
+  expect((await ground.results()).flatMap(({ document }) => document.races).map(({ atMs }) => atMs)).toEqual([
+    2,
+  ]);
+});
+
+test('a pause begins no further race, and what was taken goes on after it', async ({ openSurvey }) => {
+  const ground = await openSurvey(['a.test', 'b.test'].map(jobOf));
+  const { control, world } = ground;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  world.gate = promise;
+  const worker = await ground.startWorker({ atOnce: 1 });
+  await expect.poll(() => world.raced.length).toBe(1);
+  await expect.poll(() => unacknowledged(ground)).toBe(2);
+  await control.setPaused(true);
+  await expect.poll(() => worker.control.state().paused).toBe(true);
+  resolve();
+  await expect.poll(() => jobsIn(ground)).toEqual([1]);
+  expect(originsOf(ground)).toEqual(['a.test']);
+  await control.setPaused(false);
+  expect(await worker.done).toBe(2);
+  expect(originsOf(ground)).toEqual(['a.test', 'b.test']);
+});
+
+test('who opts out while a survey runs, by name or by address, is not raced any more', async ({
+  openSurvey,
+}) => {
+  const ground = await openSurvey([...THREE, 'd.test'].map(jobOf));
+  const { control, world } = ground;
+  world.addresses['c.test'] = '198.51.100.9';
+  const { promise, resolve } = Promise.withResolvers<void>();
+  world.gate = promise;
+  const worker = await ground.startWorker({ atOnce: 1 });
+  await expect.poll(() => world.raced.length).toBe(1);
+  await control.setOptOut(['b.test', '198.51.100.0/24']);
+  await expect.poll(() => worker.control.state().optOut.length).toBe(2);
+  resolve();
+  expect(await worker.done).toBe(2);
+  expect(originsOf(ground)).toEqual(['a.test', 'd.test']);
+  expect(await ground.dead()).toEqual([
+    { vantage: VANTAGE, job: 2, origin: 'https://b.test', reason: 'opt-out' },
+    { vantage: VANTAGE, job: 3, origin: 'https://c.test', reason: 'opt-out' },
+  ]);
+});
+
+test('a name has one worker, until that one is dead', async ({ openSurvey }) => {
+  const ground = await openSurvey([]);
+  const first = await ground.startWorker({ drains: false });
+  await expect.poll(() => first.control.state().workers.size).toBe(1);
+  const second = await ground.startWorker();
+  await expect(second.done).rejects.toThrow(
+    'a worker only at office is running; name this one with --worker',
+  );
+  const other = await ground.startWorker({ worker: 'other' });
+  expect(await other.done).toBe(0);
+  await first.cutOff();
+  const third = await ground.startWorker();
+  expect(await third.done).toBe(0);
+  await expect.poll(() => third.control.state().workers.size).toBe(0);
+});
+
+test('a message that is no job is given up, and the others go on', async ({ openSurvey }) => {
+  const bad = [
+    '{',
+    '{"origin":7}',
+    '{"origin":"http://a.test","mode":"race"}',
+    '{"origin":"https://a.test","mode":"v3"}',
+  ];
+  const ground = await openSurvey([...bad, jobOf('a.test')]);
+  const worker = await ground.startWorker();
+  expect(await worker.done).toBe(1);
+  expect(await jobsIn(ground)).toEqual([5]);
+  const dead = (await ground.dead()) as { readonly job: number; readonly reason: string }[];
+  expect(dead.map(({ job }) => job).toSorted()).toEqual([1, 2, 3, 4]);
+  for (const { reason } of dead) expect(reason).toBe('bad-job');
+});
+
+test('races to one network begin no faster than its budget', async ({ openSurvey }) => {
+  const ground = await openSurvey(THREE.map(jobOf), { perNetworkPerSecond: 1 });
+  const { world } = ground;
+  for (const [index, host] of THREE.entries()) world.addresses[host] = `192.0.2.${index}`;
+  const worker = await ground.startWorker();
+  expect(await worker.done).toBe(3);
+  for (const [index, { allowedMs }] of world.raced.entries())
+    if (index > 0) expect(allowedMs - (world.raced[index - 1]?.askedMs ?? 0)).toBeGreaterThanOrEqual(1000);
+});
+
+test('a job that ended five workers is given up, and the archive says so', async ({ openSurvey, dir }) => {
+  const ground = await openSurvey([jobOf('deadly.test')], {
+    list: { jobs: 2, badLines: 0, sha256: '0'.repeat(64) },
+  });
+  const { client, manager, names, control, world } = ground;
+  await vantageConsumer(manager, names, 'todo', VANTAGE);
+  const consumer = await client.consumers.get(names.streams.todo, VANTAGE);
+  for (let deliveries = 0; deliveries < 5; deliveries += 1) {
+    const message = await consumer.next();
+    expect(message?.seq).toBe(1);
+    message?.nak();
+  }
+  await client.publish(names.todoSubject(0), jobOf('a.test'));
+  const worker = await ground.startWorker();
+  expect(await worker.done).toBe(1);
+  expect(originsOf(ground)).toEqual(['a.test']);
+  const archive = join(dir, 'archive');
+  await control.follow();
+  await collect({
+    ...{ client, manager, control, names, dir: archive, clock: world.clock, isDone: () => true },
+    ...{ signal: new AbortController().signal, say() {}, wrote() {} },
+  });
+  const [line = '', ...more] = (await readFile(join(archive, 'dead.ndjson'), 'utf8')).split('\n');
+  expect(JSON.parse(line)).toEqual({ vantage: VANTAGE, job: 1, reason: 'max-deliveries' });
+  expect(more).toEqual(['']);
+});

@@ -1,0 +1,198 @@
+// The ground of a survey in namespaces: in the middle origins on several networks and a NATS server, around it vantage
+// points of which one drops UDP and one loses packets, and processes that can be killed and started again.
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { goProgram } from '../go-programs.ts';
+import type { Namespace } from '../network/namespace.ts';
+import { type Network, openNetwork } from '../network/open.ts';
+import { startOrigins } from '../origins/start.ts';
+import { TOP } from '../scratch.ts';
+
+export const VANTAGES = ['east', 'blocked', 'lossy'] as const;
+type Vantage = (typeof VANTAGES)[number];
+
+const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
+const LOSS = 0.05;
+const NATS_PORT = 4222;
+/** The networks of the origins: 10.88.N.0/24 each. */
+const networkOf = (index: number): string => `10.88.${index + 1}`;
+const ALL_NETWORKS = '10.88.0.0/16';
+
+/** A request that an origin saw. */
+interface Seen {
+  readonly network: string;
+  readonly origin: string;
+  readonly atMs: number;
+}
+
+/** A process that a spec may kill, and start again as it was. */
+interface Restartable {
+  readonly name: string;
+  /** Ends it without notice, and starts it again. */
+  crash(): Promise<void>;
+  /** Resolves with its exit code when it ends by itself. */
+  readonly ended: Promise<number | null>;
+  /** What it said so far, all runs together. */
+  output(): string;
+  stop(): Promise<void>;
+}
+
+function restartable(name: string, start: () => ChildProcessWithoutNullStreams): Restartable {
+  const { promise: ended, resolve } = Promise.withResolvers<number | null>();
+  let said = '';
+  let crashing = false;
+  function begin(): ChildProcessWithoutNullStreams {
+    const child = start();
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+      });
+    child.once('exit', (code) => {
+      if (!crashing) resolve(code);
+    });
+    return child;
+  }
+  let child = begin();
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  }
+  return {
+    name,
+    ended,
+    output: () => said,
+    async crash() {
+      // What has ended by itself is done.
+      if (child.exitCode !== null) return;
+      crashing = true;
+      await end('SIGKILL');
+      crashing = false;
+      child = begin();
+    },
+    stop: () => end('SIGTERM'),
+  };
+}
+
+export interface GroundOptions {
+  /** An empty directory. */
+  readonly dir: string;
+  readonly origins: number;
+  readonly networks: number;
+}
+
+export interface Ground {
+  readonly dir: string;
+  readonly archive: string;
+  /** One line each. */
+  readonly list: string;
+  readonly origins: readonly string[];
+  readonly seen: readonly Seen[];
+  readonly network: Network<Vantage>;
+  startServer(): Promise<Restartable>;
+  /** `survey` with these words, at the server's own place, to its end. */
+  survey(...words: string[]): Promise<{ code: number | null; stdout: string; stderr: string }>;
+  startWorker(vantage: Vantage): Restartable;
+  startCollector(): Restartable;
+  close(): Promise<void>;
+}
+
+/** Origins in which every third advertises HTTP/3, every third only speaks it, and every third does neither. */
+function settingsOf(index: number, networks: number) {
+  const address = `${networkOf(index % networks)}.1`;
+  const h3 = index % 3 !== 2;
+  return { host: `o${index}.test`, h3, altSvc: index % 3 === 0 ? 'auto' : null, address };
+}
+
+async function waitForServer(inside: Namespace): Promise<void> {
+  const connects = `require('net').connect(${NATS_PORT}, '127.0.0.1').once('connect', () => process.exit(0)).once('error', () => process.exit(1))`;
+  for (let tries = 0; tries < 200; tries += 1) {
+    if ((await inside.run(process.execPath, ['-e', connects])).code === 0) return;
+    await sleep(25);
+  }
+  throw new Error('the NATS server accepts no connection');
+}
+
+export async function openGround({ dir, origins: count, networks }: GroundOptions): Promise<Ground> {
+  const network = await openNetwork<Vantage>({ peers: VANTAGES, link: { kind: 'tun', shape: {} } });
+  const { client: hub, peers } = network;
+  for (let index = 0; index < networks; index += 1)
+    await hub.ip('address', 'add', `${networkOf(index)}.1/32`, 'dev', 'lo');
+  for (const peer of Object.values(peers))
+    await peer.ip('route', 'add', ALL_NETWORKS, 'via', peer.clientIpv4);
+  await peers.blocked.obstruct([{ transport: 'udp', effect: 'drop' }]);
+  const loss = { kind: 'independent', share: LOSS } as const;
+  await peers.lossy.shape({ up: { loss }, down: { loss } });
+
+  const seen: Seen[] = [];
+  const asked = Array.from(
+    { length: count },
+    (_, index) => [`o${index}`, settingsOf(index, networks)] as const,
+  );
+  const running = await startOrigins({
+    origins: Object.fromEntries(asked),
+    inside: hub,
+    onRequest: ({ origin }) => {
+      const { hostname } = new URL(origin);
+      seen.push({ network: networkOf(Number(hostname.slice(1, -5)) % networks), origin, atMs: Date.now() });
+    },
+  });
+  const origins = Object.values(running.origins);
+  const list = join(dir, 'list.txt');
+  await writeFile(list, origins.map(({ origin }) => `${origin}\n`).join(''));
+  const reach = [
+    ...['--allow-private', '--ca', running.caPath],
+    ...origins.flatMap(({ host, port, address }) => ['--resolve', `${host}:${port}:${address}`]),
+  ];
+  const config = join(dir, 'server.conf');
+  const store = JSON.stringify(join(dir, 'nats'));
+  await writeFile(
+    config,
+    `listen: "0.0.0.0:${NATS_PORT}"\njetstream { store_dir: ${store}, sync_interval: always }\n`,
+  );
+  const archive = join(dir, 'archive');
+  const processes: Restartable[] = [];
+  const started = (process_: Restartable): Restartable => {
+    processes.push(process_);
+    return process_;
+  };
+  return {
+    ...{ dir, archive, list, seen, network },
+    origins: origins.map(({ origin }) => origin),
+    async startServer() {
+      const server = started(
+        restartable('server', () => hub.spawn(goProgram('nats-server'), ['-c', config])),
+      );
+      await waitForServer(hub);
+      return server;
+    },
+    survey: (...words) => hub.run(PHOTOFINISH, ['survey', ...words]),
+    startWorker(vantage) {
+      const peer = peers[vantage];
+      const where = [
+        '--vantage',
+        vantage,
+        '--worker',
+        'only',
+        '--server',
+        `nats://${peer.clientIpv4}:${NATS_PORT}`,
+      ];
+      return started(
+        restartable(vantage, () =>
+          peer.spawn(PHOTOFINISH, ['survey', 'work', ...where, '--drain', ...reach]),
+        ),
+      );
+    },
+    startCollector: () =>
+      started(restartable('collector', () => hub.spawn(PHOTOFINISH, ['survey', 'collect', archive]))),
+    async close() {
+      await Promise.all(processes.map((each) => each.stop()));
+      await running.stop();
+      await network.close();
+    },
+  };
+}

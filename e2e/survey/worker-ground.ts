@@ -1,0 +1,234 @@
+// The ground of a worker of a survey: a real NATS server on loopback, and races, a network and a clock that a spec
+// controls.
+import { dirname, join } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { attempt, comparison, originRace, trial } from '@photofinish/shared/testing/race-samples';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { fixedPace } from '../../native-host/cli/race-pace.ts';
+import { type Clock, systemClock } from '../../native-host/clock.ts';
+import { namedNetwork } from '../../native-host/network/watch.ts';
+import type { RaceSpec } from '../../native-host/racing.ts';
+import { connectTo } from '../../native-host/survey/connect.ts';
+import { Control } from '../../native-host/survey/control.ts';
+import {
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+} from '../../native-host/survey/nats.ts';
+import { type OwnServer, startServer } from '../../native-host/survey/nats-server.ts';
+import { SURVEY_SCHEMA, type Survey, type SurveyResult } from '../../native-host/survey/result.ts';
+import { createStreams, namesOf, type SurveyNames } from '../../native-host/survey/streams.ts';
+import { type WorkerParts, work } from '../../native-host/survey/worker.ts';
+import { goProgram } from '../go-programs.ts';
+
+export const CANARY = 'https://canary.test';
+export const VANTAGE = 'office';
+
+/** Starts the NATS server that the tests are built with, its data in `dir`. */
+export function startNats(dir: string): Promise<OwnServer> {
+  process.env.PATH = `${dirname(goProgram('nats-server'))}:${process.env.PATH}`;
+  return startServer(join(dir, 'nats'));
+}
+
+/** The machine's clock, on which a spec may skip time. */
+interface SkippingClock extends Clock {
+  skip(ms: number): void;
+}
+
+function skippingClock(): SkippingClock {
+  let skippedMs = 0;
+  const timers = new Set<{ readonly dueMs: number; readonly fire: () => void }>();
+  const nowMs = (): number => systemClock.nowMs() + skippedMs;
+  return {
+    nowMs,
+    epochMs: () => systemClock.epochMs() + skippedMs,
+    after(delayMs, run) {
+      const forget = (): void => {
+        stop();
+        timers.delete(timer);
+      };
+      const fire = (): void => {
+        forget();
+        run();
+      };
+      const stop = systemClock.after(delayMs, fire);
+      const timer = { dueMs: nowMs() + delayMs, fire };
+      timers.add(timer);
+      return forget;
+    },
+    skip(ms) {
+      skippedMs += ms;
+      for (const timer of [...timers]) if (timer.dueMs <= nowMs()) timer.fire();
+    },
+  };
+}
+
+const CANCELLED = originRace([], { error: { code: 'cancelled', message: 'cancelled' } });
+const silence = { code: 'udp-timeout', message: 'nothing came' } as const;
+const UNREACHED = originRace([trial([attempt({ protocol: 'h3', outcome: 'failed', error: silence })], null)]);
+
+/** A race that a worker began. */
+interface Began {
+  readonly origin: string;
+  /** Between these its budget allowed it. */
+  readonly askedMs: number;
+  readonly allowedMs: number;
+}
+
+/** The network and the peers of a worker, as a spec wants them. */
+interface World {
+  readonly clock: SkippingClock;
+  readonly said: readonly string[];
+  readonly raced: readonly Began[];
+  canaries: number;
+  canaryReached: boolean;
+  /** The address of each host; default 192.0.2.1. */
+  readonly addresses: Record<string, string>;
+  /** Races end when it resolves. */
+  gate: Promise<void>;
+  moveTo(network: string): void;
+}
+
+export interface Ground {
+  readonly names: SurveyNames;
+  readonly client: JetStreamClient;
+  readonly manager: JetStreamManager;
+  readonly control: Control;
+  readonly world: World;
+  /** Starts a worker with a connection of its own. */
+  startWorker(over?: Partial<WorkerParts> & { readonly atOnce?: number }): Promise<RunningWorker>;
+  /** Of every batch in the stream of results, in order. */
+  results(): Promise<readonly SurveyResult[]>;
+  dead(): Promise<readonly unknown[]>;
+  close(): Promise<void>;
+}
+
+interface RunningWorker {
+  readonly control: Control;
+  /** Resolves with how many results it stored. */
+  readonly done: Promise<number>;
+  /** Cuts it off from the server without notice, as the death of its process would. */
+  cutOff(): Promise<void>;
+}
+
+function openWorld(): World & Pick<WorkerParts, 'race' | 'network' | 'say'> {
+  const clock = skippingClock();
+  const said: string[] = [];
+  const raced: Began[] = [];
+  let key = 'home';
+  let left: () => void = () => {};
+  async function race({ origin, network, mayUse, signal }: RaceSpec): Promise<OriginRace> {
+    const of = (result: OriginRace): OriginRace => ({ ...result, origin: origin.origin as Origin, network });
+    if (origin.origin === CANARY) {
+      world.canaries += 1;
+      return of(world.canaryReached ? comparison([10], [20]) : UNREACHED);
+    }
+    const askedMs = clock.nowMs();
+    if (mayUse?.([world.addresses[origin.host] ?? '192.0.2.1']) !== true) return of(CANCELLED);
+    raced.push({ origin: origin.origin, askedMs, allowedMs: clock.nowMs() });
+    const atMs = raced.length;
+    await world.gate;
+    return of(signal?.aborted ? CANCELLED : { ...comparison([10], [20]), atMs });
+  }
+  const addresses: Record<string, string> = {};
+  const world = {
+    addresses,
+    ...{ clock, said, raced, race, canaries: 0, canaryReached: true, gate: Promise.resolve() },
+    say: (message: string) => void said.push(message),
+    network: {
+      ...namedNetwork(key),
+      settled: async () => key,
+      watch: (_: string, onLeft: () => void) => {
+        left = onLeft;
+        return () => {};
+      },
+    },
+    moveTo(network: string) {
+      key = network;
+      left();
+    },
+  };
+  return world;
+}
+
+/** A survey of its own on the server: these jobs, given as the bytes of their messages. */
+export async function openGround(
+  { url, token }: OwnServer,
+  name: string,
+  jobs: readonly string[],
+  over: Partial<Survey> = {},
+): Promise<Ground> {
+  const server = { servers: [url], token, credsFile: null, nkeyFile: null, caFile: null };
+  const connection = await connectTo(server);
+  const manager = await jetstreamManager(connection);
+  const client = jetstream(connection);
+  const names = namesOf(name);
+  const survey: Survey = {
+    ...{ schema: SURVEY_SCHEMA, survey: name, createdAtMs: 0, seed: '', mode: 'compare', trials: 1 },
+    list: { jobs: jobs.length, badLines: 0, sha256: '0'.repeat(64) },
+    ...{ timeoutMs: 1000, canaries: [], contact: null, perNetworkPerSecond: 1000, totalPerSecond: 0 },
+    ...over,
+  };
+  await createStreams(manager, names, 1);
+  const control = await Control.open(connection, names.bucket, 1);
+  await control.writeSurvey(survey);
+  for (const job of jobs) await client.publish(names.todoSubject(0), job);
+  const world = openWorld();
+  const stopping: (() => Promise<void>)[] = [];
+
+  async function messages(stream: string): Promise<Uint8Array[]> {
+    const { state } = await manager.streams.info(stream);
+    const found: Uint8Array[] = [];
+    // An empty stream begins at 0, which is no message's.
+    for (let seq = Math.max(1, state.first_seq); seq <= state.last_seq; seq += 1) {
+      const message = await manager.streams.getMessage(stream, { seq });
+      if (message !== null) found.push(message.data);
+    }
+    return found;
+  }
+
+  return {
+    ...{ names, client, manager, control, world },
+    async startWorker({ atOnce = 8, ...parts } = {}) {
+      const own = await connectTo(server);
+      const ownControl = await Control.open(own, names.bucket);
+      const stop = new AbortController();
+      const done = work({
+        ...{ ...world, connection: own, control: ownControl, names, survey, vantage: VANTAGE },
+        ...{ worker: 'only', pace: fixedPace(atOnce), drains: true, signal: stop.signal, progress() {} },
+        ...parts,
+      });
+      // The spec that expects an error looks at it; without one it is seen in what the worker did not do.
+      const ended = done.then(
+        () => {},
+        () => {},
+      );
+      stopping.push(async () => {
+        stop.abort();
+        await ended;
+        await own.close();
+      });
+      return { control: ownControl, done, cutOff: () => own.close() };
+    },
+    async results() {
+      const batches = await messages(names.streams.result);
+      const lines = batches.map((bytes) => zstdDecompressSync(bytes).toString('utf8').trimEnd().split('\n'));
+      return lines.flat().map((line): SurveyResult => JSON.parse(line));
+    },
+    async dead() {
+      const found = await messages(names.streams.dead);
+      return found.map((bytes) => JSON.parse(Buffer.from(bytes).toString('utf8')));
+    },
+    async close() {
+      await Promise.all(stopping.map((stop) => stop()));
+      await connection.close();
+    },
+  };
+}
+
+/** The job of an origin, as it is loaded. */
+export function jobOf(host: string): string {
+  return JSON.stringify({ origin: `https://${host}`, mode: 'compare' });
+}
