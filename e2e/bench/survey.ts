@@ -1,14 +1,11 @@
 // Cold races over a thousand origins, 32 at a time: processor time of each, compared with a Go program that does the
 // same work with quic-go and net/http.
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import type { Readable, Writable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import type { RaceDocument } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
 import { goProgram } from '../go-programs.ts';
 import { PHOTOFINISH } from '../lab/photofinish.ts';
 import { startOrigins } from '../origins/start.ts';
+import { accounted, type Run } from './accounted.ts';
 import { measureInStep } from './measure.ts';
 import { type Fact, publish } from './result.ts';
 
@@ -28,27 +25,6 @@ const settings = Array.from({ length: ORIGINS }, (_, n) => ({
 }));
 const { origins, caPath, stop } = await startOrigins({ origins: Object.fromEntries(settings.entries()) });
 const all = Object.values(origins);
-
-interface Run {
-  readonly cpuMs: number;
-  readonly wallMs: number;
-  readonly output: string;
-}
-
-/** Runs a program to completion; user and system time are from the kernel's accounting, including start-up. */
-async function accounted(file: string, args: readonly string[], input = ''): Promise<Run> {
-  const beganMs = performance.now();
-  const script = 'TIMEFORMAT="%3U %3S"; { time "$@" 2>&4; } 4>&2 2>&3';
-  const child = spawn('bash', ['-c', script, 'bash', file, ...args], {
-    stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
-  }) as ChildProcessByStdio<Writable, Readable, null>;
-  child.stdin.end(input);
-  const account = child.stdio[3] as NodeJS.ReadableStream;
-  const [output, times, [code]] = await Promise.all([text(child.stdout), text(account), once(child, 'exit')]);
-  if (code !== 0) throw new Error(`${file} ended with ${code}`);
-  const [user = Number.NaN, system = Number.NaN] = times.trim().split(' ').map(Number);
-  return { cpuMs: (user + system) * 1000, wallMs: performance.now() - beganMs, output };
-}
 
 async function ours(mode: string, count: number): Promise<Run> {
   const chosen = all.slice(0, count);

@@ -1,0 +1,111 @@
+// What JetStream costs a survey: processor time of a worker for each origin, compared with `race -` over the same list
+// on the same machine. Origins are on networks of their own, so that no budget holds anybody back.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { goProgram } from '../go-programs.ts';
+import { PHOTOFINISH } from '../lab/photofinish.ts';
+import { startOrigins } from '../origins/start.ts';
+import { processorTimeOf } from '../proc.ts';
+import { scratchDirectory } from '../scratch.ts';
+import { accounted } from './accounted.ts';
+import { measureInStep } from './measure.ts';
+import { publish } from './result.ts';
+
+const ORIGINS = 1000;
+const CONCURRENCY = 16;
+const ROUNDS = 6;
+/** The goal: 0.9 times as many origins a second of processor time. */
+const CPU_RATIO_AT_MOST = 1 / 0.9;
+
+const settings = Array.from({ length: ORIGINS }, (_, n) => ({
+  ...{ host: `s${n}.test`, h3: true, altSvc: 'auto' },
+  address: `127.${1 + (n % 200)}.${Math.floor(n / 200)}.1`,
+}));
+const { origins, caPath, stop } = await startOrigins({ origins: Object.fromEntries(settings.entries()) });
+const all = Object.values(origins);
+const reach = [
+  ...['--allow-private', '--ca', caPath, '--concurrency', String(CONCURRENCY)],
+  ...all.flatMap(({ host, port, address }) => ['--resolve', `${host}:${port}:${address}`]),
+];
+const dir = await scratchDirectory('survey-bench');
+const list = join(dir, 'list.txt');
+const lines = all.map(({ origin }) => `${origin}\n`).join('');
+await writeFile(list, lines);
+await mkdir(join(dir, 'nats'));
+const config = join(dir, 'server.conf');
+await writeFile(
+  config,
+  `listen: "127.0.0.1:-1"\nports_file_dir: ${JSON.stringify(dir)}
+jetstream { store_dir: ${JSON.stringify(join(dir, 'nats'))}, sync_interval: always }\n`,
+);
+const server = spawn(goProgram('nats-server'), ['-c', config], { stdio: 'ignore' });
+const ended = once(server, 'exit');
+
+async function serverUrl(): Promise<string> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const text = await readFile(join(dir, `nats-server_${server.pid}.ports`), 'utf8').catch(() => null);
+    if (text !== null) return (JSON.parse(text) as { nats: string[] }).nats[0] ?? '';
+    await sleep(50);
+  }
+  throw new Error('the NATS server did not start');
+}
+
+function serverCpuMs(): number {
+  const { userMs, systemMs } = processorTimeOf(server.pid ?? 0) ?? {
+    userMs: Number.NaN,
+    systemMs: Number.NaN,
+  };
+  return userMs + systemMs;
+}
+
+async function alone(): Promise<number> {
+  const { cpuMs, output } = await accounted(PHOTOFINISH, ['race', '-', '--memory', 'none', ...reach], lines);
+  const documents = output.trim().split('\n').length;
+  if (documents !== ORIGINS) throw new Error(`${documents} of ${ORIGINS} origins were raced`);
+  return cpuMs / ORIGINS;
+}
+
+let surveys = 0;
+const serverMs: number[] = [];
+
+async function throughJetStream(url: string): Promise<number> {
+  surveys += 1;
+  const where = ['--survey', `bench-${surveys}`, '--server', url];
+  const budget = ['--per-network', '1000'];
+  await accounted(PHOTOFINISH, ['survey', 'load', list, ...where, ...budget]);
+  const beforeMs = serverCpuMs();
+  const work = ['survey', 'work', '--vantage', 'here', '--drain', ...where, ...reach];
+  const { cpuMs } = await accounted(PHOTOFINISH, work);
+  serverMs.push((serverCpuMs() - beforeMs) / ORIGINS);
+  const { output } = await accounted(PHOTOFINISH, ['survey', 'status', '--json', ...where]);
+  const [vantage] = (JSON.parse(output) as { vantages: { done: number }[] }).vantages;
+  if (vantage?.done !== ORIGINS) throw new Error(`${vantage?.done} of ${ORIGINS} origins were raced`);
+  return cpuMs / ORIGINS;
+}
+
+try {
+  const url = await serverUrl();
+  const measurement = await measureInStep(`${ORIGINS} origins, ${CONCURRENCY} at a time`, {
+    title: `processor time for each of ${ORIGINS} origins, ${CONCURRENCY} at a time, start-up included`,
+    unit: 'ms',
+    sides: [
+      { name: 'race -', run: alone },
+      { name: 'survey work', run: () => throughJetStream(url), ratioAtMost: CPU_RATIO_AT_MOST },
+    ],
+    rounds: ROUNDS,
+    warmUpRounds: 1,
+  });
+  const ofServer = serverMs.toSorted((a, b) => a - b)[Math.floor(serverMs.length / 2)] ?? Number.NaN;
+  publish('survey-jetstream', {
+    measurements: [measurement],
+    facts: [{ name: 'processor time of the server for each origin', value: ofServer, unit: 'ms' }],
+  });
+} finally {
+  server.kill();
+  await ended;
+  await stop();
+  await rm(dir, { recursive: true });
+}
