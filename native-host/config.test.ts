@@ -35,6 +35,7 @@ test('without a default file the defaults apply, in the XDG directories', async 
     resolver: null,
     cachePath: join(directory, 'photofinish', 'cache.db'),
     logsPath: null,
+    fleet: null,
     source: null,
   });
   const bare = loadSettings({ env: { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: 'relative' } });
@@ -73,7 +74,25 @@ test('every setting; relative paths are relative to the file, host names are cas
     resolver: '127.0.0.1:5353',
     cachePath: join(directory, 'state/cache.db'),
     logsPath: join(directory, '../helper.log'),
+    fleet: null,
     source: path,
+  });
+});
+
+const fleet = (facts: object): string =>
+  JSON.stringify({ fleet: { server: 'nats://nats.test:4222', bucket: 'fleet', salt: 'salt', ...facts } });
+
+test('where outcomes are shared: files are relative to the settings, nothing is published unless asked', async (t) => {
+  const directory = await folder(t);
+  const defaults = {
+    ...{ server: 'nats://nats.test:4222', bucket: 'fleet', network: 'fleet', publish: false },
+    ...{ credsFile: null, nkeyFile: null, caFile: null, saltFile: join(directory, 'salt') },
+  };
+  assert.deepEqual(loadSettings({ path: file(directory, fleet({})) }).fleet, defaults);
+  const all = { creds: 'me.creds', tlsCa: '/etc/ca.pem', network: 'office', publish: true };
+  assert.deepEqual(loadSettings({ path: file(directory, fleet(all)) }).fleet, {
+    ...defaults,
+    ...{ credsFile: join(directory, 'me.creds'), caFile: '/etc/ca.pem', network: 'office', publish: true },
   });
 });
 
@@ -83,12 +102,19 @@ test('an invalid value is refused with the name of the setting', async (t) => {
     ['{', /not JSON/],
     ['[]', /settings/],
     ['{"allowPrivate":["127.0.0.0/33"]}', /allowPrivate\.0.*address range/],
-    ['{"allowprivate":[]}', /allowprivate is no setting; there are allowPrivate, .*logs$/],
+    ['{"allowprivate":[]}', /allowprivate is no setting; there are allowPrivate, .*fleet$/],
     ['{"resolve":{"h3.test":"127.0.0.1"}}', /HOST:PORT/],
     ['{"resolve":{"h3.test:1":"localhost"}}', /not an IP address/],
     ['{"resolver":"dns.test:53"}', /resolver.*ADDRESS:PORT/],
     ['{"cache":""}', /cache/],
     ['{"logs":7}', /logs/],
+    [fleet({ server: 'http://a.test' }), /fleet\.server.*nats:/],
+    [fleet({ bucket: 'a.b' }), /fleet\.bucket/],
+    [fleet({ salt: undefined }), /fleet\.salt/],
+    [fleet({ salt: '' }), /fleet\.salt/],
+    [fleet({ creds: 'a', nkey: 'b' }), /fleet: takes creds or nkey, not both/],
+    [fleet({ tls: 'a' }), /fleet\.tls is no setting; there are server, bucket, .*publish$/],
+    [fleet({ publish: 'yes' }), /fleet\.publish/],
   ];
   for (const [text, message] of table)
     assert.throws(

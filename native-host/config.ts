@@ -6,6 +6,24 @@ import * as v from 'valibot';
 import { insecureFile, insecurePath, NotRegularFile, openRegular } from './secure-path.ts';
 import { userHome } from './user-home.ts';
 
+/** Where an organisation's machines share outcomes of races (docs/fleet-cache.md). */
+export interface FleetSettings {
+  /** `nats://HOST:PORT` or `tls://HOST:PORT`. */
+  readonly server: string;
+  /** Of JetStream's key-value store. */
+  readonly bucket: string;
+  readonly credsFile: string | null;
+  readonly nkeyFile: string | null;
+  /** PEM file with the certificates trusted instead of the system's. */
+  readonly caFile: string | null;
+  /** The organisation's secret, absolute path. */
+  readonly saltFile: string;
+  /** Outcomes are shared among machines that the operator gave the same one. */
+  readonly network: string;
+  /** Whether this machine's outcomes are published; otherwise it only reads. */
+  readonly publish: boolean;
+}
+
 export interface Settings {
   /** CIDRs that the guard allows although they are not public. */
   readonly allowPrivate: readonly string[];
@@ -18,6 +36,8 @@ export interface Settings {
   readonly cachePath: string;
   /** null: nothing is logged. */
   readonly logsPath: string | null;
+  /** null: nothing is shared. */
+  readonly fleet: FleetSettings | null;
   /** The settings file; null: there is none, these are the defaults. */
   readonly source: string | null;
 }
@@ -74,6 +94,30 @@ const resolverAddress = v.pipe(
 );
 const cidr = v.pipe(v.string(), v.check(isCidr, 'not an address range such as 127.0.0.0/8'));
 
+/** The label that stands for whatever network a machine is on. */
+const ANY_FLEET_NETWORK = 'fleet';
+const MAX_FLEET_NETWORK_CHARS = 64;
+
+const fleetSchema = v.pipe(
+  v.strictObject({
+    server: v.pipe(
+      v.string(),
+      v.regex(/^(?:nats|tls):\/\/[^\s/]+$/, 'not nats://HOST:PORT or tls://HOST:PORT'),
+    ),
+    bucket: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'not the name of a bucket')),
+    creds: v.optional(path),
+    nkey: v.optional(path),
+    tlsCa: v.optional(path),
+    salt: path,
+    network: v.optional(
+      v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_FLEET_NETWORK_CHARS)),
+      ANY_FLEET_NETWORK,
+    ),
+    publish: v.optional(v.boolean(), false),
+  }),
+  v.check(({ creds, nkey }) => creds === undefined || nkey === undefined, 'takes creds or nkey, not both'),
+);
+
 // Strict: silently ignoring a misspelt setting is worse than an error.
 const fileSchema = v.strictObject({
   allowPrivate: v.optional(v.array(cidr), []),
@@ -82,6 +126,7 @@ const fileSchema = v.strictObject({
   resolver: v.optional(resolverAddress),
   cache: v.optional(path),
   logs: v.optional(path),
+  fleet: v.optional(fleetSchema),
 });
 
 /** Every setting that the file may contain. */
@@ -143,7 +188,8 @@ function parseFile(file: string, text: string): v.InferOutput<typeof fileSchema>
   const [issue] = result.issues;
   const name = v.getDotPath(issue) ?? 'settings';
   const unknown = issue.type === 'strict_object' && issue.expected === 'never';
-  const wrong = unknown ? `is no setting; there are ${SETTING_NAMES.join(', ')}` : issue.message;
+  const names = name.startsWith('fleet.') ? Object.keys(fleetSchema.pipe[0].entries) : SETTING_NAMES;
+  const wrong = unknown ? `is no setting; there are ${names.join(', ')}` : issue.message;
   throw new SettingsError('config-invalid', `${file}: ${name}${unknown ? ' ' : ': '}${wrong}`);
 }
 
@@ -167,13 +213,28 @@ export function loadSettings(query: SettingsQuery = {}): Settings {
   }
   const settings = text === null ? v.parse(fileSchema, {}) : parseFile(file, text);
   const here = (relative: string): string => resolve(dirname(file), relative);
+  const hereOrNull = (relative: string | undefined) => (relative === undefined ? null : here(relative));
+  const { fleet } = settings;
   return {
     allowPrivate: settings.allowPrivate,
     resolve: new Map(Object.entries(settings.resolve).map(([name, to]) => [name.toLowerCase(), to])),
     ca: settings.ca.map(here),
     resolver: settings.resolver ?? null,
     cachePath: settings.cache === undefined ? defaultCachePath(env) : here(settings.cache),
-    logsPath: settings.logs === undefined ? null : here(settings.logs),
+    logsPath: hereOrNull(settings.logs),
+    fleet:
+      fleet === undefined
+        ? null
+        : {
+            server: fleet.server,
+            bucket: fleet.bucket,
+            credsFile: hereOrNull(fleet.creds),
+            nkeyFile: hereOrNull(fleet.nkey),
+            caFile: hereOrNull(fleet.tlsCa),
+            saltFile: here(fleet.salt),
+            network: fleet.network,
+            publish: fleet.publish,
+          },
     source: text === null ? null : file,
   };
 }

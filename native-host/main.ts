@@ -7,7 +7,8 @@ import type { SentReply } from '@photofinish/shared/port/reply';
 import { WIRE_ERRORS } from '@photofinish/shared/port/wire';
 import { openHostCache } from './cache/store.ts';
 import { systemClock } from './clock.ts';
-import { loadSettings, type Settings, SettingsError } from './config.ts';
+import { type FleetSettings, loadSettings, type Settings, SettingsError } from './config.ts';
+import type { Fleet } from './fleet/fleet.ts';
 import { openLog } from './log.ts';
 import { recordOnlyOn } from './network/recording.ts';
 import { readSalt, saltPath } from './network/salt.ts';
@@ -65,10 +66,12 @@ function serve(settings: Settings, caller: Caller): void {
   const salt = readSalt(saltPath(settings.cachePath), (message) => aboutSalt.push(message));
   const log = openLog({ path: settings.logsPath, salt, clock, complain });
   for (const message of aboutSalt) log.write('salt', { message });
+  let fleet: Fleet | undefined;
   const cache = openHostCache({
     path: settings.cachePath,
     clock,
     say: (message) => log.write('cache', { message }),
+    sharedKey: (origin) => fleet?.keyOf(origin) ?? null,
   });
   const network = watchNetwork({
     source: systemSource(process.platform, clock),
@@ -76,6 +79,16 @@ function serve(settings: Settings, caller: Caller): void {
     clock,
     onChange: (from, to) => log.write('network', { from, to }),
   });
+
+  async function joinFleet(fleetSettings: FleetSettings): Promise<void> {
+    const say = (message: string): void => log.write('fleet', { message });
+    try {
+      const { openFleet } = await import('./fleet/fleet.ts');
+      fleet = openFleet({ settings: fleetSettings, cache, clock, say });
+    } catch (error) {
+      say(`nothing is shared: ${(error as Error).message}`);
+    }
+  }
 
   let racing: Promise<RaceRunner> | undefined;
   async function openRunner(): Promise<RaceRunner> {
@@ -99,9 +112,11 @@ function serve(settings: Settings, caller: Caller): void {
       const { allFindings } = await import('./install/examination.ts');
       return allFindings({ userDataDirectory: null, extensionIds: [], config: settings.source, caller });
     },
+    share: (race) => fleet?.share(race),
     send,
     log,
   });
+  if (settings.fleet !== null) void joinFleet(settings.fleet);
 
   async function leave(code: number = EXIT_OK): Promise<void> {
     setTimeout(() => process.exit(code), FAREWELL_MS);
@@ -132,8 +147,8 @@ function serve(settings: Settings, caller: Caller): void {
         }
       }
       // After hello alone there is nothing to do except wait for the first question, unless the network is not
-      // identified yet, which needs a running event loop.
-      return heard < 2 && network.settledKey() !== null ? 'wait' : 'listen';
+      // identified yet, or outcomes are shared, which need a running event loop.
+      return heard < 2 && settings.fleet === null && network.settledKey() !== null ? 'wait' : 'listen';
     },
     () => void leave(),
   );

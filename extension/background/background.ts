@@ -128,7 +128,10 @@ const popups = createPopupServer({
     return () => void end.then((unwatch) => unwatch());
   },
   race(origins) {
-    const [first, ...others] = origins.map(comparison);
+    const [first, ...others] = origins.map((origin) => ({
+      ...comparison(origin),
+      share: recordable.mayShare(origin),
+    }));
     if (settings.raceWhen === 'never')
       for (const origin of origins) onRaceFailed(origin, 'not-allowed', getMessage('pageRacesOff'));
     else if (first !== undefined && others.length === 0) races.start(first);

@@ -85,6 +85,11 @@ export function h3FailureOf(attempts: readonly Attempt[]): AttemptErrorCode | nu
   return codes.toSorted((a, b) => BY_DISTANCE.indexOf(a) - BY_DISTANCE.indexOf(b)).at(-1) ?? null;
 }
 
+/** Whether a failure shows a state that lasts, rather than a restart or an overload that is over within a minute. */
+export function isLasting(code: AttemptErrorCode): boolean {
+  return (H3_BACK_OFF[code].firstMs ?? 0) >= BACK_OFF_MS;
+}
+
 /** How long HTTP/3 is avoided after `failures` consecutive failures, the last of this cause; in milliseconds. */
 export function backOffMs(code: AttemptErrorCode, failures: number, lossy: boolean): number {
   const { firstMs, lossyMs } = H3_BACK_OFF[code];

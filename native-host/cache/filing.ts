@@ -7,7 +7,8 @@ import { foldMisdirected, type Hearing, heardAltSvc } from './advertised.ts';
 import { foldRace, foldSighting, sightingOf } from './fold.ts';
 import { foldUse } from './fold-use.ts';
 import { admitOrigin, type CacheLimits } from './limits.ts';
-import { newHost, newUse } from './record.ts';
+import { SHARED_FRESH_MS } from './policy.ts';
+import { newHost, newUse, type SharedRecord } from './record.ts';
 import { keepAddresses, keepHost, keepPersistent, keepUse, knownOf, useOf } from './rows.ts';
 import type { Statements } from './statements.ts';
 
@@ -64,6 +65,22 @@ export function fileObservations(
   }
   if (stored > 0) s.count.run('folded', stored);
   return stored;
+}
+
+/** A change to what other machines share; `outcome` null: it was withdrawn. */
+export interface SharedChange {
+  readonly key: string;
+  readonly outcome: SharedRecord | null;
+}
+
+/** Stores what other machines share, of each key the newest outcome; deletes what is too old to be used. */
+export function fileShared(s: Statements, changes: readonly SharedChange[], nowMs: number): void {
+  for (const { key, outcome } of changes) {
+    if (outcome === null) s.dropShared.run(key);
+    else s.putShared.run({ ...outcome, key });
+  }
+  s.expireShared.run(nowMs - SHARED_FRESH_MS);
+  s.trimShared.run();
 }
 
 /** Stores a finished race. */

@@ -17,9 +17,17 @@ export interface Hints {
   readonly h2: PathHint | null;
   /** HTTP/3 failed here while TCP worked, and is avoided until then (milliseconds since the epoch). */
   readonly h3Broken: { readonly code: AttemptErrorCode; readonly untilMs: number } | null;
+  /** Races of other machines found HTTP/3 broken, and this one has no evidence of its own: no head start for it. */
+  readonly h3FailsElsewhere: boolean;
   /** By address literal. */
   readonly addresses: ReadonlyMap<string, AddressHistory>;
 }
 
 /** Nothing is known. */
-export const NO_HINTS: Hints = { h3: null, h2: null, h3Broken: null, addresses: new Map() };
+export const NO_HINTS: Hints = {
+  h3: null,
+  h2: null,
+  h3Broken: null,
+  h3FailsElsewhere: false,
+  addresses: new Map(),
+};

@@ -5,15 +5,24 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import {
   advertisedUntilMs,
   expected,
+  type ForecastBasis,
   forecastOf,
   MAX_SUCCESS_FRESH_MS,
   MEASURED_FRESH_MS,
   reachable,
   recallOf,
+  SHARED_FRESH_MS,
   SUCCESS_FRESH_MS,
   successFreshMs,
 } from './policy.ts';
-import { ANY_NETWORK, type HostRecord, newHost, newUse, type UseRecord } from './record.ts';
+import {
+  ANY_NETWORK,
+  type HostRecord,
+  newHost,
+  newUse,
+  type SharedRecord,
+  type UseRecord,
+} from './record.ts';
 
 const NOW = 1_000_000;
 const ORIGIN = 'https://a.test' as Origin;
@@ -32,6 +41,7 @@ const BROKEN = {
   h3Failures: 1,
   tcpProtocol: 'h2',
 } as const;
+const SHARED: SharedRecord = { key: 'k', atMs: NOW - 1000, h3Failure: 'udp-timeout', tcpProtocol: 'h2' };
 const ADVERT = { altSvc: 'h3=":443"', altSvcAtMs: NOW - 20, altSvcUntilMs: NOW + 20 } as const;
 
 test('reachable: races first, then an unexpired advertisement, then stale evidence', () => {
@@ -152,9 +162,11 @@ test('expected: every row of the table', () => {
 test("a browser's h2 never overrides h3 from a race in reachable", () => {
   const forecast = forecastOf(
     ORIGIN,
-    host({ ...WORKED, tcpProtocol: 'h2', tcpAtMs: NOW }),
-    null,
-    use({ protocol: 'h2' }),
+    {
+      here: host({ ...WORKED, tcpProtocol: 'h2', tcpAtMs: NOW }),
+      anywhere: null,
+      use: use({ protocol: 'h2' }),
+    },
     NOW,
   );
   assert.equal(forecast.reachable.protocol, 'h3');
@@ -162,10 +174,40 @@ test("a browser's h2 never overrides h3 from a race in reachable", () => {
 });
 
 test('a hit is a lookup that found something fresh', () => {
-  assert.equal(forecastOf(ORIGIN, null, null, null, NOW).hit, false);
-  assert.equal(forecastOf(ORIGIN, host({ ...WORKED, h3UntilMs: NOW }), null, null, NOW).hit, false);
-  assert.equal(forecastOf(ORIGIN, host(WORKED), null, null, NOW).hit, true);
-  assert.equal(forecastOf(ORIGIN, null, null, use({ protocol: 'h2' }), NOW).hit, true);
+  const hit = (known: Partial<ForecastBasis>) =>
+    forecastOf(ORIGIN, { here: null, anywhere: null, use: null, ...known }, NOW).hit;
+  assert.equal(hit({}), false);
+  assert.equal(hit({ here: host({ ...WORKED, h3UntilMs: NOW }) }), false);
+  assert.equal(hit({ here: host(WORKED) }), true);
+  assert.equal(hit({ use: use({ protocol: 'h2' }) }), true);
+  assert.equal(hit({ shared: () => SHARED }), false, 'what others shared is no memory of this machine');
+});
+
+test('what other machines shared is reported where this one has measured nothing, and says so', () => {
+  const reach = (here: Partial<HostRecord> | null, shared: SharedRecord, nowMs = NOW) =>
+    reachable(here && host(here), null, nowMs, () => shared);
+  const others = { protocol: 'h2', basis: 'shared', ageMs: 1000, fresh: true };
+  assert.deepEqual(reach(null, SHARED), others);
+  assert.deepEqual(reach(null, { ...SHARED, h3Failure: null }), { ...others, protocol: 'h3' });
+  assert.equal(reach({ ...ADVERT, altSvcUntilMs: NOW }, SHARED).basis, 'shared', 'an expired advertisement');
+  assert.equal(reach(ADVERT, SHARED).basis, 'advertised');
+  assert.equal(reach(WORKED, SHARED).basis, 'raced');
+  assert.equal(reach({ ...WORKED, h3UntilMs: NOW }, SHARED).basis, 'raced', 'stale, but measured here');
+  assert.equal(reach({ ...BROKEN, h3BackOffUntilMs: NOW }, { ...SHARED, h3Failure: null }).basis, 'raced');
+  assert.equal(reach(null, SHARED, SHARED.atMs + SHARED_FRESH_MS).basis, 'none', 'too old');
+  assert.equal(reach(null, SHARED, SHARED.atMs - 1).basis, 'none', 'the clock was set back');
+});
+
+test('what other machines shared takes a head start at most, and decides nothing', () => {
+  const recall = (here: Partial<HostRecord> | null, shared: SharedRecord) =>
+    recallOf(here && host(here), null, [], NOW, shared);
+  const slower = recall(null, SHARED);
+  assert.equal(slower?.hints.h3FailsElsewhere, true);
+  assert.deepEqual([slower?.decision, slower?.hints.h3Broken], [null, null]);
+  assert.equal(recall(null, { ...SHARED, h3Failure: null }), null, 'a success elsewhere changes no race');
+  assert.equal(recall(WORKED, SHARED)?.hints.h3FailsElsewhere, false, 'measured here');
+  assert.equal(recall({ ...WORKED, h3UntilMs: NOW }, SHARED), null, 'stale, but measured here');
+  assert.equal(recall(ADVERT, SHARED)?.hints.h3FailsElsewhere, true, 'advertised is not measured');
 });
 
 test('a success is fresh for its ma, for 24 hours without one, and never for years', () => {
@@ -200,6 +242,7 @@ test('recall returns only fresh data, and null if there is none', () => {
       h3: { srttMs: 7, rttvarMs: 2, handshakeMs: 15, lossRate: 0.1 },
       h2: null,
       h3Broken: null,
+      h3FailsElsewhere: false,
       addresses: new Map(),
     },
   });

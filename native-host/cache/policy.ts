@@ -7,7 +7,14 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { AddressHistory } from '../discover/discovering.ts';
 import { type Hints, NO_HINTS, type PathHint } from './hints.ts';
-import type { AddressRecord, Basis, HostForecastRow, HostRecord, UseForecastRow } from './record.ts';
+import type {
+  AddressRecord,
+  Basis,
+  HostForecastRow,
+  HostRecord,
+  SharedRecord,
+  UseForecastRow,
+} from './record.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -20,6 +27,8 @@ export const MAX_SUCCESS_FRESH_MS = 30 * DAY_MS;
  * 6 requires such values to age without giving an age.
  */
 export const MEASURED_FRESH_MS = DAY_MS;
+/** Outcomes shared by other machines are used, published and kept for this long after the hour of their race. */
+export const SHARED_FRESH_MS = DAY_MS;
 /** A record unchanged for this long is browsing history without use and is deleted. */
 export const RETENTION_MS = 30 * DAY_MS;
 
@@ -73,16 +82,24 @@ export function advertisedUntilMs(host: HostRecord, nowMs: number): number | nul
   return live.length === 0 ? null : Math.max(...live.map((advert) => advert.untilMs));
 }
 
+/** A shared outcome as long as it is fresh. One from the future was stored before the clock was set back. */
+function freshShared(shared: SharedRecord | null, nowMs: number): SharedRecord | null {
+  if (shared === null || shared.atMs > nowMs) return null;
+  return nowMs - shared.atMs < SHARED_FRESH_MS ? shared : null;
+}
+
 /**
  * What the host can speak here. `host` is its record on this network, `anywhere` the persistent one. Order: fresh
- * evidence of a race (or of a browser that used HTTP/3), an unexpired advertisement, then the same two when stale. A
- * browser only speaks HTTP/3 to a host that advertised it, in a header or in DNS, so a browser's use is reported as
- * `advertised`: `raced` is only for what we tried ourselves.
+ * evidence of a race (or of a browser that used HTTP/3), an unexpired advertisement, stale evidence, what other
+ * machines' races found (`shared` reads it only if needed), an expired advertisement. A browser only speaks HTTP/3 to a
+ * host that advertised it, in a header or in DNS, so a browser's use is reported as `advertised`: `raced` is only for
+ * what we tried ourselves.
  */
 export function reachable(
   host: HostForecastRow | null,
   anywhere: HostForecastRow | null,
   nowMs: number,
+  shared: () => SharedRecord | null = () => null,
 ): Forecast['reachable'] {
   const reached = host === null ? null : reachedEvidence(host, nowMs);
   const raced = reached && {
@@ -101,7 +118,12 @@ export function reachable(
     fresh: nowMs < advert.untilMs,
   };
   if (advertised?.fresh) return advertised;
-  return raced ?? advertised ?? { protocol: 'unknown', basis: 'none', ageMs: null, fresh: false };
+  if (raced !== null) return raced;
+  const others = freshShared(shared(), nowMs);
+  const protocol = others?.h3Failure === null ? 'h3' : others?.tcpProtocol;
+  if (others !== null && protocol)
+    return { protocol, basis: 'shared', ageMs: nowMs - others.atMs, fresh: true };
+  return advertised ?? { protocol: 'unknown', basis: 'none', ageMs: null, fresh: false };
 }
 
 /**
@@ -140,17 +162,29 @@ export function expected(
   return { protocol: 'h3', basis: 'advertised' };
 }
 
-/** Both answers for one origin. A hit is a lookup that found something fresh (P1). */
+/** What a forecast is made of. */
+export interface ForecastBasis {
+  /** The record on this network, and the persistent one. */
+  readonly here: HostForecastRow | null;
+  readonly anywhere: HostForecastRow | null;
+  readonly use: UseForecastRow | null;
+  /** Reads what other machines shared, if it is needed; absent: nothing is shared. */
+  readonly shared?: () => SharedRecord | null;
+}
+
+/**
+ * Both answers for one origin. A hit is a lookup that found something fresh of this machine's own (P1): what others
+ * shared does not make its memory better.
+ */
 export function forecastOf(
   origin: Origin,
-  host: HostForecastRow | null,
-  anywhere: HostForecastRow | null,
-  use: UseForecastRow | null,
+  { here, anywhere, use, shared }: ForecastBasis,
   nowMs: number,
 ): Forecast {
-  const reach = reachable(host, anywhere, nowMs);
+  const reach = reachable(here, anywhere, nowMs, shared);
   const expect = expected(use, reach, nowMs);
-  return { origin, reachable: reach, expected: expect, hit: reach.fresh || expect.basis !== 'none' };
+  const hit = (reach.fresh && reach.basis !== 'shared') || expect.basis !== 'none';
+  return { origin, reachable: reach, expected: expect, hit };
 }
 
 /** What a race reads before it starts: all of it with memory `full`, the hints alone with memory `hints`. */
@@ -193,6 +227,7 @@ function hintsOf(host: HostRecord, addresses: ReadonlyMap<string, AddressHistory
       inForce && h3Failure !== null && h3BackOffUntilMs !== null
         ? { code: h3Failure, untilMs: h3BackOffUntilMs }
         : null,
+    h3FailsElsewhere: false,
     addresses,
   };
 }
@@ -203,12 +238,17 @@ function altSvcNow({ altSvc, altSvcAtMs }: HostRecord, nowMs: number): AltSvc | 
   return altSvc === null ? null : parseAltSvc(altSvc, ageSeconds);
 }
 
-/** Everything fresh that is known here; null if there is nothing. `addresses` are those of this network. */
+/**
+ * Everything fresh that is known here; null if there is nothing. `addresses` are those of this network. What other
+ * machines shared never decides: without evidence of this machine's own, HTTP/3 that failed elsewhere loses its head
+ * start, and is still attempted.
+ */
 export function recallOf(
   host: HostRecord | null,
   anywhere: HostRecord | null,
   addresses: readonly AddressRecord[],
   nowMs: number,
+  shared: SharedRecord | null = null,
 ): Recall | null {
   const reached = host === null ? null : reachedEvidence(host, nowMs);
   const advert = [host, anywhere].find((h) => h !== null && nowMs < (h.altSvcUntilMs ?? 0)) ?? null;
@@ -219,8 +259,11 @@ export function recallOf(
   const histories = new Map(
     recent.map(({ address, srttMs, usedAtMs }): [string, AddressHistory] => [address, { srttMs, usedAtMs }]),
   );
-  const hints = host === null ? { ...NO_HINTS, addresses: histories } : hintsOf(host, histories, nowMs);
-  const hinted = hints.h3 ?? hints.h2 ?? hints.h3Broken;
+  const own = host === null ? { ...NO_HINTS, addresses: histories } : hintsOf(host, histories, nowMs);
+  const failure = reached === null ? freshShared(shared, nowMs)?.h3Failure : null;
+  const h3FailsElsewhere = typeof failure === 'string';
+  const hints = { ...own, h3FailsElsewhere };
+  const hinted = hints.h3 ?? hints.h2 ?? hints.h3Broken ?? (h3FailsElsewhere || null);
   const misdirected = nowMs < (host?.misdirectedUntilMs ?? 0) ? (host?.misdirected ?? null) : null;
   const known = decision ?? advert ?? hinted ?? misdirected;
   if (known === null && histories.size === 0) return null;

@@ -93,6 +93,18 @@ export interface AddressRecord {
   readonly usedAtMs: number;
 }
 
+/** The newest outcome of a race that another machine of the same organisation shared; see fleet/document.ts. */
+export interface SharedRecord {
+  /** The keyed hash of the origin, so that the table names no origin that this machine has not asked about. */
+  readonly key: string;
+  /** The hour in which it was raced, milliseconds since the epoch. */
+  readonly atMs: number;
+  /** Null: HTTP/3 worked. Otherwise it failed this way while TCP worked. */
+  readonly h3Failure: AttemptErrorCode | null;
+  /** The protocol over TCP; null: not reached, or not tried. */
+  readonly tcpProtocol: KnownProtocol | null;
+}
+
 /**
  * The columns that a forecast reads of a host's record and of a browser's use, because reading a column costs as much
  * as evaluating it.

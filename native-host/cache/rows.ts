@@ -13,11 +13,12 @@ import {
   type HostForecastRow,
   type HostRecord,
   newHost,
+  type SharedRecord,
   type UseForecastRow,
   type UseRecord,
 } from './record.ts';
 import { idsOf, recordId } from './record-id.ts';
-import { isSoundAddress, isSoundForecastRow, isSoundHost, isSoundUse } from './soundness.ts';
+import { isSoundAddress, isSoundForecastRow, isSoundHost, isSoundShared, isSoundUse } from './soundness.ts';
 import type { Statements } from './statements.ts';
 
 /** A batch is resent within minutes; a week also covers a laptop that was closed in between. */
@@ -109,6 +110,12 @@ export function forecastRowsOf(
 /** What is known of an origin's addresses on a network. */
 export function addressesOf(s: Statements, origin: Origin, network: string): AddressRecord[] {
   return sound(s, s.addresses.all({ origin, network }), isSoundAddress, origin);
+}
+
+/** What other machines shared under a key; null: nothing. */
+export function sharedOf(s: Statements, key: string): SharedRecord | null {
+  const row = s.shared.get(key);
+  return row !== undefined && isSoundShared(row) ? row : null;
 }
 
 /** A browser's own history with an origin under a site on a network. */

@@ -99,6 +99,13 @@ const MIGRATIONS: readonly string[] = [
   INSERT OR REPLACE INTO counter (name, value) SELECT 'rows', count(*) FROM known;
   INSERT OR REPLACE INTO counter (name, value) SELECT 'folded', count(*) FROM folded;
   `,
+  // What races of other machines of the organisation found, by a keyed hash of the origin.
+  `
+  CREATE TABLE shared (
+    key TEXT PRIMARY KEY, atMs REAL NOT NULL, h3Failure TEXT, tcpProtocol TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sharedAge ON shared (atMs);
+  `,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -8,6 +8,7 @@ import {
   type HostRecord,
   newHost,
   newUse,
+  type SharedRecord,
   USE_FORECAST_COLUMNS,
   type UseRecord,
 } from './record.ts';
@@ -107,6 +108,13 @@ const ADDRESS: { readonly [K in keyof AddressRecord]: Check } = {
   usedAtMs: instant,
 };
 
+const SHARED: { readonly [K in keyof SharedRecord]: Check } = {
+  key: text,
+  atMs: instant,
+  h3Failure: failure,
+  tcpProtocol: protocol,
+};
+
 type Checks = readonly (readonly [column: string, check: Check])[];
 
 const checksOf = (columns: readonly string[], checks: object): Checks =>
@@ -117,6 +125,7 @@ const USE_CHECKS = checksOf(Object.keys(newUse('chromium', '' as HostRecord['ori
 const HOST_FORECAST_CHECKS = checksOf(HOST_FORECAST_COLUMNS, HOST);
 const USE_FORECAST_CHECKS = checksOf(USE_FORECAST_COLUMNS, USE);
 const ADDRESS_CHECKS = checksOf(Object.keys(ADDRESS), ADDRESS);
+const SHARED_CHECKS = checksOf(Object.keys(SHARED), SHARED);
 
 function passes(row: unknown, checks: Checks): boolean {
   for (const [column, check] of checks) if (!check((row as Row)[column])) return false;
@@ -129,6 +138,8 @@ export const isSoundHost = (row: unknown): row is HostRecord => passes(row, HOST
 export const isSoundUse = (row: unknown): row is UseRecord => passes(row, USE_CHECKS);
 /** Whether a row about an address is sound. */
 export const isSoundAddress = (row: unknown): row is AddressRecord => passes(row, ADDRESS_CHECKS);
+/** Whether an outcome shared by another machine is sound. */
+export const isSoundShared = (row: unknown): row is SharedRecord => passes(row, SHARED_CHECKS);
 /** Whether the columns read by a forecast are sound; `browser` is empty in a row about a host. */
 export const isSoundForecastRow = (row: { readonly browser: string }): boolean =>
   passes(row, row.browser === '' ? HOST_FORECAST_CHECKS : USE_FORECAST_CHECKS);

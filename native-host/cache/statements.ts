@@ -17,6 +17,9 @@ const FORECAST_COLUMNS = [
   ...new Set(['network', 'browser', 'site', ...HOST_FORECAST_COLUMNS, ...USE_FORECAST_COLUMNS]),
 ];
 const ADDRESS_COLUMNS = ['origin', 'network', 'address', 'srttMs', 'usedAtMs'];
+const SHARED_COLUMNS = ['key', 'atMs', 'h3Failure', 'tcpProtocol'];
+/** More than an organisation races in a day; beyond, the oldest are deleted. */
+const MAX_SHARED = 100_000;
 
 /** A damaged integer may exceed the range of exact numbers, and reading it would throw. */
 const INTEGERS = ['stays', 'h3Failures', 'knownRoot', 'races'];
@@ -53,7 +56,7 @@ function evidence(condition: string, age: string): string {
 }
 
 /** A network's name reveals where the user was. */
-const WIPED = ['known', 'address', 'folded', 'counter', 'networkName', 'newcomer'];
+const WIPED = ['known', 'address', 'folded', 'counter', 'networkName', 'newcomer', 'shared'];
 
 const ADDRESS_KEY = 'origin = :origin AND network = :network';
 
@@ -118,6 +121,15 @@ const SQL = {
   expireUses: expire('known', 'id', 'seenAtMs'),
   expireAddresses: expire('address', 'origin, network, address', 'usedAtMs'),
   expireFolded: expire('folded', 'id', 'atMs'),
+  shared: `SELECT ${SHARED_COLUMNS} FROM shared WHERE key = ?`,
+  putShared: `INSERT INTO shared (${SHARED_COLUMNS}) VALUES (${SHARED_COLUMNS.map((c) => `:${c}`)})
+    ON CONFLICT DO UPDATE SET atMs = excluded.atMs, h3Failure = excluded.h3Failure, tcpProtocol = excluded.tcpProtocol
+    WHERE excluded.atMs >= shared.atMs`,
+  dropShared: 'DELETE FROM shared WHERE key = ?',
+  sharedCount: 'SELECT count(*) FROM shared',
+  expireShared: 'DELETE FROM shared WHERE atMs < ?',
+  trimShared: `DELETE FROM shared WHERE key IN (SELECT key FROM shared ORDER BY atMs
+    LIMIT max(0, (SELECT count(*) FROM shared) - ${MAX_SHARED}))`,
 } as const;
 
 /**

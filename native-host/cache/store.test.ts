@@ -349,6 +349,8 @@ test('look-ups, hits and races are counted across processes and restarts', async
     origins: 1,
     unsound: 0,
     refused: 0,
+    shared: 0,
+    sharedRefused: 0,
     lookups: 3,
     hits: 2,
     races: 1,
@@ -489,4 +491,23 @@ test('a year of suspension: nothing is fresh, nothing breaks, and new data is st
   assert.equal(stale?.reachable.fresh, false);
   cache.observe('home', 'chromium', [observation({ atMs: clock.now, protocol: 'h3' })]);
   assert.equal(ask(cache, [A])[0]?.expected.protocol, 'h3');
+});
+
+test('a damaged row of what other machines shared is not used', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
+  const path = join(directory, 'cache.db');
+  const clock = { nowMs: () => START, epochMs: () => START, after: () => () => {} };
+  const cache = openHostCache({ path, clock, sharedKey: (origin) => origin });
+  t.after(async () => {
+    cache.close();
+    await rm(directory, { recursive: true });
+  });
+  const outcome = { key: A, atMs: START, h3Failure: 'udp-timeout', tcpProtocol: 'h2' } as const;
+  cache.fileShared([{ key: A, outcome }], 0);
+  assert.deepEqual({ ...cache.shared(A) }, outcome);
+  const db = new DatabaseSync(path);
+  db.exec("UPDATE shared SET h3Failure = 'udp-tineout'");
+  db.close();
+  assert.equal(cache.shared(A), null);
+  assert.equal(ask(cache, [A])[0]?.reachable.basis, 'none');
 });

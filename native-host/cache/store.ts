@@ -10,10 +10,10 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { ASIDE } from '../aside.ts';
 import type { Clock } from '../clock.ts';
 import { CacheUnavailable, type Database, isDiskFull, openDatabase } from './database.ts';
-import { fileObservations, fileRace } from './filing.ts';
+import { fileObservations, fileRace, fileShared, type SharedChange } from './filing.ts';
 import { type CacheLimits, LIMITS, trim } from './limits.ts';
 import { forecastOf, type Recall, recallOf } from './policy.ts';
-import type { AddressRecord, HostRecord, UseRecord } from './record.ts';
+import type { AddressRecord, HostRecord, SharedRecord, UseRecord } from './record.ts';
 import { idsOf } from './record-id.ts';
 import {
   addressesOf,
@@ -24,6 +24,7 @@ import {
   forgetOrigin,
   knownOf,
   onlyNumber,
+  sharedOf,
 } from './rows.ts';
 import { isSoundAddress, isSoundHost, isSoundUse } from './soundness.ts';
 import { prepareStatements, type Statements } from './statements.ts';
@@ -58,6 +59,9 @@ interface CacheStats {
   readonly raceHits: number;
   readonly raceScored: number;
   readonly raceRight: number;
+  /** Outcomes shared by other machines, which are no records of this one's, and those refused on receipt. */
+  readonly shared: number;
+  readonly sharedRefused: number;
 }
 
 export interface OriginRecords {
@@ -92,6 +96,10 @@ export interface HostCache {
   recordRace(race: Omit<OriginRace, 'verdict'>): void;
   /** What a race may know beforehand; null when nothing fresh is known at all. */
   recall(network: string, origin: Origin): Recall | null;
+  /** What another machine shared about an origin; null: nothing, or nothing is shared. */
+  shared(origin: Origin): SharedRecord | null;
+  /** Stores what other machines share; `refused`: how many values were not accepted. Throws `CacheUnavailable`. */
+  fileShared(changes: readonly SharedChange[], refused: number): void;
   /** Evidence of other origins about UDP on a network. */
   udpEvidence(network: string, except: Origin): UdpEvidence;
   /** Every record about hosts, by origin and network. */
@@ -130,6 +138,8 @@ export interface HostCacheOptions {
   readonly say?: (message: string) => void;
   /** Smaller ones in tests. */
   readonly limits?: CacheLimits;
+  /** Under which key other machines share what they know of an origin; null, or absent: nothing is shared. */
+  readonly sharedKey?: (origin: Origin) => string | null;
 }
 
 /** Initial values of the counters. */
@@ -153,6 +163,7 @@ interface OpenCache {
   readonly path: string;
   readonly say: (message: string) => void;
   readonly limits: CacheLimits;
+  readonly sharedKey: (origin: Origin) => string | null;
   /** Counted here and written with the next transaction: a forecast itself never writes. */
   readonly pending: { -readonly [Name in keyof typeof NOTHING_COUNTED]: number };
 }
@@ -196,12 +207,17 @@ function save(c: OpenCache): void {
   }
 }
 
+function readShared(c: OpenCache, s: Statements, origin: Origin): SharedRecord | null {
+  const key = c.sharedKey(origin);
+  return key === null ? null : sharedOf(s, key);
+}
+
 function forecast(c: OpenCache, { network, browser, site, origins }: ForecastQuery): Forecast[] {
   const nowMs = c.clock.epochMs();
   const forecasts = c.database.read((s) =>
     origins.map((origin) => {
-      const { here, anywhere, use } = forecastRowsOf(s, origin, { network, browser, site });
-      return forecastOf(origin, here, anywhere, use, nowMs);
+      const rows = forecastRowsOf(s, origin, { network, browser, site });
+      return forecastOf(origin, { ...rows, shared: () => readShared(c, s, origin) }, nowMs);
     }),
   );
   c.pending.lookups += forecasts.length;
@@ -236,6 +252,8 @@ function statsOf(c: OpenCache, s: Statements): CacheStats {
     origins: kept.get('origins') ?? 0,
     unsound: kept.get('unsound') ?? 0,
     refused: kept.get('refused') ?? 0,
+    shared: onlyNumber(s.sharedCount, {}),
+    sharedRefused: kept.get('sharedRefused') ?? 0,
     ...(Object.fromEntries(counted) as typeof NOTHING_COUNTED),
   };
 }
@@ -286,10 +304,10 @@ function removeAside(path: string): void {
 
 /** Opens the cache; it always works, if necessary in memory (`stats().store`, `stats().storeReason`). */
 export function openHostCache(options: HostCacheOptions): HostCache {
-  const { clock, path, say = () => {}, limits = LIMITS } = options;
+  const { clock, path, say = () => {}, limits = LIMITS, sharedKey = () => null } = options;
   const epochMs = (): number => clock.epochMs();
   const database = openDatabase<Statements>({ path, epochMs, prepare: prepareStatements, say });
-  const c: OpenCache = { database, clock, path, say, limits, pending: { ...NOTHING_COUNTED } };
+  const c: OpenCache = { database, clock, path, say, limits, sharedKey, pending: { ...NOTHING_COUNTED } };
   return {
     forecast: (query) => forecast(c, query),
     observe: (network, browser, observations) =>
@@ -301,7 +319,14 @@ export function openHostCache(options: HostCacheOptions): HostCache {
     recall: (network, origin) =>
       database.read((s) => {
         const { here, anywhere } = knownOf(s, origin, network);
-        return recallOf(here, anywhere, addressesOf(s, origin, network), clock.epochMs());
+        const addresses = addressesOf(s, origin, network);
+        return recallOf(here, anywhere, addresses, clock.epochMs(), readShared(c, s, origin));
+      }),
+    shared: (origin) => database.read((s) => readShared(c, s, origin)),
+    fileShared: (changes, refused) =>
+      write(c, (s, nowMs) => {
+        fileShared(s, changes, nowMs);
+        if (refused > 0) s.count.run('sharedRefused', refused);
       }),
     udpEvidence: (network, except) => udpEvidence(c, network, except),
     list: () => database.read((s) => s.list.all().filter((row) => isSoundHost(row))),

@@ -90,7 +90,7 @@ function cacheFinding(path: string): Finding {
       : unusable(reason);
   }
   const cache = openHostCache({ path, clock: systemClock });
-  const { store, storeReason, origins, unsound, refused } = cache.stats();
+  const { store, storeReason, origins, unsound, refused, shared } = cache.stats();
   cache.close();
   const foreign = store === 'sqlite' ? null : whyForeign(path);
   if (foreign !== null)
@@ -99,7 +99,8 @@ function cacheFinding(path: string): Finding {
       'Move that file elsewhere, or name another with "cache" in the settings file.',
     );
   if (store !== 'sqlite') return unusable(storeReason);
-  const counted = `${path}, ${origins} ${origins === 1 ? 'origin' : 'origins'}`;
+  const others = shared === 0 ? '' : `, ${shared} shared by other machines`;
+  const counted = `${path}, ${origins} ${origins === 1 ? 'origin' : 'origins'}${others}`;
   if (unsound > 0)
     return helperFinding(
       'cache',

@@ -23,6 +23,13 @@ test('an unknown host gets the values of P2 and of the draft', () => {
   assert.equal(pacing(NO_HINTS).attemptDelayMs.h3, 250);
 });
 
+test('HTTP/3 that other machines found broken has no head start, unless one is configured', () => {
+  const elsewhere = { ...NO_HINTS, h3FailsElsewhere: true };
+  assert.equal(pacing(elsewhere).groupDelayMs, 0);
+  assert.equal(pacing({ ...elsewhere, h2: path(50, 4) }).groupDelayMs, 0);
+  assert.equal(pacing(elsewhere, { tcpAttemptDelayMs: 40 }).groupDelayMs, 40);
+});
+
 test('initial RTT: (srtt + max(4 x rttvar, 1 ms)) / 3, so that the first PTO is when QUIC would retransmit', () => {
   assert.equal(pacing(h3(50, 4)).initialRttMs, 22);
   assert.equal(pacing(h3(2, 0.1)).initialRttMs, 1);

@@ -132,10 +132,11 @@ function handshakeOverdueMs(path: PathHint): number {
 /**
  * TCP's connection attempt delay, unless configured: P2's value, and on a known path until a handshake is overdue, as
  * in the draft (section 6: the previous attempt's first retransmission). After a hedged attempt, the draft's minimum
- * delay.
+ * delay. None if other machines found HTTP/3 broken and this one knows nothing about it.
  */
 function tcpAttemptDelayMs(hints: Hints, configuredMs: number | null, hedge: HedgeRule | null): number {
   if (configuredMs !== null) return configuredMs;
+  if (hints.h3FailsElsewhere) return 0;
   if (hints.h3 !== null) {
     const behindMs = hedge === null ? 0 : LEAST_ATTEMPT_DELAY_MS;
     return Math.min(handshakeOverdueMs(hints.h3) + behindMs, MAX_ATTEMPT_DELAY_MS);

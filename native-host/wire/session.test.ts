@@ -37,7 +37,7 @@ async function conversation(t: TestContext, hello: object = { verdictData: true 
   const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
   const time = virtualTime();
   const { clock } = time;
-  const cache = openHostCache({ path: join(directory, 'cache.db'), clock });
+  const cache = openHostCache({ path: join(directory, 'cache.db'), clock, sharedKey: (origin) => origin });
   t.after(async () => {
     cache.close();
     await rm(directory, { recursive: true });
@@ -61,6 +61,7 @@ async function conversation(t: TestContext, hello: object = { verdictData: true 
   });
   const kept = recordOnlyOn(network, cache);
   const replies: SentReply[] = [];
+  const shared: string[] = [];
   const races: { finish: (change?: object) => void; signal: AbortSignal }[] = [];
   const logged: [string, object | undefined][] = [];
   let spoilProgress = false;
@@ -94,6 +95,7 @@ async function conversation(t: TestContext, hello: object = { verdictData: true 
       await new Promise<void>((done) => clock.after(1000, done));
       return [];
     },
+    share: ({ origin }) => shared.push(origin),
     send: (reply) => replies.push(reply),
     log: { write: (event, facts) => logged.push([event, facts]), digest: () => '', wipe: () => {} },
   });
@@ -104,6 +106,7 @@ async function conversation(t: TestContext, hello: object = { verdictData: true 
     races,
     logged,
     replies,
+    shared,
     examinations: () => examinations,
     spoilProgress() {
       spoilProgress = true;
@@ -123,7 +126,8 @@ async function conversation(t: TestContext, hello: object = { verdictData: true 
       }),
     forecast: (id: number) =>
       session.receive({ type: 'forecast', id, browser: 'chromium', site: 'a.test', origins: [A] }),
-    race: (id: number) => session.receive({ type: 'race', id, origin: A, mode: 'race', reason: 'click' }),
+    race: (id: number, facts: object = {}) =>
+      session.receive({ type: 'race', id, origin: A, mode: 'race', reason: 'click', ...facts }),
   };
 }
 
@@ -337,5 +341,40 @@ test('having no network, and one that cannot be identified, have no name', async
     session.receive({ type: 'name-network', id: 2 + index, network, name: 'Home' });
     const answer = reply(2 + index);
     assert.equal(answer?.type === 'error' && answer.code, 'bad-network');
+  }
+});
+
+test('an outcome is shared only if the message allows it, and the machine is still on its network', async (t) => {
+  const c = await conversation(t);
+  /** Runs the race to its reply, which waits for modules to be loaded. */
+  const raced = async (id: number, facts: object, before = () => {}): Promise<void> => {
+    c.race(id, facts);
+    await c.pass(EXAMINING_MS + 1);
+    before();
+    c.races.at(-1)?.finish();
+    for (let turn = 0; c.reply(id) === undefined && turn < 1000; turn += 1) await c.pass(1);
+    assert.notEqual(c.reply(id), undefined);
+  };
+  await raced(2, {});
+  assert.deepEqual(c.shared, []);
+  await raced(3, { share: true });
+  assert.deepEqual(c.shared, [A]);
+  await raced(4, { share: true }, () => c.carryTo(CAFE));
+  assert.deepEqual(c.shared, [A]);
+});
+
+test("other machines' races are told only to an extension that supports it", async (t) => {
+  for (const [hello, basis] of [
+    [{ sharedForecasts: true }, 'shared'],
+    [{}, 'none'],
+  ] as const) {
+    const c = await conversation(t, hello);
+    await c.pass(2 * EXAMINING_MS);
+    const outcome = { key: A, atMs: c.epochMs(), h3Failure: null, tcpProtocol: null };
+    c.cache.fileShared([{ key: A, outcome }], 0);
+    c.forecast(2);
+    await c.pass(2 * EXAMINING_MS);
+    const reply = c.reply(2);
+    assert.equal(reply?.type === 'forecast' && reply.forecasts[0]?.reachable.basis, basis);
   }
 });

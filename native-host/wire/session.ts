@@ -1,6 +1,7 @@
 // One session with one extension: requests in, replies out, races running concurrently. Independent of pipes and
 // sockets, which are passed in. A forecast is answered when it is read, so it never waits behind a race.
 import { type DoctorFinding, MAX_FINDING_CHARS } from '@photofinish/shared/port/doctor';
+import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { SentReply } from '@photofinish/shared/port/reply';
 import {
   briefReplySchema,
@@ -43,6 +44,8 @@ export interface SessionParts {
   readonly budget: RaceBudget;
   readonly race: RaceRunner;
   readonly doctor: () => Promise<readonly DoctorFinding[]>;
+  /** Shares the outcome of a race with the organisation's other machines; returns at once. */
+  readonly share?: (race: OriginRace) => void;
   readonly send: (reply: SentReply) => void;
   readonly log: Log;
 }
@@ -66,6 +69,8 @@ type RequestOf<T extends Request['type']> = Extract<Request, { type: T }>;
 
 /** A forecast later than this is for a page that is already loading; then data of all networks is used instead. */
 const READING_PATIENCE_MS = 150;
+
+const NOTHING_KNOWN = { protocol: 'unknown', basis: 'none', ageMs: null, fresh: false } as const;
 
 const REQUEST_TYPES = new Set<string>(requestSchema.options.map((option) => option.entries.type.literal));
 
@@ -92,6 +97,7 @@ class PortSession implements Session {
   readonly #running = new Map<number, RunningRace>();
   #greeted = false;
   #readsVerdictData = false;
+  #readsSharedForecasts = false;
   #ended = false;
   #wipes = 0;
   #examination: Promise<readonly DoctorFinding[]> | null = null;
@@ -195,6 +201,7 @@ class PortSession implements Session {
     }
     this.#greeted = true;
     this.#readsVerdictData = request.verdictData === true;
+    this.#readsSharedForecasts = request.sharedForecasts === true;
     this.#send({ id: request.id, type: 'hello', protocol: WIRE_PROTOCOL, program: this.#parts.program });
   }
 
@@ -218,13 +225,19 @@ class PortSession implements Session {
     this.#under(this.#parts.network.settledKey(), request, act);
   }
 
+  /** An older extension takes a basis that it does not know for a damaged reply. */
+  #told(forecasts: Forecast[]): Forecast[] {
+    if (this.#readsSharedForecasts) return forecasts;
+    return forecasts.map((f) => (f.reachable.basis === 'shared' ? { ...f, reachable: NOTHING_KNOWN } : f));
+  }
+
   #forecast(request: RequestOf<'forecast'>): void {
     const { id, browser, site, origins } = request;
     this.#reading(request, (key) =>
       this.#send({
         id,
         type: 'forecast',
-        forecasts: this.#parts.cache.forecast({ network: key, browser, site, origins }),
+        forecasts: this.#told(this.#parts.cache.forecast({ network: key, browser, site, origins })),
         network: key,
       }),
     );
@@ -245,7 +258,7 @@ class PortSession implements Session {
   }
 
   async #runRace(
-    { id, origin, mode, startDelayMs }: RequestOf<'race'>,
+    { id, origin, mode, startDelayMs, share }: RequestOf<'race'>,
     abort: AbortController,
     slot: RaceSlot,
   ): Promise<void> {
@@ -268,6 +281,7 @@ class PortSession implements Session {
       const { raceReplySchema } = await import('@photofinish/shared/port/reply');
       const told = this.#readsVerdictData ? race : (await import('./older-extension.ts')).raceInWords(race);
       if (abort.signal.aborted) return this.#cancelled(id, abort);
+      if (share === true && this.#parts.network.isStill(key)) this.#parts.share?.(race);
       this.#parts.log.write('race', {
         host: this.#parts.log.digest(origin),
         mode,

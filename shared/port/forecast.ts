@@ -11,7 +11,8 @@ export const forecastSchema = v.object({
   /** What the host supports on this network. */
   reachable: v.object({
     protocol: protocolSchema,
-    basis: v.picklist(['raced', 'advertised', 'none']),
+    /** `shared`: by races of other machines of the same organisation; this one has no evidence of its own. */
+    basis: v.picklist(['raced', 'advertised', 'shared', 'none']),
     /** Age of the evidence in milliseconds; null without evidence. */
     ageMs,
     fresh: v.boolean(),

@@ -59,6 +59,8 @@ export const requestSchema = v.variant('type', [
     program,
     /** Whether verdicts as data are supported; otherwise they are sent as text, as before. */
     verdictData: v.optional(v.boolean()),
+    /** Whether forecasts that rest on other machines' races are supported; otherwise they are not told. */
+    sharedForecasts: v.optional(v.boolean()),
   }),
   v.object({
     type: v.literal('forecast'),
@@ -75,6 +77,8 @@ export const requestSchema = v.variant('type', [
     reason: v.picklist(['click', 'navigation']),
     /** The head start of HTTP/3 over the older protocols, in milliseconds; without it the mode's default. */
     startDelayMs: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(MAX_START_DELAY_MS))),
+    /** Whether the outcome may be shared with the organisation's other machines, if the helper is set to; default: no. */
+    share: v.optional(v.boolean()),
   }),
   v.object({
     type: v.literal('observed'),
@@ -138,6 +142,9 @@ export const statsSchema = v.object({
   /** Of those, the ones that adopted anything, and those that adopted the remembered protocol. */
   raceScored: v.optional(count),
   raceRight: v.optional(count),
+  /** Outcomes shared by other machines, and those refused on receipt. */
+  shared: v.optional(count),
+  sharedRefused: v.optional(count),
   network: text(MAX_LABEL_CHARS),
 });
 export type Stats = v.InferOutput<typeof statsSchema>;

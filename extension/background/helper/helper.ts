@@ -27,11 +27,13 @@ export interface RaceOrder {
   readonly reason: 'click' | 'navigation';
   /** Null: the mode's default. */
   readonly startDelayMs: number | null;
+  /** Whether a helper that shares outcomes with an organisation's other machines may share this one. */
+  readonly share: boolean;
 }
 
 /** Each protocol alone, in pairs: the input of the photo finish and the gain. */
 export function comparison(origin: Origin): RaceOrder {
-  return { origin, mode: 'compare', reason: 'click', startDelayMs: null };
+  return { origin, mode: 'compare', reason: 'click', startDelayMs: null, share: false };
 }
 
 export interface RunningRace {

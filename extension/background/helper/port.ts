@@ -176,6 +176,13 @@ class ReconnectingPort implements HelperPort {
       },
     );
     const { program } = this.#deps;
-    port.postMessage({ type: 'hello', id: HELLO_ID, protocol: WIRE_PROTOCOL, program, verdictData: true });
+    port.postMessage({
+      type: 'hello',
+      id: HELLO_ID,
+      protocol: WIRE_PROTOCOL,
+      program,
+      verdictData: true,
+      sharedForecasts: true,
+    });
   }
 }

@@ -33,7 +33,9 @@ test('a first visit is raced once, in the chosen mode and with the chosen start 
   const { visited, orders } = bench({ raceMode: 'v3', startDelayMs: 40 });
   await visited(VISIT);
   await visited({ ...VISIT, startedMs: 2 });
-  assert.deepEqual(orders, [{ origin: VISIT.origin, mode: 'v3', reason: 'navigation', startDelayMs: 40 }]);
+  assert.deepEqual(orders, [
+    { origin: VISIT.origin, mode: 'v3', reason: 'navigation', startDelayMs: 40, share: true },
+  ]);
 });
 
 test('unless a start delay was chosen, the helper decides from what it knows about the host', async () => {

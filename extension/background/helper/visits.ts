@@ -118,6 +118,6 @@ export function createFirstVisitRaces(deps: FirstVisitDeps): (visit: Visit) => P
       return;
     }
     const { raceMode: mode, startDelayMs } = deps.settings();
-    deps.race({ origin, mode, reason: 'navigation', startDelayMs });
+    deps.race({ origin, mode, reason: 'navigation', startDelayMs, share: true });
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { createRecordable } from './recordable.ts';
 import type { EndedRequest } from './requests.ts';
 
@@ -168,4 +169,20 @@ test('while the options cannot be read nothing may be recorded', () => {
   assert.deepEqual(new Set(refusals()), new Set(['no-options']));
   recordable.follow({ privateWindows: false, neverRecord: [] });
   assert.deepEqual(new Set(refusals()), new Set([null]));
+});
+
+test('the outcome of a race is not shared while a page that must not be recorded is open, or for an excluded site', () => {
+  const { recordable, show } = gate(true, 'excluded.test');
+  const origin = 'https://cdn.test' as Origin;
+  assert.equal(recordable.mayShare(origin), true);
+  assert.equal(recordable.mayShare('https://www.excluded.test' as Origin), false);
+  show(1, 'doc', 'https://excluded.test/');
+  assert.equal(recordable.mayShare(origin), false, 'it may be a host of the excluded page');
+  show(1, 'next', 'https://a.test/');
+  assert.equal(recordable.mayShare(origin), true);
+  recordable.tabCreated(2, true);
+  assert.equal(recordable.mayShare(origin), false, 'recorded or not, a private window is private');
+  recordable.tabRemoved(2);
+  recordable.refuseAll();
+  assert.equal(recordable.mayShare(origin), false);
 });

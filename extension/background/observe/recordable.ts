@@ -2,6 +2,7 @@
 // before a request, a navigation or a batch gets any further, so that what is rejected is never stored, forecast or
 // sent. Browsers report a private window per tab (Firefox also per request), and what a tab shows decides for all of
 // its frames.
+import type { Origin } from '@photofinish/shared/web/origin';
 import type { KnownTab } from '../../common/browser.ts';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import type { Settings } from '../../common/settings.ts';
@@ -31,6 +32,11 @@ export interface Recordable {
   mayRecord(subject: RecordSubject): boolean;
   /** Why it may not; null: it may. */
   refusal(subject: RecordSubject): Refusal | null;
+  /**
+   * Whether the outcome of a race that a user requested may leave the machine: not while any page is open that must not
+   * be recorded, because it may be that page's.
+   */
+  mayShare(origin: Origin): boolean;
   /** Takes the settings, initially and whenever they change. */
   follow(rules: Rules): void;
   /** Rejects everything until settings are set. */
@@ -76,6 +82,11 @@ class RecordGate implements Recordable {
       (request !== undefined && this.#isOfExcludedPage(request)) ||
       (shownNow === true && this.#isShownByExcludedTab(tabId, request));
     return excluded ? 'excluded' : null;
+  }
+
+  mayShare(origin: Origin): boolean {
+    if (this.#privateTabs.size > 0 || this.#excludedTabs.size > 0) return false;
+    return this.refusal({ pageUrl: origin }) === null;
   }
 
   #isPrivate(tabId: number | undefined, request: EndedRequest | undefined): boolean {

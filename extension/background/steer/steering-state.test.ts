@@ -11,6 +11,7 @@ import {
   isOurs,
   NOTHING_STEERED,
   onNetwork,
+  reachOf,
   STEERED_MS,
   type SteerEvidence,
   type SteerState,
@@ -173,4 +174,10 @@ test('for any events: rule ids are unique, only chosen origins begin, and everyt
       assert.deepEqual(later.steerings, []);
     }),
   );
+});
+
+test("only this machine's own races steer, not those of others", () => {
+  const reach = { protocol: 'h3', ageMs: 0, fresh: true } as const;
+  assert.equal(reachOf({ ...reach, basis: 'raced' }), 'h3');
+  assert.equal(reachOf({ ...reach, basis: 'shared' }), 'unknown');
 });

@@ -1,0 +1,53 @@
+// A JetStream key-value bucket as the fleet cache needs it: changes to follow, values to put.
+import type { FleetSettings } from '../config.ts';
+import { connectTo } from '../survey/connect.ts';
+import { type KV, Kvm, type NatsConnection } from '../survey/nats.ts';
+
+/** What changed under a key; `value` null: it was deleted. */
+export interface BucketChange {
+  readonly key: string;
+  readonly value: Uint8Array | null;
+  /** How many of those known to follow were not delivered yet. */
+  readonly waiting: number;
+}
+
+export interface Bucket {
+  /** All present values under the filter, then every change, until the bucket or the connection is gone. */
+  follow(filter: string): Promise<AsyncIterable<BucketChange>>;
+  put(key: string, value: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A bucket that the first machine had to make keeps a value for as long as it is used. */
+async function open(
+  connection: NatsConnection,
+  { bucket, publish }: FleetSettings,
+  freshMs: number,
+): Promise<KV> {
+  const manager = new Kvm(connection);
+  return publish ? manager.create(bucket, { history: 1, ttl: freshMs }) : manager.open(bucket);
+}
+
+/** Connects to the server and opens the bucket; rejects with the reason. `freshMs`: how long a value is used. */
+export async function connectBucket(settings: FleetSettings, freshMs: number): Promise<Bucket> {
+  const { server, credsFile, nkeyFile, caFile } = settings;
+  const connection = await connectTo({ servers: [server], credsFile, nkeyFile, caFile, token: null });
+  try {
+    const bucket = await open(connection, settings, freshMs);
+    return {
+      async follow(filter) {
+        const entries = await bucket.watch({ key: filter });
+        void connection.closed().then(() => entries.stop());
+        return (async function* () {
+          for await (const { key, operation, value, delta = 0 } of entries)
+            yield { key, value: operation === 'PUT' ? value : null, waiting: delta };
+        })();
+      },
+      put: async (key, value) => void (await bucket.put(key, value)),
+      close: () => connection.close(),
+    };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+// What machines of one organisation tell each other about an origin: the outcome of a race and nothing else. Neither the
+// origin nor the network is in it, and no time finer than an hour. A value that arrives is as little trusted as a file.
+import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/terms';
+import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
+import * as v from 'valibot';
+import { isLasting } from '../cache/back-off.ts';
+import { SHARED_FRESH_MS } from '../cache/policy.ts';
+import type { SharedRecord } from '../cache/record.ts';
+
+export const FLEET_SCHEMA = 'photofinish.fleet/1';
+export const HOUR_MS = 3_600_000;
+/** Several times the longest value by its schema. */
+const MAX_VALUE_BYTES = 512;
+
+const KNOWN_TCP = KNOWN_PROTOCOLS.filter((protocol) => protocol !== 'h3');
+const LASTING_FAILURES = ATTEMPT_ERROR_CODES.filter(isLasting);
+
+const common = {
+  schema: v.literal(FLEET_SCHEMA),
+  /** The hour of the race, milliseconds since the epoch. */
+  atMs: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(8.64e15), v.multipleOf(HOUR_MS)),
+};
+
+// Strict: what is not in it cannot be sent by mistake, and is not accepted from others.
+const outcomeSchema = v.variant('h3', [
+  v.strictObject({
+    ...common,
+    h3: v.literal('works'),
+    /** Null: not reached, or not tried. */
+    tcp: v.nullable(v.picklist(KNOWN_TCP)),
+  }),
+  v.strictObject({
+    ...common,
+    h3: v.literal('failed'),
+    failure: v.picklist(LASTING_FAILURES),
+    /** HTTP/3 has failed only where TCP worked: otherwise it may have been the network. */
+    tcp: v.picklist(KNOWN_TCP),
+  }),
+]);
+type FleetOutcome = v.InferOutput<typeof outcomeSchema>;
+
+/** The value of an outcome. */
+export function writeOutcome({ atMs, h3Failure, tcpProtocol }: SharedRecord): string {
+  const common = { schema: FLEET_SCHEMA, atMs, tcp: tcpProtocol };
+  const outcome: object =
+    h3Failure === null ? { ...common, h3: 'works' } : { ...common, h3: 'failed', failure: h3Failure };
+  return JSON.stringify(v.parse(outcomeSchema, outcome));
+}
+
+function parse(bytes: Uint8Array): FleetOutcome | null {
+  if (bytes.length > MAX_VALUE_BYTES) return null;
+  try {
+    const parsed = v.safeParse(outcomeSchema, JSON.parse(new TextDecoder().decode(bytes)), {
+      abortEarly: true,
+    });
+    return parsed.success ? parsed.output : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The outcome in a value; null if it is refused: not of this schema, too old, or from the future. */
+export function readOutcome(key: string, bytes: Uint8Array, nowMs: number): SharedRecord | null {
+  const outcome = parse(bytes);
+  if (outcome === null) return null;
+  const { atMs, tcp } = outcome;
+  if (atMs > nowMs || nowMs - atMs >= SHARED_FRESH_MS) return null;
+  return { key, atMs, h3Failure: outcome.h3 === 'failed' ? outcome.failure : null, tcpProtocol: tcp };
+}

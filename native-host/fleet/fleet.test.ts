@@ -1,0 +1,282 @@
+// Two machines that share one bucket, in virtual time, each with a real host cache.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { type HostCache, openHostCache } from '../cache/store.ts';
+import { down, race, trial, up } from '../testing/cache-samples.ts';
+import { virtualTime } from '../testing/virtual-time.ts';
+import type { Bucket, BucketChange } from './bucket.ts';
+import { HOUR_MS, readOutcome } from './document.ts';
+import { type Fleet, openFleet, RETRY_MS } from './fleet.ts';
+
+const A = 'https://a.test' as Origin;
+const START = 500_000 * HOUR_MS + 60_000;
+const WORKS = [trial(up('h3'))];
+const FAILS = [trial(down('h3', 'udp-timeout'), up('h2'))];
+
+/** The bucket of a server that can be stopped. */
+class SharedBucket {
+  readonly puts: [key: string, value: string][] = [];
+  up = true;
+  readonly #values = new Map<string, Uint8Array | null>();
+  readonly #followers = new Set<(change: BucketChange | null) => void>();
+
+  readonly connect = async (): Promise<Bucket> => {
+    if (!this.up) throw new Error('no server');
+    return {
+      follow: async () => this.#changes(),
+      put: async (key, value) => {
+        if (!this.up) throw new Error('no server');
+        this.puts.push([key, value]);
+        this.change(key, new TextEncoder().encode(value));
+      },
+      close: async () => {},
+    };
+  };
+
+  change(key: string, value: Uint8Array | null): void {
+    this.#values.set(key, value);
+    for (const follower of this.#followers) follower({ key, value, waiting: 0 });
+  }
+
+  stop(): void {
+    this.up = false;
+    for (const follower of this.#followers) follower(null);
+  }
+
+  async *#changes(): AsyncGenerator<BucketChange> {
+    const queue: (BucketChange | null)[] = [...this.#values].map(([key, value]) => ({
+      key,
+      value,
+      waiting: 0,
+    }));
+    let wake = (): void => {};
+    const follower = (change: BucketChange | null): void => {
+      queue.push(change);
+      wake();
+    };
+    this.#followers.add(follower);
+    try {
+      for (;;) {
+        const change = queue.shift();
+        if (change === null) return;
+        if (change !== undefined) yield change;
+        else
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+      }
+    } finally {
+      this.#followers.delete(follower);
+    }
+  }
+}
+
+interface Machine {
+  readonly cache: HostCache;
+  readonly fleet: Fleet;
+  readonly said: string[];
+  /** A race of its own, filed and shared. */
+  race(trials: Trial[], facts?: Partial<OriginRace>): void;
+  reachable(): string;
+}
+
+async function scene(t: TestContext) {
+  const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
+  const saltFile = join(directory, 'salt');
+  writeFileSync(saltFile, new Uint8Array(16).fill(3), { mode: 0o600 });
+  const time = virtualTime(START);
+  const { clock } = time;
+  const bucket = new SharedBucket();
+  const opened: HostCache[] = [];
+  t.after(async () => {
+    for (const cache of opened) cache.close();
+    await rm(directory, { recursive: true });
+  });
+  const machine = (name: string, { network = 'fleet', publish = true } = {}): Machine => {
+    let fleet: Fleet | undefined;
+    const cache = openHostCache({
+      path: join(directory, `${name}.db`),
+      clock,
+      sharedKey: (origin) => fleet?.keyOf(origin) ?? null,
+    });
+    opened.push(cache);
+    const said: string[] = [];
+    const files = { credsFile: null, nkeyFile: null, caFile: null, saltFile };
+    const opening = openFleet({
+      settings: { server: 'nats://127.0.0.1:1', bucket: 'b', network, publish, ...files },
+      cache,
+      clock,
+      say: (words) => said.push(words),
+      connect: bucket.connect,
+    });
+    fleet = opening;
+    return {
+      ...{ cache, fleet: opening, said },
+      race(trials, facts = {}) {
+        const record = race(trials, { network: 'home', ...facts });
+        if (record.error === undefined) cache.recordRace(record);
+        opening.share({ ...record, verdict: verdictSaying('h3-available', '') });
+      },
+      reachable() {
+        const [forecast] = cache.forecast({
+          network: 'home',
+          browser: 'firefox',
+          site: 'a.test',
+          origins: [A],
+        });
+        return `${forecast?.reachable.protocol} ${forecast?.reachable.basis}`;
+      },
+    };
+  };
+  const pass = (ms = 1) => time.run(new Promise<void>((done) => clock.after(ms, done)));
+  return { bucket, machine, pass, clock };
+}
+
+test('what one machine raced is forecast by another, until that has raced itself', async (t) => {
+  const { machine, pass } = await scene(t);
+  const [a, b] = [machine('a'), machine('b')];
+  await pass();
+  assert.equal(b.reachable(), 'unknown none');
+  a.race(FAILS);
+  await pass();
+  assert.equal(a.reachable(), 'h2 raced');
+  assert.equal(b.reachable(), 'h2 shared');
+  assert.equal(b.cache.recall('home', A)?.hints.h3FailsElsewhere, true);
+  b.race(WORKS);
+  assert.equal(b.reachable(), 'h3 raced');
+  a.race(FAILS);
+  await pass();
+  assert.equal(b.reachable(), 'h3 raced');
+});
+
+test('shared outcomes are counted apart, are no records of this machine, and are wiped with them', async (t) => {
+  const { machine, pass } = await scene(t);
+  const [a, b] = [machine('a'), machine('b')];
+  await pass();
+  a.race(WORKS);
+  await pass();
+  assert.deepEqual([b.cache.stats().shared, b.cache.stats().origins], [1, 0]);
+  assert.deepEqual([b.cache.list(), b.cache.show(A).hosts], [[], []]);
+  b.cache.wipe();
+  assert.deepEqual([b.cache.stats().shared, b.reachable()], [0, 'unknown none']);
+});
+
+test('an outcome is published once an hour for each origin, whatever it is', async (t) => {
+  const { bucket, machine, pass } = await scene(t);
+  const a = machine('a');
+  await pass();
+  a.race(WORKS);
+  await pass();
+  a.race(FAILS);
+  await pass();
+  assert.equal(bucket.puts.length, 1);
+  a.race(WORKS, { origin: 'https://b.test' as Origin });
+  assert.equal(bucket.puts.length, 2);
+  await pass(HOUR_MS);
+  a.race(FAILS);
+  await pass();
+  assert.equal(bucket.puts.length, 3);
+});
+
+test('what another machine said within the same hour is not repeated', async (t) => {
+  const { bucket, machine, pass } = await scene(t);
+  const [a, b] = [machine('a'), machine('b')];
+  await pass();
+  a.race(WORKS);
+  await pass();
+  b.race(WORKS);
+  assert.equal(bucket.puts.length, 1);
+  b.race(FAILS);
+  assert.equal(bucket.puts.length, 2, 'a contradiction is news');
+});
+
+test('what proves nothing that lasts is not published', async (t) => {
+  const { bucket, machine, pass } = await scene(t);
+  const a = machine('a');
+  await pass();
+  const packets = { sent: 20, lost: 2 };
+  const lossy = { ...down('h3', 'udp-timeout'), packets };
+  a.race([trial(up('h2'))]);
+  a.race([trial(down('h3', 'udp-timeout'), down('h2', 'tcp-timeout'))]);
+  a.race([trial(down('h3', 'goaway'), up('h2'))]);
+  a.race([trial(up('h3', { packets, outcome: 'failed', error: lossy.error }), up('h2'))]);
+  a.race([{ ...trial(up('h3')), disturbed: 'outcome' }]);
+  a.race(WORKS, { memory: 'none' });
+  a.race(WORKS, { error: { code: 'cancelled', message: '' } });
+  await pass();
+  assert.deepEqual(bucket.puts, []);
+});
+
+test('without "publish" a machine only reads', async (t) => {
+  const { bucket, machine, pass } = await scene(t);
+  const [a, b] = [machine('a'), machine('b', { publish: false })];
+  await pass();
+  b.race(FAILS);
+  a.race(WORKS, { origin: 'https://b.test' as Origin });
+  await pass();
+  assert.deepEqual(
+    bucket.puts.map(([key]) => key),
+    [a.fleet.keyOf('https://b.test' as Origin)],
+  );
+  assert.equal(b.cache.stats().shared, 1);
+});
+
+test('machines with different labels share nothing', async (t) => {
+  const { machine, pass } = await scene(t);
+  const [a, b] = [machine('a', { network: 'office' }), machine('b', { network: 'home' })];
+  await pass();
+  a.race(WORKS);
+  await pass();
+  assert.equal(b.reachable(), 'unknown none');
+  assert.deepEqual([b.cache.stats().shared, b.cache.stats().sharedRefused], [0, 1]);
+});
+
+test('what is no outcome is refused and counted, and changes nothing; what is withdrawn is gone', async (t) => {
+  const { bucket, machine, pass, clock } = await scene(t);
+  const [a, b] = [machine('a'), machine('b')];
+  await pass();
+  a.race(WORKS);
+  await pass();
+  const [[key = '', value = ''] = []] = bucket.puts;
+  bucket.change(key, new TextEncoder().encode('{"h3":"failed"}'));
+  bucket.change('fleet.other', new TextEncoder().encode(value));
+  await pass();
+  assert.deepEqual([b.reachable(), b.cache.stats().sharedRefused], ['h3 shared', 2]);
+  const earlier = { schema: 'photofinish.fleet/1', atMs: START - 60_000 - HOUR_MS, h3: 'failed' };
+  const bytes = new TextEncoder().encode(JSON.stringify({ ...earlier, failure: 'udp-timeout', tcp: 'h2' }));
+  assert.notEqual(readOutcome(key, bytes, clock.epochMs()), null);
+  bucket.change(key, bytes);
+  await pass();
+  assert.equal(b.reachable(), 'h3 shared', 'an earlier race replaces no later one');
+  bucket.change(key, null);
+  await pass();
+  assert.equal(b.reachable(), 'unknown none');
+});
+
+test('a server that is away is told once, and asked again; what was learnt is still there', async (t) => {
+  const { bucket, machine, pass } = await scene(t);
+  const [a, b] = [machine('a'), machine('b')];
+  await pass();
+  a.race(WORKS);
+  await pass();
+  bucket.stop();
+  await pass(3 * RETRY_MS);
+  assert.equal(b.reachable(), 'h3 shared');
+  assert.deepEqual(b.said.slice(1), [
+    'outcomes are not shared now: the bucket cannot be followed any more',
+    'outcomes are not shared now: no server',
+  ]);
+  a.race(FAILS, { origin: 'https://b.test' as Origin });
+  bucket.up = true;
+  await pass(RETRY_MS);
+  assert.equal(b.said.at(-1), 'outcomes are shared');
+  a.race(FAILS, { origin: 'https://b.test' as Origin });
+  assert.equal(bucket.puts.length, 2);
+});
