@@ -18,6 +18,7 @@ const ALLOWED = [
   'ISC',
   'MIT',
   'Unicode-3.0',
+  'Unlicense',
   'Zlib',
 ];
 

@@ -7,7 +7,7 @@ import { licenceFaults } from '../packaging/licences.ts';
 import { TOP } from '../scratch.ts';
 import { cargoFaults, goFaults, npmFaults, pythonFaults } from './locks.ts';
 
-const GO_MODULES = ['e2e/origins/caddy', 'e2e/bench/peers/go'];
+const GO_MODULES = ['e2e/origins/caddy', 'e2e/origins/nats-server', 'e2e/bench/peers/go'];
 
 const text = (...path: string[]): string => readFileSync(join(TOP, ...path), 'utf8');
 

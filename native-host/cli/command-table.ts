@@ -356,7 +356,7 @@ export const SURVEY_OPTIONS = {
   worker: {
     type: 'string',
     value: 'NAME',
-    help: ["one of several workers at a vantage (default: the host's name)"],
+    help: ['one of several workers at a vantage (default: the', "host's name)"],
   },
   drain: { type: 'boolean', help: ['work, collect: end when nothing is left'] },
   out: {
@@ -387,7 +387,7 @@ export const SURVEY_OPTIONS = {
   concurrency: {
     type: 'string',
     value: 'N',
-    help: ['work: races at a time (default: as many as do not distort)'],
+    help: ['work: races at a time (default: as many as do not', 'distort the times)'],
   },
   timeout: FINDING.timeout,
   ca: FINDING.ca,

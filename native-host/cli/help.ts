@@ -49,7 +49,7 @@ input; 130 if interrupted, with nothing lost.
 
 Examples:
   photofinish survey run origins.txt --out results
-  photofinish survey load origins.txt --server nats://nats.example.org \
+  photofinish survey load origins.txt --server nats://nats.example.org \\
     --canary www.example.org --contact https://example.org/survey
   photofinish survey work --vantage berlin --server nats://nats.example.org
   photofinish survey export results --out parquet`,
