@@ -19,7 +19,8 @@ const KILLS = Number(process.env.PHOTOFINISH_SURVEY_KILLS ?? 6);
 const ORIGINS = Number(process.env.PHOTOFINISH_SURVEY_ORIGINS ?? 120);
 const NETWORKS = 12;
 const KILL_EVERY_MS = 5000;
-const PER_NETWORK = 3;
+/** So few that without budgets half a minute's races would begin at once. */
+const PER_NETWORK = 1;
 /** A killed worker's jobs come back after a minute, up to five times. */
 const PATIENCE_MS = 600_000;
 
@@ -282,13 +283,16 @@ test.describe('in namespaces', () => {
   });
 });
 
+/** Requests arrive later than their races begin, on a busy machine not evenly. */
+const ARRIVAL_SLACK = 1.5;
+
 /**
  * By how many requests any network's busiest time exceeded its budget: at most one a worker, and the rate. A race that
  * tries HTTP/2 as well makes a second request, and canaries are no races.
  */
 function worstExcess({ seen }: Ground, canary: string): number {
   const windowMs = 10_000;
-  const allowed = VANTAGES.length + (PER_NETWORK * windowMs) / 1000;
+  const allowed = ARRIVAL_SLACK * (VANTAGES.length + (PER_NETWORK * windowMs) / 1000);
   const networks = Map.groupBy(
     seen.filter(({ origin }) => origin !== canary),
     ({ network }) => network,

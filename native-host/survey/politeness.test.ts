@@ -158,6 +158,15 @@ test('a success in between means that the refusals are not in a row', () => {
   }
 });
 
+test('a race that was ended says nothing about its network', () => {
+  const polite = new Politeness(LIMITS, 0);
+  let atMs = 0;
+  for (let count = 1; count < REFUSALS_BEFORE_BACK_OFF; count += 1) atMs = refuseOnce(polite, atMs);
+  begun(polite.ask([A], atMs + 500)).end(null, atMs + 500);
+  atMs = refuseOnce(polite, atMs + 1000);
+  assert.deepEqual(refused(polite.ask([A], atMs)), ['backing-off', atMs + FIRST_BACK_OFF_MS]);
+});
+
 test('races that were under way when a network was given up do not lengthen its back-off', () => {
   const polite = new Politeness(LIMITS, 0);
   const races = Array.from({ length: REFUSALS_BEFORE_BACK_OFF + 5 }, (_, index) =>
