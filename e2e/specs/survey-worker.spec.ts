@@ -89,6 +89,44 @@ test('what was measured since the last good canary is measured again when one fa
   expect(races.map(({ atMs }) => atMs).toSorted()).toEqual([4, 5, 6]);
 });
 
+test('a race under way when the canaries fail is raced again, though they recover before it ends', async ({
+  openSurvey,
+}) => {
+  const ground = await openSurvey([jobOf('a.test')], { canaries: [CANARY] });
+  const { world } = ground;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  world.gate = promise;
+  await ground.startWorker({ drains: false });
+  await expect.poll(() => world.raced.length).toBe(1);
+  world.canaryReached = false;
+  await nextCanaries(ground);
+  await expect.poll(() => world.said.join()).toContain('the canaries fail');
+  world.canaryReached = true;
+  await nextCanaries(ground);
+  await expect.poll(() => world.said.join()).toContain('succeed again');
+  resolve();
+  await expect.poll(() => world.raced.length).toBe(2);
+  await nextCanaries(ground);
+  await expect.poll(() => jobsIn(ground)).toEqual([1]);
+  const races = (await ground.results()).flatMap(({ document }) => document.races);
+  expect(races.map(({ atMs }) => atMs)).toEqual([2]);
+});
+
+test('no canary is raced that opted out', async ({ openSurvey }) => {
+  const ground = await openSurvey([jobOf('a.test')], { canaries: [CANARY] });
+  const { control, world } = ground;
+  const worker = await ground.startWorker({ drains: false });
+  await expect.poll(() => jobsIn(ground)).toEqual([]);
+  await expect.poll(() => world.canaries).toBeGreaterThan(0);
+  await control.addOptOut([new URL(CANARY).hostname]);
+  await expect.poll(() => worker.control.state().optOut.length).toBe(1);
+  const before = world.canaries;
+  world.clock.skip(CANARY_EVERY_MS);
+  // Without any canary nothing vouches for the path.
+  await expect.poll(() => world.said.join()).toContain('the canaries fail');
+  expect(world.canaries).toBe(before);
+});
+
 test('what was measured on another network is measured again', async ({ openSurvey }) => {
   const ground = await openSurvey(THREE.map(jobOf), { canaries: [CANARY] });
   const { world } = ground;
@@ -145,7 +183,7 @@ test('who opts out while a survey runs, by name or by address, is not raced any 
   world.gate = promise;
   const worker = await ground.startWorker({ atOnce: 1 });
   await expect.poll(() => world.raced.length).toBe(1);
-  await control.setOptOut(['b.test', '198.51.100.0/24']);
+  await control.addOptOut(['b.test', '198.51.100.0/24']);
   await expect.poll(() => worker.control.state().optOut.length).toBe(2);
   resolve();
   expect(await worker.done).toBe(2);

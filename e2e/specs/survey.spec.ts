@@ -265,6 +265,9 @@ test.describe('in namespaces', () => {
       await Promise.all(workers.map(({ ended }) => ended)),
       workers.map((w) => w.output()).join(),
     ).toEqual([0, 0, 0]);
+    // It has survived the server's death, not only its own.
+    expect(collector.output()).not.toContain('internal');
+    expect(collector.hasEnded()).toBe(false);
     await collector.stop();
     expect((await ground.survey('collect', ground.archive, '--drain')).code).toBe(0);
 

@@ -37,6 +37,8 @@ interface Restartable {
   readonly ended: Promise<number | null>;
   /** What it said so far, all runs together. */
   output(): string;
+  /** Whether it has ended by itself. */
+  hasEnded(): boolean;
   stop(): Promise<void>;
 }
 
@@ -74,6 +76,7 @@ function restartable(name: string, start: () => ChildProcessWithoutNullStreams):
       crashing = false;
       child = begin();
     },
+    hasEnded: () => child.exitCode !== null,
     stop: () => end('SIGTERM'),
   };
 }

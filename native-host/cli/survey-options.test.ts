@@ -99,6 +99,7 @@ test('what is not given', () => {
     },
     ...{ timeoutMs: 3000, canaries: [], contact: null, concurrency: null, caFiles: [], pins: new Map() },
     budget: { perNetworkPerSecond: 2, totalPerSecond: 0 },
+    budgetIsGiven: false,
     ...{ resolver: null, allowPrivate: false },
   });
 });

@@ -43,6 +43,8 @@ export interface SurveyCommand {
   readonly canaries: readonly string[];
   readonly contact: string | null;
   readonly budget: Budget;
+  /** Whether the command line names it. */
+  readonly budgetIsGiven: boolean;
   readonly concurrency: number | null;
   readonly caFiles: readonly string[];
   readonly pins: ReadonlyMap<string, string>;
@@ -135,6 +137,7 @@ export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
     canaries: (values.canary ?? []).map(readCanary),
     contact: values.contact === undefined ? null : readContact(values.contact),
     budget: readBudget(values['per-network'], values.total),
+    budgetIsGiven: values['per-network'] !== undefined || values.total !== undefined,
     concurrency: wholeNumber('concurrency', values.concurrency, 1, 256, null),
     caFiles: values.ca ?? [],
     pins: readPins(values.resolve ?? []),

@@ -13,7 +13,7 @@ import { readSurveyLine } from '../survey/job.ts';
 import { type Lines, openLines } from '../survey/line-index.ts';
 import { loadList } from '../survey/load.ts';
 import { JetStreamApiError, jetstream, jetstreamManager, type NatsConnection } from '../survey/nats.ts';
-import { startServer } from '../survey/nats-server.ts';
+import { type OwnServer, startServer } from '../survey/nats-server.ts';
 import { optOut } from '../survey/opt-out.ts';
 import { SURVEY_SCHEMA, type Survey } from '../survey/result.ts';
 import { statusOf, statusText } from '../survey/status.ts';
@@ -92,8 +92,8 @@ function surveyOf(command: SurveyCommand, list: Survey['list']): Survey {
 
 /** What a load that goes on must have in common with the one that began. */
 function sameSurvey(one: Survey, other: Survey): boolean {
-  const key = ({ list, seed, mode, trials, timeoutMs }: Survey) =>
-    JSON.stringify([list.sha256, seed, mode, trials, timeoutMs]);
+  const key = ({ list, seed, mode, trials, timeoutMs, canaries, contact }: Survey) =>
+    JSON.stringify([list.sha256, seed, mode, trials, timeoutMs, canaries, contact]);
   return key(one) === key(other);
 }
 
@@ -109,10 +109,11 @@ async function load(context: Context, path: string): Promise<void> {
     await control.follow();
     const before = control.state().survey;
     if (before !== null && !sameSurvey(before, asked)) {
-      const other = `the server has another survey "${names.survey}"; choose a name with --survey`;
+      const other = `the server has a survey "${names.survey}" with another list or other settings; choose a name with --survey`;
       throw new Complaint('bad-survey', other, EXIT_FAILED);
     }
     if (before === null) await control.writeSurvey(asked);
+    else if (command.budgetIsGiven) await control.setBudget(command.budget);
     await loadList({
       client: jetstream(connection),
       ...{ manager, names, lines, signal, survey: { seed: asked.seed, mode: command.mode } },
@@ -185,10 +186,9 @@ async function status(context: Context): Promise<void> {
 async function changeOptOut(context: Context): Promise<void> {
   const { command, terminal } = context;
   const { control } = await openSurvey(context);
-  const entries = [...new Set([...control.state().optOut, ...command.rest])];
-  const read = optOut(entries);
+  const read = optOut(command.rest);
   if (!read.ok) throw new Complaint('bad-usage', read.message);
-  if (command.rest.length > 0) await control.setOptOut(entries);
+  const entries = command.rest.length === 0 ? control.state().optOut : await control.addOptOut(command.rest);
   terminal.result(entries.length === 0 ? 'nothing is opted out' : entries.join('\n'));
 }
 
@@ -237,13 +237,25 @@ async function onServer(
 /** Load, work and collect on this machine, with a server of its own that ends with it. */
 async function run(context: Context, list: string, out: string): Promise<void> {
   await load(context, list);
+  const stop = new AbortController();
+  const inner = { ...context, signal: AbortSignal.any([context.signal, stop.signal]) };
   let worked = false;
-  const [measured] = await Promise.all([
-    workHere(context, context.command.vantage ?? ONLY_VANTAGE, true).finally(() => {
-      worked = true;
-    }),
-    collectInto(context, out, () => worked),
+  // What ends one ends the other, and is told once both have ended.
+  const failed = (error: unknown): never => {
+    stop.abort();
+    throw error;
+  };
+  const [work, collection] = await Promise.allSettled([
+    workHere(inner, context.command.vantage ?? ONLY_VANTAGE, true)
+      .finally(() => {
+        worked = true;
+      })
+      .catch(failed),
+    collectInto(inner, out, () => worked).catch(failed),
   ]);
+  if (collection.status === 'rejected') throw collection.reason;
+  if (work.status === 'rejected') throw work.reason;
+  const measured = work.value;
   context.terminal.result(
     `${measured} measured; the archive is ${out}: "photofinish survey report ${out}" makes a page of it`,
   );
@@ -254,9 +266,12 @@ async function connected(
   server: ServerOptions,
   terminal: Terminal,
   act: (context: Context) => Promise<void>,
+  own: OwnServer | null = null,
 ): Promise<number> {
   const { stop, forget } = stoppedByInterrupt();
   const connection = await connectTo(server);
+  // Nobody starts it again, so there is nothing to wait for.
+  void own?.ended.then(() => stop.abort());
   try {
     await act({ command, terminal, connection, names: namesOf(command.survey), signal: stop.signal });
     return stop.signal.aborted ? EXIT_INTERRUPTED : EXIT_OK;
@@ -275,7 +290,9 @@ async function runHere(command: SurveyCommand, terminal: Terminal): Promise<numb
   const own = await startServer(join(out, SERVER_DIRECTORY));
   try {
     const server = { servers: [own.url], token: own.token, credsFile: null, nkeyFile: null, caFile: null };
-    return await connected(command, server, terminal, act);
+    const code = await connected(command, server, terminal, act, own);
+    if (!own.hasEnded()) return code;
+    throw new Complaint('no-server', 'the NATS server ended; repeat the command to go on', EXIT_FAILED);
   } finally {
     await own.stop();
   }

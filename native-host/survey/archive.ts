@@ -1,12 +1,11 @@
 // A survey's archive as its readers see it: every line validated, each result of a vantage point once. In memory is one
 // byte for each job and vantage point.
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { linesOf } from '../cli/input-lines.ts';
 import { Complaint } from '../cli/usage.ts';
-import { resultSchema, SURVEY_SCHEMA, type Survey, type SurveyResult, surveySchema } from './result.ts';
-import { type Segment, SURVEY_FILE, segmentsIn } from './segments.ts';
+import { resultSchema, type Survey, type SurveyResult } from './result.ts';
+import { readSurvey, type Segment, SURVEY_FILE, segmentsIn } from './segments.ts';
 import { zstdFrames } from './zstd-frames.ts';
 
 const MAX_LINE_CHARS = 16 * 1024 * 1024;
@@ -46,28 +45,25 @@ export interface Archive {
 
 /** Throws a Complaint that names the fault if the directory holds no archive. */
 export function openArchive(directory: string): Archive {
-  const path = join(directory, SURVEY_FILE);
-  let text: string;
-  let segments: readonly Segment[];
-  try {
-    segments = segmentsIn(directory);
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Complaint(
+  const notOne = (code: string): Complaint =>
+    new Complaint(
       'bad-directory',
       `${directory} is not the archive of a survey: cannot read ${SURVEY_FILE} (${code})`,
     );
+  let segments: readonly Segment[];
+  let survey: Survey | null;
+  try {
+    segments = segmentsIn(directory);
+    survey = readSurvey(directory);
+  } catch (error) {
+    if (error instanceof Complaint) throw error;
+    throw notOne(String((error as NodeJS.ErrnoException).code));
   }
-  const survey = v.safeParse(v.pipe(v.string(), v.parseJson(), surveySchema), text);
-  if (!survey.success) {
-    const where = v.getDotPath(survey.issues[0]);
-    const what = `${where === null ? '' : `${where}: `}${survey.issues[0].message}`;
-    throw new Complaint('bad-file', `${path} is not a ${SURVEY_SCHEMA} document: ${what}`);
-  }
-  if (survey.output.list.jobs > MAX_JOBS)
-    throw new Complaint('bad-file', `${path} has ${survey.output.list.jobs} jobs; ${MAX_JOBS} can be read`);
-  return { directory, survey: survey.output, segments };
+  if (survey === null) throw notOne('ENOENT');
+  const { jobs } = survey.list;
+  if (jobs > MAX_JOBS)
+    throw new Complaint('bad-file', `${SURVEY_FILE} has ${jobs} jobs; ${MAX_JOBS} can be read`);
+  return { directory, survey, segments };
 }
 
 export function emptyTally(): Tally {

@@ -2,11 +2,21 @@
 // is on disk, and the archive's own file names say where to go on, so that nothing is lost or written twice.
 
 import * as v from 'valibot';
+import { Complaint } from '../cli/usage.ts';
 import type { Clock } from '../clock.ts';
 import type { Control } from './control.ts';
 import { type Dead, deadSchema, postponedSchema } from './job.ts';
 import { DeliverPolicy, type JetStreamClient, type JetStreamManager } from './nats.ts';
-import { DEAD_FILE, openArchive, segmentName, segmentsIn, writeSurvey, writeWhole } from './segments.ts';
+import type { Survey } from './result.ts';
+import {
+  DEAD_FILE,
+  openArchive,
+  readSurvey,
+  segmentName,
+  segmentsIn,
+  writeSurvey,
+  writeWhole,
+} from './segments.ts';
 import { type SurveyNames, vantagesOf } from './streams.ts';
 import { jsonOf } from './task.ts';
 
@@ -16,6 +26,7 @@ const SEGMENT_MS = 60_000;
 const FETCH_MS = 1000;
 const FETCH_BATCHES = 64;
 const RETRY_MS = 1000;
+const DEAD_AT_A_TIME = 1000;
 
 export interface Collecting {
   readonly client: JetStreamClient;
@@ -102,16 +113,36 @@ async function deadOf({ manager, names }: Collecting, value: unknown): Promise<o
   };
 }
 
-/** Writes the jobs that were given up beside the results; read anew each time, since there are few. */
+/** Writes the jobs that were given up beside the results, all of them anew. */
 async function writeDead(parts: Collecting): Promise<void> {
-  const { manager, names, dir } = parts;
+  const { client, manager, names, dir, signal } = parts;
   const { state } = await manager.streams.info(names.streams.dead);
-  const lines: string[] = [];
-  for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq += 1) {
-    const line = await deadOf(parts, jsonOf(await manager.streams.getMessage(names.streams.dead, { seq })));
-    if (line !== null) lines.push(`${JSON.stringify(line)}\n`);
+  const consumer = await client.consumers.get(names.streams.dead, {});
+  const pieces: Buffer[] = [];
+  for (let left = state.messages; left > 0; ) {
+    const lines: string[] = [];
+    let got = 0;
+    const some = { max_messages: Math.min(left, DEAD_AT_A_TIME), expires: FETCH_MS };
+    for await (const message of await consumer.fetch(some)) {
+      got += 1;
+      const line = await deadOf(parts, jsonOf(message));
+      if (line !== null) lines.push(`${JSON.stringify(line)}\n`);
+    }
+    if (got === 0) throw new Error(`the stream ${names.streams.dead} gives no more messages`);
+    if (signal.aborted) return;
+    pieces.push(Buffer.from(lines.join('')));
+    left -= got;
   }
-  writeWhole(dir, DEAD_FILE, [Buffer.from(lines.join(''))]);
+  writeWhole(dir, DEAD_FILE, pieces);
+}
+
+/** Throws a Complaint if the directory has the results of another survey, which must neither be mixed nor removed. */
+export function checkArchive(dir: string, survey: Survey): void {
+  const before = readSurvey(dir);
+  const key = ({ survey: name, createdAtMs, list }: Survey) =>
+    JSON.stringify([name, createdAtMs, list.sha256]);
+  if (before === null ? segmentsIn(dir).length === 0 : key(before) === key(survey)) return;
+  throw new Complaint('bad-directory', `${dir} is the archive of another survey; name another directory`);
 }
 
 /**
@@ -140,11 +171,13 @@ export async function collect(parts: Collecting): Promise<void> {
         if (signal.aborted) return;
       }
   };
+  const { survey } = control.state();
+  if (survey === null) throw new Error('a collector needs the survey');
+  checkArchive(dir, survey);
+  writeSurvey(dir, survey);
   while (failure === null) {
-    const { survey } = control.state();
-    if (survey !== null) writeSurvey(dir, survey);
-    for (const vantage of await vantagesOf(manager, names))
-      if (!running.has(vantage)) running.set(vantage, keep(vantage));
+    const vantages = await insist(parts, () => vantagesOf(manager, names));
+    for (const vantage of vantages ?? []) if (!running.has(vantage)) running.set(vantage, keep(vantage));
     const done = signal.aborted || parts.isDone();
     if (done) await Promise.all(running.values());
     if (done) break;
@@ -152,7 +185,23 @@ export async function collect(parts: Collecting): Promise<void> {
   }
   await Promise.all(running.values());
   if (failure !== null) throw failure;
-  await writeDead(parts);
+  await insist(parts, () => writeDead(parts));
+}
+
+/** Repeats what a server that is away prevents; undefined if the collector ends before. Rejects for the file system. */
+async function insist<T>({ clock, signal, say }: Collecting, run: () => Promise<T>): Promise<T | undefined> {
+  let told = '';
+  for (;;)
+    try {
+      return await run();
+    } catch (error) {
+      if (isOfFiles(error)) throw error;
+      const { message } = error as Error;
+      if (message !== told) say(`${message}; trying again until it works`);
+      told = message;
+      if (signal.aborted) return undefined;
+      await pause(clock, RETRY_MS);
+    }
 }
 
 function isOfFiles(error: unknown): boolean {

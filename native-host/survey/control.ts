@@ -2,7 +2,7 @@
 // key-value bucket; every worker follows it.
 
 import * as v from 'valibot';
-import { type KV, Kvm, type NatsConnection } from './nats.ts';
+import { JetStreamApiCodes, JetStreamApiError, type KV, Kvm, type NatsConnection } from './nats.ts';
 import { nameSchema, type Survey, surveySchema } from './result.ts';
 
 /** Written this often by every worker. */
@@ -80,6 +80,11 @@ function jsonOf(bytes: Uint8Array): unknown {
   }
 }
 
+/** Whether somebody else wrote first. */
+export function isOvertaken(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence;
+}
+
 export class Control {
   readonly #bucket: KV;
   #state = NOTHING;
@@ -130,8 +135,24 @@ export class Control {
     await this.#bucket.put(KEYS.pause, JSON.stringify(paused));
   }
 
-  async setOptOut(entries: readonly string[]): Promise<void> {
-    await this.#bucket.put(KEYS.optOut, JSON.stringify(entries));
+  /**
+   * Adds entries to the opt-out list and returns all of them. Another operator's addition at the same time is kept.
+   * Rejects with the server's error, for example if the list is longer than a message may be.
+   */
+  async addOptOut(more: readonly string[]): Promise<readonly string[]> {
+    for (;;) {
+      const entry = await this.#bucket.get(KEYS.optOut);
+      const before = entry === null || entry.operation !== 'PUT' ? [] : v.parse(optOutSchema, entry.json());
+      const entries = [...new Set([...before, ...more])];
+      const value = JSON.stringify(entries);
+      try {
+        if (entry === null) await this.#bucket.create(KEYS.optOut, value);
+        else await this.#bucket.update(KEYS.optOut, value, entry.revision);
+        return entries;
+      } catch (error) {
+        if (!isOvertaken(error)) throw error;
+      }
+    }
   }
 
   async announce(worker: Announcement): Promise<void> {

@@ -69,9 +69,15 @@ test('an address that opted out is neither sent anything nor given a budget', as
 test('without a budget the job is postponed until it may ask again, and nothing is sent', async () => {
   const answer = { ok: false, reason: 'network-budget', againMs: 1234 } as const;
   assert.deepEqual(await run({ answers: [answer] }), {
-    outcome: { kind: 'postponed', againMs: 1234 },
+    outcome: { kind: 'postponed', againMs: 1234, backsOff: false },
     events: ['looked up', 'asked for 192.0.2.1'],
   });
+});
+
+test('a network that does not answer is told apart from one without a budget', async () => {
+  const answer = { ok: false, reason: 'backing-off', againMs: 1234 } as const;
+  const { outcome } = await run({ answers: [answer] });
+  assert.deepEqual(outcome, { kind: 'postponed', againMs: 1234, backsOff: true });
 });
 
 test('a race gives its permit back, and says whether anything was reached', async () => {
@@ -88,7 +94,7 @@ test('a permit is given back also when a later look-up is refused', async () => 
   const permit = { ok: true, end: () => void events.push('ended') } as const;
   const refusal = { ok: false, reason: 'address-busy', againMs: null } as const;
   const { outcome } = await run({ addresses: ['192.0.2.1', '192.0.2.2'], answers: [permit, refusal] });
-  assert.deepEqual(outcome, { kind: 'postponed', againMs: null });
+  assert.deepEqual(outcome, { kind: 'postponed', againMs: null, backsOff: false });
   assert.deepEqual(events, ['ended']);
 });
 

@@ -11,8 +11,11 @@ import type { Survey } from './result.ts';
 
 export type JobOutcome =
   | { readonly kind: 'raced'; readonly race: OriginRace }
-  /** It may ask again at that time, by the monotonic clock; null: when another race has ended. */
-  | { readonly kind: 'postponed'; readonly againMs: number | null }
+  /**
+   * It may ask again at that time, by the monotonic clock; null: when another race has ended. `backsOff`: because its
+   * network does not answer.
+   */
+  | { readonly kind: 'postponed'; readonly againMs: number | null; readonly backsOff: boolean }
   | { readonly kind: 'opted-out' }
   /** Ended by the signal: nothing was learnt. */
   | { readonly kind: 'cancelled' };
@@ -64,7 +67,8 @@ export async function raceJob(
       return false;
     }
     const answer = politeness.ask(addresses, clock.nowMs());
-    if (!answer.ok) held = { kind: 'postponed', againMs: answer.againMs };
+    if (!answer.ok)
+      held = { kind: 'postponed', againMs: answer.againMs, backsOff: answer.reason === 'backing-off' };
     else permits.push(answer);
     return answer.ok;
   };

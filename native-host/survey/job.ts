@@ -18,7 +18,7 @@ export const postponedSchema = v.object({
   job: v.pipe(v.number(), v.integer(), v.minValue(1)),
 });
 
-const DEAD_REASONS = ['opt-out', 'bad-job'] as const;
+const DEAD_REASONS = ['opt-out', 'bad-job', 'no-answer'] as const;
 /** A job that is given up, in the stream `dead`. The server adds its own advisories about deliveries. */
 export const deadSchema = v.object({
   vantage: v.string(),

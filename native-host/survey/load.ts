@@ -4,15 +4,10 @@
 import { createHash } from 'node:crypto';
 import { getDomain } from 'tldts';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
+import { isOvertaken } from './control.ts';
 import { type Job, readSurveyLine } from './job.ts';
 import type { Lines } from './line-index.ts';
-import {
-  headers,
-  JetStreamApiCodes,
-  JetStreamApiError,
-  type JetStreamClient,
-  type JetStreamManager,
-} from './nats.ts';
+import { headers, type JetStreamClient, type JetStreamManager } from './nats.ts';
 import { permutation } from './permutation.ts';
 import type { Survey } from './result.ts';
 import { type SurveyNames, TODO_BUCKETS } from './streams.ts';
@@ -107,7 +102,7 @@ export async function loadList(load: Load): Promise<void> {
     const { sequence } = await loadedSoFar(load);
     fruitless = sequence > from.sequence ? 0 : fruitless + 1;
     if (fruitless < MAX_FRUITLESS) continue;
-    if (failure instanceof JetStreamApiError && failure.code === JetStreamApiCodes.StreamWrongLastSequence)
+    if (isOvertaken(failure))
       throw new Complaint('bad-survey', 'another load of this survey is under way', EXIT_FAILED);
     throw failure;
   }

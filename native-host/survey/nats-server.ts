@@ -4,19 +4,24 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
 
 const PROGRAM = 'nats-server';
 const CONFIG = 'server.conf';
 const PID_FILE = 'server.pid';
+/** The process that started it. */
+const OWNER_FILE = 'owner.pid';
 const START_TIMEOUT_MS = 10_000;
 const POLL_MS = 25;
 
 export interface OwnServer {
   readonly url: string;
   readonly token: string;
+  /** Resolves when it ends, whoever ended it. */
+  readonly ended: Promise<void>;
+  hasEnded(): boolean;
   /** Ends it, and waits until it has. */
   stop(): Promise<void>;
 }
@@ -65,13 +70,24 @@ async function urlOf(dir: string, child: ChildProcess, output: () => string): Pr
   throw new Complaint('no-server', `the NATS server did not start: ${why}`, EXIT_FAILED);
 }
 
-/** Ends the server that a run before this one left behind when it was killed: two would spoil each other's data. */
+/**
+ * Ends the server that a run before this one left behind when it was killed: two would spoil each other's data. Throws
+ * a Complaint if that run lives.
+ */
 async function endFormer(dir: string): Promise<void> {
+  const owner = readPid(join(dir, OWNER_FILE));
+  if (owner !== null && owner !== process.pid && commandLineOf(owner).includes('survey'))
+    throw new Complaint(
+      'bad-directory',
+      `process ${owner} is running a survey into ${dirname(dir)}`,
+      EXIT_FAILED,
+    );
   const pid = readPid(join(dir, PID_FILE));
+  const config = join(dir, CONFIG);
   // Another program may have the number by now; a server has our configuration among its arguments.
-  if (pid === null || !commandLineOf(pid).includes(join(dir, CONFIG))) return;
+  if (pid === null || !commandLineOf(pid).includes(config)) return;
   process.kill(pid, 'SIGTERM');
-  while (commandLineOf(pid) !== '') await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  while (commandLineOf(pid).includes(config)) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }
 
 function readPid(path: string): number | null {
@@ -97,7 +113,9 @@ export async function startServer(dir: string): Promise<OwnServer> {
   const token = randomBytes(24).toString('base64url');
   const config = join(dir, CONFIG);
   writeFileSync(config, configOf(dir, token), { mode: 0o600 });
-  const child = spawn(program, ['-c', config], { stdio: ['ignore', 'ignore', 'pipe'] });
+  writeFileSync(join(dir, OWNER_FILE), `${process.pid}\n`);
+  // In a process group of its own: an interrupt from the keyboard is for us, who still need it.
+  const child = spawn(program, ['-c', config], { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
   let output = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     output = (output + text).slice(-4000);
@@ -105,6 +123,10 @@ export async function startServer(dir: string): Promise<OwnServer> {
   const ended = new Promise<void>(
     (resolve) => void child.once('exit', () => resolve()).once('error', () => resolve()),
   );
+  let over = false;
+  void ended.then(() => {
+    over = true;
+  });
   const endWithUs = (): void => void child.kill('SIGKILL');
   process.once('exit', endWithUs);
   const stop = async (): Promise<void> => {
@@ -113,7 +135,7 @@ export async function startServer(dir: string): Promise<OwnServer> {
     await ended;
   };
   try {
-    return { url: await urlOf(dir, child, () => output), token, stop };
+    return { url: await urlOf(dir, child, () => output), token, ended, hasEnded: () => over, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -2,17 +2,20 @@
 // `survey.json` beside them. The names tell what it has: a collector goes on after the last segment.
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { nameSchema, type Survey } from './result.ts';
+import { Complaint } from '../cli/usage.ts';
+import { nameSchema, SURVEY_SCHEMA, type Survey, surveySchema } from './result.ts';
 
 const SEGMENT = /^results-(.+)-(\d{1,15})-(\d{1,15})\.ndjson\.zst$/;
 const UNFINISHED = '.part';
@@ -82,6 +85,17 @@ function isUnfinished(file: string): boolean {
 export function openArchive(dir: string): void {
   mkdirSync(dir, { recursive: true });
   for (const file of readdirSync(dir)) if (isUnfinished(file)) rmSync(join(dir, file));
+}
+
+/** The survey that the archive is of; null: there is no such file. Throws a Complaint if it cannot be read. */
+export function readSurvey(dir: string): Survey | null {
+  const path = join(dir, SURVEY_FILE);
+  if (!existsSync(path)) return null;
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), surveySchema), readFileSync(path, 'utf8'));
+  if (read.success) return read.output;
+  const where = v.getDotPath(read.issues[0]);
+  const what = `${where === null ? '' : `${where}: `}${read.issues[0].message}`;
+  throw new Complaint('bad-file', `${path} is not a ${SURVEY_SCHEMA} document: ${what}`);
 }
 
 export function writeSurvey(dir: string, survey: Survey): void {

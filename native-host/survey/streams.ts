@@ -5,6 +5,7 @@
 //   S-later    jobs whose network had no budget; each leaves with its result
 //   S-dead     jobs that were given up, with the reason
 //   KV_S       the survey itself, opt-out, budget, pause, and the workers announced
+import * as v from 'valibot';
 import {
   AckPolicy,
   type ConsumerConfig,
@@ -16,6 +17,7 @@ import {
   StorageType,
   type StreamConfig,
 } from './nats.ts';
+import { nameSchema } from './result.ts';
 
 /** Buckets of the hash of a registrable domain, as the last token of a job's subject. */
 export const TODO_BUCKETS = 64;
@@ -143,7 +145,9 @@ export async function exists(manager: JetStreamManager, { streams }: SurveyNames
 /** The names of the vantage points that have read from the list. */
 export async function vantagesOf(manager: JetStreamManager, { streams }: SurveyNames): Promise<string[]> {
   const names: string[] = [];
-  for await (const { name } of manager.consumers.list(streams.todo)) names.push(name);
+  // Whoever looks into the stream has a consumer, too; and a name becomes part of a file's.
+  for await (const { name, config } of manager.consumers.list(streams.todo))
+    if (config.durable_name === name && v.is(nameSchema, name)) names.push(name);
   return names.toSorted();
 }
 

@@ -55,6 +55,7 @@ test('a host failed if nothing came over UDP while TCP worked, by no fault of ou
     'our own fault': of('a.test', {}, h3Failing('internal'), H2),
     'the machine was busy': of('a.test', { disturbed: 'outcome' }, h3Failing('udp-timeout'), H2),
     'HTTP/3 was not tried': of('a.test', {}, H2),
+    'nothing advertises HTTP/3': { ...silent('a.test'), discovered: { altSvc: null, knownRoot: true } },
   };
   for (const [why, race] of Object.entries(others))
     assert.deepEqual(seenBeside('x.test', race), nothing, why);

@@ -1,9 +1,10 @@
 // How the hosts of a survey fare over HTTP/3 from one vantage point, for verdicts: a network that blocks UDP shows in
 // many hosts at once, as in the host cache, which a survey does not use.
 import type { NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
-import { evidenceOfRace, isFailed, isH3, isUnanswered, reachOf } from '@photofinish/shared/verdict/evidence';
 import { originParts } from '@photofinish/shared/web/origin';
+import { factsOf, withOrigin } from './facts.ts';
 
+const NOBODY: NetworkEvidence = { failedHosts: 0, reachedHosts: 0 };
 /** Hosts remembered of each kind; more would not change any verdict. */
 const MAX_HOSTS = 1000;
 
@@ -24,15 +25,9 @@ export function vantageEvidence(): VantageEvidence {
   return {
     add(race) {
       const { host } = originParts(race.origin);
-      const { attempts } = evidenceOfRace(race);
-      const h3 = reachOf(attempts.filter(isH3));
-      if (h3 === 'established') note(reached, host);
-      else if (
-        isFailed(h3) &&
-        isUnanswered(h3) &&
-        reachOf(attempts.filter((attempt) => !isH3(attempt))) === 'established'
-      )
-        note(failed, host);
+      const { failedHosts, reachedHosts } = withOrigin(NOBODY, factsOf(race));
+      if (reachedHosts > 0) note(reached, host);
+      if (failedHosts > 0) note(failed, host);
     },
     except(origin) {
       const { host } = originParts(origin);

@@ -198,9 +198,7 @@ class Worker {
     });
   }
 
-  async #postpone(task: Task, againMs: number | null): Promise<void> {
-    const { clock } = this.#parts;
-    const inMs = againMs === null ? BUSY_MS : Math.max(0, againMs - clock.nowMs());
+  async #postpone(task: Task, inMs: number): Promise<void> {
     const isShort = inMs <= HOLDS_MS && this.#waiting < MOST_WAITING;
     if (task.from === 'later' || isShort) return this.#hold(task, inMs);
     return this.#outbox.postpone(task);
@@ -214,7 +212,14 @@ class Worker {
     const where = { network: this.#network, signal };
     const outcome = await raceJob(this.#jobs, surveySpec(survey, request, where));
     if (outcome.kind === 'opted-out') return this.#outbox.giveUp(task, 'opt-out');
-    if (outcome.kind === 'postponed') return this.#postpone(task, outcome.againMs);
+    if (outcome.kind === 'postponed') {
+      const { againMs, backsOff } = outcome;
+      const inMs = againMs === null ? BUSY_MS : Math.max(0, againMs - this.#parts.clock.nowMs());
+      // Kept, its jobs would hold up those of all other networks.
+      if (backsOff && task.from === 'later' && inMs > KEEPS_JOBS_MS)
+        return this.#outbox.giveUp(task, 'no-answer');
+      return this.#postpone(task, inMs);
+    }
     if (outcome.kind === 'cancelled' || signal.aborted) {
       if (!this.#over) this.#queue.push(task);
       return;
@@ -339,6 +344,13 @@ class Worker {
     });
   }
 
+  /** Races under way saw the path that failed, and what they and earlier ones said of it is no evidence of this one. */
+  #endRaces(): void {
+    this.#round.abort();
+    this.#round = new AbortController();
+    this.#evidence.forget();
+  }
+
   /** What was measured since the last good canary is measured again. */
   #discard(): void {
     this.#queue.push(...this.#held.discard().map(({ job }) => job));
@@ -349,34 +361,41 @@ class Worker {
     const { signal } = this.#round;
     const requests = survey.canaries.flatMap((text) => {
       const origin = parseOrigin(text);
-      return origin.ok ? [{ origin: origin.value, mode: 'compare' as const }] : [];
+      const isUsed = origin.ok && !this.#optOut.refusesHost(origin.value.host);
+      return isUsed ? [{ origin: origin.value, mode: 'compare' as const }] : [];
     });
     const where = { network: this.#network, signal };
+    const mayUse = (addresses: readonly string[]): boolean =>
+      !addresses.some((address) => this.#optOut.refusesAddress(address));
     return Promise.all(
-      requests.map((request) => race({ ...surveySpec(survey, request, where), ...CANARY_TRIAL })),
+      requests.map((request) => race({ ...surveySpec(survey, request, where), ...CANARY_TRIAL, mayUse })),
     );
   }
 
   /** One round: results that ended before a good one are published. */
   async #canaryRound(): Promise<void> {
-    const { clock, survey, say } = this.#parts;
+    const { clock, control, survey, say } = this.#parts;
     const { signal } = this.#round;
     const beganMs = clock.nowMs();
     if (this.#moving) return;
     if (survey.canaries.length === 0) return this.#publish(this.#held.release(beganMs));
+    if (control.state().paused) return;
     const races = await this.#raceCanaries();
     if (signal.aborted) return;
     const health = this.#canaries.heard(reachOfCanaries(races), clock.nowMs());
     if (health.state === 'sick') {
+      if (this.#sickSinceMs === null) this.#endRaces();
       this.#discard();
       if (this.#sickSinceMs === null) say('the canaries fail: nothing is written until they succeed again');
       this.#sickSinceMs ??= clock.epochMs();
       if (clock.nowMs() - health.sinceMs >= KEEPS_JOBS_MS) this.#letGo();
       return;
     }
-    if (this.#sickSinceMs !== null) say('the canaries succeed again');
+    const recovers = this.#sickSinceMs !== null;
+    if (recovers) say('the canaries succeed again');
     this.#sickSinceMs = null;
-    if (health.state === 'changed') this.#discard();
+    if (health.state === 'changed') this.#endRaces();
+    if (health.state === 'changed' || recovers) this.#discard();
     else {
       for (const race of races) this.#evidence.add(race);
       await this.#publish(this.#held.release(beganMs));
@@ -410,9 +429,7 @@ class Worker {
     const { network, say } = this.#parts;
     return network.watch(this.#network, () => {
       say('the network changed: what was measured since the last good canary is measured again');
-      this.#round.abort();
-      this.#round = new AbortController();
-      this.#evidence.forget();
+      this.#endRaces();
       this.#canaries.forget();
       this.#discard();
       this.#moving = true;
@@ -438,16 +455,17 @@ class Worker {
       this.#change();
     };
     signal.addEventListener('abort', onAbort, { once: true });
-    await this.#presence.take((atMostMs) => this.#pause(atMostMs), signal);
-    for (const from of ['todo', 'later'] as const) await vantageConsumer(this.#manager, names, from, vantage);
     const inProgress = setInterval(() => this.#outbox.stillWorking(), ACK_WAIT_MS / 3);
-    this.#stopWatching = this.#watchNetwork();
-    let pulled = false;
-    const pulls = Promise.all([this.#pull('todo'), this.#pull('later')]).finally(() => {
-      pulled = true;
-      this.#change();
-    });
     try {
+      await this.#presence.take((atMostMs) => this.#pause(atMostMs), signal);
+      for (const from of ['todo', 'later'] as const)
+        await vantageConsumer(this.#manager, names, from, vantage);
+      this.#stopWatching = this.#watchNetwork();
+      let pulled = false;
+      const pulls = Promise.all([this.#pull('todo'), this.#pull('later')]).finally(() => {
+        pulled = true;
+        this.#change();
+      });
       await Promise.all([pulls, this.#watchCanaries(() => pulled).catch((error) => this.#fail(error))]);
       if (this.#failure !== null) throw this.#failure;
     } finally {
