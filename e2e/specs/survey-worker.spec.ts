@@ -210,6 +210,30 @@ test('a name has one worker, until that one is dead', async ({ openSurvey }) => 
   await expect.poll(() => third.control.state().workers.size).toBe(0);
 });
 
+test('jobs of a network that does not answer are given up in the end', async ({ openSurvey }) => {
+  const hosts = Array.from({ length: 20 }, (_, index) => `h${index}.test`);
+  const ground = await openSurvey(hosts.map(jobOf));
+  const { world } = ground;
+  world.hostsReached = false;
+  const worker = await ground.startWorker();
+  let over = false;
+  const done = worker.done.finally(() => {
+    over = true;
+  });
+  await expect
+    .poll(() => {
+      world.clock.skip(60_000);
+      return over;
+    })
+    .toBe(true);
+  const measured = await done;
+  expect(measured).toBeGreaterThanOrEqual(10);
+  expect(measured).toBeLessThan(hosts.length);
+  const dead = await ground.dead();
+  expect(dead).toHaveLength(hosts.length - measured);
+  for (const each of dead) expect(each).toMatchObject({ vantage: VANTAGE, reason: 'no-answer' });
+});
+
 test('a message that is no job is given up, and the others go on', async ({ openSurvey }) => {
   const bad = [
     '{',

@@ -84,6 +84,8 @@ interface World {
   readonly raced: readonly Began[];
   canaries: number;
   canaryReached: boolean;
+  /** Whether anything but the canary is. */
+  hostsReached: boolean;
   /** The address of each host; default 192.0.2.1. */
   readonly addresses: Record<string, string>;
   /** Races end when it resolves. */
@@ -130,12 +132,22 @@ function openWorld(): World & Pick<WorkerParts, 'race' | 'network' | 'say'> {
     raced.push({ origin: origin.origin, askedMs, allowedMs: clock.nowMs() });
     const atMs = raced.length;
     await world.gate;
-    return of(signal?.aborted ? CANCELLED : { ...comparison([10], [20]), atMs });
+    const result = world.hostsReached ? comparison([10], [20]) : UNREACHED;
+    return of(signal?.aborted ? CANCELLED : { ...result, atMs });
   }
   const addresses: Record<string, string> = {};
   const world = {
     addresses,
-    ...{ clock, said, raced, race, canaries: 0, canaryReached: true, gate: Promise.resolve() },
+    ...{
+      clock,
+      said,
+      raced,
+      race,
+      canaries: 0,
+      canaryReached: true,
+      hostsReached: true,
+      gate: Promise.resolve(),
+    },
     say: (message: string) => void said.push(message),
     network: {
       ...namedNetwork(key),
