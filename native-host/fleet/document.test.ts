@@ -3,24 +3,42 @@ import { test } from 'node:test';
 import { SHARED_FRESH_MS } from '../cache/policy.ts';
 import type { SharedRecord } from '../cache/record.ts';
 import { FLEET_SCHEMA, HOUR_MS, readOutcome, writeOutcome } from './document.ts';
+import { fleetKeys } from './keys.ts';
 
 const HOUR = 500_000 * HOUR_MS;
 const NOW = HOUR + 1_234_567;
+const { sign } = fleetKeys(new Uint8Array(16).fill(7), 'office');
 const WORKS: SharedRecord = { key: 'k', atMs: HOUR, h3Failure: null, tcpProtocol: null };
 const FAILED: SharedRecord = { key: 'k', atMs: HOUR, h3Failure: 'udp-timeout', tcpProtocol: 'h2' };
 
 const bytes = (value: unknown): Uint8Array =>
   new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value));
-const read = (value: unknown, nowMs = NOW) => readOutcome('k', bytes(value), nowMs);
-const DOCUMENT = { schema: FLEET_SCHEMA, atMs: HOUR, h3: 'failed', failure: 'udp-timeout', tcp: 'h2' };
+const read = (value: unknown, nowMs = NOW) => readOutcome('k', bytes(value), nowMs, sign);
+/** Valid in every other respect, so that only what a test changes can be the reason for a refusal. */
+function signed(change: object = {}): Record<string, unknown> {
+  const document = {
+    schema: FLEET_SCHEMA,
+    atMs: HOUR,
+    h3: 'failed',
+    failure: 'udp-timeout',
+    tcp: 'h2',
+    ...change,
+  };
+  const failure = document.h3 === 'failed' ? document.failure : null;
+  return {
+    ...document,
+    mac: sign('k', JSON.stringify([FLEET_SCHEMA, document.atMs, failure, document.tcp])),
+  };
+}
+const DOCUMENT = signed();
 
 test('an outcome survives the way', () => {
-  for (const outcome of [WORKS, FAILED]) assert.deepEqual(read(writeOutcome(outcome)), outcome);
+  for (const outcome of [WORKS, FAILED]) assert.deepEqual(read(writeOutcome(outcome, sign)), outcome);
   assert.deepEqual(read(DOCUMENT), FAILED);
 });
 
 test('a time finer than an hour is not written', () => {
-  assert.throws(() => writeOutcome({ ...WORKS, atMs: NOW }));
+  assert.throws(() => writeOutcome({ ...WORKS, atMs: NOW }, sign));
 });
 
 test('whatever is not exactly an outcome is refused', () => {
@@ -30,18 +48,37 @@ test('whatever is not exactly an outcome is refused', () => {
     ['no object', '[]'],
     ['another schema', { ...DOCUMENT, schema: 'photofinish.fleet/2' }],
     ['more than belongs in it', { ...DOCUMENT, origin: 'https://a.test' }],
-    ['a time finer than an hour', { ...DOCUMENT, atMs: HOUR + 1 }],
-    ['no time', { ...DOCUMENT, atMs: '0' }],
-    ['an unknown failure', { ...DOCUMENT, failure: 'bad-luck' }],
-    ['a failure that is over within a minute', { ...DOCUMENT, failure: 'goaway' }],
-    ['a failure of our own', { ...DOCUMENT, failure: 'internal' }],
-    ['a failure without TCP', { ...DOCUMENT, tcp: null }],
+    ['a time finer than an hour', signed({ atMs: HOUR + 1 })],
+    ['no time', signed({ atMs: '0' })],
+    ['an unknown failure', signed({ failure: 'bad-luck' })],
+    ['a failure that is over within a minute', signed({ failure: 'goaway' })],
+    ['a failure of our own', signed({ failure: 'internal' })],
+    ['a failure without TCP', signed({ tcp: null })],
     ['a failure with nothing about TCP', withoutTcp],
-    ['HTTP/3 over TCP', { ...DOCUMENT, tcp: 'h3' }],
-    ['a success with a failure', { ...DOCUMENT, h3: 'works' }],
+    ['HTTP/3 over TCP', signed({ tcp: 'h3' })],
+    ['a success with a failure', signed({ h3: 'works' })],
     ['too long', `${JSON.stringify(DOCUMENT)}${' '.repeat(512)}`],
   ];
   for (const [name, value] of wrong) assert.equal(read(value), null, name);
+});
+
+test('a value that was not signed with the secret, or for another key or outcome, is refused', () => {
+  const { mac, ...unsigned } = DOCUMENT;
+  const { failure: _, ...works }: Record<string, unknown> = { ...DOCUMENT, h3: 'works' };
+  const other = fleetKeys(new Uint8Array(16), 'office').sign;
+  const forged: readonly (readonly [string, unknown])[] = [
+    ['no signature', unsigned],
+    ['another signature', { ...DOCUMENT, mac: '0'.repeat(32) }],
+    ['an abbreviated signature', { ...DOCUMENT, mac: String(mac).slice(0, 16) }],
+    ['another failure', { ...DOCUMENT, failure: 'udp-refused' }],
+    ['another result', works],
+    ['another hour', { ...DOCUMENT, atMs: HOUR - HOUR_MS }],
+    ['another protocol over TCP', { ...DOCUMENT, tcp: 'http/1.1' }],
+    ['another secret', writeOutcome(FAILED, other)],
+    ["another key's", writeOutcome({ ...FAILED, key: 'l' }, sign)],
+  ];
+  for (const [name, value] of forged) assert.equal(read(value), null, name);
+  assert.deepEqual(read(DOCUMENT), FAILED);
 });
 
 test('an outcome is refused once it is too old, and before its hour', () => {

@@ -1,15 +1,17 @@
 // What machines of one organisation tell each other about an origin: the outcome of a race and nothing else. Neither the
-// origin nor the network is in it, and no time finer than an hour. A value that arrives is as little trusted as a file.
+// origin nor the network is in it, and no time finer than an hour (the server itself knows when it was published). A value
+// that arrives is as little trusted as a file, and one that was not made with the organisation's secret not at all.
 import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/terms';
 import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';
 import { isLasting } from '../cache/back-off.ts';
 import { SHARED_FRESH_MS } from '../cache/policy.ts';
 import type { SharedRecord } from '../cache/record.ts';
+import type { Sign } from './keys.ts';
 
 export const FLEET_SCHEMA = 'photofinish.fleet/1';
 export const HOUR_MS = 3_600_000;
-/** Several times the longest value by its schema. */
+/** About twice the longest value by its schema. */
 const MAX_VALUE_BYTES = 512;
 
 const KNOWN_TCP = KNOWN_PROTOCOLS.filter((protocol) => protocol !== 'h3');
@@ -19,6 +21,8 @@ const common = {
   schema: v.literal(FLEET_SCHEMA),
   /** The hour of the race, milliseconds since the epoch. */
   atMs: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(8.64e15), v.multipleOf(HOUR_MS)),
+  /** Says that a machine with the organisation's secret published this under this key. */
+  mac: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
 };
 
 // Strict: what is not in it cannot be sent by mistake, and is not accepted from others.
@@ -39,9 +43,14 @@ const outcomeSchema = v.variant('h3', [
 ]);
 type FleetOutcome = v.InferOutput<typeof outcomeSchema>;
 
+function macOf({ key, atMs, h3Failure, tcpProtocol }: SharedRecord, sign: Sign): string {
+  return sign(key, JSON.stringify([FLEET_SCHEMA, atMs, h3Failure, tcpProtocol]));
+}
+
 /** The value of an outcome. */
-export function writeOutcome({ atMs, h3Failure, tcpProtocol }: SharedRecord): string {
-  const common = { schema: FLEET_SCHEMA, atMs, tcp: tcpProtocol };
+export function writeOutcome(record: SharedRecord, sign: Sign): string {
+  const { atMs, h3Failure, tcpProtocol } = record;
+  const common = { schema: FLEET_SCHEMA, atMs, tcp: tcpProtocol, mac: macOf(record, sign) };
   const outcome: object =
     h3Failure === null ? { ...common, h3: 'works' } : { ...common, h3: 'failed', failure: h3Failure };
   return JSON.stringify(v.parse(outcomeSchema, outcome));
@@ -59,11 +68,16 @@ function parse(bytes: Uint8Array): FleetOutcome | null {
   }
 }
 
-/** The outcome in a value; null if it is refused: not of this schema, too old, or from the future. */
-export function readOutcome(key: string, bytes: Uint8Array, nowMs: number): SharedRecord | null {
+/**
+ * The outcome in a value; null if it is refused: not of this schema, too old, from the future, or not signed with the
+ * organisation's secret for this key.
+ */
+export function readOutcome(key: string, bytes: Uint8Array, nowMs: number, sign: Sign): SharedRecord | null {
   const outcome = parse(bytes);
   if (outcome === null) return null;
   const { atMs, tcp } = outcome;
   if (atMs > nowMs || nowMs - atMs >= SHARED_FRESH_MS) return null;
-  return { key, atMs, h3Failure: outcome.h3 === 'failed' ? outcome.failure : null, tcpProtocol: tcp };
+  const h3Failure = outcome.h3 === 'failed' ? outcome.failure : null;
+  const record: SharedRecord = { key, atMs, h3Failure, tcpProtocol: tcp };
+  return outcome.mac === macOf(record, sign) ? record : null;
 }

@@ -12,10 +12,12 @@ import { type HostCache, openHostCache } from '../cache/store.ts';
 import { down, race, trial, up } from '../testing/cache-samples.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
 import type { Bucket, BucketChange } from './bucket.ts';
-import { HOUR_MS, readOutcome } from './document.ts';
+import { HOUR_MS, readOutcome, writeOutcome } from './document.ts';
 import { type Fleet, openFleet, RETRY_MS } from './fleet.ts';
+import { fleetKeys } from './keys.ts';
 
 const A = 'https://a.test' as Origin;
+const SALT = new Uint8Array(16).fill(3);
 const START = 500_000 * HOUR_MS + 60_000;
 const WORKS = [trial(up('h3'))];
 const FAILS = [trial(down('h3', 'udp-timeout'), up('h2'))];
@@ -90,7 +92,7 @@ interface Machine {
 async function scene(t: TestContext) {
   const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
   const saltFile = join(directory, 'salt');
-  writeFileSync(saltFile, new Uint8Array(16).fill(3), { mode: 0o600 });
+  writeFileSync(saltFile, SALT, { mode: 0o600 });
   const time = virtualTime(START);
   const { clock } = time;
   const bucket = new SharedBucket();
@@ -249,9 +251,18 @@ test('what is no outcome is refused and counted, and changes nothing; what is wi
   bucket.change('fleet.other', new TextEncoder().encode(value));
   await pass();
   assert.deepEqual([b.reachable(), b.cache.stats().sharedRefused], ['h3 shared', 2]);
-  const earlier = { schema: 'photofinish.fleet/1', atMs: START - 60_000 - HOUR_MS, h3: 'failed' };
-  const bytes = new TextEncoder().encode(JSON.stringify({ ...earlier, failure: 'udp-timeout', tcp: 'h2' }));
-  assert.notEqual(readOutcome(key, bytes, clock.epochMs()), null);
+  const outcome = { key, h3Failure: 'udp-timeout', tcpProtocol: 'h2' } as const;
+  const fails = (atMs: number, salt: Uint8Array): Uint8Array =>
+    new TextEncoder().encode(writeOutcome({ ...outcome, atMs }, fleetKeys(salt, 'fleet').sign));
+  bucket.change(key, fails(START - 60_000, new Uint8Array(16)));
+  await pass();
+  assert.deepEqual(
+    [b.reachable(), b.cache.stats().sharedRefused],
+    ['h3 shared', 3],
+    'forged without the salt',
+  );
+  const bytes = fails(START - 60_000 - HOUR_MS, SALT);
+  assert.notEqual(readOutcome(key, bytes, clock.epochMs(), fleetKeys(SALT, 'fleet').sign), null);
   bucket.change(key, bytes);
   await pass();
   assert.equal(b.reachable(), 'h3 shared', 'an earlier race replaces no later one');

@@ -64,7 +64,7 @@ class Replica implements Fleet {
     this.#publishedMs.set(outcome.key, nowMs);
     const [oldest] = this.#publishedMs.keys();
     if (this.#publishedMs.size > MAX_PUBLISHED && oldest !== undefined) this.#publishedMs.delete(oldest);
-    this.#bucket.put(outcome.key, writeOutcome(outcome)).catch((error) => {
+    this.#bucket.put(outcome.key, writeOutcome(outcome, this.#keys.sign)).catch((error) => {
       // The next race may publish.
       this.#publishedMs.delete(outcome.key);
       this.#sayOnce(error);
@@ -104,7 +104,7 @@ class Replica implements Fleet {
     let batch: SharedChange[] = [];
     let refused = 0;
     for await (const { key, value, waiting } of changes) {
-      const outcome = value === null ? null : readOutcome(key, value, clock.epochMs());
+      const outcome = value === null ? null : readOutcome(key, value, clock.epochMs(), this.#keys.sign);
       if (!this.#keys.isOwn(key) || (value !== null && outcome === null)) refused += 1;
       else batch.push({ key, outcome });
       if (waiting > 0 && batch.length + refused < BATCH) continue;

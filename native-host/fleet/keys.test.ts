@@ -31,6 +31,19 @@ test('only keys under the own label are its own', () => {
   assert.equal(keys.isOwn(`${keys.keyOf(A)}0`), false);
 });
 
+test('a signature depends on the key, the text and the salt, and is none of the keys', () => {
+  const keys = fleetKeys(SALT, 'office');
+  const signature = keys.sign('k', 'text');
+  assert.match(signature, /^[0-9a-f]{32}$/);
+  assert.equal(signature, fleetKeys(SALT, 'home').sign('k', 'text'), 'the key stands for the label');
+  const others = [
+    keys.sign('l', 'text'),
+    keys.sign('k', 'other'),
+    fleetKeys(new Uint8Array(16), 'office').sign('k', 'text'),
+  ];
+  assert.equal(new Set([signature, ...others]).size, 4);
+});
+
 test("a salt that is too short, or that others can write, is not the organisation's secret", async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
   t.after(() => rm(directory, { recursive: true }));

@@ -1,5 +1,5 @@
-// The keys of the bucket: whoever does not have the organisation's secret can neither read which origins its machines
-// raced nor try names against them.
+// What rests on the organisation's secret: keys, which nobody without it can read or try names against, and the
+// authentication of values, which nobody without it can make.
 import { createHmac } from 'node:crypto';
 import { closeSync, constants, fstatSync, readFileSync } from 'node:fs';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -9,7 +9,11 @@ const LEAST_SALT_BYTES = 16;
 const MOST_SALT_BYTES = 4096;
 /** 64 bits distinguish the labels of an organisation. */
 const LABEL_DIGITS = 16;
+/** 128 bits, of which none can be found by trying. */
+const SIGNATURE_DIGITS = 32;
 const ORIGIN_KEY = /^[0-9a-f]{64}$/;
+
+export type Sign = (key: string, text: string) => string;
 
 export interface FleetKeys {
   /** The keys of every origin under this label, as a subject filter. */
@@ -17,6 +21,8 @@ export interface FleetKeys {
   keyOf(origin: Origin): string;
   /** Whether it is a key under this label. */
   isOwn(key: string): boolean;
+  /** Authenticates a text as the value of that key and no other (HMAC-SHA256, truncated as RFC 2104 section 5 allows). */
+  readonly sign: Sign;
 }
 
 /**
@@ -31,6 +37,7 @@ export function fleetKeys(salt: Uint8Array, network: string): FleetKeys {
     filter: `${label}*`,
     keyOf: (origin) => label + digest('origin', network, origin),
     isOwn: (key) => key.startsWith(label) && ORIGIN_KEY.test(key.slice(label.length)),
+    sign: (key, text) => digest('value', key, text).slice(0, SIGNATURE_DIGITS),
   };
 }
 
