@@ -4,6 +4,7 @@ import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
 import { PROGRAM } from '../version.ts';
 import {
   type Authenticator,
+  type ConnectionOptions,
   connect,
   credsAuthenticator,
   errors,
@@ -23,11 +24,13 @@ export interface ServerOptions {
   readonly token: string | null;
   /** PEM file with the certificates trusted instead of the system's. */
   readonly caFile: string | null;
+  /** How long a server that is away is left alone between attempts, at least; absent: a second. */
+  readonly reconnectMs?: number;
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
 /** A server that restarts is waited for, without end: nothing is lost meanwhile. */
-const RECONNECT_WAIT_MS = 1000;
+const RECONNECT_MS = 1000;
 
 function read(path: string): Buffer {
   try {
@@ -52,7 +55,22 @@ function authenticatorOf({ servers, credsFile, nkeyFile, token }: ServerOptions)
 
 /** The client does not read a user from the address; and messages must not show a password. */
 function withoutUser(server: string): string {
-  return server.replace(/^([a-z]+:\/\/)?[^@/]*@/, '$1');
+  return server.replace(/^([a-z]+:\/\/)?[^@/]*@/i, '$1');
+}
+
+/** How long to wait before a server is dialled again; the times of many clients are spread over twice that. */
+function reconnection({ reconnectMs }: ServerOptions): ConnectionOptions {
+  if (reconnectMs === undefined) return { reconnectTimeWait: RECONNECT_MS };
+  return { reconnectTimeWait: reconnectMs, reconnectJitter: reconnectMs, reconnectJitterTLS: reconnectMs };
+}
+
+/**
+ * TLS, where it was asked for. The client ignores the scheme of an address and would otherwise do what the server's
+ * first line says, which nothing authenticates: without this, anyone on the way could have the credentials in the clear.
+ */
+function encryption({ servers, caFile }: ServerOptions): ConnectionOptions {
+  if (caFile !== null) return { tls: { ca: read(caFile).toString('utf8') } };
+  return servers.some((server) => /^tls:/i.test(server)) ? { tls: {} } : {};
 }
 
 function why(error: unknown): string {
@@ -74,10 +92,10 @@ export async function connectTo(options: ServerOptions): Promise<NatsConnection>
       name: PROGRAM,
       timeout: CONNECT_TIMEOUT_MS,
       maxReconnectAttempts: -1,
-      reconnectTimeWait: RECONNECT_WAIT_MS,
       ignoreAuthErrorAbort: true,
       ...(authenticator !== undefined && { authenticator }),
-      ...(options.caFile !== null && { tls: { ca: read(options.caFile).toString('utf8') } }),
+      ...reconnection(options),
+      ...encryption(options),
     });
   } catch (error) {
     throw new Complaint('no-server', `no NATS server can be used at ${named}: ${why(error)}`, EXIT_FAILED);

@@ -19,6 +19,7 @@ export {
 export { type KV, Kvm } from '@nats-io/kv';
 export {
   type Authenticator,
+  type ConnectionOptions,
   connect,
   credsAuthenticator,
   errors,

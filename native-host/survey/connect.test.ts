@@ -1,0 +1,90 @@
+// Connections to a server that only greets, to which the client may or may not talk.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { connectTo, type ServerOptions } from './connect.ts';
+import type { ConnectionOptions } from './nats.ts';
+
+const INFO = {
+  server_id: 'T',
+  version: '2.12.0',
+  proto: 1,
+  headers: true,
+  max_payload: 1_000_000,
+  jetstream: true,
+};
+
+/** A NATS server without TLS; `heard` is what clients sent it. */
+async function plainServer(t: TestContext) {
+  const sockets = new Set<Socket>();
+  let heard = '';
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('data', (data) => {
+      heard += data;
+      if (data.includes('PING')) socket.write('PONG\r\n');
+    });
+    socket.write(`INFO ${JSON.stringify(INFO)}\r\n`);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, heard: () => heard };
+}
+
+const options = (server: string, rest: Partial<ServerOptions> = {}): ServerOptions => ({
+  ...{ servers: [server], credsFile: null, nkeyFile: null, token: null, caFile: null },
+  ...rest,
+});
+
+/** Why a server is not used; null: it is. */
+async function refusal(asked: ServerOptions): Promise<string | null> {
+  try {
+    const connection = await connectTo(asked);
+    await connection.close();
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+test('a server without TLS is refused where TLS was asked for, and is told nothing', async (t) => {
+  const { host, heard } = await plainServer(t);
+  // Without user and password, which belong in no message.
+  const refused = (scheme: string): string =>
+    `no NATS server can be used at ${scheme}://${host}: server does not support 'tls'`;
+  assert.equal(await refusal(options(`tls://${host}`, { token: 'secret' })), refused('tls'));
+  assert.equal(await refusal(options(`TLS://user:secret@${host}`)), refused('TLS'));
+  // Any file: it never comes to a certificate.
+  assert.equal(await refusal(options(`nats://${host}`, { caFile: import.meta.filename })), refused('nats'));
+  assert.equal(heard(), '');
+});
+
+test('a server without TLS is used where none was asked for', async (t) => {
+  const { host, heard } = await plainServer(t);
+  const connection = await connectTo(options(`nats://${host}`, { token: 'secret' }));
+  assert.match(heard(), /"auth_token":"secret"/);
+  await connection.close();
+});
+
+test('how long a server that is away is left alone is as asked for, and one second by default', async (t) => {
+  const { host } = await plainServer(t);
+  for (const [asked, leastMs, mostMs] of [
+    [{}, 1000, 2000],
+    [{ reconnectMs: 30_000 }, 30_000, 60_000],
+  ] as const) {
+    const connection = await connectTo(options(`nats://${host}`, asked));
+    const { reconnectDelayHandler } = (connection as unknown as { options: ConnectionOptions }).options;
+    const delays = Array.from({ length: 100 }, () => reconnectDelayHandler?.() ?? 0);
+    assert.ok(
+      delays.every((ms) => ms >= leastMs && ms <= mostMs),
+      `${delays}`,
+    );
+    await connection.close();
+  }
+});
