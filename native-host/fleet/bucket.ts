@@ -11,6 +11,9 @@ export interface BucketChange {
   readonly waiting: number;
 }
 
+/** A whole organisation's machines would otherwise dial a lost server every second. */
+const RECONNECT_MS = 30_000;
+
 export interface Bucket {
   /** All present values under the filter, then every change, until the bucket or the connection is gone. */
   follow(filter: string): Promise<AsyncIterable<BucketChange>>;
@@ -28,10 +31,26 @@ async function open(
   return publish ? manager.create(bucket, { history: 1, ttl: freshMs }) : manager.open(bucket);
 }
 
-/** Connects to the server and opens the bucket; rejects with the reason. `freshMs`: how long a value is used. */
-export async function connectBucket(settings: FleetSettings, freshMs: number): Promise<Bucket> {
+/** Says when the connection is lost, and when it is made again, which the client does by itself. */
+async function tell(connection: NatsConnection, say: (message: string) => void): Promise<void> {
+  for await (const { type } of connection.status())
+    if (type === 'disconnect') say('the connection is lost');
+    else if (type === 'reconnect') say('the connection is made again');
+}
+
+/**
+ * Connects to the server and opens the bucket; rejects with the reason. `freshMs`: how long a value is used; `say`: where
+ * a lost connection is reported.
+ */
+export async function connectBucket(
+  settings: FleetSettings,
+  freshMs: number,
+  say: (message: string) => void,
+): Promise<Bucket> {
   const { server, credsFile, nkeyFile, caFile } = settings;
-  const connection = await connectTo({ servers: [server], credsFile, nkeyFile, caFile, token: null });
+  const options = { servers: [server], credsFile, nkeyFile, caFile, token: null };
+  const connection = await connectTo({ ...options, reconnectMs: RECONNECT_MS });
+  void tell(connection, say);
   try {
     const bucket = await open(connection, settings, freshMs);
     return {

@@ -73,13 +73,13 @@ class Replica implements Fleet {
 
   /** Follows the bucket for as long as the process lives. */
   async run(): Promise<never> {
-    const { connect = () => connectBucket(this.#parts.settings, SHARED_FRESH_MS) } = this.#parts;
+    const { settings, say, connect = () => connectBucket(settings, SHARED_FRESH_MS, say) } = this.#parts;
     for (;;) {
       try {
         this.#bucket = await connect();
         const changes = await this.#bucket.follow(this.#keys.filter);
         this.#said = '';
-        this.#parts.say('outcomes are shared');
+        say('outcomes are shared');
         await this.#store(changes);
         this.#sayOnce(new Error('the bucket cannot be followed any more'));
       } catch (error) {
