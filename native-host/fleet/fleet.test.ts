@@ -216,6 +216,18 @@ test('what proves nothing that lasts is not published', async (t) => {
   assert.deepEqual(bucket.puts, []);
 });
 
+test('a failure on a network that blocks UDP is not published as one of the host', async (t) => {
+  const { bucket, machine, pass } = await scene(t);
+  const a = machine('a');
+  await pass();
+  a.race(FAILS, { otherHosts: { failedHosts: 2, reachedHosts: 0 } });
+  assert.equal(bucket.puts.length, 0);
+  a.race(FAILS, { otherHosts: { failedHosts: 2, reachedHosts: 1 } });
+  assert.equal(bucket.puts.length, 1, 'others are reached over UDP');
+  a.race(WORKS, { origin: 'https://b.test' as Origin, otherHosts: { failedHosts: 2, reachedHosts: 0 } });
+  assert.equal(bucket.puts.length, 2, 'it works all the same');
+});
+
 test('without "publish" a machine only reads', async (t) => {
   const { bucket, machine, pass } = await scene(t);
   const [a, b] = [machine('a'), machine('b', { publish: false })];

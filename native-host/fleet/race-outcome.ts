@@ -1,6 +1,7 @@
 // What of a race is shared: what the host cache itself would conclude from it about HTTP/3, if that lasts.
 import { isAllDisturbed, soundTrials } from '@photofinish/shared/race/conclusive';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { blocksUdp } from '@photofinish/shared/verdict/verdict';
 import { isLasting, LOSSY_RATE } from '../cache/back-off.ts';
 import { foldRace } from '../cache/fold.ts';
 import { type HostRecord, newHost, type SharedRecord } from '../cache/record.ts';
@@ -23,6 +24,8 @@ export function outcomeOf(key: string, race: OriginRace, nowMs: number): SharedR
   const { h3AtMs, tcpProtocol } = host;
   const failure = h3AtMs === null ? failureOf(host) : null;
   if (h3AtMs === null && failure === null) return null;
+  // Then it is this machine's network that fails, not the host.
+  if (failure !== null && race.otherHosts !== undefined && blocksUdp(race.otherHosts)) return null;
   const tcp = tcpProtocol === 'h3' ? null : tcpProtocol;
   return { key, atMs: nowMs - (nowMs % HOUR_MS), h3Failure: failure, tcpProtocol: tcp };
 }
