@@ -170,6 +170,25 @@ test('shared outcomes are counted apart, are no records of this machine, and are
   assert.deepEqual([b.cache.stats().shared, b.reachable()], [0, 'unknown none']);
 });
 
+test("a machine's own outcome does not come back as another's, and what comes with it is stored", async (t) => {
+  const { bucket, machine, pass } = await scene(t);
+  const [a, b] = [machine('a'), machine('b')];
+  await pass();
+  a.race(WORKS);
+  await pass();
+  assert.deepEqual([a.cache.stats().shared, b.cache.stats().shared], [0, 1]);
+  a.cache.wipe();
+  const [[key = '', value = ''] = []] = bucket.puts;
+  b.race(WORKS, { origin: 'https://b.test' as Origin });
+  bucket.change(key, new TextEncoder().encode(value));
+  await pass();
+  assert.equal(a.reachable(), 'unknown none');
+  assert.equal(a.cache.stats().shared, 1, "the other machine's");
+  b.race(FAILS);
+  await pass();
+  assert.equal(a.reachable(), 'h2 shared', 'another outcome under the same key is no echo');
+});
+
 test('an outcome is published once an hour for each origin, whatever it is', async (t) => {
   const { bucket, machine, pass } = await scene(t);
   const a = machine('a');

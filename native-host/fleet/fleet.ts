@@ -38,10 +38,16 @@ export interface FleetParts {
   readonly connect?: () => Promise<Bucket>;
 }
 
+/** What this process published last under a key. */
+interface Publication {
+  readonly atMs: number;
+  readonly value: string;
+}
+
 class Replica implements Fleet {
   readonly #parts: FleetParts;
   readonly #keys: FleetKeys;
-  readonly #publishedMs = new Map<string, number>();
+  readonly #published = new Map<string, Publication>();
   #bucket: Bucket | null = null;
   #said = '';
 
@@ -60,13 +66,14 @@ class Replica implements Fleet {
     const nowMs = clock.epochMs();
     const outcome = outcomeOf(this.keyOf(race.origin), race, nowMs);
     if (outcome === null || !this.#isDue(outcome, cache.shared(race.origin), nowMs)) return;
-    this.#publishedMs.delete(outcome.key);
-    this.#publishedMs.set(outcome.key, nowMs);
-    const [oldest] = this.#publishedMs.keys();
-    if (this.#publishedMs.size > MAX_PUBLISHED && oldest !== undefined) this.#publishedMs.delete(oldest);
-    this.#bucket.put(outcome.key, writeOutcome(outcome, this.#keys.sign)).catch((error) => {
+    const value = writeOutcome(outcome, this.#keys.sign);
+    this.#published.delete(outcome.key);
+    this.#published.set(outcome.key, { atMs: nowMs, value });
+    const [oldest] = this.#published.keys();
+    if (this.#published.size > MAX_PUBLISHED && oldest !== undefined) this.#published.delete(oldest);
+    this.#bucket.put(outcome.key, value).catch((error) => {
       // The next race may publish.
-      this.#publishedMs.delete(outcome.key);
+      this.#published.delete(outcome.key);
       this.#sayOnce(error);
     });
   }
@@ -94,9 +101,15 @@ class Replica implements Fleet {
 
   /** Once an hour for each origin, and not what another machine said within the same hour. */
   #isDue(outcome: SharedRecord, known: SharedRecord | null, nowMs: number): boolean {
-    const lastMs = this.#publishedMs.get(outcome.key);
+    const lastMs = this.#published.get(outcome.key)?.atMs;
     if (lastMs !== undefined && nowMs >= lastMs && nowMs - lastMs < HOUR_MS) return false;
     return known === null || known.atMs !== outcome.atMs || known.h3Failure !== outcome.h3Failure;
+  }
+
+  /** Whether a change is what this process published itself. */
+  #isEcho(key: string, value: Uint8Array | null): boolean {
+    const own = this.#published.get(key)?.value;
+    return own !== undefined && value !== null && own === new TextDecoder().decode(value);
   }
 
   async #store(changes: AsyncIterable<BucketChange>): Promise<void> {
@@ -106,7 +119,8 @@ class Replica implements Fleet {
     for await (const { key, value, waiting } of changes) {
       const outcome = value === null ? null : readOutcome(key, value, clock.epochMs(), this.#keys.sign);
       if (!this.#keys.isOwn(key) || (value !== null && outcome === null)) refused += 1;
-      else batch.push({ key, outcome });
+      // Its own outcome is no other machine's, and takes the place of what another had said before.
+      else batch.push({ key, outcome: this.#isEcho(key, value) ? null : outcome });
       if (waiting > 0 && batch.length + refused < BATCH) continue;
       cache.fileShared(batch, refused);
       batch = [];

@@ -99,7 +99,7 @@ function cacheFinding(path: string): Finding {
       'Move that file elsewhere, or name another with "cache" in the settings file.',
     );
   if (store !== 'sqlite') return unusable(storeReason);
-  const others = shared === 0 ? '' : `, ${shared} shared by other machines`;
+  const others = shared === 0 ? '' : `, ${shared} shared by machines of the organisation`;
   const counted = `${path}, ${origins} ${origins === 1 ? 'origin' : 'origins'}${others}`;
   if (unsound > 0)
     return helperFinding(

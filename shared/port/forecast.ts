@@ -11,7 +11,10 @@ export const forecastSchema = v.object({
   /** What the host supports on this network. */
   reachable: v.object({
     protocol: protocolSchema,
-    /** `shared`: by races of other machines of the same organisation; this one has no evidence of its own. */
+    /**
+     * `shared`: by races that machines of the organisation shared, possibly this one; it has no evidence of its own that
+     * counts here.
+     */
     basis: v.picklist(['raced', 'advertised', 'shared', 'none']),
     /** Age of the evidence in milliseconds; null without evidence. */
     ageMs,

@@ -59,7 +59,7 @@ export const requestSchema = v.variant('type', [
     program,
     /** Whether verdicts as data are supported; otherwise they are sent as text, as before. */
     verdictData: v.optional(v.boolean()),
-    /** Whether forecasts that rest on other machines' races are supported; otherwise they are not told. */
+    /** Whether forecasts that rest on shared races are supported; otherwise they are not told. */
     sharedForecasts: v.optional(v.boolean()),
   }),
   v.object({
@@ -142,7 +142,7 @@ export const statsSchema = v.object({
   /** Of those, the ones that adopted anything, and those that adopted the remembered protocol. */
   raceScored: v.optional(count),
   raceRight: v.optional(count),
-  /** Outcomes shared by other machines, and those refused on receipt. */
+  /** Outcomes shared by machines of the organisation, possibly this one, and those refused on receipt. */
   shared: v.optional(count),
   sharedRefused: v.optional(count),
   network: text(MAX_LABEL_CHARS),
