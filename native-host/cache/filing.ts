@@ -7,7 +7,6 @@ import { foldMisdirected, type Hearing, heardAltSvc } from './advertised.ts';
 import { foldRace, foldSighting, sightingOf } from './fold.ts';
 import { foldUse } from './fold-use.ts';
 import { admitOrigin, type CacheLimits } from './limits.ts';
-import { SHARED_FRESH_MS } from './policy.ts';
 import { newHost, newUse, type SharedRecord } from './record.ts';
 import { keepAddresses, keepHost, keepPersistent, keepUse, knownOf, useOf } from './rows.ts';
 import type { Statements } from './statements.ts';
@@ -73,13 +72,12 @@ export interface SharedChange {
   readonly outcome: SharedRecord | null;
 }
 
-/** Stores what other machines share, of each key the newest outcome; deletes what is too old to be used. */
+/** Stores what other machines share, of each key the newest outcome that is not from the future. */
 export function fileShared(s: Statements, changes: readonly SharedChange[], nowMs: number): void {
   for (const { key, outcome } of changes) {
     if (outcome === null) s.dropShared.run(key);
-    else s.putShared.run({ ...outcome, key });
+    else s.putShared.run({ ...outcome, key, nowMs });
   }
-  s.expireShared.run(nowMs - SHARED_FRESH_MS);
   s.trimShared.run();
 }
 

@@ -6,7 +6,7 @@ import type { Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { foldAltSvc, type Hearing, persistentPart } from './advertised.ts';
 import { foldAddresses } from './fold.ts';
-import { MEASURED_FRESH_MS, RETENTION_MS } from './policy.ts';
+import { MEASURED_FRESH_MS, RETENTION_MS, SHARED_FRESH_MS } from './policy.ts';
 import {
   type AddressRecord,
   ANY_NETWORK,
@@ -185,7 +185,7 @@ export function keepAddresses(s: Statements, race: Omit<OriginRace, 'verdict'>, 
   if (used.length > 0) s.trimAddresses.run({ origin, network });
 }
 
-/** Deletes a batch of expired records. */
+/** Deletes a batch of expired records, and every shared outcome that is too old to be used. */
 export function expire(s: Statements, nowMs: number): void {
   const gone = s.expireHosts.all(nowMs - RETENTION_MS) as unknown as { origin: Origin }[];
   for (const origin of new Set(gone.map((row) => row.origin)))
@@ -194,6 +194,7 @@ export function expire(s: Statements, nowMs: number): void {
   const rows = gone.length + Number(uses);
   if (rows > 0) s.count.run('rows', -rows);
   s.expireAddresses.run(nowMs - MEASURED_FRESH_MS);
+  s.expireShared.run(nowMs - SHARED_FRESH_MS);
   const folded = Number(s.expireFolded.run(nowMs - FOLDED_ID_LIFE_MS).changes);
   if (folded > 0) s.count.run('folded', -folded);
 }

@@ -124,7 +124,8 @@ const SQL = {
   shared: `SELECT ${SHARED_COLUMNS} FROM shared WHERE key = ?`,
   putShared: `INSERT INTO shared (${SHARED_COLUMNS}) VALUES (${SHARED_COLUMNS.map((c) => `:${c}`)})
     ON CONFLICT DO UPDATE SET atMs = excluded.atMs, h3Failure = excluded.h3Failure, tcpProtocol = excluded.tcpProtocol
-    WHERE excluded.atMs >= shared.atMs`,
+    WHERE excluded.atMs > shared.atMs OR shared.atMs > :nowMs OR (excluded.atMs = shared.atMs
+      AND (excluded.h3Failure IS NOT shared.h3Failure OR excluded.tcpProtocol IS NOT shared.tcpProtocol))`,
   dropShared: 'DELETE FROM shared WHERE key = ?',
   sharedCount: 'SELECT count(*) FROM shared',
   expireShared: 'DELETE FROM shared WHERE atMs < ?',

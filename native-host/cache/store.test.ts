@@ -11,7 +11,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { down, observation, race, trial, up } from '../testing/cache-samples.ts';
-import { RETENTION_MS } from './policy.ts';
+import { RETENTION_MS, SHARED_FRESH_MS } from './policy.ts';
 import { UDP_FAILED, UDP_REACHED } from './schema.ts';
 import { type HostCache, openHostCache } from './store.ts';
 
@@ -493,17 +493,70 @@ test('a year of suspension: nothing is fresh, nothing breaks, and new data is st
   assert.equal(ask(cache, [A])[0]?.expected.protocol, 'h3');
 });
 
-test('a damaged row of what other machines shared is not used', async (t) => {
+/** A cache that shares, by the origin itself as its key, and a clock to set. */
+async function sharing(t: TestContext) {
   const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
   const path = join(directory, 'cache.db');
-  const clock = { nowMs: () => START, epochMs: () => START, after: () => () => {} };
-  const cache = openHostCache({ path, clock, sharedKey: (origin) => origin });
+  const clock = { now: START };
+  const cache = openHostCache({
+    path,
+    clock: { nowMs: () => clock.now, epochMs: () => clock.now, after: () => () => {} },
+    sharedKey: (origin) => origin,
+  });
   t.after(async () => {
     cache.close();
     await rm(directory, { recursive: true });
   });
+  const file = (
+    atMs: number,
+    h3Failure: 'udp-timeout' | null = null,
+    tcpProtocol: 'h2' | 'http/1.1' = 'h2',
+  ) => cache.fileShared([{ key: A, outcome: { key: A, atMs, h3Failure, tcpProtocol } }], 0);
+  return { cache, path, clock, file };
+}
+
+test('shared outcomes are deleted after a day, whatever is written then', async (t) => {
+  const { cache, clock, file } = await sharing(t);
+  file(START);
+  clock.now = START + SHARED_FRESH_MS;
+  cache.recordRace(race([trial(up('h3'))], { origin: B }));
+  assert.equal(cache.stats().shared, 1);
+  clock.now += 1;
+  cache.recordRace(race([trial(up('h3'))], { origin: B }));
+  assert.equal(cache.stats().shared, 0);
+});
+
+test('a shared outcome from a clock that ran ahead is replaced by one of now', async (t) => {
+  const { cache, clock, file } = await sharing(t);
+  clock.now = START + 90_000_000;
+  file(clock.now, 'udp-timeout');
+  clock.now = START;
+  assert.equal(ask(cache, [A])[0]?.reachable.basis, 'none');
+  file(START);
+  assert.deepEqual([cache.shared(A)?.atMs, ask(cache, [A])[0]?.reachable.protocol], [START, 'h3']);
+});
+
+test('of two shared outcomes of the same time the later to arrive counts; what is known is not written again', async (t) => {
+  const { cache, path, file } = await sharing(t);
+  file(START);
+  const db = new DatabaseSync(path);
+  t.after(() => db.close());
+  const version = () => db.prepare('PRAGMA data_version').get()?.data_version;
+  const before = version();
+  file(START);
+  file(START - 1, 'udp-timeout');
+  assert.equal(version(), before);
+  file(START, 'udp-timeout');
+  assert.notEqual(version(), before);
+  assert.equal(cache.shared(A)?.h3Failure, 'udp-timeout');
+  file(START, 'udp-timeout', 'http/1.1');
+  assert.equal(cache.shared(A)?.tcpProtocol, 'http/1.1');
+});
+
+test('a damaged row of what other machines shared is not used', async (t) => {
+  const { cache, path, file } = await sharing(t);
   const outcome = { key: A, atMs: START, h3Failure: 'udp-timeout', tcpProtocol: 'h2' } as const;
-  cache.fileShared([{ key: A, outcome }], 0);
+  file(START, 'udp-timeout');
   assert.deepEqual({ ...cache.shared(A) }, outcome);
   const db = new DatabaseSync(path);
   db.exec("UPDATE shared SET h3Failure = 'udp-tineout'");
