@@ -37,6 +37,8 @@ interface ForecastQuery {
   readonly browser: Browser;
   readonly site: string;
   readonly origins: readonly Origin[];
+  /** False: only from this machine's own evidence; absent: also from what is shared. */
+  readonly shared?: boolean;
 }
 
 interface CacheStats {
@@ -212,12 +214,14 @@ function readShared(c: OpenCache, s: Statements, origin: Origin): SharedRecord |
   return key === null ? null : sharedOf(s, key);
 }
 
-function forecast(c: OpenCache, { network, browser, site, origins }: ForecastQuery): Forecast[] {
+function forecast(c: OpenCache, query: ForecastQuery): Forecast[] {
+  const { network, browser, site, origins } = query;
   const nowMs = c.clock.epochMs();
   const forecasts = c.database.read((s) =>
     origins.map((origin) => {
       const rows = forecastRowsOf(s, origin, { network, browser, site });
-      return forecastOf(origin, { ...rows, shared: () => readShared(c, s, origin) }, nowMs);
+      const shared = query.shared === false ? {} : { shared: () => readShared(c, s, origin) };
+      return forecastOf(origin, { ...rows, ...shared }, nowMs);
     }),
   );
   c.pending.lookups += forecasts.length;

@@ -363,18 +363,25 @@ test('an outcome is shared only if the message allows it, and the machine is sti
   assert.deepEqual(c.shared, [A]);
 });
 
-test("other machines' races are told only to an extension that supports it", async (t) => {
-  for (const [hello, basis] of [
-    [{ sharedForecasts: true }, 'shared'],
-    [{}, 'none'],
-  ] as const) {
-    const c = await conversation(t, hello);
-    await c.pass(2 * EXAMINING_MS);
-    const outcome = { key: A, atMs: c.epochMs(), h3Failure: null, tcpProtocol: null };
-    c.cache.fileShared([{ key: A, outcome }], 0);
-    c.forecast(2);
-    await c.pass(2 * EXAMINING_MS);
-    const reply = c.reply(2);
-    assert.equal(reply?.type === 'forecast' && reply.forecasts[0]?.reachable.basis, basis);
-  }
-});
+for (const [what, advertised, bases] of [
+  ['nothing', false, ['shared', 'none']],
+  ['an expired advertisement', true, ['shared', 'advertised']],
+] as const)
+  test(`shared races are told only to an extension that supports it; another gets ${what}`, async (t) => {
+    for (const [hello, basis] of [
+      [{ sharedForecasts: true }, bases[0]],
+      [{}, bases[1]],
+    ] as const) {
+      const c = await conversation(t, hello);
+      await c.pass(2 * EXAMINING_MS);
+      const observations = [observation({ atMs: c.epochMs(), altSvc: 'h3=":443"; ma=1' })];
+      if (advertised) c.session.receive({ type: 'observed', id: 2, browser: 'chromium', observations });
+      const outcome = { key: A, atMs: c.epochMs(), h3Failure: null, tcpProtocol: null };
+      c.cache.fileShared([{ key: A, outcome }], 0);
+      await c.pass(2000);
+      c.forecast(3);
+      await c.pass(2 * EXAMINING_MS);
+      const reply = c.reply(3);
+      assert.equal(reply?.type === 'forecast' && reply.forecasts[0]?.reachable.basis, basis);
+    }
+  });

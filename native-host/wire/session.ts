@@ -1,7 +1,6 @@
 // One session with one extension: requests in, replies out, races running concurrently. Independent of pipes and
 // sockets, which are passed in. A forecast is answered when it is read, so it never waits behind a race.
 import { type DoctorFinding, MAX_FINDING_CHARS } from '@photofinish/shared/port/doctor';
-import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { SentReply } from '@photofinish/shared/port/reply';
 import {
   briefReplySchema,
@@ -69,8 +68,6 @@ type RequestOf<T extends Request['type']> = Extract<Request, { type: T }>;
 
 /** A forecast later than this is for a page that is already loading; then data of all networks is used instead. */
 const READING_PATIENCE_MS = 150;
-
-const NOTHING_KNOWN = { protocol: 'unknown', basis: 'none', ageMs: null, fresh: false } as const;
 
 const REQUEST_TYPES = new Set<string>(requestSchema.options.map((option) => option.entries.type.literal));
 
@@ -225,19 +222,15 @@ class PortSession implements Session {
     this.#under(this.#parts.network.settledKey(), request, act);
   }
 
-  /** An older extension takes a basis that it does not know for a damaged reply. */
-  #told(forecasts: Forecast[]): Forecast[] {
-    if (this.#readsSharedForecasts) return forecasts;
-    return forecasts.map((f) => (f.reachable.basis === 'shared' ? { ...f, reachable: NOTHING_KNOWN } : f));
-  }
-
   #forecast(request: RequestOf<'forecast'>): void {
     const { id, browser, site, origins } = request;
+    // An older extension takes a basis that it does not know for a damaged reply.
+    const shared = this.#readsSharedForecasts;
     this.#reading(request, (key) =>
       this.#send({
         id,
         type: 'forecast',
-        forecasts: this.#told(this.#parts.cache.forecast({ network: key, browser, site, origins })),
+        forecasts: this.#parts.cache.forecast({ network: key, browser, site, origins, shared }),
         network: key,
       }),
     );
