@@ -217,10 +217,14 @@ function whenReady(run: (rooms: Rooms) => void): void {
   else ready.then(run).catch(logged);
 }
 
+/** Applies the settings to what is recorded from now on, and to the tabs that are open. */
 async function beginRecording(loaded: Settings): Promise<void> {
   settings = loaded;
   recordable.follow(settings);
-  recordable.begin(await knownTabs(settings.neverRecord.length > 0));
+  const tabs = await knownTabs(settings.neverRecord.length > 0);
+  // Settings that changed meanwhile may need what was not asked for.
+  if (settings !== loaded) return beginRecording(settings);
+  recordable.begin(tabs);
 }
 
 /** Used when it is not known what must never be recorded. */
@@ -231,8 +235,7 @@ async function recordNothing(error: unknown): Promise<void> {
 }
 
 function followSettings(changed: Settings): void {
-  settings = changed;
-  recordable.follow(settings);
+  beginRecording(changed).catch(logged);
   const refused = (origin: Origin) => !recordable.mayRecord({ site: siteOfHost(originParts(origin).host) });
   const { raceWhen } = settings;
   races.withdraw(({ origin, reason }) =>

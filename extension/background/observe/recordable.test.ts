@@ -174,6 +174,7 @@ test('while the options cannot be read nothing may be recorded', () => {
 test('the outcome of a race is not shared while a page that must not be recorded is open, or for an excluded site', () => {
   const { recordable, show } = gate(true, 'excluded.test');
   const origin = 'https://cdn.test' as Origin;
+  recordable.begin([]);
   assert.equal(recordable.mayShare(origin), true);
   assert.equal(recordable.mayShare('https://www.excluded.test' as Origin), false);
   show(1, 'doc', 'https://excluded.test/');
@@ -185,4 +186,26 @@ test('the outcome of a race is not shared while a page that must not be recorded
   recordable.tabRemoved(2);
   recordable.refuseAll();
   assert.equal(recordable.mayShare(origin), false);
+});
+
+test('no outcome is shared until the open tabs are judged by the current settings', () => {
+  const { recordable } = gate(false);
+  const origin = 'https://cdn.test' as Origin;
+  assert.equal(recordable.mayShare(origin), false, 'before the tabs are known');
+  const open = { tabId: 1, incognito: false, url: 'https://excluded.test/' };
+  recordable.begin([{ ...open, url: null }]);
+  assert.equal(recordable.mayShare(origin), true);
+  recordable.follow({ privateWindows: false, neverRecord: ['excluded.test'] });
+  assert.equal(recordable.mayShare(origin), false, 'the open page may be of that site');
+  recordable.begin([open]);
+  assert.equal(recordable.mayShare(origin), false, 'it is');
+  assert.equal(recordable.refusal({ tabId: 1, shownNow: true }), 'excluded');
+  recordable.follow({ privateWindows: false, neverRecord: ['other.test'] });
+  recordable.begin([open]);
+  assert.equal(recordable.mayShare(origin), true, 'it is not of another site');
+  recordable.follow({ privateWindows: false, neverRecord: ['excluded.test'] });
+  recordable.begin([open]);
+  recordable.follow({ privateWindows: false, neverRecord: [] });
+  recordable.begin([{ ...open, url: null }]);
+  assert.equal(recordable.mayShare(origin), true, 'nothing is excluded any more');
 });

@@ -34,14 +34,14 @@ export interface Recordable {
   refusal(subject: RecordSubject): Refusal | null;
   /**
    * Whether the outcome of a race that a user requested may leave the machine: not while any page is open that must not
-   * be recorded, because it may be that page's.
+   * be recorded, because it may be that page's, and not while it is unknown which pages are open.
    */
   mayShare(origin: Origin): boolean;
-  /** Takes the settings, initially and whenever they change. */
+  /** Takes the settings, initially and whenever they change; `begin` must follow with the tabs as they are then. */
   follow(rules: Rules): void;
   /** Rejects everything until settings are set. */
   refuseAll(): void;
-  /** Takes the existing tabs, once, before any final decision. */
+  /** Takes the existing tabs, before any final decision and again after each change of the settings. */
   begin(tabs: readonly KnownTab[]): void;
   tabCreated(tabId: number, incognito: boolean): void;
   tabRemoved(tabId: number): void;
@@ -63,6 +63,8 @@ export function createRecordable(): Recordable {
 
 class RecordGate implements Recordable {
   #refusesAll = false;
+  /** Whether the open tabs were judged by the current settings. */
+  #begun = false;
   #privateWindows = false;
   #excludedSites: ReadonlySet<string> = new Set();
   readonly #privateTabs = new Set<number>();
@@ -85,7 +87,7 @@ class RecordGate implements Recordable {
   }
 
   mayShare(origin: Origin): boolean {
-    if (this.#privateTabs.size > 0 || this.#excludedTabs.size > 0) return false;
+    if (!this.#begun || this.#privateTabs.size > 0 || this.#excludedTabs.size > 0) return false;
     return this.refusal({ pageUrl: origin }) === null;
   }
 
@@ -122,6 +124,9 @@ class RecordGate implements Recordable {
     this.#refusesAll = false;
     this.#privateWindows = rules.privateWindows;
     this.#excludedSites = new Set(rules.neverRecord);
+    this.#begun = false;
+    // Without excluded sites the tabs are taken without their addresses.
+    if (this.#excludedSites.size === 0) this.#excludedTabs.clear();
   }
 
   begin(tabs: readonly KnownTab[]): void {
@@ -129,6 +134,7 @@ class RecordGate implements Recordable {
       this.tabCreated(tabId, incognito);
       if (url !== null) this.#shows(tabId, this.refusal({ tabId, pageUrl: url }));
     }
+    this.#begun = true;
   }
 
   tabCreated(tabId: number, incognito: boolean): void {
