@@ -16,6 +16,8 @@ import { userHome } from './user-home.ts';
 
 const GROUP_OR_OTHERS_WRITE = 0o022;
 const OTHERS_WRITE = 0o002;
+const GROUP_OR_OTHERS_READ = 0o044;
+const OTHERS_READ = 0o004;
 const STICKY = 0o1000;
 
 type FileOwner = Pick<Stats, 'uid' | 'mode'>;
@@ -38,6 +40,18 @@ export function insecureFile(file: FileOwner, uid: number | undefined = user()):
   if (foreign !== null) return foreign;
   if ((file.mode & GROUP_OR_OTHERS_WRITE) !== 0) return 'others can write it; run: chmod go-w on it';
   return null;
+}
+
+/**
+ * Why a file of that owner and mode is refused as a secret, null when it is fine: as `insecureFile`, and only its owner
+ * may read it, or those whom root has put into its group. `uid` undefined: the system has no such modes.
+ */
+export function exposedSecret(file: FileOwner, uid: number | undefined = user()): string | null {
+  if (uid === undefined) return null;
+  const insecure = insecureFile(file, uid);
+  if (insecure !== null) return insecure;
+  if ((file.mode & (file.uid === uid ? GROUP_OR_OTHERS_READ : OTHERS_READ)) === 0) return null;
+  return `others can read it; run: chmod ${file.uid === uid ? 'go-r' : 'o-r'} on it`;
 }
 
 function insecureDirectory(path: string, { uid: owner, mode }: FileOwner, isOwn: boolean): string | null {

@@ -1,6 +1,7 @@
 // What machines of one organisation tell each other about an origin: the outcome of a race and nothing else. Neither the
-// origin nor the network is in it, and no time finer than an hour (the server itself knows when it was published). A value
-// that arrives is as little trusted as a file, and one that was not made with the organisation's secret not at all.
+// origin nor the network is in it, and no time finer than an hour; but the server, and whoever may read the bucket, knows
+// the moment of its publication, and the server which machines raced the same origin. A value that arrives is as little
+// trusted as a file, and one that was not made with the organisation's secret not at all.
 import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/terms';
 import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';

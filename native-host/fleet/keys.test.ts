@@ -44,7 +44,7 @@ test('a signature depends on the key, the text and the salt, and is none of the 
   assert.equal(new Set([signature, ...others]).size, 4);
 });
 
-test("a salt that is too short, or that others can write, is not the organisation's secret", async (t) => {
+test("a salt that is too short, or that others can read or write, is not the organisation's secret", async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
   t.after(() => rm(directory, { recursive: true }));
   const path = join(directory, 'salt');
@@ -55,6 +55,10 @@ test("a salt that is too short, or that others can write, is not the organisatio
   writeFileSync(path, new Uint8Array(5000));
   assert.throws(() => readFleetSalt(path), /more than 4096 bytes/);
   writeFileSync(path, new Uint8Array(16));
-  chmodSync(path, 0o622);
-  assert.throws(() => readFleetSalt(path), /is refused/);
+  for (const mode of [0o622, 0o604, 0o640]) {
+    chmodSync(path, mode);
+    assert.throws(() => readFleetSalt(path), /is refused: others can/, mode.toString(8));
+  }
+  chmodSync(path, 0o600);
+  assert.equal(readFleetSalt(path).length, 16);
 });

@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto';
 import { closeSync, constants, fstatSync, readFileSync } from 'node:fs';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { insecureFile, insecurePath, openRegular } from '../secure-path.ts';
+import { exposedSecret, insecurePath, openRegular } from '../secure-path.ts';
 
 const LEAST_SALT_BYTES = 16;
 const MOST_SALT_BYTES = 4096;
@@ -41,11 +41,14 @@ export function fleetKeys(salt: Uint8Array, network: string): FleetKeys {
   };
 }
 
-/** The organisation's secret. Throws with the reason when others could have replaced it, or when it is too short. */
+/**
+ * The organisation's secret. Throws with the reason when others can read it or could have replaced it, or when it is too
+ * short or too long.
+ */
 export function readFleetSalt(path: string): Uint8Array {
   const fd = openRegular(path, constants.O_RDONLY);
   try {
-    const reason = insecureFile(fstatSync(fd)) ?? insecurePath(path);
+    const reason = exposedSecret(fstatSync(fd)) ?? insecurePath(path);
     if (reason !== null) throw new Error(`${path} is refused: ${reason}`);
     if (fstatSync(fd).size > MOST_SALT_BYTES)
       throw new Error(`${path} is refused: it has more than ${MOST_SALT_BYTES} bytes`);
