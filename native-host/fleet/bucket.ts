@@ -32,7 +32,10 @@ async function open(
 }
 
 /** Says when the connection is lost, and when it is made again, which the client does by itself. */
-async function tell(connection: NatsConnection, say: (message: string) => void): Promise<void> {
+export async function tellOf(
+  connection: Pick<NatsConnection, 'status'>,
+  say: (message: string) => void,
+): Promise<void> {
   for await (const { type } of connection.status())
     if (type === 'disconnect') say('the connection is lost');
     else if (type === 'reconnect') say('the connection is made again');
@@ -50,7 +53,7 @@ export async function connectBucket(
   const { server, credsFile, nkeyFile, caFile } = settings;
   const options = { servers: [server], credsFile, nkeyFile, caFile, token: null };
   const connection = await connectTo({ ...options, reconnectMs: RECONNECT_MS });
-  void tell(connection, say);
+  void tellOf(connection, say);
   try {
     const bucket = await open(connection, settings, freshMs);
     return {
