@@ -12,7 +12,13 @@ import { Control } from '../survey/control.ts';
 import { readSurveyLine } from '../survey/job.ts';
 import { type Lines, openLines } from '../survey/line-index.ts';
 import { loadList } from '../survey/load.ts';
-import { JetStreamApiError, jetstream, jetstreamManager, type NatsConnection } from '../survey/nats.ts';
+import {
+  errors,
+  JetStreamApiError,
+  jetstream,
+  jetstreamManager,
+  type NatsConnection,
+} from '../survey/nats.ts';
 import { type OwnServer, startServer } from '../survey/nats-server.ts';
 import { optOut } from '../survey/opt-out.ts';
 import { SURVEY_SCHEMA, type Survey } from '../survey/result.ts';
@@ -44,8 +50,20 @@ function onlyArgument({ action, rest }: SurveyCommand, what: string): string {
   throw new Complaint('bad-usage', `survey ${action} takes one ${what}`);
 }
 
+/** A server that is just being restarted answers the second or third question. */
+const QUESTIONS = 3;
+
 /** The survey on the server, with its control bucket followed. Throws a Complaint if there is none. */
-async function openSurvey({ connection, names }: Context): Promise<{ control: Control; survey: Survey }> {
+async function openSurvey(context: Context, left: number = QUESTIONS): ReturnType<typeof askForSurvey> {
+  try {
+    return await askForSurvey(context);
+  } catch (error) {
+    if (error instanceof Complaint || left === 1) throw error;
+    return openSurvey(context, left - 1);
+  }
+}
+
+async function askForSurvey({ connection, names }: Context): Promise<{ control: Control; survey: Survey }> {
   const manager = await jetstreamManager(connection);
   const none = `the server has no survey "${names.survey}"; put one there with "photofinish survey load"`;
   if (!(await exists(manager, names))) throw new Complaint('no-survey', none, EXIT_FAILED);
@@ -302,6 +320,10 @@ async function runHere(command: SurveyCommand, terminal: Terminal): Promise<numb
 function asComplaint(error: unknown): unknown {
   if (error instanceof JetStreamApiError) {
     const text = `the server refuses: ${error.message}; it keeps what it has, and the command goes on when repeated`;
+    return new Complaint('no-server', text, EXIT_FAILED);
+  }
+  if (error instanceof errors.TimeoutError || error instanceof errors.RequestError) {
+    const text = `the server does not answer: ${error.message}; nothing is lost, and the command goes on when repeated`;
     return new Complaint('no-server', text, EXIT_FAILED);
   }
   if (error instanceof Complaint || !(error instanceof Error && 'syscall' in error)) return error;

@@ -28,6 +28,8 @@ export interface ServerOptions {
   readonly reconnectMs?: number;
 }
 
+/** The second and last time that a connection is tried that was refused. */
+const REFUSED_AGAIN_MS = 3000;
 const CONNECT_TIMEOUT_MS = 5000;
 /** A server that restarts is waited for, without end: nothing is lost meanwhile. */
 const RECONNECT_MS = 1000;
@@ -85,21 +87,26 @@ export async function connectTo(options: ServerOptions): Promise<NatsConnection>
   const servers = options.servers.map(withoutUser);
   const authenticator = authenticatorOf(options);
   const named = servers.join(', ');
-  let connection: NatsConnection;
-  try {
-    connection = await connect({
-      servers,
-      name: PROGRAM,
-      timeout: CONNECT_TIMEOUT_MS,
-      maxReconnectAttempts: -1,
-      ignoreAuthErrorAbort: true,
-      ...(authenticator !== undefined && { authenticator }),
-      ...reconnection(options),
-      ...encryption(options),
+  const settings: ConnectionOptions = {
+    servers,
+    name: PROGRAM,
+    timeout: CONNECT_TIMEOUT_MS,
+    maxReconnectAttempts: -1,
+    ignoreAuthErrorAbort: true,
+    ...(authenticator !== undefined && { authenticator }),
+    ...reconnection(options),
+    ...encryption(options),
+  };
+  // A server that is just being restarted refuses connections for a moment.
+  const connection = await connect(settings)
+    .catch(async (error: Error) => {
+      if (!/ECONNREFUSED|refused/.test(error.message)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, REFUSED_AGAIN_MS));
+      return connect(settings);
+    })
+    .catch((error: unknown) => {
+      throw new Complaint('no-server', `no NATS server can be used at ${named}: ${why(error)}`, EXIT_FAILED);
     });
-  } catch (error) {
-    throw new Complaint('no-server', `no NATS server can be used at ${named}: ${why(error)}`, EXIT_FAILED);
-  }
   if (!hasJetStream(connection)) {
     await connection.close();
     throw new Complaint('no-server', `the NATS server at ${named} has no JetStream`, EXIT_FAILED);

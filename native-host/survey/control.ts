@@ -10,6 +10,9 @@ export const HEARTBEAT_MS = 2000;
 /** A worker whose last heartbeat is older does not run any more, unless its machine sleeps. */
 export const GONE_AFTER_MS = 7000;
 
+/** Within this time a server that answers has sent what a bucket contains. */
+const PRESENT_WITHIN_MS = 10_000;
+
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** Workers announce themselves, and withdraw when they end in an orderly way. One that died stays: it slows the survey. */
@@ -107,20 +110,35 @@ export class Control {
     return this.#state;
   }
 
-  /** Reads everything, then follows changes until the connection ends; resolves when all present values are known. */
+  /**
+   * Reads everything, then follows changes until the connection ends; resolves when all present values are known. A
+   * server that dies meanwhile may leave a watch without its first values, which is then begun again.
+   */
   async follow(onChange: () => void = () => {}): Promise<void> {
-    const present = Promise.withResolvers<void>();
-    const entries = await this.#bucket.watch();
-    const { values } = await this.#bucket.status();
-    if (values === 0) present.resolve();
-    void (async () => {
-      for await (const { key, operation, value, delta, isUpdate } of entries) {
-        this.#state = changed(this.#state, key, operation === 'PUT' ? value : null);
-        onChange();
-        if (isUpdate || delta === 0) present.resolve();
-      }
-    })();
-    await present.promise;
+    for (;;) {
+      const entries = await this.#bucket.watch();
+      const { values } = await this.#bucket.status();
+      const { promise: present, resolve } = Promise.withResolvers<boolean>();
+      if (values === 0) resolve(true);
+      const timer = setTimeout(() => resolve(false), PRESENT_WITHIN_MS);
+      void this.#read(entries, onChange, () => resolve(true)).catch(() => resolve(false));
+      const isPresent = await present;
+      clearTimeout(timer);
+      if (isPresent) return;
+      entries.stop();
+    }
+  }
+
+  async #read(
+    entries: Awaited<ReturnType<KV['watch']>>,
+    onChange: () => void,
+    present: () => void,
+  ): Promise<void> {
+    for await (const { key, operation, value, delta, isUpdate } of entries) {
+      this.#state = changed(this.#state, key, operation === 'PUT' ? value : null);
+      onChange();
+      if (isUpdate || delta === 0) present();
+    }
   }
 
   async writeSurvey(survey: Survey): Promise<void> {

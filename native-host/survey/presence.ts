@@ -39,7 +39,9 @@ export class Presence {
    */
   async take(pause: (atMostMs: number) => Promise<void>, signal: AbortSignal): Promise<void> {
     const { clock, vantage, worker } = this.#parts;
-    const before = this.#seen();
+    // An announcement of ours may have arrived although its acknowledgement did not.
+    const seen = this.#seen();
+    const before = seen?.session === this.#session ? undefined : seen;
     const untilMs = clock.nowMs() + GONE_AFTER_MS;
     while (before !== undefined && clock.nowMs() < untilMs && !signal.aborted) {
       const now = this.#seen();

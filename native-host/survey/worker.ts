@@ -9,6 +9,7 @@
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Pace } from '../cli/race-pace.ts';
+import { Complaint } from '../cli/usage.ts';
 import type { Clock } from '../clock.ts';
 import type { Network } from '../network/watch.ts';
 import { besideOthers, type Racing } from '../racing.ts';
@@ -179,6 +180,7 @@ class Worker {
         await run();
         return true;
       } catch (error) {
+        if (error instanceof Complaint) throw error;
         if (!told) this.#parts.say(`${what}: ${(error as Error).message}; trying again until it works`);
         told = true;
         await this.#pause(RETRY_MS);
@@ -457,9 +459,13 @@ class Worker {
     signal.addEventListener('abort', onAbort, { once: true });
     const inProgress = setInterval(() => this.#outbox.stillWorking(), ACK_WAIT_MS / 3);
     try {
-      await this.#presence.take((atMostMs) => this.#pause(atMostMs), signal);
+      await this.#insist('the worker could not be announced', () =>
+        this.#presence.take((atMostMs) => this.#pause(atMostMs), signal),
+      );
       for (const from of ['todo', 'later'] as const)
-        await vantageConsumer(this.#manager, names, from, vantage);
+        await this.#insist('jobs cannot be asked for', () =>
+          vantageConsumer(this.#manager, names, from, vantage),
+        );
       this.#stopWatching = this.#watchNetwork();
       let pulled = false;
       const pulls = Promise.all([this.#pull('todo'), this.#pull('later')]).finally(() => {
@@ -485,7 +491,7 @@ class Worker {
  */
 export async function work(parts: WorkerParts): Promise<number> {
   const client = jetstream(parts.connection);
-  const manager = await jetstreamManager(parts.connection);
+  const manager = await jetstreamManager(parts.connection, { checkAPI: false });
   const worker = new Worker(parts, client, manager, await parts.network.settled());
   await parts.control.follow(() => worker.heed());
   worker.heed();
