@@ -59,7 +59,8 @@ export function readNote(path: string, options: RunOptions): Note | null {
 
 /** Replaces the note in a file: after a crash there is the earlier or the later one. Rejects if it cannot be written. */
 export async function writeNote(path: string, note: Note): Promise<void> {
-  const fresh = `${path}.new`;
+  // Two runs with the same note must not write one file.
+  const fresh = `${path}.${process.pid}.new`;
   const file = await open(fresh, 'w', 0o600);
   try {
     await file.writeFile(`${JSON.stringify(note)}\n`);
