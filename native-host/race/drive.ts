@@ -10,6 +10,7 @@ import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { Clock } from '../clock.ts';
 import type { Discovering, DiscoveryNews, DiscoveryQuery, LiveDiscovery } from '../discover/discovering.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
+import { nextPoll } from '../next-poll.ts';
 import { withLateness } from './disturbance.ts';
 import { createTrial, type TrialMachine } from './engine.ts';
 import {
@@ -22,7 +23,6 @@ import {
 } from './events.ts';
 import { type Lateness, type LatenessWatch, NEVER_LATE, type WatchLateness } from './lateness.ts';
 import { notInTime } from './look-up.ts';
-import { nextPoll } from './next-poll.ts';
 import type { TrialPlan } from './plan.ts';
 import type { AttemptAnswer, RunningAttempt, Traffic, Transport } from './transport.ts';
 

@@ -3,9 +3,9 @@
 // in-memory peer that sends the shortest possible answer.
 import { duplexPair } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import { nextPoll } from '../next-poll.ts';
 import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
 import { type Http2, http2Exchange } from './http2-exchange.ts';
-import { nextPoll } from './next-poll.ts';
 import { USER_AGENT } from './request-limits.ts';
 import type { ExchangeOptions, ExchangeResult, RunningExchange } from './response-reading.ts';
 import { WARM_UP } from './warm-up.ts';

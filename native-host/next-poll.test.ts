@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
-import { LOOPBACK } from '../testing/transport.ts';
 import { nextPoll } from './next-poll.ts';
+import { LOOPBACK } from './testing/transport.ts';
 
 const server = createServer();
 after(() => server.close());
