@@ -60,10 +60,14 @@ function ipv6Bytes(text: string): number[] {
   return bytes;
 }
 
+/** An address literal without its zone (RFC 4007 section 11), which names an interface of this machine. */
+export function withoutZone(address: string): string {
+  return address.split('%', 1)[0] ?? address;
+}
+
 /** 4 or 16 bytes of an address literal, without its zone. Throws a TypeError for anything else. */
 export function addressBytes(address: string): readonly number[] {
-  const zone = address.indexOf('%');
-  const bare = zone === -1 ? address : address.slice(0, zone);
+  const bare = withoutZone(address);
   const version = isIP(bare);
   if (version === 0) throw new TypeError(`not an address: ${address}`);
   if (version === 6) return ipv6Bytes(bare);

@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net';
 import { portBlock } from '@photofinish/shared/race/blocked-ports';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { TransportName } from '@photofinish/shared/race/terms';
-import { addressBytes, addressText } from './address-bytes.ts';
+import { addressBytes, addressText, withoutZone } from './address-bytes.ts';
 import { nat64Of } from './nat64.ts';
 
 /**
@@ -96,10 +96,6 @@ export function carriedIpv4(address: string, nat64Prefix: string | null): string
   if (SIX_TO_FOUR.check(address, 'ipv6')) return addressText(addressBytes(address).slice(2, 6));
   const local = nat64Prefix === null ? null : nat64Of(nat64Prefix).desynthesize(address);
   return local ?? WELL_KNOWN_NAT64.desynthesize(address);
-}
-
-function withoutZone(address: string): string {
-  return address.split('%', 1)[0] ?? address;
 }
 
 function lookUp(

@@ -1,6 +1,7 @@
 // Who must not be raced in a survey: names with everything below them, addresses and networks.
 import { isIP } from 'node:net';
 import { parseOrigin } from '@photofinish/shared/web/origin';
+import { withoutZone } from '../address/address-bytes.ts';
 import { blockList, carriedIpv4 } from '../address/guard.ts';
 
 export interface OptOut {
@@ -78,7 +79,7 @@ export function optOut(entries: readonly string[]): OptOutResult {
   const refused = blockList(networks);
 
   function refusesAddress(address: string, nat64Prefix: string | null = null): boolean {
-    const bare = address.split('%', 1)[0] ?? address;
+    const bare = withoutZone(address);
     const family = isIP(bare);
     if (family === 0) throw new TypeError(`not an address: ${address}`);
     if (family === 4) return refused.check(bare, 'ipv4');

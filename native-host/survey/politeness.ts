@@ -1,7 +1,8 @@
 // How many races a survey's worker may begin: a budget for each network, divided by the workers that are announced, one
 // race at a time for an address, and a back-off where nothing answers. A worker that is gone keeps its share, so that it
 // makes the survey slower and never ruder. Pure: time is passed in.
-import { addressBytes } from '../address/address-bytes.ts';
+import { addressBytes, withoutZone } from '../address/address-bytes.ts';
+import { prefixBytes } from '../address/address-prefix.ts';
 import { carriedIpv4 } from '../address/guard.ts';
 
 /** What all workers of a survey may do together; the same at every worker. */
@@ -101,16 +102,8 @@ class TokenClock {
 /** An IPv4 address behind a NAT64 or as 6to4 is that IPv4 address: its prefix would be everybody's. */
 function bytesOf(address: string): readonly number[] {
   const bytes = addressBytes(address);
-  const ipv4 = bytes.length === 16 ? carriedIpv4(address.split('%', 1)[0] ?? address, null) : null;
+  const ipv4 = bytes.length === 16 ? carriedIpv4(withoutZone(address), null) : null;
   return ipv4 === null ? bytes : addressBytes(ipv4);
-}
-
-const IPV4_NETWORK_BYTES = 3;
-const IPV6_NETWORK_BYTES = 6;
-
-/** Keys of different lengths, so the families do not mix. */
-function networkKey(bytes: readonly number[]): string {
-  return bytes.slice(0, bytes.length === 4 ? IPV4_NETWORK_BYTES : IPV6_NETWORK_BYTES).join('.');
 }
 
 /** Counts a refusal, or forgets all of them after a success. */
@@ -180,7 +173,8 @@ export class Politeness {
   ask(addresses: readonly string[], nowMs: number): Answer {
     const all = addresses.map(bytesOf);
     const keys = [...new Set(all.map((bytes) => bytes.join('.')))];
-    const networks = [...new Set(all.map(networkKey))];
+    // Of different lengths, so the families do not mix.
+    const networks = [...new Set(all.map((bytes) => prefixBytes(bytes).join('.')))];
     this.#sweep(nowMs);
     const refusal = this.#refusal(keys, networks, nowMs);
     return refusal ?? this.#permit(keys, networks, nowMs);
