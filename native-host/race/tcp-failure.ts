@@ -65,6 +65,16 @@ const NO_COMMON_VERSION: ReadonlySet<string> = new Set([
 /** The first bytes received are not a TLS record. */
 const NOT_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
 
+/** This machine has no descriptor, memory, port or source address for a socket, so no SYN was sent. */
+const NO_SOCKET: ReadonlySet<string> = new Set([
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'ENOMEM',
+  'EADDRNOTAVAIL',
+  'EADDRINUSE',
+]);
+
 function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
@@ -105,6 +115,8 @@ export function connectError(
     return certificateError(CERTIFICATE_REASONS[code] ?? 'other', message);
   }
   if (connected) return tlsError(error) ?? { code: 'connection-closed', message: error.message };
+  if (NO_SOCKET.has(code))
+    return { code: 'internal', message: `no TCP socket can be opened: ${error.message}` };
   // For unreachable networks and hosts and local refusals the message gives the reason; only silence is a time-out.
   return { code: code === 'ETIMEDOUT' ? 'tcp-timeout' : 'tcp-refused', message: error.message };
 }

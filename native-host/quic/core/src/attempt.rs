@@ -1,6 +1,5 @@
 //! The first half of an attempt: one QUIC handshake with one address. Nothing of HTTP/3 is sent.
 
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,11 +81,7 @@ pub async fn connect(
     let opened = Transport::open(options.remote, clock, on_first_in);
     let mut transport = opened.map_err(|error| AttemptFailure {
         after: clock.elapsed(),
-        ..Failure::UdpRefused(Arc::new(io::Error::new(
-            error.kind(),
-            format!("the socket cannot be used: {error}"),
-        )))
-        .into()
+        ..Failure::from_opening(error).into()
     })?;
     match shake_hands(&mut transport, config, options, cancel, &verifier, clock).await {
         Ok((quic, handshake)) => {

@@ -11,7 +11,7 @@ use quinn::{ConnectionError, Side, TransportErrorCode};
 
 use crate::alerts::alert_name;
 use crate::refusal::Refusal;
-use crate::socket::{SocketError, Traffic};
+use crate::socket::{SocketError, Traffic, is_refusal};
 use crate::trust::{RecordingVerifier, Verdict};
 
 /// First code of the range for TLS alerts (RFC 9000 section 20.1, CRYPTO_ERROR).
@@ -48,8 +48,8 @@ impl From<Failure> for AttemptFailure {
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The network or this machine refuses the datagrams.
-    #[error(transparent)]
+    /// The network or this machine refuses the datagrams. The kind says which, in the same words on every system.
+    #[error("{}", .0.kind())]
     UdpRefused(Arc<io::Error>),
     #[error("no datagram came back in time")]
     UdpTimeout,
@@ -135,6 +135,16 @@ impl Failure {
                 datagrams,
                 retries: traffic.retries_received,
             },
+        }
+    }
+
+    /// Why there is no socket. Unless it is the network that refuses, this machine lacks something, such as descriptors,
+    /// and nothing was learnt about the peer.
+    pub(crate) fn from_opening(error: io::Error) -> Self {
+        if is_refusal(&error) {
+            Self::UdpRefused(Arc::new(error))
+        } else {
+            Self::internal(format_args!("no UDP socket can be opened: {error}"))
         }
     }
 
@@ -303,5 +313,20 @@ mod tests {
     fn a_fault_of_ours_has_a_code_of_its_own() {
         let fault = AttemptFailure::from(Failure::internal("a panic"));
         assert_eq!(fault.to_string(), "internal: a panic");
+    }
+
+    #[test]
+    fn a_socket_that_this_machine_lacks_is_no_refusal() {
+        let unroutable = Failure::from_opening(io::ErrorKind::NetworkUnreachable.into());
+        assert_eq!(unroutable.code(), "udp-refused");
+        assert_eq!(unroutable.to_string(), "network unreachable");
+        for kind in [
+            io::ErrorKind::OutOfMemory,
+            io::ErrorKind::AddrNotAvailable,
+            io::ErrorKind::Other,
+        ] {
+            let lacking = Failure::from_opening(kind.into());
+            assert_eq!(lacking.code(), "internal", "{lacking}");
+        }
     }
 }

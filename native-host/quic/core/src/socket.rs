@@ -320,7 +320,7 @@ fn id_at(datagram: &[u8], at: usize) -> Option<&[u8]> {
 
 /// Whether every later datagram to this address would fail too. Too large datagrams, full buffers and the like are left
 /// to QUIC's loss recovery.
-fn is_refusal(error: &io::Error) -> bool {
+pub(crate) fn is_refusal(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::ConnectionRefused
