@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import {
   closeSync,
@@ -16,7 +15,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { type AddressInfo, createServer, type Server, type Socket as TcpSocket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -25,6 +24,8 @@ import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import * as v from 'valibot';
 import { COMMANDS, TABLE } from './cli/command-table.ts';
+import { closedPort } from './testing/closed-port.ts';
+import { silentPort } from './testing/silent-port.ts';
 import { VERSION } from './version.ts';
 
 const CLI = join(import.meta.dirname, 'cli.ts');
@@ -75,16 +76,6 @@ async function ended(child: ChildProcess): Promise<Ended> {
 
 function photofinish(args: readonly string[], home: string): Promise<Ended> {
   return ended(start(args, home));
-}
-
-/** A loopback port on which nothing listens, over UDP or TCP: bound once for both, then released. */
-async function refusedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  server.close();
-  return address.port;
 }
 
 test('help and version go to stdout', async (t) => {
@@ -184,7 +175,7 @@ for (const [args, meant] of SLIPS)
 
 test('a refused port: exit 1, and a document that matches the schema', async (t) => {
   const home = newHome(t);
-  const port = await refusedPort();
+  const port = await closedPort();
   const result = await photofinish(['race', `127.0.0.1:${port}`, '--allow-private', '--json'], home);
   assert.equal(result.code, 1, result.stderr);
   const document = v.parse(raceDocumentSchema, JSON.parse(result.stdout));
@@ -203,7 +194,7 @@ test('a refused port: exit 1, and a document that matches the schema', async (t)
 for (const memory of ['none', 'hints'])
   test(`memory ${memory} writes nothing at all`, async (t) => {
     const home = newHome(t);
-    const port = await refusedPort();
+    const port = await closedPort();
     const args = [
       'race',
       `127.0.0.1:${port}`,
@@ -226,7 +217,7 @@ for (const memory of ['none', 'hints'])
 
 test('requests from standard input: one document per line, invalid lines reported, a mode per line', async (t) => {
   const home = newHome(t);
-  const port = await refusedPort();
+  const port = await closedPort();
   const child = start(['race', '-', '--allow-private', '--memory', 'none'], home, { stdin: 'pipe' });
   const over = ended(child);
   child.stdin?.end(`127.0.0.1:${port}\nhttp://a.test\n{"origin":"127.0.0.1:${port}","mode":"h2"}\n`);
@@ -246,7 +237,7 @@ test('requests from standard input: one document per line, invalid lines reporte
 
 test('comments and blank lines are skipped; a path is cut off and reported, and so is a number too large', async (t) => {
   const home = newHome(t);
-  const place = `127.0.0.1:${await refusedPort()}`;
+  const place = `127.0.0.1:${await closedPort()}`;
   const args = ['race', '-', '--allow-private', '--memory', 'none', '--concurrency', '17'];
   const child = start(args, home, { stdin: 'pipe' });
   const over = ended(child);
@@ -260,7 +251,7 @@ test('comments and blank lines are skipped; a path is cut off and reported, and 
 });
 
 test('an endless line of standard input is reported while it is arriving, and stops nothing', async (t) => {
-  const port = await refusedPort();
+  const port = await closedPort();
   const child = start(['race', '-', '--allow-private', '--memory', 'none'], newHome(t), { stdin: 'pipe' });
   const over = ended(child);
   child.stdin?.write(' '.repeat(100_000));
@@ -279,7 +270,7 @@ test('an endless line of standard input is reported while it is arriving, and st
 
 test('forbidden origins are in the document with their error, beside the others', async (t) => {
   const home = newHome(t);
-  const port = await refusedPort();
+  const port = await closedPort();
   const args = [
     'race',
     `127.0.0.1:${port}`,
@@ -304,33 +295,13 @@ test('forbidden origins are in the document with their error, beside the others'
 });
 
 test('the text for people goes to stdout without colour when that is a pipe', async (t) => {
-  const port = await refusedPort();
+  const port = await closedPort();
   const { stdout, stderr } = await photofinish(['race', `127.0.0.1:${port}`, '--allow-private'], newHome(t));
   assert.match(stdout, /^ORIGIN +ADOPTED +ESTABLISHED +FIRST BYTE\n/);
   assert.match(stdout, /UDP port closed/);
   assert.equal(stdout.includes('\u001b'), false);
   assert.equal(stderr, '');
 });
-
-/**
- * Bound over UDP and TCP and silent, so that neither transport is ever answered. The number may be in use on one of
- * them.
- */
-async function silentPort(): Promise<{ udp: Socket; tcp: Server; port: number }> {
-  for (;;) {
-    const tcp = createServer(() => {}).listen(0, '127.0.0.1');
-    await once(tcp, 'listening');
-    const { port } = tcp.address() as AddressInfo;
-    const udp = createSocket('udp4').bind(port, '127.0.0.1');
-    const bound = await once(udp, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (bound) return { udp, tcp, port };
-    udp.close();
-    tcp.close();
-  }
-}
 
 test('what a suspended process did not receive is not reported as silence', async (t) => {
   const server = createServer();
@@ -351,7 +322,7 @@ test('what a suspended process did not receive is not reported as silence', asyn
   ];
   const child = start(['race', place, ...args], newHome(t));
   const over = ended(child);
-  const [socket] = (await once(server, 'connection')) as [TcpSocket];
+  const [socket] = (await once(server, 'connection')) as [Socket];
   t.after(() => socket.destroy());
   // The kernel accepts before the process has noticed the TCP connection; the process sends only afterwards.
   await once(socket, 'data');
@@ -369,11 +340,8 @@ test('what a suspended process did not receive is not reported as silence', asyn
 });
 
 test('an interrupt cancels at once: exit 130, with the results so far', async (t) => {
-  const { udp, tcp, port } = await silentPort();
-  t.after(() => {
-    udp.close();
-    tcp.close();
-  });
+  const { udp, port, close } = await silentPort();
+  t.after(close);
   const arrived = once(udp, 'message');
   const child = start(
     ['race', `127.0.0.1:${port}`, '--allow-private', '--timeout', '600000', '--json'],
@@ -401,7 +369,7 @@ test('the host cache is listed, shown and cleared', async (t) => {
   const empty = await photofinish(['cache', 'list', '--cache', file], home);
   assert.match(empty.stdout, /is empty/);
   assert.equal(existsSync(file), false, 'looking makes no file');
-  const origin = `https://127.0.0.1:${await refusedPort()}`;
+  const origin = `https://127.0.0.1:${await closedPort()}`;
   await photofinish(['race', origin, '--allow-private', '--cache', file, '--network', 'lab'], home);
   const list = JSON.parse((await photofinish(['cache', 'list', '--cache', file, '--json'], home)).stdout);
   assert.equal(list.schema, 'photofinish.cache/1');
@@ -443,7 +411,7 @@ test('on a terminal clearing the host cache asks for confirmation, unless --yes 
 }, async (t) => {
   const home = newHome(t);
   const file = join(home, 'cache.db');
-  const port = await refusedPort();
+  const port = await closedPort();
   const fill = () =>
     photofinish(['race', `127.0.0.1:${port}`, '--allow-private', '--cache', file, '--network', 'lab'], home);
   const known = async () =>
@@ -470,7 +438,7 @@ test('a network is named, is shown and accepted by that name everywhere, and los
   assert.match((await run('network', 'list')).stdout, /No network is known yet/);
   assert.deepEqual(readdirSync(home), [], 'looking makes no file');
   const key = 'net-1d44ea1a8671e8f3';
-  const origin = `https://127.0.0.1:${await refusedPort()}`;
+  const origin = `https://127.0.0.1:${await closedPort()}`;
   const race = ['race', origin, '--allow-private', '--network'];
   await run(...race, key);
   assert.equal((await run('network', 'name', key, ' Home ')).stdout, `${key} is "Home" now.\n`);
@@ -732,7 +700,7 @@ test('an empty file name is an error, not the current directory', async (t) => {
 test('a damaged salt is replaced, and the command that finds it reports it', async (t) => {
   const home = newHome(t);
   const cache = join(home, 'cache.db');
-  const port = await refusedPort();
+  const port = await closedPort();
   const race = ['race', `https://127.0.0.1:${port}`, '--memory', 'full', '--cache', cache];
   writeFileSync(`${cache}.salt`, 'short', { mode: 0o600 });
   const first = await photofinish(race, home);

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { MAX_INBOUND_BYTES, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import { observation } from './testing/cache-samples.ts';
 import { closedPort } from './testing/closed-port.ts';
+import { silentPort } from './testing/silent-port.ts';
 import { CALLER, home, MAIN } from './testing/spawned-helper.ts';
 import { PROGRAM } from './version.ts';
 import { createDeframer, frame } from './wire/framing.ts';
@@ -29,30 +29,10 @@ const observed = (id: number, ...observations: object[]) => ({
   observations,
 });
 
-interface Silent {
-  readonly origin: string;
-  /** TCP connections accepted, open or closed. */
-  readonly sockets: readonly Socket[];
-}
-
 /** A loopback origin that accepts every connection and never sends anything, over TCP and UDP. */
-async function silentOrigin(t: TestContext): Promise<Silent> {
-  const sockets: Socket[] = [];
-  const server = createServer((socket) => {
-    // Without reading, the end of the connection would not be noticed.
-    socket.on('error', () => {}).resume();
-    sockets.push(socket);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const udp = createSocket('udp4').bind(port, '127.0.0.1');
-  await once(udp, 'listening');
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-    udp.close();
-  });
+async function silentOrigin(t: TestContext): Promise<{ origin: string; sockets: readonly Socket[] }> {
+  const { port, sockets, close } = await silentPort();
+  t.after(close);
   return { origin: `https://127.0.0.1:${port}`, sockets };
 }
 

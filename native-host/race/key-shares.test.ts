@@ -41,7 +41,7 @@ async function helloBytes(transport: Transport): Promise<number> {
 async function flightDatagrams(transport: Transport): Promise<number | undefined> {
   const peer = createSocket('udp4').bind(0, LOOPBACK);
   await once(peer, 'listening');
-  const endpoint = { ...target(peer.address().port), initialRttMs: SLOW_RTT_MS, handshakeTimeoutMs: 50 };
+  const endpoint = { ...target(peer.address().port), initialRttMs: SLOW_RTT_MS, handshakeTimeoutMs: 1000 };
   const result = await transport.start(endpoint).established;
   peer.close();
   assert.ok(!result.ok);

@@ -2,14 +2,15 @@
 // own limits apply.
 
 import assert from 'node:assert/strict';
-import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
 import { RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import { DEFAULT_TIMEOUT_MS } from '../race/pacing.ts';
+import { closedPort } from '../testing/closed-port.ts';
 import { dnsScene } from '../testing/dns-server.ts';
 import { h2Scene, serving } from '../testing/h2-server.ts';
+import { silentPort } from '../testing/silent-port.ts';
 import { type Helper, home } from '../testing/spawned-helper.ts';
 import { HOST, LOOPBACK } from '../testing/transport.ts';
 
@@ -35,15 +36,6 @@ async function raceOf(helper: Helper, port: number, mode: string, extras: object
   const [trial] = (await helper.next('race', 2)).trials;
   assert.ok(trial !== undefined);
   return trial;
-}
-
-/** A port on which nothing listens. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, LOOPBACK);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Forwards one connection to a loopback port; `left` resolves when the client has closed it. */
@@ -88,19 +80,8 @@ test('64 KiB of an endless body are read, and then the peer is told to stop', as
 });
 
 test('a silent peer is given three seconds, and a message cannot extend that', async (t) => {
-  const sockets: Socket[] = [];
-  const server = createServer((socket) => {
-    socket.on('error', () => {}).resume();
-    sockets.push(socket);
-  }).listen(0, LOOPBACK);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const udp = createSocket('udp4').bind(port, LOOPBACK);
-  t.after(() => {
-    udp.close();
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
+  const { port, close } = await silentPort();
+  t.after(close);
   const helper = await helperFor(t, port);
   const trial = await raceOf(helper, port, 'race', { timeoutMs: 600_000, trials: 9 });
   assert.equal(trial.adopted, null);

@@ -1,0 +1,41 @@
+// A loopback port of one number for TCP and UDP, for peers that never answer.
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { LOOPBACK } from './transport.ts';
+
+export interface SilentPort {
+  readonly port: number;
+  readonly tcp: Server;
+  readonly udp: UdpSocket;
+  /** TCP connections accepted, open or closed. */
+  readonly sockets: readonly Socket[];
+  close(): void;
+}
+
+/** Accepts every connection and every datagram and never sends anything. */
+export async function silentPort(): Promise<SilentPort> {
+  // Numbers are allocated to TCP and UDP independently, so one may be in use on the other.
+  for (;;) {
+    const sockets: Socket[] = [];
+    const tcp = createServer((socket) => {
+      // Without reading, the end of the connection would not be noticed.
+      socket.on('error', () => {}).resume();
+      sockets.push(socket);
+    }).listen(0, LOOPBACK);
+    await once(tcp, 'listening');
+    const { port } = tcp.address() as AddressInfo;
+    const udp = createSocket('udp4').bind(port, LOOPBACK);
+    const close = (): void => {
+      for (const socket of sockets) socket.destroy();
+      tcp.close();
+      udp.close();
+    };
+    const isBound = await once(udp, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (isBound) return { port, tcp, udp, sockets, close };
+    close();
+  }
+}
