@@ -14,7 +14,7 @@ export interface FleetSettings {
   readonly bucket: string;
   readonly credsFile: string | null;
   readonly nkeyFile: string | null;
-  /** PEM file with the certificates trusted instead of the system's. */
+  /** PEM file with the certificates trusted instead of those bundled with Node.js. */
   readonly caFile: string | null;
   /** The organisation's secret, absolute path. */
   readonly saltFile: string;

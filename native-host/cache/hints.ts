@@ -1,4 +1,5 @@
 // What memory tells a race about an origin's paths without deciding its protocol: the known host of memory `hints`.
+import type { SharedOutcome } from '@photofinish/shared/race/outcome';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import type { AddressHistory } from '../discover/discovering.ts';
 
@@ -17,8 +18,8 @@ export interface Hints {
   readonly h2: PathHint | null;
   /** HTTP/3 failed here while TCP worked, and is avoided until then (milliseconds since the epoch). */
   readonly h3Broken: { readonly code: AttemptErrorCode; readonly untilMs: number } | null;
-  /** Races of other machines found HTTP/3 broken, and this one has no evidence of its own: no head start for it. */
-  readonly h3FailsElsewhere: boolean;
+  /** What races of other machines found, as long as this one has no evidence of its own; null: nothing. */
+  readonly shared: SharedOutcome | null;
   /** By address literal. */
   readonly addresses: ReadonlyMap<string, AddressHistory>;
 }
@@ -28,6 +29,6 @@ export const NO_HINTS: Hints = {
   h3: null,
   h2: null,
   h3Broken: null,
-  h3FailsElsewhere: false,
+  shared: null,
   addresses: new Map(),
 };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { NO_HINTS } from './hints.ts';
 import {
   advertisedUntilMs,
   expected,
@@ -202,12 +203,15 @@ test('what other machines shared takes a head start at most, and decides nothing
   const recall = (here: Partial<HostRecord> | null, shared: SharedRecord) =>
     recallOf(here && host(here), null, [], NOW, shared);
   const slower = recall(null, SHARED);
-  assert.equal(slower?.hints.h3FailsElsewhere, true);
+  const { key: _, ...told } = SHARED;
+  assert.deepEqual(slower?.hints.shared, told);
   assert.deepEqual([slower?.decision, slower?.hints.h3Broken], [null, null]);
-  assert.equal(recall(null, { ...SHARED, h3Failure: null }), null, 'a success elsewhere changes no race');
-  assert.equal(recall(WORKED, SHARED)?.hints.h3FailsElsewhere, false, 'measured here');
+  const works = recall(null, { ...SHARED, h3Failure: null });
+  assert.deepEqual([works?.decision, works?.altSvc], [null, null]);
+  assert.deepEqual({ ...works?.hints, shared: null }, NO_HINTS);
+  assert.equal(recall(WORKED, SHARED)?.hints.shared, null, 'measured here');
   assert.equal(recall({ ...WORKED, h3UntilMs: NOW }, SHARED), null, 'stale, but measured here');
-  assert.equal(recall(ADVERT, SHARED)?.hints.h3FailsElsewhere, true, 'advertised is not measured');
+  assert.equal(recall(ADVERT, SHARED)?.hints.shared?.atMs, SHARED.atMs, 'advertised is not measured');
 });
 
 test('a success is fresh for its ma, for 24 hours without one, and never for years', () => {
@@ -242,7 +246,7 @@ test('recall returns only fresh data, and null if there is none', () => {
       h3: { srttMs: 7, rttvarMs: 2, handshakeMs: 15, lossRate: 0.1 },
       h2: null,
       h3Broken: null,
-      h3FailsElsewhere: false,
+      shared: null,
       addresses: new Map(),
     },
   });

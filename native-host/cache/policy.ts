@@ -1,6 +1,7 @@
 // The host cache's rules, pure: how long evidence lasts, what a record allows us to forecast, and what a race may skip.
 // Advertised and reachable are separate facts: an advertisement refreshed over TCP never makes a broken path work.
 import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { SharedOutcome } from '@photofinish/shared/race/outcome';
 import { type AltSvc, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { VISITS_BEFORE_CHOICE } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -83,7 +84,7 @@ export function advertisedUntilMs(host: HostRecord, nowMs: number): number | nul
 }
 
 /** A shared outcome as long as it is fresh. One from the future was stored before the clock was set back. */
-function freshShared(shared: SharedRecord | null, nowMs: number): SharedRecord | null {
+export function freshShared(shared: SharedRecord | null, nowMs: number): SharedRecord | null {
   if (shared === null || shared.atMs > nowMs) return null;
   return nowMs - shared.atMs < SHARED_FRESH_MS ? shared : null;
 }
@@ -142,6 +143,9 @@ export function reachable(
  *
  * Whether Firefox uses Happy Eyeballs version 3 is unknown: it is a preference, and no extension can read those. With it
  * and without it, these rows were right about as often (docs/laboratory.md, results of `adoption`).
+ *
+ * A browser that has stayed on TCP is expected to stay, although it tries HTTP/3 again some time after a failure, and
+ * the verdict says when (results of `browsers`): a record tells neither when QUIC failed, nor whether it is switched off.
  */
 export function expected(
   use: UseForecastRow | null,
@@ -198,6 +202,11 @@ export interface Recall {
   readonly hints: Hints;
 }
 
+/** Without its key, which stays here. */
+export function sharedOutcome({ atMs, h3Failure, tcpProtocol }: SharedRecord): SharedOutcome {
+  return { atMs, h3Failure, tcpProtocol };
+}
+
 function pathHint(
   rtt: { readonly srttMs: number | null; readonly rttvarMs: number | null; readonly atMs: number | null },
   rest: Pick<PathHint, 'handshakeMs' | 'lossRate'>,
@@ -227,7 +236,7 @@ function hintsOf(host: HostRecord, addresses: ReadonlyMap<string, AddressHistory
       inForce && h3Failure !== null && h3BackOffUntilMs !== null
         ? { code: h3Failure, untilMs: h3BackOffUntilMs }
         : null,
-    h3FailsElsewhere: false,
+    shared: null,
     addresses,
   };
 }
@@ -260,10 +269,9 @@ export function recallOf(
     recent.map(({ address, srttMs, usedAtMs }): [string, AddressHistory] => [address, { srttMs, usedAtMs }]),
   );
   const own = host === null ? { ...NO_HINTS, addresses: histories } : hintsOf(host, histories, nowMs);
-  const failure = reached === null ? freshShared(shared, nowMs)?.h3Failure : null;
-  const h3FailsElsewhere = typeof failure === 'string';
-  const hints = { ...own, h3FailsElsewhere };
-  const hinted = hints.h3 ?? hints.h2 ?? hints.h3Broken ?? (h3FailsElsewhere || null);
+  const others = reached === null ? freshShared(shared, nowMs) : null;
+  const hints = { ...own, shared: others && sharedOutcome(others) };
+  const hinted = hints.h3 ?? hints.h2 ?? hints.h3Broken ?? hints.shared;
   const misdirected = nowMs < (host?.misdirectedUntilMs ?? 0) ? (host?.misdirected ?? null) : null;
   const known = decision ?? advert ?? hinted ?? misdirected;
   if (known === null && histories.size === 0) return null;

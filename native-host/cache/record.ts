@@ -1,6 +1,7 @@
 // What the host cache stores, as plain records: about a host on a network, about its addresses, and about a browser's
 // own history with it. Property names are the column names, so that rows need no mapping.
 
+import type { SharedOutcome } from '@photofinish/shared/race/outcome';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import type { Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -93,17 +94,20 @@ export interface AddressRecord {
   readonly usedAtMs: number;
 }
 
-/** The newest outcome of a race that another machine of the same organisation shared; see fleet/document.ts. */
-export interface SharedRecord {
+/** The newest outcome of a race that a machine of the same organisation shared; see fleet/document.ts. */
+export interface SharedRecord extends Readonly<SharedOutcome> {
   /** The keyed hash of the origin, so that the table names no origin that this machine has not asked about. */
   readonly key: string;
-  /** The hour in which it was raced, milliseconds since the epoch. */
-  readonly atMs: number;
-  /** Null: HTTP/3 worked. Otherwise it failed this way while TCP worked. */
-  readonly h3Failure: AttemptErrorCode | null;
-  /** The protocol over TCP; null: not reached, or not tried. */
-  readonly tcpProtocol: KnownProtocol | null;
 }
+
+/**
+ * Why a value of the fleet cache is refused: it is no outcome, was not made with the organisation's secret for its key, is
+ * a day old, or ahead of this machine's clock.
+ */
+export const SHARED_REFUSALS = ['malformed', 'unauthenticated', 'outdated', 'ahead'] as const;
+export type SharedRefusal = (typeof SHARED_REFUSALS)[number];
+/** How many values were refused, by reason. */
+export type SharedRefusals = Readonly<Partial<Record<SharedRefusal, number>>>;
 
 /**
  * The columns that a forecast reads of a host's record and of a browser's use, because reading a column costs as much

@@ -128,6 +128,7 @@ const SQL = {
       AND (excluded.h3Failure IS NOT shared.h3Failure OR excluded.tcpProtocol IS NOT shared.tcpProtocol))`,
   dropShared: 'DELETE FROM shared WHERE key = ?',
   sharedCount: 'SELECT count(*) FROM shared',
+  sharedNewest: 'SELECT max(atMs) FROM shared',
   expireShared: 'DELETE FROM shared WHERE atMs < ?',
   trimShared: `DELETE FROM shared WHERE key IN (SELECT key FROM shared ORDER BY atMs
     LIMIT max(0, (SELECT count(*) FROM shared) - ${MAX_SHARED}))`,

@@ -13,7 +13,15 @@ import { CacheUnavailable, type Database, isDiskFull, openDatabase } from './dat
 import { fileObservations, fileRace, fileShared, type SharedChange } from './filing.ts';
 import { type CacheLimits, LIMITS, trim } from './limits.ts';
 import { forecastOf, type Recall, recallOf } from './policy.ts';
-import type { AddressRecord, HostRecord, SharedRecord, UseRecord } from './record.ts';
+import {
+  type AddressRecord,
+  type HostRecord,
+  SHARED_REFUSALS,
+  type SharedRecord,
+  type SharedRefusal,
+  type SharedRefusals,
+  type UseRecord,
+} from './record.ts';
 import { idsOf } from './record-id.ts';
 import {
   addressesOf,
@@ -61,9 +69,17 @@ interface CacheStats {
   readonly raceHits: number;
   readonly raceScored: number;
   readonly raceRight: number;
-  /** Outcomes shared by other machines, which are no records of this one's, and those refused on receipt. */
+  /** Outcomes that the organisation's machines share, which are no records of hosts, and those refused on receipt. */
   readonly shared: number;
   readonly sharedRefused: number;
+}
+
+/** What is held of the fleet cache. */
+export interface SharedStats {
+  readonly outcomes: number;
+  /** The hour of the newest; null: there is none. */
+  readonly newestAtMs: number | null;
+  readonly refused: SharedRefusals;
 }
 
 export interface OriginRecords {
@@ -98,10 +114,11 @@ export interface HostCache {
   recordRace(race: Omit<OriginRace, 'verdict'>): void;
   /** What a race may know beforehand; null when nothing fresh is known at all. */
   recall(network: string, origin: Origin): Recall | null;
-  /** What another machine shared about an origin; null: nothing, or nothing is shared. */
+  /** What the organisation's machines share about an origin; null: nothing, or nothing is shared. */
   shared(origin: Origin): SharedRecord | null;
-  /** Stores what other machines share; `refused`: how many values were not accepted. Throws `CacheUnavailable`. */
-  fileShared(changes: readonly SharedChange[], refused: number): void;
+  /** Stores what the organisation's machines share, and counts what was not accepted. Throws `CacheUnavailable`. */
+  fileShared(changes: readonly SharedChange[], refused: SharedRefusals): void;
+  sharedStats(): SharedStats;
   /** Evidence of other origins about UDP on a network. */
   udpEvidence(network: string, except: Origin): UdpEvidence;
   /** Every record about hosts, by origin and network. */
@@ -257,8 +274,24 @@ function statsOf(c: OpenCache, s: Statements): CacheStats {
     unsound: kept.get('unsound') ?? 0,
     refused: kept.get('refused') ?? 0,
     shared: onlyNumber(s.sharedCount, {}),
-    sharedRefused: kept.get('sharedRefused') ?? 0,
+    sharedRefused: refusalsIn(kept).reduce((sum, [, n]) => sum + n, 0),
     ...(Object.fromEntries(counted) as typeof NOTHING_COUNTED),
+  };
+}
+
+const refusalCounter = (reason: string): string => `sharedRefused ${reason}`;
+
+function refusalsIn(kept: ReadonlyMap<string, number>): [SharedRefusal, number][] {
+  return SHARED_REFUSALS.map((reason) => [reason, kept.get(refusalCounter(reason)) ?? 0]);
+}
+
+function sharedStatsOf(s: Statements): SharedStats {
+  const refused = refusalsIn(countersOf(s)).filter(([, n]) => n > 0);
+  const outcomes = onlyNumber(s.sharedCount, {});
+  return {
+    outcomes,
+    newestAtMs: outcomes === 0 ? null : onlyNumber(s.sharedNewest, {}),
+    refused: Object.fromEntries(refused),
   };
 }
 
@@ -330,8 +363,9 @@ export function openHostCache(options: HostCacheOptions): HostCache {
     fileShared: (changes, refused) =>
       write(c, (s, nowMs) => {
         fileShared(s, changes, nowMs);
-        if (refused > 0) s.count.run('sharedRefused', refused);
+        for (const [reason, n] of Object.entries(refused)) s.count.run(refusalCounter(reason), n);
       }),
+    sharedStats: () => database.read(sharedStatsOf),
     udpEvidence: (network, except) => udpEvidence(c, network, except),
     list: () => database.read((s) => s.list.all().filter((row) => isSoundHost(row))),
     show: (origin) => database.read((s) => recordsOf(s, origin)),

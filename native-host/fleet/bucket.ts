@@ -11,6 +11,9 @@ export interface BucketChange {
   readonly waiting: number;
 }
 
+/** Called with a message for people, in which no host is named; `isTrouble`: nothing is shared until the next one. */
+export type Say = (message: string, isTrouble: boolean) => void;
+
 /** A whole organisation's machines would otherwise dial a lost server every second. */
 const RECONNECT_MS = 30_000;
 
@@ -18,6 +21,8 @@ export interface Bucket {
   /** All present values under the filter, then every change, until the bucket or the connection is gone. */
   follow(filter: string): Promise<AsyncIterable<BucketChange>>;
   put(key: string, value: string): Promise<void>;
+  /** How many values there are, under any filter. */
+  held(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -32,24 +37,17 @@ async function open(
 }
 
 /** Says when the connection is lost, and when it is made again, which the client does by itself. */
-export async function tellOf(
-  connection: Pick<NatsConnection, 'status'>,
-  say: (message: string) => void,
-): Promise<void> {
+export async function tellOf(connection: Pick<NatsConnection, 'status'>, say: Say): Promise<void> {
   for await (const { type } of connection.status())
-    if (type === 'disconnect') say('the connection is lost');
-    else if (type === 'reconnect') say('the connection is made again');
+    if (type === 'disconnect') say('the connection is lost', true);
+    else if (type === 'reconnect') say('the connection is made again', false);
 }
 
 /**
  * Connects to the server and opens the bucket; rejects with the reason. `freshMs`: how long a value is used; `say`: where
  * a lost connection is reported.
  */
-export async function connectBucket(
-  settings: FleetSettings,
-  freshMs: number,
-  say: (message: string) => void,
-): Promise<Bucket> {
+export async function connectBucket(settings: FleetSettings, freshMs: number, say: Say): Promise<Bucket> {
   const { server, credsFile, nkeyFile, caFile } = settings;
   const options = { servers: [server], credsFile, nkeyFile, caFile, token: null };
   const connection = await connectTo({ ...options, reconnectMs: RECONNECT_MS });
@@ -66,6 +64,7 @@ export async function connectBucket(
         })();
       },
       put: async (key, value) => void (await bucket.put(key, value)),
+      held: async () => (await bucket.status()).values,
       close: () => connection.close(),
     };
   } catch (error) {

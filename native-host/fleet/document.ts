@@ -7,7 +7,7 @@ import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';
 import { isLasting } from '../cache/back-off.ts';
 import { SHARED_FRESH_MS } from '../cache/policy.ts';
-import type { SharedRecord } from '../cache/record.ts';
+import type { SharedRecord, SharedRefusal } from '../cache/record.ts';
 import type { Sign } from './keys.ts';
 
 export const FLEET_SCHEMA = 'photofinish.fleet/1';
@@ -51,9 +51,9 @@ function macOf({ key, atMs, h3Failure, tcpProtocol }: SharedRecord, sign: Sign):
 /** The value of an outcome. */
 export function writeOutcome(record: SharedRecord, sign: Sign): string {
   const { atMs, h3Failure, tcpProtocol } = record;
-  const common = { schema: FLEET_SCHEMA, atMs, tcp: tcpProtocol, mac: macOf(record, sign) };
+  const told = { schema: FLEET_SCHEMA, atMs, tcp: tcpProtocol, mac: macOf(record, sign) };
   const outcome: object =
-    h3Failure === null ? { ...common, h3: 'works' } : { ...common, h3: 'failed', failure: h3Failure };
+    h3Failure === null ? { ...told, h3: 'works' } : { ...told, h3: 'failed', failure: h3Failure };
   return JSON.stringify(v.parse(outcomeSchema, outcome));
 }
 
@@ -69,16 +69,19 @@ function parse(bytes: Uint8Array): FleetOutcome | null {
   }
 }
 
-/**
- * The outcome in a value; null if it is refused: not of this schema, too old, from the future, or not signed with the
- * organisation's secret for this key.
- */
-export function readOutcome(key: string, bytes: Uint8Array, nowMs: number, sign: Sign): SharedRecord | null {
+/** The outcome in a value, or why it is refused. */
+export function readOutcome(
+  key: string,
+  bytes: Uint8Array,
+  nowMs: number,
+  sign: Sign,
+): SharedRecord | SharedRefusal {
   const outcome = parse(bytes);
-  if (outcome === null) return null;
+  if (outcome === null) return 'malformed';
   const { atMs, tcp } = outcome;
-  if (atMs > nowMs || nowMs - atMs >= SHARED_FRESH_MS) return null;
   const h3Failure = outcome.h3 === 'failed' ? outcome.failure : null;
   const record: SharedRecord = { key, atMs, h3Failure, tcpProtocol: tcp };
-  return outcome.mac === macOf(record, sign) ? record : null;
+  if (outcome.mac !== macOf(record, sign)) return 'unauthenticated';
+  if (atMs > nowMs) return 'ahead';
+  return nowMs - atMs < SHARED_FRESH_MS ? record : 'outdated';
 }

@@ -13,7 +13,7 @@ import { down, race, trial, up } from '../testing/cache-samples.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
 import type { Bucket, BucketChange } from './bucket.ts';
 import { HOUR_MS, readOutcome, writeOutcome } from './document.ts';
-import { type Fleet, openFleet, RETRY_MS } from './fleet.ts';
+import { type Fleet, MOST_READY_MS, NOTHING_HELD_MS, openFleet, RETRY_MS } from './fleet.ts';
 import { fleetKeys } from './keys.ts';
 
 const A = 'https://a.test' as Origin;
@@ -26,19 +26,25 @@ const FAILS = [trial(down('h3', 'udp-timeout'), up('h2'))];
 class SharedBucket {
   readonly puts: [key: string, value: string][] = [];
   up = true;
+  /** If set, values are stored, and connections made, when it resolves. */
+  gate: Promise<void> | null = null;
   readonly #values = new Map<string, Uint8Array | null>();
   readonly #followers = new Set<(change: BucketChange | null) => void>();
 
   readonly connect = async (): Promise<Bucket> => {
+    if (this.gate !== null) await this.gate;
     if (!this.up) throw new Error('no server');
+    const { promise: left, resolve: leave } = Promise.withResolvers<null>();
     return {
-      follow: async () => this.#changes(),
+      follow: async () => this.#changes(left),
       put: async (key, value) => {
+        if (this.gate !== null) await this.gate;
         if (!this.up) throw new Error('no server');
         this.puts.push([key, value]);
         this.change(key, new TextEncoder().encode(value));
       },
-      close: async () => {},
+      held: async () => this.#values.size,
+      close: async () => leave(null),
     };
   };
 
@@ -52,11 +58,11 @@ class SharedBucket {
     for (const follower of this.#followers) follower(null);
   }
 
-  async *#changes(): AsyncGenerator<BucketChange> {
-    const queue: (BucketChange | null)[] = [...this.#values].map(([key, value]) => ({
-      key,
-      value,
-      waiting: 0,
+  async *#changes(left: Promise<null>): AsyncGenerator<BucketChange> {
+    const { size } = this.#values;
+    const queue: (BucketChange | null)[] = [...this.#values].map(([key, value], index) => ({
+      ...{ key, value },
+      waiting: size - index - 1,
     }));
     let wake = (): void => {};
     const follower = (change: BucketChange | null): void => {
@@ -64,6 +70,7 @@ class SharedBucket {
       wake();
     };
     this.#followers.add(follower);
+    void left.then(follower);
     try {
       for (;;) {
         const change = queue.shift();
@@ -150,7 +157,7 @@ test('what one machine raced is forecast by another, until that has raced itself
   await pass();
   assert.equal(a.reachable(), 'h2 raced');
   assert.equal(b.reachable(), 'h2 shared');
-  assert.equal(b.cache.recall('home', A)?.hints.h3FailsElsewhere, true);
+  assert.equal(b.cache.recall('home', A)?.hints.shared?.h3Failure, 'udp-timeout');
   b.race(WORKS);
   assert.equal(b.reachable(), 'h3 raced');
   a.race(FAILS);
@@ -292,8 +299,16 @@ test('what is no outcome is refused and counted, and changes nothing; what is wi
     ['h3 shared', 3],
     'forged without the salt',
   );
+  bucket.change(key, fails(START - 60_000 - 24 * HOUR_MS, SALT));
+  bucket.change(key, fails(START - 60_000 + HOUR_MS, SALT));
+  await pass();
+  assert.deepEqual(b.cache.sharedStats(), {
+    outcomes: 1,
+    newestAtMs: START - 60_000,
+    refused: { malformed: 2, unauthenticated: 1, outdated: 1, ahead: 1 },
+  });
   const bytes = fails(START - 60_000 - HOUR_MS, SALT);
-  assert.notEqual(readOutcome(key, bytes, clock.epochMs(), fleetKeys(SALT, 'fleet').sign), null);
+  assert.equal(typeof readOutcome(key, bytes, clock.epochMs(), fleetKeys(SALT, 'fleet').sign), 'object');
   bucket.change(key, bytes);
   await pass();
   assert.equal(b.reachable(), 'h3 shared', 'an earlier race replaces no later one');
@@ -321,4 +336,69 @@ test('a server that is away is told once, and asked again; what was learnt is st
   assert.equal(b.said.at(-1), 'outcomes are shared');
   a.race(FAILS, { origin: 'https://b.test' as Origin });
   assert.equal(bucket.puts.length, 2);
+});
+
+test('a process that is about to race waits for what the bucket holds, and for no more', async (t) => {
+  const { bucket, machine, pass, clock } = await scene(t);
+  const readyMs = async (fleet: Fleet): Promise<number> => {
+    const sinceMs = clock.nowMs();
+    let tookMs = Number.NaN;
+    void fleet.ready().then(() => {
+      tookMs = clock.nowMs() - sinceMs;
+    });
+    await pass(2 * MOST_READY_MS);
+    return tookMs;
+  };
+  const a = machine('a');
+  assert.equal(await readyMs(a.fleet), NOTHING_HELD_MS, 'an empty bucket');
+  a.race(WORKS);
+  a.race(FAILS, { origin: 'https://b.test' as Origin });
+  await pass();
+  const b = machine('b');
+  assert.equal(await readyMs(b.fleet), 0);
+  assert.equal(b.cache.stats().shared, 2);
+  bucket.up = false;
+  assert.equal(await readyMs(machine('c').fleet), 0, 'the server is away');
+  bucket.gate = new Promise(() => {});
+  assert.equal(await readyMs(machine('d').fleet), MOST_READY_MS, 'the server is silent');
+});
+
+test('a bucket is not empty because its first value waits until this process gets a processor', async (t) => {
+  const teacher = await scene(t);
+  const a = teacher.machine('a');
+  await teacher.pass();
+  a.race(WORKS);
+  await teacher.pass();
+  const [[key, value] = ['', '']] = teacher.bucket.puts;
+  const { bucket, machine, pass, clock } = await scene(t);
+  const { fleet, cache } = machine('b');
+  await pass(0);
+  // The timer of an event loop that was held up runs before it reads its sockets.
+  const late = () => setImmediate(() => bucket.change(key, new TextEncoder().encode(value)));
+  clock.after(NOTHING_HELD_MS - clock.nowMs(), late);
+  let shared = Number.NaN;
+  void fleet.ready().then(() => {
+    shared = cache.stats().shared;
+  });
+  await pass(2 * NOTHING_HELD_MS);
+  assert.equal(shared, 1);
+});
+
+test('a process that ends waits for its publications, says nothing of it, and follows no longer', async (t) => {
+  const { bucket, machine, pass, clock } = await scene(t);
+  const [a, b] = [machine('a'), machine('b')];
+  await pass();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  bucket.gate = promise;
+  a.race(WORKS);
+  clock.after(50, resolve);
+  const closed = a.fleet.close();
+  await pass(50);
+  await closed;
+  await pass();
+  assert.equal(b.reachable(), 'h3 shared');
+  b.race(FAILS, { origin: 'https://b.test' as Origin });
+  await pass(2 * RETRY_MS);
+  assert.equal(a.cache.stats().shared, 0);
+  assert.deepEqual(a.said, ['outcomes are shared']);
 });

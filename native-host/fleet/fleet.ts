@@ -5,17 +5,24 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { SharedChange } from '../cache/filing.ts';
 import { SHARED_FRESH_MS } from '../cache/policy.ts';
-import type { SharedRecord } from '../cache/record.ts';
+import type { SharedRecord, SharedRefusal } from '../cache/record.ts';
 import type { HostCache } from '../cache/store.ts';
 import type { Clock } from '../clock.ts';
 import type { FleetSettings } from '../config.ts';
-import { type Bucket, type BucketChange, connectBucket } from './bucket.ts';
+import { nextPoll } from '../next-poll.ts';
+import { type Bucket, type BucketChange, connectBucket, type Say } from './bucket.ts';
 import { HOUR_MS, readOutcome, writeOutcome } from './document.ts';
 import { type FleetKeys, fleetKeys, readFleetSalt } from './keys.ts';
 import { outcomeOf } from './race-outcome.ts';
 
 /** How long a server that cannot be used is left alone. */
 export const RETRY_MS = 30_000;
+/** A process that is about to race waits for what the bucket holds at most this long. */
+export const MOST_READY_MS = 10_000;
+/** A server sends what there is at once; if nothing has come after this time, there is nothing. */
+export const NOTHING_HELD_MS = 500;
+/** How long the end of a process waits for its last publications. */
+const MOST_CLOSING_MS = 2000;
 /** Changes stored in one transaction, which blocks forecasts for a few milliseconds. */
 const BATCH = 200;
 /** Origins whose last publication is remembered. */
@@ -26,14 +33,17 @@ export interface Fleet {
   keyOf(origin: Origin): string;
   /** Publishes the outcome of a race, if it is one to share and the hour's first; returns at once and never throws. */
   share(race: OriginRace): void;
+  /** Resolves when what the bucket holds is copied; or when it cannot be, or not within a limit, and is gone without. */
+  ready(): Promise<void>;
+  /** Waits, not for long, until what was published is stored, and stops following. Never rejects. */
+  close(): Promise<void>;
 }
 
 export interface FleetParts {
   readonly settings: FleetSettings;
   readonly cache: Pick<HostCache, 'shared' | 'fileShared'>;
   readonly clock: Clock;
-  /** Called with a message for the log, in which no host is named. */
-  readonly say: (message: string) => void;
+  readonly say: Say;
   /** Another than the real one in tests. */
   readonly connect?: () => Promise<Bucket>;
 }
@@ -48,6 +58,10 @@ class Replica implements Fleet {
   readonly #parts: FleetParts;
   readonly #keys: FleetKeys;
   readonly #published = new Map<string, Publication>();
+  readonly #publishing = new Set<Promise<void>>();
+  readonly #copied = Promise.withResolvers<void>();
+  readonly #closed = Promise.withResolvers<void>();
+  #isClosed = false;
   #bucket: Bucket | null = null;
   #said = '';
 
@@ -71,32 +85,68 @@ class Replica implements Fleet {
     this.#published.set(outcome.key, { atMs: nowMs, value });
     const [oldest] = this.#published.keys();
     if (this.#published.size > MAX_PUBLISHED && oldest !== undefined) this.#published.delete(oldest);
-    this.#bucket.put(outcome.key, value).catch((error) => {
-      // The next race may publish.
-      this.#published.delete(outcome.key);
-      this.#sayOnce(error);
-    });
+    const publishing = this.#bucket
+      .put(outcome.key, value)
+      .catch((error) => {
+        // The next race may publish.
+        this.#published.delete(outcome.key);
+        this.#sayOnce(error);
+      })
+      .finally(() => this.#publishing.delete(publishing));
+    this.#publishing.add(publishing);
   }
 
-  /** Follows the bucket for as long as the process lives. */
-  async run(): Promise<never> {
+  ready(): Promise<void> {
+    return this.#within(MOST_READY_MS, this.#copied.promise);
+  }
+
+  async close(): Promise<void> {
+    await this.#within(MOST_CLOSING_MS, Promise.all(this.#publishing));
+    this.#isClosed = true;
+    this.#closed.resolve();
+    await this.#bucket?.close().catch(() => {});
+  }
+
+  /** Follows the bucket until it is closed. */
+  async run(): Promise<void> {
     const { settings, say, connect = () => connectBucket(settings, SHARED_FRESH_MS, say) } = this.#parts;
-    for (;;) {
+    while (!this.#isClosed) {
       try {
         this.#bucket = await connect();
-        const changes = await this.#bucket.follow(this.#keys.filter);
-        this.#said = '';
-        say('outcomes are shared');
-        await this.#store(changes);
-        this.#sayOnce(new Error('the bucket cannot be followed any more'));
+        if (!this.#isClosed) await this.#follow(this.#bucket);
       } catch (error) {
         this.#sayOnce(error);
       }
+      this.#copied.resolve();
       const lost = this.#bucket;
       this.#bucket = null;
       await lost?.close().catch(() => {});
-      await new Promise<void>((resolve) => this.#parts.clock.after(RETRY_MS, resolve));
+      await this.#within(RETRY_MS, this.#closed.promise);
     }
+  }
+
+  async #follow(bucket: Bucket): Promise<never> {
+    const changes = await bucket.follow(this.#keys.filter);
+    this.#said = '';
+    this.#parts.say('outcomes are shared', false);
+    let isEmpty = true;
+    const forget = this.#parts.clock.after(NOTHING_HELD_MS, () => {
+      // What arrived while this process got no processor is read before that is concluded.
+      void nextPoll().then(() => isEmpty && this.#copied.resolve());
+    });
+    const arrived = (): void => {
+      isEmpty = false;
+      forget();
+    };
+    await this.#store(changes, arrived).finally(forget);
+    throw new Error('the bucket cannot be followed any more');
+  }
+
+  async #within(ms: number, work: Promise<unknown>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const forget = this.#parts.clock.after(ms, resolve);
+    await Promise.race([work, promise]);
+    forget();
   }
 
   /** Once an hour for each origin, and not what another machine said within the same hour. */
@@ -112,27 +162,51 @@ class Replica implements Fleet {
     return own !== undefined && value !== null && own === new TextDecoder().decode(value);
   }
 
-  async #store(changes: AsyncIterable<BucketChange>): Promise<void> {
-    const { cache, clock } = this.#parts;
+  /** Null: it was withdrawn. */
+  #outcomeIn(key: string, value: Uint8Array | null): SharedRecord | SharedRefusal | null {
+    if (!this.#keys.isOwn(key)) return 'malformed';
+    return value && readOutcome(key, value, this.#parts.clock.epochMs(), this.#keys.sign);
+  }
+
+  async #store(changes: AsyncIterable<BucketChange>, arrived: () => void): Promise<void> {
+    const { cache } = this.#parts;
     let batch: SharedChange[] = [];
-    let refused = 0;
+    let refused: Partial<Record<SharedRefusal, number>> = {};
+    let read = 0;
     for await (const { key, value, waiting } of changes) {
-      const outcome = value === null ? null : readOutcome(key, value, clock.epochMs(), this.#keys.sign);
-      if (!this.#keys.isOwn(key) || (value !== null && outcome === null)) refused += 1;
+      arrived();
+      const outcome = this.#outcomeIn(key, value);
+      read += 1;
+      if (typeof outcome === 'string') refused[outcome] = (refused[outcome] ?? 0) + 1;
       // Its own outcome is no other machine's, and takes the place of what another had said before.
       else batch.push({ key, outcome: this.#isEcho(key, value) ? null : outcome });
-      if (waiting > 0 && batch.length + refused < BATCH) continue;
+      if (waiting > 0 && read < BATCH) continue;
       cache.fileShared(batch, refused);
       batch = [];
-      refused = 0;
+      refused = {};
+      read = 0;
+      if (waiting === 0) this.#copied.resolve();
     }
   }
 
   /** A server that stays away is no news. */
   #sayOnce(error: unknown): void {
+    if (this.#isClosed) return;
     const message = error instanceof Error ? error.message : String(error);
-    if (message !== this.#said) this.#parts.say(`outcomes are not shared now: ${message}`);
+    if (message !== this.#said) this.#parts.say(`outcomes are not shared now: ${message}`, true);
     this.#said = message;
+  }
+}
+
+/** How many values the bucket holds, for all labels together. Rejects with the reason if it cannot be used. */
+export async function heldInBucket(settings: FleetSettings): Promise<number> {
+  readFleetSalt(settings.saltFile);
+  // Looking must not create it.
+  const bucket = await connectBucket({ ...settings, publish: false }, SHARED_FRESH_MS, () => {});
+  try {
+    return await bucket.held();
+  } finally {
+    await bucket.close();
   }
 }
 

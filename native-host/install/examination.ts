@@ -20,13 +20,17 @@ import type { Caller } from '../wire/caller.ts';
 import { addonFinding, helperFinding } from './addon-finding.ts';
 import { userDirectories } from './browsers.ts';
 import { type ExaminationResult, examineBrowser, findingOn, type InstallSettings } from './doctor.ts';
+import { fleetFinding } from './fleet-finding.ts';
 import { launchOf, sayHello } from './hello.ts';
 import { type InstallRequest, type Target, targetsOf } from './install-plan.ts';
 import { type Machine, thisMachine } from './machine.ts';
 import { checkoutOf, commandWord, ownCommand, ownInstallation } from './own-command.ts';
 
-/** Ten times the duration of a cold start on a slow disk. */
-const HELLO_TIMEOUT_MS = 2000;
+/**
+ * Forty times the duration of a cold start on a slow disk: a machine that is busy with other things is no fault of the
+ * installation. The extension waits 30 s for the whole examination.
+ */
+const HELLO_TIMEOUT_MS = 8000;
 /** Without a salt no key is shown, so its value does not matter. */
 const SALT_STAND_IN_BYTES = 16;
 const BROWSERS = 'Browsers';
@@ -265,6 +269,7 @@ export async function allFindings(request: ExaminationRequest): Promise<Finding[
       : [
           ...(await settingsProblems(settings)),
           cacheFinding(settings.cachePath),
+          ...(settings.fleet === null ? [] : [await fleetFinding(settings.fleet, settings.cachePath)]),
           await networkFinding(settings.cachePath),
         ]),
     addonFinding(machine !== null && checkoutOf(ownInstallation(machine.platform)) !== null),

@@ -24,7 +24,8 @@ test('an unknown host gets the values of P2 and of the draft', () => {
 });
 
 test('HTTP/3 that other machines found broken has no head start, unless one is configured', () => {
-  const elsewhere = { ...NO_HINTS, h3FailsElsewhere: true };
+  const shared = { atMs: 0, h3Failure: 'udp-timeout', tcpProtocol: 'h2' } as const;
+  const elsewhere = { ...NO_HINTS, shared };
   assert.equal(pacing(elsewhere).groupDelayMs, 0);
   assert.equal(pacing({ ...elsewhere, h2: path(50, 4) }).groupDelayMs, 0);
   assert.equal(pacing(elsewhere, { tcpAttemptDelayMs: 40 }).groupDelayMs, 40);

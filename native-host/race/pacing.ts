@@ -136,7 +136,7 @@ function handshakeOverdueMs(path: PathHint): number {
  */
 function tcpAttemptDelayMs(hints: Hints, configuredMs: number | null, hedge: HedgeRule | null): number {
   if (configuredMs !== null) return configuredMs;
-  if (hints.h3FailsElsewhere) return 0;
+  if (typeof hints.shared?.h3Failure === 'string') return 0;
   if (hints.h3 !== null) {
     const behindMs = hedge === null ? 0 : LEAST_ATTEMPT_DELAY_MS;
     return Math.min(handshakeOverdueMs(hints.h3) + behindMs, MAX_ATTEMPT_DELAY_MS);

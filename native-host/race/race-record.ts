@@ -85,6 +85,7 @@ export function recordOf(raced: RaceResult): Omit<OriginRace, 'verdict'> {
     trials,
     summary: { ...summaryOf(options.mode, trials, options.pairs), ...(cache !== null && { cache }) },
     discovered: discoveredBy(raced),
+    ...(memory.hints.shared !== null && { sharedOutcome: memory.hints.shared }),
     ...(error !== null && { error }),
   });
   return boundedRace(told);

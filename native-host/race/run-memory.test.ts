@@ -64,6 +64,19 @@ test('a start delay from a measured path is reported in whole microseconds, like
   assert.equal(result.startDelayMs, 36.091);
 });
 
+test('what other machines shared takes the head start, and is in the record, unless memory is none', async () => {
+  const shared = { atMs: 0, h3Failure: 'udp-timeout', tcpProtocol: 'h2' } as const;
+  const known = { decision: null, hints: { ...NO_HINTS, shared } };
+  const raced = async (memory: 'hints' | 'none') =>
+    (await race([{ handshakeMs: 5 }], [{ handshakeMs: 9 }], { memory, tcpAttemptDelayMs: null, known }))
+      .result;
+  const told = await raced('hints');
+  assert.deepEqual([told.sharedOutcome, told.startDelayMs], [shared, 0]);
+  assert.deepEqual(adopted(told), ['h3'], 'attempted all the same');
+  const fresh = await raced('none');
+  assert.deepEqual([fresh.sharedOutcome, fresh.startDelayMs], [undefined, 10]);
+});
+
 test('memory none: nothing is read, and the delays are those of an unknown host', async () => {
   const { result, transports, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
     tcpAttemptDelayMs: null,

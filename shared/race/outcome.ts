@@ -205,6 +205,17 @@ export const leftOutSchema = v.object({
 });
 export type LeftOut = v.InferOutput<typeof leftOutSchema>;
 
+export const sharedOutcomeSchema = v.object({
+  /** The hour of that race, milliseconds since the epoch. */
+  atMs: v.pipe(ms, v.maxValue(8.64e15)),
+  /** Null: HTTP/3 worked. Otherwise it failed this way while TCP worked. */
+  h3Failure: v.nullable(v.picklist(ATTEMPT_ERROR_CODES)),
+  /** The protocol over TCP; null: not reached, or not tried. */
+  tcpProtocol: v.nullable(knownProtocolSchema),
+});
+/** What a race on a machine of the same organisation found out, this one included, by the fleet cache. */
+export type SharedOutcome = v.InferOutput<typeof sharedOutcomeSchema>;
+
 export const originRaceSchema = v.object({
   origin: originSchema,
   network: text(MAX_LABEL_CHARS),
@@ -220,6 +231,11 @@ export const originRaceSchema = v.object({
   leftOut: v.optional(leftOutSchema),
   /** How other hosts in the host cache fare over HTTP/3 on this network; absent if none are remembered. */
   otherHosts: v.optional(networkEvidenceSchema),
+  /**
+   * What machines of the organisation had shared about the origin, known before the race because this one had no evidence
+   * of its own; absent: nothing. A failure takes HTTP/3's head start away (`startDelayMs`); it is never evidence.
+   */
+  sharedOutcome: v.optional(sharedOutcomeSchema),
   verdict: verdictSchema,
   /** Present if the origin could not be raced at all (no trials), or was cancelled (the finished trials are kept). */
   error: v.optional(attemptErrorSchema),
