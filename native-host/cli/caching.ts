@@ -1,7 +1,7 @@
 // `photofinish cache`: shows the contents of the host cache, and deletes from it.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Origin, parseOrigin } from '@photofinish/shared/web/origin';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { alternativesOf } from '../cache/advertised.ts';
 import { CacheUnavailable } from '../cache/database.ts';
 import { whyForeign } from '../cache/own-file.ts';
@@ -14,7 +14,7 @@ import { CACHE_ACTIONS, CACHE_OPTIONS } from './command-table.ts';
 import { NO_NAMES } from './network-names.ts';
 import type { Terminal } from './terminal.ts';
 import { plural } from './text.ts';
-import { Complaint, EXIT_FAILED, EXIT_OK, listed, notOneOf, parseCommand } from './usage.ts';
+import { Complaint, EXIT_FAILED, EXIT_OK, listed, notOneOf, parseCommand, readOrigin } from './usage.ts';
 
 export const CACHE_SCHEMA = 'photofinish.cache/1';
 
@@ -66,12 +66,6 @@ function list(path: string, json: boolean, terminal: Terminal): number {
 function originDocument(path: string, origin: string, records: OriginRecords): object {
   const hosts = records.hosts.map((host) => ({ ...host, alternatives: alternativesOf(host) }));
   return { schema: CACHE_SCHEMA, file: path, origin, ...records, hosts };
-}
-
-function readOrigin(text: string): Origin {
-  const parsed = parseOrigin(text);
-  if (!parsed.ok) throw new Complaint('bad-origin', parsed.message);
-  return parsed.value.origin;
 }
 
 function show(path: string, origin: Origin, json: boolean, terminal: Terminal): number {
@@ -148,7 +142,7 @@ export async function runCache(args: readonly string[], terminal: Terminal): Pro
   if ((action === 'list' || action === 'clear') && texts.length > 0)
     throw new Complaint('bad-usage', `cache ${action} takes no argument`);
   if (values.yes && action !== 'clear') throw new Complaint('bad-usage', '--yes is for cache clear only');
-  const [origin, ...others] = texts.map(readOrigin);
+  const [origin, ...others] = texts.map((text) => readOrigin(text).origin);
   const path = cachePath(values.cache ?? null);
   const { json = false, yes = false } = values;
   if (action === 'list') return list(path, json, terminal);

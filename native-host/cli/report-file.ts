@@ -9,6 +9,7 @@ import {
 } from '@photofinish/shared/report/report';
 import { printableDeep } from '@photofinish/shared/web/printable';
 import * as v from 'valibot';
+import { issueText } from './issue-text.ts';
 import { Complaint, listed } from './usage.ts';
 
 /** The report in a file, read at `nowMs` since the epoch. Throws a Complaint that names the file and its fault. */
@@ -35,11 +36,9 @@ export function readReport(path: string, nowMs: number): Report {
       `${path}: ${future} is later than tomorrow; a clock was wrong, or the file is`,
     );
   }
-  const [issue] = result.issues;
-  const where = v.getDotPath(issue);
   throw new Complaint(
     'bad-report',
-    `${path} is not a ${REPORT_SCHEMA} document: ${where === null ? '' : `${where}: `}${issue.message}`,
+    `${path} is not a ${REPORT_SCHEMA} document: ${issueText(result.issues[0])}`,
   );
 }
 

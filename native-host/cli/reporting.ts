@@ -14,18 +14,17 @@ import { Complaint, EXIT_FAILED, EXIT_OK, parseCommand } from './usage.ts';
 
 const FORMS = '--html, --csv, --markdown and --json';
 
-/** Writes a conversion to a file, or to stdout for `-`; returns the exit code. */
-function deliver(out: string, text: string, terminal: Terminal): number {
+/** Writes a conversion to a file, or to stdout for `-`. Throws a Complaint if it cannot be written. */
+export function deliver(out: string, text: string, terminal: Terminal): void {
   if (out === '-') {
     terminal.result(text.trimEnd());
-    return EXIT_OK;
+    return;
   }
   try {
     writeFileSync(out, text);
-    return EXIT_OK;
   } catch (error) {
-    terminal.error('cannot-write', `cannot write ${out}: ${(error as NodeJS.ErrnoException).code}`);
-    return EXIT_FAILED;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Complaint('cannot-write', `cannot write ${out}: ${code}`, EXIT_FAILED);
   }
 }
 
@@ -36,18 +35,19 @@ interface FormOptions {
   readonly json?: boolean | undefined;
 }
 
-/** Delivers the requested form; null if none was requested. */
-function deliverForm<D>(document: D, asked: FormOptions, forms: Forms<D>, terminal: Terminal): number | null {
-  if (asked.html !== undefined) return deliver(asked.html, forms.html(document), terminal);
-  if (asked.csv !== undefined) return deliver(asked.csv, forms.csv(document), terminal);
-  if (asked.markdown) return deliver('-', forms.markdown(document), terminal);
-  return asked.json ? deliver('-', JSON.stringify(document), terminal) : null;
+/** Delivers the requested form; false if none was requested. */
+function deliverForm<D>(document: D, asked: FormOptions, forms: Forms<D>, terminal: Terminal): boolean {
+  if (asked.html !== undefined) deliver(asked.html, forms.html(document), terminal);
+  else if (asked.csv !== undefined) deliver(asked.csv, forms.csv(document), terminal);
+  else if (asked.markdown) deliver('-', forms.markdown(document), terminal);
+  else if (asked.json) deliver('-', JSON.stringify(document), terminal);
+  else return false;
+  return true;
 }
 
 function compare(before: Report, after: Report, asked: FormOptions, terminal: Terminal): number {
   const diff = compareReports(before, after);
-  const delivered = deliverForm(diff, asked, DIFF_FORMS, terminal);
-  if (delivered !== null) return delivered;
+  if (deliverForm(diff, asked, DIFF_FORMS, terminal)) return EXIT_OK;
   terminal.result(documentText(diffListing(diff), terminal.paint));
   return EXIT_OK;
 }
@@ -69,8 +69,7 @@ export function runReport(args: readonly string[], terminal: Terminal): number {
   const [first, second] = reports;
   if (values.diff && first !== undefined && second !== undefined)
     return compare(first, second, values, terminal);
-  const delivered = first === undefined ? null : deliverForm(first, values, REPORT_FORMS, terminal);
-  if (delivered !== null) return delivered;
+  if (first !== undefined && deliverForm(first, values, REPORT_FORMS, terminal)) return EXIT_OK;
   terminal.result(
     reports.map((report) => documentText(reportListing(report), terminal.paint)).join('\n\n\n'),
   );

@@ -1,7 +1,7 @@
 // Where a run goes on: whatever was done in whatever order when it was killed, afterwards every line was raced, none of
 // those noted as done was raced again, and another list or other options are refused.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -147,6 +147,13 @@ test('a note is read as it was written, replaced as a whole, and private', async
   assert.deepEqual(readNote(path, OPTIONS), EARLIER);
   assert.deepEqual(readdirSync(join(path, '..')), ['notes.json']);
   if (process.platform !== 'win32') assert.equal(statSync(path).mode & 0o777, 0o600);
+});
+
+test('a note that cannot be written leaves nothing behind', async (t) => {
+  const path = fileIn(t);
+  mkdirSync(path);
+  await assert.rejects(writeNote(path, EARLIER));
+  assert.deepEqual(readdirSync(join(path, '..')), ['notes.json']);
 });
 
 test('other options are refused, with both', async (t) => {

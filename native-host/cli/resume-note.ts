@@ -1,7 +1,7 @@
 // How far a run of `race - --resume FILE` has come: the note in FILE, and the lines from which it is made. A line counts
 // once its result has been handed to standard output.
 import { readFileSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { MODES, type Mode } from '@photofinish/shared/race/terms';
 import * as v from 'valibot';
 import type { Shard } from './shard.ts';
@@ -61,14 +61,19 @@ export function readNote(path: string, options: RunOptions): Note | null {
 export async function writeNote(path: string, note: Note): Promise<void> {
   // Two runs with the same note must not write one file.
   const fresh = `${path}.${process.pid}.new`;
-  const file = await open(fresh, 'w', 0o600);
   try {
-    await file.writeFile(`${JSON.stringify(note)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
+    const file = await open(fresh, 'w', 0o600);
+    try {
+      await file.writeFile(`${JSON.stringify(note)}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(fresh, path);
+  } catch (error) {
+    await rm(fresh, { force: true });
+    throw error;
   }
-  await rename(fresh, path);
 }
 
 /** Lines begun and done, in a run that may go on with an earlier one. */

@@ -1,6 +1,7 @@
 // `race - --shard K/N`: which of several machines races a line. Each decides alone, from a keyed hash of the origin, so
 // that they share any list without a server, whatever the order of its lines.
 import { createHash } from 'node:crypto';
+import { MAX_LABEL_CHARS } from '@photofinish/shared/web/bounds';
 import { DEFAULT_SEED, MAX_SHARDS } from './command-table.ts';
 import { Complaint } from './usage.ts';
 
@@ -12,7 +13,6 @@ export interface Shard {
   readonly seed: string;
 }
 
-const MAX_SEED_CHARS = 128;
 /** Of the hash; the remainder is then as good as uniform. */
 const HASH_BYTES = 6;
 
@@ -25,8 +25,8 @@ export function readShard(text: string, seed: string = DEFAULT_SEED): Shard {
       'bad-number',
       `--shard takes K/N, with K from 1 to N and N at most ${MAX_SHARDS}, not "${text}"`,
     );
-  if (seed === '' || seed.length > MAX_SEED_CHARS)
-    throw new Complaint('bad-usage', `--seed takes 1 to ${MAX_SEED_CHARS} characters`);
+  if (seed === '' || seed.length > MAX_LABEL_CHARS)
+    throw new Complaint('bad-usage', `--seed takes 1 to ${MAX_LABEL_CHARS} characters`);
   return { index, of, seed };
 }
 

@@ -1,6 +1,7 @@
 // Parsing of command lines, with one clear complaint per mistake. Nothing here uses the network, so a mistake is always
 // found before anything is raced.
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { didYouMean } from './suggest.ts';
 
 /** Every code printed between `photofinish:` and the message on stderr; append-only. */
@@ -29,6 +30,7 @@ export type ComplaintCode =
   | 'machine-busy'
   | 'path-left-out'
   | 'cache-unavailable'
+  | 'fleet-unavailable'
   | 'no-record'
   | 'cannot-write'
   | 'cancelled'
@@ -60,6 +62,13 @@ export class Complaint extends Error {
     this.code = code;
     this.exitCode = exitCode;
   }
+}
+
+/** An origin on a command line. Throws a Complaint if it is none. */
+export function readOrigin(text: string): OriginParts {
+  const parsed = parseOrigin(text);
+  if (!parsed.ok) throw new Complaint('bad-origin', parsed.message);
+  return parsed.value;
 }
 
 type Options = NonNullable<ParseArgsConfig['options']>;
