@@ -52,7 +52,7 @@ export interface OriginView {
   readonly forecast: Forecast | null;
   /** Whether the browser used `expected`; null: not scored (hidden, cached, or nothing expected). */
   readonly forecastRight: boolean | null;
-  /** The newest race of this origin, whatever its mode. */
+  /** The newest race of this origin, whatever its mode; null if there is none, or if it ran on another network. */
   readonly race: OriginRace | null;
   readonly verdict: Verdict;
 }

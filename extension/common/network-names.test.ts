@@ -6,6 +6,7 @@ import { HelperError } from './helper/state.ts';
 import {
   addNames,
   agreeOnNames,
+  areOtherNetworks,
   forgetNames,
   loadNames,
   mayBeNamed,
@@ -136,5 +137,11 @@ test('two networks with one name are distinguished, and what is no network has n
     ['net-1', 'net-2', 'net-3', 'net-4'].map((key) => nameOrKey(names, key)),
     ['Home', 'Hotel (net-2)', 'Hotel (net-3)', 'net-4'],
   );
-  assert.deepEqual(['', 'unknown', 'offline', 'unidentified', 'net-1'].filter(mayBeNamed), ['net-1']);
+  const keys = ['', 'unknown', 'offline', 'unidentified', 'net-1'];
+  assert.deepEqual(keys.filter(mayBeNamed), ['net-1']);
+  assert.deepEqual(
+    keys.filter((key) => areOtherNetworks(key, 'net-2') || areOtherNetworks('net-2', key)),
+    ['net-1'],
+  );
+  assert.equal(areOtherNetworks('net-1', 'net-1'), false);
 });

@@ -30,6 +30,11 @@ export function mayBeNamed(key: string): boolean {
   return !NOWHERE.includes(key);
 }
 
+/** Whether these labels certainly name two networks; nothing is certain of what has no label that could be recognised. */
+export function areOtherNetworks(one: string, other: string): boolean {
+  return one !== other && mayBeNamed(one) && mayBeNamed(other);
+}
+
 function read(stored: unknown): StoredNames {
   const parsed = v.safeParse(storedSchema, stored);
   return parsed.success ? parsed.output : { names: {}, untold: {} };

@@ -5,11 +5,12 @@ import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { aClearRace, aRace } from '../testing/race.ts';
 import { emptyRecord } from './records/fold.ts';
-import { type OriginEvidence, verdictOfOrigin } from './verdict.ts';
+import { type OriginEvidence, verdictOfOrigin, verdictOfRecord } from './verdict.ts';
 
 const A = 'https://a.test' as Origin;
 const H3 = 'h3=":443"; ma=60';
 const record = emptyRecord(A, 'a.test', 0);
+const advertising = { ...record, altSvc: H3, advertisedSinceMs: 0 } as const;
 
 function verdict(more: Partial<OriginEvidence>) {
   return verdictOfOrigin({
@@ -25,7 +26,7 @@ function verdict(more: Partial<OriginEvidence>) {
 
 test('without a race the browser’s own record decides', () => {
   assert.equal(verdict({ protocol: 'h3' }).code, 'h3-used');
-  const first = verdict({ protocol: 'h2', record: { ...record, altSvc: H3 } });
+  const first = verdict({ protocol: 'h2', record: advertising });
   assert.equal(first.code, 'h3-first-visit');
   const plain = verdict({ protocol: 'h2' });
   assert.equal(plain.code, 'unknown');
@@ -42,10 +43,62 @@ test('light mode claims nothing about advertisements that it cannot see', () => 
     verdict({ protocol: 'h2', record: { ...light, ...over }, race: aRace() }).code;
   assert.equal(code({}), 'h3-available', 'not the first visit, which nobody knows');
   assert.equal(code({ altSvcRead: true }), 'h3-available', 'other responses may have advertised it');
-  assert.equal(code({ modes: ['full', 'light'] }), 'h3-first-visit');
   assert.equal(code({ counts: { ...record.counts, h3: 1, h2: 1 } }), 'h3-used-before');
-  const seen = { altSvc: H3, visitsSinceAdvertised: 3 };
+  const seen = { altSvc: H3, advertisedSinceMs: 0, visitsSinceAdvertised: 3 };
   assert.equal(code(seen), 'h3-browser-avoids', 'what was seen is counted in any mode');
+});
+
+test('the next connection can use only what an answer advertised to the browser', () => {
+  const protocol = 'h2';
+  const raced = (known: typeof record | undefined) =>
+    verdict({ protocol, record: known, race: aRace() }).code;
+  const untold: typeof record = { ...record, protocol, modes: ['full'] };
+  assert.equal(raced(untold), 'h3-available', 'only the race received an advertisement');
+  assert.equal(raced({ ...untold, altSvc: 'clear' }), 'h3-available', 'it was withdrawn');
+  assert.equal(raced(undefined), 'h3-available', 'nothing is recorded');
+  assert.equal(raced({ ...advertising, protocol }), 'h3-first-visit');
+});
+
+/** A race in which HTTP/3 is silent, and the answer over TCP advertises nothing. */
+function silentRace(atMs: number) {
+  const race = aRace({ atMs, discovered: { altSvc: null, knownRoot: true } });
+  const error = { code: 'udp-timeout', message: 'no reply' } as const;
+  const trials = race.trials.map((trial) => ({
+    ...trial,
+    attempts: trial.attempts.map((attempt) =>
+      attempt.protocol === 'h3'
+        ? { ...attempt, establishedMs: null, outcome: 'failed' as const, error }
+        : attempt,
+    ),
+  }));
+  return { ...race, trials };
+}
+
+test('an expired advertisement advertises nothing, by a later race or answer', () => {
+  const protocol = 'h2';
+  const told = { ...advertising, protocol, altSvcAtMs: 1000, lastSeenMs: 1000 } as const;
+  const code = (more: Partial<OriginEvidence>) => verdict({ protocol, record: told, ...more }).code;
+  assert.equal(code({ race: silentRace(60_999) }), 'h3-advertised-unreachable');
+  assert.equal(code({ race: silentRace(61_000) }), 'h3-not-offered');
+  assert.equal(
+    code({ race: silentRace(61_000), record: { ...told, altSvcAtMs: 2000 } }),
+    'h3-advertised-unreachable',
+  );
+  assert.equal(code({ race: aRace({ atMs: 61_000 }) }), 'h3-available', 'the browser has forgotten it');
+
+  assert.equal(code({}), 'h3-first-visit');
+  const later = verdict({ protocol, record: { ...told, lastSeenMs: 61_000 } });
+  assert.match(verdictText(later), /^Reached over HTTP\/2\. Its last HTTP\/3 advertisement has expired\./);
+});
+
+test('of a record without the time of its advertisement, the newest answer bounds it', () => {
+  const protocol = 'h2';
+  const older = { ...advertising, protocol, lastSeenMs: 1000 } as const;
+  assert.equal(
+    verdict({ protocol, record: older, race: silentRace(60_999) }).code,
+    'h3-advertised-unreachable',
+  );
+  assert.equal(verdict({ protocol, record: older, race: silentRace(61_000) }).code, 'h3-not-offered');
 });
 
 test('a race adds its evidence and the gain', () => {
@@ -55,8 +108,12 @@ test('a race adds its evidence and the gain', () => {
 });
 
 test('a browser that stays on HTTP/2 visit after visit avoids HTTP/3', () => {
-  const seen = { ...record, altSvc: H3, protocol: 'h2', visitsSinceAdvertised: 3 } as const;
-  assert.equal(verdict({ protocol: 'h2', record: seen, race: aRace() }).code, 'h3-browser-avoids');
+  const seen = { ...advertising, protocol: 'h2', visitsSinceAdvertised: 3 } as const;
+  const avoids = verdict({ protocol: 'h2', record: seen, race: aRace() });
+  assert.equal(avoids.code, 'h3-browser-avoids');
+  // Unit tests run as Chromium.
+  assert.match(verdictText(avoids), /Measured in version \d+: it tried again about 5 or 10 minutes/);
+  assert.doesNotMatch(verdictText(avoids), /Firefox/);
 });
 
 test('hidden says what hides it, and what was known before', () => {
@@ -67,6 +124,28 @@ test('hidden says what hides it, and what was known before', () => {
   assert.doesNotMatch(verdictText(blocked), /Timing-Allow-Origin/);
   const before = verdict({ reason: 'missed', record: { ...record, protocol: 'h3', protocolAtMs: 1 } });
   assert.match(verdictText(before), /^The browser did not report .* Earlier: Reached over HTTP\/3\./);
+});
+
+test('that the newest race ran on another network is part of the verdict itself', () => {
+  const faulty = { ...record, altSvc: 'h3=":443"; ma=0', protocol: 'h2' } as const;
+  for (const known of [{ protocol: 'h3' }, { protocol: 'h2' }, { protocol: 'h2', record: faulty }] as const) {
+    const moved = verdict({ ...known, racedElsewhere: true });
+    assert.match(verdictText(moved), /Its newest race ran on another network/);
+    assert.equal(moved.code, verdict(known).code);
+    assert.deepEqual(otherFindings(moved), otherFindings(verdict(known)));
+  }
+});
+
+test('apart from a page, “this network” is the one that the race ran on', () => {
+  const known = { ...record, protocol: 'h2' } as const;
+  const there = /^Supports HTTP\/3 on the network that its newest race ran on\./;
+  assert.match(
+    verdictText(verdict({ protocol: 'h2', race: aRace() })),
+    /^Supports HTTP\/3 on this network\./,
+  );
+  assert.match(verdictText(verdictOfRecord(known, aRace())), there);
+  const hidden = verdictOfRecord({ ...record, reason: 'not-exposed' }, aRace());
+  assert.match(hidden.findings.map(({ key }) => key).join(), /pageNotExposed,pageRaceAvailable/);
 });
 
 test('a cached page says so before anything else', () => {
@@ -87,7 +166,7 @@ test('a revalidated copy says that its protocol is not revealed, and what it was
 
 test('HTTP/3 before and HTTP/2 now follows from the browser’s own counts', () => {
   const counts = { ...record.counts, h3: 4, h2: 1 };
-  const seen = { ...record, altSvc: H3, protocol: 'h2', counts, visitsSinceAdvertised: 3 } as const;
+  const seen = { ...advertising, protocol: 'h2', counts, visitsSinceAdvertised: 3 } as const;
   assert.equal(verdict({ protocol: 'h2', record: seen }).code, 'h3-used-before');
   assert.equal(verdict({ protocol: 'h2', record: seen, race: aRace() }).code, 'h3-used-before');
 });

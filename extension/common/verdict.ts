@@ -21,6 +21,8 @@ import {
   PROTOCOL_NAMES,
   type UnknownReason,
 } from '@photofinish/shared/web/protocol';
+import { BROWSER } from './edition.ts';
+import { advertisementAt } from './records/fold.ts';
 import type { OriginRecord } from './records/schema.ts';
 
 export interface OriginEvidence {
@@ -31,6 +33,10 @@ export interface OriginEvidence {
   readonly elsewhere: Exclude<Delivery, 'network'> | null;
   readonly record: OriginRecord | undefined;
   readonly race: OriginRace | undefined;
+  /** There is no `race` because the newest ran on another network than the page. */
+  readonly racedElsewhere?: boolean;
+  /** Judged for a reader who may be on another network than the one that the race ran on. */
+  readonly readElsewhere?: boolean;
 }
 
 const WHY_UNKNOWN: Record<UnknownReason, SharedMessageKey> = {
@@ -52,6 +58,20 @@ function mayAdvertiseUnseen(record: OriginRecord | undefined): boolean {
   return record !== undefined && record.altSvc === null && missesAdvertisements(record.modes);
 }
 
+/** The newest advertisement to the browser; null: there is none, or it had expired by its newest answer or the race. */
+function standingAdvertisement(
+  record: OriginRecord | undefined,
+  race: OriginRace | undefined,
+): string | null {
+  return record === undefined ? null : advertisementAt(record, Math.max(record.lastSeenMs, race?.atMs ?? 0));
+}
+
+/** Pages on which the browser did not follow an advertisement that it knew; null: it knows of none. */
+function visitsOf(record: OriginRecord | undefined, race: OriginRace | undefined): number | null {
+  if (record === undefined || record.advertisedSinceMs === null) return null;
+  return standingAdvertisement(record, race) === null ? null : record.visitsSinceAdvertised;
+}
+
 /** What this browser itself did with the origin; undefined if no answer revealed a protocol. */
 function browserSide(
   { record, race }: OriginEvidence,
@@ -59,8 +79,9 @@ function browserSide(
 ): BrowserEvidence | undefined {
   if (lastProtocol === null) return undefined;
   return {
+    browser: BROWSER,
     lastProtocol,
-    visitsSinceAdvertised: mayAdvertiseUnseen(record) ? null : (record?.visitsSinceAdvertised ?? 0),
+    visitsSinceAdvertised: visitsOf(record, race),
     usedH3: (record?.counts.h3 ?? 0) > 0,
     raceIsOlder: race !== undefined && race.atMs < (record?.protocolAtMs ?? 0),
   };
@@ -72,7 +93,7 @@ function evidenceOf(
 ): Evidence {
   const raced =
     race && (race.error === undefined || browser === undefined) ? evidenceOfRace(race, browser) : null;
-  const altSvc = raced?.discovered.altSvc ?? record?.altSvc ?? null;
+  const altSvc = raced?.discovered.altSvc ?? standingAdvertisement(record, race);
   const trustsRoot = record?.reachedOverH3 === true;
   if (raced !== null) return { ...raced, discovered: { ...raced.discovered, altSvc }, trustsRoot };
   return {
@@ -91,9 +112,11 @@ function silenceOf(record: OriginRecord | undefined): SharedMessageKey {
 }
 
 /** What can be said without a race if the browser's own record explains nothing. */
-function browserOnly(lastProtocol: KnownProtocol | null, record: OriginRecord | undefined): Verdict {
+function browserOnly(lastProtocol: KnownProtocol | null, { record, race }: OriginEvidence): Verdict {
   const advertises = record?.altSvc != null && h3Alternatives(parseAltSvc(record.altSvc)).length > 0;
-  const said = message(advertises ? 'pageAdvertised' : silenceOf(record));
+  const stands = standingAdvertisement(record, race) !== null;
+  const advertised = stands ? 'pageAdvertised' : 'pageAdvertisementExpired';
+  const said = message(advertises ? advertised : silenceOf(record));
   const reached =
     lastProtocol === null ? [] : [message('pageReached', { protocol: PROTOCOL_NAMES[lastProtocol] })];
   return { code: 'unknown', findings: [...reached, said].map((each) => ({ code: 'unknown', ...each })) };
@@ -112,14 +135,39 @@ function afterReason(why: Message, { code, findings }: Verdict, isEarlier: boole
   return { code, findings: boundedFindings([{ code, ...why }, { code, ...earlier }, ...rest]) };
 }
 
+/** What a race showed on another network may be different here. */
+function afterMove({ code, findings }: Verdict): Verdict {
+  const others = findings.findIndex((finding) => finding.code !== code);
+  const moved = { code, ...message('pageRacedElsewhere') };
+  return {
+    code,
+    findings: boundedFindings(findings.toSpliced(others < 0 ? findings.length : others, 0, moved)),
+  };
+}
+
 /** The verdict of an origin on a page; never empty, and `unknown` always says why. */
 export function verdictOfOrigin(known: OriginEvidence): Verdict {
+  const verdict = verdictOfPage(known);
+  return known.racedElsewhere ? afterMove(verdict) : verdict;
+}
+
+/** Names the network by the race instead of as the one that the reader is on. */
+function forReaders({ code, findings }: Verdict): Verdict {
+  const there = message('pageRaceAvailable');
+  return {
+    code,
+    findings: findings.map((each) => (each.key === 'verdictAvailable' ? { ...each, ...there } : each)),
+  };
+}
+
+function verdictOfPage(known: OriginEvidence): Verdict {
   const earlier = known.record?.protocol ?? null;
   const lastProtocol = known.protocol ?? earlier;
   const browser = browserSide(known, lastProtocol);
-  const shared = verdictOf(evidenceOf(known, browser));
+  const judged = verdictOf(evidenceOf(known, browser));
+  const shared = known.readElsewhere ? forReaders(judged) : judged;
   const raced = known.race !== undefined && known.race.error === undefined;
-  const verdict = shared.code === 'unknown' && !raced ? browserOnly(lastProtocol, known.record) : shared;
+  const verdict = shared.code === 'unknown' && !raced ? browserOnly(lastProtocol, known) : shared;
   if (known.protocol !== null) return verdict;
   const key = known.elsewhere === null ? WHY_UNKNOWN[known.reason ?? 'missed'] : ELSEWHERE[known.elsewhere];
   return afterReason(message(key), verdict, earlier !== null);
@@ -134,5 +182,5 @@ export function verdictOfRace(origin: Origin, race: OriginRace, record: OriginRe
 /** The verdict on an origin from everything recorded about it, independent of any page that shows it. */
 export function verdictOfRecord(record: OriginRecord, race: OriginRace | undefined): Verdict {
   const { origin, protocol, reason } = record;
-  return verdictOfOrigin({ origin, protocol, reason, elsewhere: null, record, race });
+  return verdictOfOrigin({ origin, protocol, reason, elsewhere: null, record, race, readElsewhere: true });
 }

@@ -44,6 +44,7 @@ const record = {
   address: '192.0.2.1',
   ...counted,
   altSvc: 'h3=":443"',
+  altSvcAtMs: 2,
   advertisedSinceMs: 1,
   visitsSinceAdvertised: 0,
   visitedPageMs: null,

@@ -145,6 +145,14 @@ export const RACE_OPTIONS = {
       '  (default full for one trial, none for several)',
     ],
   },
+  fleet: {
+    type: 'boolean',
+    help: [
+      'use what machines of your organisation share, and share',
+      "the outcomes ('fleet' in the settings; with memory hints",
+      'or full, of which hints shares nothing)',
+    ],
+  },
   'start-delay': {
     type: 'string',
     value: 'MS',
@@ -389,12 +397,26 @@ export const SURVEY_OPTIONS = {
     value: 'N',
     help: ['work: races at a time (default: as many as do not', 'distort the times)'],
   },
+  fleet: {
+    type: 'boolean',
+    help: [
+      'work, run: use what machines of your organisation share,',
+      "and share the outcomes ('fleet' in the settings); for",
+      'crawlers: the races are then not cold',
+    ],
+  },
   timeout: FINDING.timeout,
   ca: FINDING.ca,
   resolve: FINDING.resolve,
   resolver: FINDING.resolver,
   'allow-private': ALLOW_PRIVATE,
-  json: json('photofinish.survey-status/1'),
+  json: {
+    type: 'boolean',
+    help: [
+      'status, export: print one photofinish.survey-status/1 or',
+      'photofinish.survey-export/1 document',
+    ],
+  },
 } as const satisfies OptionTable;
 
 export const COMMANDS = [
@@ -426,8 +448,8 @@ export const TABLE: Readonly<Record<Command, CommandSpec>> = {
       'work --vantage NAME [OPTIONS]',
       'collect DIR [OPTIONS]',
       'status|pause|resume|doctor [OPTIONS]',
-      'budget --per-network N [--total N]',
-      'opt-out [NAME|ADDRESS|CIDR...]',
+      'budget [--per-network N] [--total N]',
+      'opt-out [NAME|ADDRESS|CIDR...|-]',
       'withdraw --vantage NAME --worker NAME',
       'export DIR --out DIR',
       'report DIR --html OUT',

@@ -92,6 +92,7 @@ function explanation(over: Partial<Explanation> = {}): Explanation {
     h3: null,
     compare: null,
     remembered: null,
+    shared: null,
     evidence: { failedHosts: 0, reachedHosts: 0 },
     verdict: verdictSaying(
       'h3-advertised-unreachable',
@@ -249,4 +250,15 @@ test('that this machine was too busy is reported once, and not where the verdict
   const none = verdictSaying('machine-too-busy', 'This machine was too busy.');
   const all = explanation({ race: disturbed, verdict: none });
   assert.equal(times(explanationText(all)), 1);
+});
+
+test('what other machines shared is told as theirs, and nothing is told if they shared nothing', () => {
+  const shared = { atMs: AT_MS - 3_600_000, h3Failure: 'udp-timeout', tcpProtocol: 'h2' } as const;
+  const text = explanationText(explanation({ shared })).replaceAll(/\s+/g, ' ');
+  assert.match(
+    text,
+    /on a machine of the organisation HTTP\/3 failed within the last hour \(no reply over UDP\)/,
+  );
+  assert.match(text, /The verdict does not rest on it/);
+  assert.doesNotMatch(explanationText(explanation({})), /Fleet cache/);
 });

@@ -11,6 +11,7 @@ import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
 import { attemptErrorWords, failureWords } from '@photofinish/shared/verdict/attempt-words';
 import { discoveredIn, type Explanation, type Remembered } from '@photofinish/shared/verdict/explanation';
 import { leftOutWords } from '@photofinish/shared/verdict/left-out';
+import { sharedOutcomeWords } from '@photofinish/shared/verdict/shared-outcome';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { hostPort, type OriginParts, originParts } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
@@ -77,7 +78,7 @@ function serviceWords({ owner, priority, target, ...record }: ServiceRecord): st
     record.noDefaultAlpn ? 'no-default-alpn' : null,
     hints.length === 0 ? null : `hints ${hints.join(', ')}`,
     record.ech ? 'ECH' : null,
-    record.incompatible ? 'ignored: unknown mandatory key' : null,
+    record.incompatible ? 'ignored: mandatory key not supported, or malformed' : null,
     life,
   ];
   return `${head}: ${parts.filter((part) => part !== null).join('; ')}`;
@@ -268,13 +269,16 @@ function evidenceWords({ failedHosts, reachedHosts }: Explanation['evidence']): 
     : `${reached}, and failed for ${failedHosts} that TCP reached.`;
 }
 
+const SHARED_RANK =
+  'The verdict does not rest on it: it rests on the races above, and races that this machine remembers take precedence.';
+
 /** The whole page, without a final line break. */
 export function explanationText(
   explanation: Explanation,
   paint: Paint = plain,
   names: NetworkNames = NO_NAMES,
 ): string {
-  const { verdict, remembered, atMs, network } = explanation;
+  const { verdict, remembered, shared, atMs, network } = explanation;
   const origin = originParts(explanation.origin);
   const section = (title: string, body: readonly string[]): string[] => ['', paint('bold', title), ...body];
   return [
@@ -302,6 +306,9 @@ export function explanationText(
           : rememberedWords(remembered, atMs)),
       ),
     ),
+    ...(shared === null
+      ? []
+      : section('Fleet cache', lines(`${sharedOutcomeWords(shared, atMs)} ${SHARED_RANK}`))),
     ...section('Other hosts on this network', lines(evidenceWords(explanation.evidence))),
   ].join('\n');
 }

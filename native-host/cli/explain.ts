@@ -3,8 +3,8 @@
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Mode } from '@photofinish/shared/race/terms';
-import { advertisedBy, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
-import { isFailed, isH3, reachOf } from '@photofinish/shared/verdict/evidence';
+import { advertisedPlaces, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
+import { isFailed, isH3, NO_OTHERS, reachOf } from '@photofinish/shared/verdict/evidence';
 import {
   discoveredIn,
   EXPLAIN_SCHEMA,
@@ -15,6 +15,7 @@ import {
   verdictOfRaces,
 } from '@photofinish/shared/verdict/explanation';
 import type { OriginParts } from '@photofinish/shared/web/origin';
+import { freshShared, sharedOutcome } from '../cache/policy.ts';
 import type { HostRecord } from '../cache/record.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
@@ -24,6 +25,7 @@ import { fileOutcome, type Racing } from '../racing.ts';
 import { cachePath } from './caching.ts';
 import { EXPLAIN_OPTIONS } from './command-table.ts';
 import { explanationText } from './explain-text.ts';
+import { copiedKeys } from './fleet-joining.ts';
 import { parseRaceCommand, type RaceCommand } from './race-options.ts';
 import { networkOf, openRacingFor } from './racing.ts';
 import { stoppedByInterrupt, type Terminal } from './terminal.ts';
@@ -53,9 +55,6 @@ export function parseExplainCommand(args: readonly string[]): ExplainCommand {
   const { trials: pairs, ...rest } = race;
   return { ...rest, origin, pairs };
 }
-
-/** Other hosts do not influence what is still to be tried. */
-const NO_OTHERS = { failedHosts: 0, reachedHosts: 0 };
 
 function rememberedH3(host: HostRecord): Remembered['h3'] {
   const { h3AtMs, h3FailedAtMs, h3Failure, h3Failures: failures } = host;
@@ -121,7 +120,8 @@ function isComparable(race: OriginRace): boolean {
 
 /** Whether an advertised endpoint was not attempted, for example because HTTP/3 at the origin's own port was first. */
 function leavesOpen(races: Races): boolean {
-  return advertisedBy(evidenceOfRaces(races, NO_OTHERS)).places.some(({ reach }) => reach === 'not-tried');
+  // Other hosts do not influence what is still to be tried.
+  return advertisedPlaces(evidenceOfRaces(races, NO_OTHERS)).some(({ reach }) => reach === 'not-tried');
 }
 
 /** Whether the races so far ended before DNS had answered for its HTTPS record. */
@@ -161,18 +161,20 @@ async function explain(
     cache.networkNames(),
     terminal,
   );
-  const racing = await openRacingFor(command, cache, where);
+  const filed = recordOnlyOn(where, cache);
+  const racing = await openRacingFor(command, filed);
   const network = await where.settled();
   const atMs = systemClock.epochMs();
   const remembered = recalled(cache, command, network);
+  const shared = freshShared(cache.shared(command.origin.origin), atMs);
   const evidence = cache.udpEvidence(network, command.origin.origin);
-  const filed = recordOnlyOn(where, cache);
   const file = (race: OriginRace): void => fileOutcome(filed, race);
   const races = await raceAll({ command, terminal, racing, network, signal, file });
   const { names = null, alternatives = [] } = discoveredIn(races);
   return {
     ...{ schema: EXPLAIN_SCHEMA, origin: command.origin.origin, network, atMs, names, alternatives },
     ...races,
+    shared: shared && sharedOutcome(shared),
     ...{ remembered, evidence, verdict: verdictOfRaces(races, evidence) },
   };
 }
@@ -183,7 +185,7 @@ export async function runExplain(args: readonly string[], terminal: Terminal): P
   const { stop, forget } = stoppedByInterrupt();
   const path = cachePath(command.cacheFile);
   const say = (message: string): void => terminal.error('cache-unavailable', message);
-  const cache = openHostCache({ path, clock: systemClock, say });
+  const cache = openHostCache({ path, clock: systemClock, say, sharedKey: copiedKeys(terminal) });
   try {
     const explanation = await explain(command, terminal, cache, stop.signal);
     if (stop.signal.aborted) throw new Complaint('cancelled', 'interrupted', EXIT_INTERRUPTED);

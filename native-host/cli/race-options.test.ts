@@ -75,6 +75,7 @@ test('absent options have their defaults', () => {
     fromInput: false,
     mode: 'race',
     memory: 'full',
+    fleet: false,
     trials: 1,
     trialsAsked: null,
     concurrency: 1,
@@ -92,6 +93,19 @@ test('absent options have their defaults', () => {
     resumeFile: null,
     json: false,
   });
+});
+
+test('outcomes are shared only where memory is read', () => {
+  assert.equal(parseRaceCommand(['a.test', '--fleet']).fleet, true);
+  assert.equal(parseRaceCommand(['a.test', '--fleet', '--memory', 'hints']).fleet, true);
+  for (const cold of [
+    ['--memory', 'none'],
+    ['--trials', '2'],
+  ])
+    assert.throws(
+      () => parseRaceCommand(['a.test', '--fleet', ...cold]),
+      /^Error: --fleet is for memory hints and full/,
+    );
 });
 
 test('several trials are cold unless memory is given', () => {

@@ -12,7 +12,7 @@ import {
 } from '../race/pacing.ts';
 import { MAX_LINES_AT_A_TIME, RACE_OPTIONS } from './command-table.ts';
 import { readShard, type Shard } from './shard.ts';
-import { Complaint, oneOf, parseCommand, wholeNumber } from './usage.ts';
+import { Complaint, oneOf, parseCommand, readOrigin, wholeNumber } from './usage.ts';
 
 export interface RaceCommand {
   /** Empty if they are read line by line. */
@@ -21,6 +21,8 @@ export interface RaceCommand {
   readonly fromInput: boolean;
   readonly mode: Mode;
   readonly memory: Memory;
+  /** Whether what other machines share is used, and the outcomes are shared. */
+  readonly fleet: boolean;
   /** Trials per origin; in mode `compare` the maximum number of pairs. */
   readonly trials: number;
   /** The same if given explicitly: a line of standard input may name a mode with a different default. */
@@ -68,9 +70,8 @@ function readOrigins(texts: readonly string[]): readonly OriginParts[] {
     );
   const origins = new Map<string, OriginParts>();
   for (const text of texts) {
-    const result = parseOrigin(text);
-    if (!result.ok) throw new Complaint('bad-origin', result.message);
-    origins.set(result.value.origin, result.value);
+    const parts = readOrigin(text);
+    origins.set(parts.origin, parts);
   }
   return [...origins.values()];
 }
@@ -155,6 +156,12 @@ export function parseRaceCommand(args: readonly string[]): RaceCommand {
   const trialsAsked = wholeNumber('trials', values.trials, 1, 100_000, null);
   const trials = trialsIn(mode, trialsAsked);
   const memory = oneOf('bad-memory', 'memory', values.memory, MEMORIES, trials > 1 ? 'none' : 'full');
+  const fleet = values.fleet ?? false;
+  if (fleet && memory === 'none')
+    throw new Complaint(
+      'bad-usage',
+      '--fleet is for memory hints and full; several trials have none unless given',
+    );
   const hedge = readHedge(values['fresh-quic'], values['no-fresh-quic']);
   if (hedge === true && mode !== 'race' && mode !== 'h3')
     throw new Complaint('bad-usage', '--fresh-quic is for modes race and h3 only');
@@ -166,6 +173,7 @@ export function parseRaceCommand(args: readonly string[]): RaceCommand {
     fromInput,
     mode,
     memory,
+    fleet,
     trials,
     trialsAsked,
     concurrency: concurrencyAsked ?? 1,

@@ -11,6 +11,7 @@ import type {
 import { comparisonOf, wholePairs } from '@photofinish/shared/race/race-pairs';
 import { gainStepMs, resultWords } from '@photofinish/shared/verdict/gain';
 import { leftOutWords } from '@photofinish/shared/verdict/left-out';
+import { sharedInRaceWords } from '@photofinish/shared/verdict/shared-outcome';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { codeHint } from './codes.ts';
@@ -133,7 +134,7 @@ function details(race: OriginRace, paint: Paint): string[] {
     ...head,
     ...drawPhotoFinish(race, paint),
     ...(cache === null ? [] : wrapped(cache, INDENT)),
-    ...leftOutWords(race).flatMap((words) => wrapped(words, INDENT)),
+    ...[...sharedInRaceWords(race), ...leftOutWords(race)].flatMap((words) => wrapped(words, INDENT)),
     ...wrapped(printable(verdictText(verdict)), INDENT),
     ...otherFindings(verdict).flatMap((finding) => wrapped(`Also: ${printable(finding.text)}`, INDENT)),
     ...wrapped(`What this means: ${codeHint(verdict.code)}`, INDENT).map((line) => paint('dim', line)),

@@ -1,9 +1,12 @@
 // `photofinish race`: runs what the command line requests, shows progress, and prints the document or its text.
 import { existsSync } from 'node:fs';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { NO_OTHERS } from '@photofinish/shared/verdict/evidence';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { ALLOW_EVERYTHING, addressPolicy } from '../address/guard.ts';
-import { type HostCache, openHostCache } from '../cache/store.ts';
+import { openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import { recordOnlyOn } from '../network/recording.ts';
 import { saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
@@ -11,6 +14,7 @@ import { type Network, namedNetwork, watchNetwork } from '../network/watch.ts';
 import { openRacing, type Racing, type RacingParts } from '../racing.ts';
 import { cachePath, networkSalt } from './caching.ts';
 import { SOUND_AT_A_TIME } from './command-table.ts';
+import { fleetSettings, joinFleet, sharing } from './fleet-joining.ts';
 import { type NetworkNames, NO_NAMES, networkMeant } from './network-names.ts';
 import { raceInput } from './race-input.ts';
 import { parseRaceCommand, type RaceCommand } from './race-options.ts';
@@ -36,7 +40,7 @@ const UNNAMED_NETWORK = 'unnamed';
 export const NO_CACHE: RacingParts['cache'] = {
   recall: () => null,
   recordRace: () => {},
-  udpEvidence: () => ({ failedHosts: 0, reachedHosts: 0 }),
+  udpEvidence: () => NO_OTHERS,
 };
 
 /** Returns a function to call when another trial is done. */
@@ -105,12 +109,15 @@ async function raceAll(context: RaceContext): Promise<OriginRace[]> {
   }
 }
 
-/** Racing with the options for resolution and trust. Throws a Complaint for an unusable CA file. */
+/**
+ * Racing with the options for resolution and trust; `userAgent` is sent instead of the usual one. Throws a Complaint for
+ * an unusable CA file.
+ */
 export async function openRacingFor(
   command: Pick<RaceCommand, 'caFiles' | 'pins' | 'resolver' | 'allowPrivate'> &
     Partial<Pick<RaceCommand, 'postQuantum'>>,
-  cache: HostCache | null,
-  network: Network,
+  cache: RacingParts['cache'],
+  userAgent: string | null = null,
 ): Promise<Racing> {
   try {
     return await openRacing({
@@ -119,8 +126,9 @@ export async function openRacingFor(
       resolver: command.resolver,
       postQuantum: command.postQuantum ?? true,
       policy: addressPolicy(command.allowPrivate ? ALLOW_EVERYTHING : []),
-      cache: cache === null ? NO_CACHE : recordOnlyOn(network, cache),
+      cache,
       clock: systemClock,
+      ...(userAgent !== null && { userAgent }),
     });
   } catch (error) {
     throw new Complaint('bad-file', error instanceof Error ? error.message : String(error));
@@ -149,14 +157,21 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
   const path = cachePath(command.cacheFile);
   const { stop, forget } = stoppedByInterrupt();
   const say = (message: string): void => terminal.error('cache-unavailable', message);
-  const remembers = command.memory === 'full' || (command.memory === 'hints' && existsSync(path));
-  const cache = remembers ? openHostCache({ path, clock: systemClock, say }) : null;
+  const shared = command.fleet ? fleetSettings() : null;
+  let fleet: Fleet | null = null;
+  const remembers =
+    command.memory === 'full' || (command.memory === 'hints' && (shared !== null || existsSync(path)));
+  const sharedKey = (origin: Origin): string | null => fleet?.keyOf(origin) ?? null;
+  const cache = remembers ? openHostCache({ path, clock: systemClock, say, sharedKey }) : null;
   const names = cache?.networkNames() ?? NO_NAMES;
   const network = networkOf(command, path, names, terminal);
   let moved = false;
   let stopWatching: (() => void) | null = null;
   try {
-    const race = await openRacingFor(command, cache, network);
+    const opened = await openRacingFor(command, cache === null ? NO_CACHE : recordOnlyOn(network, cache));
+    if (shared !== null && cache !== null) fleet = await joinFleet(shared, cache, terminal);
+    // Without the host cache it is unknown whether the network blocks UDP, and a failure not the host's.
+    const race = fleet === null || command.memory !== 'full' ? opened : sharing(opened, fleet, network);
     const key = await network.settled();
     if (command.memory !== 'none')
       stopWatching = network.watch(key, () => {
@@ -167,6 +182,7 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
     return await (command.fromInput ? raceInput(session, terminal) : raceCommandLine(session, terminal));
   } finally {
     stopWatching?.();
+    await fleet?.close();
     forget();
     cache?.close();
   }

@@ -154,6 +154,19 @@ test('4.2: "If all answers come back with negative answers, the connection estab
   assert.equal(failure?.message, 'a.test has no address');
 });
 
+test('4.1: a family that was not queried is not told as a missing record', () => {
+  const said = (connectivity: typeof IPV4_ONLY, reply: ReturnType<typeof a>) =>
+    resolve({ connectivity, replies: [https('a.test', 5), reply] }).failure;
+  assert.deepEqual(said(IPV4_ONLY, a('a.test', 10, [])), {
+    ...{ type: 'failed', code: 'no-address' },
+    message: 'a.test has no A record, and this machine cannot use IPv6',
+  });
+  assert.equal(
+    said(IPV6_ONLY, aaaa('a.test', 10, []))?.message,
+    'a.test has no AAAA record, and this machine cannot use IPv4',
+  );
+});
+
 test('4.2: a failed HTTPS query does not turn a missing address into a failed look-up', () => {
   const { failure } = resolve({
     replies: [failing('HTTPS', 'a.test', 5), aaaa('a.test', 10, []), a('a.test', 20, [])],

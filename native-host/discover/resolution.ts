@@ -23,6 +23,7 @@ import { addressBytes, addressText, type Family, familyOf } from '../address/add
 import { type Authority, type AuthorityEndpoints, type Walk, walkAuthority } from './authority.ts';
 import { type Endpoint, sameEndpoint } from './endpoint.ts';
 import { firstEndpoints } from './first-endpoints.ts';
+import { noAddress } from './no-address.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import type {
   Connectivity,
@@ -204,8 +205,7 @@ class ResolutionMachine implements Resolution {
         code: 'no-address',
         message: `${host}: its HTTPS record says there is no such service`,
       });
-    else if (failure === null)
-      this.#actions.push({ type: 'failed', code: 'no-address', message: `${host} has no address` });
+    else if (failure === null) this.#actions.push({ type: 'failed', ...noAddress(host, this.#families) });
     else this.#actions.push({ type: 'failed', code: 'dns-failed', message: failure.message });
   }
 

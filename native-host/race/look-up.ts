@@ -3,6 +3,7 @@ import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { Clock } from '../clock.ts';
 import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discovering.ts';
+import { noAddress } from '../discover/no-address.ts';
 import { isTooLate } from './disturbance.ts';
 import { type Lateness, NEVER_LATE, type WatchLateness } from './lateness.ts';
 
@@ -29,7 +30,10 @@ export function notInTime(
 ): AttemptError {
   const own = lookups.filter(({ name, kind }) => name === host && kind !== 'HTTPS');
   if (own.length > 0 && own.every(({ outcome }) => outcome === 'empty'))
-    return { code: 'no-address', message: `${host} has no address` };
+    return noAddress(
+      host,
+      own.map(({ kind }) => (kind === 'AAAA' ? 'ipv6' : 'ipv4')),
+    );
   const code = 'dns-failed';
   if (!isTooLate(lateness, timeoutMs)) return { code, message: `no answer within ${timeoutMs} ms` };
   const message = `this machine was too busy to hear an answer within ${timeoutMs} ms`;

@@ -1,10 +1,11 @@
 // What one result of a survey shows.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Attempt } from '@photofinish/shared/race/outcome';
 import { attempt, trial } from '@photofinish/shared/testing/race-samples';
 import { isH3 } from '@photofinish/shared/verdict/evidence';
 import { surveyRace } from '../testing/survey-archive.ts';
-import { factsOf, tellingAttempt, withOrigin } from './facts.ts';
+import { advertisedFailure, factsOf, tellingAttempt, withOrigin } from './facts.ts';
 
 const silent = attempt({ protocol: 'h3', outcome: 'failed', error: { code: 'udp-timeout', message: '' } });
 const h2 = attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9, firstByteMs: 12, rttMs: 4 });
@@ -23,6 +24,15 @@ test('whether a response offers HTTP/3 is unknown without one', () => {
   assert.deepEqual([answered('h3=":443"'), answered('clear'), answered(null)], [true, false, false]);
   assert.equal(factsOf(surveyRace('a', [trial([silent], null)])).altSvcH3, null);
   assert.equal(factsOf(surveyRace('a', [trial([silent, h2], 'h2')])).rttMs, 4);
+});
+
+test('silence where HTTP/3 is not advertised is no failure of what is advertised', () => {
+  const failure = (altSvc: string, ...h3: Attempt[]) =>
+    advertisedFailure(factsOf(surveyRace('a', [trial([...h3, h2], 'h2')], { altSvc })))?.code ?? null;
+  const at8443 = attempt({ ...silent, port: 8443, error: { code: 'udp-refused', message: '' } });
+  assert.equal(failure('h3=":443"', silent), 'udp-timeout');
+  assert.equal(failure('h3=":8443"', silent), null, 'only the origin’s own port was tried');
+  assert.equal(failure('h3=":8443"', silent, at8443), 'udp-refused');
 });
 
 test('silence is evidence about a network only beside a TCP that works, and only while this machine was in time', () => {

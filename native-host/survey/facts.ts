@@ -1,6 +1,6 @@
 // What one result of a survey shows, by the same rules as verdicts: the basis of the export and of the report.
-import type { Attempt, NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
-import { recordOffersH3 } from '@photofinish/shared/verdict/advertised';
+import type { Attempt, AttemptError, NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
+import { advertisedPlaces, recordOffersH3 } from '@photofinish/shared/verdict/advertised';
 import {
   evidenceOfRace,
   isAnswered,
@@ -17,6 +17,8 @@ export interface Facts {
   readonly h3: Reach;
   /** TCP and TLS, whatever ALPN then selected. */
   readonly tcp: Reach;
+  /** HTTP/3 at each endpoint that the origin advertises for it. */
+  readonly advertised: readonly Reach[];
   /** Whether the Alt-Svc field names HTTP/3; null: there was no response. */
   readonly altSvcH3: boolean | null;
   /** Whether an HTTPS record does; null: unknown. */
@@ -35,6 +37,7 @@ export function factsOf(race: OriginRace): Facts {
   return {
     h3: reachOf(attempts.filter(isH3)),
     tcp: reachOf(attempts.filter((attempt) => !isH3(attempt))),
+    advertised: advertisedPlaces(evidence).map(({ reach }) => reach),
     altSvcH3:
       altSvc === null
         ? attempts.some(isAnswered)
@@ -47,9 +50,14 @@ export function factsOf(race: OriginRace): Facts {
   };
 }
 
-/** Whether the origin says that it offers HTTP/3. */
-export function isAdvertised({ altSvcH3, recordH3 }: Facts): boolean {
-  return altSvcH3 === true || recordH3 === true;
+/**
+ * Why HTTP/3 failed where it is advertised and TCP works; null: it did not, or was not tried there. A peer that was heard
+ * says more than silence.
+ */
+export function advertisedFailure({ advertised, tcp }: Facts): AttemptError | null {
+  if (tcp !== 'established' || advertised.includes('established')) return null;
+  const failures = advertised.filter(isFailed);
+  return failures.find((failure) => !isUnanswered(failure)) ?? failures[0] ?? null;
 }
 
 /**
@@ -57,11 +65,10 @@ export function isAdvertised({ altSvcH3, recordH3 }: Facts): boolean {
  * HTTP/3: most others have nothing that could answer.
  */
 export function withOrigin(network: NetworkEvidence, facts: Facts): NetworkEvidence {
-  const { h3, tcp } = facts;
   const { failedHosts, reachedHosts } = network;
-  if (h3 === 'established') return { failedHosts, reachedHosts: reachedHosts + 1 };
-  const unanswered = isFailed(h3) && isUnanswered(h3) && tcp === 'established';
-  return unanswered && isAdvertised(facts) ? { failedHosts: failedHosts + 1, reachedHosts } : network;
+  if (facts.h3 === 'established') return { failedHosts, reachedHosts: reachedHosts + 1 };
+  const failure = advertisedFailure(facts);
+  return failure !== null && isUnanswered(failure) ? { failedHosts: failedHosts + 1, reachedHosts } : network;
 }
 
 /** The attempt that says most about a protocol in a trial: one adopted, one established, one that failed, any. */

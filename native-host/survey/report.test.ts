@@ -49,6 +49,35 @@ test('each origin counts once, with the best it was reached over', () => {
   assert.equal(office?.verdicts.get('h3-not-offered'), 1);
 });
 
+test('an origin that was reached once over HTTP/2 is, whatever came first', async () => {
+  const dir = archiveOf(1);
+  const over = (protocol: 'h2' | 'http/1.1') =>
+    trial([attempt({ protocol, outcome: 'adopted', establishedMs: 9, firstByteMs: 9 })], protocol);
+  const race = surveyRace('old', [over('http/1.1'), over('h2')]);
+  writeSegment(dir, 'results-a-1-1.ndjson.zst', [surveyResult('a', 1, race)]);
+  const { vantages } = await surveyReport(dir);
+  assert.deepEqual(vantages[0]?.reach, { h3: 0, h2: 1, 'http/1.1': 0, not: 0, unproven: 0 });
+});
+
+test('a name without an address was not reached if both families were queried; otherwise that is unproven', async () => {
+  const dir = archiveOf(2);
+  const queried = (name: string, kinds: readonly ('A' | 'AAAA')[]) =>
+    kinds.map((kind) => ({ name, kind, tookMs: 3, outcome: 'empty' as const, records: 0 }));
+  const race = (name: string, kinds: readonly ('A' | 'AAAA')[]) =>
+    surveyRace(
+      name,
+      [],
+      { names: { addresses: [], services: [], lookups: queried(`${name}.test`, kinds) } },
+      { error: { code: 'no-address', message: 'no address' } },
+    );
+  writeSegment(dir, 'results-a-1-1.ndjson.zst', [
+    surveyResult('a', 1, race('half', ['A'])),
+    surveyResult('a', 2, race('none', ['AAAA', 'A'])),
+  ]);
+  const { vantages } = await surveyReport(dir);
+  assert.deepEqual(vantages[0]?.reach, { h3: 0, h2: 0, 'http/1.1': 0, not: 1, unproven: 1 });
+});
+
 test('gains are by round trip, with the median of all that were compared', () => {
   const measured = office?.gains.filter(({ differences }) => differences.size > 0) ?? [];
   assert.deepEqual(

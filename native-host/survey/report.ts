@@ -1,15 +1,16 @@
 // What a survey found, by vantage point: the counts of its report. Made in one pass over the archive; what differs
 // between vantage points is found in the bytes kept for each job, and named in a second pass that ends early.
 import { isOurDoing } from '@photofinish/shared/race/conclusive';
+import { isQueriedForBoth } from '@photofinish/shared/race/discovered';
 import type { NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import type { VerdictCode } from '@photofinish/shared/race/verdict-schema';
-import { isFailed, isH3 } from '@photofinish/shared/verdict/evidence';
+import { isFailed, NO_OTHERS } from '@photofinish/shared/verdict/evidence';
 import { differenceMsOf } from '@photofinish/shared/verdict/gain';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
-import type { Origin } from '@photofinish/shared/web/origin';
+import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { type Archive, emptyTally, missingFrom, openArchive, resultsOf, type Tally } from './archive.ts';
-import { type Facts, factsOf, isAdvertised, withOrigin } from './facts.ts';
+import { advertisedFailure, type Facts, factsOf, withOrigin } from './facts.ts';
 
 const DIFFERENCES_NAMED = 200;
 
@@ -78,7 +79,7 @@ function emptyReport(vantage: string): VantageReport {
     reach: { h3: 0, h2: 0, 'http/1.1': 0, not: 0, unproven: 0 },
     verdicts: new Map(),
     causes: new Map(),
-    network: { failedHosts: 0, reachedHosts: 0 },
+    network: NO_OTHERS,
     gains: ROUND_TRIPS_MS.map((toMs, i) => ({
       fromMs: ROUND_TRIPS_MS[i - 1] ?? 0,
       toMs,
@@ -96,16 +97,20 @@ function addOne<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
+/** Without an address, and of one family this machine did not ask. */
+function isHalfQueried({ origin, error, discovered }: OriginRace): boolean {
+  const { lookups = [] } = discovered.names ?? {};
+  return error?.code === 'no-address' && !isQueriedForBoth(originParts(origin).host, lookups);
+}
+
 function reachOfRace(race: OriginRace, { h3, tcp }: Facts): OriginReach {
   if (h3 === 'established') return 'h3';
   if (tcp === 'established') {
-    const old = race.trials
-      .flatMap(({ attempts }) => attempts)
-      .find((a) => !isH3(a) && a.establishedMs !== null);
-    return old?.protocol === 'h2' ? 'h2' : 'http/1.1';
+    const attempts = race.trials.flatMap((each) => each.attempts);
+    return attempts.some((a) => a.protocol === 'h2' && a.establishedMs !== null) ? 'h2' : 'http/1.1';
   }
   const isRefused = race.error?.code === 'blocked' || race.error?.code === 'port-blocked';
-  if (race.error?.disturbed || isRefused || isOurDoing(race)) return 'unproven';
+  if (race.error?.disturbed || isRefused || isOurDoing(race) || isHalfQueried(race)) return 'unproven';
   return isFailed(h3) || isFailed(tcp) || race.error !== undefined ? 'not' : 'unproven';
 }
 
@@ -179,8 +184,8 @@ export async function surveyReport(dir: string): Promise<SurveyReport> {
       report.reach[reach] += 1;
       report.network = withOrigin(report.network, facts);
       addOne(report.verdicts, race.verdict.code);
-      if (isAdvertised(facts) && isFailed(facts.h3) && facts.tcp === 'established')
-        addOne(report.causes, facts.h3.code);
+      const failure = advertisedFailure(facts);
+      if (failure !== null) addOne(report.causes, failure.code);
       addGain(report, facts);
       const jobs = tally.vantages.get(vantage)?.jobs;
       if (jobs !== undefined) jobs[job] = JOB_STATES.indexOf(stateOf(reach, facts));

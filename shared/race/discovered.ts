@@ -48,7 +48,10 @@ export const serviceRecordSchema = v.object({
   ipv6Hints: list(text(MAX_ADDRESS_CHARS), MAX_HINTS),
   /** Whether it carries an ECH configuration. */
   ech: v.boolean(),
-  /** It must be ignored: it has a mandatory key that we do not know (RFC 9460 section 8). */
+  /**
+   * It must be ignored: it has a mandatory key that we do not support (RFC 9460 section 8), contradicts itself, or a
+   * record of its set is malformed.
+   */
   incompatible: v.boolean(),
   ttlSeconds: seconds,
 });
@@ -91,3 +94,13 @@ export const namesSchema = v.object({
   untried: v.optional(count),
 });
 export type Names = v.InferOutput<typeof namesSchema>;
+
+/**
+ * Whether both A and AAAA records were queried for a name. A family that the machine cannot use is not queried, and the
+ * name may have addresses of it.
+ */
+export function isQueriedForBoth(name: string, lookups: readonly Lookup[]): boolean {
+  return (['A', 'AAAA'] as const).every((kind) =>
+    lookups.some((lookup) => lookup.name === name && lookup.kind === kind),
+  );
+}

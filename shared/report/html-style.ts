@@ -28,7 +28,7 @@ const PLOTS = `
 .bar text.on-h1 { stroke: var(--pf-h1); stroke-width: 4; paint-order: stroke; } .bar text.on-unknown { stroke: var(--pf-wash); stroke-width: 4; paint-order: stroke; }
 .hatch { stroke: var(--pf-on-mark); stroke-opacity: .5; stroke-width: 1.5; } .stripes { stroke: var(--pf-on-mark); stroke-opacity: .35; stroke-width: 20; stroke-dasharray: 2 5; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 20px; margin-top: 8px; font-size: 12px; color: var(--pf-muted); } .legend span { display: inline-flex; align-items: center; gap: 6px; }
-.chart { display: grid; gap: 8px; margin: 16px 0 24px; } .site-row { display: grid; grid-template-columns: minmax(96px, 200px) 1fr 136px; gap: 16px; align-items: center; }
+.chart { display: grid; grid-template-columns: minmax(96px, 200px) 1fr minmax(136px, auto); gap: 8px 16px; margin: 16px 0 24px; } .site-row { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; align-items: center; }
 .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-weight: 600; } .share { white-space: nowrap; color: var(--pf-muted); } .share b { color: var(--pf-ink); }
 .pair { stroke: var(--pf-muted); stroke-width: 1.5; } .zero-line { stroke: var(--pf-ink); stroke-width: 1; stroke-dasharray: 2 2; } .tick { stroke: var(--pf-line); } .tick-label { fill: var(--pf-muted); font-size: 11px; text-anchor: middle; }
 .flag { stroke: var(--pf-paper); stroke-width: 1.5; } .gains { fill: var(--pf-h3); } .loses { fill: var(--pf-h2); } .unclear { fill: var(--pf-paper); stroke: var(--pf-muted); }
@@ -44,7 +44,7 @@ tr.rest > * { background: var(--pf-wash); } tr.rest th { font-weight: 500; paddi
 .origin { display: flex; gap: 8px; align-items: flex-start; overflow-wrap: anywhere; } .origin span { min-width: 0; } .origin .mark { flex: none; margin-top: 2px; }
 article { margin-top: 32px; } figure { margin: 16px 0 0; padding: 16px; border-radius: 8px; background: var(--pf-wash); } figcaption { margin: 4px 0 12px; } figcaption b { color: var(--pf-ink); } .lanes { font-size: 12px; }
 a.means { color: inherit; } td a.means { color: var(--pf-muted); font-size: 12px; white-space: nowrap; } .meanings dt { margin-top: 12px; font-weight: 600; } .meanings dt small { font-weight: 400; color: var(--pf-muted); } .meanings dd { margin: 0; } .meanings dd b { font-weight: 600; } .meanings dt:target, .meanings dt:target + dd { padding-inline-start: 10px; border-inline-start: 3px solid var(--pf-h2); }
-@media (max-width: 640px) { body { padding: 24px 16px; } .verdicts th { white-space: normal; } .verdicts .plot { min-width: 48px; width: 20%; } .site-row { grid-template-columns: 1fr auto; gap: 4px 16px; } .site-row .bar { grid-column: 1 / -1; grid-row: 2; } }`;
+@media (max-width: 640px) { body { padding: 24px 16px; } .verdicts th { white-space: normal; } .verdicts .plot { min-width: 48px; width: 20%; } .chart { grid-template-columns: 1fr auto; } .site-row { row-gap: 4px; } .site-row .bar { grid-column: 1 / -1; grid-row: 2; } }`;
 
 /** Folded sites are unfolded on paper; page headers and footers are left to the browser. */
 const PRINT = `

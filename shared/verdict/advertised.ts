@@ -4,7 +4,7 @@
 import { codeKey } from '../language/code-keys.ts';
 import { type Message, message } from '../language/message.ts';
 import { portBlock } from '../race/blocked-ports.ts';
-import type { Names, ServiceRecord } from '../race/discovered.ts';
+import { isQueriedForBoth, type Names, type ServiceRecord } from '../race/discovered.ts';
 import type { Discovered } from '../race/outcome.ts';
 import { type AltSvc, h3Alternatives, parseAltSvc } from '../web/alt-svc.ts';
 import { hostPort } from '../web/origin.ts';
@@ -38,6 +38,8 @@ export interface Advertised {
   readonly faults: readonly Fault[];
   /** The header withdraws every advertisement (RFC 7838 section 3). */
   readonly withdrawn: boolean;
+  /** A record lists h3 and cannot be used here; other clients may be able to. */
+  readonly ignoresH3Record: boolean;
 }
 
 /** The evidence with its parsed Alt-Svc value, and the endpoints it names. */
@@ -101,9 +103,19 @@ function recordPlaces(evidence: Heard): Place[] {
     }));
 }
 
-/** Whether an HTTPS record of the origin offers HTTP/3; null: there was no answer about records, or no question. */
+/** Whether a record that lists h3 is ignored: for a mandatory key that we do not support, or for a malformed set. */
+function ignoresH3Record(evidence: Heard): boolean {
+  return ownServices(evidence).some((record) => record.incompatible && record.alpn.includes('h3'));
+}
+
+/**
+ * Whether an HTTPS record of the origin offers HTTP/3; null: there was no answer about records, or no question, or the
+ * record cannot be used here.
+ */
 export function recordOffersH3(evidence: Evidence): boolean | null {
-  if (recordPlaces(heardOf(evidence)).length > 0) return true;
+  const heard = heardOf(evidence);
+  if (recordPlaces(heard).length > 0) return true;
+  if (ignoresH3Record(heard)) return null;
   const { names } = evidence.discovered;
   const asked = names?.lookups.some(({ kind }) => kind === 'HTTPS') === true;
   return asked && !isRecordUnanswered(names) ? false : null;
@@ -130,9 +142,10 @@ function lookupFailure({ discovered }: Evidence, host: string): Reach {
   if (failed !== undefined) return { code: 'dns-failed', message: failed.message ?? 'no answer' };
   // If the guard dropped all addresses of an answer, its message says why.
   const guarded = asked.find(({ message }) => message !== undefined);
-  return guarded === undefined
-    ? { code: 'no-address', message: 'no address' }
-    : { code: 'blocked', message: guarded.message ?? '' };
+  if (guarded !== undefined) return { code: 'blocked', message: guarded.message ?? '' };
+  return isQueriedForBoth(host, lookups)
+    ? { code: 'no-address', message: 'neither an A nor an AAAA record' }
+    : 'not-tried';
 }
 
 /** Whether an HTTPS record was queried without any answer: then it is unknown what DNS advertises. */
@@ -277,15 +290,11 @@ function contradictions(evidence: Heard): Message[] {
 function faultsOf(evidence: Heard, places: readonly PlaceReached[]): Fault[] {
   const { altSvc } = evidence;
   const usable = places.some(({ reach }) => reach === 'established');
-  const ignored = ownServices(evidence).some((record) => record.incompatible && record.alpn.includes('h3'))
-    ? [message('faultMandatoryKey')]
-    : [];
   const each = (sentences: readonly Message[]): Said => sentences.map((sentence) => [sentence]);
   const of = (faults: Said, leads: boolean): Fault[] => faults.map((said) => ({ said, leads }));
   return [
     ...(altSvc === null ? [] : of(syntaxFaults(evidence, altSvc), true)),
     ...(altSvc === null ? [] : of(emptyFaults(evidence, altSvc), places.length === 0)),
-    ...of(each(ignored), places.length === 0),
     ...of(
       each(places.flatMap((place) => [...portFault(evidence, place), ...hostFault(evidence, place)])),
       !usable,
@@ -294,9 +303,19 @@ function faultsOf(evidence: Heard, places: readonly PlaceReached[]): Fault[] {
   ];
 }
 
+/** The endpoints at which HTTP/3 is advertised, and what came of it there. */
+export function advertisedPlaces(evidence: Evidence): readonly PlaceReached[] {
+  return placesOf(heardOf(evidence));
+}
+
 /** Everything about how HTTP/3 is advertised. */
 export function advertisedBy(evidence: Evidence): Advertised {
   const heard = heardOf(evidence);
   const places = placesOf(heard);
-  return { places, faults: faultsOf(heard, places), withdrawn: heard.altSvc?.clear === true };
+  return {
+    places,
+    faults: faultsOf(heard, places),
+    withdrawn: heard.altSvc?.clear === true,
+    ignoresH3Record: ignoresH3Record(heard),
+  };
 }

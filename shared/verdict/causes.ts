@@ -32,10 +32,12 @@ const ORDERLY: ReadonlySet<string> = new Set([
 
 /** The message for an error, taking into account what it says beside its code. */
 function causeKey(
-  { code, reason, wireCode, endedBy }: AttemptError,
-  advertiser: Advertiser,
+  { code, reason = 'other', wireCode, endedBy }: AttemptError,
+  { advertiser, isTcp = false }: FailedPlace,
 ): SharedMessageKey {
-  if (code === 'certificate-invalid') return codeKey('causeCertificate', reason ?? 'other');
+  if (isTcp && code === 'handshake-timeout') return 'causeTlsHandshakeTimeout';
+  if (code === 'certificate-invalid')
+    return isTcp && reason === 'other' ? 'causeCertificateRejected' : codeKey('causeCertificate', reason);
   const ofCode = codeKey('cause', code);
   if (code === 'tls-alert') return ALERTS[wireCode ?? ''] ?? ofCode;
   if (code === 'misdirected' && advertiser === 'nothing') return 'causeMisdirectedOwn';
@@ -60,12 +62,15 @@ export interface FailedPlace {
   readonly host: string;
   readonly port: number;
   readonly advertiser: Advertiser;
+  /** It failed over TCP and TLS; default: over QUIC, or before either. */
+  readonly isTcp?: boolean;
 }
 
 /** The cause and the remedy as the end of a sentence, with its full stop. */
-export function causeMessage(error: AttemptError, { host, port, advertiser }: FailedPlace): Message {
+export function causeMessage(error: AttemptError, place: FailedPlace): Message {
+  const { host, port, advertiser } = place;
   const reflects = error.code === 'port-blocked' && !BAD_PORTS.has(port);
-  return message(reflects ? 'causePortReflects' : causeKey(error, advertiser), {
+  return message(reflects ? 'causePortReflects' : causeKey(error, place), {
     host,
     port: String(port),
     message: error.message,

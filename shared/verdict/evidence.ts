@@ -4,6 +4,7 @@ import type { Attempt, AttemptError, Discovered, NetworkEvidence, OriginRace } f
 import { comparisonOf } from '../race/race-pairs.ts';
 import { UDP_UNANSWERED_CODES } from '../race/terms.ts';
 import { OFFLINE_NETWORK } from '../web/network-name.ts';
+import type { Browser } from '../web/observation.ts';
 import { type OriginParts, originParts } from '../web/origin.ts';
 import type { KnownProtocol } from '../web/protocol.ts';
 import type { Gain } from './gain.ts';
@@ -13,11 +14,13 @@ export type Reach = 'established' | 'not-tried' | AttemptError;
 
 /** What the browser itself did with the origin; absent if there is only a race. */
 export interface BrowserEvidence {
+  /** Which browser that was: they differ in how long they avoid HTTP/3. Absent: unknown. */
+  readonly browser?: Browser;
   /** The protocol of the last request that was sent over the network. */
   readonly lastProtocol: KnownProtocol;
   /**
-   * Network answers with a known protocol since the origin was first seen to advertise HTTP/3; null: the browser's
-   * observation would not have shown whether it does.
+   * Network answers with a known protocol since the origin was first seen to advertise HTTP/3; null: no answer to the
+   * browser was seen to advertise it, or the newest advertisement was withdrawn or has expired.
    */
   readonly visitsSinceAdvertised: number | null;
   /** Whether it has ever reached the origin over HTTP/3 on this site. */
@@ -51,6 +54,9 @@ export interface Evidence {
   readonly trustsRoot?: boolean;
 }
 
+/** The evidence about a network on which no other host was tried. */
+export const NO_OTHERS: NetworkEvidence = { failedHosts: 0, reachedHosts: 0 };
+
 const UNANSWERED: ReadonlySet<AttemptError['code']> = new Set(UDP_UNANSWERED_CODES);
 
 export function isFailed(reach: Reach): reach is AttemptError {
@@ -60,8 +66,8 @@ export function isFailed(reach: Reach): reach is AttemptError {
 /**
  * Whether nothing was ever received from the peer over UDP, so that the network may be to blame as well as the host.
  */
-export function isUnanswered(error: AttemptError): boolean {
-  return UNANSWERED.has(error.code);
+export function isUnanswered({ code }: Pick<AttemptError, 'code'>): boolean {
+  return UNANSWERED.has(code);
 }
 
 /** Whether the attempt uses HTTP/3; everything else is TCP and TLS. */

@@ -12,6 +12,7 @@ import {
   SAMPLE_ORIGIN,
   trial,
 } from '../testing/race-samples.ts';
+import { NO_OTHERS } from './evidence.ts';
 import {
   discoveredIn,
   EXPLAIN_SCHEMA,
@@ -21,7 +22,6 @@ import {
   verdictOfRaces,
 } from './explanation.ts';
 
-const NO_OTHERS = { failedHosts: 0, reachedHosts: 0 };
 const silent = { code: 'udp-timeout', message: 'no answer' } as const;
 const h3Failed = attempt({ protocol: 'h3', outcome: 'failed', error: silent });
 const h3 = attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 2 });
@@ -118,7 +118,7 @@ test('the document has its schema, and a missing part is rejected', () => {
   const document = {
     ...{ schema: EXPLAIN_SCHEMA, origin: SAMPLE_ORIGIN, network: 'net', atMs: 1, names, alternatives: [] },
     ...all,
-    ...{ remembered: null, evidence: NO_OTHERS, verdict: verdictOfRaces(all, NO_OTHERS) },
+    ...{ remembered: null, shared: null, evidence: NO_OTHERS, verdict: verdictOfRaces(all, NO_OTHERS) },
   };
   assert.equal(v.safeParse(explanationSchema, JSON.parse(JSON.stringify(document))).success, true);
   for (const part of Object.keys(document)) {

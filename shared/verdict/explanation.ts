@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { isAllDisturbed, soundTrials } from '../race/conclusive.ts';
 import { discoveredAlternativeSchema, type Names, namesSchema } from '../race/discovered.ts';
-import { type Discovered, type OriginRace, originRaceSchema } from '../race/outcome.ts';
+import { type Discovered, type OriginRace, originRaceSchema, sharedOutcomeSchema } from '../race/outcome.ts';
 import { comparisonOf } from '../race/race-pairs.ts';
 import { ATTEMPT_ERROR_CODES } from '../race/terms.ts';
 import { type Verdict, verdictSchema } from '../race/verdict-schema.ts';
@@ -57,6 +57,8 @@ export const explanationSchema = v.object({
   /** Mode `compare`; null: the two cannot be compared, because one of them does not work. */
   compare: v.nullable(originRaceSchema),
   remembered: v.nullable(rememberedSchema),
+  /** What a machine of the organisation had shared about the origin; null: nothing, or nothing is shared. */
+  shared: v.nullable(sharedOutcomeSchema),
   /** Other hosts on this network: where HTTP/3 was unanswered or refused while TCP worked, and where it worked. */
   evidence: v.object({ failedHosts: count, reachedHosts: count }),
   verdict: verdictSchema,

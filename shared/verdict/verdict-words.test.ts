@@ -18,7 +18,7 @@ const FAILURES = ATTEMPT_ERROR_CODES.filter(
 /** What an operator can do, by the code with which HTTP/3 fails where it is advertised. */
 const ACTIONS: Record<(typeof FAILURES)[number], RegExp> = {
   'dns-failed': /Check the name and its DNS/,
-  'no-address': /Add A and AAAA records/,
+  'no-address': /\(words of the peer\)\. Check the name and its A, AAAA and HTTPS records/,
   'udp-refused': /Open UDP 443 on the server/,
   'udp-timeout': /Open UDP 443 or remove/,
   'handshake-timeout': /path that drops large UDP datagrams/,
@@ -116,10 +116,10 @@ test('your network blocks UDP: only with two other hosts that fail and none that
   assert.equal(says(blockedHere, { attempts: [h3(heard), h2()] }), false, 'the peer was heard over UDP');
 });
 
-test('if a host fails while others are reached, the verdict says that it is this host', () => {
+test('if a host fails while others are reached, the verdict says that it is not the network as such', () => {
   const network = { failedHosts: 5, reachedHosts: 1 };
   const { text } = verdictInWords(verdictOf({ ...base, network, attempts: [h3(silent), h2()] }));
-  assert.match(text, /Open UDP 443.* so the problem is this host\.$/);
+  assert.match(text, /Open UDP 443.* so the problem is this host or the path to it\.$/);
 });
 
 test('if the network blocks UDP nobody is advised to enable HTTP/3', () => {
@@ -129,9 +129,21 @@ test('if the network blocks UDP nobody is advised to enable HTTP/3', () => {
     discovered: quiet,
     attempts: [h3(silent), h2()],
   });
-  assert.equal(verdict.code, 'h3-not-offered');
-  assert.match(verdictText(verdict), /is unknown, because your network blocks UDP/);
+  assert.equal(verdict.code, 'unknown');
+  assert.match(verdictText(verdict), /cannot be told, because your network blocks UDP/);
   assert.doesNotMatch(verdictText(verdict), /Enable HTTP\/3/);
+});
+
+test('a failure over TCP is not explained as one of QUIC', () => {
+  const said = (attempts: Attempt[]): string =>
+    verdictText(verdictOf({ ...base, discovered: quiet, attempts }));
+  const stalled: AttemptError = { code: 'handshake-timeout', message: 'm' };
+  const rejected: AttemptError = { code: 'certificate-invalid', reason: 'other', message: 'm' };
+  assert.match(said([h3(refused), h2(stalled)]), /TCP connects, but the TLS handshake never completes/);
+  assert.match(said([h2(stalled)]), /TCP connects, but the TLS handshake never completes/);
+  assert.match(said([h3(stalled), h2()]), /the QUIC handshake starts but never completes/);
+  assert.doesNotMatch(said([h3(refused), h2(rejected)]), /as on TCP/);
+  assert.match(said([h3(rejected), h2()]), /Serve the same certificate as on TCP/);
 });
 
 const v6 = { address: '2001:db8::1' };
@@ -150,7 +162,11 @@ test('one family only: which one fails, how, and whether TCP fails on it too', (
     familyOf([h3(refused), h3(null, v6), h2()]),
     /fails over IPv4 \(UDP port closed\) but works over IPv6/,
   );
-  assert.match(familyOf([h3(silent, v6), h3(), h2(dead, v6), h2()]), /the whole IPv6 path is broken/);
+  const tcpSilent: AttemptError = { code: 'tcp-timeout', message: 'no answer' };
+  assert.match(familyOf([h3(silent, v6), h3(), h2(tcpSilent, v6), h2()]), /the whole IPv6 path is broken/);
+  const unclear = /works over IPv4\. Whether the host or the IPv6 path is the cause is unknown/;
+  assert.match(familyOf([h3(silent, v6), h3(), h2(dead, v6), h2()]), unclear, 'a reset is an answer');
+  assert.match(familyOf([h3(refused, v6), h3(), h2()]), unclear, 'TCP was not tried');
   assert.match(familyOf([h3(silent, v6), h3(), h2()], quiet), /Fix this first: HTTP\/3 fails over IPv6/);
   assert.doesNotMatch(
     familyOf([h3(null, v6), h3(silent), h3(), h2()]),
@@ -185,7 +201,7 @@ test('the evidence of a race is its attempts, or why there are none', () => {
   const unraced = originRace([], { error: { code: 'no-address', message: 'none' } });
   assert.match(
     verdictText(verdictOf(evidenceOfRace(unraced))),
-    /^Could not be raced: example\.org has no address/,
+    /^Could not be raced: there is no address that this machine can use \(none\)/,
   );
   const cut = originRace([], { error: { code: 'cancelled', message: 'cut' } });
   assert.doesNotMatch(verdictText(verdictOf(evidenceOfRace(cut))), /Could not be raced/);

@@ -22,12 +22,18 @@ import {
   wrongName,
 } from '../testing/evidence.ts';
 import { originRace, trial } from '../testing/race-samples.ts';
-import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
+import { type BrowserEvidence, type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 
 type Row = readonly [string, Partial<Evidence>, VerdictCode, VerdictCode[], RegExp?];
 
 const REACHED: readonly Row[] = [
   ['advertised and works', {}, 'h3-available', []],
+  [
+    'reachable, and TCP was established but not answered',
+    { discovered: quiet, attempts: [h3(), h2(null, { outcome: 'cancelled', establishedMs: 5 })] },
+    'h3-available',
+    [],
+  ],
   ['reachable, unadvertised', { discovered: quiet }, 'h3-not-advertised', ['h3-available'], /Send: Alt-Svc/],
   [
     'reachable, advertised by its HTTPS record alone',
@@ -105,7 +111,7 @@ const UNREACHABLE: readonly Row[] = [
     { attempts: [h3(refused), h2()] },
     'h3-advertised-unreachable',
     [],
-    /the UDP port is closed/,
+    /the UDP port is closed or cannot be reached \(refused\)\. Open UDP 443/,
   ],
   [
     'advertised, UDP silent',
@@ -204,6 +210,16 @@ const WRONG: readonly Row[] = [
     'h3-advertisement-wrong',
     ['h3-advertised-unreachable'],
     /at b\.test:444, a name without an address/,
+  ],
+  [
+    'a host of which one family was not queried may have addresses of it',
+    {
+      discovered: { ...atB, names: names([], { lookups: unresolved.filter((l) => l.kind === 'A') }) },
+      attempts: [h2()],
+    },
+    'unknown',
+    [],
+    /at b\.test:444, which was not tried/,
   ],
   [
     'a host that cannot be looked up now may well exist',
@@ -314,17 +330,23 @@ const WRONG: readonly Row[] = [
     /only drafts of HTTP\/3 \(h3-29, quic\)/,
   ],
   [
-    'an HTTPS record that clients must ignore, and nothing else',
+    'an HTTPS record that cannot be used here may advertise to others',
     { discovered: { ...quiet, names: names([{ incompatible: true }]) } },
-    'h3-advertisement-wrong',
-    ['h3-not-advertised', 'h3-available'],
-    /mandatory/,
+    'h3-available',
+    ['unknown'],
   ],
   [
-    'an HTTPS record that clients must ignore, beside Alt-Svc',
+    'an HTTPS record that cannot be used here, beside QUIC that fails',
+    { discovered: { ...quiet, names: names([{ incompatible: true }]) }, attempts: [h3(silent), h2()] },
+    'unknown',
+    [],
+    /does not support, such as ech/,
+  ],
+  [
+    'an HTTPS record that cannot be used here, beside Alt-Svc',
     { discovered: { ...own, names: names([{ incompatible: true }]) } },
     'h3-available',
-    ['h3-advertisement-wrong'],
+    ['unknown'],
   ],
   [
     'an HTTPS record without h3 beside Alt-Svc with it',
@@ -587,12 +609,31 @@ test('HTTP/3 used before and HTTP/2 now is a separate case, for any number of vi
   );
   const often = verdictOf({ ...base, browser: { ...browser, visitsSinceAdvertised: 3 } });
   assert.equal(often.code, 'h3-used-before');
-  assert.match(verdictText(often), /after a failure browsers avoid HTTP\/3/);
+  assert.match(verdictText(often), /stayed on HTTP\/2 for three or more visits\.$/);
   assert.doesNotMatch(verdictText(often), /policy/);
   assert.equal(
     verdictOf({ ...base, browser, attempts: [h3(refused), h2()] }).code,
     'h3-advertised-unreachable',
   );
+});
+
+test('when the browser tries again is said of the browser that it is, and of none that is unknown', () => {
+  const stays = { lastProtocol: 'h2', visitsSinceAdvertised: 3 } as const;
+  const keys = (browser: BrowserEvidence) =>
+    verdictOf({ ...base, browser }).findings.map(({ code, key }) => `${code} ${key}`);
+  for (const [browser, retries] of [
+    ['chromium', 'verdictRetriesChromium'],
+    ['firefox', 'verdictRetriesFirefox'],
+  ] as const) {
+    assert.deepEqual(keys({ ...stays, browser }).slice(0, 2), [
+      'h3-browser-avoids verdictAvoids',
+      `h3-browser-avoids ${retries}`,
+    ]);
+    assert.equal(keys({ ...stays, browser, usedH3: true })[2], `h3-used-before ${retries}`);
+    const first = keys({ ...stays, browser, visitsSinceAdvertised: 1 });
+    assert.ok(!first.join().includes('Retries'), 'a first visit avoids nothing');
+  }
+  assert.ok(!keys(stays).join().includes('Retries'));
 });
 
 test('a later race that reached nothing is mentioned beside the browser’s record, an older one is not', () => {

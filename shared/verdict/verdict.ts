@@ -5,7 +5,7 @@ import type { SharedMessageKey } from '../language/catalog.ts';
 import { type Message, message } from '../language/message.ts';
 import type { Attempt, AttemptError, NetworkEvidence } from '../race/outcome.ts';
 import type { Finding, Verdict, VerdictCode } from '../race/verdict-schema.ts';
-import { VISITS_BEFORE_CHOICE } from '../web/observation.ts';
+import { type Browser, VISITS_BEFORE_CHOICE } from '../web/observation.ts';
 import { PROTOCOL_NAMES } from '../web/protocol.ts';
 import { type Advertised, advertisedBy, isRecordUnanswered, placeMessage } from './advertised.ts';
 import { failureMessage } from './attempt-words.ts';
@@ -27,6 +27,12 @@ export { type BrowserEvidence, type Evidence, evidenceOfRace } from './evidence.
 
 /** If one host fails, the cause may be that host; from two on, with none that works, it is what they share. */
 const HOSTS_BEFORE_BLOCKED = 2;
+
+/** Each names the version on which it was measured; see the results of `browsers` in docs/laboratory.md. */
+const RETRIES: Readonly<Record<Browser, SharedMessageKey>> = {
+  chromium: 'verdictRetriesChromium',
+  firefox: 'verdictRetriesFirefox',
+};
 
 /** Facts derived from the evidence, computed once and used by every rule. */
 interface Facts extends Advertised {
@@ -124,8 +130,10 @@ function unansweredMessage({ discovered }: Evidence): Message | null {
 }
 
 function notOfferedFinding(facts: Facts): Finding[] {
-  if (!isFailed(facts.h3) || facts.places.length > 0) return [];
-  return findingsOn('h3-not-offered', notOfferedMessage(facts, facts.h3), unansweredMessage(facts.evidence));
+  if (!isFailed(facts.h3) || facts.places.length > 0 || facts.ignoresH3Record) return [];
+  // On a network that blocks UDP, an origin without HTTP/3 and one that does not advertise it look the same.
+  const code = networkBlocksUdp(facts.evidence, facts.h3) ? 'unknown' : 'h3-not-offered';
+  return findingsOn(code, notOfferedMessage(facts, facts.h3), unansweredMessage(facts.evidence));
 }
 
 /** Never what has already been done: that advice would be circular. */
@@ -154,6 +162,12 @@ function over(family: Family, attempts: readonly Attempt[]): Reach {
   return reachOf(attempts.filter((a) => (a.address.includes(':') ? 'IPv6' : 'IPv4') === family));
 }
 
+/** What TCP shows of the family over which HTTP/3 fails: its path works, or nothing gets through; otherwise nothing. */
+function familyKey(tcp: Reach): SharedMessageKey {
+  if (tcp === 'established') return 'verdictFamilyQuic';
+  return isFailed(tcp) && tcp.code === 'tcp-timeout' ? 'verdictFamilyBroken' : 'verdictFamilyUnclear';
+}
+
 /** One address family works and the other does not: a browser on the broken one waits, or never sees HTTP/3. */
 function familyMessage({ evidence }: Facts): Message | null {
   const h3 = evidence.attempts.filter(isH3);
@@ -163,7 +177,7 @@ function familyMessage({ evidence }: Facts): Message | null {
   const working: Family = broken === 'IPv6' ? 'IPv4' : 'IPv6';
   const error = over(broken, h3);
   if (!isFailed(error) || over(working, h3) !== 'established') return null;
-  return message(isFailed(over(broken, tcp)) ? 'verdictFamilyBroken' : 'verdictFamilyQuic', {
+  return message(familyKey(over(broken, tcp)), {
     broken,
     working,
     failure: failureMessage(error),
@@ -184,7 +198,7 @@ function reachedFindings(facts: Facts): Finding[] {
   if (h3 !== 'established') return [];
   const findings: Finding[] = [];
   const family = familyMessage(facts);
-  if (places.length === 0 && h2 === 'established') {
+  if (places.length === 0 && !facts.ignoresH3Record && answeredOverTcp(facts)) {
     const key = withdrawn ? 'verdictWithdrawn' : 'verdictNotAdvertised';
     findings.push(
       ...findingsOn(
@@ -232,7 +246,7 @@ function deadMessages({ evidence, h3, h2 }: Facts): Message[] {
     h3: failureMessage(h3),
     h2: failureMessage(h2),
     old: oldName(evidence),
-    cause: causeMessage(h2, place),
+    cause: causeMessage(h2, { ...place, isTcp: true }),
   });
   const ignored = h3.ignoredAltSvc !== undefined || h2.ignoredAltSvc !== undefined;
   return ignored ? [said, message('verdictIgnoredAltSvc')] : [said];
@@ -256,7 +270,7 @@ function unexplainedMessage({ evidence, h3, h2 }: Facts): Message {
     return message('verdictH2Failed', {
       failure: failureMessage(h2),
       old,
-      cause: causeMessage(h2, { host, port, advertiser: 'nothing' }),
+      cause: causeMessage(h2, { host, port, advertiser: 'nothing', isTcp: true }),
     });
   if (h3 === 'not-tried' && h2 === 'established') return message('verdictH3Untried', { old });
   return isFailed(h3)
@@ -281,6 +295,7 @@ function raceFindings(facts: Facts): Finding[] {
     ...(answeredOverTcp(facts) ? notOfferedFinding(facts) : []),
     ...elsewhereFinding(facts),
     ...reachedFindings(facts),
+    ...(facts.ignoresH3Record ? findingsOn('unknown', message('verdictRecordIgnored')) : []),
   ];
   const unexplained = findings.length === 0 ? findingsOn('unknown', unexplainedMessage(facts)) : [];
   return [...findings, ...unexplained, ...wrong(false)];
@@ -290,6 +305,14 @@ function raceFindings(facts: Facts): Finding[] {
 function nowMessages(facts: Facts, { raceIsOlder = false }: BrowserEvidence): Message[] {
   const [dead, ...rest] = raceIsOlder ? [] : deadMessages(facts);
   return dead === undefined ? [] : [message('verdictJustNow', { verdict: dead }), ...rest];
+}
+
+/**
+ * When the browser tries HTTP/3 again after a failure, as `npm run lab -- browsers` has measured it; null if it is
+ * unknown which browser it is.
+ */
+function retryMessage({ browser }: BrowserEvidence): Message | null {
+  return browser === undefined ? null : message(RETRIES[browser]);
 }
 
 function browserFindings(facts: Facts, browser: BrowserEvidence): Finding[] {
@@ -304,7 +327,7 @@ function browserFindings(facts: Facts, browser: BrowserEvidence): Finding[] {
     return findingsOn(
       'h3-used-before',
       message('verdictUsedBefore'),
-      staying ? message('verdictUsedBeforeStaying') : null,
+      ...(staying ? [message('verdictUsedBeforeStaying'), retryMessage(browser)] : []),
     );
   // The browser may have known the advertisement long before, or never have seen it.
   if (visits === null) return [];
@@ -313,6 +336,7 @@ function browserFindings(facts: Facts, browser: BrowserEvidence): Finding[] {
     return findingsOn(
       'h3-browser-avoids',
       message('verdictAvoids', { old: PROTOCOL_NAMES[browser.lastProtocol] }),
+      retryMessage(browser),
     );
   return [];
 }

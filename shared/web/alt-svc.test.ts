@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { character } from '../testing/web-text.ts';
-import { h3Alternatives, parseAltSvc } from './alt-svc.ts';
+import { h3Alternatives, isExpired, parseAltSvc } from './alt-svc.ts';
 
 const one = (value: string, age = 0) => parseAltSvc(value, age).alternatives[0];
 
@@ -196,6 +196,19 @@ test('serialised values are parsed again, and malformed neighbours change nothin
       assert.equal(parsed.skipped, entries.filter((e) => typeof e === 'string').length);
     }),
   );
+});
+
+test('a value expires when every alternative for HTTP/3 has; what never advertised HTTP/3 does not', () => {
+  const after = (value: string, ageMs: number) => isExpired(value, ageMs);
+  assert.deepEqual(
+    [-1, 0, 59_999, 60_000].map((ageMs) => after('h3=":443"; ma=60', ageMs)),
+    [...[false, false, false, true]],
+  );
+  assert.deepEqual([after('h3=":443"', 86_399_999), after('h3=":443"', 86_400_000)], [false, true]);
+  assert.equal(after('h3=":443"; ma=60, h3=":444"; ma=90', 60_000), false);
+  assert.equal(after('h3=":443"; ma=60, h2=":443"; ma=90', 60_000), true);
+  for (const value of ['clear', 'h3=443', 'h3=":443"; ma=0', 'h2=":443"; ma=1', ''])
+    assert.equal(after(value, 1e12), false, value);
 });
 
 const hostilePiece = fc.constantFrom(

@@ -189,3 +189,12 @@ export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
 export function h3Alternatives(altSvc: Pick<AltSvc, 'alternatives'>): readonly Alternative[] {
   return altSvc.alternatives.filter((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0);
 }
+
+/**
+ * Whether a field value that advertised HTTP/3 no longer does `ageMs` after it was received: the lifetime of each such
+ * alternative has ended (RFC 7838 section 3.1). A value that never advertised it does not expire.
+ */
+export function isExpired(value: string, ageMs: number): boolean {
+  const advertised = h3Alternatives(parseAltSvc(value));
+  return advertised.length > 0 && advertised.every(({ maxAgeSeconds }) => 1000 * maxAgeSeconds <= ageMs);
+}

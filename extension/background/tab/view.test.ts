@@ -81,6 +81,24 @@ test('the newest race is beside its origin', () => {
   assert.equal(view.origins[1]?.race?.summary.gainMs, 21);
 });
 
+test('a race on another network than the helper sees is no evidence on this page', () => {
+  const history = { records: new Map(), races: new Map([[A, aRace({ network: 'home' })]]) };
+  const page = loaded([A]);
+  const shownOn = (network: string) => {
+    const helper = { state: 'ready', program: 'p', network, networkName: null } as const;
+    const [view] = pageView(page, { ...background, history, helper }).origins;
+    const told = view?.verdict.findings.map(({ key }) => key) ?? [];
+    return [view?.race?.network, told.includes('verdictAvailable'), told.includes('pageRacedElsewhere')];
+  };
+  assert.deepEqual(shownOn('home'), ['home', true, false]);
+  assert.deepEqual(shownOn('office'), [undefined, false, true]);
+  assert.deepEqual(shownOn('home'), ['home', true, false], 'back again');
+  for (const unknown of ['unknown', 'unidentified', 'offline'])
+    assert.deepEqual(shownOn(unknown), ['home', true, false], unknown);
+  const [without] = pageView(page, { ...background, history }).origins;
+  assert.equal(without?.race?.network, 'home', 'without a helper the network is unknown');
+});
+
 test('unchanged rows keep the same view object, so that nothing is computed again', () => {
   const before = loaded([A], [B]);
   const after = applyBatch(before, 'x:2', [{ ...seen(C), id: '9' }], null).page;

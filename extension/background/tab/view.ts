@@ -18,6 +18,7 @@ import type {
   SteerView,
   Visits,
 } from '../../common/messages.ts';
+import { areOtherNetworks } from '../../common/network-names.ts';
 import type { Page, PageOrigin } from '../../common/page/model.ts';
 import { byUse } from '../../common/page/origin-order.ts';
 import { NOTHING_DELIVERED, type OriginRecord } from '../../common/records/schema.ts';
@@ -103,20 +104,29 @@ function shownProtocol(row: PageOrigin | undefined): {
   return { protocol: 'unknown', reason: row?.reason ?? 'missed' };
 }
 
+/** Whether a race certainly ran on another network than the one that the helper sees now. */
+function isElsewhere(race: OriginRace | undefined, helper: HelperState): boolean {
+  return race !== undefined && helper.state === 'ready' && areOtherNetworks(race.network, helper.network);
+}
+
 interface JudgedOrigin {
   readonly record: OriginRecord | undefined;
   readonly race: OriginRace | undefined;
+  readonly racedElsewhere: boolean;
   readonly view: OriginView;
 }
 
 /** The newest view of each row: while a page loads, most rows stay unchanged, and so should their verdicts. */
 const drawn = new WeakMap<PageOrigin, JudgedOrigin>();
 
-function originView(row: PageOrigin, { records, races }: History): OriginView {
-  const race = races.get(row.origin);
+function originView(row: PageOrigin, { records, races }: History, helper: HelperState): OriginView {
+  const newest = races.get(row.origin);
+  const racedElsewhere = isElsewhere(newest, helper);
+  const race = racedElsewhere ? undefined : newest;
   const record = records.get(row.origin);
   const before = drawn.get(row);
-  if (before !== undefined && before.record === record && before.race === race) return before.view;
+  const same = before?.record === record && before?.race === race;
+  if (before !== undefined && same && before.racedElsewhere === racedElsewhere) return before.view;
   const { protocol, reason } = shownProtocol(row);
   const view: OriginView = {
     origin: row.origin,
@@ -135,9 +145,10 @@ function originView(row: PageOrigin, { records, races }: History): OriginView {
       elsewhere: elsewhereOf(row),
       record,
       race,
+      racedElsewhere,
     }),
   };
-  drawn.set(row, { record, race, view });
+  drawn.set(row, { record, race, racedElsewhere, view });
   return view;
 }
 
@@ -167,7 +178,7 @@ function isGuarded(origin: Origin): boolean {
 export function pageView(page: Page, { history, helper, mode, trouble, steer }: Background): PageView {
   const known = history ?? NO_HISTORY;
   const rows = Object.values(page.origins).filter(used);
-  const origins = rows.map((row) => originView(row, known)).sort(byUse(page.origin));
+  const origins = rows.map((row) => originView(row, known, helper)).sort(byUse(page.origin));
   const main = origins.find((o) => o.origin === page.origin);
   return {
     tabId: page.tabId,
@@ -255,7 +266,8 @@ export function failedView(
 ): PageView {
   const { records, races } = history ?? NO_HISTORY;
   const newest = races.get(origin);
-  const race = newest !== undefined && newest.atMs >= (shown.failure?.atMs ?? 0) ? newest : null;
+  const since = newest !== undefined && newest.atMs >= (shown.failure?.atMs ?? 0);
+  const race = since && !isElsewhere(newest, helper) ? newest : null;
   const record = records.get(origin);
   const verdict = race === null ? null : verdictOfRace(origin, race, record);
   const view: OriginView = {

@@ -71,6 +71,31 @@ for (const altSvc of ['clear', `clear, ${H3}`, `${H3}, clear`])
     );
   });
 
+test('visits count only while the advertisement lasts, and begin anew with one after it', () => {
+  const first = [seen(110, { altSvc: H3 }), 100] as const;
+  const lasting = folded(first, [seen(60_109), 60_108]);
+  assert.deepEqual([lasting.altSvcAtMs, lasting.visitsSinceAdvertised], [110, 1]);
+  const expired = folded(first, [seen(210), 200], [seen(60_111), 60_110]);
+  assert.deepEqual([expired.altSvc, expired.altSvcAtMs, expired.visitsSinceAdvertised], [H3, 110, 1]);
+  const again = folded(
+    first,
+    [seen(210), 200],
+    [seen(90_000, { altSvc: H3 }), 89_000],
+    [seen(90_001), 89_000],
+  );
+  assert.deepEqual(
+    [again.altSvcAtMs, again.advertisedSinceMs, again.visitsSinceAdvertised],
+    [90_000, 90_000, 0],
+  );
+});
+
+test('an advertisement from before its time was recorded was seen at the latest at the newest answer then', () => {
+  const { altSvcAtMs: _, ...older } = folded([seen(110, { altSvc: H3 }), 100], [seen(210), 200]);
+  const next = foldRecord(older, seen(310), 300);
+  assert.deepEqual([next.altSvc, next.altSvcAtMs, next.visitsSinceAdvertised], [H3, 210, 2]);
+  assert.equal(foldRecord(next, seen(410), 400).altSvcAtMs, 210);
+});
+
 test('an older answer that reports late does not replace a newer protocol', () => {
   const record = folded([seen(200, { protocol: 'h3' }), 0], [seen(100), 0]);
   assert.deepEqual([record.protocol, record.protocolAtMs, record.counts.h2], ['h3', 200, 1]);

@@ -1,6 +1,6 @@
 // How one observation changes a record and a day's row. Pure: the transaction that calls it owns the storage.
 import { countRequest, NO_REQUESTS } from '@photofinish/shared/report/adoption';
-import { h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import { h3Alternatives, isExpired, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { type DayRow, type DeliveredCounts, NOTHING_DELIVERED, type OriginRecord } from './schema.ts';
@@ -64,13 +64,21 @@ function addTo<Row extends Sums>(row: Row, observation: Observation): Row {
   };
 }
 
+/** The newest advertisement that the browser received; null: there is none, or it had expired at that time. */
+export function advertisementAt(record: OriginRecord, atMs: number): string | null {
+  const { altSvc, altSvcAtMs, lastSeenMs } = record;
+  return altSvc === null || isExpired(altSvc, atMs - (altSvcAtMs ?? lastSeenMs)) ? null : altSvc;
+}
+
 function withAdvertisement(record: OriginRecord, altSvc: string, atMs: number): OriginRecord {
   const advertises = h3Alternatives(parseAltSvc(altSvc)).length > 0;
+  const goesOn = advertises && advertisementAt(record, atMs) !== null;
   return {
     ...record,
     altSvc,
-    advertisedSinceMs: advertises ? (record.advertisedSinceMs ?? atMs) : null,
-    visitsSinceAdvertised: advertises ? record.visitsSinceAdvertised : 0,
+    altSvcAtMs: atMs,
+    advertisedSinceMs: advertises ? ((goesOn ? record.advertisedSinceMs : null) ?? atMs) : null,
+    visitsSinceAdvertised: goesOn ? record.visitsSinceAdvertised : 0,
   };
 }
 
@@ -81,6 +89,8 @@ function withVisit(record: OriginRecord, { protocol }: Observation, pageStartedM
   // Only a page begun after the advertisement was seen shows whether the browser follows it.
   if (advertisedSinceMs === null || advertisedSinceMs >= pageStartedMs || visitedPageMs === pageStartedMs)
     return record;
+  // A browser forgets what has expired.
+  if (advertisementAt(record, pageStartedMs) === null) return record;
   return {
     ...record,
     visitsSinceAdvertised: record.visitsSinceAdvertised + 1,
@@ -91,7 +101,11 @@ function withVisit(record: OriginRecord, { protocol }: Observation, pageStartedM
 /** The record after one more observation, made on a page begun at `pageStartedMs` (since the epoch). */
 export function foldRecord(record: OriginRecord, o: Observation, pageStartedMs: number): OriginRecord {
   const summed = addTo(record, o);
-  const seen = { ...summed, lastSeenMs: Math.max(record.lastSeenMs, o.atMs) };
+  const seen = {
+    ...summed,
+    lastSeenMs: Math.max(record.lastSeenMs, o.atMs),
+    ...(record.altSvc !== null && { altSvcAtMs: record.altSvcAtMs ?? record.lastSeenMs }),
+  };
   if (o.delivery !== 'network') return seen;
   const visited = withVisit(seen, o, pageStartedMs);
   const heard = o.altSvc === undefined ? visited : withAdvertisement(visited, o.altSvc, o.atMs);

@@ -38,6 +38,8 @@ export interface OriginRecord {
   readonly reachedOverH3?: boolean;
   /** The newest Alt-Svc value seen on a network answer. */
   readonly altSvc: string | null;
+  /** When that value was last seen, or at the latest; rows from before this was recorded have none. */
+  readonly altSvcAtMs?: number;
   /** Light mode has read a stored response of it; if `altSvc` is null, that response had no Alt-Svc header. */
   readonly altSvcRead?: true;
   /** Since when it has advertised HTTP/3 without interruption; null: it does not. */

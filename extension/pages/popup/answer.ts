@@ -4,6 +4,7 @@ import { MARK_LABELS, markOf } from '@photofinish/shared/drawing/marks';
 import type { SharedMessageKey } from '@photofinish/shared/language/catalog';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { leftOutWords } from '@photofinish/shared/verdict/left-out';
+import { sharedInRaceWords } from '@photofinish/shared/verdict/shared-outcome';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';
@@ -151,8 +152,8 @@ export function wireRemedy(run: (action: Remedy) => void): void {
 // A verdict's other findings, as a list beneath it.
 
 /**
- * A verdict's other findings, why the origin has no protocol if the verdict does not say so, and what its race left
- * out.
+ * A verdict's other findings, why the origin has no protocol if the verdict does not say so, what its race knew from
+ * other machines, and what it left out.
  */
 export function findingTexts(view: OriginView): string[] {
   const { verdict, protocol, reason, race } = view;
@@ -160,7 +161,7 @@ export function findingTexts(view: OriginView): string[] {
   return [
     ...otherFindings(verdict).map((finding) => finding.text),
     ...(words === '' || words === verdictText(verdict) ? [] : [words]),
-    ...(race === null ? [] : leftOutWords(race)),
+    ...(race === null ? [] : [...sharedInRaceWords(race), ...leftOutWords(race)]),
   ];
 }
 

@@ -32,6 +32,8 @@ const failures = new Map<Origin, RaceFailure>();
 let asked: readonly RaceAsked[] = [];
 let waiting: ReadonlySet<Origin> = new Set();
 let page: PageView | null = null;
+/** What the steering button last requested, until the page shows it: a background that ends meanwhile forgets it. */
+let steering: { readonly origin: Origin; readonly on: boolean } | null = null;
 /** The browser's message about the last click on the steering button. */
 let steerFailure: string | null = null;
 
@@ -129,6 +131,7 @@ function race(port: BackgroundPort, origin: Origin): void {
 function show(port: BackgroundPort, next: PageView): void {
   const before = page;
   page = next;
+  if (steering?.origin !== next.origin || steering.on === (next.steer?.chosen ?? false)) steering = null;
   const settled = settle();
   drawPage(port, next, before);
   drawRaces(port, settled);
@@ -170,6 +173,7 @@ function onEvent(port: BackgroundPort, event: PopupEvent): void {
       break;
     }
     case 'steer-failed':
+      steering = null;
       steerFailure = event.message;
       if (page !== null) renderSteer(page, steerFailure);
       break;
@@ -216,7 +220,10 @@ async function open(): Promise<void> {
   renderExport(null);
   const tabId = await watched;
   const port = connectBackground({
-    onOpen: (opened) => void opened.send({ type: 'watch', tabId }),
+    onOpen(opened) {
+      opened.send({ type: 'watch', tabId });
+      if (steering !== null) opened.send({ type: 'steer', ...steering });
+    },
     onEvent: (event) => onEvent(port, event),
     onLost: () => onLost(port),
   });
@@ -232,7 +239,9 @@ async function open(): Promise<void> {
   wireRemedy((remedy) => void runRemedy(remedy, tabId).catch(console.error));
   wireSteer((on) => {
     steerFailure = null;
-    if (page?.origin) port.send({ type: 'steer', origin: page.origin, on });
+    if (!page?.origin) return;
+    steering = { origin: page.origin, on };
+    port.send({ type: 'steer', ...steering });
   }, openOptions);
   wireHidden();
   wireOrigins(around(port));

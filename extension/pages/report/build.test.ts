@@ -1,4 +1,4 @@
-import { verdictText } from '@photofinish/shared/verdict/verdict-text';
+import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -93,6 +93,8 @@ test('the report contains its conditions, and verdicts say why', () => {
   const [a, b] = report.sites[0]?.origins ?? [];
   assert.equal(a?.races.length, 1, 'the race before the period is not one of it');
   assert.equal(a?.verdict.code, 'h3-used');
+  const others = a ? otherFindings(a.verdict).map(({ text }) => text) : [];
+  assert.match(others.join(' '), /on the network that its newest race ran on/);
   assert.match(b ? verdictText(b.verdict) : '', /Timing-Allow-Origin/);
 });
 

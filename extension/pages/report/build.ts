@@ -68,6 +68,7 @@ function reportOrigin(
       elsewhere: null,
       record,
       race,
+      readElsewhere: true,
     }),
     races: races.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs),
   };
