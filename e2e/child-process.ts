@@ -1,5 +1,8 @@
-// Runs programs to completion for their output.
-import { spawn } from 'node:child_process';
+// Runs programs to completion for their output, and waits for those that go on running until they are ready.
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 
 export interface ProgramResult {
   /** Null if it was killed by a signal. */
@@ -37,6 +40,36 @@ export function runCommand(
     child.once('error', reject);
     child.once('close', (code) => resolve({ code, ...heard }));
   });
+}
+
+/** A program that goes on running. */
+interface ReadyProgram {
+  /** What it printed when it was ready. */
+  readonly line: string;
+  /** Closes its standard input, and resolves once it has ended. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Waits for the first line that a program prints, which says that it is ready; what it prints after that is discarded.
+ * Rejects with its standard error if it ends before.
+ */
+export async function whenReady(name: string, child: ChildProcessWithoutNullStreams): Promise<ReadyProgram> {
+  // Not `exit`, after which a line may still arrive.
+  const ended = once(child, 'close');
+  const complaints = text(child.stderr);
+  // It may end without reading its input.
+  child.stdin.on('error', () => {});
+  const printed = once(createInterface(child.stdout), 'line').then(([line]) => String(line));
+  const line = await Promise.race([printed, ended.then(() => null)]);
+  if (line === null) throw new Error(`${name} did not start: ${(await complaints).trim()}`);
+  return {
+    line,
+    async stop() {
+      child.stdin.end();
+      await ended;
+    },
+  };
 }
 
 /** Runs a command that must succeed and returns its output. Rejects with its standard error. */

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { whenReady } from '../child-process.ts';
 import type { Namespace } from './namespace.ts';
 
 /** Both ends are processes inside a namespace that run this file. */
@@ -26,21 +27,23 @@ interface ProbeResult {
 /** Starts an echo server on every address of the namespace; it ends with the network. */
 export async function startEcho(inside: Namespace) {
   const echo = inside.spawn(process.execPath, [PROCESS]);
-  await once(echo.stdout, 'data');
+  await whenReady('the echo server', echo);
   return {
     /** Sends datagrams from a namespace and waits for their echoes. Rejects if they cannot be sent. */
     async probe(from: Namespace, probe: Probe): Promise<ProbeResult> {
-      const { code, stdout, stderr } = await from.run(process.execPath, [PROCESS, JSON.stringify(probe)]);
-      if (code !== 0) throw new Error(stderr);
-      return JSON.parse(stdout) as ProbeResult;
+      const result = await from.runOrThrow(process.execPath, [PROCESS, JSON.stringify(probe)]);
+      return JSON.parse(result) as ProbeResult;
     },
   };
 }
 
 /** The echo port (RFC 862). */
 const PORT = 7;
-/** A datagram not returned within this time is lost: longer than any delay under test. */
-const PATIENCE_MS = 500;
+/**
+ * A datagram not returned within this time is lost: longer than any delay under test, and than either end, or the link,
+ * may have to wait for a processor. Nothing waits that long unless a datagram is missing.
+ */
+const PATIENCE_MS = 5000;
 const SEQUENCE_BYTES = 4;
 
 async function echo(): Promise<void> {
@@ -61,6 +64,14 @@ function send(socket: Socket, bytes: number, sequence: number, sentMs: number[])
   socket.send(datagram, () => {});
 }
 
+/** Resolves with the event, or once no datagram can be expected any more. */
+async function patiently(event: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  const patience = sleep(PATIENCE_MS, undefined, { signal: over.signal }).catch(() => {});
+  await Promise.race([event, patience]);
+  over.abort();
+}
+
 async function probe({ address, datagrams, bytes, gapMs }: Probe): Promise<ProbeResult> {
   if (bytes < SEQUENCE_BYTES) throw new RangeError('a datagram must hold its number');
   const socket = createSocket(isIP(address) === 6 ? 'udp6' : 'udp4');
@@ -68,15 +79,17 @@ async function probe({ address, datagrams, bytes, gapMs }: Probe): Promise<Probe
   await once(socket, 'connect');
   const sentMs: number[] = [];
   const roundTripsMs: number[] = [];
+  const all = Promise.withResolvers<void>();
   socket.on('message', (datagram) => {
     roundTripsMs.push(performance.now() - (sentMs[datagram.readUInt32BE()] ?? Number.NaN));
+    if (roundTripsMs.length === datagrams) all.resolve();
   });
   for (let sequence = 0; sequence < datagrams; sequence += 1) {
     send(socket, bytes, sequence, sentMs);
     if (gapMs > 0) await sleep(gapMs);
-    else await Promise.race([once(socket, 'message'), sleep(PATIENCE_MS)]);
+    else await patiently(once(socket, 'message'));
   }
-  await sleep(PATIENCE_MS);
+  await patiently(all.promise);
   socket.close();
   return { roundTripsMs };
 }

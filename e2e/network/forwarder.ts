@@ -11,7 +11,11 @@ export const FORWARDER = rustProgram('photofinish-link');
 /** Real-time, so that a packet that is due does not wait for a busy test. */
 const REALTIME_PRIORITY = '10';
 
-type Reply = { readonly ok: true } | { readonly report: LinkReport } | { readonly error: string };
+type Reply =
+  | { readonly ok: true }
+  | { readonly report: LinkReport }
+  | { readonly waiting: number }
+  | { readonly error: string };
 
 export interface Forwarder {
   /** The process, so that its own processor use can be told apart from that of the programs under test. */
@@ -20,6 +24,8 @@ export interface Forwarder {
   shape(shapes: Shapes): Promise<void>;
   /** Statistics since the last report. */
   report(): Promise<LinkReport>;
+  /** How many packets are on the link in both directions. */
+  waiting(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -71,6 +77,11 @@ export async function startForwarder(client: End, peer: End, seed: number): Prom
       const reply = await ask('report');
       if (!('report' in reply)) throw new Error('the link gave no report');
       return reply.report;
+    },
+    async waiting() {
+      const reply = await ask('waiting');
+      if (!('waiting' in reply)) throw new Error('the link gave no count');
+      return reply.waiting;
     },
     async close() {
       child.stdin.end();

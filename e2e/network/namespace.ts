@@ -7,6 +7,7 @@ import {
   type SpawnOptionsWithoutStdio,
   spawn,
 } from 'node:child_process';
+import { basename } from 'node:path';
 import { type ProgramResult, type RunOptions, runCommand, runOrThrow } from '../child-process.ts';
 import {
   counterArguments,
@@ -34,6 +35,8 @@ export interface Namespace {
   spawn(file: string, args: readonly string[], options: SpawnOptions): ChildProcess;
   /** Runs a command inside to completion. Rejects only if it cannot be started, whatever its exit code. */
   run(file: string, args: readonly string[], options?: RunOptions): Promise<ProgramResult>;
+  /** Runs a command inside that must succeed and returns its output. Rejects with its standard error. */
+  runOrThrow(file: string, args: readonly string[], options?: RunOptions): Promise<string>;
   /** Runs `ip` inside, for addresses and routes beyond the network's initial ones. Rejects if it fails. */
   ip(...words: string[]): Promise<string>;
   /**
@@ -59,6 +62,7 @@ const EQUAL_TRIALS = [
 /** Creates a namespace with only its loopback device. */
 export async function makeNamespace(name: string): Promise<Namespace> {
   const inside = (file: string, args: readonly string[]) => ['netns', 'exec', name, file, ...args];
+  const run: Namespace['run'] = (file, args, options) => runCommand('ip', inside(file, args), options);
   const nft = (args: readonly string[], input?: string) =>
     runOrThrow('ip', inside('nft', args), input === undefined ? {} : { input });
   let counters = 0;
@@ -70,7 +74,13 @@ export async function makeNamespace(name: string): Promise<Namespace> {
     name,
     spawn: ((file, args, options: SpawnOptions = {}) =>
       spawn('ip', inside(file, args), options)) as Namespace['spawn'],
-    run: (file, args, options) => runCommand('ip', inside(file, args), options),
+    run,
+    async runOrThrow(file, args, options) {
+      const { code, stdout, stderr } = await run(file, args, options);
+      // Arguments are often long documents.
+      if (code !== 0) throw new Error(`${basename(file)}: ${stderr.trim() || `exit code ${code}`}`);
+      return stdout;
+    },
     ip: (...words) => runOrThrow('ip', ['-n', name, ...words]),
     async obstruct(obstacles) {
       await nft(['-f', '-'], obstacleScript(obstacles));

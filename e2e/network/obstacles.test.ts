@@ -6,6 +6,7 @@ import { counterScript, type Obstacle, obstacleRules, obstacleScript, readCounte
 const RULES: readonly (readonly [Obstacle, readonly string[]])[] = [
   [{ transport: 'udp', effect: 'drop' }, ['meta l4proto udp drop']],
   [{ transport: 'udp', effect: 'drop', family: 6 }, ['meta nfproto ipv6 meta l4proto udp drop']],
+  [{ transport: 'sctp', effect: 'drop' }, ['meta l4proto sctp drop']],
   [{ transport: 'udp', effect: 'refuse' }, ['meta l4proto udp reject with icmpx port-unreachable']],
   [
     { transport: 'tcp', effect: 'refuse', port: 443 },

@@ -2,7 +2,7 @@
 
 /** An impairment of packets as they arrive at the namespace it is applied to, the far end of the path. */
 export interface Obstacle {
-  readonly transport: 'udp' | 'tcp';
+  readonly transport: 'udp' | 'tcp' | 'sctp';
   /**
    * `drop`: a black hole. `refuse`: answered as by a closed port, UDP with ICMP or ICMPv6 port unreachable (RFC 792,
    * RFC 4443 section 3.1), TCP with a reset.

@@ -54,6 +54,8 @@ export interface Peer extends Namespace, Addresses {
   shape(shapes: Shapes): Promise<void>;
   /** Statistics of a `tun` link since the last report. Rejects for other links. */
   report(): Promise<LinkReport>;
+  /** How many packets are on a `tun` link in both directions. Rejects for other links. */
+  waiting(): Promise<number>;
 }
 
 export interface Network<Name extends string> {
@@ -146,6 +148,10 @@ function joined(peer: Namespace, clientDevice: string, addresses: Addresses, lai
     async report() {
       if (laid.report === undefined) throw new Error('only a tun link gives reports');
       return laid.report();
+    },
+    async waiting() {
+      if (laid.waiting === undefined) throw new Error('only a tun link counts its packets');
+      return laid.waiting();
     },
   };
 }

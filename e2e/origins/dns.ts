@@ -2,7 +2,11 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, isIPv4, type Server as TcpServer, type Socket as TcpSocket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { decode, encode } from 'dns-packet';
+import { whenReady } from '../child-process.ts';
+import type { Namespace } from '../network/namespace.ts';
 
 /** An HTTPS record (RFC 9460); priority 0 is AliasMode. */
 export interface HttpsRecord {
@@ -43,6 +47,9 @@ export interface RunningDns {
 }
 
 const LOOPBACK = '127.0.0.1';
+const DNS_PORT = 53;
+/** A server inside a namespace is a process that runs this file. */
+const PROCESS = fileURLToPath(import.meta.url);
 const TTL_SECONDS = 60;
 /** The package's name for a type it does not know. */
 const HTTPS = 'UNKNOWN_65';
@@ -219,11 +226,23 @@ export async function startDns(
   };
 }
 
-// As a separate process, so that it can run inside a namespace: `dns.ts ADDRESS NAMES` answers on UDP port 53 according
-// to the script in JSON, prints its address, and exits when standard input closes.
+/**
+ * Starts such a server as a process inside a namespace, on port 53 of one of its IPv4 addresses; it ends with `stop`, and
+ * with the network. Rejects if it cannot listen.
+ */
+export async function startDnsInside(inside: Namespace, address: string, names: Names) {
+  const child = inside.spawn(process.execPath, [PROCESS, address]);
+  child.stdin.write(`${JSON.stringify(names)}\n`);
+  const { line: resolver, stop } = await whenReady('the DNS server', child);
+  return { resolver, stop };
+}
+
+// As a separate process: `dns.ts ADDRESS` answers on port 53 according to the script, one line of JSON on standard
+// input, prints its address, and exits when standard input closes.
 if (import.meta.main) {
-  const [address = '', names = '{}'] = process.argv.slice(2);
-  const { resolver } = await startDns(JSON.parse(names), { address, port: 53 });
+  const [address = ''] = process.argv.slice(2);
+  const input = createInterface(process.stdin).once('close', () => process.exit(0));
+  const [names] = await once(input, 'line');
+  const { resolver } = await startDns(JSON.parse(names), { address, port: DNS_PORT });
   process.stdout.write(`${resolver}\n`);
-  process.stdin.on('end', () => process.exit(0)).resume();
 }

@@ -8,7 +8,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 20;
 /** UDP and TCP ports are allocated independently, so finding a number free on both may take several tries. */
 const PORT_DRAWS = 50;
@@ -33,12 +33,13 @@ export interface Program {
 
 export interface RunningProgram {
   readonly pid: number;
-  stop(): Promise<void>;
+  /** Sends it that signal, SIGTERM unless told otherwise, and resolves once it has ended. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 /**
  * Starts a program and resolves once it is ready; it ends with `stop`, and with this process. Throws with its error
- * output if it exits before that, or is not ready within twenty seconds.
+ * output if it exits before that, or is not ready within a minute.
  */
 export async function startProgram(program: Program): Promise<RunningProgram> {
   const { name, file, args, ready } = program;
@@ -53,9 +54,9 @@ export async function startProgram(program: Program): Promise<RunningProgram> {
   const complaints = text(child.stderr);
   const endWithUs = () => child.kill();
   process.once('exit', endWithUs);
-  const stop = async () => {
+  const stop = async (signal?: NodeJS.Signals) => {
     process.off('exit', endWithUs);
-    await ended(child);
+    await ended(child, signal);
   };
   if (!(await comesTrue(() => ready(pid), child))) {
     await stop();
@@ -113,8 +114,8 @@ export async function answerOf({ host, port, caPath }: AskedServer) {
   }
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+async function ended(child: ChildProcess, signal?: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill();
+  child.kill(signal);
   await once(child, 'exit');
 }

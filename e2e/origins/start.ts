@@ -12,7 +12,7 @@ const BINARY = rustProgram('photofinish-origin');
 
 /** What one origin speaks, advertises and hides. */
 export interface OriginSettings {
-  /** Any name; browsers are configured to resolve it to this origin. */
+  /** Any name; browsers are configured to resolve it to this origin. `*.NAME` serves every name of one label more. */
   host: string;
   /** For both UDP and TCP; default: 0, which chooses a free one. */
   port?: number;
@@ -53,6 +53,8 @@ export const ORIGIN_KINDS = {
 /** A request as its server saw it. */
 export interface SeenRequest {
   origin: string;
+  /** The host as the client named it; null over HTTP/1.1. */
+  host: string | null;
   path: string;
   protocol: 'HTTP/3' | 'HTTP/2' | 'HTTP/1.1';
 }

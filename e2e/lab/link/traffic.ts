@@ -35,9 +35,8 @@ interface Arrival {
 }
 
 async function near<Answer>(from: Namespace, order: Stream | Connects): Promise<Answer> {
-  const { code, stdout, stderr } = await from.run(process.execPath, [PROCESS, 'near', JSON.stringify(order)]);
-  if (code !== 0) throw new Error(stderr);
-  return (stdout === '' ? undefined : JSON.parse(stdout)) as Answer;
+  const answer = await from.runOrThrow(process.execPath, [PROCESS, 'near', JSON.stringify(order)]);
+  return (answer === '' ? undefined : JSON.parse(answer)) as Answer;
 }
 
 async function withFar<Answer>(

@@ -19,7 +19,7 @@ RESERVED_SETTING = 0x2
 MAX_FIELD_SECTION_SIZE = 0x6
 
 INTERVAL_S = 0.05
-LATE_S = 5
+LATE_S = 30
 # Nearly all of a large datagram; the rest leaves room for accompanying frames.
 WIDE_DATAGRAM_BYTES, WIDE_BODY_BYTES = 1400, 1300
 BODY_CHUNK = bytes(16 * 1024)

@@ -59,9 +59,16 @@ export function startVersionNegotiation(): Promise<UdpPeer> {
   return listen((socket, datagram, port) => socket.send(versionNegotiation(datagram), port, LOOPBACK));
 }
 
-/** A UDP port of loopback on which nothing listens, so that the kernel refuses with ICMP. */
+/**
+ * A UDP port of loopback on which nothing listens, so that the kernel refuses with ICMP. Until this process ends it is
+ * given to no other, and browsers take one for each connection over QUIC: a socket connected to itself has the number and
+ * takes nobody else's datagrams.
+ */
 export async function refusingUdpPort(): Promise<number> {
-  const peer = await startSilence();
-  peer.stop();
-  return peer.port;
+  const socket = createSocket('udp4').bind(0, LOOPBACK).unref();
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  socket.connect(port, LOOPBACK);
+  await once(socket, 'connect');
+  return port;
 }

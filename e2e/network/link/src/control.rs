@@ -28,6 +28,7 @@ struct Settings {
 enum Command {
     Shape(Box<Shapes>),
     Report,
+    Waiting,
 }
 
 /// Omitted directions stay unchanged.
@@ -43,6 +44,7 @@ struct Shapes {
 enum Reply {
     Done { ok: bool },
     Report { report: LinkReport },
+    Waiting { waiting: usize },
     Refused { error: String },
 }
 
@@ -101,6 +103,9 @@ fn execute(line: &str, directions: &Directions) -> Reply {
                 up: lock(&directions.up).report(),
                 down: lock(&directions.down).report(),
             },
+        },
+        Ok(Command::Waiting) => Reply::Waiting {
+            waiting: lock(&directions.up).waiting() + lock(&directions.down).waiting(),
         },
         Err(error) => Reply::Refused {
             error: error.to_string(),

@@ -121,6 +121,11 @@ impl Direction {
         Some(queued)
     }
 
+    /// How many packets have arrived and are neither delivered nor lost.
+    pub fn waiting(&self) -> usize {
+        self.underway.len() + self.apart.len()
+    }
+
     /// Statistics since the last report.
     pub fn report(&mut self) -> DirectionReport {
         std::mem::take(&mut self.tally).report()
@@ -147,9 +152,11 @@ mod tests {
         direction.arrive(b"first", start);
         assert_eq!(direction.next_due(), Some(start + ms(25)));
         assert!(direction.deliver(start + ms(24)).is_none());
+        assert_eq!(direction.waiting(), 1);
         let queued = direction.deliver(start + ms(25)).expect("it is due");
         assert_eq!(queued.packet, b"first");
         assert!(direction.next_due().is_none());
+        assert_eq!(direction.waiting(), 0);
     }
 
     #[test]

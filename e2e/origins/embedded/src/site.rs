@@ -105,7 +105,12 @@ impl Site {
         let query: HashMap<String, String> = form_urlencoded::parse(query).into_owned().collect();
         if let Some(log) = &self.log {
             let origin = &self.neighbours[self.index].origin;
-            let line = json!({ "origin": origin, "path": uri.path(), "protocol": protocol.name() });
+            let line = json!({
+                "origin": origin,
+                "host": uri.host(),
+                "path": uri.path(),
+                "protocol": protocol.name(),
+            });
             let _ = log.send(line.to_string());
         }
         let asked_delay = query.get("delay").and_then(|text| text.parse().ok());

@@ -1,0 +1,25 @@
+// A server that dies while it starts must fail its test at once, with its own words, instead of being waited for.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import test from 'node:test';
+import { whenReady } from './child-process.ts';
+
+const shell = (script: string) => spawn('sh', ['-c', script]);
+
+test('a program is ready with its first line, and ends when its input is closed', async () => {
+  const child = shell('echo listening; echo more; cat');
+  const { line, stop } = await whenReady('it', child);
+  assert.equal(line, 'listening');
+  await stop();
+  assert.equal(child.exitCode, 0);
+});
+
+test('a program that ends before it is ready is rejected with its standard error', async () => {
+  await assert.rejects(whenReady('it', shell('echo the port is taken >&2; exit 1')), {
+    message: 'it did not start: the port is taken',
+  });
+});
+
+test('a program that cannot be started is rejected', async () => {
+  await assert.rejects(whenReady('it', spawn('/nonexistent')), { code: 'ENOENT' });
+});
