@@ -124,6 +124,9 @@ export const startOf = (pid: number | 'self') => read(`/proc/${pid}/stat`, parse
 /** How long its main thread has so far waited for a processor used by others; 0 if the system does not report it. */
 export const coreWaitMs = (pid: number) =>
   read(`/proc/${pid}/schedstat`, (text) => Number(text.split(' ')[1]) / NS_PER_MS) ?? 0;
+/** Processor time of its main thread, which is all of a process with one thread, in nanoseconds' resolution. */
+export const mainThreadMs = (pid: number) =>
+  read(`/proc/${pid}/schedstat`, (text) => Number(text.split(' ')[0]) / NS_PER_MS);
 export const memoryOf = (pid: number) => read(`/proc/${pid}/smaps_rollup`, parseMemory);
 export const processors = () => read('/proc/stat', parseProcessors);
 export const bufferBytes = () => read('/proc/net/sockstat', parseBufferBytes);

@@ -8,8 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { goProgram } from '../go-programs.ts';
 import type { Namespace } from '../network/namespace.ts';
 import { type Network, openNetwork } from '../network/open.ts';
+import { startDnsInside } from '../origins/dns.ts';
 import { startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';
+import { ALL_NETWORKS, EVERYWHERE, estateHost, estateIndex, SERVERS } from './estate.ts';
 
 export const VANTAGES = ['east', 'blocked', 'lossy'] as const;
 type Vantage = (typeof VANTAGES)[number];
@@ -17,14 +19,11 @@ type Vantage = (typeof VANTAGES)[number];
 const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
 const LOSS = 0.05;
 const NATS_PORT = 4222;
-/** The networks of the origins: 10.88.N.0/24 each. */
-const networkOf = (index: number): string => `10.88.${index + 1}`;
-const ALL_NETWORKS = '10.88.0.0/16';
 
 /** A request that an origin saw. */
 interface Seen {
   readonly network: string;
-  readonly origin: string;
+  readonly host: string;
   readonly atMs: number;
 }
 
@@ -104,13 +103,6 @@ export interface Ground {
   close(): Promise<void>;
 }
 
-/** Origins in which every third advertises HTTP/3, every third only speaks it, and every third does neither. */
-function settingsOf(index: number, networks: number) {
-  const address = `${networkOf(index % networks)}.1`;
-  const h3 = index % 3 !== 2;
-  return { host: `o${index}.test`, h3, altSvc: index % 3 === 0 ? 'auto' : null, address };
-}
-
 async function waitForServer(inside: Namespace): Promise<void> {
   const connects = `require('net').connect(${NATS_PORT}, '127.0.0.1').once('connect', () => process.exit(0)).once('error', () => process.exit(1))`;
   for (let tries = 0; tries < 200; tries += 1) {
@@ -123,34 +115,30 @@ async function waitForServer(inside: Namespace): Promise<void> {
 export async function openGround({ dir, origins: count, networks }: GroundOptions): Promise<Ground> {
   const network = await openNetwork<Vantage>({ peers: VANTAGES, link: { kind: 'tun', shape: {} } });
   const { client: hub, peers } = network;
-  for (let index = 0; index < networks; index += 1)
-    await hub.ip('address', 'add', `${networkOf(index)}.1/32`, 'dev', 'lo');
+  await hub.ip('route', 'add', 'local', ALL_NETWORKS, 'dev', 'lo');
   for (const peer of Object.values(peers))
     await peer.ip('route', 'add', ALL_NETWORKS, 'via', peer.clientIpv4);
-  await peers.blocked.obstruct([{ transport: 'udp', effect: 'drop' }]);
   const loss = { kind: 'independent', share: LOSS } as const;
   await peers.lossy.shape({ up: { loss }, down: { loss } });
 
   const seen: Seen[] = [];
-  const asked = Array.from(
-    { length: count },
-    (_, index) => [`o${index}`, settingsOf(index, networks)] as const,
-  );
   const running = await startOrigins({
-    origins: Object.fromEntries(asked),
+    origins: SERVERS,
     inside: hub,
-    onRequest: ({ origin }) => {
-      const { hostname } = new URL(origin);
-      seen.push({ network: networkOf(Number(hostname.slice(1, -5)) % networks), origin, atMs: Date.now() });
+    onRequest: ({ host }) => {
+      if (host === null) throw new Error('a survey asks over HTTP/2 and HTTP/3');
+      seen.push({ host, network: estateHost(estateIndex(host), networks).network, atMs: Date.now() });
     },
   });
-  const origins = Object.values(running.origins);
+  // As in networks that block UDP, the resolver is still reached.
+  const ports = Object.values(running.origins).map(({ port }) => port);
+  await peers.blocked.obstruct(ports.map((port) => ({ transport: 'udp', effect: 'drop', port })));
+  const hosts = Array.from({ length: count }, (_, index) => estateHost(index, networks));
+  const scripts = hosts.map(({ name, address }) => [name, { A: [address] }]);
+  const dns = await startDnsInside(hub, EVERYWHERE, Object.fromEntries(scripts));
+  const origins = hosts.map(({ name, server }) => `https://${name}:${running.origins[server].port}`);
   const list = join(dir, 'list.txt');
-  await writeFile(list, origins.map(({ origin }) => `${origin}\n`).join(''));
-  const reach = [
-    ...['--allow-private', '--ca', running.caPath],
-    ...origins.flatMap(({ host, port, address }) => ['--resolve', `${host}:${port}:${address}`]),
-  ];
+  await writeFile(list, origins.map((origin) => `${origin}\n`).join(''));
   const config = join(dir, 'server.conf');
   const store = JSON.stringify(join(dir, 'nats'));
   await writeFile(
@@ -165,7 +153,7 @@ export async function openGround({ dir, origins: count, networks }: GroundOption
   };
   return {
     ...{ dir, archive, list, seen, network },
-    origins: origins.map(({ origin }) => origin),
+    origins,
     async startServer() {
       const server = started(
         restartable('server', () => hub.spawn(goProgram('nats-server'), ['-c', config])),
@@ -183,17 +171,17 @@ export async function openGround({ dir, origins: count, networks }: GroundOption
         'only',
         '--server',
         `nats://${peer.clientIpv4}:${NATS_PORT}`,
+        ...['--resolver', peer.clientIpv4, '--allow-private', '--ca', running.caPath],
       ];
       return started(
-        restartable(vantage, () =>
-          peer.spawn(PHOTOFINISH, ['survey', 'work', ...where, '--drain', ...reach]),
-        ),
+        restartable(vantage, () => peer.spawn(PHOTOFINISH, ['survey', 'work', ...where, '--drain'])),
       );
     },
     startCollector: () =>
       started(restartable('collector', () => hub.spawn(PHOTOFINISH, ['survey', 'collect', archive]))),
     async close() {
       await Promise.all(processes.map((each) => each.stop()));
+      await dns.stop();
       await running.stop();
       await network.close();
     },

@@ -1,0 +1,69 @@
+// A real NATS server with JetStream on free ports of loopback.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { goProgram } from '../go-programs.ts';
+import { type RunningProgram, startProgram } from './program.ts';
+
+const LISTEN = '127.0.0.1:-1';
+
+const portsSchema = v.object({ nats: v.tuple([v.string()]), monitoring: v.tuple([v.string()]) });
+type Ports = v.InferOutput<typeof portsSchema>;
+
+export interface NatsOptions {
+  /** Whether every message is on the disk before it is acknowledged; default: by the server's own default, later. */
+  readonly syncsAlways?: boolean;
+  /** The only user; default: everybody is welcome. */
+  readonly user?: { readonly name: string; readonly password: string };
+}
+
+export interface RunningNats extends RunningProgram {
+  /** `nats://ADDRESS:PORT`. */
+  readonly url: string;
+  /** Of its monitoring over HTTP. */
+  readonly monitoringUrl: string;
+  /** The directory of its data. */
+  readonly store: string;
+}
+
+function configOf(dir: string, store: string, { syncsAlways = false, user }: NatsOptions): string {
+  const quoted = (text: string) => JSON.stringify(text);
+  const login = user && `user: ${quoted(user.name)}, password: ${quoted(user.password)}`;
+  return `listen: "${LISTEN}"
+http: "${LISTEN}"
+ports_file_dir: ${quoted(dir)}
+jetstream { store_dir: ${quoted(store)}${syncsAlways ? ', sync_interval: always' : ''} }
+${login === undefined ? '' : `authorization { ${login} }\n`}`;
+}
+
+/** Null until the file is written to its end. */
+async function readPorts(file: string): Promise<Ports | null> {
+  try {
+    return v.parse(portsSchema, JSON.parse(await readFile(file, 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Starts a server with everything that it writes in `dir`, which is created, and resolves once it listens. It ends with
+ * `stop`, and with this process. Throws as `goProgram` and `startProgram` do.
+ */
+export async function startNats(dir: string, options: NatsOptions = {}): Promise<RunningNats> {
+  const [store, config] = [join(dir, 'store'), join(dir, 'server.conf')];
+  await mkdir(dir, { recursive: true });
+  await writeFile(config, configOf(dir, store, options));
+  const told = Promise.withResolvers<Ports>();
+  const running = await startProgram({
+    name: 'the NATS server',
+    file: goProgram('nats-server'),
+    args: ['-c', config],
+    async ready(pid) {
+      const ports = await readPorts(join(dir, `nats-server_${pid}.ports`));
+      if (ports !== null) told.resolve(ports);
+      return ports !== null;
+    },
+  });
+  const { nats, monitoring } = await told.promise;
+  return { ...running, store, url: nats[0], monitoringUrl: monitoring[0] };
+}
