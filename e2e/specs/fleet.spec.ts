@@ -1,52 +1,49 @@
-// The fleet cache with a real NATS server and two helpers over the port: what one raced, the other forecasts, says whose
-// evidence it is, and overrides it by a race of its own; the server learns no host, and nobody needs it.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+// The fleet cache with a real NATS server, between helpers over the port and between command lines: what one raced, the
+// other forecasts, says whose evidence it is, and overrides it by a race of its own; the server learns no host, and
+// nobody needs it.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { goProgram } from '../go-programs.ts';
+import { dirname } from 'node:path';
+import type { DoctorFinding } from '@photofinish/shared/port/doctor';
+import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
+import * as v from 'valibot';
+import { emptyTally, openArchive, resultsOf } from '../../native-host/survey/archive.ts';
+import { GO_MISSING, goProgram } from '../go-programs.ts';
 import { openHelper } from '../helper/port.ts';
-import { startOrigins } from '../origins/start.ts';
-import { expect, test } from './fixtures.ts';
+import { type RunningNats, startNats } from '../origins/nats.ts';
+import { type OriginSettings, type RunningOrigin, startOrigins } from '../origins/start.ts';
+import { onPath } from '../run/find-browser.mjs';
+import { expect, reachLocal, runPhotofinish, test } from './fixtures.ts';
 
 const HOST = 'fleet-secret.test';
 const LOOPBACK = '127.0.0.1';
+const SALT = 'sixteen bytes or more';
+/** One origin with HTTP/3 and one that advertises it and refuses. */
+const ORIGINS = {
+  refuses: { host: 'refuses.test', h3: false, altSvc: 'auto' },
+  works: { host: 'works.test', h3: true, altSvc: 'auto' },
+};
 
-interface NatsServer {
-  readonly url: string;
-  readonly store: string;
-  kill(): Promise<void>;
-}
+test.beforeEach(() => test.skip(onPath('go') === null, GO_MISSING));
 
-/** A server on a free port of loopback, which it writes to a file. */
-async function startNats(dir: string): Promise<NatsServer> {
-  const [store, ports, config] = [`${dir}/nats`, `${dir}/ports`, `${dir}/nats.conf`];
-  await mkdir(ports);
-  writeFileSync(
-    config,
-    `listen: "${LOOPBACK}:-1"\nports_file_dir: ${JSON.stringify(ports)}\njetstream { store_dir: ${JSON.stringify(store)} }\n`,
-  );
-  const child: ChildProcess = spawn(goProgram('nats-server'), ['-c', config], { stdio: 'ignore' });
-  let url = '';
-  const readPorts = (): string => {
-    const [name] = readdirSync(ports).filter((each) => each.endsWith('.ports'));
-    if (name === undefined) return '';
-    try {
-      url = JSON.parse(readFileSync(`${ports}/${name}`, 'utf8')).nats[0];
-    } catch {
-      // Not written to its end yet.
-    }
-    return url;
-  };
-  await expect.poll(readPorts).not.toBe('');
+/** A NATS server, origins, and the settings by which machines of one organisation share outcomes. */
+async function openOrganisation<Name extends string>(dir: string, origins: Record<Name, OriginSettings>) {
+  const running = await startOrigins({ origins });
+  const server = await startNats(`${dir}/nats`);
+  const salt = `${dir}/organisation.salt`;
+  writeFileSync(salt, SALT, { mode: 0o600 });
+  const killServer = () => server.stop('SIGKILL');
   return {
-    url,
-    store,
-    async kill() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
+    origins: running.origins,
+    caPath: running.caPath,
+    /** Options by which a command line reaches the origins. */
+    local: reachLocal(running.caPath, Object.values<RunningOrigin>(running.origins)),
+    server,
+    killServer,
+    fleet: { server: server.url, bucket: 'fleet', salt, publish: true },
+    async close() {
+      await killServer();
+      await running.stop();
     },
   };
 }
@@ -95,7 +92,7 @@ async function startMachine(dir: string, name: string, settings: object) {
 }
 
 /** Everything that the server keeps on disk. */
-function storedBy({ store }: NatsServer): Buffer {
+function storedBy({ store }: RunningNats): Buffer {
   const files = readdirSync(store, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
   return Buffer.concat(files.map((each) => readFileSync(`${each.parentPath}/${each.name}`)));
 }
@@ -103,18 +100,16 @@ function storedBy({ store }: NatsServer): Buffer {
 test('what one machine raced is forecast by another, whose own race overrides it; without the server both go on', async ({
   dir,
 }) => {
-  const running = await startOrigins({
-    origins: { works: { host: HOST, h3: true }, unshared: { host: `not-${HOST}`, h3: true } },
+  const organisation = await openOrganisation(dir, {
+    works: { host: HOST, h3: true },
+    unshared: { host: `not-${HOST}`, h3: true },
   });
-  const { works, unshared } = running.origins;
-  const server = await startNats(dir);
-  const salt = `${dir}/organisation.salt`;
-  writeFileSync(salt, 'sixteen bytes or more', { mode: 0o600 });
+  const { works, unshared } = organisation.origins;
   const resolve = Object.fromEntries(
     [works, unshared].map(({ host, port }) => [`${host}:${port}`, LOOPBACK]),
   );
-  const fleet = { server: server.url, bucket: 'fleet', salt, publish: true };
-  const settings = { allowPrivate: ['127.0.0.0/8'], ca: [running.caPath], resolve, fleet };
+  const { fleet, caPath } = organisation;
+  const settings = { allowPrivate: ['127.0.0.0/8'], ca: [caPath], resolve, fleet };
   const a = await startMachine(dir, 'a', settings);
   const b = await startMachine(dir, 'b', settings);
   try {
@@ -129,21 +124,165 @@ test('what one machine raced is forecast by another, whose own race overrides it
     expect(await b.reachable(unshared.origin)).toBe('unknown none');
     expect(await b.stats()).toMatchObject({ shared: 1, origins: 0 });
 
-    const stored = storedBy(server);
+    const stored = storedBy(organisation.server);
     expect(stored.includes('photofinish.fleet/1')).toBe(true);
-    for (const secret of [HOST, 'sixteen bytes', String(works.port)])
+    for (const secret of [HOST, SALT, String(works.port)])
       expect(stored.includes(secret), secret).toBe(false);
 
     expect(await b.race(works.origin, true)).toMatchObject({ type: 'race' });
     expect(await b.reachable(works.origin)).toBe('h3 raced');
 
-    await server.kill();
+    await organisation.killServer();
     expect(await b.reachable(works.origin)).toBe('h3 raced');
     expect(await a.race(unshared.origin, true)).toMatchObject({ type: 'race' });
     expect(await a.reachable(unshared.origin)).toBe('h3 raced');
   } finally {
     await Promise.all([a.close(), b.close()]);
-    await server.kill();
-    await running.stop();
+    await organisation.close();
+  }
+});
+
+/** What the jobs of an archive measured, by origin. */
+async function archived(dir: string): Promise<Map<string, OriginRace>> {
+  const races = new Map<string, OriginRace>();
+  for await (const { document } of resultsOf(openArchive(dir), emptyTally()))
+    for (const race of document.races) races.set(race.origin, race);
+  return races;
+}
+
+/** A command line of its own user, with these settings. */
+async function commandLine(dir: string, name: string, fleet: object) {
+  const home = `${dir}/${name}`;
+  await mkdir(`${home}/photofinish`, { recursive: true, mode: 0o700 });
+  writeFileSync(`${home}/photofinish/config.json`, JSON.stringify({ fleet }), { mode: 0o600 });
+  const nats = dirname(goProgram('nats-server'));
+  const env = { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home, PATH: `${nats}:${process.env.PATH}` };
+  const run = (...args: string[]) => runPhotofinish(args, env);
+  return {
+    run,
+    /** The doctor's finding about the fleet cache. */
+    async doctor(): Promise<DoctorFinding | undefined> {
+      const { findings } = JSON.parse((await run('doctor', '--json')).stdout);
+      return findings.find(({ text }: DoctorFinding) => text.startsWith('fleet cache: '));
+    },
+    async race(...args: string[]): Promise<{ races: OriginRace[]; complaints: string }> {
+      const { stdout, stderr } = await run('race', '--json', '--network', 'lab', ...args);
+      return { races: v.parse(raceDocumentSchema, JSON.parse(stdout)).races, complaints: stderr };
+    },
+  };
+}
+
+test('a cold command line begins with what another one learnt, tells it, and then relies on its own races', async ({
+  dir,
+}) => {
+  const organisation = await openOrganisation(dir, ORIGINS);
+  const { fleet, local } = organisation;
+  const { refuses, works } = organisation.origins;
+  const otherSalt = `${dir}/other.salt`;
+  writeFileSync(otherSalt, 'those of another one', { mode: 0o600 });
+  const racing = (origin: string) => [origin, ...local];
+  try {
+    const a = await commandLine(dir, 'a', fleet);
+    const first = await a.race('--fleet', ...racing(refuses.origin));
+    expect(first.complaints).toBe('');
+    expect(first.races[0]?.sharedOutcome).toBeUndefined();
+    expect(first.races[0]?.startDelayMs).toBe(10);
+
+    const b = await commandLine(dir, 'b', fleet);
+    const [told] = (await b.race('--fleet', ...racing(refuses.origin))).races;
+    expect(told?.sharedOutcome).toMatchObject({ h3Failure: 'udp-refused', tcpProtocol: 'h2' });
+    expect(told?.startDelayMs).toBe(0);
+    expect(told?.trials[0]?.attempts.map(({ protocol }) => protocol)).toContain('h3');
+    const [own] = (await b.race('--fleet', ...racing(refuses.origin))).races;
+    expect(own?.sharedOutcome).toBeUndefined();
+    expect(own?.trials[0]?.cacheHit).toBe(true);
+    await b.race('--fleet', ...racing(works.origin));
+
+    const c = await commandLine(dir, 'c', fleet);
+    const text = await c.run('race', '--fleet', ...racing(refuses.origin));
+    expect(text.stdout.replaceAll(/\s+/g, ' ')).toContain('on a machine of the organisation HTTP/3 failed');
+    const [alone] = (await c.race('--memory', 'none', ...racing(works.origin))).races;
+    expect(alone?.sharedOutcome).toBeUndefined();
+
+    const page = await c.run('explain', '--trials', '3', '--network', 'lab', ...racing(works.origin));
+    expect(page.stdout.replaceAll(/\s+/g, ' ')).toContain('on a machine of the organisation HTTP/3 worked');
+    expect(await c.doctor()).toMatchObject({
+      state: 'ok',
+      text: expect.stringMatching(
+        /the bucket "fleet" holds 2 values; 2 outcomes are copied here, the newest from .* ago$/,
+      ),
+    });
+
+    const e = await commandLine(dir, 'e', fleet);
+    await e.race('--fleet', ...racing(refuses.origin));
+
+    const stranger = await commandLine(dir, 'stranger', { ...fleet, salt: otherSalt });
+    const [unknown] = (await stranger.race('--fleet', ...racing(refuses.origin))).races;
+    expect(unknown?.sharedOutcome).toBeUndefined();
+    expect(unknown?.startDelayMs).toBe(10);
+
+    await organisation.killServer();
+    expect(await c.doctor()).toMatchObject({
+      state: 'problem',
+      text: expect.stringMatching(/the bucket "fleet" cannot be used: .*; 2 outcomes are copied here/),
+    });
+    const copied = await e.race('--fleet', ...racing(works.origin));
+    expect(copied.complaints).toContain('fleet-unavailable');
+    expect(copied.races[0]?.sharedOutcome).toMatchObject({ h3Failure: null });
+    const d = await commandLine(dir, 'd', fleet);
+    const [cold] = (await d.race('--fleet', ...racing(works.origin))).races;
+    expect(cold?.sharedOutcome).toBeUndefined();
+    expect(cold?.trials[0]?.adopted).not.toBeNull();
+  } finally {
+    await organisation.close();
+  }
+});
+
+test("a survey's cold worker begins with what others learnt if asked, says so in the archive, and shares its own", async ({
+  dir,
+}) => {
+  const organisation = await openOrganisation(dir, ORIGINS);
+  const { fleet, local } = organisation;
+  const { refuses, works } = organisation.origins;
+  const list = `${dir}/list.txt`;
+  writeFileSync(list, `${refuses.origin}\n${works.origin}\n`);
+  try {
+    const crawler = await commandLine(dir, 'crawler', fleet);
+    await crawler.race('--fleet', refuses.origin, ...local);
+    const worker = await commandLine(dir, 'worker', fleet);
+    const survey = async (out: string, ...args: string[]) => {
+      const ended = await worker.run('survey', 'run', list, '--out', out, ...args, ...local);
+      expect(ended).toMatchObject({ code: 0, stderr: '' });
+      return archived(out);
+    };
+    const cold = await survey(`${dir}/cold`);
+    for (const race of cold.values()) expect([race.memory, race.sharedOutcome]).toEqual(['none', undefined]);
+    expect(cold.get(refuses.origin)?.startDelayMs).toBe(10);
+
+    const told = await survey(`${dir}/told`, '--fleet');
+    const warned = told.get(refuses.origin);
+    expect(warned?.memory).toBe('hints');
+    expect(warned?.sharedOutcome).toMatchObject({ h3Failure: 'udp-refused' });
+    expect(warned?.startDelayMs).toBe(0);
+    expect(warned?.trials[0]?.attempts.map(({ protocol }) => protocol)).toContain('h3');
+    expect(told.get(works.origin)?.sharedOutcome).toBeUndefined();
+
+    const next = await commandLine(dir, 'next', fleet);
+    const [known] = (await next.race('--fleet', works.origin, ...local)).races;
+    expect(known?.sharedOutcome).toMatchObject({ h3Failure: null });
+
+    const noCertificates = await worker.run(
+      'survey',
+      'run',
+      list,
+      '--out',
+      `${dir}/bad`,
+      '--fleet',
+      '--ca',
+      list,
+    );
+    expect(noCertificates).toMatchObject({ code: 2, stderr: expect.stringContaining('bad-file') });
+  } finally {
+    await organisation.close();
   }
 });

@@ -2,16 +2,16 @@
 // when its path, its orders or its server change.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { canaryEveryMs } from '../../native-host/survey/canary.ts';
 import { collect } from '../../native-host/survey/collect.ts';
-import type { OwnServer } from '../../native-host/survey/nats-server.ts';
 import type { Survey } from '../../native-host/survey/result.ts';
 import { createStreams, vantageConsumer } from '../../native-host/survey/streams.ts';
 import { GO_MISSING } from '../go-programs.ts';
+import { startNats } from '../origins/nats.ts';
 import { onPath } from '../run/find-browser.mjs';
-import { CANARY, type Ground, jobOf, openGround, startNats, VANTAGE } from '../survey/worker-ground.ts';
+import { CANARY, CANARY_EVERY_MS, type Ground, jobOf, openGround, VANTAGE } from '../survey/worker-ground.ts';
 import { test as base, expect } from './fixtures.ts';
-
-const CANARY_EVERY_MS = 30_000;
 
 interface Fixtures {
   /** Opens a survey with these jobs. */
@@ -21,7 +21,7 @@ interface Fixtures {
 const test = base.extend<Fixtures>({
   openSurvey: async ({ dir }, use) => {
     test.skip(onPath('go') === null, GO_MISSING);
-    const server: OwnServer = await startNats(dir);
+    const server = await startNats(join(dir, 'nats'));
     const grounds: Ground[] = [];
     await use(async (jobs, over) => {
       const ground = await openGround(server, `survey-${grounds.length}`, jobs, over);
@@ -43,11 +43,44 @@ async function unacknowledged({ manager, names }: Ground): Promise<number> {
   return (await manager.consumers.info(names.streams.todo, VANTAGE)).num_ack_pending;
 }
 
-/** Half a minute later, when the canaries have answered. */
+async function racesIn(ground: Ground): Promise<OriginRace[]> {
+  return (await ground.results()).flatMap(({ document }) => [...document.races]);
+}
+
+/** No race ends until the returned function is called. */
+function holdRaces({ world }: Ground): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  world.gate = promise;
+  return resolve;
+}
+
+/** Collects what a survey has measured into a directory. */
+async function collectOf(
+  ground: Ground,
+  dir: string,
+  over: Partial<Parameters<typeof collect>[0]> = {},
+): Promise<void> {
+  const { client, manager, names, control, world } = ground;
+  await control.follow();
+  await collect({
+    ...{ client, manager, control, names, dir, clock: world.clock, isDone: () => true },
+    ...{ signal: new AbortController().signal, say() {}, wrote() {} },
+    ...over,
+  });
+}
+
+/** After the next round of canaries, when the canaries have answered. */
 async function nextCanaries({ world }: Ground): Promise<void> {
   const before = world.canaries;
   world.clock.skip(CANARY_EVERY_MS);
   await expect.poll(() => world.canaries).toBeGreaterThan(before);
+}
+
+/** After the next round of canaries, which fails. */
+async function failCanaries(ground: Ground): Promise<void> {
+  ground.world.canaryReached = false;
+  await nextCanaries(ground);
+  await expect.poll(() => ground.world.said.join()).toContain('the canaries fail');
 }
 
 test('each job has one result, stored before it is acknowledged', async ({ openSurvey }) => {
@@ -64,6 +97,14 @@ test('each job has one result, stored before it is acknowledged', async ({ openS
   expect(originsOf(ground).toSorted()).toEqual(THREE);
 });
 
+test('a worker that has just begun publishes within seconds', async ({ openSurvey }) => {
+  const ground = await openSurvey(THREE.map(jobOf), { canaries: [CANARY] });
+  await ground.startWorker({ drains: false, canaryEveryMs });
+  await expect.poll(() => ground.world.raced.length).toBe(3);
+  ground.world.clock.skip(3000);
+  await expect.poll(() => jobsIn(ground)).toEqual([1, 2, 3]);
+});
+
 test('what was measured since the last good canary is measured again when one fails', async ({
   openSurvey,
 }) => {
@@ -71,9 +112,7 @@ test('what was measured since the last good canary is measured again when one fa
   const { world } = ground;
   await ground.startWorker({ drains: false });
   await expect.poll(() => world.raced.length).toBe(3);
-  world.canaryReached = false;
-  await nextCanaries(ground);
-  await expect.poll(() => world.said.join()).toContain('the canaries fail');
+  await failCanaries(ground);
   await nextCanaries(ground);
   expect(await ground.results()).toEqual([]);
   expect(await unacknowledged(ground)).toBe(3);
@@ -85,8 +124,29 @@ test('what was measured since the last good canary is measured again when one fa
   await nextCanaries(ground);
   await expect.poll(() => jobsIn(ground)).toEqual([1, 2, 3]);
   await expect.poll(() => unacknowledged(ground)).toBe(0);
-  const races = (await ground.results()).flatMap(({ document }) => document.races);
+  const races = await racesIn(ground);
   expect(races.map(({ atMs }) => atMs).toSorted()).toEqual([4, 5, 6]);
+});
+
+test('a worker shares only what a good canary vouches for, and its races know what others share only then', async ({
+  openSurvey,
+}) => {
+  const ground = await openSurvey([jobOf('a.test')], { canaries: [CANARY] });
+  const { world } = ground;
+  const shared: number[] = [];
+  await ground.startWorker({ drains: false, share: ({ atMs }) => shared.push(atMs) });
+  await expect.poll(() => world.raced.length).toBe(1);
+  await failCanaries(ground);
+  world.canaryReached = true;
+  await nextCanaries(ground);
+  await expect.poll(() => world.raced.length).toBe(2);
+  expect(shared).toEqual([]);
+  await nextCanaries(ground);
+  await expect.poll(() => shared).toEqual([2]);
+  expect(world.raced.map(({ memory }) => memory)).toEqual(['hints', 'hints']);
+  const cold = await openSurvey([jobOf('a.test')]);
+  await (await cold.startWorker()).done;
+  expect(cold.world.raced.map(({ memory }) => memory)).toEqual(['none']);
 });
 
 test('a race under way when the canaries fail is raced again, though they recover before it ends', async ({
@@ -94,21 +154,18 @@ test('a race under way when the canaries fail is raced again, though they recove
 }) => {
   const ground = await openSurvey([jobOf('a.test')], { canaries: [CANARY] });
   const { world } = ground;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  world.gate = promise;
+  const letRacesEnd = holdRaces(ground);
   await ground.startWorker({ drains: false });
   await expect.poll(() => world.raced.length).toBe(1);
-  world.canaryReached = false;
-  await nextCanaries(ground);
-  await expect.poll(() => world.said.join()).toContain('the canaries fail');
+  await failCanaries(ground);
   world.canaryReached = true;
   await nextCanaries(ground);
   await expect.poll(() => world.said.join()).toContain('succeed again');
-  resolve();
+  letRacesEnd();
   await expect.poll(() => world.raced.length).toBe(2);
   await nextCanaries(ground);
   await expect.poll(() => jobsIn(ground)).toEqual([1]);
-  const races = (await ground.results()).flatMap(({ document }) => document.races);
+  const races = await racesIn(ground);
   expect(races.map(({ atMs }) => atMs)).toEqual([2]);
 });
 
@@ -119,7 +176,7 @@ test('no canary is raced that opted out', async ({ openSurvey }) => {
   await expect.poll(() => jobsIn(ground)).toEqual([]);
   await expect.poll(() => world.canaries).toBeGreaterThan(0);
   await control.addOptOut([new URL(CANARY).hostname]);
-  await expect.poll(() => worker.control.state().optOut.length).toBe(1);
+  await expect.poll(() => worker.control.state().optOut.entries.length).toBe(1);
   const before = world.canaries;
   world.clock.skip(CANARY_EVERY_MS);
   // Without any canary nothing vouches for the path.
@@ -136,41 +193,51 @@ test('what was measured on another network is measured again', async ({ openSurv
   await expect.poll(() => world.raced.length).toBe(6);
   await nextCanaries(ground);
   await expect.poll(() => jobsIn(ground)).toEqual([1, 2, 3]);
-  const races = (await ground.results()).flatMap(({ document }) => document.races);
+  const races = await racesIn(ground);
   expect(races.map(({ network }) => network)).toEqual(['cafe', 'cafe', 'cafe']);
 });
 
 test('a race under way while the network changes is no result', async ({ openSurvey }) => {
   const ground = await openSurvey([jobOf('a.test')]);
   const { world } = ground;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  world.gate = promise;
+  const letRacesEnd = holdRaces(ground);
   const worker = await ground.startWorker();
   await expect.poll(() => world.raced.length).toBe(1);
   world.moveTo('cafe');
-  resolve();
+  letRacesEnd();
   expect(await worker.done).toBe(1);
-  expect((await ground.results()).flatMap(({ document }) => document.races).map(({ atMs }) => atMs)).toEqual([
-    2,
-  ]);
+  expect((await racesIn(ground)).map(({ atMs }) => atMs)).toEqual([2]);
 });
 
 test('a pause begins no further race, and what was taken goes on after it', async ({ openSurvey }) => {
   const ground = await openSurvey(['a.test', 'b.test'].map(jobOf));
   const { control, world } = ground;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  world.gate = promise;
+  const letRacesEnd = holdRaces(ground);
   const worker = await ground.startWorker({ atOnce: 1 });
   await expect.poll(() => world.raced.length).toBe(1);
   await expect.poll(() => unacknowledged(ground)).toBe(2);
   await control.setPaused(true);
   await expect.poll(() => worker.control.state().paused).toBe(true);
-  resolve();
+  letRacesEnd();
   await expect.poll(() => jobsIn(ground)).toEqual([1]);
   expect(originsOf(ground)).toEqual(['a.test']);
   await control.setPaused(false);
   expect(await worker.done).toBe(2);
   expect(originsOf(ground)).toEqual(['a.test', 'b.test']);
+});
+
+test('one budget is changed without the other, and two operators do not undo each other', async ({
+  openSurvey,
+}) => {
+  const { control } = await openSurvey([], { perNetworkPerSecond: 3, totalPerSecond: 4 });
+  await control.follow();
+  await control.changeBudget({ totalPerSecond: 5 });
+  await expect.poll(() => control.state().budget).toEqual({ perNetworkPerSecond: 3, totalPerSecond: 5 });
+  await Promise.all([
+    control.changeBudget({ perNetworkPerSecond: 0.5 }),
+    control.changeBudget({ totalPerSecond: 6 }),
+  ]);
+  await expect.poll(() => control.state().budget).toEqual({ perNetworkPerSecond: 0.5, totalPerSecond: 6 });
 });
 
 test('who opts out while a survey runs, by name or by address, is not raced any more', async ({
@@ -179,19 +246,59 @@ test('who opts out while a survey runs, by name or by address, is not raced any 
   const ground = await openSurvey([...THREE, 'd.test'].map(jobOf));
   const { control, world } = ground;
   world.addresses['c.test'] = '198.51.100.9';
-  const { promise, resolve } = Promise.withResolvers<void>();
-  world.gate = promise;
+  const letRacesEnd = holdRaces(ground);
   const worker = await ground.startWorker({ atOnce: 1 });
   await expect.poll(() => world.raced.length).toBe(1);
   await control.addOptOut(['b.test', '198.51.100.0/24']);
-  await expect.poll(() => worker.control.state().optOut.length).toBe(2);
-  resolve();
+  await expect.poll(() => worker.control.state().optOut.entries.length).toBe(2);
+  letRacesEnd();
   expect(await worker.done).toBe(2);
   expect(originsOf(ground)).toEqual(['a.test', 'd.test']);
   expect(await ground.dead()).toEqual([
     { vantage: VANTAGE, job: 2, origin: 'https://b.test', reason: 'opt-out' },
     { vantage: VANTAGE, job: 3, origin: 'https://c.test', reason: 'opt-out' },
   ]);
+});
+
+test('a list of those who opt out may be much longer than a message, and is never in force in part', async ({
+  openSurvey,
+}) => {
+  const many = Array.from({ length: 100_000 }, (_, index) => `number-${index}.of-a-long-list.example.org`);
+  const ground = await openSurvey([...THREE, 'd.test'].map(jobOf));
+  const { control, manager, names, world } = ground;
+  world.addresses['c.test'] = '198.51.100.9';
+  const letRacesEnd = holdRaces(ground);
+  const worker = await ground.startWorker({ atOnce: 1 });
+  await expect.poll(() => world.raced.length).toBe(1);
+  const lengths = new Set<number>();
+  await worker.control.follow(() => lengths.add(worker.control.state().optOut.entries.length));
+  await control.addOptOut(many);
+  await expect.poll(() => worker.control.state().optOut.entries.length).toBe(100_000);
+  await control.addOptOut(['b.test', '198.51.100.0/24']);
+  await expect.poll(() => worker.control.state().optOut.entries.length).toBe(100_002);
+  expect([...lengths].filter((length) => length > 0)).toEqual([100_000, 100_002]);
+  letRacesEnd();
+  expect(await worker.done).toBe(2);
+  expect(originsOf(ground)).toEqual(['a.test', 'd.test']);
+  // Nothing of the first list is left, and who comes later has the second before the first race.
+  const stored = await manager.streams.info(`KV_${names.bucket}`, { subjects_filter: '>' });
+  const generations = Object.keys(stored.state.subjects ?? {}).flatMap(
+    (subject) => /\.opt-out\.([^.]+)\./.exec(subject)?.[1] ?? [],
+  );
+  expect(new Set(generations).size).toBe(1);
+  const later = await ground.startWorker();
+  await later.done;
+  expect(later.control.state().optOut.entries).toEqual([...many, 'b.test', '198.51.100.0/24']);
+});
+
+test('without a part of the list of those who opted out nobody begins', async ({ openSurvey }) => {
+  const ground = await openSurvey([jobOf('a.test')]);
+  const { control, manager, names, world } = ground;
+  await control.addOptOut(['b.test']);
+  await manager.streams.purge(`KV_${names.bucket}`, { filter: `$KV.${names.bucket}.opt-out.*.0` });
+  const worker = await ground.startWorker();
+  await expect(worker.done).rejects.toThrow('the opt-out list on the server is incomplete');
+  expect(world.raced).toEqual([]);
 });
 
 test('a name has one worker, until that one is dead', async ({ openSurvey }) => {
@@ -260,14 +367,30 @@ test('races to one network begin no faster than its budget', async ({ openSurvey
     if (index > 0) expect(allowedMs - (world.raced[index - 1]?.askedMs ?? 0)).toBeGreaterThanOrEqual(1000);
 });
 
-test('a job that ended five workers is given up, and the archive says so', async ({ openSurvey, dir }) => {
+test('a collector writes at once what waited for it', async ({ openSurvey, dir }) => {
+  const ground = await openSurvey(THREE.map(jobOf));
+  const worker = await ground.startWorker();
+  expect(await worker.done).toBe(3);
+  const ends = new AbortController();
+  const wrote: string[] = [];
+  const collecting = collectOf(ground, join(dir, 'archive'), {
+    isDone: () => false,
+    signal: ends.signal,
+    wrote: (segment) => wrote.push(segment),
+  });
+  await expect.poll(() => wrote).toHaveLength(1);
+  ends.abort();
+  await collecting;
+});
+
+test('a job that ended ten workers is given up, and the archive says so', async ({ openSurvey, dir }) => {
   const ground = await openSurvey([jobOf('deadly.test')], {
     list: { jobs: 2, badLines: 0, sha256: '0'.repeat(64) },
   });
-  const { client, manager, names, control, world } = ground;
+  const { client, manager, names } = ground;
   await vantageConsumer(manager, names, 'todo', VANTAGE);
   const consumer = await client.consumers.get(names.streams.todo, VANTAGE);
-  for (let deliveries = 0; deliveries < 5; deliveries += 1) {
+  for (let deliveries = 0; deliveries < 10; deliveries += 1) {
     const message = await consumer.next();
     expect(message?.seq).toBe(1);
     message?.nak();
@@ -277,11 +400,7 @@ test('a job that ended five workers is given up, and the archive says so', async
   expect(await worker.done).toBe(1);
   expect(originsOf(ground)).toEqual(['a.test']);
   const archive = join(dir, 'archive');
-  await control.follow();
-  await collect({
-    ...{ client, manager, control, names, dir: archive, clock: world.clock, isDone: () => true },
-    ...{ signal: new AbortController().signal, say() {}, wrote() {} },
-  });
+  await collectOf(ground, archive);
   const [line = '', ...more] = (await readFile(join(archive, 'dead.ndjson'), 'utf8')).split('\n');
   expect(JSON.parse(line)).toEqual({ vantage: VANTAGE, job: 1, reason: 'max-deliveries' });
   expect(more).toEqual(['']);

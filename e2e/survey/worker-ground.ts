@@ -1,6 +1,5 @@
 // The ground of a worker of a survey: a real NATS server on loopback, and races, a network and a clock that a spec
 // controls.
-import { dirname, join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { attempt, comparison, originRace, trial } from '@photofinish/shared/testing/race-samples';
@@ -17,20 +16,16 @@ import {
   jetstream,
   jetstreamManager,
 } from '../../native-host/survey/nats.ts';
-import { type OwnServer, startServer } from '../../native-host/survey/nats-server.ts';
 import { SURVEY_SCHEMA, type Survey, type SurveyResult } from '../../native-host/survey/result.ts';
 import { createStreams, namesOf, type SurveyNames } from '../../native-host/survey/streams.ts';
 import { type WorkerParts, work } from '../../native-host/survey/worker.ts';
-import { goProgram } from '../go-programs.ts';
+import type { RunningNats } from '../origins/nats.ts';
 
 export const CANARY = 'https://canary.test';
 export const VANTAGE = 'office';
 
-/** Starts the NATS server that the tests are built with, its data in `dir`. */
-export function startNats(dir: string): Promise<OwnServer> {
-  process.env.PATH = `${dirname(goProgram('nats-server'))}:${process.env.PATH}`;
-  return startServer(join(dir, 'nats'));
-}
+/** So long that none is raced unless a spec skips the time. */
+export const CANARY_EVERY_MS = 60_000;
 
 /** The machine's clock, on which a spec may skip time. */
 interface SkippingClock extends Clock {
@@ -72,6 +67,7 @@ const UNREACHED = originRace([trial([attempt({ protocol: 'h3', outcome: 'failed'
 /** A race that a worker began. */
 interface Began {
   readonly origin: string;
+  readonly memory: RaceSpec['memory'];
   /** Between these its budget allowed it. */
   readonly askedMs: number;
   readonly allowedMs: number;
@@ -121,7 +117,7 @@ function openWorld(): World & Pick<WorkerParts, 'race' | 'network' | 'say'> {
   const raced: Began[] = [];
   let key = 'home';
   let left: () => void = () => {};
-  async function race({ origin, network, mayUse, signal }: RaceSpec): Promise<OriginRace> {
+  async function race({ origin, network, memory, mayUse, signal }: RaceSpec): Promise<OriginRace> {
     const of = (result: OriginRace): OriginRace => ({ ...result, origin: origin.origin as Origin, network });
     if (origin.origin === CANARY) {
       world.canaries += 1;
@@ -129,7 +125,7 @@ function openWorld(): World & Pick<WorkerParts, 'race' | 'network' | 'say'> {
     }
     const askedMs = clock.nowMs();
     if (mayUse?.([world.addresses[origin.host] ?? '192.0.2.1']) !== true) return of(CANCELLED);
-    raced.push({ origin: origin.origin, askedMs, allowedMs: clock.nowMs() });
+    raced.push({ origin: origin.origin, memory, askedMs, allowedMs: clock.nowMs() });
     const atMs = raced.length;
     await world.gate;
     const result = world.hostsReached ? comparison([10], [20]) : UNREACHED;
@@ -167,12 +163,12 @@ function openWorld(): World & Pick<WorkerParts, 'race' | 'network' | 'say'> {
 
 /** A survey of its own on the server: these jobs, given as the bytes of their messages. */
 export async function openGround(
-  { url, token }: OwnServer,
+  { url }: RunningNats,
   name: string,
   jobs: readonly string[],
   over: Partial<Survey> = {},
 ): Promise<Ground> {
-  const server = { servers: [url], token, credsFile: null, nkeyFile: null, caFile: null };
+  const server = { servers: [url], token: null, credsFile: null, nkeyFile: null, caFile: null };
   const connection = await connectTo(server);
   const manager = await jetstreamManager(connection);
   const client = jetstream(connection);
@@ -210,6 +206,8 @@ export async function openGround(
       const done = work({
         ...{ ...world, connection: own, control: ownControl, names, survey, vantage: VANTAGE },
         ...{ worker: 'only', pace: fixedPace(atOnce), drains: true, signal: stop.signal, progress() {} },
+        canaryEveryMs: () => CANARY_EVERY_MS,
+        share: null,
         ...parts,
       });
       // The spec that expects an error looks at it; without one it is seen in what the worker did not do.

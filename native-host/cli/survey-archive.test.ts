@@ -33,10 +33,10 @@ test('export says what each vantage point measured, and writes below the archive
   assert.deepEqual(errors, []);
   assert.equal(
     results.join('\n'),
-    `VANTAGE  MEASURED  MISSING  REPEATED
-lab-2          11        1         0
-no-udp         11        1         0  UDP is blocked there
-office         11        1         2
+    `VANTAGE  MEASURED  MISSING  GIVEN UP  REPEATED
+lab-2          11        1         0         0
+no-udp         11        1         1         0  UDP is blocked there
+office         11        1         1         2
 
 111 rows of the survey sample in 3 files below ${join(dir, 'parquet')}`,
   );

@@ -1,13 +1,13 @@
 // `photofinish survey export` and `survey report`: what reads the archive of a survey.
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BadLine } from '../survey/archive.ts';
-import { exportParquet, type SurveyExport } from '../survey/export.ts';
+import { DEAD_PARQUET, exportParquet, type SurveyExport } from '../survey/export.ts';
 import { surveyReport } from '../survey/report.ts';
 import { surveyReportHtml } from '../survey/report-page.ts';
+import { deliver } from './reporting.ts';
 import type { Terminal } from './terminal.ts';
 import { columnsOf, type Paint, plural, table } from './text.ts';
-import { Complaint, EXIT_FAILED, EXIT_OK } from './usage.ts';
+import { EXIT_FAILED, EXIT_OK } from './usage.ts';
 
 const BAD_LINES_SHOWN = 10;
 
@@ -21,17 +21,18 @@ function tellBadLines(count: number, named: readonly BadLine[], terminal: Termin
 }
 
 function exportText({ vantages, files, survey }: SurveyExport, out: string, paint: Paint): string {
-  const rows = vantages.map(({ vantage, measured, missing, repeated, blocksUdp }) => [
+  const rows = vantages.map(({ vantage, measured, missing, givenUp, repeated, blocksUdp }) => [
     { text: vantage },
-    ...[measured, missing, repeated].map((count) => ({ text: String(count) })),
+    ...[measured, missing, givenUp, repeated].map((count) => ({ text: String(count) })),
     { text: blocksUdp ? 'UDP is blocked there' : '' },
   ]);
-  const counts = ['MEASURED', 'MISSING', 'REPEATED'];
-  const total = files.reduce((sum, file) => sum + file.rows, 0);
+  const counts = ['MEASURED', 'MISSING', 'GIVEN UP', 'REPEATED'];
+  const races = files.filter(({ path }) => path !== DEAD_PARQUET);
+  const total = races.reduce((sum, file) => sum + file.rows, 0);
   return [
     ...table(columnsOf(['VANTAGE', ...counts, ''], counts), rows, paint),
     '',
-    `${plural(total, 'row')} of the survey ${survey.survey} in ${plural(files.length, 'file')} below ${out}`,
+    `${plural(total, 'row')} of the survey ${survey.survey} in ${plural(races.length, 'file')} below ${out}`,
   ].join('\n');
 }
 
@@ -59,15 +60,7 @@ export async function runSurveyReport(
   const out = options.html ?? join(dir, 'report.html');
   const report = await surveyReport(dir);
   const page = surveyReportHtml(report);
-  if (out === '-') terminal.result(page.trimEnd());
-  else {
-    try {
-      writeFileSync(out, page);
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      throw new Complaint('cannot-write', `cannot write ${out}: ${code}`, EXIT_FAILED);
-    }
-    terminal.result(`The report is in ${out}`);
-  }
+  deliver(out, page, terminal);
+  if (out !== '-') terminal.result(`The report is in ${out}`);
   return tellBadLines(report.tally.bad, report.tally.badLines, terminal);
 }

@@ -99,8 +99,8 @@ test('what is not given', () => {
     },
     ...{ timeoutMs: 3000, canaries: [], contact: null, concurrency: null, caFiles: [], pins: new Map() },
     budget: { perNetworkPerSecond: 2, totalPerSecond: 0 },
-    budgetIsGiven: false,
-    ...{ resolver: null, allowPrivate: false },
+    budgetChange: {},
+    ...{ resolver: null, allowPrivate: false, fleet: false },
   });
 });
 
@@ -118,6 +118,12 @@ test('the largest and smallest values are taken', () => {
     [most.replicas, most.trials, most.timeoutMs, most.concurrency],
     [5, 100_000, 600_000, 256],
   );
+});
+
+test('one of two budgets is changed alone', () => {
+  assert.deepEqual(parse('budget --total 5').budgetChange, { totalPerSecond: 5 });
+  assert.deepEqual(parse('budget --per-network 0.5').budgetChange, { perNetworkPerSecond: 0.5 });
+  assert.deepEqual(parse('load list --total 5').budget, { perNetworkPerSecond: 2, totalPerSecond: 5 });
 });
 
 test('only run has a server of its own, unless it is given one', () => {

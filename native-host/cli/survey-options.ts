@@ -1,24 +1,22 @@
 // `photofinish survey`: its actions and their options, all validated before anything is connected to.
 import { hostname } from 'node:os';
 import { MAX_LABEL_CHARS } from '@photofinish/shared/web/bounds';
-import { parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import { DEFAULT_TIMEOUT_MS } from '../race/pacing.ts';
 import type { ServerOptions } from '../survey/connect.ts';
-import { type Budget, budgetSchema } from '../survey/control.ts';
+import { type Budget, type BudgetChange, budgetSchema } from '../survey/control.ts';
 import { type Job, SURVEY_MODES } from '../survey/job.ts';
 import { nameSchema } from '../survey/result.ts';
-import { SURVEY_ACTIONS, SURVEY_OPTIONS } from './command-table.ts';
+import { DEFAULT_SEED, SURVEY_ACTIONS, SURVEY_OPTIONS } from './command-table.ts';
 import { readPins, readResolver } from './race-options.ts';
-import { Complaint, notOneOf, oneOf, parseCommand, wholeNumber } from './usage.ts';
+import { Complaint, notOneOf, oneOf, parseCommand, readOrigin, wholeNumber } from './usage.ts';
 
 export type SurveyAction = (typeof SURVEY_ACTIONS)[number];
 
 const DEFAULT_SERVER = 'nats://127.0.0.1:4222';
 const DEFAULT_SURVEY = 'survey';
 /** Keys the order of the jobs unless another is given: two surveys of one list then compare line by line. */
-const DEFAULT_SEED = 'photofinish';
-const DEFAULT_PER_NETWORK = 2;
+const DEFAULT_BUDGET: Budget = { perNetworkPerSecond: 2, totalPerSecond: 0 };
 
 export interface SurveyCommand {
   readonly action: SurveyAction;
@@ -42,14 +40,17 @@ export interface SurveyCommand {
   readonly timeoutMs: number;
   readonly canaries: readonly string[];
   readonly contact: string | null;
+  /** What a survey begins with. */
   readonly budget: Budget;
-  /** Whether the command line names it. */
-  readonly budgetIsGiven: boolean;
+  /** What of it the command line names. */
+  readonly budgetChange: BudgetChange;
   readonly concurrency: number | null;
   readonly caFiles: readonly string[];
   readonly pins: ReadonlyMap<string, string>;
   readonly resolver: string | null;
   readonly allowPrivate: boolean;
+  /** Whether a worker uses and extends what other machines share. */
+  readonly fleet: boolean;
 }
 
 function readName(option: string, text: string): string {
@@ -62,8 +63,7 @@ function readSeed(text: string): string {
   throw new Complaint('bad-survey', `--seed takes up to ${MAX_LABEL_CHARS} characters`);
 }
 
-function readRate(option: string, text: string | undefined, fallback: number): number {
-  if (text === undefined) return fallback;
+function readRate(option: string, text: string): number {
   const value = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(value))
     throw new Complaint(
@@ -73,20 +73,14 @@ function readRate(option: string, text: string | undefined, fallback: number): n
   return value;
 }
 
-function readBudget(perNetwork: string | undefined, total: string | undefined): Budget {
-  const budget = {
-    perNetworkPerSecond: readRate('per-network', perNetwork, DEFAULT_PER_NETWORK),
-    totalPerSecond: readRate('total', total, 0),
+function readBudget(perNetwork: string | undefined, total: string | undefined): BudgetChange {
+  const change = {
+    ...(perNetwork !== undefined && { perNetworkPerSecond: readRate('per-network', perNetwork) }),
+    ...(total !== undefined && { totalPerSecond: readRate('total', total) }),
   };
-  if (!v.is(budgetSchema, budget))
+  if (!v.is(v.partial(budgetSchema), change))
     throw new Complaint('bad-number', '--per-network takes 0.001 to 1000, --total 0 (no limit) to 100000');
-  return budget;
-}
-
-function readCanary(text: string): string {
-  const origin = parseOrigin(text);
-  if (!origin.ok) throw new Complaint('bad-origin', origin.message);
-  return origin.value.origin;
+  return change;
 }
 
 function readContact(text: string): string {
@@ -117,6 +111,7 @@ export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
     nkeyFile: values.nkey ?? null,
     caFile: values['tls-ca'] ?? null,
   };
+  const budgetChange = readBudget(values['per-network'], values.total);
   return {
     action,
     rest,
@@ -134,14 +129,15 @@ export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
     mode: oneOf('bad-mode', 'mode', values.mode, SURVEY_MODES, 'race'),
     trials: wholeNumber('trials', values.trials, 1, 100_000, null),
     timeoutMs: wholeNumber('timeout', values.timeout, 1, 600_000, DEFAULT_TIMEOUT_MS),
-    canaries: (values.canary ?? []).map(readCanary),
+    canaries: (values.canary ?? []).map((text) => readOrigin(text).origin),
     contact: values.contact === undefined ? null : readContact(values.contact),
-    budget: readBudget(values['per-network'], values.total),
-    budgetIsGiven: values['per-network'] !== undefined || values.total !== undefined,
+    budget: { ...DEFAULT_BUDGET, ...budgetChange },
+    budgetChange,
     concurrency: wholeNumber('concurrency', values.concurrency, 1, 256, null),
     caFiles: values.ca ?? [],
     pins: readPins(values.resolve ?? []),
     resolver: values.resolver === undefined ? null : readResolver(values.resolver),
     allowPrivate: values['allow-private'] ?? false,
+    fleet: values.fleet ?? false,
   };
 }

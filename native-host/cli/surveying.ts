@@ -1,48 +1,27 @@
 // `photofinish survey`: connects, opens what an action needs, runs it, and prints what it did.
 import { join } from 'node:path';
-import { ALLOW_EVERYTHING, addressPolicy } from '../address/guard.ts';
 import { systemClock } from '../clock.ts';
-import { systemSource } from '../network/source.ts';
-import { watchNetwork } from '../network/watch.ts';
-import { USER_AGENT } from '../race/request-limits.ts';
-import { openRacing, type Racing } from '../racing.ts';
 import { type Collecting, collect } from '../survey/collect.ts';
 import { connectTo, type ServerOptions } from '../survey/connect.ts';
-import { Control } from '../survey/control.ts';
-import { readSurveyLine } from '../survey/job.ts';
-import { type Lines, openLines } from '../survey/line-index.ts';
-import { loadList } from '../survey/load.ts';
-import {
-  errors,
-  JetStreamApiError,
-  jetstream,
-  jetstreamManager,
-  type NatsConnection,
-} from '../survey/nats.ts';
+import { errors, JetStreamApiError, jetstream, jetstreamManager } from '../survey/nats.ts';
 import { type OwnServer, startServer } from '../survey/nats-server.ts';
-import { optOut } from '../survey/opt-out.ts';
-import { SURVEY_SCHEMA, type Survey } from '../survey/result.ts';
+import { isOfFiles } from '../survey/segments.ts';
 import { statusOf, statusText } from '../survey/status.ts';
-import { createStreams, exists, namesOf, type SurveyNames } from '../survey/streams.ts';
-import { work } from '../survey/worker.ts';
-import { paceFor } from './race-pace.ts';
-import { NO_CACHE } from './racing.ts';
+import { namesOf } from '../survey/streams.ts';
+import { openSurvey, type SurveyContext } from './survey-context.ts';
+import { load } from './survey-loading.ts';
+import { readOptOut } from './survey-opt-out.ts';
 import { parseSurveyCommand, type SurveyAction, type SurveyCommand } from './survey-options.ts';
+import { workHere } from './survey-working.ts';
 import { stoppedByInterrupt, type Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
 
+/** An action may begin while its server is being restarted. */
+const REFUSED_AGAIN_MS = 3000;
 /** The vantage of `survey run`, which has one. */
 const ONLY_VANTAGE = 'here';
 /** Where `survey run` keeps its server's data, beside the archive. */
 const SERVER_DIRECTORY = '.nats';
-
-interface Context {
-  readonly command: SurveyCommand;
-  readonly terminal: Terminal;
-  readonly connection: NatsConnection;
-  readonly names: SurveyNames;
-  readonly signal: AbortSignal;
-}
 
 function onlyArgument({ action, rest }: SurveyCommand, what: string): string {
   const [argument, more] = rest;
@@ -50,137 +29,7 @@ function onlyArgument({ action, rest }: SurveyCommand, what: string): string {
   throw new Complaint('bad-usage', `survey ${action} takes one ${what}`);
 }
 
-/** A server that is just being restarted answers the second or third question. */
-const QUESTIONS = 3;
-
-/** The survey on the server, with its control bucket followed. Throws a Complaint if there is none. */
-async function openSurvey(context: Context, left: number = QUESTIONS): ReturnType<typeof askForSurvey> {
-  try {
-    return await askForSurvey(context);
-  } catch (error) {
-    if (error instanceof Complaint || left === 1) throw error;
-    return openSurvey(context, left - 1);
-  }
-}
-
-async function askForSurvey({ connection, names }: Context): Promise<{ control: Control; survey: Survey }> {
-  const manager = await jetstreamManager(connection);
-  const none = `the server has no survey "${names.survey}"; put one there with "photofinish survey load"`;
-  if (!(await exists(manager, names))) throw new Complaint('no-survey', none, EXIT_FAILED);
-  const control = await Control.open(connection, names.bucket);
-  await control.follow();
-  const { survey } = control.state();
-  if (survey === null) throw new Complaint('no-survey', none, EXIT_FAILED);
-  return { control, survey };
-}
-
-async function openList(path: string): Promise<Lines> {
-  try {
-    return await openLines(path);
-  } catch (error) {
-    throw new Complaint('bad-file', `${path} cannot be read: ${(error as Error).message}`);
-  }
-}
-
-/** Reads every line once: how many are jobs, with a complaint about each that is neither a job nor idle. */
-async function countJobs(lines: Lines, command: SurveyCommand, terminal: Terminal): Promise<Survey['list']> {
-  let jobs = 0;
-  let badLines = 0;
-  for (let index = 0; index < lines.count; index += 1) {
-    const read = readSurveyLine(await lines.line(index), command.mode);
-    if (read === null) continue;
-    if (read.ok) jobs += 1;
-    else {
-      badLines += 1;
-      terminal.error(read.code, `line ${index + 1}: ${read.message}`);
-    }
-  }
-  return { jobs, badLines, sha256: lines.sha256 };
-}
-
-/** The survey that this command line asks for. */
-function surveyOf(command: SurveyCommand, list: Survey['list']): Survey {
-  const { survey, seed, mode, trials, timeoutMs, canaries, contact, budget } = command;
-  return {
-    ...{ schema: SURVEY_SCHEMA, survey, list, seed, mode, trials, timeoutMs, contact, ...budget },
-    createdAtMs: systemClock.epochMs(),
-    canaries: [...canaries],
-  };
-}
-
-/** What a load that goes on must have in common with the one that began. */
-function sameSurvey(one: Survey, other: Survey): boolean {
-  const key = ({ list, seed, mode, trials, timeoutMs, canaries, contact }: Survey) =>
-    JSON.stringify([list.sha256, seed, mode, trials, timeoutMs, canaries, contact]);
-  return key(one) === key(other);
-}
-
-async function load(context: Context, path: string): Promise<void> {
-  const { command, terminal, connection, names, signal } = context;
-  const lines = await openList(path);
-  try {
-    const asked = surveyOf(command, await countJobs(lines, command, terminal));
-    if (asked.list.jobs === 0) throw new Complaint('bad-file', `${path} names no origin`);
-    const manager = await jetstreamManager(connection);
-    await createStreams(manager, names, command.replicas);
-    const control = await Control.open(connection, names.bucket, command.replicas);
-    await control.follow();
-    const before = control.state().survey;
-    if (before !== null && !sameSurvey(before, asked)) {
-      const other = `the server has a survey "${names.survey}" with another list or other settings; choose a name with --survey`;
-      throw new Complaint('bad-survey', other, EXIT_FAILED);
-    }
-    if (before === null) await control.writeSurvey(asked);
-    else if (command.budgetIsGiven) await control.setBudget(command.budget);
-    await loadList({
-      client: jetstream(connection),
-      ...{ manager, names, lines, signal, survey: { seed: asked.seed, mode: command.mode } },
-      progress: (position) => terminal.progress(`${position} of ${lines.count} lines`),
-    });
-    const { state } = await manager.streams.info(names.streams.todo);
-    terminal.result(`survey ${names.survey}: ${state.messages} of ${asked.list.jobs} jobs loaded`);
-  } finally {
-    await lines.close();
-  }
-}
-
-async function openSurveyRacing(command: SurveyCommand, contact: string | null): Promise<Racing> {
-  try {
-    return await openRacing({
-      ca: command.caFiles,
-      pins: command.pins,
-      resolver: command.resolver,
-      policy: addressPolicy(command.allowPrivate ? ALLOW_EVERYTHING : []),
-      cache: NO_CACHE,
-      clock: systemClock,
-      ...(contact !== null && { userAgent: `${USER_AGENT} (+${contact})` }),
-    });
-  } catch (error) {
-    throw new Complaint('bad-file', error instanceof Error ? error.message : String(error));
-  }
-}
-
-async function workHere(context: Context, vantage: string, drains: boolean): Promise<number> {
-  const { command, terminal, connection, names, signal } = context;
-  const { control, survey } = await openSurvey(context);
-  const race = await openSurveyRacing(command, survey.contact);
-  const network = watchNetwork({
-    source: systemSource(process.platform, systemClock),
-    // Keys of networks never leave the worker's memory as anything but a label of its records.
-    salt: crypto.getRandomValues(new Uint8Array(16)),
-    clock: systemClock,
-  });
-  return work({
-    ...{ connection, control, names, survey, vantage, race, network, drains, signal },
-    worker: command.worker,
-    pace: paceFor(command.concurrency, systemClock.nowMs),
-    clock: systemClock,
-    say: (message) => terminal.error('sick-vantage', message),
-    progress: (measured) => terminal.progress(`${vantage}: ${measured} measured`),
-  });
-}
-
-async function collectInto(context: Context, dir: string, isDone: Collecting['isDone']): Promise<void> {
+async function collectInto(context: SurveyContext, dir: string, isDone: Collecting['isDone']): Promise<void> {
   const { terminal, connection, names, signal } = context;
   const { control } = await openSurvey(context);
   await collect({
@@ -193,7 +42,7 @@ async function collectInto(context: Context, dir: string, isDone: Collecting['is
   });
 }
 
-async function status(context: Context): Promise<void> {
+async function status(context: SurveyContext): Promise<void> {
   const { command, terminal, connection, names } = context;
   const { control } = await openSurvey(context);
   const manager = await jetstreamManager(connection);
@@ -201,16 +50,22 @@ async function status(context: Context): Promise<void> {
   terminal.result(command.json ? JSON.stringify(now) : statusText(now));
 }
 
-async function changeOptOut(context: Context): Promise<void> {
+async function changeOptOut(context: SurveyContext): Promise<void> {
   const { command, terminal } = context;
+  const more = await readOptOut(command.rest, () => process.stdin.setEncoding('utf8'));
   const { control } = await openSurvey(context);
-  const read = optOut(command.rest);
-  if (!read.ok) throw new Complaint('bad-usage', read.message);
-  const entries = command.rest.length === 0 ? control.state().optOut : await control.addOptOut(command.rest);
+  const entries = more.length === 0 ? control.state().optOut.entries : await control.addOptOut(more);
   terminal.result(entries.length === 0 ? 'nothing is opted out' : entries.join('\n'));
 }
 
-async function withdraw(context: Context): Promise<void> {
+async function changeBudget(context: SurveyContext): Promise<void> {
+  const { budgetChange } = context.command;
+  if (Object.keys(budgetChange).length === 0)
+    throw new Complaint('bad-usage', 'survey budget takes --per-network, --total or both');
+  await (await openSurvey(context)).control.changeBudget(budgetChange);
+}
+
+async function withdraw(context: SurveyContext): Promise<void> {
   const { command } = context;
   const { control } = await openSurvey(context);
   const { vantage, worker } = command;
@@ -220,7 +75,7 @@ async function withdraw(context: Context): Promise<void> {
 
 /** Actions on a server that exists. */
 async function onServer(
-  context: Context,
+  context: SurveyContext,
   action: Exclude<SurveyAction, 'run' | 'export' | 'report'>,
 ): Promise<void> {
   const { command } = context;
@@ -242,7 +97,7 @@ async function onServer(
     case 'resume':
       return (await openSurvey(context)).control.setPaused(action === 'pause');
     case 'budget':
-      return (await openSurvey(context)).control.setBudget(command.budget);
+      return changeBudget(context);
     case 'opt-out':
       return changeOptOut(context);
     case 'withdraw':
@@ -253,7 +108,7 @@ async function onServer(
 }
 
 /** Load, work and collect on this machine, with a server of its own that ends with it. */
-async function run(context: Context, list: string, out: string): Promise<void> {
+async function run(context: SurveyContext, list: string, out: string): Promise<void> {
   await load(context, list);
   const stop = new AbortController();
   const inner = { ...context, signal: AbortSignal.any([context.signal, stop.signal]) };
@@ -283,11 +138,11 @@ async function connected(
   command: SurveyCommand,
   server: ServerOptions,
   terminal: Terminal,
-  act: (context: Context) => Promise<void>,
+  act: (context: SurveyContext) => Promise<void>,
   own: OwnServer | null = null,
 ): Promise<number> {
   const { stop, forget } = stoppedByInterrupt();
-  const connection = await connectTo(server);
+  const connection = await connectTo(server, REFUSED_AGAIN_MS);
   // Nobody starts it again, so there is nothing to wait for.
   void own?.ended.then(() => stop.abort());
   try {
@@ -303,7 +158,7 @@ async function runHere(command: SurveyCommand, terminal: Terminal): Promise<numb
   const list = onlyArgument(command, 'LIST');
   const { out } = command;
   if (out === undefined) throw new Complaint('bad-usage', 'survey run takes --out DIR: where the results go');
-  const act = (context: Context): Promise<void> => run(context, list, out);
+  const act = (context: SurveyContext): Promise<void> => run(context, list, out);
   if (command.server !== null) return connected(command, { ...command.server, token: null }, terminal, act);
   const own = await startServer(join(out, SERVER_DIRECTORY));
   try {
@@ -326,7 +181,7 @@ function asComplaint(error: unknown): unknown {
     const text = `the server does not answer: ${error.message}; nothing is lost, and the command goes on when repeated`;
     return new Complaint('no-server', text, EXIT_FAILED);
   }
-  if (error instanceof Complaint || !(error instanceof Error && 'syscall' in error)) return error;
+  if (error instanceof Complaint || !isOfFiles(error)) return error;
   const text = `${error.message}; what is not archived stays on the server`;
   return new Complaint('cannot-write', text, EXIT_FAILED);
 }

@@ -1,20 +1,24 @@
 // A survey's archive as its readers see it: every line validated, each result of a vantage point once. In memory is one
 // byte for each job and vantage point.
+import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { linesOf } from '../cli/input-lines.ts';
+import { issueText } from '../cli/issue-text.ts';
 import { Complaint } from '../cli/usage.ts';
+import { type DeadLine, deadLineSchema } from './job.ts';
 import { resultSchema, type Survey, type SurveyResult } from './result.ts';
-import { readSurvey, type Segment, SURVEY_FILE, segmentsIn } from './segments.ts';
+import { DEAD_FILE, readSurvey, type Segment, SURVEY_FILE, segmentsIn } from './segments.ts';
 import { zstdFrames } from './zstd-frames.ts';
 
 const MAX_LINE_CHARS = 16 * 1024 * 1024;
 /** Named at most: a damaged disk could make as many as there are lines. */
 const BAD_LINES_NAMED = 1000;
+const MOST_REASON_CHARS = 200;
 /** As many fit the column of their numbers. */
 const MAX_JOBS = 2 ** 31 - 1;
 
-/** A line that is no result of this survey, or a damaged frame after that line. */
+/** A line that is no result or job of this survey, or a damaged frame after that line. */
 export interface BadLine {
   readonly file: string;
   readonly line: number;
@@ -26,7 +30,9 @@ export interface VantageTally {
   measured: number;
   /** Results left out because they were there already. */
   repeated: number;
-  /** By job; 0: no result yet. A reader may put other values than 1 there. */
+  /** Jobs without a result that were given up. */
+  givenUp: number;
+  /** By job; 0: neither a result nor given up yet. A reader may put other values than 1 there. */
   readonly jobs: Uint8Array;
 }
 
@@ -77,21 +83,33 @@ export function missingFrom({ survey }: Archive, { measured }: VantageTally): nu
 
 const lineSchema = v.pipe(v.string(), v.parseJson(), resultSchema);
 
+function notListed(job: number, { list }: Survey): string {
+  return `job ${job} is not among the ${list.jobs} of the list`;
+}
+
 /** The result on a line, or why there is none. */
 function readLine(text: string, { vantage }: Segment, { survey }: Archive): SurveyResult | string {
   const read = v.safeParse(lineSchema, text);
-  if (!read.success) {
-    const where = v.getDotPath(read.issues[0]);
-    return `${where === null ? '' : `${where}: `}${read.issues[0].message}`.slice(0, 200);
-  }
+  if (!read.success) return issueText(read.issues[0]).slice(0, MOST_REASON_CHARS);
   const result = read.output;
   if (result.survey !== survey.survey) return `it belongs to the survey ${result.survey}`;
   if (result.vantage !== vantage) return `it belongs to the vantage point ${result.vantage}`;
-  if (result.job > survey.list.jobs)
-    return `job ${result.job} is not among the ${survey.list.jobs} of the list`;
+  if (result.job > survey.list.jobs) return notListed(result.job, survey);
   if (result.document.races.length !== 1)
     return `it has ${result.document.races.length} races instead of one`;
   return result;
+}
+
+function tallyOf(vantage: string, archive: Archive, { vantages }: Tally): VantageTally {
+  const jobs = (): Uint8Array => new Uint8Array(archive.survey.list.jobs + 1);
+  const of = vantages.get(vantage) ?? { measured: 0, repeated: 0, givenUp: 0, jobs: jobs() };
+  vantages.set(vantage, of);
+  return of;
+}
+
+function addBadLine(tally: Tally, file: string, line: number, reason: string): void {
+  tally.bad += 1;
+  if (tally.badLines.length < BAD_LINES_NAMED) tally.badLines.push({ file, line, reason });
 }
 
 /**
@@ -102,16 +120,8 @@ export async function* resultsOf(archive: Archive, tally: Tally): AsyncGenerator
   for (const segment of archive.segments) {
     const { name, vantage } = segment;
     let line = 0;
-    const bad = (reason: string): void => {
-      tally.bad += 1;
-      if (tally.badLines.length < BAD_LINES_NAMED) tally.badLines.push({ file: name, line, reason });
-    };
-    const of = tally.vantages.get(vantage) ?? {
-      measured: 0,
-      repeated: 0,
-      jobs: new Uint8Array(archive.survey.list.jobs + 1),
-    };
-    tally.vantages.set(vantage, of);
+    const bad = (reason: string): void => addBadLine(tally, name, line, reason);
+    const of = tallyOf(vantage, archive, tally);
     const frames = zstdFrames(join(archive.directory, name), (at) =>
       bad(`the zstd frame at byte ${at} is damaged`),
     );
@@ -128,10 +138,51 @@ export async function* resultsOf(archive: Archive, tally: Tally): AsyncGenerator
         }
       }
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === undefined) throw error;
-      throw new Complaint('bad-file', `cannot read ${join(archive.directory, name)}: ${code}`);
+      throw cannotRead(archive, name, error);
     }
+  }
+}
+
+function cannotRead({ directory }: Archive, name: string, error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === undefined) return error;
+  return new Complaint('bad-file', `cannot read ${join(directory, name)}: ${code}`);
+}
+
+const deadTextSchema = v.pipe(v.string(), v.parseJson(), deadLineSchema);
+
+/** The job on a line, or why there is none. */
+function readDead(text: string, { survey }: Archive): DeadLine | string {
+  const read = v.safeParse(deadTextSchema, text);
+  if (!read.success) return issueText(read.issues[0]).slice(0, MOST_REASON_CHARS);
+  return read.output.job > survey.list.jobs ? notListed(read.output.job, survey) : read.output;
+}
+
+/**
+ * The jobs that were given up and have no result, each of a vantage point's once: with the first reason. `tally` is that
+ * of all results, which have been read; everything else is counted in it. Rejects with a Complaint if the file cannot
+ * be read; a collector that has not ended has written none.
+ */
+export async function* deadOf(archive: Archive, tally: Tally): AsyncGenerator<DeadLine> {
+  const path = join(archive.directory, DEAD_FILE);
+  if (!existsSync(path)) return;
+  let line = 0;
+  try {
+    for await (const text of linesOf(createReadStream(path, 'utf8'), MAX_LINE_CHARS)) {
+      line += 1;
+      const dead = readDead(text, archive);
+      if (typeof dead === 'string') {
+        addBadLine(tally, DEAD_FILE, line, dead);
+        continue;
+      }
+      const of = tallyOf(dead.vantage, archive, tally);
+      if (of.jobs[dead.job] !== 0) continue;
+      of.jobs[dead.job] = 1;
+      of.givenUp += 1;
+      yield dead;
+    }
+  } catch (error) {
+    throw cannotRead(archive, DEAD_FILE, error);
   }
 }
 

@@ -5,12 +5,13 @@ import * as v from 'valibot';
 import { Complaint } from '../cli/usage.ts';
 import type { Clock } from '../clock.ts';
 import type { Control } from './control.ts';
-import { type Dead, deadSchema, postponedSchema } from './job.ts';
+import { DELIVERED_TOO_OFTEN, type Dead, deadSchema, postponedSchema } from './job.ts';
 import { DeliverPolicy, type JetStreamClient, type JetStreamManager } from './nats.ts';
 import type { Survey } from './result.ts';
 import {
   DEAD_FILE,
-  openArchive,
+  isOfFiles,
+  prepareArchive,
   readSurvey,
   segmentName,
   segmentsIn,
@@ -46,10 +47,13 @@ export interface Collecting {
 async function collectVantage(parts: Collecting, vantage: string): Promise<void> {
   const { client, manager, names, dir, clock, signal } = parts;
   const subject = names.resultSubject(vantage);
-  let last = segmentsIn(dir).findLast((segment) => segment.vantage === vantage)?.last ?? 0;
+  const removeUntil = (seq: number) =>
+    manager.streams.purge(names.streams.result, { filter: subject, seq: seq + 1 });
   let batches: { readonly seq: number; readonly data: Uint8Array }[] = [];
   let bytes = 0;
   let sinceMs = 0;
+  /** What waited is written at once: a collector that is killed every half minute would otherwise write nothing. */
+  let isCatchingUp = true;
 
   async function write(): Promise<void> {
     const [first] = batches;
@@ -61,15 +65,15 @@ async function collectVantage(parts: Collecting, vantage: string): Promise<void>
       name,
       batches.map(({ data }) => data),
     );
-    last = final.seq;
     parts.wrote(name, batches.length);
     batches = [];
     bytes = 0;
-    await manager.streams.purge(names.streams.result, { filter: subject, seq: last + 1 });
+    await removeUntil(final.seq);
   }
 
   // What a collector that died had on disk but not yet removed from the server.
-  if (last > 0) await manager.streams.purge(names.streams.result, { filter: subject, seq: last + 1 });
+  const last = segmentsIn(dir).findLast((segment) => segment.vantage === vantage)?.last ?? 0;
+  if (last > 0) await removeUntil(last);
   const consumer = await client.consumers.get(names.streams.result, {
     filter_subjects: subject,
     deliver_policy: DeliverPolicy.StartSequence,
@@ -87,7 +91,9 @@ async function collectVantage(parts: Collecting, vantage: string): Promise<void>
       pulled += 1;
     }
     const done = pulled === 0 && parts.isDone();
-    if (bytes >= SEGMENT_BYTES || done || clock.nowMs() - sinceMs >= SEGMENT_MS) await write();
+    const hasCaughtUp = isCatchingUp && pulled < FETCH_BATCHES;
+    if (hasCaughtUp || bytes >= SEGMENT_BYTES || done || clock.nowMs() - sinceMs >= SEGMENT_MS) await write();
+    if (hasCaughtUp) isCatchingUp = false;
     if (done) return;
   }
   await write();
@@ -109,7 +115,7 @@ async function deadOf({ manager, names }: Collecting, value: unknown): Promise<o
   return {
     vantage: consumer,
     job: postponed?.success ? postponed.output.job : seq,
-    reason: 'max-deliveries',
+    reason: DELIVERED_TOO_OFTEN,
   };
 }
 
@@ -150,33 +156,22 @@ export function checkArchive(dir: string, survey: Survey): void {
  * A server that is away is waited for. Throws an error of the file system: what is not on disk stays on the server.
  */
 export async function collect(parts: Collecting): Promise<void> {
-  const { manager, control, names, dir, clock, signal, say } = parts;
-  openArchive(dir);
-  const running = new Map<string, Promise<void>>();
+  const { manager, control, names, dir, clock, signal } = parts;
+  prepareArchive(dir);
+  const running = new Map<string, Promise<unknown>>();
   let failure: unknown = null;
-  const keep = async (vantage: string): Promise<void> => {
-    let told = '';
-    for (;;)
-      try {
-        return await collectVantage(parts, vantage);
-      } catch (error) {
-        if (isOfFiles(error)) {
-          failure ??= error;
-          return;
-        }
-        const { message } = error as Error;
-        if (message !== told) say(`the results of ${vantage} cannot be read: ${message}; trying again`);
-        told = message;
-        await pause(clock, RETRY_MS);
-        if (signal.aborted) return;
-      }
-  };
+  const keep = (vantage: string): Promise<unknown> =>
+    insist(parts, `the results of ${vantage} cannot be read`, () => collectVantage(parts, vantage)).catch(
+      (error: unknown) => {
+        failure ??= error;
+      },
+    );
   const { survey } = control.state();
   if (survey === null) throw new Error('a collector needs the survey');
   checkArchive(dir, survey);
   writeSurvey(dir, survey);
   while (failure === null) {
-    const vantages = await insist(parts, () => vantagesOf(manager, names));
+    const vantages = await insist(parts, 'vantage points cannot be listed', () => vantagesOf(manager, names));
     for (const vantage of vantages ?? []) if (!running.has(vantage)) running.set(vantage, keep(vantage));
     const done = signal.aborted || parts.isDone();
     if (done) await Promise.all(running.values());
@@ -185,11 +180,15 @@ export async function collect(parts: Collecting): Promise<void> {
   }
   await Promise.all(running.values());
   if (failure !== null) throw failure;
-  await insist(parts, () => writeDead(parts));
+  await insist(parts, 'the jobs given up cannot be read', () => writeDead(parts));
 }
 
 /** Repeats what a server that is away prevents; undefined if the collector ends before. Rejects for the file system. */
-async function insist<T>({ clock, signal, say }: Collecting, run: () => Promise<T>): Promise<T | undefined> {
+async function insist<T>(
+  { clock, signal, say }: Collecting,
+  what: string,
+  run: () => Promise<T>,
+): Promise<T | undefined> {
   let told = '';
   for (;;)
     try {
@@ -197,20 +196,11 @@ async function insist<T>({ clock, signal, say }: Collecting, run: () => Promise<
     } catch (error) {
       if (isOfFiles(error)) throw error;
       const { message } = error as Error;
-      if (message !== told) say(`${message}; trying again until it works`);
+      if (message !== told) say(`${what}: ${message}; trying again until it works`);
       told = message;
       if (signal.aborted) return undefined;
       await pause(clock, RETRY_MS);
     }
-}
-
-function isOfFiles(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'syscall' in error &&
-    'code' in error &&
-    !/^E(CONN|PIPE|TIMEDOUT)/.test(String(error.code))
-  );
 }
 
 function pause(clock: Clock, ms: number): Promise<void> {

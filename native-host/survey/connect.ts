@@ -1,5 +1,6 @@
 // The connection to a NATS server: credentials, trust, and the one sentence for each thing that can go wrong.
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
 import { PROGRAM } from '../version.ts';
 import {
@@ -13,7 +14,6 @@ import {
   tokenAuthenticator,
   usernamePasswordAuthenticator,
 } from './nats.ts';
-import { hasJetStream } from './streams.ts';
 
 export interface ServerOptions {
   /** `nats://[USER:PASSWORD@]HOST:PORT` or `tls://...`; several are those of a cluster. */
@@ -22,14 +22,12 @@ export interface ServerOptions {
   readonly nkeyFile: string | null;
   /** Of a server of one's own; null: none. */
   readonly token: string | null;
-  /** PEM file with the certificates trusted instead of the system's. */
+  /** PEM file with the certificates trusted instead of those bundled with Node.js. */
   readonly caFile: string | null;
   /** How long a server that is away is left alone between attempts, at least; absent: a second. */
   readonly reconnectMs?: number;
 }
 
-/** The second and last time that a connection is tried that was refused. */
-const REFUSED_AGAIN_MS = 3000;
 const CONNECT_TIMEOUT_MS = 5000;
 /** A server that restarts is waited for, without end: nothing is lost meanwhile. */
 const RECONNECT_MS = 1000;
@@ -82,8 +80,14 @@ function why(error: unknown): string {
   return /authoriz|authentic/i.test(text) ? 'it refuses these credentials (--creds or --nkey)' : text;
 }
 
-/** Connects; once connected, a lost connection is made again for as long as it takes. Throws a Complaint. */
-export async function connectTo(options: ServerOptions): Promise<NatsConnection> {
+/**
+ * Connects; once connected, a lost connection is made again for as long as it takes. A server that refuses is tried once
+ * more after `refusedAgainMs`, as one that is being restarted refuses for a moment; null: it is not. Throws a Complaint.
+ */
+export async function connectTo(
+  options: ServerOptions,
+  refusedAgainMs: number | null = null,
+): Promise<NatsConnection> {
   const servers = options.servers.map(withoutUser);
   const authenticator = authenticatorOf(options);
   const named = servers.join(', ');
@@ -97,17 +101,16 @@ export async function connectTo(options: ServerOptions): Promise<NatsConnection>
     ...reconnection(options),
     ...encryption(options),
   };
-  // A server that is just being restarted refuses connections for a moment.
   const connection = await connect(settings)
     .catch(async (error: Error) => {
-      if (!/ECONNREFUSED|refused/.test(error.message)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, REFUSED_AGAIN_MS));
+      if (refusedAgainMs === null || !/ECONNREFUSED|refused/.test(error.message)) throw error;
+      await delay(refusedAgainMs);
       return connect(settings);
     })
     .catch((error: unknown) => {
       throw new Complaint('no-server', `no NATS server can be used at ${named}: ${why(error)}`, EXIT_FAILED);
     });
-  if (!hasJetStream(connection)) {
+  if (connection.info?.jetstream !== true) {
     await connection.close();
     throw new Complaint('no-server', `the NATS server at ${named} has no JetStream`, EXIT_FAILED);
   }

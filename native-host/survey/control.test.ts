@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SAMPLE_SURVEY } from '../testing/survey-archive.ts';
 import { type Announcement, budgetOf, type ControlState, changed, NOTHING, workerKey } from './control.ts';
+import { NO_LIST } from './opt-out-list.ts';
 
 const encoder = new TextEncoder();
 
@@ -20,10 +21,13 @@ const WORKER: Announcement = {
   sickSinceMs: null,
 };
 
+/** Of a list without entries, which needs no other key. */
+const HEAD = { generation: '01234567-89ab-4cde-8f01-23456789abcd', parts: 0, entries: 0 };
+
 const full = [
   ['survey', SAMPLE_SURVEY],
   ['budget', BUDGET],
-  ['opt-out', ['example.org', '192.0.2.0/24']],
+  ['opt-out', HEAD],
   ['pause', true],
   [workerKey(WORKER), WORKER],
 ] as const;
@@ -33,7 +37,7 @@ test('each key changes what it is for', () => {
   assert.deepEqual(FULL, {
     survey: SAMPLE_SURVEY,
     budget: BUDGET,
-    optOut: ['example.org', '192.0.2.0/24'],
+    optOut: { ...NO_LIST, head: HEAD },
     paused: true,
     workers: new Map([['worker.office-1.a', WORKER]]),
   });
@@ -53,9 +57,7 @@ const UNFIT: readonly (readonly [string, unknown])[] = [
   ['budget', { perNetworkPerSecond: 0, totalPerSecond: 1 }],
   ['budget', { perNetworkPerSecond: 1 }],
   ['budget', { perNetworkPerSecond: 1001, totalPerSecond: 1 }],
-  ['opt-out', 'example.org'],
-  ['opt-out', ['a'.repeat(254)]],
-  ['opt-out', [7]],
+  ['opt-out', ['example.org']],
   ['pause', 'yes'],
   ['pause', null],
   ['worker.office-1.a', { ...WORKER, measured: -1 }],

@@ -2,7 +2,24 @@
 // key-value bucket; every worker follows it.
 
 import * as v from 'valibot';
-import { JetStreamApiCodes, JetStreamApiError, type KV, Kvm, type NatsConnection } from './nats.ts';
+import { isOvertaken, valueIn } from './bucket-value.ts';
+import {
+  type JetStreamManager,
+  jetstreamManager,
+  type KV,
+  type KvEntry,
+  Kvm,
+  type NatsConnection,
+} from './nats.ts';
+import {
+  addToOptOut,
+  brokenList,
+  isOptOutKey,
+  type ListStore,
+  NO_LIST,
+  type OptOutList,
+  optOutChanged,
+} from './opt-out-list.ts';
 import { nameSchema, type Survey, surveySchema } from './result.ts';
 
 /** Written this often by every worker. */
@@ -10,7 +27,7 @@ export const HEARTBEAT_MS = 2000;
 /** A worker whose last heartbeat is older does not run any more, unless its machine sleeps. */
 export const GONE_AFTER_MS = 7000;
 
-/** Within this time a server that answers has sent what a bucket contains. */
+/** Within this time a server that answers has sent the next of what a bucket contains. */
 const PRESENT_WITHIN_MS = 10_000;
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -30,16 +47,16 @@ export type Announcement = v.InferOutput<typeof announcementSchema>;
 
 export const budgetSchema = v.pick(surveySchema, ['perNetworkPerSecond', 'totalPerSecond']);
 export type Budget = v.InferOutput<typeof budgetSchema>;
+/** What is absent stays as it is. */
+export type BudgetChange = Partial<Budget>;
 
-const optOutSchema = v.array(v.pipe(v.string(), v.maxLength(253)));
-
-const KEYS = { survey: 'survey', budget: 'budget', optOut: 'opt-out', pause: 'pause' } as const;
+const KEYS = { survey: 'survey', budget: 'budget', pause: 'pause' } as const;
 const WORKER_KEY = /^worker\./;
 
 export interface ControlState {
   readonly survey: Survey | null;
   readonly budget: Budget | null;
-  readonly optOut: readonly string[];
+  readonly optOut: OptOutList;
   readonly paused: boolean;
   readonly workers: ReadonlyMap<string, Announcement>;
 }
@@ -48,7 +65,7 @@ export interface ControlState {
 export const NOTHING: ControlState = {
   survey: null,
   budget: null,
-  optOut: [],
+  optOut: NO_LIST,
   paused: false,
   workers: new Map(),
 };
@@ -60,12 +77,11 @@ export const NOTHING: ControlState = {
 export function changed(state: ControlState, key: string, bytes: Uint8Array | null): ControlState {
   const read = <T>(schema: v.GenericSchema<unknown, T>, absent: T, before: T): T => {
     if (bytes === null) return absent;
-    const parsed = v.safeParse(schema, jsonOf(bytes));
-    return parsed.success ? parsed.output : before;
+    return valueIn(schema, bytes) ?? before;
   };
   if (key === KEYS.survey) return { ...state, survey: read(surveySchema, null, state.survey) };
   if (key === KEYS.budget) return { ...state, budget: read(budgetSchema, null, state.budget) };
-  if (key === KEYS.optOut) return { ...state, optOut: read(optOutSchema, [], state.optOut) };
+  if (isOptOutKey(key)) return { ...state, optOut: optOutChanged(state.optOut, key, bytes) };
   if (key === KEYS.pause) return { ...state, paused: read(v.boolean(), false, state.paused) };
   if (!WORKER_KEY.test(key)) return state;
   const workers = new Map(state.workers);
@@ -75,34 +91,29 @@ export function changed(state: ControlState, key: string, bytes: Uint8Array | nu
   return { ...state, workers };
 }
 
-function jsonOf(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether somebody else wrote first. */
-export function isOvertaken(error: unknown): boolean {
-  return error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence;
-}
-
 export class Control {
   readonly #bucket: KV;
+  readonly #optOut: ListStore;
   #state = NOTHING;
+  readonly #listeners: (() => void)[] = [];
+  #isFollowing = false;
 
-  private constructor(bucket: KV) {
+  private constructor(bucket: KV, manager: JetStreamManager, name: string) {
     this.#bucket = bucket;
+    const remove = (filter: string) =>
+      manager.streams.purge(`KV_${name}`, { filter: `$KV.${name}.${filter}` });
+    this.#optOut = { bucket, remove };
   }
 
   /** Opens the bucket, creating it if `replicas` is given. Rejects with the server's error. */
   static async open(connection: NatsConnection, bucket: string, replicas?: number): Promise<Control> {
-    const manager = new Kvm(connection);
+    const buckets = new Kvm(connection);
     return new Control(
       replicas === undefined
-        ? await manager.open(bucket)
-        : await manager.create(bucket, { replicas, history: 1 }),
+        ? await buckets.open(bucket)
+        : await buckets.create(bucket, { replicas, history: 1 }),
+      await jetstreamManager(connection, { checkAPI: false }),
+      bucket,
     );
   }
 
@@ -112,32 +123,37 @@ export class Control {
 
   /**
    * Reads everything, then follows changes until the connection ends; resolves when all present values are known. A
-   * server that dies meanwhile may leave a watch without its first values, which is then begun again.
+   * server that dies meanwhile may leave a watch without its first values, which is then begun again. Once followed,
+   * further calls only add a listener. Rejects with a Complaint if the opt-out list lacks a part.
    */
   async follow(onChange: () => void = () => {}): Promise<void> {
-    for (;;) {
+    this.#listeners.push(onChange);
+    while (!this.#isFollowing) {
       const entries = await this.#bucket.watch();
       const { values } = await this.#bucket.status();
       const { promise: present, resolve } = Promise.withResolvers<boolean>();
       if (values === 0) resolve(true);
       const timer = setTimeout(() => resolve(false), PRESENT_WITHIN_MS);
-      void this.#read(entries, onChange, () => resolve(true)).catch(() => resolve(false));
-      const isPresent = await present;
+      let isCurrent = false;
+      const received = (isLast: boolean): void => {
+        isCurrent ||= isLast;
+        if (isCurrent && this.#state.optOut.isWhole) resolve(true);
+        if (!this.#isFollowing) timer.refresh();
+      };
+      void this.#read(entries, received).catch(() => resolve(false));
+      this.#isFollowing = await present;
       clearTimeout(timer);
-      if (isPresent) return;
+      if (this.#isFollowing) return;
       entries.stop();
+      if (isCurrent) throw brokenList();
     }
   }
 
-  async #read(
-    entries: Awaited<ReturnType<KV['watch']>>,
-    onChange: () => void,
-    present: () => void,
-  ): Promise<void> {
+  async #read(entries: Awaited<ReturnType<KV['watch']>>, received: (isLast: boolean) => void): Promise<void> {
     for await (const { key, operation, value, delta, isUpdate } of entries) {
       this.#state = changed(this.#state, key, operation === 'PUT' ? value : null);
-      onChange();
-      if (isUpdate || delta === 0) present();
+      for (const listener of this.#listeners) listener();
+      received(isUpdate || delta === 0);
     }
   }
 
@@ -145,8 +161,15 @@ export class Control {
     await this.#bucket.put(KEYS.survey, JSON.stringify(survey));
   }
 
-  async setBudget(budget: Budget): Promise<void> {
-    await this.#bucket.put(KEYS.budget, JSON.stringify(budget));
+  /**
+   * Changes the budget in force, and keeps another operator's change at the same time. To be called while the bucket is
+   * followed. Rejects with the server's error.
+   */
+  async changeBudget(change: BudgetChange): Promise<void> {
+    await this.#revise(KEYS.budget, (entry) => {
+      const set = entry === null ? null : valueIn(budgetSchema, entry.value);
+      return { ...(set ?? budgetOf(this.#state)), ...change };
+    });
   }
 
   async setPaused(paused: boolean): Promise<void> {
@@ -155,18 +178,22 @@ export class Control {
 
   /**
    * Adds entries to the opt-out list and returns all of them. Another operator's addition at the same time is kept.
-   * Rejects with the server's error, for example if the list is longer than a message may be.
+   * Rejects with the server's error, and with a Complaint for a list that is too long.
    */
   async addOptOut(more: readonly string[]): Promise<readonly string[]> {
+    return addToOptOut(this.#optOut, more);
+  }
+
+  /** Replaces a value by what `next` makes of it, again if somebody else did so meanwhile; null: there is none. */
+  async #revise<T>(key: string, next: (entry: KvEntry | null) => T): Promise<T> {
     for (;;) {
-      const entry = await this.#bucket.get(KEYS.optOut);
-      const before = entry === null || entry.operation !== 'PUT' ? [] : v.parse(optOutSchema, entry.json());
-      const entries = [...new Set([...before, ...more])];
-      const value = JSON.stringify(entries);
+      const entry = await this.#bucket.get(key);
+      const value = next(entry?.operation === 'PUT' ? entry : null);
       try {
-        if (entry === null) await this.#bucket.create(KEYS.optOut, value);
-        else await this.#bucket.update(KEYS.optOut, value, entry.revision);
-        return entries;
+        if (entry === null) await this.#bucket.create(key, JSON.stringify(value));
+        // Also a key that was removed has a revision.
+        else await this.#bucket.update(key, JSON.stringify(value), entry.revision);
+        return value;
       } catch (error) {
         if (!isOvertaken(error)) throw error;
       }

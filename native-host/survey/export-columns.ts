@@ -4,8 +4,9 @@ import { isH3 } from '@photofinish/shared/verdict/evidence';
 import { gainMsOf } from '@photofinish/shared/verdict/gain';
 import { originParts } from '@photofinish/shared/web/origin';
 import { addressPrefix } from '../address/address-prefix.ts';
-import { type Facts, factsOf, tellingAttempt } from './facts.ts';
-import type { SurveyResult } from './result.ts';
+import { type Facts, tellingAttempt } from './facts.ts';
+import type { DeadLine } from './job.ts';
+import type { Survey, SurveyResult } from './result.ts';
 
 interface Row {
   readonly result: SurveyResult;
@@ -21,20 +22,17 @@ interface Row {
 /** Timestamps are microseconds since the epoch. */
 export type Cell = string | number | boolean | bigint | null;
 
+export type CellType = 'VARCHAR' | 'INTEGER' | 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMP';
+
 export interface ExportColumn {
   readonly name: string;
-  readonly type: 'VARCHAR' | 'INTEGER' | 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMP';
+  readonly type: CellType;
   /** In Markdown, for docs/survey.md. */
   readonly means: string;
   readonly of: (row: Row) => Cell | undefined;
 }
 
-function column(
-  name: string,
-  type: ExportColumn['type'],
-  means: string,
-  of: ExportColumn['of'],
-): ExportColumn {
+function column(name: string, type: CellType, means: string, of: ExportColumn['of']): ExportColumn {
   return { name, type, means, of };
 }
 
@@ -160,10 +158,31 @@ export const COLUMNS: readonly ExportColumn[] = [
     (r) => r.race.error?.code,
   ),
   column('program', 'VARCHAR', "the worker's program", (r) => r.result.program),
+  column(
+    'shared_h3',
+    'VARCHAR',
+    'what the race knew from other machines ([`--fleet`](#crawlers)): `works`, or the code of a failure; null: nothing',
+    ({ race: { sharedOutcome } }) => sharedOutcome && (sharedOutcome.h3Failure ?? 'works'),
+  ),
+];
+
+interface DeadColumn {
+  readonly name: string;
+  readonly type: CellType;
+  readonly of: (dead: DeadLine, survey: Survey) => Cell;
+}
+
+/** The same for jobs that were given up: one row for each. */
+export const DEAD_COLUMNS: readonly DeadColumn[] = [
+  { name: 'survey', type: 'VARCHAR', of: (_, { survey }) => survey },
+  { name: 'vantage', type: 'VARCHAR', of: ({ vantage }) => vantage },
+  { name: 'job', type: 'INTEGER', of: ({ job }) => job },
+  { name: 'origin', type: 'VARCHAR', of: ({ origin }) => origin ?? null },
+  { name: 'reason', type: 'VARCHAR', of: ({ reason }) => reason },
 ];
 
 /** The rows of a result, each with one cell for every column. */
-export function* rowsOf(result: SurveyResult, race: OriginRace, facts = factsOf(race)): Generator<Cell[]> {
+export function* rowsOf(result: SurveyResult, race: OriginRace, facts: Facts): Generator<Cell[]> {
   for (const [i, trial] of (race.trials.length === 0 ? [null] : race.trials).entries()) {
     const attempts = trial?.attempts ?? [];
     const row: Row = {

@@ -24,7 +24,7 @@ const made = await exportParquet(dir, out);
 
 async function ask(sql: string): Promise<unknown[][]> {
   const connection = await (await DuckDBInstance.create()).connect();
-  const files = `read_parquet('${out}/**/*.parquet')`;
+  const files = `read_parquet('${out}/*/*/*.parquet')`;
   const rows = (await connection.runAndReadAll(sql.replaceAll('races', files))).getRowsJS();
   return rows.map((row) => row.map((cell) => (typeof cell === 'bigint' ? Number(cell) : cell)));
 }
@@ -33,6 +33,7 @@ test('each trial has one row, by vantage point and day, and an origin without tr
   assert.deepEqual(
     made.files.map(({ path, rows }) => [path, rows]),
     [
+      ['dead.parquet', 2],
       ['vantage=lab-2/day=2026-01-03/races-0.parquet', 50],
       ['vantage=no-udp/day=2026-01-02/races-0.parquet', 11],
       ['vantage=office/day=2026-01-02/races-0.parquet', 50],
@@ -90,6 +91,7 @@ test('export.json says what is missing, repeated and blocked, and gives the file
         vantage: 'lab-2',
         measured: 11,
         missing: 1,
+        givenUp: 0,
         repeated: 0,
         blocksUdp: false,
         failedHosts: 2,
@@ -99,6 +101,7 @@ test('export.json says what is missing, repeated and blocked, and gives the file
         vantage: 'no-udp',
         measured: 11,
         missing: 1,
+        givenUp: 1,
         repeated: 0,
         blocksUdp: true,
         failedHosts: 8,
@@ -108,6 +111,7 @@ test('export.json says what is missing, repeated and blocked, and gives the file
         vantage: 'office',
         measured: 11,
         missing: 1,
+        givenUp: 1,
         repeated: 2,
         blocksUdp: false,
         failedHosts: 1,
@@ -125,6 +129,16 @@ test('export.json says what is missing, repeated and blocked, and gives the file
     );
 });
 
+test('a job is measured once or named once with its reason, and otherwise not known', async () => {
+  const dead = `read_parquet('${out}/dead.parquet')`;
+  assert.deepEqual(await ask(`SELECT * FROM ${dead} ORDER BY vantage`), [
+    ['sample', 'no-udp', 12, null, 'max-deliveries'],
+    ['sample', 'office', 12, 'https://away.test', 'opt-out'],
+  ]);
+  const both = `SELECT vantage, job FROM races INTERSECT SELECT vantage, job FROM ${dead}`;
+  assert.deepEqual(await ask(both), []);
+});
+
 test('the same archive gives the same files, and a new export replaces an earlier one', async () => {
   const again = join(scratch, 'again');
   assert.deepEqual(await exportParquet(dir, again), made);
@@ -136,6 +150,38 @@ test('the same archive gives the same files, and a new export replaces an earlie
   assert.deepEqual(readdirSync(again).includes('vantage=lost'), false);
   assert.ok(!existsSync(join(again, 'stale.parquet')));
   assert.deepEqual(readdirSync(scratch).toSorted(), ['again', 'archive', 'parquet']);
+});
+
+test('without a file of jobs given up there are none, and lines of it that are none are named', async () => {
+  const without = writeSampleArchive(join(scratch, 'without'));
+  const path = join(without, 'dead.ndjson');
+  rmSync(path);
+  const before = await exportParquet(without, join(scratch, 'without-out'));
+  assert.deepEqual(
+    before.vantages.map(({ givenUp }) => givenUp),
+    [0, 0, 0],
+  );
+  assert.deepEqual([before.files[0]?.path, before.files[0]?.rows], ['dead.parquet', 0]);
+  const lines = [
+    { vantage: 'new', job: 4, reason: 'no-answer' },
+    { vantage: 'office', job: 13, reason: 'no-answer' },
+    { vantage: 'office', job: 12, reason: 'tired' },
+    { vantage: '../office', job: 12, reason: 'opt-out' },
+    { vantage: 'office', job: 0, reason: 'opt-out' },
+  ];
+  writeFileSync(path, lines.map((line) => JSON.stringify(line)).join('\n'));
+  const after = await exportParquet(without, join(scratch, 'without-out'));
+  assert.deepEqual(
+    after.badLines.named.map(({ file, line, reason }) => [file, line, reason.split(' ')[0]]),
+    [
+      ['dead.ndjson', 2, 'job'],
+      ['dead.ndjson', 3, 'reason:'],
+      ['dead.ndjson', 4, 'vantage:'],
+      ['dead.ndjson', 5, 'job:'],
+    ],
+  );
+  const unreached = after.vantages.find(({ vantage }) => vantage === 'new');
+  assert.deepEqual([unreached?.measured, unreached?.missing, unreached?.givenUp], [0, 12, 1]);
 });
 
 test('lines that are no result are named in export.json', async () => {

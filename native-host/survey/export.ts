@@ -14,10 +14,20 @@ import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api';
 import type { NetworkEvidence } from '@photofinish/shared/race/outcome';
+import { NO_OTHERS } from '@photofinish/shared/verdict/evidence';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
-import { type Archive, type BadLine, emptyTally, missingFrom, openArchive, resultsOf } from './archive.ts';
-import { type Cell, COLUMNS, type ExportColumn, rowsOf } from './export-columns.ts';
+import {
+  type Archive,
+  type BadLine,
+  deadOf,
+  emptyTally,
+  missingFrom,
+  openArchive,
+  resultsOf,
+  type Tally,
+} from './archive.ts';
+import { type Cell, type CellType, COLUMNS, DEAD_COLUMNS, rowsOf } from './export-columns.ts';
 import { factsOf, withOrigin } from './facts.ts';
 import type { Survey } from './result.ts';
 
@@ -25,6 +35,8 @@ type DuckDb = typeof import('@duckdb/node-api');
 
 const EXPORT_SCHEMA = 'photofinish.survey-export/1';
 const CATALOG = 'export.json';
+/** The jobs without a result that were given up. */
+export const DEAD_PARQUET = 'dead.parquet';
 const ROWS_HELD = 50_000;
 
 export interface SurveyExport {
@@ -35,13 +47,15 @@ export interface SurveyExport {
     /** Jobs with a result, and those without one. */
     readonly measured: number;
     readonly missing: number;
+    /** Those of the latter that were given up, named in `dead.parquet`. */
+    readonly givenUp: number;
     /** Results that were in the archive already, and are not exported again. */
     readonly repeated: number;
     /** Origins that advertise HTTP/3 and whose QUIC was unanswered while TCP worked; origins reached over HTTP/3. */
     readonly network: NetworkEvidence;
     readonly blocksUdp: boolean;
   }[];
-  /** Lines of the archive that hold no result of the survey; not all are named. */
+  /** Lines of the archive that hold no result or job of the survey; not all are named. */
   readonly badLines: { readonly count: number; readonly named: readonly BadLine[] };
   /** Paths relative to the export. */
   readonly files: readonly { readonly path: string; readonly rows: number; readonly sha256: string }[];
@@ -61,8 +75,8 @@ async function loadDuckDb(load: () => Promise<DuckDb>): Promise<DuckDb> {
 
 function append(
   appender: DuckDBAppender,
-  { TimestampValue }: Types,
-  type: ExportColumn['type'],
+  TimestampValue: DuckDb['DuckDBTimestampValue'],
+  type: CellType,
   cell: Cell,
 ): void {
   if (cell === null) appender.appendNull();
@@ -72,39 +86,55 @@ function append(
   else if (type === 'INTEGER') appender.appendInteger(cell);
   else appender.appendDouble(cell);
 }
-interface Types {
-  readonly TimestampValue: DuckDb['DuckDBTimestampValue'];
+
+/** Makes a table, and returns what appends a row to it. */
+async function newTable(
+  connection: DuckDBConnection,
+  { DuckDBTimestampValue }: DuckDb,
+  name: string,
+  columns: readonly { readonly name: string; readonly type: CellType }[],
+): Promise<{ add(row: readonly Cell[]): void; end(): void }> {
+  await connection.run(
+    `CREATE TABLE ${name} (${columns.map((column) => `"${column.name}" ${column.type}`).join(', ')})`,
+  );
+  const appender = await connection.createAppender(name);
+  let held = 0;
+  return {
+    add(row) {
+      for (const [i, { type }] of columns.entries())
+        append(appender, DuckDBTimestampValue, type, row[i] ?? null);
+      appender.endRow();
+      held += 1;
+      if (held < ROWS_HELD) return;
+      appender.flushSync();
+      held = 0;
+    },
+    end: () => appender.closeSync(),
+  };
 }
 
-/** Appends the archive's rows to a table; returns the evidence about each vantage point's network. */
+/** Puts the archive's rows into tables; returns the evidence about each vantage point's network. */
 async function fill(
   archive: Archive,
   connection: DuckDBConnection,
-  types: Types,
-  tally: ReturnType<typeof emptyTally>,
+  duckDb: DuckDb,
+  tally: Tally,
 ): Promise<Map<string, NetworkEvidence>> {
   const networks = new Map<string, NetworkEvidence>();
-  await connection.run(
-    `CREATE TABLE races (${COLUMNS.map(({ name, type }) => `"${name}" ${type}`).join(', ')})`,
-  );
-  const appender = await connection.createAppender('races');
-  let held = 0;
+  const races = await newTable(connection, duckDb, 'races', COLUMNS);
   for await (const result of resultsOf(archive, tally)) {
     for (const race of result.document.races) {
       const facts = factsOf(race);
-      const before = networks.get(result.vantage) ?? { failedHosts: 0, reachedHosts: 0 };
+      const before = networks.get(result.vantage) ?? NO_OTHERS;
       networks.set(result.vantage, withOrigin(before, facts));
-      for (const row of rowsOf(result, race, facts)) {
-        for (const [i, { type }] of COLUMNS.entries()) append(appender, types, type, row[i] ?? null);
-        appender.endRow();
-        held += 1;
-      }
+      for (const row of rowsOf(result, race, facts)) races.add(row);
     }
-    if (held < ROWS_HELD) continue;
-    appender.flushSync();
-    held = 0;
   }
-  appender.closeSync();
+  races.end();
+  const dead = await newTable(connection, duckDb, 'dead', DEAD_COLUMNS);
+  for await (const job of deadOf(archive, tally))
+    dead.add(DEAD_COLUMNS.map(({ of }) => of(job, archive.survey)));
+  dead.end();
   return networks;
 }
 
@@ -150,23 +180,22 @@ async function write(archive: Archive, aside: string, duckDb: DuckDb): Promise<S
   try {
     const connection = await instance.connect();
     try {
-      const networks = await fill(
-        archive,
-        connection,
-        { TimestampValue: duckDb.DuckDBTimestampValue },
-        tally,
-      );
+      const networks = await fill(archive, connection, duckDb, tally);
       await connection.run(
         `COPY (SELECT *, CAST("at" AS DATE) AS day FROM races) TO ${quoted(aside)} (FORMAT parquet, COMPRESSION zstd,
          PARTITION_BY (vantage, day), WRITE_PARTITION_COLUMNS true, FILENAME_PATTERN 'races-{i}')`,
       );
+      await connection.run(
+        `COPY dead TO ${quoted(join(aside, DEAD_PARQUET))} (FORMAT parquet, COMPRESSION zstd)`,
+      );
       const vantages = [...tally.vantages].map(([vantage, of]) => {
-        const network = networks.get(vantage) ?? { failedHosts: 0, reachedHosts: 0 };
-        const { measured, repeated } = of;
+        const network = networks.get(vantage) ?? NO_OTHERS;
+        const { measured, repeated, givenUp } = of;
         return {
           vantage,
           measured,
           missing: missingFrom(archive, of),
+          givenUp,
           repeated,
           network,
           blocksUdp: blocksUdp(network),

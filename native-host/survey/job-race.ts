@@ -28,18 +28,22 @@ export interface JobRacing {
   readonly clock: Clock;
 }
 
-/** The options of every race of a survey; nothing is remembered from one to the next. */
+/**
+ * The options of every race of a survey; nothing is remembered from one to the next. With memory `hints` a race knows
+ * what its cache holds.
+ */
 export function surveySpec(
   { mode, trials, timeoutMs }: Pick<Survey, 'mode' | 'trials' | 'timeoutMs'>,
   { origin, mode: asked }: LineRequest,
   where: Pick<RaceSpec, 'network' | 'signal'>,
+  memory: 'none' | 'hints' = 'none',
 ): RaceSpec {
   const count = asked === mode && trials !== null ? trials : asked === 'compare' ? MOST_PAIRS : 1;
   return {
     ...where,
     origin,
     mode: asked,
-    memory: 'none',
+    memory,
     trials: count,
     pairs: count,
     pacing: { tcpAttemptDelayMs: null, attemptDelayMs: null, hedge: null, initialRttMs: null },

@@ -4,6 +4,7 @@ import { MODES } from '@photofinish/shared/race/terms';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import { type LineRequest, type ReadLine, readRaceLine } from '../cli/race-line.ts';
+import { nameSchema } from './result.ts';
 
 /** The modes of a survey: those that look names up before a trial, when the budget of a network can be asked for. */
 export const SURVEY_MODES = MODES.filter((mode) => mode !== 'v3');
@@ -27,6 +28,17 @@ export const deadSchema = v.object({
   reason: v.picklist(DEAD_REASONS),
 });
 export type Dead = v.InferOutput<typeof deadSchema>;
+
+/** The server's own reason: delivered as often as may be, without a result. */
+export const DELIVERED_TOO_OFTEN = 'max-deliveries';
+/** The same as a line of the archive, with what the server has told. */
+export const deadLineSchema = v.object({
+  ...deadSchema.entries,
+  vantage: nameSchema,
+  job: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  reason: v.picklist([...DEAD_REASONS, DELIVERED_TOO_OFTEN]),
+});
+export type DeadLine = v.InferOutput<typeof deadLineSchema>;
 
 /** The request of a job; null if its origin cannot be read. */
 export function requestOf({ origin, mode }: Job): LineRequest | null {

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { getDomain } from 'tldts';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
-import { isOvertaken } from './control.ts';
+import { isOvertaken } from './bucket-value.ts';
 import { type Job, readSurveyLine } from './job.ts';
 import type { Lines } from './line-index.ts';
 import { headers, type JetStreamClient, type JetStreamManager } from './nats.ts';

@@ -2,7 +2,6 @@
 export {
   AckPolicy,
   type Consumer,
-  type ConsumerConfig,
   DeliverPolicy,
   DiscardPolicy,
   JetStreamApiCodes,
@@ -16,7 +15,7 @@ export {
   StorageType,
   type StreamConfig,
 } from '@nats-io/jetstream';
-export { type KV, Kvm } from '@nats-io/kv';
+export { type KV, type KvEntry, Kvm } from '@nats-io/kv';
 export {
   type Authenticator,
   type ConnectionOptions,

@@ -36,6 +36,9 @@ export class Outbox {
 
   /** From now on the message is to be acknowledged. */
   owe(message: JsMsg): void {
+    // nats-server 2.15 stores when the message was published as the time of its delivery, so that one that restarts would
+    // deliver at once what is a minute old. This corrects it.
+    message.working();
     this.#owed.add(message);
   }
 

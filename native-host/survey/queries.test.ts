@@ -63,9 +63,9 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
     ['office', '8', '1', 10],
   ],
   'What is missing?': [
-    ['lab-2', '11', '1', '0', '12'],
-    ['no-udp', '11', '1', '0', '12'],
-    ['office', '11', '1', '2', '12'],
+    ['lab-2', '11', '0', null, '1', '0'],
+    ['no-udp', '11', '1', ['max-deliveries'], '0', '0'],
+    ['office', '11', '1', ['opt-out'], '0', '0'],
   ],
 };
 

@@ -3,7 +3,6 @@
 
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatMsTo } from '@photofinish/shared/language/markup';
-import { UDP_UNANSWERED_CODES } from '@photofinish/shared/race/terms';
 import type { Adoption } from '@photofinish/shared/report/adoption';
 import {
   columns,
@@ -24,6 +23,7 @@ import { documentToHtml } from '@photofinish/shared/report/html';
 import type { Counts } from '@photofinish/shared/report/protocol-counts';
 import { attemptErrorWords } from '@photofinish/shared/verdict/attempt-words';
 import { failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
+import { isUnanswered } from '@photofinish/shared/verdict/evidence';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import {
@@ -34,7 +34,6 @@ import {
   type VantageReport,
 } from './report.ts';
 
-const UNANSWERED: ReadonlySet<string> = new Set(UDP_UNANSWERED_CODES);
 const BAD_LINES_SHOWN = 20;
 
 const STATE_WORDS: Record<JobState, string> = {
@@ -146,7 +145,7 @@ function gainBlocks({ gains }: VantageReport): PageBlock[] {
     return [
       classWords(each),
       ...[h3Quicker + h2Quicker + unclear, h3Quicker, h2Quicker, unclear].map((n) => count(n)),
-      text(`${medianMs < 0 ? '−' : ''}${formatMsTo(Math.abs(medianMs), 0.1)}`, 'strong'),
+      text(formatMsTo(medianMs, 0.1), 'strong'),
     ];
   });
   return [
@@ -166,7 +165,7 @@ function gainBlocks({ gains }: VantageReport): PageBlock[] {
 
 function causeBlocks({ causes, network }: VantageReport): PageBlock[] {
   const isBlocked = blocksUdp(network);
-  const hosts = new Map([...causes].filter(([code]) => !isBlocked || !UNANSWERED.has(code)));
+  const hosts = new Map([...causes].filter(([code]) => !isBlocked || !isUnanswered({ code })));
   const rule = `UDP is blocked there. QUIC was unanswered at ${origins(network.failedHosts)} that advertise HTTP/3 and that TCP reached, and no origin was reached over HTTP/3: that is the network, and says nothing about the hosts. Their verdicts hold for this network only.`;
   const works = `${origins(network.reachedHosts)} reached over HTTP/3 from there, so the network does not block UDP as such: these failures are of the hosts, or of paths to them.`;
   const proof =

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { SAMPLE_SURVEY } from '../testing/survey-archive.ts';
-import { openArchive, SURVEY_FILE, segmentName, segmentsIn, writeSurvey, writeWhole } from './segments.ts';
+import { prepareArchive, SURVEY_FILE, segmentName, segmentsIn, writeSurvey, writeWhole } from './segments.ts';
 
 function directory(t: TestContext, ...files: readonly string[]): string {
   const dir = mkdtempSync(join(tmpdir(), 'photofinish-segments-'));
@@ -55,17 +55,17 @@ test('other files are no segments', (t) => {
 test('an archive is made, and what was not finished is removed', (t) => {
   const dir = directory(t);
   const archive = join(dir, 'new/archive');
-  openArchive(archive);
+  prepareArchive(archive);
   const whole = ['dead.ndjson', 'results-a-1-2.ndjson.zst', 'survey.json'];
   for (const name of whole) for (const end of ['', '.part']) writeFileSync(join(archive, name + end), name);
-  openArchive(archive);
+  prepareArchive(archive);
   assert.deepEqual(readdirSync(archive).toSorted(), whole);
 });
 
 test("what is not the archive's stays: the directory may be used for other things", (t) => {
   const dir = directory(t, 'download.iso.part');
   mkdirSync(join(dir, 'films.part'));
-  openArchive(dir);
+  prepareArchive(dir);
   assert.deepEqual(readdirSync(dir).toSorted(), ['download.iso.part', 'films.part']);
 });
 

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { issueText } from '../cli/issue-text.ts';
 import { Complaint } from '../cli/usage.ts';
 import { nameSchema, SURVEY_SCHEMA, type Survey, surveySchema } from './result.ts';
 
@@ -50,6 +51,16 @@ export function segmentsIn(dir: string): readonly Segment[] {
     .toSorted((a, b) => byName(a.vantage, b.vantage) || a.first - b.first || a.last - b.last);
 }
 
+/** Whether an error is of a file or disk, and not of a connection. */
+export function isOfFiles(error: unknown): error is NodeJS.ErrnoException {
+  return (
+    error instanceof Error &&
+    'syscall' in error &&
+    'code' in error &&
+    !/^E(CONN|PIPE|TIMEDOUT)/.test(String(error.code))
+  );
+}
+
 function syncDirectory(dir: string): void {
   const handle = openSync(dir, 'r');
   fsyncSync(handle);
@@ -82,7 +93,7 @@ function isUnfinished(file: string): boolean {
 }
 
 /** Makes the directory, and removes what an earlier collector did not finish. */
-export function openArchive(dir: string): void {
+export function prepareArchive(dir: string): void {
   mkdirSync(dir, { recursive: true });
   for (const file of readdirSync(dir)) if (isUnfinished(file)) rmSync(join(dir, file));
 }
@@ -93,9 +104,7 @@ export function readSurvey(dir: string): Survey | null {
   if (!existsSync(path)) return null;
   const read = v.safeParse(v.pipe(v.string(), v.parseJson(), surveySchema), readFileSync(path, 'utf8'));
   if (read.success) return read.output;
-  const where = v.getDotPath(read.issues[0]);
-  const what = `${where === null ? '' : `${where}: `}${read.issues[0].message}`;
-  throw new Complaint('bad-file', `${path} is not a ${SURVEY_SCHEMA} document: ${what}`);
+  throw new Complaint('bad-file', `${path} is not a ${SURVEY_SCHEMA} document: ${issueText(read.issues[0])}`);
 }
 
 export function writeSurvey(dir: string, survey: Survey): void {

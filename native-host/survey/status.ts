@@ -72,7 +72,7 @@ export async function statusOf(
     loaded: todo.state.messages,
     paused: state.paused,
     budget: budgetOf(state),
-    optOut: state.optOut.length,
+    optOut: state.optOut.entries.length,
     vantages: await Promise.all(vantages.map(of)),
     workers: [...state.workers.values()].map(({ vantage, worker, measured, seenAtMs, sickSinceMs }) => ({
       ...{ vantage, worker, measured, sickSinceMs },

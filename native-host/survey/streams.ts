@@ -8,10 +8,8 @@
 import * as v from 'valibot';
 import {
   AckPolicy,
-  type ConsumerConfig,
   DiscardPolicy,
   type JetStreamManager,
-  type NatsConnection,
   nanos,
   RetentionPolicy,
   StorageType,
@@ -23,8 +21,11 @@ import { nameSchema } from './result.ts';
 export const TODO_BUCKETS = 64;
 /** A job that is neither acknowledged nor reported as in progress for this long goes to another worker. */
 export const ACK_WAIT_MS = 60_000;
-/** Deliveries after which a job is given up: by then it has ended as many workers. */
-const MAX_DELIVERIES = 5;
+/**
+ * Deliveries after which a job is given up: by then it was with as many workers that died. Where workers are killed every
+ * half minute, chance alone would bring one job in ten thousand to five.
+ */
+const MAX_DELIVERIES = 10;
 /** Jobs of one vantage that may be unacknowledged: those being raced, and results that await the next canary. */
 export const MAX_UNACKNOWLEDGED = 2000;
 /** Within this time a message published again is recognised by its id. */
@@ -114,12 +115,6 @@ export async function createStreams(
   for (const config of configsOf(names, replicas)) await manager.streams.add(config);
 }
 
-/** What a stream's consumers have in common: nothing is forgotten before it is acknowledged. */
-const DURABLE: Partial<ConsumerConfig> = {
-  ack_policy: AckPolicy.Explicit,
-  ack_wait: nanos(ACK_WAIT_MS),
-};
-
 /** The consumer of one vantage, of jobs or of postponed jobs; all its workers share it. */
 export async function vantageConsumer(
   manager: JetStreamManager,
@@ -128,8 +123,9 @@ export async function vantageConsumer(
   vantage: string,
 ): Promise<void> {
   await manager.consumers.add(streams[from], {
-    ...DURABLE,
     durable_name: vantage,
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: nanos(ACK_WAIT_MS),
     max_deliver: MAX_DELIVERIES,
     max_ack_pending: MAX_UNACKNOWLEDGED,
     ...(from === 'later' && { filter_subject: laterSubject(vantage) }),
@@ -149,9 +145,4 @@ export async function vantagesOf(manager: JetStreamManager, { streams }: SurveyN
   for await (const { name, config } of manager.consumers.list(streams.todo))
     if (config.durable_name === name && v.is(nameSchema, name)) names.push(name);
   return names.toSorted();
-}
-
-/** Whether the server at the other end of a connection says that it has JetStream. */
-export function hasJetStream(connection: NatsConnection): boolean {
-  return connection.info?.jetstream === true;
 }

@@ -1,10 +1,10 @@
 // How the hosts of a survey fare over HTTP/3 from one vantage point, for verdicts: a network that blocks UDP shows in
-// many hosts at once, as in the host cache, which a survey does not use.
+// many hosts at once. The evidence of the host cache, about the machine's own visits, has no part in it.
 import type { NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
+import { NO_OTHERS } from '@photofinish/shared/verdict/evidence';
 import { originParts } from '@photofinish/shared/web/origin';
 import { factsOf, withOrigin } from './facts.ts';
 
-const NOBODY: NetworkEvidence = { failedHosts: 0, reachedHosts: 0 };
 /** Hosts remembered of each kind; more would not change any verdict. */
 const MAX_HOSTS = 1000;
 
@@ -25,7 +25,7 @@ export function vantageEvidence(): VantageEvidence {
   return {
     add(race) {
       const { host } = originParts(race.origin);
-      const { failedHosts, reachedHosts } = withOrigin(NOBODY, factsOf(race));
+      const { failedHosts, reachedHosts } = withOrigin(NO_OTHERS, factsOf(race));
       if (reachedHosts > 0) note(reached, host);
       if (failedHosts > 0) note(failed, host);
     },

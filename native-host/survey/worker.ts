@@ -35,7 +35,6 @@ import { ACK_WAIT_MS, MAX_UNACKNOWLEDGED, type SurveyNames, vantageConsumer } fr
 import { type JobSource, type Task, taskOf } from './task.ts';
 import { vantageEvidence } from './vantage-evidence.ts';
 
-const CANARY_EVERY_MS = 30_000;
 /** One pair, which shows what each transport reaches; a canary is near enough to answer in that time. */
 const CANARY_TRIAL = { trials: 1, pairs: 1, timeoutMs: 3000 } as const;
 /** Results that wait for a canary at most: then one is asked early. */
@@ -63,8 +62,12 @@ export interface WorkerParts {
   readonly vantage: string;
   readonly worker: string;
   readonly race: Racing;
+  /** Told of every result that a good canary vouches for; races then know what the fleet shares. Null: each is cold. */
+  readonly share: ((race: OriginRace) => void) | null;
   readonly network: Network;
   readonly pace: Pace;
+  /** The time between rounds of canaries, for a worker of that age. */
+  readonly canaryEveryMs: (ageMs: number) => number;
   readonly clock: Clock;
   /** Ends when nothing is left to do for this vantage. */
   readonly drains: boolean;
@@ -90,6 +93,9 @@ class Worker {
   /** Aborts the races under way when the network changes or the worker ends. */
   #round = new AbortController();
   #network: string;
+  /** The machine is between networks: a race would be told of the wrong one. */
+  #moving = false;
+  #stopWatching: () => void = () => {};
   #optOut: OptOut = NOBODY;
   #optOutEntries: readonly string[] = [];
   #queue: Task[] = [];
@@ -153,7 +159,7 @@ class Worker {
   /** What the control bucket says now. */
   heed(): void {
     const { control, clock, say } = this.#parts;
-    const { optOut: entries } = control.state();
+    const { entries } = control.state().optOut;
     // Announcements change nothing in it, and it may be long.
     const read = entries === this.#optOutEntries ? null : optOut(entries);
     this.#optOutEntries = entries;
@@ -207,12 +213,13 @@ class Worker {
   }
 
   async #run(task: Task): Promise<void> {
-    const { survey } = this.#parts;
+    const { survey, share } = this.#parts;
     const request = task.job === null ? null : requestOf(task.job);
     if (request === null) return this.#outbox.giveUp(task, 'bad-job');
     const { signal } = this.#round;
     const where = { network: this.#network, signal };
-    const outcome = await raceJob(this.#jobs, surveySpec(survey, request, where));
+    const memory = share === null ? 'none' : 'hints';
+    const outcome = await raceJob(this.#jobs, surveySpec(survey, request, where, memory));
     if (outcome.kind === 'opted-out') return this.#outbox.giveUp(task, 'opt-out');
     if (outcome.kind === 'postponed') {
       const { againMs, backsOff } = outcome;
@@ -340,6 +347,7 @@ class Worker {
       job,
       result: besideOthers(result, () => this.#evidence.except(result.origin)),
     }));
+    for (const { result } of told) this.#parts.share?.(result);
     return this.#outbox.publish(told, (results) => {
       this.#measured += results;
       this.#parts.progress(this.#measured);
@@ -386,9 +394,11 @@ class Worker {
     if (signal.aborted) return;
     const health = this.#canaries.heard(reachOfCanaries(races), clock.nowMs());
     if (health.state === 'sick') {
-      if (this.#sickSinceMs === null) this.#endRaces();
+      if (this.#sickSinceMs === null) {
+        this.#endRaces();
+        say('the canaries fail: nothing is written until they succeed again');
+      }
       this.#discard();
-      if (this.#sickSinceMs === null) say('the canaries fail: nothing is written until they succeed again');
       this.#sickSinceMs ??= clock.epochMs();
       if (clock.nowMs() - health.sinceMs >= KEEPS_JOBS_MS) this.#letGo();
       return;
@@ -413,11 +423,13 @@ class Worker {
   }
 
   async #watchCanaries(done: () => boolean): Promise<void> {
-    const { clock, survey } = this.#parts;
-    const every = survey.canaries.length === 0 ? PUBLISH_EVERY_MS : CANARY_EVERY_MS;
+    const { clock, survey, canaryEveryMs } = this.#parts;
+    const beganMs = clock.nowMs();
     while (!this.#over && !done()) {
       await this.#canaryRound();
-      const untilMs = clock.nowMs() + every;
+      const nowMs = clock.nowMs();
+      const everyMs = survey.canaries.length === 0 ? PUBLISH_EVERY_MS : canaryEveryMs(nowMs - beganMs);
+      const untilMs = nowMs + everyMs;
       while (!this.#over && !done() && clock.nowMs() < untilMs) {
         if (this.#held.size() >= MOST_HELD) break;
         if (this.#held.size() > 0 && this.#isExhausted()) break;
@@ -445,10 +457,6 @@ class Worker {
       });
     });
   }
-
-  #stopWatching: () => void = () => {};
-  /** The machine is between networks: a race would be told of the wrong one. */
-  #moving = false;
 
   async run(): Promise<number> {
     const { names, vantage, signal } = this.#parts;

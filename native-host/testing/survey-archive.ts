@@ -77,7 +77,7 @@ const SILENT = failed('h3', { code: 'udp-timeout' });
 const fallBack = (h3: Attempt, over: Partial<Attempt> = {}): Trial =>
   trial([h3, reached('h2', 40, { startedMs: 10, ...over })], 'h2');
 
-/** Jobs 1 to 11 as a vantage point finds them that can use UDP; job 12 is always missing. */
+/** Jobs 1 to 11 as a vantage point finds them that can use UDP; job 12 has no result. */
 function openRaces(): OriginRace[] {
   const expired = { code: 'certificate-invalid', reason: 'expired' } as const;
   const other = { address: '2001:db8:7:8::9' };
@@ -134,7 +134,7 @@ export function writeSegment(dir: string, name: string, ...frames: readonly (rea
   writeFileSync(join(dir, name), Buffer.concat(written));
 }
 
-/** Writes the archive: `office` and `lab-2` differ in job 10, `no-udp` blocks UDP. Returns the directory. */
+/** Writes the archive: `office` and `lab-2` differ in job 10, `no-udp` blocks UDP; job 12 was given up by two of the three. Returns the directory. */
 export function writeSampleArchive(dir: string): string {
   mkdirSync(dir, { recursive: true });
   writeFileSync(join(dir, 'survey.json'), JSON.stringify(SAMPLE_SURVEY));
@@ -148,5 +148,14 @@ export function writeSampleArchive(dir: string): string {
   const lab = openRaces().map((race) => ({ ...race, atMs: SAMPLE_AT_MS + DAY_MS }));
   writeSegment(dir, 'results-lab-2-3-5.ndjson.zst', of('lab-2', lab.with(9, differs)));
   writeSegment(dir, 'results-no-udp-6-6.ndjson.zst', of('no-udp', blockedRaces()));
+  const dead = [
+    { vantage: 'office', job: 12, origin: 'https://away.test', reason: 'opt-out' },
+    // Given up, and then told again by the server.
+    { vantage: 'office', job: 12, reason: 'max-deliveries' },
+    // The last delivery had a result.
+    { vantage: 'office', job: 3, reason: 'max-deliveries' },
+    { vantage: 'no-udp', job: 12, reason: 'max-deliveries' },
+  ];
+  writeFileSync(join(dir, 'dead.ndjson'), dead.map((line) => `${JSON.stringify(line)}\n`).join(''));
   return dir;
 }
