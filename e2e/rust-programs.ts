@@ -10,6 +10,7 @@ import { SCRATCH, TOP } from './scratch.ts';
 const PROGRAMS = {
   'photofinish-origin': 'photofinish-origin',
   'photofinish-link': 'photofinish-link',
+  'photofinish-sctp': 'photofinish-sctp',
   'bare-quinn': 'examples/bare_quinn',
 } as const;
 

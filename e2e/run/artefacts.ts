@@ -51,7 +51,7 @@ function goRecipe(name: GoProgram, title: string): Recipe {
 
 const RECIPES: Readonly<Record<ArtefactName, Recipe>> = {
   rust: {
-    title: 'QUIC addon, local origins and links (Rust)',
+    title: 'QUIC addon, local origins, links and SCTP (Rust)',
     missing: () => (onPath('cargo') === null ? RUST_MISSING : null),
     commands: () => [
       { file: 'npm', args: ['run', '--silent', 'build:quic', '-w', 'native-host'], env: cargoEnvironment() },

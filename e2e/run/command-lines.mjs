@@ -14,7 +14,7 @@ export class BadUsage extends Error {}
 
 /** What is built or downloaded before something else can run, in order of dependency. */
 export const ARTEFACTS = {
-  rust: 'the QUIC addon, local origins, links and a bare quinn client, by cargo',
+  rust: 'the QUIC addon, local origins, links, SCTP and a bare quinn client, by cargo',
   helper: 'the helper and its command line',
   extension: 'both editions of the extension',
   fixtures: 'the fixtures for Playwright',

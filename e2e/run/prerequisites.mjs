@@ -8,6 +8,7 @@ import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { BROWSERS, findBrowser, onPath } from './find-browser.mjs';
 import { findPython, PYTHON_NEEDED } from './python.mjs';
+import { USRSCTP } from './usrsctp.mjs';
 
 /** A problem that only the user can fix; its message says how. */
 export class MissingPrerequisite extends Error {}
@@ -155,6 +156,12 @@ const PREREQUISITES = {
     problem: () => (networksPossible() ? missingCommand('nft') : null),
     packages: { apt: ['nftables'], dnf: ['nftables'], pacman: ['nftables'] },
   },
+  usrsctp: {
+    title: "usrsctp's example programs",
+    problem: () => (networksPossible() && !existsSync(USRSCTP.client) ? 'they were not found' : null),
+    packages: { apt: ['libusrsctp-examples'] },
+    link: 'https://github.com/sctplab/usrsctp',
+  },
   zsh: {
     title: 'zsh',
     problem: () => missingCommand('zsh'),
@@ -177,17 +184,20 @@ const networksPossible = () => process.platform === 'linux' && process.getuid() 
 /** What is lost without each optional prerequisite; the others are required. */
 const LOST = {
   python: 'failures that aioquic provokes, and curl',
-  go: 'what runs against Caddy, and the laboratory',
+  go: 'what runs against Caddy and NATS, and the laboratory',
   firefox: 'everything in Firefox',
   iproute2: 'networks with obstacles',
   nftables: 'networks with obstacles',
   root: 'networks with obstacles',
+  usrsctp: 'SCTP with another implementation',
   zsh: 'completion in zsh',
   fish: 'completion in fish',
 };
 const ALWAYS = ['node', 'npm'];
 const RUST = ['rust', 'cc'];
 const NETWORK = ['iproute2', 'nftables', 'root'];
+/** An independent implementation of SCTP, which a spec needs. */
+const PEERS = ['usrsctp'];
 /** Completion is tested in the shells it supports; bash is assumed to be installed. */
 const SHELLS = ['zsh', 'fish'];
 
@@ -202,6 +212,7 @@ export function prerequisitesOf({ command, selection }, artefacts) {
   if (measures) want.push('chromium');
   if (drives || command === 'lab') need.push('python');
   if (drives || measures) want.push('firefox', 'go', ...NETWORK);
+  if (drives) want.push(...PEERS);
   if (command === 'bench') want.push(...NETWORK);
   if (command === 'test' && selection?.units.some(([workspace]) => workspace === 'native-host'))
     want.push(...SHELLS);
