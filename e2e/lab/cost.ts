@@ -7,36 +7,24 @@ import {
   cellsOf,
   type Extent,
   OBJECTS,
-  type ObjectBytes,
   SERVER_TITLES,
   SERVERS,
-  type Segment,
   type ServerName,
   segmentsOf,
 } from './cost/cells.ts';
 import {
   COST,
   type CostFindings,
-  type CostJournal,
   type CostPlan,
   type Loads,
   type SegmentRecord,
   segmentKey,
 } from './cost/cost-record.ts';
+import { LOAD_OPTIONS, type LoadOptions, measureTurns, readLoadOptions } from './cost/load-run.ts';
 import { findLoads, TRIES_SECONDS } from './cost/loads.ts';
 import { measureSegment, SEGMENT_OVERHEAD_SECONDS } from './cost/segment.ts';
 import { openLoadedTestbed } from './cost/servers.ts';
-import {
-  BadUsage,
-  choose,
-  type Experiment,
-  GREATEST_SEED,
-  listOf,
-  loadLines,
-  readOptions,
-  runExperiment,
-  wholeNumber,
-} from './experiment.ts';
+import { choose, type Experiment, loadLines, readOptions, runExperiment } from './experiment.ts';
 import type { Testbed } from './testbed.ts';
 
 const USAGE = `usage: npm run lab -- cost [OPTION...]
@@ -50,58 +38,21 @@ const USAGE = `usage: npm run lab -- cost [OPTION...]
   --seed N          decides order and gaps; 1 unless said
   --fresh           measure anew instead of going on where the last run stopped`;
 
-interface CostOptions {
-  /** Per cell. */
-  readonly seconds: number;
+interface CostOptions extends LoadOptions {
   readonly extent: Extent;
   readonly servers: readonly ServerName[];
-  readonly objects: readonly ObjectBytes[];
-  /** Ascending; null: determined by trial. */
-  readonly loads: readonly number[] | null;
-  /** Substrings of cell names; null: all. */
-  readonly cells: readonly string[] | null;
-  readonly seed: number;
-  readonly fresh: boolean;
 }
 
-const OPTIONS = {
-  seconds: { type: 'string' },
-  quick: { type: 'boolean', default: false },
-  full: { type: 'boolean', default: false },
-  server: { type: 'string' },
-  object: { type: 'string' },
-  loads: { type: 'string' },
-  cells: { type: 'string' },
-  seed: { type: 'string' },
-  fresh: { type: 'boolean', default: false },
-} as const;
-
-/** P1 ran each load for 600 s; its claims are judged on 60. */
-const JUDGED_SECONDS = 60;
-const QUICK_SECONDS = 12;
-const MOST_PER_SECOND = 10_000;
-
-function readLoads(text: string | undefined): readonly number[] | null {
-  if (text === undefined) return null;
-  const loads = listOf(text).map((load) => wholeNumber('loads', load, 1, MOST_PER_SECOND));
-  return [...new Set(loads)].toSorted((a, b) => a - b);
-}
+const OPTIONS = { ...LOAD_OPTIONS, server: { type: 'string' } } as const;
 
 /** Throws BadUsage for the first mistake. */
 export function parseOptions(args: readonly string[]): CostOptions {
   const values = readOptions(args, OPTIONS);
-  const { quick, full, fresh } = values;
-  if (quick && full) throw new BadUsage('choose one of --quick and --full');
-  const usual = quick ? QUICK_SECONDS : JUDGED_SECONDS;
+  const { quick, full } = values;
   return {
-    seconds: values.seconds === undefined ? usual : wholeNumber('seconds', values.seconds, 3, 600),
+    ...readLoadOptions(values),
     extent: full ? 'full' : quick ? 'quick' : 'usual',
     servers: choose('server', values.server, SERVERS, (name) => name),
-    objects: choose('object', values.object, OBJECTS, (bytes) => String(bytes / 1024)),
-    loads: readLoads(values.loads),
-    cells: values.cells === undefined ? null : listOf(values.cells),
-    seed: values.seed === undefined ? 1 : wholeNumber('seed', values.seed, 1, GREATEST_SEED),
-    fresh,
   };
 }
 
@@ -147,36 +98,6 @@ async function loadsFor(testbed: Testbed, { servers, objects, loads, seed }: Cos
   return found;
 }
 
-async function measureAll(
-  testbed: Testbed,
-  journal: CostJournal,
-  todo: readonly Segment[],
-  seed: number,
-): Promise<boolean> {
-  const totalMs = todo.reduce((sum, { seconds }) => sum + 1000 * (seconds + SEGMENT_OVERHEAD_SECONDS), 0);
-  heading(`${todo.length} segments, about ${formatDuration(totalMs)}`);
-  const startedMs = performance.now();
-  let failed = 0;
-  for (const [index, segment] of todo.entries()) {
-    const { cell, round } = segment;
-    const step = beginStep(`${index + 1} of ${todo.length}  ${cell.id}, part ${round + 1}`);
-    try {
-      const measured = await measureSegment(testbed, segment, seed);
-      await journal.append(measured);
-      const leftMs = ((performance.now() - startedMs) / (index + 1)) * (todo.length - index - 1);
-      const { why } = measured.drive;
-      step.end(
-        why.length === 0,
-        `${why.length === 0 ? '' : `not driven: ${why.join('; ')}; `}${formatDuration(leftMs)} left`,
-      );
-    } catch (error) {
-      failed += 1;
-      step.end(false, error instanceof Error ? error.message : String(error));
-    }
-  }
-  return failed === 0;
-}
-
 /** Measures every segment of the selected cells; the run is complete even if some loads could not be driven. */
 function cost(options: CostOptions): Experiment<CostPlan, CostFindings, SegmentRecord, Testbed> {
   const { seed, fresh } = options;
@@ -197,7 +118,16 @@ function cost(options: CostOptions): Experiment<CostPlan, CostFindings, SegmentR
     measure(testbed, journal) {
       const all = segmentsOf(journal.meta.found.scenarios, plan.seconds, seededRandom(seed));
       const left = all.filter(({ cell, round }) => !journal.has(segmentKey(cell.id, round)));
-      return measureAll(testbed, journal, left, seed);
+      return measureTurns(left, {
+        noun: 'segments',
+        expectedMs: ({ seconds }) => 1000 * (seconds + SEGMENT_OVERHEAD_SECONDS),
+        titleOf: ({ cell, round }) => `${cell.id}, part ${round + 1}`,
+        async measure(segment) {
+          const measured = await measureSegment(testbed, segment, seed);
+          await journal.append(measured);
+          return measured.drive.why;
+        },
+      });
     },
   };
 }

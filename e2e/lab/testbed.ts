@@ -45,7 +45,10 @@ export interface Testbed {
   /** Base64 SHA-256 digests of the servers' public keys, for Chromium. */
   readonly spki: readonly string[];
   /** Starts Caddy at the far end for those hosts, for which the testbed must have been opened; the first is its own. */
-  startCaddy(hosts: readonly [string, ...string[]], bodyBytes?: number): Promise<RunningCaddy>;
+  startCaddy(
+    hosts: readonly [string, ...string[]],
+    options?: Pick<CaddyOptions, 'bodyBytes' | 'accessLog' | 'routes'>,
+  ): Promise<RunningCaddy>;
   close(): Promise<void>;
 }
 
@@ -81,13 +84,13 @@ export async function openTestbed<Name extends string = never>(
       caPath,
       spki,
       origins: running.origins,
-      async startCaddy([host, ...others], bodyBytes) {
+      async startCaddy([host, ...others], options = {}) {
         const inside: CaddyOptions['inside'] = { spawn: server.spawn, port: CADDY_PORT };
         const caddy = await startCaddy({
           ...certified(host),
           ...(others.length > 0 && { alsoHosts: others.map(certified) }),
           caPath,
-          ...(bodyBytes !== undefined && { bodyBytes }),
+          ...options,
           inside,
         });
         const stop = async () => {

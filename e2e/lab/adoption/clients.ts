@@ -9,7 +9,7 @@ import {
   firefoxSecond,
 } from '../clients/cold-browsers.ts';
 import { type OursOptions, ours } from '../clients/ours.ts';
-import { curl, goAltSvc, goRace, quinn, undici } from '../clients/peers.ts';
+import { curl, goAltSvc, goRace, quinn, sctpPlain, sctpTls, undici } from '../clients/peers.ts';
 
 export interface ClientChoice {
   readonly name: string;
@@ -91,6 +91,8 @@ export const CLIENTS: readonly ClientChoice[] = [
   other('peer', 'curl', curl),
   other('peer', 'quinn', quinn),
   other('peer', 'undici', undici),
+  other('peer', 'sctp-udp', sctpPlain),
+  other('peer', 'sctp-udp-tls', sctpTls),
   other('browser', 'chromium-first', chromiumFirst),
   other('browser', 'chromium-second', chromiumSecond),
   other('browser', 'firefox-first', firefoxFirst),

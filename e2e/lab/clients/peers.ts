@@ -1,46 +1,40 @@
-// Third-party programs as clients under test. Each runs inside the client's namespace and prints one JSON document:
-// quic-go and net/http, libcurl, undici, quinn.
-import { readFile } from 'node:fs/promises';
+// Other programs as clients under test. Each runs inside the client's namespace and prints one JSON document: quic-go and
+// net/http, libcurl, undici, quinn, and the laboratory's own SCTP.
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
-import type { RunOptions } from '../../child-process.ts';
 import { goProgram } from '../../go-programs.ts';
-import type { Namespace } from '../../network/namespace.ts';
 import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../../origins/python.ts';
 import { rustProgram } from '../../rust-programs.ts';
-import { TOP } from '../../scratch.ts';
+import { scratchDirectory, TOP } from '../../scratch.ts';
 import { DEADLINE_MS, type LabTrial, type Opener, parseTrials } from '../client.ts';
+import {
+  ENCAPSULATION_PORT,
+  PLAIN_PORT,
+  PROGRAM as SCTP_PROGRAM,
+  startContenders,
+  TLS_PORT,
+} from '../p1/contenders.ts';
 import type { ServedTestbed } from '../testbed.ts';
 
 /** A peer's program, ready to run on the testbed. */
-export interface PeerProgram {
+interface PeerProgram {
   /** Versions of its components by name, from the program itself or its lock file. */
   readonly versions: Readonly<Record<string, string>>;
   run(trials: number): Promise<LabTrial[]>;
+  close?(): Promise<void>;
 }
 
 /** A peer is absent if `open` rejects, for whatever reason. */
 function peer(name: string, title: string, open: (testbed: ServedTestbed) => Promise<PeerProgram>): Opener {
   return async (testbed) => {
     try {
-      return { name, title, kind: 'peer', ...(await open(testbed)), close: async () => {} };
+      return { name, title, kind: 'peer', close: async () => {}, ...(await open(testbed)) };
     } catch (error) {
       return { name, title, kind: 'peer', why: error instanceof Error ? error.message : String(error) };
     }
   };
-}
-
-/** Runs a program inside to completion and returns its output. Rejects with its error output. */
-async function insistInside(
-  client: Namespace,
-  file: string,
-  args: readonly string[],
-  options: RunOptions = {},
-): Promise<string> {
-  const { code, stdout, stderr } = await client.run(file, args, options);
-  if (code !== 0) throw new Error(`${file}: ${stderr.trim() || `exit code ${code}`}`);
-  return stdout;
 }
 
 /** Versions by name, from a program's output. Throws a ValiError for anything else. */
@@ -57,11 +51,11 @@ async function orderedProgram(
   [file, ...words]: readonly [string, ...string[]],
   more: object = {},
 ): Promise<PeerProgram> {
-  const versions = parseVersions(await insistInside(client, file, [...words, 'versions']));
+  const versions = parseVersions(await client.runOrThrow(file, [...words, 'versions']));
   const run = async (trials: number): Promise<LabTrial[]> => {
     const order = { origin: { host, port, address }, ca: caPath, trials, deadlineMs: DEADLINE_MS, ...more };
     const input = JSON.stringify(order);
-    return parseTrials(await insistInside(client, file, [...words, 'trials'], { input }));
+    return parseTrials(await client.runOrThrow(file, [...words, 'trials'], { input }));
   };
   return { versions, run };
 }
@@ -100,6 +94,53 @@ export const goH3 = peer('go-h3', 'quic-go alone', inMode('h3'));
 /** A third of quic-go's first probe time-out, which is 200 ms. */
 const QUIC_GO_INITIAL_RTT_MS = 67;
 
+/** RFC 6951's, and another one for a second server beside it. */
+const SCTP_PORTS = { plain: ENCAPSULATION_PORT, tls: ENCAPSULATION_PORT + 1 } as const;
+
+/**
+ * SCTP over UDP in user space, to a server of its own; with TLS 1.3 (RFC 3436), established is the end of its handshake.
+ * HTTP/1.0, one request.
+ */
+function sctpUdp(name: string, title: string, security: keyof typeof SCTP_PORTS) {
+  return peer(name, title, async ({ client, server }) => {
+    const dir = await scratchDirectory('sctp');
+    const encapsulationPort = SCTP_PORTS[security];
+    const address = server.ipv4;
+    const running = await startContenders(server, dir, ['sctp-udp'], [address], encapsulationPort);
+    const { certificatePath, unavailable } = running;
+    const [missing] = unavailable;
+    const close = async () => {
+      await running.stop();
+      await rm(dir, { recursive: true, force: true });
+    };
+    if (missing !== undefined) {
+      await close();
+      throw new Error(missing.reason);
+    }
+    const versions = { dcsctp: await lockedVersion('dcsctp'), rustls: await lockedVersion('rustls') };
+    return {
+      versions,
+      close,
+      async run(trials) {
+        const order = {
+          candidate: { transport: 'sctp-udp', address },
+          port: security === 'tls' ? TLS_PORT : PLAIN_PORT,
+          encapsulationPort,
+          tls: security === 'tls' ? { version: '1.3', certificatePath } : null,
+          objectBytes: 1024,
+          trials,
+          deadlineMs: DEADLINE_MS,
+        };
+        return parseTrials(await client.runOrThrow(SCTP_PROGRAM, ['trials', JSON.stringify(order)]));
+      },
+    };
+  });
+}
+
+/** The bare transport, whose handshake takes two round trips. */
+export const sctpPlain = sctpUdp('sctp-udp', 'SCTP over UDP, plain', 'plain');
+export const sctpTls = sctpUdp('sctp-udp-tls', 'SCTP over UDP, TLS 1.3', 'tls');
+
 /** From cargo's lock file. */
 async function lockedVersion(crate: string): Promise<string> {
   const lock = await readFile(join(TOP, 'Cargo.lock'), 'utf8');
@@ -117,7 +158,7 @@ function bareQuinn(name: string, title: string, initialRtt: readonly string[]) {
       versions,
       async run(trials) {
         const order = [`${address}:${port}`, host, caPath, String(trials), String(DEADLINE_MS)];
-        return parseTrials(await insistInside(client, program, [...order, ...initialRtt]));
+        return parseTrials(await client.runOrThrow(program, [...order, ...initialRtt]));
       },
     };
   });

@@ -5,7 +5,7 @@ import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { parseOptions } from '../cost.ts';
 import { BadUsage } from '../experiment.ts';
 import { type Cell, type Choice, cellsOf, OBJECTS, SERVERS, segmentsOf } from './cells.ts';
-import { loadsUpTo } from './loads.ts';
+import { climbLoads, loadsUpTo } from './loads.ts';
 
 const choice: Choice = {
   servers: ['caddy'],
@@ -76,6 +76,30 @@ test("P1's loads where they can be driven, otherwise steps up to the highest", (
   assert.deepEqual(loadsUpTo(700), [100, 400, 700]);
   assert.deepEqual(loadsUpTo(200), [50, 100, 150, 200]);
   assert.deepEqual(loadsUpTo(20), [5, 10, 15, 20]);
+});
+
+test('loads are tried upward until one is not driven, and those above it are told with the reason', async () => {
+  const climb = async (most: number) => {
+    const tried: number[] = [];
+    const found = await climbLoads([100, 400, 550, 1000], async (perSecond) => {
+      tried.push(perSecond);
+      return perSecond <= most ? [] : ['starts late', 'processors'];
+    });
+    return { ...found, tried };
+  };
+  assert.deepEqual(await climb(1000), {
+    tried: [100, 400, 550, 1000],
+    driven: [100, 400, 700, 1000],
+    notDriven: [],
+  });
+  const why = 'starts late; processors';
+  assert.deepEqual(await climb(500), {
+    tried: [100, 400, 550],
+    driven: [80, 100, 160, 240, 320],
+    notDriven: [400, 700, 1000].map((perSecond) => ({ perSecond, why })),
+  });
+  const none = await climb(0);
+  assert.deepEqual([none.tried, none.driven, none.notDriven.length], [[100], [], 4]);
 });
 
 test('the command line, and every mistake in it', () => {

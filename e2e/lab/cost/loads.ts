@@ -26,6 +26,28 @@ export function loadsUpTo(highest: number): number[] {
   return [...new Set(loads)].filter((load) => load > 0).toSorted((a, b) => a - b);
 }
 
+/**
+ * Tries ascending loads until one is not driven. `tryLoad` resolves with the reasons for which it was not, none if it
+ * was. Returns the loads to measure, and those of P1 that are not driven.
+ */
+export async function climbLoads(
+  tried: readonly number[],
+  tryLoad: (perSecond: number) => Promise<readonly string[]>,
+): Promise<Pick<Loads[number], 'driven' | 'notDriven'>> {
+  let highest = 0;
+  let why = '';
+  for (const perSecond of tried) {
+    why = (await tryLoad(perSecond)).join('; ');
+    if (why !== '') break;
+    highest = perSecond;
+  }
+  const top = tried.at(-1) ?? 0;
+  const driven = highest === 0 ? [] : loadsUpTo(highest === top ? highest : Math.round(highest * HEADROOM));
+  const most = driven.at(-1) ?? 0;
+  const notDriven = P1_LOADS.filter((load) => load > most).map((perSecond) => ({ perSecond, why }));
+  return { driven, notDriven };
+}
+
 /** Tries one server with the naive race for an object, increasing the load until one is not driven. */
 export async function findLoads(
   testbed: Testbed,
@@ -34,28 +56,11 @@ export async function findLoads(
   seed: number,
   onTry: (perSecond: number) => void,
 ): Promise<Loads[number]> {
-  let highest = 0;
-  let why = '';
-  for (const perSecond of TRIED) {
+  const found = await climbLoads(TRIED, async (perSecond) => {
     onTry(perSecond);
-    const cell = cellOf({
-      server,
-      objectBytes,
-      perSecond,
-      rttMs: RTT_MS,
-      postQuantum: true,
-      way: BASIC.naive,
-    });
-    const { drive } = await measureSegment(testbed, { cell, round: 0, seconds: TRY_SECONDS }, seed);
-    why = drive.why.join('; ');
-    if (why !== '') break;
-    highest = perSecond;
-  }
-  const top = TRIED.at(-1) ?? 0;
-  const driven = highest === 0 ? [] : loadsUpTo(highest === top ? highest : Math.round(highest * HEADROOM));
-  const notDriven = P1_LOADS.filter((load) => load > (driven.at(-1) ?? 0)).map((perSecond) => ({
-    perSecond,
-    why,
-  }));
-  return { server, driven, notDriven };
+    const way = BASIC.naive;
+    const cell = cellOf({ server, objectBytes, perSecond, rttMs: RTT_MS, postQuantum: true, way });
+    return (await measureSegment(testbed, { cell, round: 0, seconds: TRY_SECONDS }, seed)).drive.why;
+  });
+  return { server, ...found };
 }

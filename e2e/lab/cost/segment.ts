@@ -110,8 +110,14 @@ async function takeSamples(pids: Pids, generator: LoadGenerator, durationMs: num
 const sum = (samples: readonly Sample[], value: (sample: Sample) => number) =>
   samples.reduce((total, sample) => total + value(sample), 0);
 
-/** A number that differs for every segment and is the same in every run with one seed (FNV-1a). */
-function seedOf({ cell, round }: Segment, seed: number): number {
+/** A part of a cell's time. */
+interface Part {
+  readonly cell: { readonly id: string };
+  readonly round: number;
+}
+
+/** A number that differs for every part and is the same in every run with one seed (FNV-1a). */
+export function seedOf({ cell, round }: Part, seed: number): number {
   let hash = 0x811c9dc5;
   for (const char of `${seed} ${cell.id} ${round}`) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193);
   return hash >>> 0;

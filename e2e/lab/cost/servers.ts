@@ -1,5 +1,6 @@
 // The servers whose cost is measured, one at a time, restarted for each segment so that no cell inherits another's
 // memory; and the link in front of them, which determines the winner of a race.
+import type { Namespace } from '../../network/namespace.ts';
 import type { Peer } from '../../network/open.ts';
 import type { Shape } from '../../network/shape.ts';
 import { type OriginSettings, startOrigins } from '../../origins/start.ts';
@@ -73,11 +74,21 @@ async function startOwn(server: Peer, bodyBytes: number): Promise<RunningServer>
   return { pid, version: 'this checkout', origins: originsOf(server, ports), caPath, stop };
 }
 
+/** Lets a client open more connections than usual; rejects if that is impossible. */
+export async function giveMorePorts(client: Namespace): Promise<void> {
+  await client.runOrThrow('sh', ['-c', MORE_PORTS]);
+}
+
 /** A testbed for servers under load; otherwise like `openTestbed`. */
 export async function openLoadedTestbed(seed: number): Promise<Testbed> {
   const testbed = await openTestbed(seed, Object.values(HOSTS));
-  await testbed.client.run('sh', ['-c', MORE_PORTS]);
-  return testbed;
+  try {
+    await giveMorePorts(testbed.client);
+    return testbed;
+  } catch (error) {
+    await testbed.close();
+    throw error;
+  }
 }
 
 /** Sets the link's round trip. The additional UDP delay, by which the old protocol wins, applies unless that is 0. */
@@ -96,6 +107,6 @@ export async function startServer(
   objectBytes: ObjectBytes,
 ): Promise<RunningServer> {
   if (name === 'own') return startOwn(server, objectBytes);
-  const { pid, version, stop } = await startCaddy([HOSTS.h2, HOSTS.h3], objectBytes);
+  const { pid, version, stop } = await startCaddy([HOSTS.h2, HOSTS.h3], { bodyBytes: objectBytes });
   return { pid, version, origins: originsOf(server, { h2: PORT, h3: PORT }), caPath, stop };
 }

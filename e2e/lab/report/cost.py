@@ -5,15 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .estimates import median, percentile
+from .load import cached, kernel_bytes
 
 SERVERS = {"caddy": "Caddy", "own": "own origin"}
 WINNERS = {"h2": "HTTP/2 wins", "h3": "HTTP/3 wins", "half": "half and half"}
-HIT_SHARES = (0, 0.2, 0.4, 0.6, 0.8, 1)
-
-
-def cached(winner, share):
-    return {"kind": "cached", "winner": winner, "hitShare": share}
-
 
 # HTTP/2 only, HTTP/3 only, and the naive race in which the old protocol wins (P1, test cases 1 and 2).
 H2_ALONE, H3_ALONE, NAIVE = cached("h2", 1), cached("h3", 1), cached("h2", 0)
@@ -25,11 +20,6 @@ def _both(part):
 
 def _within(part, key):
     return lambda sample: sample[part] and sample[part][key]
-
-
-def _kernel_bytes(sample):
-    parts = sample["slabBytes"], sample["bufferBytes"]
-    return None if None in parts else sum(parts)
 
 
 # The figures of a sample; None if unavailable.
@@ -44,8 +34,7 @@ FIGURES = {
     "serverPssBytes": _within("serverMemory", "pssBytes"),
     "serverRssBytes": _within("serverMemory", "rssBytes"),
     "clientPssBytes": _within("clientMemory", "pssBytes"),
-    # The kernel's caches and buffers, of both ends.
-    "kernelBytes": _kernel_bytes,
+    "kernelBytes": kernel_bytes,
     "serverSockets": lambda sample: sample["serverSockets"]
     and sample["serverSockets"]["tcp"] + sample["serverSockets"]["udp"],
 }

@@ -2,19 +2,17 @@
 
 import numpy as np
 
-from .cost import H2_ALONE, H3_ALONE, HIT_SHARES, NAIVE, WINNERS, cached, group_title
+from .cost import H2_ALONE, H3_ALONE, NAIVE, WINNERS, group_title
 from .estimates import Estimate, Mulberry32, bootstrapped, mean_estimate, ratio_of_means
 from .hypotheses import Hypothesis, judge
+from .load import HIT_SHARES, LEAST_R2, cached, least_squares, too_few
 
-# P1 ran each load for 600 s; hypotheses are judged on 60.
-JUDGED_SECONDS = 60
 # P1, test case 2 (with TLS): CPU of the naive race above the dearer protocol alone, percent, by object.
 P1_NAIVE_EXTRA = {1024: 13, 35840: 4}
 # P1, test case 2: memory above the old protocol alone, percent.
 P1_MEMORY_EXTRA = 8
 # P1, test case 3 with TLS, 1 KiB: what an 80 % hit ratio takes away, percent.
 P1_SAVED = 18
-LEAST_R2 = 0.98
 MOST_POINTS_OFF = 2
 MOST_RACE_EXTRA = 5
 UNMEASURED = "its cells have no driven segments"
@@ -122,17 +120,6 @@ def _near_rows(group, random):
         )
 
 
-def least_squares(x, y):
-    """Slope, intercept and the share of variance explained by the line (1 if there is none), for each row of `y`."""
-    x, y = np.asarray(x, float), np.atleast_2d(y)
-    centred = x - x.mean()
-    slope = (centred * (y - y.mean(axis=1, keepdims=True))).sum(axis=1) / (centred**2).sum()
-    intercept = y.mean(axis=1) - slope * x.mean()
-    around = ((y - y.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
-    left = ((y - intercept[:, None] - slope[:, None] * x) ** 2).sum(axis=1)
-    return slope, intercept, np.where(around == 0, 1, 1 - left / np.where(around == 0, 1, around))
-
-
 def sweep_shape(sweep, random):
     """Whether cost falls linearly with the hit ratio (P1, third test case), as 95 % bootstrap estimates; None unless 0,
     80 and 100 % are among its cells."""
@@ -203,7 +190,7 @@ def _memory_rows(group, random):
 def hypotheses(run):
     """Every claim for every server and object at its highest load. All share one random stream, in this order."""
     seconds = run.asked["seconds"]
-    too_few = f"{seconds} of {JUDGED_SECONDS} seconds a cell" if seconds < JUDGED_SECONDS else ""
+    unjudged = too_few(seconds)
     random = Mulberry32(run.meta["seed"])
     claims = []
     for group in map(_Group, run.groups):
@@ -213,4 +200,4 @@ def hypotheses(run):
         for winner in WINNERS:
             claims += _sweep_rows(group, winner, random)
         claims += _memory_rows(group, random)
-    return [judge(claim, too_few) for claim in claims]
+    return [judge(claim, unjudged) for claim in claims]

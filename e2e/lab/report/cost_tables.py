@@ -1,10 +1,9 @@
 """The tables of a `cost` run, and every sample as rows."""
 
 from .cost import FIGURES, SERVERS, WINNERS, group_title
-from .hypotheses import fixed, format_number, significant
+from .figures import BYTES_PER_MIB, figure_text, spread_text
+from .hypotheses import fixed, format_number
 from .tables import NONE, Column, Row, Table, right
-
-BYTES_PER_MIB = 2**20
 
 
 def _way_title(way):
@@ -24,22 +23,9 @@ def _cell_title(cell):
     return title.replace(" ", "\u00a0")
 
 
-def _text(value):
-    """Three significant figures, more than the samples' spread supports."""
-    return format_number(significant(value))
-
-
-def _spread(summary, figure, scale=1):
-    spread = summary.spread(figure)
-    if spread is None:
-        return NONE
-    middle, low, high = (_text(value / scale) for value in spread)
-    return f"{middle} ({low}–{high})"
-
-
 def _median(summary, figure, scale=1):
     spread = summary.spread(figure)
-    return NONE if spread is None else _text(spread[0] / scale)
+    return NONE if spread is None else figure_text(spread[0] / scale)
 
 
 def _driven_text(summary):
@@ -94,7 +80,7 @@ def tables(run):
             columns=[*where, *right("server", "user", "kernel", "% of a core", "client", "link")],
             rows=rows(
                 lambda summary: [
-                    *(_spread(summary, figure) for figure in ("serverMs", "serverUserMs", "serverSystemMs")),
+                    *(spread_text(summary, figure) for figure in ("serverMs", "serverUserMs", "serverSystemMs")),
                     _median(summary, "serverShare", 0.01),
                     _median(summary, "clientMs"),
                     _median(summary, "linkMs"),
@@ -110,7 +96,7 @@ def tables(run):
             rows=rows(
                 lambda summary: [
                     *(
-                        _spread(summary, figure, BYTES_PER_MIB)
+                        spread_text(summary, figure, BYTES_PER_MIB)
                         for figure in ("serverPssBytes", "serverRssBytes", "clientPssBytes", "kernelBytes")
                     ),
                     _median(summary, "serverSockets"),

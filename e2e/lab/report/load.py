@@ -1,0 +1,35 @@
+"""What runs under load, `cost` and `p1`, have in common."""
+
+import numpy as np
+
+HIT_SHARES = (0, 0.2, 0.4, 0.6, 0.8, 1)
+# P1 ran each load for 600 s; claims are judged on 60.
+JUDGED_SECONDS = 60
+# What P1 calls linear.
+LEAST_R2 = 0.98
+
+
+def cached(winner, share):
+    return {"kind": "cached", "winner": winner, "hitShare": share}
+
+
+def kernel_bytes(sample):
+    """The kernel's caches and buffers, of both ends; None if unavailable."""
+    parts = sample["slabBytes"], sample["bufferBytes"]
+    return None if None in parts else sum(parts)
+
+
+def too_few(seconds):
+    """Why a run with that many seconds a cell is not judged; empty if it is."""
+    return f"{seconds} of {JUDGED_SECONDS} seconds a cell" if seconds < JUDGED_SECONDS else ""
+
+
+def least_squares(x, y):
+    """Slope, intercept and the share of variance explained by the line (1 if there is none), for each row of `y`."""
+    x, y = np.asarray(x, float), np.atleast_2d(y)
+    centred = x - x.mean()
+    slope = (centred * (y - y.mean(axis=1, keepdims=True))).sum(axis=1) / (centred**2).sum()
+    intercept = y.mean(axis=1) - slope * x.mean()
+    around = ((y - y.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+    left = ((y - intercept[:, None] - slope[:, None] * x) ** 2).sum(axis=1)
+    return slope, intercept, np.where(around == 0, 1, 1 - left / np.where(around == 0, 1, around))

@@ -1,0 +1,119 @@
+"""A run of `p1`: cells from turns. The cells of a group took turns of seconds in the same rounds, so that comparisons are
+of rounds, not of pooled samples: what slows a whole round down cancels out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .estimates import RESAMPLES, bootstrapped, exactly, median, percentile
+from .load import cached, kernel_bytes
+
+WINNERS = {"tcp": "TCP wins", "sctp": "SCTP wins", "half": "half and half"}
+SECURITIES = {"plain": "plain", "1.2": "TLS 1.2", "1.3": "TLS 1.3"}
+
+# TCP alone, SCTP alone, and the naive race that TCP wins (P1, test cases 1 and 2).
+TCP_ALONE, SCTP_ALONE, NAIVE = cached("tcp", 1), cached("sctp", 1), cached("tcp", 0)
+SIX, MIDDLEBOX = {"kind": "six"}, {"kind": "middlebox"}
+
+
+def _per_request(key):
+    return lambda line: line["trials"][0][key] / line["trials"][0]["requests"]
+
+
+def _of_sample(key):
+    return lambda line: line["trials"][0][key]
+
+
+def _median_of(times):
+    return lambda line: line["load"][times] and line["load"][times]["median"]
+
+
+# The figures of a turn; None if unavailable.
+FIGURES = {
+    "serverMs": _per_request("serverMs"),
+    "serverUserMs": _per_request("serverUserMs"),
+    "serverSystemMs": _per_request("serverSystemMs"),
+    "linkMs": _per_request("linkMs"),
+    "serverPssBytes": _of_sample("serverPssBytes"),
+    "networkBytes": lambda line: kernel_bytes(line["trials"][0]),
+    "establishedMs": _median_of("establishedMs"),
+    "doneMs": _median_of("doneMs"),
+}
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All turns of a cell."""
+
+    cell: dict
+    turns: list
+
+    @property
+    def driven(self):
+        return [turn for turn in self.turns if not turn["drive"]["why"] and turn["trials"][0]["requests"] > 0]
+
+    def by_round(self, figure):
+        """Of the rounds in which it was driven."""
+        found = ((turn["turn"], FIGURES[figure](turn)) for turn in self.driven)
+        return {nth: value for nth, value in found if value is not None}
+
+    def spread(self, figure):
+        """Median, 10th and 90th percentile of the turns; None without any."""
+        values = list(self.by_round(figure).values())
+        return (median(values), percentile(values, 0.1), percentile(values, 0.9)) if values else None
+
+
+def in_common(summaries, figure):
+    """A row for each round in which all of these cells were driven, a column for each cell; None without any."""
+    if not summaries or None in summaries:
+        return None
+    every = [summary.by_round(figure) for summary in summaries]
+    rounds = sorted(set.intersection(*(set(each) for each in every)))
+    return np.array([[each[nth] for each in every] for nth in rounds]) if rounds else None
+
+
+def estimate(matrix, figure_of, random):
+    """`figure_of` takes means, a row for each resample and a column for each cell. Rounds are resampled whole."""
+    found = float(figure_of(matrix.mean(axis=0, keepdims=True))[0])
+    count = len(matrix)
+    if count == 1:
+        return exactly(found)
+    drawn = (random.random(RESAMPLES * count).reshape(RESAMPLES, count) * count).astype(int)
+    return bootstrapped(found, figure_of(matrix[drawn].mean(axis=1)))
+
+
+class Group:
+    """The cells of one object, security and load."""
+
+    def __init__(self, summaries):
+        self.summaries = summaries
+        cell = summaries[0].cell
+        self.object_bytes, self.security, self.per_second = cell["objectBytes"], cell["security"], cell["perSecond"]
+        self.title = f"{self.object_bytes / 1024:g} KiB, {SECURITIES[self.security]}"
+
+    def find(self, way):
+        return next((summary for summary in self.summaries if summary.cell["way"] == way), None)
+
+
+class Run:
+    def __init__(self, meta, lines):
+        self.meta, self.asked, self.found = meta, meta["asked"], meta["found"]
+        by_cell = {}
+        for line in lines:
+            by_cell.setdefault(line["scenario"], []).append(line)
+        self.summaries = [Summary(cell, by_cell.get(cell["id"], [])) for cell in self.found["scenarios"]]
+        groups = {}
+        for summary in self.summaries:
+            key = tuple(summary.cell[name] for name in ("objectBytes", "security", "perSecond"))
+            groups.setdefault(key, []).append(summary)
+        self.groups = [Group(own) for own in groups.values()]
+
+    @property
+    def highest(self):
+        """Of each object and security the group with the highest load."""
+        last = {}
+        for group in self.groups:
+            key = group.object_bytes, group.security
+            if key not in last or group.per_second > last[key].per_second:
+                last[key] = group
+        return list(last.values())

@@ -1,0 +1,94 @@
+"""Made-up turns of `p1` whose machine is up to half again as slow in some rounds: what is compared within rounds does not
+show that."""
+
+import copy
+import unittest
+from pathlib import Path
+
+from . import p1, p1_claims, p1_page, p1_tables, records
+from .hypotheses import any_missed
+from .page import render
+from .tables import NONE
+
+FIXTURE = Path(__file__).parent / "fixtures" / "p1-made-up"
+
+
+class P1(unittest.TestCase):
+    def setUp(self):
+        self.meta, self.lines = records.read(FIXTURE)
+        self.run_of_four = p1.Run(self.meta, self.lines)
+
+    def row(self, beginning, run=None):
+        [found] = [row for row in p1_claims.hypotheses(run or self.run_of_four) if row.name.startswith(beginning)]
+        return found
+
+    def assert_exact(self, row, value):
+        for end in row.measured:
+            self.assertAlmostEqual(end, value, 4, row.name)
+
+    def test_slow_rounds_cancel_out(self):
+        self.assert_exact(self.row("race above the dearer"), 30)
+        self.assert_exact(self.row("race above TCP"), 160)
+        self.assert_exact(self.row("taken away at 80 % hits, TCP wins"), 100 * (1 - 0.132 / 0.26))
+        self.assert_exact(self.row("R², TCP wins"), 1)
+        self.assert_exact(self.row("server CPU, six candidates"), 50)
+        self.assert_exact(self.row("server CPU, race behind a middlebox"), 0)
+
+    def test_the_dearer_protocol_is_named(self):
+        self.assertEqual(self.row("race above the dearer").note, "dearer: SCTP; 4 rounds")
+
+    def test_a_race_cheaper_than_its_part_says_nothing_about_the_claim(self):
+        lines = copy.deepcopy(self.lines)
+        for line in lines:
+            if line["scenario"].endswith("sctp-hit100"):
+                line["trials"][0]["serverMs"] *= 2
+        row = self.row("race above the dearer", p1.Run(self.meta, lines))
+        self.assert_exact(row, -35)
+        self.assertEqual((row.goal, row.verdict), (None, "reported"))
+        self.assertIn("says nothing", row.note)
+
+    def test_memory_is_compared_with_both(self):
+        self.assert_exact(self.row("server memory, race above TCP"), 5)
+        self.assertLess(self.row("server memory, race above SCTP").measured.high, 0)
+        self.assertEqual(self.row("server memory, race above TCP").goal, None, "P1's limit is TLS's")
+
+    def test_a_round_in_which_a_cell_was_not_driven_is_left_out_of_its_comparisons(self):
+        self.assertEqual(self.row("R², TCP wins").note, "3 rounds")
+        self.assertEqual(self.row("race above TCP").note, "4 rounds")
+
+    def test_a_cell_off_the_line_is_told(self):
+        lines = copy.deepcopy(self.lines)
+        for line in lines:
+            if line["scenario"].endswith("tcp-hit20"):
+                line["trials"][0]["serverMs"] *= 1.5
+        row = self.row("R², TCP wins", p1.Run(self.meta, lines))
+        self.assertLess(row.measured.high, p1_claims.LEAST_R2)
+        self.assertEqual(row.trend, "missed")
+
+    def test_too_few_seconds_miss_nothing_and_enough_do(self):
+        claims = p1_claims.hypotheses(self.run_of_four)
+        self.assertEqual({row.verdict for row in claims if row.goal}, {"not judged"})
+        lines = copy.deepcopy(self.lines)
+        for line in lines:
+            if line["scenario"].endswith("tcp-hit0"):
+                line["trials"][0]["serverMs"] *= 1.5
+        judged = p1.Run({**self.meta, "asked": {**self.meta["asked"], "seconds": 60}}, lines)
+        self.assertEqual(self.row("race above the dearer", judged).verdict, "MISSED")
+        self.assertTrue(any_missed(p1_claims.hypotheses(judged)))
+
+    def test_without_a_turn_nothing_is_measured(self):
+        nothing = p1.Run(self.meta, [])
+        claims = p1_claims.hypotheses(nothing)
+        self.assertEqual({row.verdict for row in claims}, {"not measured"})
+        processor = p1_tables.tables(nothing)[0]
+        self.assertEqual({cell for row in processor.rows for cell in row.cells[1:]}, {NONE})
+        self.assertIn("not measured", render(p1_page.page(nothing, claims)))
+
+    def test_loads_that_were_not_driven_are_named(self):
+        drive = p1_tables.tables(self.run_of_four)[-1]
+        self.assertIn("1 KiB, plain, 1000/s", [row.scenario for row in drive.rows])
+        self.assertTrue(any("3 of 4 turns" in cell for row in drive.rows for cell in row.cells))
+
+
+if __name__ == "__main__":
+    unittest.main()
