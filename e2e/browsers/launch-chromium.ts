@@ -14,7 +14,8 @@ import { until } from './tab.ts';
  * allows the whole HOST to use QUIC with a private root, which Chromium otherwise refuses.
  */
 const UNUSED_PORT = 9;
-const RELOAD_TIMEOUT_MS = 15_000;
+const START_TIMEOUT_MS = 60_000;
+const RELOAD_TIMEOUT_MS = 45_000;
 
 export interface ChromiumOptions {
   /** The built extension; if absent, none is loaded. */
@@ -48,6 +49,7 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
   if (preferences !== undefined) await writePreferences(userDataDir, preferences);
   const context = await chromium.launchPersistentContext(userDataDir, {
     executablePath,
+    timeout: START_TIMEOUT_MS,
     // `--headless=new` is passed as an argument: Playwright's headless mode would choose a headless shell.
     headless: false,
     args: chromiumArguments(options),
@@ -216,7 +218,7 @@ function localArguments({ origins, spki, address = '127.0.0.1' }: Omit<LocalOrig
     `MAP *.test ${address}`,
   ];
   return [
-    `--host-resolver-rules=${rules.join(',')}`,
+    ...(address === null ? [] : [`--host-resolver-rules=${rules.join(',')}`]),
     `--ignore-certificate-errors-spki-list=${spki.join(',')}`,
     `--origin-to-force-quic-on=${hosts.join(',')}`,
   ];

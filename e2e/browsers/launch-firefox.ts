@@ -40,6 +40,7 @@ export interface RunningFirefox extends RunningBrowser {
   readonly privileged: PrivilegedContext;
 }
 
+const START_TIMEOUT_MS = 60_000;
 /** Pages have the same size in every browser here. */
 const VIEWPORT = { width: 1280, height: 720 };
 
@@ -74,7 +75,7 @@ async function meet(
 ): Promise<void> {
   await privileged.trust(await readFile(caPath, 'utf8'));
   for (const { host, address: own = address } of Object.values(origins))
-    if (own !== undefined) await privileged.resolve(host, own);
+    if (own !== undefined && own !== null) await privileged.resolve(host, own);
 }
 
 function downloadsTo(dir: string): Record<string, unknown> {
@@ -141,6 +142,7 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningFir
   const browser = await puppeteer.launch({
     browser: 'firefox',
     executablePath,
+    timeout: START_TIMEOUT_MS,
     userDataDir: profile,
     headless: options.headless,
     networkEnabled: observesRequests,

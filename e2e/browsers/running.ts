@@ -15,8 +15,8 @@ export interface LocalOrigins {
   readonly spki: readonly string[];
   /** The authority that signed them, by which Firefox trusts them. */
   readonly caPath: string;
-  /** The address of all origins; default: loopback. */
-  readonly address?: string;
+  /** The address of all origins, or null to look their names up as usual; default: loopback. */
+  readonly address?: string | null;
 }
 
 /**

@@ -9,7 +9,7 @@ import { chromiumFirst, chromiumSecond, firefoxFirst, firefoxSecond } from '../l
 import { openServedTestbed, type ServedTestbed } from '../lab/testbed.ts';
 import { networkUnavailable } from '../network/open.ts';
 
-const ONE_WAY_MS = 50;
+const ONE_WAY_MS = 100;
 const ROUND_TRIP_MS = 2 * ONE_WAY_MS;
 /** Browsers round their clocks. */
 const ROUNDING_MS = 1;

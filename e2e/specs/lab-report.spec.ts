@@ -9,7 +9,7 @@ import { scratchDirectory, TOP } from '../scratch.ts';
 const FIXTURES = join(TOP, 'e2e/lab/report/fixtures');
 
 test('its figures match the first analysis, and it applies the decision rule', async () => {
-  const tests = [...PYTHON_FLAGS, '-m', 'unittest', 'report.test_report'];
+  const tests = [...PYTHON_FLAGS, '-m', 'unittest', 'report.test_report', 'report.test_p1'];
   const { code, stderr } = await runCommand(PYTHON, tests, { cwd: join(TOP, 'e2e/lab') });
   expect(code, stderr).toBe(0);
 });
@@ -18,6 +18,7 @@ const TABLES = {
   'adoption-made-up': ['figures.csv', 'hypotheses.csv', 'trials.csv'],
   cost: ['hypotheses.csv', 'samples.csv'],
   link: [],
+  'p1-made-up': ['hypotheses.csv', 'turns.csv'],
   paths: ['hypotheses.csv'],
 };
 

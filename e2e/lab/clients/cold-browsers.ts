@@ -17,15 +17,18 @@ const FLUSH_PAGE = 'chrome://net-internals/#sockets';
 
 declare const chrome: { send(message: 'flushSocketPools'): void };
 
+/** Origins as browsers are told of them, by name. */
+const originsOf = (hosts: readonly string[]) => Object.fromEntries(hosts.map((host) => [host, { host }]));
+
 /**
  * A private window's profile for each trial. Such profiles share neither connections nor Alt-Svc nor session tickets,
  * and need no restart. Within one, the ticket of a first visit's TLS over TCP remains, with which a second handshake
  * over TCP takes as many round trips; QUIC has none yet.
  */
-export const startChromium: StartVisiting = async ({ host, address, spki, dir }) => {
+export const startChromium: StartVisiting = async ({ hosts, address, spki, dir }) => {
   const running = await launchChromium({
     userDataDir: join(dir, 'profile'),
-    local: { origins: { caddy: { host } }, spki, address },
+    local: { origins: originsOf(hosts), spki, address },
     preferences: NO_PREDICTION,
   });
   const whole = running.context.browser();
@@ -65,14 +68,14 @@ const FIREFOX_PREFERENCES = {
 };
 
 /** A container for each trial: Firefox partitions connections, Alt-Svc and session tickets by container. */
-export const startFirefox: StartVisiting = async ({ host, address, spki, caPath, preferences, dir }) => {
+export const startFirefox: StartVisiting = async ({ hosts, address, spki, caPath, preferences, dir }) => {
   const [profile, home, downloads] = [join(dir, 'profile'), join(dir, 'home'), join(dir, 'downloads')];
   for (const made of [home, downloads]) await mkdir(made, { recursive: true });
   const running = await launchFirefox({
     profile,
     home,
     downloads,
-    local: { origins: { caddy: { host } }, spki, caPath, address },
+    local: { origins: originsOf(hosts), spki, caPath, address },
     preferences: { ...FIREFOX_PREFERENCES, ...preferences },
     headless: true,
   });

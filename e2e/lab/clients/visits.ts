@@ -20,7 +20,7 @@ const VISITING = fileURLToPath(new URL('cold-browsers.ts', import.meta.url));
  * Caddy's address for browsers: a documentation address (RFC 5737), which they treat as public. For private ones
  * Firefox refuses to open the fallback connection of a visit whose QUIC does not respond.
  */
-const PUBLIC_ADDRESS = '203.0.113.1';
+export const PUBLIC_ADDRESS = '203.0.113.1';
 /** Under heavy loss a first visit may fail; a user would reload. */
 const LESSONS = 3;
 
@@ -29,22 +29,28 @@ const LESSONS = 3;
  * one that taught the profile the origin's Alt-Svc, all connections are closed and the same profile navigates again: it
  * needs a new connection and may choose the protocol.
  */
-export type Visit = 'first' | 'second';
+type Visit = 'first' | 'second';
 
-/** The order for the process inside the namespace. */
-export interface Visits {
+/** How a browser is started. */
+export interface BrowserSettings {
   readonly browser: BrowserKind;
-  readonly visit: Visit;
   /** Preferences that differ from the browser's defaults. */
   readonly preferences: Readonly<Record<string, boolean>>;
-  readonly trials: number;
-  readonly origin: string;
-  readonly host: string;
-  readonly address: string;
+  /** The hosts that it trusts. */
+  readonly hosts: readonly string[];
+  /** Where all of them are; null: where the system's resolver says. */
+  readonly address: string | null;
   readonly spki: readonly string[];
   readonly caPath: string;
   /** An empty directory for the browser's files. */
   readonly dir: string;
+}
+
+/** The order for the process inside the namespace. */
+export interface Visits extends BrowserSettings {
+  readonly visit: Visit;
+  readonly trials: number;
+  readonly origin: string;
 }
 
 /** A profile without history that shares nothing with others: connections, Alt-Svc, session tickets. */
@@ -55,11 +61,11 @@ export interface ColdProfile {
   close(): Promise<void>;
 }
 
-export interface VisitingBrowser extends Pick<RunningBrowser, 'close'> {
+interface VisitingBrowser extends Pick<RunningBrowser, 'close'> {
   newProfile(): Promise<ColdProfile>;
 }
 
-export type StartVisiting = (visits: Visits) => Promise<VisitingBrowser>;
+export type StartVisiting = (settings: BrowserSettings) => Promise<VisitingBrowser>;
 
 /** Runs in the page. Milliseconds from the start of the navigation. */
 function navigationTiming() {
@@ -122,13 +128,14 @@ export async function makeVisits(browser: VisitingBrowser, visits: Visits): Prom
   return trials;
 }
 
-async function versionOf(executable: string): Promise<string> {
+/** The version that a browser's program prints. */
+export async function versionOf(executable: string): Promise<string> {
   const { stdout } = await runCommand(executable, ['--version']);
   return /\d[\w.]*/.exec(stdout)?.[0] ?? 'unknown';
 }
 
 /** Makes the server reachable at the public address too. */
-async function goPublic({ client, server }: ServedTestbed): Promise<void> {
+export async function goPublic({ client, server }: Pick<ServedTestbed, 'client' | 'server'>): Promise<void> {
   await server.ip('address', 'replace', `${PUBLIC_ADDRESS}/32`, 'dev', 'lo');
   await client.ip('route', 'replace', PUBLIC_ADDRESS, 'dev', server.clientDevice);
 }
@@ -165,7 +172,7 @@ export function browser(kind: BrowserKind, visit: Visit, variant?: BrowserVarian
       versions: { [TITLES[kind]]: await versionOf(executable) },
       async run(trials) {
         const dir = await scratchDirectory(`lab-${name}`);
-        const where = { origin, host, address: PUBLIC_ADDRESS };
+        const where = { origin, hosts: [host], address: PUBLIC_ADDRESS };
         const visits: Visits = { browser: kind, visit, preferences, trials, ...where, spki, caPath, dir };
         try {
           const { stdout, stderr } = await client.run(process.execPath, [VISITING, JSON.stringify(visits)]);

@@ -1,5 +1,5 @@
 """`report DIR`: prints the results of the experiment recorded in the folder, and writes them there as HTML, JSON and
-CSV."""
+CSV, and its tables as Markdown."""
 
 import argparse
 import json
@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from . import adoption, adoption_claims, adoption_tables, cost, cost_claims, cost_tables, emulator, misses, pages, paths
-from . import records
+from . import adoption, adoption_claims, adoption_tables, avoidance, browsers, browsers_page, cost, cost_claims
+from . import cost_tables, emulator, misses, p1, p1_claims, p1_page, p1_tables, pages, paths, records
 from .hypotheses import any_missed, format_hypotheses
 from .page import render
-from .tables import format_result_table
+from .tables import format_markdown, format_result_table
 
 
 def _plain(value):
@@ -58,6 +58,14 @@ def _cost(meta, lines):
     return rows, [*map(format_result_table, tables)], {"tables": tables}, {"samples": samples}, pages.cost_page(run, rows)
 
 
+def _p1(meta, lines):
+    run = p1.Run(meta, lines)
+    rows = p1_claims.hypotheses(run)
+    tables = p1_tables.tables(run)
+    frames = {"turns": pd.DataFrame(p1_tables.turns(run))}
+    return rows, [*map(format_result_table, tables)], {"tables": tables}, frames, p1_page.page(run, rows)
+
+
 def _paths(meta, lines):
     run = paths.Run(meta, lines)
     by_row = paths.by_row(run)
@@ -66,12 +74,28 @@ def _paths(meta, lines):
     return rows, absent, {"rows": by_row}, {}, pages.paths_page(run, by_row)
 
 
+def _browsers(meta, lines):
+    run = browsers.Run(meta, lines)
+    tables = [*browsers.tables(run), *avoidance.tables(run.asked, lines)]
+    figures = browsers.figures(run)
+    frames = {"figures": pd.DataFrame(figures)}
+    text = [*map(format_result_table, tables)]
+    return [], text, {"tables": tables, "figures": figures}, frames, browsers_page.page(run, tables)
+
+
 def _link(meta, lines):
     tables = emulator.tables(lines)
     return [], [*map(format_result_table, tables)], {"tables": tables}, {}, pages.link_page(meta, tables)
 
 
-EXPERIMENTS = {"adoption": _adoption, "cost": _cost, "link": _link, "paths": _paths}
+EXPERIMENTS = {
+    "adoption": _adoption,
+    "browsers": _browsers,
+    "cost": _cost,
+    "link": _link,
+    "p1": _p1,
+    "paths": _paths,
+}
 
 
 def report(folder):
@@ -82,6 +106,8 @@ def report(folder):
     if rows:
         frames["hypotheses"] = pd.json_normalize([_plain(row) for row in rows])
     files = {f"{name}.csv": frame.to_csv(index=False) for name, frame in frames.items()}
+    if "tables" in document:
+        files["tables.md"] = "\n".join(map(format_markdown, document["tables"]))
     whole = {"schema": "photofinish.lab-report/1", "meta": meta, "hypotheses": rows, **document}
     files["report.json"] = json.dumps(_plain(whole), indent=1, ensure_ascii=False) + "\n"
     files["report.html"] = render(page)

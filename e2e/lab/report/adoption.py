@@ -14,6 +14,7 @@ from .estimates import Count, Estimate, Mulberry32, Z_95, mean_estimate, median,
 
 # The papers' procedure allows a connection this long before it has failed; a failed trial enters every mean as this.
 DEADLINE_MS = 30_000
+# Ours, whose misses are explained: first contact and known host.
 RACES = ("race", "race-known")
 GO_RACE, ALT_SVC = "go-race", "alt-svc"
 

@@ -3,12 +3,11 @@ loses packets."""
 
 from collections import Counter
 
+from .adoption import RACES
 from .hypotheses import fixed
 from .link import lateness_words
 
 TITLE = "Races that did not adopt HTTP/3"
-# The races whose misses are explained: first contact and known host.
-EXPLAINED = ("race", "race-known")
 # In a scenario without loss up to this many misses are listed individually; more are counted by cause.
 TOLD_ONE_BY_ONE = 20
 
@@ -82,7 +81,7 @@ def misses_of_run(run):
     """Every miss of our races, ordered by scenario and trial, which are numbered from 1."""
     misses = []
     for scenario in (each["id"] for each in run.asked["scenarios"]):
-        for client in EXPLAINED:
+        for client in RACES:
             trials = run.trials_of(scenario, client)
             for index, trial in trials[trials["adopted"] != "h3"].iterrows():
                 trace = known(trial["trace"])
@@ -105,7 +104,7 @@ def told_misses(run):
     told = []
     misses = misses_of_run(run)
     for scenario in run.asked["scenarios"]:
-        for client in EXPLAINED:
+        for client in RACES:
             own = [each for each in misses if (each["scenario"], each["client"]) == (scenario["id"], client)]
             if not own:
                 continue

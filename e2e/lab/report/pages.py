@@ -3,10 +3,12 @@
 import math
 from datetime import UTC, datetime
 
-from . import adoption, adoption_tables, cost, cost_claims, cost_tables, misses, paths, plots
+from . import adoption, adoption_tables, cost, cost_tables, misses, paths, plots
 from .adoption import DEADLINE_MS, PAPER_TITLE, is_alt_svc
 from .estimates import wilson
+from .figures import BYTES_PER_MIB
 from .hypotheses import by_group
+from .load import HIT_SHARES, cached, least_squares
 from .page import Figure, Page, Section
 
 HOW = "How this was measured, and what may be wrong with it: docs/laboratory.md."
@@ -16,7 +18,7 @@ JUDGING = (
 )
 
 
-def _conditions(meta, *own):
+def conditions(meta, *own):
     machine = meta["machine"]
     system = f"{machine['cpu']}, {machine['cores']} cores, {machine['memoryGiB']} GiB, {machine['system']}"
     begun = datetime.fromtimestamp(meta["startedAtMs"] / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
@@ -157,7 +159,7 @@ def adoption_page(run, rows):
     return Page(
         title="Adoption of HTTP/3 and time to established, by delay and by loss",
         lead="Photofinish, the published figures and other clients, over the same emulated link in the same minutes.",
-        conditions=_conditions(
+        conditions=conditions(
             run.meta,
             _versions(run.meta["machine"]["versions"], *(client["versions"] for client in run.clients)),
             (
@@ -229,7 +231,7 @@ def paths_page(run, rows_by_name):
         title="Broken and lossy paths",
         lead="What a race costs where it matters most: UDP lost, refused or known to be lost, everything dead, first"
         " flights lost. Server: Caddy at its defaults.",
-        conditions=_conditions(
+        conditions=conditions(
             run.meta,
             _versions(run.meta["machine"]["versions"], *versions),
             ("Trials", "those of --full" if run.asked["full"] else "the usual"),
@@ -292,11 +294,11 @@ def hit_lines(group):
     highest = max(summary.cell["perSecond"] for summary in group)
     found = {}
     for winner in cost.WINNERS:
-        cells = [(100 * share, highest, cost.cached(winner, share)) for share in cost.HIT_SHARES]
+        cells = [(100 * share, highest, cached(winner, share)) for share in HIT_SHARES]
         points = _points(group, "serverMs", 1, cells)
         fit = None
         if len(points) >= 2:
-            slope, intercept, _ = cost_claims.least_squares([x for x, _ in points], [spread[0] for _, spread in points])
+            slope, intercept, _ = least_squares([x for x, _ in points], [spread[0] for _, spread in points])
             fit = float(slope[0]), float(intercept[0])
         found[winner] = points, fit
     return found
@@ -312,7 +314,7 @@ def _by_hits(group):
 
 def cost_page(run, rows):
     note = "Points: medians; whiskers: 10th to 90th percentile of the samples."
-    pss = [_by_load(group, "serverPssBytes", "server PSS, MiB", cost_tables.BYTES_PER_MIB) for group in run.groups]
+    pss = [_by_load(group, "serverPssBytes", "server PSS, MiB", BYTES_PER_MIB) for group in run.groups]
     figures = [
         ("Server CPU by load", [_by_load(group, "serverMs", "server CPU, ms a request") for group in run.groups]),
         ("Server CPU over the hit ratio", [_by_hits(group) for group in run.groups]),
@@ -329,7 +331,7 @@ def cost_page(run, rows):
     return Page(
         title="What racing costs a server, and what a cache takes away",
         lead="Requests at exponentially distributed gaps from our own client, over a link with a round trip of 20 ms.",
-        conditions=_conditions(run.meta, ("Seconds a cell", str(run.asked["seconds"])), *loads),
+        conditions=conditions(run.meta, ("Seconds a cell", str(run.asked["seconds"])), *loads),
         rows=rows,
         sections=[
             Section("Plots", figures=[Figure(title, note, drawings) for title, drawings in figures]),
@@ -351,7 +353,7 @@ def link_page(meta, tables):
     return Page(
         title="How exact the emulated link is",
         lead="Delay, loss and rate asked and got, by the link itself and as programs at its ends see them.",
-        conditions=_conditions(meta, ("The kernel's netem", "there" if netem is None else netem)),
+        conditions=conditions(meta, ("The kernel's netem", "there" if netem is None else netem)),
         rows=[],
         sections=[Section("Tables", tables=tables)],
         footer=[HOW],

@@ -204,5 +204,6 @@ def lines(name, description, series, labels, *, width=516):
     axes.set_ylim(bottom=0)
     axes.set_xlabel(labels[0])
     axes.set_title(labels[1], loc="left", fontsize=8.25)
-    figure.legend(loc="outside upper left", ncols=3, frameon=False)
+    if every:
+        figure.legend(loc="outside upper left", ncols=3, frameon=False)
     return svg(figure, name, description)

@@ -60,3 +60,11 @@ def format_result_table(table):
     above = [None, *(row.scenario for row in table.rows)]
     rows = [["" if row.scenario == last else row.scenario, *row.cells] for last, row in zip(above, table.rows)]
     return f"{table.title}\n{table.caption}\n{format_table(table.columns, rows)}"
+
+
+def format_markdown(table):
+    """For a release note; the scenario is in every row."""
+    rules = ["---:" if column.right else "---" for column in table.columns]
+    rows = [[column.title for column in table.columns], rules, *([row.scenario, *row.cells] for row in table.rows)]
+    lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows]
+    return "\n".join([f"**{table.title}**", "", *lines, ""])

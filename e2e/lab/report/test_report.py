@@ -7,10 +7,13 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from . import adoption, adoption_claims, adoption_tables, cost, cost_claims, cost_tables, emulator, misses, pages, paths, records
+from . import adoption, adoption_claims, adoption_tables, avoidance, browsers, browsers_page, cost, cost_claims
+from . import cost_tables, emulator, misses, pages, paths, records
 from .estimates import Count, Estimate, Mulberry32, exactly, mean_estimate, percentile_estimate, ratio_of_shares, wilson
 from .hypotheses import Hypothesis, any_missed, fixed, format_number, judge
-from .tables import format_table
+from .load import least_squares
+from .page import render
+from .tables import Column, Row, Table, format_markdown, format_table
 
 FIXTURES = Path(__file__).parent / "fixtures"
 # That program rounded the normal quantile to 1.959964, which is 2e-8 off; all else differs only by the order of sums.
@@ -60,7 +63,7 @@ def _cost(meta, lines):
     [by_hits] = [pages.hit_lines(group) for group in run.groups if group[0].cell["objectBytes"] == 1024]
     shapes = []
     for winner, (points, _) in by_hits.items():
-        fit = cost_claims.least_squares([x for x, _ in points], [spread[0] for _, spread in points])
+        fit = least_squares([x for x, _ in points], [spread[0] for _, spread in points])
         shapes.append({"winner": winner, **dict(zip(("slope", "intercept", "r2"), (float(each[0]) for each in fit)))})
     return {
         "hypotheses": cost_claims.hypotheses(run),
@@ -199,6 +202,100 @@ class Emulator(unittest.TestCase):
     def test_bursts_have_the_stationary_share_of_their_two_states(self):
         self.assertEqual(emulator.asked_share({"kind": "bursts", "enter": 0.1, "leave": 0.3}), 0.25)
         self.assertEqual(emulator.asked_share({"kind": "bursts", "enter": 0, "leave": 0}), 0)
+
+
+def _visit(delay, request, attempts, queries=()):
+    protocol, family = request or (None, None)
+    return {
+        "delayMs": delay,
+        "request": request and {"protocol": protocol, "family": family},
+        "attempts": [
+            {"transport": transport, "family": of, "atMs": at, "answeredMs": None} for transport, of, at in attempts
+        ],
+        "queries": [{"kind": kind, "atMs": 0, "answeredMs": at} for kind, at in queries],
+    }
+
+
+QUIC_THEN_TCP = [("udp", 4, 5), ("tcp", 4, 255)]
+
+
+class Browsers(unittest.TestCase):
+    def run_of(self, late, *trials):
+        meta = json.loads((FIXTURES / "paths" / "meta.json").read_text())
+        client = {"name": "b", "title": "B", "kind": "browser", "version": "1"}
+        delays = sorted({trial["delayMs"] for trial in trials})
+        sweep = {"name": "s", "title": "S", "late": late}
+        asked = {"full": False, "trials": 1, "delaysMs": delays, "sweeps": [sweep], "ways": [], "clients": [client]}
+        lines = [{"kind": "turn", "sweep": "s", "client": "b", "load": 1, "trials": [trial]} for trial in trials]
+        return browsers.Run({**meta, "asked": asked, "found": {"versions": {}, "absent": []}}, lines)
+
+    def cell(self, late, *trials):
+        [cell] = self.run_of(late, *trials).cells
+        return cell
+
+    def test_a_client_waits_up_to_the_delay_before_the_first_at_which_most_visits_do_not(self):
+        h3, h2 = ("h3", 4), ("h2", 4)
+        asked = [(0, h3), (50, h3), (50, h3), (50, h2), (100, h3), (100, h2), (250, h3)]
+        cell = self.cell("quic", *(_visit(delay, request, QUIC_THEN_TCP) for delay, request in asked))
+        self.assertEqual((cell.up_to, cell.mixed), (50, [50, 100]))
+        self.assertIsNone(self.cell("quic", _visit(0, h2, QUIC_THEN_TCP)).up_to)
+
+    def test_the_gap_is_between_the_first_attempts_of_both(self):
+        attempts = [*QUIC_THEN_TCP, ("tcp", 4, 900)]
+        self.assertEqual(self.cell("quic", _visit(0, ("h2", 4), attempts)).gaps, [250])
+        self.assertEqual(self.cell("quic", _visit(0, ("h3", 4), attempts[:1])).gaps, [])
+        families = [("udp", 4, 0), ("tcp", 6, 10), ("tcp", 4, 310)]
+        self.assertEqual(self.cell("ipv6", _visit(0, ("h2", 4), families)).gaps, [300])
+
+    def test_an_answer_is_awaited_if_no_attempt_precedes_it(self):
+        late = [("A", 1), ("AAAA", 500)]
+        without = self.cell("AAAA", _visit(500, ("h2", 4), [("tcp", 4, 51)], late))
+        self.assertEqual((without.up_to, without.gaps), (None, [51]))
+        awaited = self.cell("AAAA", _visit(500, ("h2", 6), [("tcp", 6, 502)], late))
+        self.assertEqual((awaited.up_to, awaited.gaps), (500, []))
+        never = self.cell("AAAA", _visit(500, ("h2", 4), [("tcp", 4, 51)], [("AAAA", None)]))
+        self.assertIsNone(never.up_to)
+
+    def test_a_failed_visit_waited_for_nothing_and_stays_in_the_count(self):
+        cell = self.cell("quic", _visit(0, None, [("udp", 4, 0)]), _visit(0, ("h3", 4), [("udp", 4, 0)]))
+        self.assertEqual((cell.waits[0], cell.failed, cell.visits), ((1, 2), 1, 2))
+
+    def test_its_tables_and_its_page_name_the_client_and_the_delay(self):
+        run = self.run_of("quic", _visit(0, ("h3", 4), QUIC_THEN_TCP), _visit(50, ("h2", 4), QUIC_THEN_TCP))
+        [table] = browsers.tables(run)
+        self.assertEqual(table.rows[0].cells, ["1", "0", "–", "250 (250 to 250)", "2", "0"])
+        self.assertIn("<td", render(browsers_page.page(run, [table])))
+
+
+class Avoidance(unittest.TestCase):
+    H2, H3 = ("h2", 4), ("h3", 4)
+    TCP, QUIC = [("tcp", 4, 0)], [("udp", 4, 0), ("tcp", 4, 250)]
+
+    def row(self, way, *visits):
+        made = [{"startedMs": 1000 * at, **_visit(0, request, attempts)} for at, request, attempts in visits]
+        client = {"name": "b", "title": "B", "kind": "browser", "version": "1"}
+        asked = {"ways": [{"name": way, "title": way}], "clients": [client]}
+        lines = [{"kind": "avoidance", "way": way, "turn": 0, "clients": [{"client": "b", "visits": made}]}]
+        [table] = avoidance.tables(asked, lines)
+        return table.rows[0].cells
+
+    def test_quic_returned_between_two_visits_and_the_failing_visit_is_no_try(self):
+        visits = [(0, self.H2, self.QUIC), (15, self.H2, self.TCP), (300, self.H2, self.QUIC), (315, self.H3, self.QUIC)]
+        self.assertEqual(self.row("broken-once", *visits), ["1", "h2", "15 to 300", "300, 315", "300 to 315", "315"])
+
+    def test_a_client_that_never_tried_again_says_for_how_long(self):
+        visits = [(0, self.H2, self.QUIC), (15, self.H2, self.TCP), (600, self.H2, self.TCP)]
+        self.assertEqual(self.row("broken-once", *visits), ["1", "h2", "–", "–", "–", "600"])
+
+    def test_after_a_late_handshake_each_visit_has_its_protocol(self):
+        visits = [(0, self.H2, self.QUIC), (3, self.H3, []), (5, None, self.QUIC)]
+        self.assertEqual(self.row("late-quic", *visits), ["1", "h2", "h3", "–"])
+
+
+class Markdown(unittest.TestCase):
+    def test_a_cell_cannot_end_its_row(self):
+        table = Table("t", "T", "", [Column("a"), Column("b", right=True)], [Row("x", ["1|2"])])
+        self.assertEqual(format_markdown(table), "**T**\n\n| a | b |\n| --- | ---: |\n| x | 1&#124;2 |\n")
 
 
 class FullRun(unittest.TestCase):

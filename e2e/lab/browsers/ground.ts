@@ -1,0 +1,208 @@
+// The testbed of `browsers`: names that the client looks up with a DNS server of its own, whose answers may be late,
+// a server of both address families and all protocols, and everything that shows what a client did.
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../browsers/tab.ts';
+import type { Namespace } from '../../network/namespace.ts';
+import type { Peer } from '../../network/open.ts';
+import { type HostScript, startDnsInside } from '../../origins/dns.ts';
+import { scratchDirectory } from '../../scratch.ts';
+import { goPublic, PUBLIC_ADDRESS } from '../clients/visits.ts';
+import { RunInterrupted } from '../experiment.ts';
+import { openTestbed } from '../testbed.ts';
+import { startCapture } from './capture.ts';
+import {
+  connectionOf,
+  type LoggedRequest,
+  type Observation,
+  observe,
+  readRequest,
+  recentConnections,
+} from './observation.ts';
+
+/** Where the client's resolver asks; the link has no part in it. */
+const RESOLVER = '127.0.0.1';
+const PORTS = [53, 443];
+/** Some round trips of the link; a client that answers late is not done yet. */
+const SILENCE_MS = 50;
+const SILENT_WITHIN_MS = 30_000;
+/** Of the client's IPv4 address, which `openNetwork` assigns, and of the other one. */
+const FIRST_HOST_PART = 1;
+const OTHER_HOST_PART = 9;
+/** A server logs a request once it has answered it. */
+const LOGGED_WITHIN_MS = 2000;
+
+/** A name and what DNS says of it. */
+export interface Host {
+  readonly name: string;
+  /** Whether it has an IPv6 address as well as an IPv4 address. */
+  readonly dualStack: boolean;
+  /** Whether responses advertise HTTP/3 by Alt-Svc. */
+  readonly altSvc: boolean;
+  /** Whether an HTTPS record advertises HTTP/3. */
+  readonly httpsRecord: boolean;
+  /** The answer that is late, and by how much. */
+  readonly late?: { readonly kind: 'A' | 'AAAA' | 'HTTPS'; readonly byMs: number };
+}
+
+/** A client under test while it runs: one browser, or our command line. */
+export interface Visitor {
+  /** Starts without history. */
+  forget(): Promise<void>;
+  /** Resolves with the reason if the visit failed. */
+  visit(url: string): Promise<string | undefined>;
+  /** Makes the visits that teach it what the server is like. */
+  learn(url: string): Promise<void>;
+  /** Closes all connections and keeps what was learnt. */
+  part(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What a visitor needs to be started. */
+export interface Inside {
+  /** A program in the client's namespace that looks names up with the testbed's DNS server. */
+  program(file: string, args: readonly string[]): { readonly file: string; readonly args: readonly string[] };
+  readonly client: Namespace;
+  readonly hosts: readonly string[];
+  readonly caPath: string;
+  readonly spki: readonly string[];
+  /** `address:port`. */
+  readonly resolver: string;
+}
+
+export interface Ground extends Inside {
+  readonly server: Peer;
+  readonly versions: Readonly<Record<string, string>>;
+  /**
+   * Waits until the link carries nothing: packets of one kind never overtake each other, so that those of an earlier
+   * visit, however late, would delay the next. Rejects if the client does not fall silent.
+   */
+  drain(): Promise<void>;
+  /** Gives the client another IPv4 address, as a change of network does, and the same routes as before. */
+  changeAddress(): Promise<void>;
+  /** The observation of one visit. */
+  observe(visitor: Visitor, host: string): Promise<Observation>;
+  close(): Promise<void>;
+}
+
+function scriptOf({ dualStack, httpsRecord, late }: Host, ipv6: string): HostScript {
+  const answer = <Data>(kind: 'A' | 'AAAA' | 'HTTPS', records: readonly Data[]) =>
+    late?.kind === kind ? { records, afterMs: late.byMs } : records;
+  return {
+    A: answer('A', [PUBLIC_ADDRESS]),
+    AAAA: answer('AAAA', dualStack ? [ipv6] : []),
+    HTTPS: answer('HTTPS', httpsRecord ? [{ priority: 1, target: '.', alpn: ['h3', 'h2'] }] : []),
+  };
+}
+
+/** Serves a page from every host, and takes back Caddy's Alt-Svc where a host is to have none. */
+function routesFor(hosts: readonly Host[]): object[] {
+  const silent = hosts.filter(({ altSvc }) => !altSvc).map(({ name }) => name);
+  const response = { deferred: true, delete: ['Alt-Svc'] };
+  const page = {
+    handler: 'static_response',
+    headers: { 'content-type': ['text/html'], 'cache-control': ['no-store'] },
+    body: '<!doctype html><title>laboratory</title><link rel="icon" href="data:,">',
+  };
+  return [{ match: [{ host: silent }], handle: [{ handler: 'headers', response }] }, { handle: [page] }];
+}
+
+/** The requests in a log that grows. */
+function followLog(file: string) {
+  let read = 0;
+  return async (): Promise<LoggedRequest[]> => {
+    const text = (await readFile(file)).subarray(read).toString();
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+    read += Buffer.byteLength(whole);
+    return whole.split('\n').filter(Boolean).map(readRequest);
+  };
+}
+
+/** Opens the testbed for those hosts; rejects if that is impossible, as `openTestbed` does. */
+export async function openGround(seed: number, hosts: readonly [Host, ...Host[]]): Promise<Ground> {
+  const [first, ...others] = hosts.map(({ name }) => name) as [string, ...string[]];
+  const dir = await scratchDirectory('lab-browsers');
+  const testbed = await openTestbed(seed, [first, ...others]);
+  const { client, server, caPath, spki } = testbed;
+  const stops = [testbed.close, () => rm(dir, { recursive: true, force: true })];
+  const close = async () => {
+    for (const stop of stops.splice(0).reverse()) await stop();
+  };
+  try {
+    const device = server.clientDevice;
+    const route = async () => {
+      await goPublic(testbed);
+      // Without a route to the Internet, clients take an address family for unusable.
+      for (const family of ['-4', '-6'])
+        await client.ip(family, 'route', 'replace', 'default', 'dev', device);
+    };
+    await route();
+    const accessLog = join(dir, 'access.log');
+    await writeFile(accessLog, '');
+    const caddy = await testbed.startCaddy([first, ...others], { accessLog, routes: routesFor(hosts) });
+    const names = Object.fromEntries(hosts.map((host) => [host.name, scriptOf(host, server.ipv6)]));
+    const dns = await startDnsInside(client, RESOLVER, names);
+    stops.push(dns.stop);
+    const capture = await startCapture(client, [server.clientDevice, 'lo'], PORTS);
+    stops.push(capture.close);
+    const resolvConf = join(dir, 'resolv.conf');
+    await writeFile(resolvConf, `nameserver ${RESOLVER}\n`);
+    const requests = followLog(accessLog);
+    const lastSeenMs = new Map<string, number>();
+    const note = async () => {
+      const packets = await capture.take();
+      for (const packet of packets) {
+        const connection = connectionOf(packet);
+        if (connection !== null) lastSeenMs.set(connection, packet.atMs);
+      }
+      return packets;
+    };
+    let visits = 0;
+    let hostPart = FIRST_HOST_PART;
+    return {
+      client,
+      server,
+      hosts: [first, ...others],
+      caPath,
+      spki,
+      resolver: dns.resolver,
+      versions: { Caddy: caddy.version.split(' ')[0] ?? '' },
+      program: (file, args) => ({
+        file: 'sh',
+        // `ip netns exec` gives every program mounts of its own.
+        args: ['-ec', 'mount --bind "$0" /etc/resolv.conf; exec "$@"', resolvConf, file, ...args],
+      }),
+      async changeAddress() {
+        const addressOf = (part: number) => server.clientIpv4.replace(/\d+$/, `${part}/24`);
+        await client.ip('address', 'delete', addressOf(hostPart), 'dev', device);
+        hostPart = hostPart === FIRST_HOST_PART ? OTHER_HOST_PART : FIRST_HOST_PART;
+        await client.ip('address', 'add', addressOf(hostPart), 'dev', device);
+        await route();
+      },
+      async drain() {
+        const silent = await until(async () => {
+          await server.report();
+          await sleep(SILENCE_MS);
+          const { up, down } = await server.report();
+          return up.delivered + down.delivered + (await server.waiting()) === 0;
+        }, SILENT_WITHIN_MS);
+        if (!silent) throw new RunInterrupted('a client does not fall silent; run it again to go on');
+      },
+      async observe(visitor, host) {
+        await note();
+        await requests();
+        const earlier = recentConnections(lastSeenMs, Date.now());
+        visits += 1;
+        const error = await visitor.visit(`https://${host}/?visit=${visits}`);
+        const found = error === undefined ? LOGGED_WITHIN_MS : 0;
+        const request = await until(async () => (await requests()).find((each) => each.host === host), found);
+        return observe({ packets: await note(), earlier, host, request, error });
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,132 @@
+// The clients of `browsers`: Chromium, Firefox with and without Happy Eyeballs v3, and our command line in two modes.
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import * as v from 'valibot';
+import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
+import { scratchDirectory } from '../../scratch.ts';
+import type { ClientKind } from '../client.ts';
+import { type BrowserSettings, versionOf } from '../clients/visits.ts';
+import { PHOTOFINISH, recordIn } from '../photofinish.ts';
+import type { Inside, Visitor } from './ground.ts';
+import { type Command, type Reply, replySchema } from './visitor.ts';
+
+const VISITOR = join(import.meta.dirname, 'visitor.ts');
+/** Our races that teach the client about the host. */
+const LESSONS = 3;
+
+/** `hints`: it reads what it has learnt, but not the outcome, so that it races. `full`: as in daily use. */
+type Memory = 'hints' | 'full';
+
+export interface Subject {
+  /** Used in results and on the command line. */
+  readonly name: string;
+  readonly title: string;
+  readonly kind: ClientKind;
+  /** Its version; null if it is not installed. */
+  version(): Promise<string | null>;
+  /** `memory` is our command line's in measured visits; browsers always remember. */
+  start(inside: Inside, memory: Memory): Promise<Visitor>;
+}
+
+function browser(
+  kind: BrowserKind,
+  name: string,
+  title: string,
+  preferences: BrowserSettings['preferences'],
+): Subject {
+  return {
+    name,
+    title,
+    kind: 'browser',
+    async version() {
+      const executable = findBrowser(kind);
+      return executable === null ? null : versionOf(executable);
+    },
+    async start({ client, program, hosts, spki, caPath }) {
+      const dir = await scratchDirectory(`lab-${name}`);
+      const settings: BrowserSettings = {
+        browser: kind,
+        preferences,
+        hosts,
+        address: null,
+        spki,
+        caPath,
+        dir,
+      };
+      const { file, args } = program(process.execPath, [VISITOR, JSON.stringify(settings)]);
+      const child = client.spawn(file, args);
+      const exited = once(child, 'exit');
+      const complaints: string[] = [];
+      createInterface(child.stderr).on('line', (line) => complaints.push(line));
+      child.stdin.on('error', () => {});
+      const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+      const reply = async (): Promise<Reply> => {
+        const { done, value } = await lines.next();
+        if (done) throw new Error(`${name} has ended: ${complaints.join('\n')}`);
+        return v.parse(replySchema, JSON.parse(value));
+      };
+      const ask = async (command: Command) => {
+        child.stdin.write(`${JSON.stringify(command)}\n`);
+        return (await reply()).error;
+      };
+      const visit = (url: string) => ask({ do: 'visit', url });
+      await reply();
+      return {
+        visit,
+        forget: async () => void (await ask({ do: 'forget' })),
+        learn: async (url) => void (await visit(url)),
+        part: async () => void (await ask({ do: 'part' })),
+        async close() {
+          child.stdin.end();
+          await exited;
+          await rm(dir, { recursive: true, force: true });
+        },
+      };
+    },
+  };
+}
+
+/** Learning visits write what they learn. */
+function ours(mode: 'race' | 'v3', title: string): Subject {
+  return {
+    name: mode,
+    title,
+    kind: 'ours',
+    version: async () => 'of this build',
+    async start({ client, caPath, resolver }, memory) {
+      const dir = await scratchDirectory(`lab-${mode}`);
+      const cache = join(dir, 'host-cache.sqlite');
+      const race = async (url: string, ...options: readonly string[]): Promise<string | undefined> => {
+        const reach = ['--resolver', resolver, '--allow-private', '--ca', caPath, '--json'];
+        const how = ['--mode', mode, '--cache', cache, ...options];
+        const args = ['race', new URL(url).origin, ...reach, ...how, '--network', 'laboratory'];
+        const { stdout, stderr } = await client.run(PHOTOFINISH, args);
+        if (stdout === '') throw new Error(`${mode}: ${stderr}`);
+        const trials = recordIn(stdout).trials;
+        return trials.some(({ adopted }) => adopted === null) ? 'no protocol was adopted' : undefined;
+      };
+      return {
+        forget: async () => {
+          for (const more of ['', '-wal', '-shm']) await rm(`${cache}${more}`, { force: true });
+        },
+        visit: (url) => race(url, '--memory', memory),
+        learn: async (url) => void (await race(url, '--memory', 'full', '--trials', String(LESSONS))),
+        part: async () => {},
+        close: () => rm(dir, { recursive: true, force: true }),
+      };
+    },
+  };
+}
+
+/** Off by default in Firefox 153: Happy Eyeballs v3 in place of the earlier connection logic. */
+const HAPPY_EYEBALLS = 'network.http.happy_eyeballs_enabled';
+
+export const SUBJECTS: readonly Subject[] = [
+  browser('chromium', 'chromium', 'Chromium', {}),
+  browser('firefox', 'firefox', 'Firefox', { [HAPPY_EYEBALLS]: false }),
+  browser('firefox', 'firefox-he3', 'Firefox, Happy Eyeballs v3', { [HAPPY_EYEBALLS]: true }),
+  ours('race', 'ours, race'),
+  ours('v3', 'ours, v3'),
+];
