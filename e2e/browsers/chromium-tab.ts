@@ -11,7 +11,7 @@ import {
   until,
 } from './tab.ts';
 
-const FOUND_TIMEOUT_MS = 10_000;
+const FOUND_TIMEOUT_MS = 30_000;
 
 /** The content script's execution context in the page, or in its frame with this URL. */
 async function contentWorld(
@@ -43,7 +43,7 @@ async function contentWorld(
 }
 
 /** For elements that move or disappear just as they are clicked. */
-const STILL_TIMEOUT_MS = 10_000;
+const STILL_TIMEOUT_MS = 30_000;
 
 async function handle(page: Page, query: Query): Promise<ElementHandle> {
   const found = (await page.evaluateHandle(locate, query)).asElement();

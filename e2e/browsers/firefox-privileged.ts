@@ -141,8 +141,8 @@ declare global {
 }
 
 const DOWNLOAD_TIMEOUT_MS = 45_000;
-const INSTALL_TIMEOUT_MS = 20_000;
-const CLOSE_TIMEOUT_MS = 5000;
+const INSTALL_TIMEOUT_MS = 45_000;
+const CLOSE_TIMEOUT_MS = 20_000;
 
 /** Runs a self-contained function in the browser window; argument and result are passed as JSON. */
 type Run = <Result, Argument = null>(

@@ -14,7 +14,9 @@ import {
   until,
 } from './tab.ts';
 
-const REST_TIMEOUT_MS = 10_000;
+const REST_TIMEOUT_MS = 30_000;
+
+const CLICK_TRIES = 5;
 
 async function handle(page: Page, query: Query): Promise<ElementHandle<Element>> {
   const found = (await page.evaluateHandle(locate, query)).asElement();
@@ -54,6 +56,44 @@ async function clickable(page: Page, query: Query): Promise<ElementHandle<Elemen
   return found;
 }
 
+interface ClickWatch {
+  /** Ends the watch and returns whether the click hit; null if there was none. Absent in a document that came after it. */
+  endClickWatch?: () => boolean | null;
+}
+
+/** Runs in the page: notes whether the next click hits the element, and keeps it from everything else. */
+function watchClick(element: Element): void {
+  let hit: boolean | null = null;
+  const { x, y, width, height } = element.getBoundingClientRect();
+  const top = document.elementFromPoint(x + width / 2, y + height / 2);
+  const onClick = (event: Event): void => {
+    if (!event.isTrusted) return;
+    removeEventListener('click', onClick, true);
+    hit = event.target === top || (event.target instanceof Node && element.contains(event.target));
+    if (hit) return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+  };
+  addEventListener('click', onClick, true);
+  (globalThis as ClickWatch).endClickWatch = () => {
+    removeEventListener('click', onClick, true);
+    return hit;
+  };
+}
+
+/** Clicks until the element itself is hit: on a busy machine a page may move between the look and the click. */
+async function clickOn(page: Page, query: Query): Promise<void> {
+  for (let tries = 0; tries < CLICK_TRIES; tries += 1) {
+    const found = await clickable(page, query);
+    await found.evaluate(watchClick);
+    await found.click();
+    // A click may close the page.
+    const hit = await page.evaluate(() => (globalThis as ClickWatch).endClickWatch?.()).catch(() => true);
+    if (hit !== false) return;
+  }
+  throw new Error(`${describe(query)} moves away from each click`);
+}
+
 /** Wraps a Puppeteer page as a tab. */
 export function firefoxTab(page: Page, privileged: PrivilegedContext): Tab {
   const context = privileged.contextOf(page);
@@ -87,7 +127,7 @@ export function firefoxTab(page: Page, privileged: PrivilegedContext): Tab {
     async beforeScripts(run) {
       await page.evaluateOnNewDocument(run);
     },
-    click: async (query) => (await clickable(page, query)).click(),
+    click: (query) => clickOn(page, query),
     hover: async (query) => (await handle(page, query)).hover(),
     async fill(query, text) {
       const field = await handle(page, query);

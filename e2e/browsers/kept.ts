@@ -37,8 +37,9 @@ const refuse = (what: string) => async (): Promise<never> => {
 
 async function removeHelper(files: SessionFiles): Promise<void> {
   // Firefox's launcher is in the user's home directory.
+  // The browser still runs, and may write there meanwhile.
   for (const directory of [hostDirectory(files), join(files.home, '.local')])
-    await rm(directory, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true, maxRetries: 10 });
 }
 
 /** Starts a browser to be reused; `local` lists every host that any of its installations may visit. */

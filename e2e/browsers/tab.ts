@@ -98,7 +98,7 @@ type Key =
 
 const POLL_MS = 50;
 /** For an element to appear and become usable, on a busy machine with two browsers running. */
-const USABLE_TIMEOUT_MS = 20_000;
+const USABLE_TIMEOUT_MS = 45_000;
 
 /** Repeats until the result is truthy; null after the time-out. */
 export async function until<Result>(
@@ -220,7 +220,7 @@ export function documentMark(): number {
   return document.readyState === 'complete' ? performance.timeOrigin : 0;
 }
 
-const NAVIGATION_TIMEOUT_MS = 20_000;
+const NAVIGATION_TIMEOUT_MS = 45_000;
 
 /** A driver and the operations built on it, the same in every browser. */
 export interface Tab extends Driver {

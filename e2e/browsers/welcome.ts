@@ -3,8 +3,8 @@
 import { type Tab, until } from './tab.ts';
 
 /** For a browser event, a start of the background and one read of its storage. */
-const OPEN_TIMEOUT_MS = 15_000;
-const ANSWER_TIMEOUT_MS = 15_000;
+const OPEN_TIMEOUT_MS = 45_000;
+const ANSWER_TIMEOUT_MS = 45_000;
 
 /** Runs in a page of the extension: closes the welcome page if it is open, and returns whether it was. */
 async function closeIfOpen(): Promise<boolean> {

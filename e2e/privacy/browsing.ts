@@ -43,8 +43,11 @@ const browsedSchema = v.object({
 export type BrowsingRecord = v.InferOutput<typeof browsedSchema>;
 
 const PATIENCE_MS = 40_000;
-/** Anything sent behind the user's back would have been sent within this time. */
-const QUIET_MS = 1000;
+/**
+ * Anything sent behind the user's back, or late because the browser got no processor, would have been sent within this
+ * time.
+ */
+const QUIET_MS = 2000;
 
 async function insist(what: string, look: () => Promise<boolean> | boolean): Promise<void> {
   if ((await until(async () => look(), PATIENCE_MS)) === null) throw new Error(`in vain: ${what}`);

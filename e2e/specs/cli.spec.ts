@@ -123,7 +123,9 @@ test('memory full: the second race is a cache hit, attempts HTTP/3 alone, and th
   expect(documentOf((await race()).stdout).races[0]?.trials[0]?.cacheHit).toBe(false);
   const [second] = documentOf((await race()).stdout).races[0]?.trials ?? [];
   expect(second?.cacheHit).toBe(true);
-  expect(second?.attempts.map((a) => a.protocol)).toEqual(['h3']);
+  // On a machine that pauses for a second, old HTTP joins.
+  const early = second?.attempts.filter(({ startedMs }) => startedMs < 1000) ?? [];
+  expect(early.map((a) => a.protocol)).toEqual(['h3']);
   const listed = await runPhotofinish(['cache', 'list', ...cache]);
   expect(listed.stdout).toContain(new URL(origin).host);
   expect((await runPhotofinish(['cache', 'clear', ...cache])).code).toBe(0);

@@ -2,6 +2,7 @@
 // operator acts on, and its effect on the host cache.
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { isQueriedForBoth } from '@photofinish/shared/race/discovered';
 import type { OriginRace, RaceDocument } from '@photofinish/shared/race/outcome';
 import { allTexts } from '@photofinish/shared/testing/verdicts';
 import { type Explanation, explanationSchema } from '@photofinish/shared/verdict/explanation';
@@ -21,8 +22,8 @@ import { test as base, expect, type Kind, reachLocal, runPhotofinish } from './f
 
 /** Nothing listens there, so that no name leaves the machine. */
 const NO_RESOLVER = ['--resolver', '127.0.0.1:1'];
-/** For peers that never respond; the others need a small part of it. */
-const TIMEOUT_MS = '1000';
+/** For peers that never respond; the others need a small part of it, even if the machine pauses them for a second. */
+const TIMEOUT_MS = '4000';
 
 interface Fixtures {
   /** Origins of the current test; they end with it. */
@@ -166,9 +167,11 @@ test('a host without an address and one without the certificate are wrong advert
   });
   const { nowhere, other } = running.origins;
   const unresolved = await explain(nowhere.origin, ...reach(running), ...(await resolver({})));
-  expect(unresolved.explanation.verdict.code).toBe('h3-advertisement-wrong');
+  // On a machine without one family, the name may have addresses of it.
+  const proven = isQueriedForBoth('nowhere.test', unresolved.explanation.names?.lookups ?? []);
+  expect(unresolved.explanation.verdict.code).toBe(proven ? 'h3-advertisement-wrong' : 'unknown');
   expect(verdictText(unresolved.explanation.verdict)).toContain(
-    'at nowhere.test:444, a name without an address',
+    proven ? 'at nowhere.test:444, a name without an address' : 'at nowhere.test:444, which was not tried',
   );
 
   // A dead resolver proves nothing about the name.
@@ -343,8 +346,12 @@ test('a record whose target has no address is named, and a race that was run is 
     [leaf]: { HTTPS: [{ priority: 1, target: '.', alpn: ['h3'], port: 7022 }] },
   });
   const { explanation } = await explain(origin, '--allow-private', '--ca', running.caPath, ...dns);
-  expect(explanation.verdict.code).toBe('h3-advertisement-wrong');
-  expect(textsOf(explanation)).toContain(`at ${leaf}:7022, a name without an address`);
+  // On a machine without one family, the name may have addresses of it.
+  const proven = isQueriedForBoth(leaf, explanation.names?.lookups ?? []);
+  expect(explanation.verdict.code).toBe(proven ? 'h3-advertisement-wrong' : 'unknown');
+  expect(textsOf(explanation)).toContain(
+    proven ? `at ${leaf}:7022, a name without an address` : 'on port 7022, which was not tried',
+  );
   expect(textsOf(explanation)).not.toContain('Race it again');
 });
 

@@ -1,40 +1,13 @@
 // Real races over both address families: an origin with an IPv4 and an IPv6 address, and paths on which one family or
 // one transport is blocked. HTTP/3 counts as lost only if it is lost on both.
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { type Attempt, type RaceDocument, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { PHOTOFINISH } from '../lab/photofinish.ts';
-import type { Namespace } from '../network/namespace.ts';
 import type { Obstacle } from '../network/obstacles.ts';
 import { networkUnavailable, openNetwork, type Peer } from '../network/open.ts';
-import type { HostScript } from '../origins/dns.ts';
+import { startDnsInside } from '../origins/dns.ts';
 import { startOrigins } from '../origins/start.ts';
 import { expect, test } from './fixtures.ts';
-
-/** The scripted DNS server, which runs as a program inside a namespace. */
-const DNS_SERVER = fileURLToPath(new URL('../origins/dns.ts', import.meta.url));
-
-/**
- * Starts a DNS server on UDP port 53 of one of the namespace's IPv4 addresses; it ends with the network. Returns
- * `address:port`, the format of `--resolver`. Rejects if it cannot listen.
- */
-async function startDnsInside(
-  inside: Namespace,
-  address: string,
-  names: Readonly<Record<string, HostScript>>,
-): Promise<string> {
-  const server = inside.spawn(process.execPath, [DNS_SERVER, address, JSON.stringify(names)]);
-  const complaints: string[] = [];
-  server.stderr.setEncoding('utf8').on('data', (text: string) => complaints.push(text));
-  const ended = once(server, 'exit').then((): never => {
-    throw new Error(`the DNS server ended: ${complaints.join('')}`);
-  });
-  const [resolver] = await Promise.race([once(server.stdout.setEncoding('utf8'), 'data'), ended]);
-  // A later exit is the end of the network.
-  ended.catch(() => {});
-  return resolver.trim();
-}
 
 const HOST = 'both.test';
 /** The default port of browsers and helper. */
@@ -66,7 +39,7 @@ async function openTestbed(): Promise<Testbed> {
     };
     const HTTPS = [{ priority: 1, target: '.', alpn: ['h3', 'h2'] }];
     const names = { [HOST]: { A: [server.ipv4], AAAA: [server.ipv6], HTTPS } };
-    const resolver = await startDnsInside(server, server.ipv4, names);
+    const { resolver } = await startDnsInside(server, server.ipv4, names);
 
     const { origin } = running.origins.both;
     const reach = ['--allow-private', '--ca', running.caPath];
@@ -148,7 +121,7 @@ const CASES: readonly Case[] = [
 ];
 
 /** So long that HTTP/3 has been tried on both families before old HTTP starts, even on a busy machine. */
-const PATIENT = ['--start-delay', '2000'];
+const PATIENT = ['--start-delay', '2000', '--timeout', '7000'];
 /** The same for each address: a reachable one is used before the next is tried. */
 const ONE_BY_ONE = ['--attempt-delay', '1000', '--timeout', '10000'];
 const COLD = ['--memory', 'none'];
@@ -208,7 +181,7 @@ test('race: HTTP/3 over IPv4 is found if UDP is lost on IPv6 only, late or in ti
 
 test('race: with both families blocked it ends at its deadline, adopting nothing', async () => {
   await open().server.obstruct([drop('udp', 4), drop('udp', 6), drop('tcp', 4), drop('tcp', 6)]);
-  const document = await open().race('--timeout', '1500', ...COLD, ...open().pinned(addressOf(6)));
+  const document = await open().race('--timeout', '4000', ...COLD, ...open().pinned(addressOf(6)));
   const [trial] = document.races[0]?.trials ?? [];
   expect(trial).toMatchObject({ adopted: null, establishedMs: null });
   expect(trial?.attempts.map((a) => a.error?.code).toSorted()).toEqual(['tcp-timeout', 'udp-timeout']);

@@ -9,17 +9,18 @@ import { expect, runPhotofinish, test } from './fixtures.ts';
 
 const LOOPBACK = '127.0.0.1';
 const HOST = 'behind.test';
-/**
- * Far more than a TCP and TLS handshake on loopback, so that old HTTP is always first, and far less than the second
- * after which old HTTP is started in addition to an HTTP/3 that is known to work.
- */
-const UDP_DELAY_MS = 500;
+/** Far more than a TCP and TLS handshake on loopback, so that old HTTP is always first. */
+const UDP_DELAY_MS = 2000;
+/** So much longer that a late HTTP/3 is still heard of. */
+const PATIENT = ['--timeout', '20000'];
 
 /** One port number for TCP, forwarded at once, and UDP, forwarded with a delay or (null) never. */
 interface Relay {
   readonly port: number;
   /** UDP datagrams received from the client. */
   readonly datagrams: () => number;
+  /** From now on UDP is forwarded at once. */
+  hasten(): void;
   stop(): void;
 }
 
@@ -44,7 +45,8 @@ async function listening(server: Server): Promise<{ port: number; udp: Socket }>
   }
 }
 
-async function relayTo(target: number, udpDelayMs: number | null): Promise<Relay> {
+async function relayTo(target: number, initialUdpDelayMs: number | null): Promise<Relay> {
+  let udpDelayMs = initialUdpDelayMs;
   const server = createServer((near) => {
     const far = connect(target, LOOPBACK);
     near.on('error', () => far.destroy()).pipe(far);
@@ -72,6 +74,9 @@ async function relayTo(target: number, udpDelayMs: number | null): Promise<Relay
   return {
     port,
     datagrams: () => datagrams,
+    hasten() {
+      udpDelayMs = 0;
+    },
     stop() {
       stopped = true;
       server.close();
@@ -113,7 +118,11 @@ async function behind(udpDelayMs: number | null, cache: string) {
 test('a comparison with a plain difference ends as soon as it is decided', async ({ dir }) => {
   const origin = await behind(60, `${dir}/cache.db`);
   try {
-    const { race } = await origin.race('--mode', 'compare', '--trials', '40');
+    const compare = async () => (await origin.race('--mode', 'compare', '--trials', '40')).race;
+    let race = await compare();
+    // Three pairs in a row that a busy machine disturbed end it undecided.
+    for (let again = 0; again < 3 && race?.summary.comparison?.quicker == null; again += 1)
+      race = await compare();
     const { comparison, gainMs, failed } = race?.summary ?? {};
     expect(failed).toBe(0);
     expect(comparison?.quicker).toBe('h2');
@@ -130,13 +139,15 @@ test('late HTTP/3 is learnt, sends no second request, and is the only one adopte
   dir,
 }) => {
   const origin = await behind(UDP_DELAY_MS, `${dir}/cache.db`);
-  const first = await origin.race();
+  const first = await origin.race(...PATIENT);
   expect(first.trial).toMatchObject({ adopted: 'h2', lateH3: true, cacheHit: false });
   expect(first.trial?.attempts.map((a) => [a.protocol, a.outcome])).toEqual([
     ['h3', 'established-late'],
     ['h2', 'adopted'],
   ]);
   await expect.poll(origin.requests).toEqual(['HTTP/2']);
+  // Old HTTP is started in addition to an HTTP/3 that is known to work and takes a second.
+  origin.relay.hasten();
   const second = await origin.race();
   expect(second.trial).toMatchObject({ adopted: 'h3', lateH3: false, cacheHit: true });
   expect(second.trial?.attempts).toHaveLength(1);

@@ -28,9 +28,10 @@ const QUIC_PEERS = [
 /** Three plus a working one: the maximum number of concurrent races. */
 const AT_ONCE = 3;
 /** A trial has 3 s; the rest is for a busy machine. */
-const MOST_RACE_MS = 6000;
+const MOST_RACE_MS = 9000;
 /** Four races, each of which may use 20 MiB. */
 const MOST_MIB = 80;
+/** Without the time for which others had the processor. */
 const MOST_FORECAST_MS = 2000;
 /** Datagrams sent in response to a flood: at most acknowledgements of what is read. */
 const MOST_DATAGRAMS_SENT = 4100;
@@ -85,7 +86,7 @@ async function raceAll({ helper, good }: Scene, hostile: readonly Hostile[], mod
     );
     const names = batch.map(({ name }) => name).join(', ');
     expect(beside.tookMs, `${names}: time`).toBeLessThan(MOST_RACE_MS);
-    expect(Math.max(...beside.forecastsMs), `${names}: forecasts`).toBeLessThan(MOST_FORECAST_MS);
+    expect(Math.max(...beside.onCoreMs), `${names}: forecasts`).toBeLessThan(MOST_FORECAST_MS);
     expect(beside.mostMiB - beforeMiB, `${names}: memory`).toBeLessThan(MOST_MIB);
     expect(beside.races.at(-1)?.trials[0]?.adopted, `beside ${names}`).toBe('h2');
     for (const [i, { name }] of batch.entries()) {

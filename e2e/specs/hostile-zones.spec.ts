@@ -15,11 +15,12 @@ const MOST_PLACES = 24;
 /** In addition to a helper that has raced before; includes uncollected garbage. */
 const MOST_MIB = 20;
 /**
- * Of the slowest forecast, on a machine busy with other tests and the zone; `npm run bench -- hostile` has the target.
+ * Of the slowest forecast, on a machine busy with the zone, without the time for which others had the processor;
+ * `npm run bench -- hostile` has the target.
  */
 const MOST_FORECAST_MS = 2000;
 /** A trial has 3 s and its look-up too; the rest is for a busy machine. */
-const MOST_RACE_MS = 8000;
+const MOST_RACE_MS = 12_000;
 
 for (const [name, zoneAt] of Object.entries(HOSTILE_ZONES))
   test(`${name}: attempts, time and memory are bounded, and forecasts continue`, async ({ dir }) => {
@@ -39,15 +40,13 @@ for (const [name, zoneAt] of Object.entries(HOSTILE_ZONES))
       [7, 'compare'],
     ] as const) {
       const origin = `https://${ZONE_HOST}:${port}`;
-      const { races, tookMs, forecastsMs, mostMiB } = await raceBesideForecasts(helper, [
-        { id, origin, mode },
-      ]);
+      const { races, tookMs, onCoreMs, mostMiB } = await raceBesideForecasts(helper, [{ id, origin, mode }]);
       const attempts = races.flatMap(({ trials }) => trials).flatMap((trial) => trial.attempts);
       const places = new Set(attempts.map((a) => `${a.protocol} ${a.address} ${a.port}`));
       expect(attempts.length, `${mode}: attempts`).toBeLessThanOrEqual(MOST_ATTEMPTS);
       expect(places.size, `${mode}: places`).toBeLessThanOrEqual(MOST_PLACES);
       expect(tookMs, `${mode}: time`).toBeLessThan(MOST_RACE_MS);
-      expect(Math.max(...forecastsMs), `${mode}: forecasts`).toBeLessThan(MOST_FORECAST_MS);
+      expect(Math.max(...onCoreMs), `${mode}: forecasts`).toBeLessThan(MOST_FORECAST_MS);
       expect(mostMiB - beforeMiB, `${mode}: memory`).toBeLessThan(MOST_MIB);
       const [race] = races;
       if (name.includes('4,000'))

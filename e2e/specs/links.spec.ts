@@ -93,7 +93,7 @@ test('a path MTU black hole passes Initials and nothing longer', async () => {
   const { server } = peers;
   const echo = await startEcho(server);
   const probe = (bytes: number) =>
-    echo.probe(client, { address: server.ipv6, datagrams: 5, bytes, gapMs: 0 });
+    echo.probe(client, { address: server.ipv6, datagrams: 5, bytes, gapMs: 1 });
   // 48 bytes are IPv6's and UDP's headers.
   expect((await probe(1280 - 48)).roundTripsMs).toHaveLength(5);
   expect((await probe(1280 - 47)).roundTripsMs).toHaveLength(0);

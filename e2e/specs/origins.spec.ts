@@ -7,7 +7,7 @@ import { GO_MISSING } from '../go-programs.ts';
 import { startOrigins } from '../origins/start.ts';
 import { test as base, expect, type Kind } from './fixtures.ts';
 
-/** More visits than learning HTTP/3 ever takes here (two or three). */
+/** More visits than learning HTTP/3 takes here (two or three). */
 const VISITS = 5;
 
 interface BrowseFixture {
@@ -50,7 +50,7 @@ for (const kind of ['both', 'hidden'] as const) {
     expect(await navigationProtocol(chromiumTab(page))).toBe('h2');
     expect(await serversWord(page)).toBe('HTTP/2');
 
-    await visitUntil(chromiumTab(page), origin, 'h3', { tries: VISITS });
+    await visitUntil(chromiumTab(page), origin, 'h3');
     expect(await serversWord(page)).toBe('HTTP/3');
   });
 }
@@ -173,6 +173,6 @@ test('Caddy: HTTP/2 first, HTTP/3 once Alt-Svc is learnt', async ({ caddy, brows
   const page = await browse();
   await page.goto(caddy.origin);
   expect(await serversWord(page)).toBe('HTTP/2.0');
-  await visitUntil(chromiumTab(page), caddy.origin, 'h3', { tries: VISITS });
+  await visitUntil(chromiumTab(page), caddy.origin, 'h3');
   expect(await serversWord(page)).toBe('HTTP/3.0');
 });

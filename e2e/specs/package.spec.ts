@@ -242,7 +242,8 @@ test('without its addon everything says what is missing: install, doctor, race a
     named(release, /^photofinish-\d/),
   ]);
   await writeFile(join(project, 'site.spec.ts'), SOMEBODYS_SPEC);
-  await writeFile(join(project, 'playwright.config.mjs'), 'export default {};\n');
+  const config = `export default ${JSON.stringify(PATIENT)};\n`;
+  await writeFile(join(project, 'playwright.config.mjs'), config);
   const tested = await runCommand('npx', ['playwright', 'test', '--reporter=line'], {
     cwd: project,
     env: { PATH: process.env.PATH, HOME: dir },
@@ -301,6 +302,9 @@ async function projectWithFixtures(directory: string, packages: readonly string[
   await symlink('../@playwright/test/cli.js', join(modules, '.bin/playwright'));
 }
 
+/** Playwright's defaults, 30 s for a test with its browser's start and 5 s for an expectation, suit no busy machine. */
+const PATIENT = { timeout: 120_000, expect: { timeout: 30_000 } };
+
 const SOMEBODYS_SPEC = `import { adoption, expect, test } from '@photofinish/playwright';
 
 test('the site comes over HTTP/2', async ({ page, photofinish }) => {
@@ -335,7 +339,7 @@ function somebodysConfig({ origins, spki, caPath }: Local): string {
       attachReport: true,
     },
   };
-  return `export default { use: ${JSON.stringify(use, null, 2)} };\n`;
+  return `export default ${JSON.stringify({ ...PATIENT, use }, null, 2)};\n`;
 }
 
 /** The output of Playwright's JSON reporter, as far as it is checked here. */

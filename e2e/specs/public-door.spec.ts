@@ -107,6 +107,8 @@ test('a page from a service worker counts as no response', async ({ page, served
 
 test('a failed assertion gives the reason', async ({ page, served }) => {
   await page.goto(served.origins.h2only.origin);
+  // The extension has seen it: a second may be too short for that.
+  await expect(page).toHaveUsedProtocol('h2');
   const failure = await expect(page)
     .toHaveUsedProtocol('h3', { timeout: 1000 })
     .catch((error: Error) => error.message);

@@ -6,7 +6,7 @@ import axe from 'axe-core';
 import type { Popup } from '../browsers/popup.ts';
 import type { Session } from '../browsers/session.ts';
 import { storedSettings } from '../browsers/stored.ts';
-import { navigationProtocol, type Tab } from '../browsers/tab.ts';
+import { navigationProtocol, type Tab, visitUntil } from '../browsers/tab.ts';
 import {
   type OriginSettings,
   type RunningOrigins,
@@ -89,7 +89,23 @@ export async function racedModes(session: Session, dir: string): Promise<Record<
  * Within this many visits a steered browser that received the header must use HTTP/3: if TCP is quicker once more,
  * Firefox stays with it, and after this many the extension concludes that it does not comply.
  */
-export const STEERED_VISITS = 4;
+const STEERED_VISITS = 4;
+
+/** Waits until the popup says `before` about steering, presses its button, and waits until it no longer does. */
+export async function pressSteer(popup: Popup, before: string): Promise<void> {
+  const steer = popup.part('steer');
+  await expect(steer).toMention(before);
+  await popup.part('steer-press').click();
+  await expect(steer).not.toMention(before);
+}
+
+/**
+ * Visits until the steered browser uses HTTP/3. Firefox first makes a connection, whose result it uses from the next
+ * request on: on a busy machine four immediate responses may be faster than one handshake.
+ */
+export async function visitSteered(tab: Tab, origin: string): Promise<void> {
+  await visitUntil(tab, `${origin}/?delay=500`, 'h3', { tries: STEERED_VISITS });
+}
 
 /** Turns steering on or off in the options. */
 export async function turnSteering(session: Session): Promise<void> {

@@ -1,8 +1,7 @@
 // Steering: Firefox uses HTTP/3 where the helper established it and nothing advertised it, and stops when that is
 // undone. Chromium can only be informed, and the popup says so.
-import { visitUntil } from '../../browsers/tab.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
-import { protocolOfVisit, racedPopup, STEERED_VISITS, turnSteering } from '../steps.ts';
+import { pressSteer, protocolOfVisit, racedPopup, turnSteering, visitSteered } from '../steps.ts';
 
 test('a page over h2 is over h3 on a later navigation, and over h2 again once that is undone', async ({
   kind,
@@ -29,12 +28,11 @@ test('a page over h2 is over h3 on a later navigation, and over h2 again once th
   await expect(popup.part('steer')).toMention('steering is off in the options');
   await expect(popup.part('steer-press')).toSay('Open options');
   await turnSteering(session);
-  await expect(popup.part('steer')).toMention('the server does not advertise it');
-  await popup.part('steer-press').click();
+  await pressSteer(popup, 'the server does not advertise it');
   await expect(popup.part('steer')).toMention('Steered to HTTP/3 by Photofinish');
   // The visible page gets the header with its next response.
   await tab.reload();
-  await visitUntil(tab, origin, 'h3', { tries: STEERED_VISITS });
+  await visitSteered(tab, origin);
   await expect(popup.part('page-protocol')).toSay('HTTP/3');
   const report = await exportedReport(popup, dir);
   const [seen] = report.sites[0]?.origins ?? [];
@@ -43,7 +41,7 @@ test('a page over h2 is over h3 on a later navigation, and over h2 again once th
     'our header is no word of the server',
   ).toContain('h3-not-advertised');
 
-  await popup.part('steer-press').click();
+  await pressSteer(popup, 'Steered to HTTP/3');
   await expect(popup.part('steer')).toMention('Being undone');
   await tab.goto(origin);
   await expect(popup.part('steer')).not.toMention('Being undone');

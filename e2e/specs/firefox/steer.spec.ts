@@ -2,10 +2,12 @@
 // switch.
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
+import { POPUP_PORT } from '../../../extension/common/messages.ts';
+import type { Session } from '../../browsers/session.ts';
 import { visitUntil } from '../../browsers/tab.ts';
 import type { RunningOrigin } from '../../origins/start.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
-import { protocolOfVisit, racedPopup, STEERED_VISITS, turnSteering } from '../steps.ts';
+import { pressSteer, protocolOfVisit, racedPopup, turnSteering, visitSteered } from '../steps.ts';
 
 /** At this address the helper finds the origin without UDP; the browser uses the origin's real address. */
 const NO_UDP_ADDRESS = '127.0.0.2';
@@ -20,6 +22,14 @@ async function forwardTcp({ port }: RunningOrigin): Promise<Server> {
   });
   await new Promise<void>((resolve) => server.listen(port, NO_UDP_ADDRESS, resolve));
   return server;
+}
+
+/** A page of an origin that could be steered and is not yet, with steering switched on. */
+async function racedUnsteered(session: Session, origin: string) {
+  await turnSteering(session);
+  const tab = await session.newTab();
+  await tab.goto(origin);
+  return { tab, popup: await racedPopup(session, tab) };
 }
 
 test('a page already used over h3 returns to h2 if the helper finds HTTP/3 broken', async ({
@@ -40,15 +50,13 @@ test('a page already used over h3 returns to h2 if the helper finds HTTP/3 broke
     const tab = await session.newTab();
     await visitUntil(tab, both.origin, 'h3');
     const popup = await racedPopup(session, tab);
-    await expect(popup.part('steer')).toMention('it fails on this network');
-    await popup.part('steer-press').click();
+    await pressSteer(popup, 'it fails on this network');
     await expect(popup.part('steer')).toMention('Kept off HTTP/3');
     await tab.goto(both.origin);
     for (let visit = 0; visit < 3; visit += 1)
       await expect.poll(() => protocolOfVisit(tab, both.origin)).toBe('h2');
 
-    await popup.part('steer-press').click();
-    await expect(popup.part('steer')).not.toMention('Kept off HTTP/3');
+    await pressSteer(popup, 'Kept off HTTP/3');
     // Firefox keeps its existing connection, however often the server advertises; after a restart it has none.
     await session.restart();
     await visitUntil(await session.newTab(), both.origin, 'h3');
@@ -63,24 +71,37 @@ test('the switch undoes everything, including steering from an earlier run of th
 }) => {
   const session = await open({ own: true });
   const { origin } = local.origins.silent;
-  await turnSteering(session);
-  let tab = await session.newTab();
-  await tab.goto(origin);
-  let popup = await racedPopup(session, tab);
-  await popup.part('steer-press').click();
+  let { tab, popup } = await racedUnsteered(session, origin);
+  await pressSteer(popup, 'the server does not advertise it');
   await expect(popup.part('steer')).toMention('Steered to HTTP/3');
   await tab.reload();
-  await visitUntil(tab, origin, 'h3', { tries: STEERED_VISITS });
+  await visitSteered(tab, origin);
 
   await session.restart();
   tab = await session.newTab();
-  await visitUntil(tab, origin, 'h3', { tries: STEERED_VISITS });
+  await visitSteered(tab, origin);
   popup = await session.openPopup(tab);
   await expect(popup.part('steer')).toMention('Steered to HTTP/3');
   await turnSteering(session);
   await tab.goto(origin);
   await expect.poll(() => protocolOfVisit(tab, origin)).toBe('h2');
   await expect(popup.part('steer')).toMention('steering is off');
+});
+
+test('a press while the background is terminated is not lost', async ({ local, open }) => {
+  const session = await open();
+  const { origin } = local.origins.silent;
+  const { popup } = await racedUnsteered(session, origin);
+  await expect(popup.part('steer')).toMention('the server does not advertise it');
+  await popup.tab.evaluate((name) => {
+    // It breaks together with the popup's port, which is not open again before this task ends.
+    chrome.runtime.connect({ name }).onDisconnect.addListener(() => {
+      document.getElementById('steer-press')?.click();
+    });
+  }, POPUP_PORT);
+  await session.stopBackground();
+  // What the new background knows of races decides whether it can begin at once.
+  await expect(popup.part('steer')).toSay(/^(Selected for steering|Steered to HTTP\/3)/);
 });
 
 test('our header is not mistaken for the server’s, even on responses that wake the background', async ({
@@ -90,11 +111,8 @@ test('our header is not mistaken for the server’s, even on responses that wake
 }) => {
   const session = await open();
   const { origin } = local.origins.silent;
-  await turnSteering(session);
-  const tab = await session.newTab();
-  await tab.goto(origin);
-  const chosen = await racedPopup(session, tab);
-  await chosen.part('steer-press').click();
+  const { tab, popup: chosen } = await racedUnsteered(session, origin);
+  await pressSteer(chosen, 'the server does not advertise it');
   await expect(chosen.part('steer')).toMention('Steered to HTTP/3');
   // Its open port would wake the background.
   await chosen.tab.close();
@@ -108,7 +126,7 @@ test('our header is not mistaken for the server’s, even on responses that wake
   const report = await exportedReport(popup, dir);
   const [seen] = report.sites[0]?.origins ?? [];
   expect(seen?.verdict.findings.map(({ code }) => code)).toContain('h3-not-advertised');
-  await popup.part('steer-press').click();
+  await pressSteer(popup, 'Steered to HTTP/3');
   await expect(popup.part('steer'), 'it was heard that Firefox was told').toMention('Being undone');
   await tab.goto(origin);
   await expect(popup.part('steer')).not.toMention('Being undone');
