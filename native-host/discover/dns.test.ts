@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { serviceRecordSchema } from '@photofinish/shared/race/discovered';
+import * as v from 'valibot';
 import { loadQuicAddon } from '../quic/addon.ts';
 import { dnsScene, type Script, zone } from '../testing/dns-server.ts';
 import type { Answer } from './answer.ts';
@@ -65,6 +67,14 @@ test("only the user's server is asked, for each type separately", async (t) => {
   });
   assert.deepEqual(addressesOf(await dns.ask('none.test', 'A', never)), []);
   assert.deepEqual(asked, ['A a.test', 'AAAA a.test', 'HTTPS a.test', 'A none.test']);
+});
+
+test('a record of port 0, which must be ignored, is still one that outcomes and reports accept', async (t) => {
+  const { server } = await dnsScene(t, zone({ 'a.test': { HTTPS: [{ alpn: ['h3'], port: 0 }] } }));
+  const answer = await openDns({ server }).ask('a.test', 'HTTPS', never);
+  assert.ok(answer.ok && answer.kind === 'HTTPS', JSON.stringify(answer));
+  const [{ port, incompatible }] = v.parse(v.tuple([serviceRecordSchema]), answer.services);
+  assert.deepEqual([port, incompatible], [0, true]);
 });
 
 test('HTTPS names of other ports, with their underscores, can be queried', async (t) => {

@@ -18,7 +18,8 @@ import {
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const seconds = v.pipe(v.number(), v.finite(), v.minValue(0));
 const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
-const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65535));
+const portFrom = (least: number) => v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(65535));
+const port = portFrom(1);
 
 /** The source of an address; `hint`: an HTTPS record, `nat64`: synthesised from an IPv4 address (RFC 6052). */
 export const ADDRESS_SOURCES = ['a', 'aaaa', 'hint', 'pin', 'literal', 'nat64'] as const;
@@ -43,7 +44,8 @@ export const serviceRecordSchema = v.object({
   target: text(MAX_DNS_NAME_CHARS),
   alpn: list(text(MAX_ALPN_CHARS), MAX_ALPNS),
   noDefaultAlpn: v.boolean(),
-  port: v.nullable(port),
+  /** A record of port 0 is incompatible, and still kept as it is. */
+  port: v.nullable(portFrom(0)),
   ipv4Hints: list(text(MAX_ADDRESS_CHARS), MAX_HINTS),
   ipv6Hints: list(text(MAX_ADDRESS_CHARS), MAX_HINTS),
   /** Whether it carries an ECH configuration. */
