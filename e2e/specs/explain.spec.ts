@@ -407,6 +407,6 @@ test('a record that arrives too late is unknown, not missing', async ({ serve, r
   });
   const { explanation } = await explain(origin, '--allow-private', '--ca', running.caPath, ...dns);
   expect(explanation.h3?.mode).toBe('h3');
-  expect(explanation.verdict.code).toBe('h3-not-offered');
+  expect(explanation.verdict.code).toBe('unknown');
   expect(verdictText(explanation.verdict)).toContain('Whether an HTTPS record advertises it is unknown');
 });

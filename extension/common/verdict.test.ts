@@ -186,4 +186,28 @@ test('the result of a race after the last answer is included, that of an older r
     verdictText(verdict({ protocol: 'h3', race, record: { ...record, protocol: 'h3', protocolAtMs } }));
   assert.match(reachedAt(999), /^Reached over HTTP\/3\. Just now it could not be reached/);
   assert.equal(reachedAt(1001), 'Reached over HTTP/3.');
+  const overTcp = (protocolAtMs: number) =>
+    verdictText(verdict({ protocol: 'h2', race, record: { ...record, protocol: 'h2', protocolAtMs } }));
+  assert.match(overTcp(999), /^Reached over HTTP\/2\. Just now it could not be reached/);
+  assert.match(overTcp(1001), /^Reached over HTTP\/2\. No HTTP\/3 advertisement/);
+});
+
+test('a race that found no HTTP/3 says nothing once the browser has used it', () => {
+  const known = { ...record, protocol: 'h3', counts: { ...record.counts, h3: 1 } } as const;
+  const race = silentRace(1000);
+  const codes = (protocolAtMs: number) =>
+    verdict({ protocol: 'h3', race, record: { ...known, protocolAtMs } }).findings.map(({ code }) => code);
+  assert.deepEqual(codes(999), ['h3-used', 'h3-not-offered']);
+  assert.deepEqual(codes(1001), ['h3-used']);
+});
+
+test('an advertisement to a race ends with its lifetime, and with a newer header to the browser', () => {
+  const silent = { ...silentRace(1000), discovered: { altSvc: H3, knownRoot: true } };
+  const code = (over: Partial<typeof record>) =>
+    verdict({ protocol: 'h2', race: silent, record: { ...record, protocol: 'h2', ...over } }).code;
+  assert.equal(code({ lastSeenMs: 60_999 }), 'h3-advertised-unreachable');
+  assert.equal(code({ lastSeenMs: 61_000 }), 'h3-not-offered');
+  const told = { altSvc: 'clear', lastSeenMs: 2000 } as const;
+  assert.equal(code({ ...told, altSvcAtMs: 500 }), 'h3-advertised-unreachable', 'older than the race');
+  assert.equal(code({ ...told, altSvcAtMs: 2000 }), 'h3-not-offered');
 });

@@ -3,16 +3,17 @@
 
 import type { SharedMessageKey } from '@photofinish/shared/language/catalog';
 import { type Message, message } from '@photofinish/shared/language/message';
-import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Discovered, OriginRace } from '@photofinish/shared/race/outcome';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { boundedFindings } from '@photofinish/shared/verdict/bounded';
+import { isFailed, isH3, reachOf } from '@photofinish/shared/verdict/evidence';
 import {
   type BrowserEvidence,
   type Evidence,
   evidenceOfRace,
   verdictOf,
 } from '@photofinish/shared/verdict/verdict';
-import { h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import { h3Alternatives, isExpired, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { missesAdvertisements } from '@photofinish/shared/web/observation';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import {
@@ -87,15 +88,41 @@ function browserSide(
   };
 }
 
+/** Whether the browser has since used what a race did not reach, so that the race no longer says what is so. */
+function isRefuted(race: OriginRace, { lastProtocol, raceIsOlder }: BrowserEvidence): boolean {
+  if (!raceIsOlder) return false;
+  const { attempts } = evidenceOfRace(race);
+  const h3 = reachOf(attempts.filter(isH3));
+  if (lastProtocol === 'h3') return isFailed(h3);
+  return h3 !== 'established' && isFailed(reachOf(attempts.filter((a) => !isH3(a))));
+}
+
+/** What is advertised by the newest header to the race or to the browser; one that has expired no longer counts. */
+function newestAdvertisement(
+  discovered: Discovered,
+  race: OriginRace,
+  record: OriginRecord | undefined,
+): Pick<Discovered, 'altSvc' | 'alternatives'> {
+  const { altSvc, alternatives = [] } = discovered;
+  if (record === undefined) return { altSvc, alternatives };
+  const told = standingAdvertisement(record, race);
+  const isReplaced = (record.altSvcAtMs ?? 0) > race.atMs;
+  const hasEnded = altSvc !== null && isExpired(altSvc, record.lastSeenMs - race.atMs);
+  if (isReplaced || hasEnded) return { altSvc: told, alternatives: [] };
+  return { altSvc: altSvc ?? told, alternatives };
+}
+
 function evidenceOf(
   { origin, record, race }: OriginEvidence,
   browser: BrowserEvidence | undefined,
 ): Evidence {
-  const raced =
-    race && (race.error === undefined || browser === undefined) ? evidenceOfRace(race, browser) : null;
-  const altSvc = raced?.discovered.altSvc ?? standingAdvertisement(record, race);
   const trustsRoot = record?.reachedOverH3 === true;
-  if (raced !== null) return { ...raced, discovered: { ...raced.discovered, altSvc }, trustsRoot };
+  if (race !== undefined && (race.error === undefined || browser === undefined)) {
+    const raced = evidenceOfRace(race, browser);
+    const advertised = newestAdvertisement(raced.discovered, race, record);
+    return { ...raced, discovered: { ...raced.discovered, ...advertised }, trustsRoot };
+  }
+  const altSvc = standingAdvertisement(record, race);
   return {
     origin: originParts(origin),
     attempts: [],
@@ -160,10 +187,12 @@ function forReaders({ code, findings }: Verdict): Verdict {
   };
 }
 
-function verdictOfPage(known: OriginEvidence): Verdict {
-  const earlier = known.record?.protocol ?? null;
-  const lastProtocol = known.protocol ?? earlier;
-  const browser = browserSide(known, lastProtocol);
+function verdictOfPage(all: OriginEvidence): Verdict {
+  const earlier = all.record?.protocol ?? null;
+  const lastProtocol = all.protocol ?? earlier;
+  const browser = browserSide(all, lastProtocol);
+  const isPast = all.race !== undefined && browser !== undefined && isRefuted(all.race, browser);
+  const known = isPast ? { ...all, race: undefined } : all;
   const judged = verdictOf(evidenceOf(known, browser));
   const shared = known.readElsewhere ? forReaders(judged) : judged;
   const raced = known.race !== undefined && known.race.error === undefined;

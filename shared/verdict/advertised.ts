@@ -5,7 +5,7 @@ import { codeKey } from '../language/code-keys.ts';
 import { type Message, message } from '../language/message.ts';
 import { portBlock } from '../race/blocked-ports.ts';
 import { isQueriedForBoth, type Names, type ServiceRecord } from '../race/discovered.ts';
-import type { Discovered } from '../race/outcome.ts';
+import type { Attempt, Discovered } from '../race/outcome.ts';
 import { type AltSvc, h3Alternatives, parseAltSvc } from '../web/alt-svc.ts';
 import { hostPort } from '../web/origin.ts';
 import { certificateReasonMessage, failureMessage } from './attempt-words.ts';
@@ -154,13 +154,20 @@ export function isRecordUnanswered(names: Names | undefined): boolean {
   return names.lookups.some(({ kind, outcome }) => kind === 'HTTPS' && outcome === 'failed');
 }
 
+/** The attempts over HTTP/3 at an endpoint. */
+export function h3AttemptsAt(
+  { attempts, origin }: Evidence,
+  place: Pick<Place, 'host' | 'port'>,
+): readonly Attempt[] {
+  return attempts.filter(
+    (a) => isH3(a) && isSamePlace({ host: hostOf(a.host ?? origin.host), port: a.port }, place),
+  );
+}
+
 /** The result of HTTP/3 at an endpoint, from all attempts at its addresses. */
 function reachAt(evidence: Evidence, place: Pick<Place, 'host' | 'port'>): Reach {
   if (portBlock(place.port, 'h3') !== null) return { code: 'port-blocked', message: 'no port for HTTP/3' };
-  const there = evidence.attempts.filter(
-    (a) => isH3(a) && isSamePlace({ host: hostOf(a.host ?? evidence.origin.host), port: a.port }, place),
-  );
-  const reach = reachOf(there);
+  const reach = reachOf(h3AttemptsAt(evidence, place));
   return reach === 'not-tried' && place.host !== evidence.origin.host
     ? lookupFailure(evidence, place.host)
     : reach;

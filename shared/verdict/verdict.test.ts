@@ -24,6 +24,11 @@ import {
 import { originRace, trial } from '../testing/race-samples.ts';
 import { type BrowserEvidence, type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 
+/** DNS has not answered whether there is an HTTPS record. */
+const unheard = names([], {
+  lookups: [{ name: 'a.test', kind: 'HTTPS', tookMs: 5000, outcome: 'failed', records: 0 }],
+});
+
 type Row = readonly [string, Partial<Evidence>, VerdictCode, VerdictCode[], RegExp?];
 
 const REACHED: readonly Row[] = [
@@ -33,6 +38,13 @@ const REACHED: readonly Row[] = [
     { discovered: quiet, attempts: [h3(), h2(null, { outcome: 'cancelled', establishedMs: 5 })] },
     'h3-available',
     [],
+  ],
+  [
+    'reachable, and whether DNS advertises it is unknown',
+    { discovered: { ...quiet, names: unheard } },
+    'h3-available',
+    [],
+    /No Alt-Svc header advertises it\. If no HTTPS record does either, send: .* DNS has not answered/,
   ],
   ['reachable, unadvertised', { discovered: quiet }, 'h3-not-advertised', ['h3-available'], /Send: Alt-Svc/],
   [
@@ -174,6 +186,22 @@ const UNREACHABLE: readonly Row[] = [
     { attempts: [h3(silent, { address: '2001:db8::1' }), h3(), h2()] },
     'h3-available',
     ['h3-advertised-unreachable'],
+  ],
+  [
+    'IPv6 alone broken where it is not advertised',
+    {
+      discovered: at444,
+      attempts: [h3(refused, { address: '2001:db8::1' }), h3(), h3(null, { port: 444 }), h2()],
+    },
+    'h3-available',
+    [],
+  ],
+  [
+    'not answered over TCP either, and whether DNS advertises it is unknown',
+    { discovered: { ...quiet, names: unheard }, attempts: [h3(silent), h2()] },
+    'unknown',
+    [],
+    /^Not known whether it offers HTTP\/3: no response advertises it, .* Whether an HTTPS record/,
   ],
   [
     'an HTTPS record and Alt-Svc name the same dead place',
@@ -461,13 +489,40 @@ const BROWSER: readonly Row[] = [
   ],
   [
     'the browser could not know yet',
+    { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 0 } },
+    'h3-first-visit',
+    ['h3-available'],
+    /the browser did not know yet/,
+  ],
+  [
+    'the browser knew since an earlier page',
     { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 1 } },
     'h3-first-visit',
     ['h3-available'],
+    /as an earlier page told the browser/,
+  ],
+  [
+    'the browser could not know yet, and would refuse the root',
+    {
+      discovered: { ...own, knownRoot: false },
+      browser: { lastProtocol: 'h2', visitsSinceAdvertised: 0 },
+    },
+    'h3-private-root',
+    ['h3-available'],
+  ],
+  [
+    'the browser on h2, and a later race that reached nothing',
+    {
+      attempts: [h3(silent), h2(dead)],
+      browser: { lastProtocol: 'h2', visitsSinceAdvertised: null },
+    },
+    'unknown',
+    [],
+    /^Reached over HTTP\/2\. Just now it could not be reached: Neither/,
   ],
   [
     'the browser could not know yet, and nothing was raced',
-    { attempts: [], browser: { lastProtocol: 'h2', visitsSinceAdvertised: 1 } },
+    { attempts: [], browser: { lastProtocol: 'h2', visitsSinceAdvertised: 0 } },
     'h3-first-visit',
     [],
   ],
@@ -650,11 +705,21 @@ test('a later race that reached nothing is mentioned beside the browser’s reco
 test('a browser that reached the origin over HTTP/3 trusts the root for it', () => {
   const discovered = { ...own, knownRoot: false };
   const codes = (browser: Evidence['browser']) =>
-    otherFindings(verdictOf({ ...base, discovered, ...(browser && { browser }) })).map(({ code }) => code);
+    verdictOf({ ...base, discovered, ...(browser && { browser }) }).findings.map(({ code }) => code);
   assert.ok(codes({ lastProtocol: 'h2', visitsSinceAdvertised: 0 }).includes('h3-private-root'));
   for (const lastProtocol of ['h2', 'h3'] as const)
     assert.ok(!codes({ lastProtocol, visitsSinceAdvertised: 0, usedH3: true }).includes('h3-private-root'));
   assert.equal(verdictOf({ ...base, discovered, trustsRoot: true }).code, 'h3-available');
+});
+
+test('over a family in which the peer was heard, the cause is told, not that nothing listens there', () => {
+  const stalls = { code: 'handshake-timeout', message: 'no Finished' } as const;
+  const attempts = [h3(stalls, { address: '2001:db8::1' }), h3(), h2()];
+  const [said] = otherFindings(verdictOf({ ...base, attempts }));
+  assert.match(
+    said?.text ?? '',
+    /^HTTP\/3 works over IPv4\. Over IPv6 the QUIC handshake starts but never completes\./,
+  );
 });
 
 test('offline is this machine’s problem, and nothing about the name or the server needs fixing', () => {

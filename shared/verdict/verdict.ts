@@ -7,10 +7,17 @@ import type { Attempt, AttemptError, NetworkEvidence } from '../race/outcome.ts'
 import type { Finding, Verdict, VerdictCode } from '../race/verdict-schema.ts';
 import { type Browser, VISITS_BEFORE_CHOICE } from '../web/observation.ts';
 import { PROTOCOL_NAMES } from '../web/protocol.ts';
-import { type Advertised, advertisedBy, isRecordUnanswered, placeMessage } from './advertised.ts';
+import {
+  type Advertised,
+  advertisedBy,
+  h3AttemptsAt,
+  isRecordUnanswered,
+  type Place,
+  placeMessage,
+} from './advertised.ts';
 import { failureMessage } from './attempt-words.ts';
 import { boundedFindings } from './bounded.ts';
-import { causeMessage } from './causes.ts';
+import { type Advertiser, causeMessage } from './causes.ts';
 import {
   type BrowserEvidence,
   type Evidence,
@@ -124,16 +131,20 @@ function answeredOverTcp({ evidence }: Facts): boolean {
   return evidence.attempts.some((a) => !isH3(a) && isAnswered(a));
 }
 
-/** Says if it is unknown what an HTTPS record may advertise. */
-function unansweredMessage({ discovered }: Evidence): Message | null {
-  return isRecordUnanswered(discovered.names) ? message('verdictRecordUnanswered') : null;
-}
-
 function notOfferedFinding(facts: Facts): Finding[] {
-  if (!isFailed(facts.h3) || facts.places.length > 0 || facts.ignoresH3Record) return [];
+  const { evidence, h3 } = facts;
+  if (!isFailed(h3) || facts.places.length > 0 || facts.ignoresH3Record) return [];
+  if (isRecordUnanswered(evidence.discovered.names)) {
+    const { port } = evidence.origin;
+    const there = { port: String(port), failure: failureMessage(h3) };
+    const said = networkBlocksUdp(evidence, h3)
+      ? message('verdictUnadvertisedBlocked', { port: String(port), cause: blockedMessage(evidence, port) })
+      : message('verdictUnadvertisedFails', there);
+    return findingsOn('unknown', said, message('verdictRecordUnanswered'));
+  }
   // On a network that blocks UDP, an origin without HTTP/3 and one that does not advertise it look the same.
-  const code = networkBlocksUdp(facts.evidence, facts.h3) ? 'unknown' : 'h3-not-offered';
-  return findingsOn(code, notOfferedMessage(facts, facts.h3), unansweredMessage(facts.evidence));
+  const code = networkBlocksUdp(evidence, h3) ? 'unknown' : 'h3-not-offered';
+  return findingsOn(code, notOfferedMessage(facts, h3));
 }
 
 /** Never what has already been done: that advice would be circular. */
@@ -162,26 +173,45 @@ function over(family: Family, attempts: readonly Attempt[]): Reach {
   return reachOf(attempts.filter((a) => (a.address.includes(':') ? 'IPv6' : 'IPv4') === family));
 }
 
-/** What TCP shows of the family over which HTTP/3 fails: its path works, or nothing gets through; otherwise nothing. */
+/** What TCP shows of the family over which UDP is silent: its path works, or nothing gets through; otherwise nothing. */
 function familyKey(tcp: Reach): SharedMessageKey {
   if (tcp === 'established') return 'verdictFamilyQuic';
   return isFailed(tcp) && tcp.code === 'tcp-timeout' ? 'verdictFamilyBroken' : 'verdictFamilyUnclear';
 }
 
-/** One address family works and the other does not: a browser on the broken one waits, or never sees HTTP/3. */
-function familyMessage({ evidence }: Facts): Message | null {
-  const h3 = evidence.attempts.filter(isH3);
-  const tcp = evidence.attempts.filter((a) => !isH3(a));
+/** One address family works and the other does not at an endpoint: a browser on the broken one waits, or stays on TCP. */
+function familyMessageAt(
+  { evidence }: Facts,
+  place: Pick<Place, 'host' | 'port'> & { readonly source: Advertiser },
+): Message | null {
+  const h3 = h3AttemptsAt(evidence, place);
+  const tcp = evidence.attempts.filter((a) => !isH3(a) && (a.host ?? evidence.origin.host) === place.host);
   const broken = FAMILIES.find((family) => isFailed(over(family, h3)));
   if (broken === undefined) return null;
   const working: Family = broken === 'IPv6' ? 'IPv4' : 'IPv6';
   const error = over(broken, h3);
   if (!isFailed(error) || over(working, h3) !== 'established') return null;
-  return message(familyKey(over(broken, tcp)), {
-    broken,
-    working,
-    failure: failureMessage(error),
-  });
+  // A peer that was heard listens there.
+  if (!isUnanswered(error)) {
+    const { host, port, source } = place;
+    return message('verdictFamilyCause', {
+      broken,
+      working,
+      cause: causeMessage(error, { host, port, advertiser: source }),
+    });
+  }
+  return message(familyKey(over(broken, tcp)), { broken, working, failure: failureMessage(error) });
+}
+
+/** The same wherever HTTP/3 is advertised, or at the origin's own endpoint if it is advertised nowhere. */
+function familyMessage(facts: Facts): Message | null {
+  const { host, port } = facts.evidence.origin;
+  const own = { host, port, source: 'nothing' } as const;
+  for (const place of facts.places.length > 0 ? facts.places : [own]) {
+    const said = familyMessageAt(facts, place);
+    if (said !== null) return said;
+  }
+  return null;
 }
 
 function browserUsedH3({ browser }: Evidence): boolean {
@@ -198,13 +228,14 @@ function reachedFindings(facts: Facts): Finding[] {
   if (h3 !== 'established') return [];
   const findings: Finding[] = [];
   const family = familyMessage(facts);
-  if (places.length === 0 && !facts.ignoresH3Record && answeredOverTcp(facts)) {
+  const isUnadvertised = places.length === 0 && !facts.ignoresH3Record && answeredOverTcp(facts);
+  const mayBeInDns = isUnadvertised && isRecordUnanswered(evidence.discovered.names);
+  if (isUnadvertised && !mayBeInDns) {
     const key = withdrawn ? 'verdictWithdrawn' : 'verdictNotAdvertised';
     findings.push(
       ...findingsOn(
         'h3-not-advertised',
         message(key, { port: String(evidence.origin.port), old: oldName(evidence) }),
-        unansweredMessage(evidence),
         family === null ? null : message('verdictBefore', { family }),
       ),
     );
@@ -213,7 +244,14 @@ function reachedFindings(facts: Facts): Finding[] {
     findings.push(...findingsOn('h3-private-root', message('verdictPrivateRoot')));
   const failed = isFailed(h2) ? { failure: failureMessage(h2), old: oldName(evidence) } : null;
   const alone = failed === null ? null : message('verdictH3Alone', failed);
-  findings.push(...findingsOn('h3-available', message('verdictAvailable'), alone));
+  const unsure = mayBeInDns
+    ? [
+        message('verdictPerhapsNotAdvertised', { port: String(evidence.origin.port) }),
+        message('verdictRecordUnanswered'),
+        family,
+      ]
+    : [];
+  findings.push(...findingsOn('h3-available', message('verdictAvailable'), alone, ...unsure));
   if (family !== null && places.length > 0) findings.push(...findingsOn('h3-advertised-unreachable', family));
   return findings;
 }
@@ -319,6 +357,11 @@ function browserFindings(facts: Facts, browser: BrowserEvidence): Finding[] {
   const { evidence, h3, places, faults } = facts;
   if (browser.lastProtocol === 'h3')
     return findingsOn('h3-used', message('verdictUsed'), ...nowMessages(facts, browser));
+  const now = nowMessages(facts, browser);
+  if (now.length > 0) {
+    const protocol = PROTOCOL_NAMES[browser.lastProtocol];
+    return findingsOn('unknown', message('pageReached', { protocol }), ...now);
+  }
   const dead = places.every(({ reach }) => isFailed(reach));
   if (dead || isFailed(h3) || faults.some(({ leads }) => leads)) return [];
   const visits = browser.visitsSinceAdvertised;
@@ -331,8 +374,12 @@ function browserFindings(facts: Facts, browser: BrowserEvidence): Finding[] {
     );
   // The browser may have known the advertisement long before, or never have seen it.
   if (visits === null) return [];
-  if (!staying) return findingsOn('h3-first-visit', message('verdictFirstVisit'));
-  if (h3 === 'established' && (evidence.discovered.knownRoot !== false || trustsRoot(evidence)))
+  // Another connection would change nothing.
+  const refusesQuic = evidence.discovered.knownRoot === false && !trustsRoot(evidence);
+  if (h3 === 'established' && refusesQuic) return [];
+  if (!staying)
+    return findingsOn('h3-first-visit', message(visits === 0 ? 'verdictFirstVisit' : 'verdictNotYetUsed'));
+  if (h3 === 'established')
     return findingsOn(
       'h3-browser-avoids',
       message('verdictAvoids', { old: PROTOCOL_NAMES[browser.lastProtocol] }),
