@@ -163,6 +163,13 @@ test('alternatives and attempts show their source, failures show what was observ
   assert.match(text, /192\.0\.2\.1:444 is b\.test, from Alt-Svc\./);
   assert.match(text, /HTTP\/3 to 192\.0\.2\.1:444 failed, udp-refused: Connection refused/);
   assert.match(text, /Not compared: only one of the two protocols works\./);
+  const dead = attempt({ protocol: 'h2', outcome: 'failed', error: { code: 'tcp-refused', message: '' } });
+  const silent = attempt({ outcome: 'failed', error: refused });
+  const faulty = attempt({ outcome: 'failed', error: { code: 'internal', message: 'EMFILE' } });
+  const compared = (...attempts: (typeof h2)[]) =>
+    explanationText(explanation({ race: race(attempts), v3: null })).replaceAll(/\n +/g, ' ');
+  assert.match(compared(silent, dead), /Not compared: neither protocol works\./);
+  assert.match(compared(faulty, h2), /Not compared: the race above does not show that both protocols work\./);
 });
 
 test('a first visit: HTTP/3 by the HTTPS record, or why not', () => {
@@ -173,6 +180,18 @@ test('a first visit: HTTP/3 by the HTTPS record, or why not', () => {
   assert.match(said({}), /uses HTTP\/2 on its first visit: an HTTPS record advertises HTTP\/3, but/);
   assert.match(said({ names: { ...names, services: [] } }), /no HTTPS record advertises HTTP\/3/);
   assert.match(said({ v3: null }), /Not raced: the race above adopted nothing/);
+  const [service] = names.services;
+  assert.ok(service);
+  const unusable = { ...names, services: [{ ...service, incompatible: true }] };
+  assert.match(said({ names: unusable }), /the HTTPS record that lists h3 cannot be used here, and Alt-Svc/);
+  const lookup = { name: 'a.test', kind: 'HTTPS', tookMs: 5000, outcome: 'failed', records: 0 } as const;
+  const unheard = { ...names, services: [], lookups: [lookup] };
+  assert.match(said({ names: unheard }), /DNS has not answered whether an HTTPS record advertises/);
+  const v3 = {
+    ...race([h2]),
+    trials: race([h2]).trials.map((t) => ({ ...t, disturbed: 'outcome' as const })),
+  };
+  assert.match(said({ v3 }), /Not known: that race could not be run, or this machine was too busy/);
 });
 
 test('memory: a back-off with its cause and end, a success with its freshness', () => {
@@ -192,7 +211,7 @@ test('memory: a back-off with its cause and end, a success with its freshness', 
   );
   assert.match(
     text,
-    /HTTP\/3 failed 1 min ago \(no reply over UDP\), 2 times in a row\. It is not tried again for another 10 min\./,
+    /HTTP\/3 failed 1 min ago \(no reply over UDP\)\. It is not tried again for another 10 min\. The wait grows with its failures: 2, halved/,
   );
   assert.match(text, /HTTP\/2 worked 1 min ago\./);
   assert.match(text, /Alt-Svc, received 1 h ago: h3=":443"/);
@@ -214,7 +233,7 @@ test('a host that was not raced says why, and a forbidden address how to allow i
     explanationText(explanation({ names: refused, race: dead, v3: null })),
     /No address that may be connected to\./,
   );
-  assert.match(text, /Not compared: neither protocol works\./);
+  assert.match(text, /Not compared: the race above does not show that both protocols work\./);
 });
 
 test('text from servers and resolvers cannot move the cursor', () => {
@@ -234,9 +253,12 @@ test('text from servers and resolvers cannot move the cursor', () => {
 test('other hosts are counted in words, and only those reached over TCP count against UDP', () => {
   const said = (reachedHosts: number, failedHosts: number): string =>
     explanationText(explanation({ evidence: { reachedHosts, failedHosts } })).replaceAll(/\n +/g, ' ');
-  assert.match(said(0, 0), /No other host was tried over HTTP\/3 here in the last 24 hours\./);
-  assert.match(said(1, 0), /reached 1 other host here and failed for none\./);
-  assert.match(said(2, 1), /reached 2 other hosts here, and failed for 1 that TCP reached\./);
+  assert.match(said(0, 0), /no other host was reached over HTTP\/3 here, and of none that advertises it UDP/);
+  assert.match(said(1, 0), /reached 1 other host here, and UDP was unanswered by none that advertises it\./);
+  assert.match(
+    said(2, 1),
+    /reached 2 other hosts here, and UDP was unanswered by 1 that advertise it and that TCP/,
+  );
 });
 
 test('that this machine was too busy is reported once, and not where the verdict says so', () => {

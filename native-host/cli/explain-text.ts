@@ -9,7 +9,13 @@ import type {
 } from '@photofinish/shared/race/discovered';
 import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
 import { attemptErrorWords, failureWords } from '@photofinish/shared/verdict/attempt-words';
-import { discoveredIn, type Explanation, type Remembered } from '@photofinish/shared/verdict/explanation';
+import { isFailed, isH3, NO_OTHERS, reachOf } from '@photofinish/shared/verdict/evidence';
+import {
+  discoveredIn,
+  type Explanation,
+  evidenceOfRaces,
+  type Remembered,
+} from '@photofinish/shared/verdict/explanation';
 import { leftOutWords } from '@photofinish/shared/verdict/left-out';
 import { sharedOutcomeWords } from '@photofinish/shared/verdict/shared-outcome';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
@@ -230,12 +236,21 @@ function advertisedSection({ altSvc, h3 }: Explanation, origin: OriginParts, pai
   ];
 }
 
-function compareSection({ compare, race }: Explanation, paint: Paint): string[] {
-  if (compare !== null) return drawPhotoFinish(compare, paint);
-  const adopted = race.trials.some((trial) => trial.adopted !== null);
-  return lines(
-    `Not compared: ${adopted ? 'only one of the two protocols works' : 'neither protocol works'}.`,
-  );
+/** Only failures that are no doing of ours show that a protocol does not work. */
+function whyNotCompared(explanation: Explanation): string {
+  const { attempts, error, offline, tooBusy } = evidenceOfRaces(explanation, NO_OTHERS);
+  const [h3, tcp] = [reachOf(attempts.filter(isH3)), reachOf(attempts.filter((each) => !isH3(each)))];
+  const counts = error === undefined && !offline && !tooBusy;
+  if (counts && isFailed(h3) && isFailed(tcp)) return 'neither protocol works';
+  if (counts && (isFailed(h3) || isFailed(tcp)) && (h3 === 'established' || tcp === 'established'))
+    return 'only one of the two protocols works';
+  return 'the race above does not show that both protocols work';
+}
+
+function compareSection(explanation: Explanation, paint: Paint): string[] {
+  return explanation.compare === null
+    ? lines(`Not compared: ${whyNotCompared(explanation)}.`)
+    : drawPhotoFinish(explanation.compare, paint);
 }
 
 function rememberedWords(remembered: Remembered, nowMs: number): string[] {
@@ -244,11 +259,12 @@ function rememberedWords(remembered: Remembered, nowMs: number): string[] {
     untilMs !== null && untilMs > nowMs ? duration(untilMs - nowMs) : null;
   const said: string[] = [`${plural(races, 'earlier race')} on this network.`];
   if (h3 !== null && h3.failure !== null) {
-    const more = h3.failures > 1 ? `, ${h3.failures} times in a row` : '';
+    const more =
+      h3.failures > 1 ? ` The wait grows with its failures: ${h3.failures}, halved by each success.` : '';
     const until = left(h3.untilMs);
     const alone =
       until === null ? 'It may be tried again now.' : `It is not tried again for another ${until}.`;
-    said.push(`HTTP/3 failed ${ago(h3.atMs, nowMs)} (${attemptErrorWords(h3.failure)})${more}. ${alone}`);
+    said.push(`HTTP/3 failed ${ago(h3.atMs, nowMs)} (${attemptErrorWords(h3.failure)}). ${alone}${more}`);
   } else if (h3 !== null) {
     const fresh = left(h3.untilMs);
     said.push(
@@ -262,11 +278,11 @@ function rememberedWords(remembered: Remembered, nowMs: number): string[] {
 
 function evidenceWords({ failedHosts, reachedHosts }: Explanation['evidence']): string {
   if (failedHosts + reachedHosts === 0)
-    return 'No other host was tried over HTTP/3 here in the last 24 hours.';
+    return 'In the last 24 hours no other host was reached over HTTP/3 here, and of none that advertises it UDP was unanswered.';
   const reached = `In the last 24 hours HTTP/3 reached ${plural(reachedHosts, 'other host')} here`;
   return failedHosts === 0
-    ? `${reached} and failed for none.`
-    : `${reached}, and failed for ${failedHosts} that TCP reached.`;
+    ? `${reached}, and UDP was unanswered by none that advertises it.`
+    : `${reached}, and UDP was unanswered by ${failedHosts} that advertise it and that TCP reached.`;
 }
 
 const SHARED_RANK =

@@ -1,7 +1,9 @@
 // What a client implementing Happy Eyeballs v3 does on its first visit, and why: from the record that it had and its
 // own attempts.
 
+import { soundTrials } from '@photofinish/shared/race/conclusive';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
+import { isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
 import { attemptErrorWords } from '@photofinish/shared/verdict/attempt-words';
 import { isH3 } from '@photofinish/shared/verdict/evidence';
 import type { Explanation } from '@photofinish/shared/verdict/explanation';
@@ -31,12 +33,20 @@ function answersNothing({ trials }: OriginRace): boolean {
   );
 }
 
-function why(v3: OriginRace, names: Explanation['names']): string {
-  const [trial] = v3.trials;
-  if (trial?.adopted === 'h3') return 'its HTTPS record advertises it';
+/** What is known of HTTPS records, of which none that can be used here advertises HTTP/3. */
+function withoutRecord(names: Explanation['names']): string {
+  if (names?.services.some(({ incompatible, alpn }) => incompatible && alpn.includes('h3')))
+    return 'the HTTPS record that lists h3 cannot be used here';
+  if (names === null) return 'no HTTPS record was queried';
+  return isRecordUnanswered(names)
+    ? 'DNS has not answered whether an HTTPS record advertises HTTP/3'
+    : 'no HTTPS record advertises HTTP/3';
+}
+
+function why(v3: OriginRace, trial: Trial, names: Explanation['names']): string {
+  if (trial.adopted === 'h3') return 'its HTTPS record advertises it';
   const record = names?.services.find((s) => !s.incompatible && s.priority > 0 && s.alpn.includes('h3'));
-  if (record === undefined || trial === undefined)
-    return 'no HTTPS record advertises HTTP/3, and Alt-Svc is only known after a response';
+  if (record === undefined) return `${withoutRecord(names)}, and Alt-Svc is only known after a response`;
   return answersNothing(v3)
     ? 'an HTTPS record advertises HTTP/3, but no response came over it'
     : whyNotFirst(trial, record.target);
@@ -45,8 +55,11 @@ function why(v3: OriginRace, names: Explanation['names']): string {
 /** Which protocol a first visit uses, and why, as one sentence. */
 export function firstVisitWords({ v3, names }: Pick<Explanation, 'v3' | 'names'>): string {
   if (v3 === null) return 'Not raced: the race above adopted nothing.';
-  const adopted = v3.trials[0]?.adopted ?? null;
+  const [trial] = soundTrials(v3.trials);
+  if (trial === undefined)
+    return 'Not known: that race could not be run, or this machine was too busy for it.';
+  const { adopted } = trial;
   return adopted === null
     ? 'A Happy Eyeballs v3 client cannot connect on its first visit.'
-    : `A Happy Eyeballs v3 client uses ${PROTOCOL_NAMES[adopted]} on its first visit: ${why(v3, names)}.`;
+    : `A Happy Eyeballs v3 client uses ${PROTOCOL_NAMES[adopted]} on its first visit: ${why(v3, trial, names)}.`;
 }
