@@ -123,7 +123,7 @@ export const COLUMNS: readonly ExportColumn[] = [
   column(
     'alt_svc_h3',
     'BOOLEAN',
-    'whether it offers HTTP/3; null: there was no response',
+    'whether it offers HTTP/3; null: there was none, and no response over TCP',
     (r) => r.facts.altSvcH3,
   ),
   column(

@@ -23,6 +23,8 @@ test('whether a response offers HTTP/3 is unknown without one', () => {
     factsOf(surveyRace('a', [trial([silent, h2], 'h2')], { altSvc })).altSvcH3;
   assert.deepEqual([answered('h3=":443"'), answered('clear'), answered(null)], [true, false, false]);
   assert.equal(factsOf(surveyRace('a', [trial([silent], null)])).altSvcH3, null);
+  const h3 = { ...h2, protocol: 'h3' } as const;
+  assert.equal(factsOf(surveyRace('a', [trial([h3], 'h3')])).altSvcH3, null, 'over TCP it may be sent');
   assert.equal(factsOf(surveyRace('a', [trial([silent, h2], 'h2')])).rttMs, 4);
 });
 

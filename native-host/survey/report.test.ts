@@ -167,22 +167,27 @@ test('of many origins that differ the first 200 are listed, and the page says so
 });
 
 test('a trial spoiled by a busy worker, and a race of our own refusal, are no evidence', async () => {
-  const dir = archiveOf(4);
+  const dir = archiveOf(5);
   const silent = attempt({ protocol: 'h3', outcome: 'failed', error: { code: 'udp-timeout', message: '' } });
   const busy = surveyRace('busy', [{ ...trial([silent], null), disturbed: 'outcome' }]);
   const refused = surveyRace('private', [], {}, { error: { code: 'blocked', message: 'loopback' } });
   const port = surveyRace('port', [], {}, { error: { code: 'port-blocked', message: '' } });
   const ours = surveyRace('ours', [], {}, { error: { code: 'internal', message: '' } });
+  const error = { code: 'internal', message: 'EMFILE' } as const;
+  const half = surveyRace('half', [
+    trial([silent, attempt({ protocol: 'h2', outcome: 'failed', error })], null),
+  ]);
   writeSegment(dir, 'results-a-1-1.ndjson.zst', [
     surveyResult('a', 1, busy),
     surveyResult('a', 2, refused),
     surveyResult('a', 3, port),
     surveyResult('a', 4, ours),
+    surveyResult('a', 5, half),
     'rubbish',
   ]);
   const found = await surveyReport(dir);
-  assert.deepEqual(found.vantages[0]?.reach, { h3: 0, h2: 0, 'http/1.1': 0, not: 0, unproven: 4 });
-  assert.match(surveyReportHtml(found), /results-a-1-1\.ndjson\.zst, line 5: Invalid JSON/);
+  assert.deepEqual(found.vantages[0]?.reach, { h3: 0, h2: 0, 'http/1.1': 0, not: 0, unproven: 5 });
+  assert.match(surveyReportHtml(found), /results-a-1-1\.ndjson\.zst, line 6: Invalid JSON/);
 });
 
 test('the page runs and loads nothing, explains its codes, and an empty archive has one too', async () => {

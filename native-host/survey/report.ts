@@ -5,7 +5,7 @@ import { isQueriedForBoth } from '@photofinish/shared/race/discovered';
 import type { NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import type { VerdictCode } from '@photofinish/shared/race/verdict-schema';
-import { isFailed, NO_OTHERS } from '@photofinish/shared/verdict/evidence';
+import { isFailed, isH3, NO_OTHERS } from '@photofinish/shared/verdict/evidence';
 import { differenceMsOf } from '@photofinish/shared/verdict/gain';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
@@ -104,13 +104,17 @@ function isHalfQueried({ origin, error, discovered }: OriginRace): boolean {
 }
 
 function reachOfRace(race: OriginRace, { h3, tcp }: Facts): OriginReach {
+  const attempts = race.trials.flatMap((each) => each.attempts);
   if (h3 === 'established') return 'h3';
   if (tcp === 'established') {
-    const attempts = race.trials.flatMap((each) => each.attempts);
     return attempts.some((a) => a.protocol === 'h2' && a.establishedMs !== null) ? 'h2' : 'http/1.1';
   }
   const isRefused = race.error?.code === 'blocked' || race.error?.code === 'port-blocked';
   if (race.error?.disturbed || isRefused || isOurDoing(race) || isHalfQueried(race)) return 'unproven';
+  // A transport that failed by our doing might have reached it.
+  const isOpen = (overH3: boolean): boolean =>
+    (overH3 ? h3 : tcp) === 'not-tried' && attempts.some((a) => isH3(a) === overH3 && isOurDoing(a));
+  if (isOpen(true) || isOpen(false)) return 'unproven';
   return isFailed(h3) || isFailed(tcp) || race.error !== undefined ? 'not' : 'unproven';
 }
 
