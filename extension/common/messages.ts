@@ -44,6 +44,8 @@ export interface OriginView {
   /** The newest protocol known for it on this page; `unknown` comes with its reason. */
   readonly protocol: Protocol;
   readonly reason: UnknownReason | null;
+  /** Why the newest of its answers without a protocol has none, whatever others have; null: each has one. */
+  readonly hiddenReason: UnknownReason | null;
   /** Network answers on this page by protocol. */
   readonly counts: ProtocolCounts;
   /** Answers that did not come over the network now, by source. */

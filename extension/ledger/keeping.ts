@@ -3,6 +3,7 @@
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { advertisesH3 } from '../common/records/fold.ts';
 import type { OriginRecord, OutboxRow } from '../common/records/schema.ts';
 import { type Database, openDatabase } from './database.ts';
 import { pruneAll } from './prune.ts';
@@ -43,10 +44,10 @@ export interface OutboxEntry extends OutboxRow {
 
 function readsOn(database: Database) {
   return {
-    /** Whether an origin advertises HTTP/3, as seen on any site. */
+    /** Whether an origin still advertised HTTP/3 when it was last seen, on any site. */
     async advertised(origin: Origin): Promise<boolean> {
       const records = await (await database()).getAll('records', recordsOf(origin));
-      return records.some(({ advertisedSinceMs }) => advertisedSinceMs !== null);
+      return records.some(advertisesH3);
     },
 
     /** The origins a site has used, the most recently seen first, at most `limit`. */

@@ -28,7 +28,7 @@ test('a page over h2 is over h3 on a later navigation, and over h2 again once th
   await expect(popup.part('steer')).toMention('steering is off in the options');
   await expect(popup.part('steer-press')).toSay('Open options');
   await turnSteering(session);
-  await pressSteer(popup, 'the server does not advertise it');
+  await pressSteer(popup, 'the server has not advertised it');
   await expect(popup.part('steer')).toMention('Steered to HTTP/3 by Photofinish');
   // The visible page gets the header with its next response.
   await tab.reload();

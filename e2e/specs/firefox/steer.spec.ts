@@ -72,7 +72,7 @@ test('the switch undoes everything, including steering from an earlier run of th
   const session = await open({ own: true });
   const { origin } = local.origins.silent;
   let { tab, popup } = await racedUnsteered(session, origin);
-  await pressSteer(popup, 'the server does not advertise it');
+  await pressSteer(popup, 'the server has not advertised it');
   await expect(popup.part('steer')).toMention('Steered to HTTP/3');
   await tab.reload();
   await visitSteered(tab, origin);
@@ -92,7 +92,7 @@ test('a press while the background is terminated is not lost', async ({ local, o
   const session = await open();
   const { origin } = local.origins.silent;
   const { popup } = await racedUnsteered(session, origin);
-  await expect(popup.part('steer')).toMention('the server does not advertise it');
+  await expect(popup.part('steer')).toMention('the server has not advertised it');
   await popup.tab.evaluate((name) => {
     // It breaks together with the popup's port, which is not open again before this task ends.
     chrome.runtime.connect({ name }).onDisconnect.addListener(() => {
@@ -112,7 +112,7 @@ test('our header is not mistaken for the server’s, even on responses that wake
   const session = await open();
   const { origin } = local.origins.silent;
   const { tab, popup: chosen } = await racedUnsteered(session, origin);
-  await pressSteer(chosen, 'the server does not advertise it');
+  await pressSteer(chosen, 'the server has not advertised it');
   await expect(chosen.part('steer')).toMention('Steered to HTTP/3');
   // Its open port would wake the background.
   await chosen.tab.close();

@@ -72,6 +72,8 @@ test('hidden origins are unknown with their reason', () => {
   );
   const hidden = view.origins.find((o) => o.origin === B);
   assert.deepEqual([hidden?.protocol, hidden?.reason], ['unknown', 'no-timing-allow-origin']);
+  const [partly] = pageView(loaded([A], [A, { protocol: 'unknown', reason: 'missed' }]), background).origins;
+  assert.deepEqual([partly?.protocol, partly?.reason, partly?.hiddenReason], ['h2', null, 'missed']);
 });
 
 test('the newest race is beside its origin', () => {
@@ -94,9 +96,13 @@ test('a race on another network than the helper sees is no evidence on this page
   assert.deepEqual(shownOn('office'), [undefined, false, true]);
   assert.deepEqual(shownOn('home'), ['home', true, false], 'back again');
   for (const unknown of ['unknown', 'unidentified', 'offline'])
-    assert.deepEqual(shownOn(unknown), ['home', true, false], unknown);
+    assert.deepEqual(shownOn(unknown), ['home', false, false], 'it is not said to be on this network');
   const [without] = pageView(page, { ...background, history }).origins;
   assert.equal(without?.race?.network, 'home', 'without a helper the network is unknown');
+  assert.deepEqual(
+    without?.verdict.findings.map(({ key }) => key),
+    ['pageRaceAvailable'],
+  );
 });
 
 test('unchanged rows keep the same view object, so that nothing is computed again', () => {

@@ -21,6 +21,7 @@ import type {
 import { areOtherNetworks } from '../../common/network-names.ts';
 import type { Page, PageOrigin } from '../../common/page/model.ts';
 import { byUse } from '../../common/page/origin-order.ts';
+import { advertisesH3 } from '../../common/records/fold.ts';
 import { NOTHING_DELIVERED, type OriginRecord } from '../../common/records/schema.ts';
 import { siteOfHost } from '../../common/site.ts';
 import { verdictOfOrigin, verdictOfRace } from '../../common/verdict.ts';
@@ -109,10 +110,16 @@ function isElsewhere(race: OriginRace | undefined, helper: HelperState): boolean
   return race !== undefined && helper.state === 'ready' && areOtherNetworks(race.network, helper.network);
 }
 
+/** Whether a race ran on the network that the helper sees now, as far as it tells them apart. */
+function isHere(race: OriginRace, helper: HelperState): boolean {
+  return helper.state === 'ready' && race.network === helper.network;
+}
+
 interface JudgedOrigin {
   readonly record: OriginRecord | undefined;
   readonly race: OriginRace | undefined;
   readonly racedElsewhere: boolean;
+  readonly readElsewhere: boolean;
   readonly view: OriginView;
 }
 
@@ -123,16 +130,19 @@ function originView(row: PageOrigin, { records, races }: History, helper: Helper
   const newest = races.get(row.origin);
   const racedElsewhere = isElsewhere(newest, helper);
   const race = racedElsewhere ? undefined : newest;
+  const readElsewhere = race !== undefined && !isHere(race, helper);
   const record = records.get(row.origin);
   const before = drawn.get(row);
   const same = before?.record === record && before?.race === race;
-  if (before !== undefined && same && before.racedElsewhere === racedElsewhere) return before.view;
+  const sameNetwork = before?.racedElsewhere === racedElsewhere && before.readElsewhere === readElsewhere;
+  if (before !== undefined && same && sameNetwork) return before.view;
   const { protocol, reason } = shownProtocol(row);
   const view: OriginView = {
     origin: row.origin,
     site: siteOfHost(originParts(row.origin).host),
     protocol,
     reason,
+    hiddenReason: row.reason,
     counts: row.counts,
     delivered: row.delivered,
     forecast: row.forecast,
@@ -146,9 +156,10 @@ function originView(row: PageOrigin, { records, races }: History, helper: Helper
       record,
       race,
       racedElsewhere,
+      readElsewhere,
     }),
   };
-  drawn.set(row, { record, race, racedElsewhere, view });
+  drawn.set(row, { record, race, racedElsewhere, readElsewhere, view });
   return view;
 }
 
@@ -180,6 +191,7 @@ export function pageView(page: Page, { history, helper, mode, trouble, steer }: 
   const rows = Object.values(page.origins).filter(used);
   const origins = rows.map((row) => originView(row, known, helper)).sort(byUse(page.origin));
   const main = origins.find((o) => o.origin === page.origin);
+  const own = known.records.get(page.origin);
   return {
     tabId: page.tabId,
     state: isReported(page) ? 'recorded' : isGuarded(page.origin) ? 'guarded' : 'loading',
@@ -190,10 +202,10 @@ export function pageView(page: Page, { history, helper, mode, trouble, steer }: 
     arrival: page.arrival,
     verdict: main?.verdict ?? null,
     counts: page.counts,
-    visits: visitsOf(known.records.get(page.origin)),
+    visits: visitsOf(own),
     complete: history !== null,
     origins,
-    steer: steer?.(page.origin, known.records.get(page.origin)?.advertisedSinceMs != null) ?? null,
+    steer: steer?.(page.origin, own !== undefined && advertisesH3(own)) ?? null,
     error: null,
     helper,
     mode,
@@ -275,6 +287,7 @@ export function failedView(
     site,
     protocol: 'unknown',
     reason: null,
+    hiddenReason: null,
     counts: NO_REQUESTS,
     delivered: NOTHING_DELIVERED,
     forecast: null,

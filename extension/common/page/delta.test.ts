@@ -19,6 +19,7 @@ function origin(name: Origin, requests = 1, text = ''): OriginView {
     site: 'test',
     protocol: 'h2',
     reason: null,
+    hiddenReason: null,
     counts: { ...NO_REQUESTS, h2: requests },
     delivered: { 'http-cache': 0, 'service-worker': 0, prefetch: 0 },
     forecast: null,

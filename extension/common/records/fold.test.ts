@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { emptyRecord, foldRecord } from './fold.ts';
+import { advertisesH3, emptyRecord, foldRecord } from './fold.ts';
 
 const A = 'https://a.test' as Origin;
 const H3 = 'h3=":443"; ma=60';
@@ -39,6 +39,13 @@ test('a page of many requests is one visit', () => {
     [seen(310), 300],
   );
   assert.equal(record.visitsSinceAdvertised, 2);
+});
+
+test('an origin still advertises if what it last sent had not expired when it was last seen', () => {
+  const told = [seen(110, { altSvc: H3 }), 100] as const;
+  assert.equal(advertisesH3(emptyRecord(A, 'a.test', 0)), false);
+  assert.equal(advertisesH3(folded(told, [seen(60_109), 60_000])), true);
+  assert.equal(advertisesH3(folded(told, [seen(60_110), 60_000])), false);
 });
 
 test('using HTTP/3 resets the count, an answer without a protocol leaves it', () => {

@@ -70,6 +70,11 @@ export function advertisementAt(record: OriginRecord, atMs: number): string | nu
   return altSvc === null || isExpired(altSvc, atMs - (altSvcAtMs ?? lastSeenMs)) ? null : altSvc;
 }
 
+/** Whether the origin still advertised HTTP/3 when it was last seen. */
+export function advertisesH3(record: OriginRecord): boolean {
+  return record.advertisedSinceMs !== null && advertisementAt(record, record.lastSeenMs) !== null;
+}
+
 function withAdvertisement(record: OriginRecord, altSvc: string, atMs: number): OriginRecord {
   const advertises = h3Alternatives(parseAltSvc(altSvc)).length > 0;
   const goesOn = advertises && advertisementAt(record, atMs) !== null;

@@ -18,6 +18,7 @@ function view(race: OriginRace | null): OriginView {
     site: 'a.test',
     protocol: 'h2',
     reason: null,
+    hiddenReason: null,
     counts: NO_REQUESTS,
     delivered: { 'http-cache': 0, 'service-worker': 0, prefetch: 0 },
     forecast: null,

@@ -13,6 +13,7 @@ function view(host: string, requests = 1, protocol: 'h2' | 'h3' = 'h2'): OriginV
     site: host.split('.').slice(-2).join('.'),
     protocol,
     reason: null,
+    hiddenReason: null,
     counts: { ...NO_REQUESTS, [protocol]: requests },
     delivered: { 'http-cache': 0, 'service-worker': 0, prefetch: 0 },
     forecast: null,

@@ -17,6 +17,7 @@ function view(host: string, over: Partial<OriginView> = {}): OriginView {
     site: host,
     protocol: 'h2',
     reason: null,
+    hiddenReason: null,
     counts: counts({ h2: 1 }),
     delivered: { 'http-cache': 0, 'service-worker': 0, prefetch: 0 },
     forecast: null,

@@ -16,7 +16,7 @@ test('nothing is shown if nothing can be steered', () => {
 
 test('an offer says what would be done, and only the switch in the options can forbid it', () => {
   const offer = steerWords({ ...NOTHING, possible: 'to-h3' });
-  assert.match(offer?.text ?? '', /does not advertise/);
+  assert.match(offer?.text ?? '', /has not advertised it to Firefox/);
   assert.deepEqual(offer?.press, { words: 'Use HTTP/3', on: true });
   assert.deepEqual(steerWords({ ...NOTHING, possible: 'from-h3' })?.press, {
     words: 'Stay on HTTP/2',

@@ -53,6 +53,7 @@ const input: ReportInput = {
   networkNames: null,
   fromMs: Date.UTC(2026, 10, 20),
   toMs: Date.UTC(2026, 10, 21, 12),
+  nowMs: Date.UTC(2026, 10, 22, 9),
 };
 
 test('days add up by origin and site, with the hidden beside the known', () => {
@@ -88,6 +89,7 @@ test('the report says how each origin was observed, and all of them together', (
 
 test('the report contains its conditions, and verdicts say why', () => {
   const report = buildReport(input);
+  assert.equal(report.createdAt, '2026-11-22T09:00:00.000Z', 'after the period');
   assert.deepEqual(report.period, { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T12:00:00.000Z' });
   assert.deepEqual([report.networks, report.language], [['home'], undefined]);
   const [a, b] = report.sites[0]?.origins ?? [];

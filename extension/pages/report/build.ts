@@ -40,6 +40,8 @@ export interface ReportInput {
   readonly networkNames: NetworkNames | null;
   readonly fromMs: number;
   readonly toMs: number;
+  /** When it is generated, which may be long after the period. */
+  readonly nowMs: number;
 }
 
 function reportOrigin(
@@ -116,7 +118,7 @@ export function buildReport(
   const sites = [...input.sums.sites].sort(([a], [b]) => (a < b ? -1 : 1));
   const conditions = v.parse(reportSchema, {
     schema: REPORT_SCHEMA,
-    createdAt: new Date(input.toMs).toISOString(),
+    createdAt: new Date(input.nowMs).toISOString(),
     period: { from: new Date(input.fromMs).toISOString(), to: new Date(input.toMs).toISOString() },
     browser: input.browser,
     network: input.network,

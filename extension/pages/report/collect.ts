@@ -134,6 +134,6 @@ export async function collectReport(
 
   const toMs = toDay === undefined ? nowMs : Math.min(nowMs, Date.parse(toDay) + DAY_MS);
   const fromMs = Math.max(beginning(seenMs, races), Date.parse(firstDay));
-  const input = { ...conditions, sums, records, races, fromMs: Math.min(fromMs, toMs), toMs };
+  const input = { ...conditions, nowMs, sums, records, races, fromMs: Math.min(fromMs, toMs), toMs };
   return buildReport(input, (built, of) => onProgress({ stage: 'building', done: built, of }));
 }

@@ -40,6 +40,7 @@ function view(host: string, over: Partial<OriginView> = {}): OriginView {
     site: host,
     protocol: 'h2',
     reason: null,
+    hiddenReason: null,
     counts: counts({ h2: 1 }),
     delivered: { 'http-cache': 0, 'service-worker': 0, prefetch: 0 },
     forecast: null,
@@ -182,6 +183,13 @@ test('unknown is not zero percent', () => {
   });
   const words = adoptionWords({ ...seen(counts({ unknown: 4 })), origins: [hidden] });
   assert.deepEqual([words.share, words.hidden], ['Share unknown', '4 unknown']);
+  const partly = (hiddenReason: OriginView['hiddenReason']) =>
+    adoptionWords({
+      ...seen(counts({ h2: 1, unknown: 3 })),
+      origins: [view('a.test', { counts: counts({ h2: 1, unknown: 3 }), hiddenReason })],
+    }).hidden;
+  assert.equal(partly('revalidated'), '3 unknown', 'its site hides nothing');
+  assert.equal(partly('no-timing-allow-origin'), '3 hidden by their sites');
   assert.equal(adoptionWords(seen(NO_REQUESTS)).share, 'No requests');
 });
 
@@ -210,6 +218,15 @@ test('a protocol that was never established is named', () => {
   const old = trial([attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9 })], 'h2');
   assert.equal(raceWords(originRace([failed('h3'), old], { mode: 'compare' })).text, 'H3 failed');
   assert.equal(raceWords(originRace([failed('h3'), failed('h2')], { mode: 'compare' })).text, 'both failed');
+  const busy = { ...failed('h3'), disturbed: 'outcome' } as const;
+  const told = raceWords(
+    originRace([busy, { ...busy, ...failed('h2'), disturbed: 'outcome' }], { mode: 'compare' }),
+  );
+  assert.equal(told.text, 'no margin');
+  assert.match(told.title, /machine was too busy/);
+  const error = { code: 'internal', message: 'EMFILE' } as const;
+  const faulty = trial([attempt({ protocol: 'h3', outcome: 'failed', error })], null);
+  assert.notEqual(raceWords(originRace([faulty, old], { mode: 'compare' })).text, 'H3 failed');
 });
 
 test('unknown has a reason', () => {

@@ -3,6 +3,7 @@
 import { MARK_LABELS, type Mark, markOf } from '@photofinish/shared/drawing/marks';
 import { photoFinish } from '@photofinish/shared/drawing/photo-finish';
 import { catalogLanguage, formatNumber } from '@photofinish/shared/language/catalog';
+import { isAllDisturbed, isOurDoing } from '@photofinish/shared/race/conclusive';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { comparisonOf } from '@photofinish/shared/race/race-pairs';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
@@ -155,7 +156,7 @@ function hiddenWords(
   if (known + hidden === 0) return '';
   if (hidden === 0) return getMessage('popupNoneHidden');
   const otherReason = origins.some(
-    (o) => o.counts.unknown > 0 && o.reason !== null && o.reason !== 'no-timing-allow-origin',
+    (o) => o.counts.unknown > 0 && o.hiddenReason !== 'no-timing-allow-origin',
   );
   const number = hiddenCountWords(hidden, [mode]);
   return otherReason
@@ -222,6 +223,8 @@ export function raceWords(race: OriginRace | null): { text: string; title: strin
     const why = race.error === undefined ? getMessage('popupRaceNoTrial') : sentence(race.error.message);
     return { text: getMessage('popupRaceCellNotRaced'), title: getMessage('popupRaceImpossible', { why }) };
   }
+  if (isAllDisturbed(race.trials))
+    return { text: getMessage('popupRaceNoMargin'), title: getMessage('verdictTooBusy') };
   const finish = photoFinish(race);
   const title = getMessage('popupRaceResult', { result: finish.title, caption: finish.caption });
   if (finish.result !== null) {
@@ -229,7 +232,11 @@ export function raceWords(race: OriginRace | null): { text: string; title: strin
     if (winner === null || margin === null) return { text: getMessage('popupRaceUnclear'), title };
     return { text: getMessage('popupRaceMargin', { mark: MARK_LABELS[winner], time: margin }), title };
   }
-  const failed = finish.lanes.filter((lane) => lane.state === 'failed');
+  // Our own fault or limit is no failure of the protocol.
+  const failed = finish.lanes.filter(
+    ({ state, error }) =>
+      state === 'failed' && (error === null || !isOurDoing({ error: { code: error, message: '' } })),
+  );
   if (failed.length === 2) return { text: getMessage('popupRaceBothFailed'), title };
   if (failed[0])
     return { text: getMessage('popupRaceFailed', { mark: MARK_LABELS[failed[0].transport] }), title };
