@@ -70,6 +70,9 @@ export class Popup {
   /** Exports the report of all sites through the menu and saves the download as `file`. */
   async exportAllSites(format: ReportFormat, file: string): Promise<void> {
     const item = this.tab.find('[role=menuitem]', `All sites as ${format.toUpperCase()}`);
+    // The menu's items are replaced when the page becomes known.
+    const isDrawn = async () => (await this.tab.find('#view').attribute('aria-busy')) !== 'true';
+    await until(isDrawn, MENU_TIMEOUT_MS);
     const download = await this.tab.download(async () => {
       // The footer moves when something above it changes, such as the notice that the helper is missing, and a click
       // then misses.

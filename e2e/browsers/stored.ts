@@ -7,10 +7,11 @@ import type { Tab } from './tab.ts';
 
 /** A stored value, read in a page of the extension through its own modules; undefined if there is none. */
 export async function storedValue(page: Tab, key: StoreKey): Promise<unknown> {
-  const answer: StoreAnswer = await page.evaluate(
-    (asked) => chrome.runtime.sendMessage({ type: 'stored', key: asked }),
-    key,
-  );
+  const answer: StoreAnswer = await page.evaluate(async (asked) => {
+    const ask = () => chrome.runtime.sendMessage({ type: 'stored', key: asked });
+    // A background that is being terminated answers nothing, or refuses.
+    return (await ask().catch(() => undefined)) ?? (await ask());
+  }, key);
   if ('error' in answer) throw new Error(answer.error);
   return answer.stored.value;
 }

@@ -1,5 +1,6 @@
 // What a spec can do with a tab, independent of the browser: specs are written once and run in all browsers. Page state
 // is read by one function in the page; only user input is implemented by each browser's driver.
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** One element, or all that match: evaluated again on each use. */
 export interface Query {
@@ -281,6 +282,8 @@ export async function visitUntil(
 ): Promise<number> {
   let used = '';
   for (let visit = 1; visit <= tries; visit += 1) {
+    // Visits without a pause may all be faster than one handshake.
+    if (visit > 1) await pause(Math.min(100 * visit, 1000));
     await tab.goto(url);
     used = await navigationProtocol(tab);
     if (used === protocol) return visit;

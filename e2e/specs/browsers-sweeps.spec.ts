@@ -69,6 +69,7 @@ test('browsers and our modes are seen to give up what is a second late', async (
     const first = trials[0]?.attempts[0];
     expect(first, client).toBeDefined();
     // Nobody can know an IPv6 address before the answer.
-    if (first?.family === 6) expect(first.atMs, client).toBeGreaterThanOrEqual(LATE_MS);
+    // A timer may be a few milliseconds early.
+    if (first?.family === 6) expect(first.atMs, client).toBeGreaterThanOrEqual(LATE_MS - 5);
   }
 });

@@ -19,6 +19,8 @@ import { expect, exportedReport, test } from './fixtures.ts';
 
 /** All axe violations in light and dark mode; fails if the contrast rule had nothing to check. */
 export async function violations(tab: Tab): Promise<string[]> {
+  // Pages show themselves once they have read what they show.
+  await expect(tab.find('main')).toBeSeen();
   await tab.inject(axe.source);
   const all: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -31,7 +31,7 @@ const SILENT_WITHIN_MS = 30_000;
 const FIRST_HOST_PART = 1;
 const OTHER_HOST_PART = 9;
 /** A server logs a request once it has answered it. */
-const LOGGED_WITHIN_MS = 2000;
+const LOGGED_WITHIN_MS = 20_000;
 
 /** A name and what DNS says of it. */
 export interface Host {

@@ -23,7 +23,12 @@ function written(tab: Tab): Promise<string | undefined> {
   );
 }
 
-const saved = (tab: Tab) => tab.find('section[aria-labelledby="networks-title"] .saved');
+async function storedNaming(tab: Tab): Promise<{ names?: object; untold?: object }> {
+  return ((await storedValue(tab, 'network-names')) as { names?: object; untold?: object } | undefined) ?? {};
+}
+
+/** That it was saved is shown for a moment only. */
+const storedNames = async (tab: Tab) => (await storedNaming(tab)).names;
 
 /** Enters the name of `home` as a user would, then leaves the field. */
 async function nameHome(session: Session, name: string): Promise<Tab> {
@@ -43,7 +48,7 @@ test('a name appears in the dashboard, and in a report only if that is selected'
   const session = await open({ helper: false });
   await fillLedger(session, SOME);
   const options = await nameHome(session, NAME);
-  await expect(saved(options)).toMention('Saved');
+  await expect.poll(() => storedNames(options)).toEqual({ home: NAME });
   expect(await violations(options)).toEqual([]);
 
   const dashboard = await session.openPage('dashboard/dashboard.html');
@@ -72,11 +77,8 @@ test('the helper keeps the name, even if the browser loses it, until all data is
   const session = await open();
   await fillLedger(session, SOME);
   const options = await nameHome(session, NAME);
-  await expect(saved(options)).toMention('Saved');
-  const untold = async () => {
-    const stored = (await storedValue(options, 'network-names')) as { untold?: object } | undefined;
-    return Object.keys(stored?.untold ?? {});
-  };
+  await expect.poll(() => storedNames(options)).toEqual({ home: NAME });
+  const untold = async () => Object.keys((await storedNaming(options)).untold ?? {});
   await expect.poll(untold, 'the helper has heard of it').toEqual([]);
   await options.evaluate(async () => {
     const key = 'network-names';

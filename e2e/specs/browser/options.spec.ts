@@ -254,6 +254,7 @@ test('the options are operable by keyboard alone, and axe finds no violation in 
     for (let i = 0; i < 30 && (await focused()) !== wanted; i += 1) await options.press('Tab');
     expect(await focused()).toBe(wanted);
   };
+  await expect(options.find('main')).toBeSeen();
   await expect(options.part('helper')).toSay(/./);
   await tabTo('click');
   await options.press('ArrowDown');
