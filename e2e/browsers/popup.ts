@@ -21,6 +21,7 @@ const RACE_TIMEOUT_MS = 60_000;
 /** How often a user clicks an unresponsive button, and how long they wait in between. */
 const MENU_CLICKS = 3;
 const MENU_TIMEOUT_MS = 2000;
+const DRAWN_TIMEOUT_MS = 10_000;
 
 export class Popup {
   readonly tab: Tab;
@@ -72,7 +73,7 @@ export class Popup {
     const item = this.tab.find('[role=menuitem]', `All sites as ${format.toUpperCase()}`);
     // The menu's items are replaced when the page becomes known.
     const isDrawn = async () => (await this.tab.find('#view').attribute('aria-busy')) !== 'true';
-    await until(isDrawn, MENU_TIMEOUT_MS);
+    await until(isDrawn, DRAWN_TIMEOUT_MS);
     const download = await this.tab.download(async () => {
       // The footer moves when something above it changes, such as the notice that the helper is missing, and a click
       // then misses.

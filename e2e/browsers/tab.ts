@@ -98,6 +98,7 @@ type Key =
   | 'ArrowRight';
 
 const POLL_MS = 50;
+const PART_MS = 100;
 /** For an element to appear and become usable, on a busy machine with two browsers running. */
 const USABLE_TIMEOUT_MS = 45_000;
 
@@ -111,8 +112,13 @@ export async function until<Result>(
     const answer = await ask();
     if (answer) return answer;
     if (performance.now() > endMs) return null;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await pause(POLL_MS);
   }
+}
+
+/** Waits in short parts: a pause of the machine swallows one of them, and would swallow a single wait as a whole. */
+export async function waitInParts(ms: number): Promise<void> {
+  for (let waitedMs = 0; waitedMs < ms; waitedMs += PART_MS) await pause(PART_MS);
 }
 
 /** Runs in the page: the element that matches, null if there is none. */

@@ -1,5 +1,6 @@
 // Completes a fresh installation's first steps, so that they never interfere with a spec: closes the welcome page, and
 // gives consent to the helper where the browser requires it (Firefox).
+import { storedSettings } from './stored.ts';
 import { type Tab, until } from './tab.ts';
 
 /** For a browser event, a start of the background and one read of its storage. */
@@ -32,8 +33,13 @@ export interface Settling {
 
 /** Uses the options page, and closes it. Throws if the welcome page of a new profile does not open by itself. */
 export async function settleIn(options: Tab, { fresh, consent }: Settling): Promise<void> {
-  if (fresh && (await until(() => options.evaluate(closeIfOpen), OPEN_TIMEOUT_MS)) === null)
-    throw new Error('the welcome page did not open');
+  if (fresh) {
+    // Stored once the page is open; the background of a new installation may not answer yet.
+    const welcomed = async () => (await storedSettings(options).catch(() => null))?.welcomed === true;
+    if ((await until(welcomed, OPEN_TIMEOUT_MS)) === null) throw new Error('the welcome page did not open');
+    if ((await until(() => options.evaluate(closeIfOpen), OPEN_TIMEOUT_MS)) === null)
+      throw new Error('the welcome page cannot be found');
+  }
   const said = options.part('helper');
   if ((await until(() => said.text(), ANSWER_TIMEOUT_MS)) === null)
     throw new Error('the options say nothing about the helper');

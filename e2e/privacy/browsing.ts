@@ -1,11 +1,10 @@
 // A browsing session in steps, with the time each began. It is a separate process, so that browser, extension, helper
 // and servers are in one network namespace; `browse` starts it there, and it prints `Browsed`.
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import * as v from 'valibot';
 import { installHelper, openSession, type Session } from '../browsers/session.ts';
 import { storedSettings } from '../browsers/stored.ts';
-import { until } from '../browsers/tab.ts';
+import { until, waitInParts } from '../browsers/tab.ts';
 import type { Namespace } from '../network/namespace.ts';
 import { type RunningOrigins, type SeenRequest, startOrigins } from '../origins/start.ts';
 import type { BrowserKind } from '../run/find-browser.mjs';
@@ -53,7 +52,7 @@ async function insist(what: string, look: () => Promise<boolean> | boolean): Pro
   if ((await until(async () => look(), PATIENCE_MS)) === null) throw new Error(`in vain: ${what}`);
 }
 
-const quiet = (): Promise<void> => pause(QUIET_MS);
+const quiet = (): Promise<void> => waitInParts(QUIET_MS);
 
 interface Browsing {
   readonly session: Session;

@@ -2,7 +2,7 @@
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { GO_MISSING } from '../go-programs.ts';
-import { freePort } from '../origins/program.ts';
+import { CLOSED_PORT } from '../origins/raw/tcp.ts';
 import { expect, reachLocal, runPhotofinish, test } from './fixtures.ts';
 
 const documentOf = (stdout: string) => v.parse(raceDocumentSchema, JSON.parse(stdout));
@@ -136,7 +136,7 @@ test('a dead origin is a result with its codes and exit 1; bad input is exit 2 w
   local,
   photofinish,
 }) => {
-  const dead = await photofinish('race', `https://127.0.0.1:${await freePort()}`, ...COLD);
+  const dead = await photofinish('race', `https://127.0.0.1:${CLOSED_PORT}`, ...COLD);
   expect(dead.code).toBe(1);
   const race = documentOf(dead.stdout).races[0];
   expect(race?.summary).toMatchObject({ trials: 1, failed: 1, establishedMs: null });

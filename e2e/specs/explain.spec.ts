@@ -11,7 +11,8 @@ import * as v from 'valibot';
 import type { ProgramResult } from '../child-process.ts';
 import { GO_MISSING } from '../go-programs.ts';
 import { type HostScript, type RunningDns, startDns } from '../origins/dns.ts';
-import { freePort } from '../origins/program.ts';
+import { CLOSED_PORT } from '../origins/raw/tcp.ts';
+import { refusingUdpPort } from '../origins/raw/udp.ts';
 import {
   type OriginSettings,
   type RunningOrigin,
@@ -131,7 +132,7 @@ test('Caddy, the independent server, is explained like any other', async ({ loca
 });
 
 test('a wrong port is detected although the origin’s own port speaks HTTP/3', async ({ serve, explain }) => {
-  const wrong = await freePort();
+  const wrong = await refusingUdpPort();
   const running = await serve({ a: { host: 'wrong-port.test', h3: true, altSvc: `h3=":${wrong}"` } });
   const { port, origin } = running.origins.a;
   const { explanation } = await explain(origin, ...reach(running));
@@ -279,10 +280,9 @@ test('a dead host, a name without an address and a forbidden one: unknown, the r
   local,
   explain,
 }) => {
-  const closed = await freePort();
-  const dead = await explain(`https://127.0.0.1:${closed}`);
+  const dead = await explain(`https://127.0.0.1:${CLOSED_PORT}`);
   expect([dead.code, dead.explanation.verdict.code]).toEqual([1, 'unknown']);
-  expect(verdictText(dead.explanation.verdict)).toContain(`Start the server, or open TCP ${closed}`);
+  expect(verdictText(dead.explanation.verdict)).toContain(`Start the server, or open TCP ${CLOSED_PORT}`);
   expect([dead.explanation.v3, dead.explanation.compare]).toEqual([null, null]);
 
   const nameless = await explain('https://never-seen.test');

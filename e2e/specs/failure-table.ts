@@ -2,9 +2,9 @@
 // address are in the spec itself.
 import type { AttemptErrorCode, CertificateReason } from '@photofinish/shared/race/terms';
 import {
+  CLOSED_PORT,
   HTTP1_ACTS,
   HTTP2_ACTS,
-  refusingTcpPort,
   startGoAway,
   startHttp1,
   startHttp2,
@@ -177,14 +177,7 @@ export const CASES: readonly Case[] = [
   ['response-timeout', 'no answer', 'aioquic', 'h3', ofAioquic('silent'), /in time/],
   ['response-timeout', 'an answer that drips', 'aioquic', 'h3', ofAioquic('drip'), /in time/],
 
-  [
-    'tcp-refused',
-    'a closed port',
-    'the kernel',
-    'h2',
-    async () => ({ port: await refusingTcpPort() }),
-    /ECONNREFUSED/,
-  ],
+  ['tcp-refused', 'a closed port', 'the kernel', 'h2', async () => ({ port: CLOSED_PORT }), /ECONNREFUSED/],
   ['handshake-timeout', 'TCP, and silence', 'raw TCP', 'h2', () => startPlain(() => {}), /TCP connected/],
   [
     'alpn-mismatch',

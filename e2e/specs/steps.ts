@@ -106,7 +106,7 @@ export async function pressSteer(popup: Popup, before: string): Promise<void> {
  * request on: on a busy machine four immediate responses may be faster than one handshake.
  */
 export async function visitSteered(tab: Tab, origin: string): Promise<void> {
-  await visitUntil(tab, `${origin}/?delay=500`, 'h3', { tries: STEERED_VISITS });
+  await visitUntil(tab, `${origin}/?delay=1000`, 'h3', { tries: STEERED_VISITS });
 }
 
 /** Turns steering on or off in the options. */

@@ -1,10 +1,10 @@
 // Chromium and Firefox in the laboratory, started so that each trial can have a profile without history.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { chromiumTab } from '../../browsers/chromium-tab.ts';
 import { launchChromium } from '../../browsers/launch-chromium.ts';
 import { launchFirefox } from '../../browsers/launch-firefox.ts';
+import { waitInParts } from '../../browsers/tab.ts';
 import { type BrowserVariant, browser, makeVisits, type StartVisiting, type Visits } from './visits.ts';
 
 /**
@@ -87,7 +87,7 @@ export const startFirefox: StartVisiting = async ({ hosts, address, spki, caPath
       return {
         tab,
         async partFromServers() {
-          await sleep(VALIDATION_MS);
+          await waitInParts(VALIDATION_MS);
           await privileged.closeConnections();
         },
         async close() {

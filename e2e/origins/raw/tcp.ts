@@ -43,12 +43,11 @@ export async function listen(server: Server, port = 0): Promise<TcpPeer> {
   };
 }
 
-/** A TCP port of loopback on which nothing listens. */
-export async function refusingTcpPort(): Promise<number> {
-  const { port, stop } = await listen(createServer());
-  stop();
-  return port;
-}
+/**
+ * A port on which nothing listens, over TCP or UDP, and to which browsers do connect. A free one that was drawn and
+ * released could be drawn again by another program, and this one is below all that are drawn.
+ */
+export const CLOSED_PORT = 2;
 
 /** Calls `act` with each connection once its first bytes have arrived; TLS is never spoken. */
 export function startPlain(act: (socket: Socket) => void): Promise<TcpPeer> {

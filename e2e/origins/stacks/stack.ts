@@ -1,6 +1,7 @@
 // The interface of a third-party server stack: it serves the same page as the others, and logs the protocol of each
 // response, which is the reference for what Photofinish reports.
 import { readFile } from 'node:fs/promises';
+import { until } from '../../browsers/tab.ts';
 import type { Certificate } from '../start.ts';
 
 /** Requested by the page on every visit. */
@@ -58,15 +59,26 @@ export function protocolOf(version: string): ServedProtocol {
   return protocol;
 }
 
+/** For a server on a busy machine to log what it has answered. */
+const LOGGED_WITHIN_MS = 30_000;
+
 /**
- * Reads a log from its current end: requests made while waiting for the server's start are not counted. `versionOf`
- * returns a line's HTTP version, or null if the line is not about a request.
+ * Reads a log from its current end: requests made while waiting for the server's start are not counted, of which at
+ * least one was answered. `versionOf` returns a line's HTTP version, or null if the line is not about a request.
  */
 export async function logFrom(file: string, versionOf: (line: string) => string | null) {
   const versions = async () => {
-    const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
+    const text = await readFile(file, 'utf8');
+    // The last line may not be complete yet.
+    const lines = text
+      .split('\n')
+      .slice(0, -1)
+      .filter((line) => line !== '');
     return lines.map(versionOf).filter((version) => version !== null);
   };
-  const before = (await versions()).length;
+  const logged = async () => (await versions()).length;
+  // An answer may arrive before its line is written.
+  await until(logged, LOGGED_WITHIN_MS);
+  const before = await logged();
   return async () => (await versions()).slice(before).map(protocolOf);
 }

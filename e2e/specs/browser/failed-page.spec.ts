@@ -1,7 +1,7 @@
 // A page that failed to load: the popup names its host and the browser's error, and a race determines what responds
 // there. Nothing is recorded, since there was no response.
-import { createServer } from 'node:net';
 import type { Popup } from '../../browsers/popup.ts';
+import { CLOSED_PORT } from '../../origins/raw/tcp.ts';
 import { expect, exportedReport } from '../fixtures.ts';
 import { servedTest, violations } from '../steps.ts';
 
@@ -10,16 +10,6 @@ const test = servedTest({
   /** Speaks HTTP/3 without advertising it, and refuses TCP: no browser can reach it. */
   udpOnly: { host: 'udp-only.test', h3: true, tcp: false },
 });
-
-/** A port on which nothing listens. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
 
 async function expectFailed(popup: Popup, host: string): Promise<void> {
   await expect(popup.part('verdict')).toMention('did not load');
@@ -52,7 +42,7 @@ test('a host that responds over HTTP/3 only: the race says so, and nothing is re
 });
 
 test('a host where nothing responds, after a page that did: the race shows why', async ({ served, open }) => {
-  const port = await closedPort();
+  const port = CLOSED_PORT;
   const closed = { origin: `https://closed.test:${port}`, host: 'closed.test', port };
   const session = await open({ local: { ...served, origins: { ...served.origins, closed } } });
   const tab = await session.newTab();

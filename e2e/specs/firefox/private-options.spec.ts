@@ -2,12 +2,13 @@
 // Options work nevertheless.
 import { join } from 'node:path';
 import { launchFirefox } from '../../browsers/launch-firefox.ts';
-import type { Tab } from '../../browsers/tab.ts';
+import { type Tab, until } from '../../browsers/tab.ts';
 import { TOP } from '../../scratch.ts';
 import { expect, test } from '../fixtures.ts';
 import { expectStored } from '../steps.ts';
 
 const OPTIONS = 'options/options.html';
+const FOCUS_TIMEOUT_MS = 30_000;
 
 async function exclude(options: Tab, site: string): Promise<void> {
   await options.find('#never-site').fill(site);
@@ -21,9 +22,14 @@ test('options in a private window are the same as elsewhere, and saved for all w
   const options = await session.openPage(OPTIONS);
   await exclude(options, 'a.test');
   await options.evaluate(() => chrome.windows.create({ incognito: true }).then(() => null));
-  // The window opened last has focus.
-  const privately = await session.openPage(OPTIONS);
-  expect(await privately.evaluate(() => chrome.extension.inIncognitoContext)).toBe(true);
+  // The window opened last has focus, and with it new tabs, but not at once.
+  const privately = await until(async () => {
+    const tab = await session.openPage(OPTIONS);
+    if (await tab.evaluate(() => chrome.extension.inIncognitoContext)) return tab;
+    await tab.close();
+    return null;
+  }, FOCUS_TIMEOUT_MS);
+  if (privately === null) throw new Error('no tab opens in the private window');
   await expect(privately.find('#never-list')).toMention('a.test');
   await exclude(privately, 'b.test');
   await expectStored(options, { neverRecord: ['a.test', 'b.test'] });
