@@ -6,7 +6,7 @@ import { type Message, message } from '@photofinish/shared/language/message';
 import type { Discovered, OriginRace } from '@photofinish/shared/race/outcome';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { boundedFindings } from '@photofinish/shared/verdict/bounded';
-import { isFailed, isH3, reachOf } from '@photofinish/shared/verdict/evidence';
+import { isFailed, reachOfEach } from '@photofinish/shared/verdict/evidence';
 import {
   type BrowserEvidence,
   type Evidence,
@@ -89,12 +89,10 @@ function browserSide(
 }
 
 /** Whether the browser has since used what a race did not reach, so that the race no longer says what is so. */
-function isRefuted(race: OriginRace, { lastProtocol, raceIsOlder }: BrowserEvidence): boolean {
-  if (!raceIsOlder) return false;
-  const { attempts } = evidenceOfRace(race);
-  const h3 = reachOf(attempts.filter(isH3));
-  if (lastProtocol === 'h3') return isFailed(h3);
-  return h3 !== 'established' && isFailed(reachOf(attempts.filter((a) => !isH3(a))));
+function isRefuted({ attempts, browser }: Evidence): boolean {
+  if (!browser?.raceIsOlder) return false;
+  const { h3, tcp } = reachOfEach(attempts);
+  return browser.lastProtocol === 'h3' ? isFailed(h3) : h3 !== 'established' && isFailed(tcp);
 }
 
 /** What is advertised by the newest header to the race or to the browser; one that has expired no longer counts. */
@@ -112,21 +110,27 @@ function newestAdvertisement(
   return { altSvc: altSvc ?? told, alternatives };
 }
 
-function evidenceOf(
+/** What a race shows; null: there is none, or it says nothing beside what the browser did. */
+function evidenceFromRace(
+  { record, race }: OriginEvidence,
+  browser: BrowserEvidence | undefined,
+): Evidence | null {
+  if (race === undefined || (race.error !== undefined && browser !== undefined)) return null;
+  const raced = evidenceOfRace(race, browser);
+  if (isRefuted(raced)) return null;
+  const advertised = newestAdvertisement(raced.discovered, race, record);
+  const trustsRoot = record?.reachedOverH3 === true;
+  return { ...raced, discovered: { ...raced.discovered, ...advertised }, trustsRoot };
+}
+
+function evidenceFromBrowser(
   { origin, record, race }: OriginEvidence,
   browser: BrowserEvidence | undefined,
 ): Evidence {
-  const trustsRoot = record?.reachedOverH3 === true;
-  if (race !== undefined && (race.error === undefined || browser === undefined)) {
-    const raced = evidenceOfRace(race, browser);
-    const advertised = newestAdvertisement(raced.discovered, race, record);
-    return { ...raced, discovered: { ...raced.discovered, ...advertised }, trustsRoot };
-  }
-  const altSvc = standingAdvertisement(record, race);
   return {
     origin: originParts(origin),
     attempts: [],
-    discovered: { altSvc, knownRoot: null },
+    discovered: { altSvc: standingAdvertisement(record, race), knownRoot: null },
     gain: null,
     ...(browser && { browser }),
   };
@@ -187,15 +191,14 @@ function forReaders({ code, findings }: Verdict): Verdict {
   };
 }
 
-function verdictOfPage(all: OriginEvidence): Verdict {
-  const earlier = all.record?.protocol ?? null;
-  const lastProtocol = all.protocol ?? earlier;
-  const browser = browserSide(all, lastProtocol);
-  const isPast = all.race !== undefined && browser !== undefined && isRefuted(all.race, browser);
-  const known = isPast ? { ...all, race: undefined } : all;
-  const judged = verdictOf(evidenceOf(known, browser));
+function verdictOfPage(known: OriginEvidence): Verdict {
+  const earlier = known.record?.protocol ?? null;
+  const lastProtocol = known.protocol ?? earlier;
+  const browser = browserSide(known, lastProtocol);
+  const fromRace = evidenceFromRace(known, browser);
+  const judged = verdictOf(fromRace ?? evidenceFromBrowser(known, browser));
   const shared = known.readElsewhere ? forReaders(judged) : judged;
-  const raced = known.race !== undefined && known.race.error === undefined;
+  const raced = fromRace !== null && known.race?.error === undefined;
   const verdict = shared.code === 'unknown' && !raced ? browserOnly(lastProtocol, known) : shared;
   if (known.protocol !== null) return verdict;
   const key = known.elsewhere === null ? WHY_UNKNOWN[known.reason ?? 'missed'] : ELSEWHERE[known.elsewhere];
@@ -205,7 +208,7 @@ function verdictOfPage(all: OriginEvidence): Verdict {
 /** The verdict on an origin that the browser did not reach: from the race, and what the server advertised before. */
 export function verdictOfRace(origin: Origin, race: OriginRace, record: OriginRecord | undefined): Verdict {
   const known = { origin, protocol: null, reason: null, elsewhere: null, record, race };
-  return verdictOf(evidenceOf(known, undefined));
+  return verdictOf(evidenceFromRace(known, undefined) ?? evidenceFromBrowser(known, undefined));
 }
 
 /** The verdict on an origin from everything recorded about it, independent of any page that shows it. */

@@ -9,7 +9,7 @@ import type {
 } from '@photofinish/shared/race/discovered';
 import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
 import { attemptErrorWords, failureWords } from '@photofinish/shared/verdict/attempt-words';
-import { isFailed, isH3, NO_OTHERS, reachOf } from '@photofinish/shared/verdict/evidence';
+import { isFailed, NO_OTHERS, reachOfEach } from '@photofinish/shared/verdict/evidence';
 import {
   discoveredIn,
   type Explanation,
@@ -239,7 +239,7 @@ function advertisedSection({ altSvc, h3 }: Explanation, origin: OriginParts, pai
 /** Only failures that are no doing of ours show that a protocol does not work. */
 function whyNotCompared(explanation: Explanation): string {
   const { attempts, error, offline, tooBusy } = evidenceOfRaces(explanation, NO_OTHERS);
-  const [h3, tcp] = [reachOf(attempts.filter(isH3)), reachOf(attempts.filter((each) => !isH3(each)))];
+  const { h3, tcp } = reachOfEach(attempts);
   const counts = error === undefined && !offline && !tooBusy;
   if (counts && isFailed(h3) && isFailed(tcp)) return 'neither protocol works';
   if (counts && (isFailed(h3) || isFailed(tcp)) && (h3 === 'established' || tcp === 'established'))

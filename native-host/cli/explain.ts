@@ -4,7 +4,7 @@
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Mode } from '@photofinish/shared/race/terms';
 import { advertisedPlaces, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
-import { isFailed, isH3, NO_OTHERS, reachOf } from '@photofinish/shared/verdict/evidence';
+import { isFailed, NO_OTHERS, reachOfEach } from '@photofinish/shared/verdict/evidence';
 import {
   discoveredIn,
   EXPLAIN_SCHEMA,
@@ -113,9 +113,8 @@ async function raceBy(context: ExplainContext, mode: Mode): Promise<OriginRace> 
 
 /** Whether HTTP/3 works and old HTTP was not seen to fail; it may have been cancelled when HTTP/3 was first. */
 function isComparable(race: OriginRace): boolean {
-  const attempts = race.trials.flatMap((trial) => trial.attempts);
-  const h3 = reachOf(attempts.filter(isH3));
-  return h3 === 'established' && !isFailed(reachOf(attempts.filter((attempt) => !isH3(attempt))));
+  const { h3, tcp } = reachOfEach(race.trials.flatMap((trial) => trial.attempts));
+  return h3 === 'established' && !isFailed(tcp);
 }
 
 /** Whether an advertised endpoint was not attempted, for example because HTTP/3 at the origin's own port was first. */

@@ -8,7 +8,7 @@ import {
   isH3,
   isUnanswered,
   type Reach,
-  reachOf,
+  reachOfEach,
 } from '@photofinish/shared/verdict/evidence';
 import type { Gain } from '@photofinish/shared/verdict/gain';
 import { h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
@@ -37,8 +37,7 @@ export function factsOf(race: OriginRace): Facts {
   const isHeardOverTcp = attempts.some((attempt) => !isH3(attempt) && isAnswered(attempt));
   const roundTripsMs = attempts.flatMap(({ rttMs }) => (rttMs == null ? [] : [rttMs]));
   return {
-    h3: reachOf(attempts.filter(isH3)),
-    tcp: reachOf(attempts.filter((attempt) => !isH3(attempt))),
+    ...reachOfEach(attempts),
     advertised: advertisedPlaces(evidence).map(({ reach }) => reach),
     altSvcH3:
       altSvc === null ? (isHeardOverTcp ? false : null) : h3Alternatives(parseAltSvc(altSvc)).length > 0,

@@ -112,9 +112,7 @@ function reachOfRace(race: OriginRace, { h3, tcp }: Facts): OriginReach {
   const isRefused = race.error?.code === 'blocked' || race.error?.code === 'port-blocked';
   if (race.error?.disturbed || isRefused || isOurDoing(race) || isHalfQueried(race)) return 'unproven';
   // A transport that failed by our doing might have reached it.
-  const isOpen = (overH3: boolean): boolean =>
-    (overH3 ? h3 : tcp) === 'not-tried' && attempts.some((a) => isH3(a) === overH3 && isOurDoing(a));
-  if (isOpen(true) || isOpen(false)) return 'unproven';
+  if (attempts.some((a) => isOurDoing(a) && (isH3(a) ? h3 : tcp) === 'not-tried')) return 'unproven';
   return isFailed(h3) || isFailed(tcp) || race.error !== undefined ? 'not' : 'unproven';
 }
 

@@ -36,6 +36,10 @@ const OURS: ReadonlySet<AttemptErrorCode | undefined> = new Set([
 ]);
 
 /** Whether the attempt failed because of this side. */
-export function isOurDoing({ error }: Pick<Attempt, 'error'>): boolean {
+export function isOurDoing({
+  error,
+}: {
+  readonly error?: { readonly code: AttemptErrorCode } | undefined;
+}): boolean {
   return OURS.has(error?.code);
 }

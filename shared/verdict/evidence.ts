@@ -96,6 +96,11 @@ export function reachOf(attempts: readonly Attempt[]): Reach {
   return errors.findLast((error) => !isUnanswered(error)) ?? errors.at(-1) ?? 'not-tried';
 }
 
+/** The combined result over each transport. */
+export function reachOfEach(attempts: readonly Attempt[]): { readonly h3: Reach; readonly tcp: Reach } {
+  return { h3: reachOf(attempts.filter(isH3)), tcp: reachOf(attempts.filter((a) => !isH3(a))) };
+}
+
 /** The evidence from a finished race; `browser` adds what the browser itself did. */
 export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: BrowserEvidence): Evidence {
   const trials = soundTrials(race.trials);

@@ -27,6 +27,7 @@ import {
   isUnanswered,
   type Reach,
   reachOf,
+  reachOfEach,
 } from './evidence.ts';
 import { gainMessage } from './gain.ts';
 
@@ -49,12 +50,8 @@ interface Facts extends Advertised {
 }
 
 function factsOf(evidence: Evidence): Facts {
-  return {
-    evidence,
-    h3: reachOf(evidence.attempts.filter(isH3)),
-    h2: reachOf(evidence.attempts.filter((a) => !isH3(a))),
-    ...advertisedBy(evidence),
-  };
+  const { h3, tcp } = reachOfEach(evidence.attempts);
+  return { evidence, h3, h2: tcp, ...advertisedBy(evidence) };
 }
 
 /** Findings on one code, one sentence each; null ones are dropped. */

@@ -3,6 +3,7 @@
 from .cost import FIGURES, SERVERS, WINNERS, group_title
 from .figures import BYTES_PER_MIB, figure_text, spread_text
 from .hypotheses import fixed, format_number
+from .load import driven_text
 from .tables import NONE, Column, Row, Table, right
 
 
@@ -28,17 +29,6 @@ def _median(summary, figure, scale=1):
     return NONE if spread is None else figure_text(spread[0] / scale)
 
 
-def _driven_text(summary):
-    """Whether the load was driven; if not in every segment, with the reason."""
-    driven, of = len(summary.driven), len(summary.segments)
-    if of == 0:
-        return "not measured"
-    if driven == of:
-        return "yes"
-    why = dict.fromkeys(reason for segment in summary.segments for reason in segment["drive"]["why"])
-    return f"{f'{driven} of {of} segments' if driven else 'NOT DRIVEN'}: {'; '.join(why)}"
-
-
 def _drive_cells(summary):
     drives = [segment["drive"] for segment in summary.driven]
     late = [drive["lateP99Ms"] for drive in drives if drive["lateP99Ms"] is not None]
@@ -47,7 +37,7 @@ def _drive_cells(summary):
         format_number(max(late)) if late else NONE,
         fixed(100 * min(drive["idleShare"] for drive in drives), 0) if drives else NONE,
         fixed(100 * won / races, 1) if races else NONE,
-        _driven_text(summary),
+        driven_text("segments", summary.segments, summary.driven),
     ]
 
 

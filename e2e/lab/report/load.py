@@ -24,6 +24,17 @@ def too_few(seconds):
     return f"{seconds} of {JUDGED_SECONDS} seconds a cell" if seconds < JUDGED_SECONDS else ""
 
 
+def driven_text(noun, parts, driven, most_reasons=None):
+    """Whether the load was driven; if not in every part of a cell, with the reasons, or the first of them."""
+    if not parts:
+        return "not measured"
+    if len(driven) == len(parts):
+        return "yes"
+    why = dict.fromkeys(reason for part in parts for reason in part["drive"]["why"])
+    share = f"{len(driven)} of {len(parts)} {noun}" if driven else "NOT DRIVEN"
+    return f"{share}: {'; '.join([*why][:most_reasons])}"
+
+
 def least_squares(x, y):
     """Slope, intercept and the share of variance explained by the line (1 if there is none), for each row of `y`."""
     x, y = np.asarray(x, float), np.atleast_2d(y)

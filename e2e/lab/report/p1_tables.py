@@ -1,6 +1,7 @@
 """The tables of a `p1` run, and every turn as rows."""
 
 from .figures import BYTES_PER_MIB, spread_text
+from .load import driven_text
 from .p1 import FIGURES, WINNERS
 from .tables import NONE, Column, Row, Table, right
 
@@ -17,15 +18,8 @@ def _title(way):
 
 
 def _driven_text(summary):
-    driven, of = len(summary.driven), len(summary.turns)
-    if of == 0:
-        return "not measured"
-    if driven == of:
-        return "yes"
-    why = dict.fromkeys(reason for turn in summary.turns for reason in turn["drive"]["why"])
     # The reasons contain figures, which differ from turn to turn.
-    reasons = "; ".join(list(why)[:2])
-    return f"{f'{driven} of {of} turns' if driven else 'NOT DRIVEN'}: {reasons}"
+    return driven_text("turns", summary.turns, summary.driven, most_reasons=2)
 
 
 def _winners_text(summary):

@@ -105,21 +105,18 @@ function shownProtocol(row: PageOrigin | undefined): {
   return { protocol: 'unknown', reason: row?.reason ?? 'missed' };
 }
 
-/** Whether a race certainly ran on another network than the one that the helper sees now. */
-function isElsewhere(race: OriginRace | undefined, helper: HelperState): boolean {
-  return race !== undefined && helper.state === 'ready' && areOtherNetworks(race.network, helper.network);
-}
-
-/** Whether a race ran on the network that the helper sees now, as far as it tells them apart. */
-function isHere(race: OriginRace, helper: HelperState): boolean {
-  return helper.state === 'ready' && race.network === helper.network;
+/** Whether a race ran on the network that the helper sees now, as far as it tells networks apart. */
+function whereRaced(race: OriginRace, helper: HelperState): 'here' | 'elsewhere' | 'unknown' {
+  if (helper.state !== 'ready') return 'unknown';
+  if (race.network === helper.network) return 'here';
+  return areOtherNetworks(race.network, helper.network) ? 'elsewhere' : 'unknown';
 }
 
 interface JudgedOrigin {
   readonly record: OriginRecord | undefined;
   readonly race: OriginRace | undefined;
-  readonly racedElsewhere: boolean;
-  readonly readElsewhere: boolean;
+  /** Of the newest race; null: there is none. */
+  readonly where: ReturnType<typeof whereRaced> | null;
   readonly view: OriginView;
 }
 
@@ -128,14 +125,12 @@ const drawn = new WeakMap<PageOrigin, JudgedOrigin>();
 
 function originView(row: PageOrigin, { records, races }: History, helper: HelperState): OriginView {
   const newest = races.get(row.origin);
-  const racedElsewhere = isElsewhere(newest, helper);
-  const race = racedElsewhere ? undefined : newest;
-  const readElsewhere = race !== undefined && !isHere(race, helper);
+  const where = newest === undefined ? null : whereRaced(newest, helper);
+  const race = where === 'elsewhere' ? undefined : newest;
   const record = records.get(row.origin);
   const before = drawn.get(row);
-  const same = before?.record === record && before?.race === race;
-  const sameNetwork = before?.racedElsewhere === racedElsewhere && before.readElsewhere === readElsewhere;
-  if (before !== undefined && same && sameNetwork) return before.view;
+  if (before !== undefined && before.record === record && before.race === race && before.where === where)
+    return before.view;
   const { protocol, reason } = shownProtocol(row);
   const view: OriginView = {
     origin: row.origin,
@@ -155,11 +150,11 @@ function originView(row: PageOrigin, { records, races }: History, helper: Helper
       elsewhere: elsewhereOf(row),
       record,
       race,
-      racedElsewhere,
-      readElsewhere,
+      racedElsewhere: where === 'elsewhere',
+      readElsewhere: where === 'unknown',
     }),
   };
-  drawn.set(row, { record, race, racedElsewhere, readElsewhere, view });
+  drawn.set(row, { record, race, where, view });
   return view;
 }
 
@@ -279,7 +274,7 @@ export function failedView(
   const { records, races } = history ?? NO_HISTORY;
   const newest = races.get(origin);
   const since = newest !== undefined && newest.atMs >= (shown.failure?.atMs ?? 0);
-  const race = since && !isElsewhere(newest, helper) ? newest : null;
+  const race = since && whereRaced(newest, helper) !== 'elsewhere' ? newest : null;
   const record = records.get(origin);
   const verdict = race === null ? null : verdictOfRace(origin, race, record);
   const view: OriginView = {

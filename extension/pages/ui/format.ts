@@ -234,8 +234,7 @@ export function raceWords(race: OriginRace | null): { text: string; title: strin
   }
   // Our own fault or limit is no failure of the protocol.
   const failed = finish.lanes.filter(
-    ({ state, error }) =>
-      state === 'failed' && (error === null || !isOurDoing({ error: { code: error, message: '' } })),
+    ({ state, error }) => state === 'failed' && (error === null || !isOurDoing({ error: { code: error } })),
   );
   if (failed.length === 2) return { text: getMessage('popupRaceBothFailed'), title };
   if (failed[0])
