@@ -5,7 +5,7 @@ import numpy as np
 from .cost import H2_ALONE, H3_ALONE, NAIVE, WINNERS, group_title
 from .estimates import Estimate, Mulberry32, bootstrapped, mean_estimate, ratio_of_means
 from .hypotheses import Hypothesis, judge
-from .load import HIT_SHARES, LEAST_R2, cached, least_squares, too_few
+from .load import HIT_SHARES, LEAST_R2, cached, least_squares, suffices, too_few
 
 # P1, test case 2 (with TLS): CPU of the naive race above the dearer protocol alone, percent, by object.
 P1_NAIVE_EXTRA = {1024: 13, 35840: 4}
@@ -15,7 +15,7 @@ P1_MEMORY_EXTRA = 8
 P1_SAVED = 18
 MOST_POINTS_OFF = 2
 MOST_RACE_EXTRA = 5
-UNMEASURED = "its cells have no driven segments"
+UNMEASURED = "its cells have too few driven segments"
 
 
 class _Group:
@@ -28,9 +28,11 @@ class _Group:
         self.title = group_title(summaries[0].cell)
 
     def values(self, way, figure="serverMs", post_quantum=True):
+        """Nothing if the load was driven in too little of the cell."""
         for summary in self.cells:
             if summary.cell["way"] == way and summary.cell["postQuantum"] == post_quantum:
-                return summary.values(figure)
+                enough = suffices(len(summary.driven), len(summary.segments))
+                return summary.values(figure) if enough else np.array([])
         return np.array([])
 
 

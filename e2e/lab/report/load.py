@@ -24,6 +24,12 @@ def too_few(seconds):
     return f"{seconds} of {JUDGED_SECONDS} seconds a cell" if seconds < JUDGED_SECONDS else ""
 
 
+def suffices(driven, of):
+    """Whether a load was driven in enough of its parts for a comparison: the few others that a machine at its limit
+    completes show that limit, not the protocol."""
+    return 0 < of <= 2 * driven
+
+
 def driven_text(noun, parts, driven, most_reasons=None):
     """Whether the load was driven; if not in every part of a cell, with the reasons, or the first of them."""
     if not parts:

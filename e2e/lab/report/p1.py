@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .estimates import RESAMPLES, bootstrapped, exactly, median, percentile
-from .load import cached, kernel_bytes
+from .load import cached, kernel_bytes, suffices
 
 WINNERS = {"tcp": "TCP wins", "sctp": "SCTP wins", "half": "half and half"}
 SECURITIES = {"plain": "plain", "1.2": "TLS 1.2", "1.3": "TLS 1.3"}
@@ -64,12 +64,15 @@ class Summary:
 
 
 def in_common(summaries, figure):
-    """A row for each round in which all of these cells were driven, a column for each cell; None without any."""
+    """A row for each round in which all of these cells were driven, a column for each cell; None if such rounds are too
+    few."""
     if not summaries or None in summaries:
         return None
     every = [summary.by_round(figure) for summary in summaries]
     rounds = sorted(set.intersection(*(set(each) for each in every)))
-    return np.array([[each[nth] for each in every] for nth in rounds]) if rounds else None
+    if not suffices(len(rounds), max(len(summary.turns) for summary in summaries)):
+        return None
+    return np.array([[each[nth] for each in every] for nth in rounds])
 
 
 def estimate(matrix, figure_of, random):

@@ -56,6 +56,19 @@ class P1(unittest.TestCase):
         self.assertEqual(self.row("R², TCP wins").note, "3 rounds")
         self.assertEqual(self.row("race above TCP").note, "4 rounds")
 
+    def test_what_was_driven_in_fewer_than_half_of_the_rounds_is_not_compared(self):
+        def alone_driven_in(rounds):
+            lines = copy.deepcopy(self.lines)
+            for line in lines:
+                if line["scenario"].endswith("tcp-hit100") and line["turn"] not in rounds:
+                    line["drive"]["why"] = ["starts late"]
+            return self.row("race above TCP", p1.Run(self.meta, lines))
+
+        first, second = sorted({line["turn"] for line in self.lines})[:2]
+        self.assertEqual(alone_driven_in({first, second}).note, "2 rounds")
+        one = alone_driven_in({first})
+        self.assertEqual((one.measured, one.verdict, one.note), (None, "not measured", p1_claims.UNMEASURED))
+
     def test_a_cell_off_the_line_is_told(self):
         lines = copy.deepcopy(self.lines)
         for line in lines:
