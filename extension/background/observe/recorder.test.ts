@@ -212,6 +212,28 @@ test('missed answers that could not be stored are stored the next time', async (
   assert.equal(recorded[0]?.observations.length, 1);
 });
 
+test('missed answers are counted once, however often they are asked for while storage is slow', async () => {
+  const { table, recorded, recorder } = await bench();
+  table.add({ ...request, atMs: 0 });
+  const first = recorder.recordMissed();
+  table.add({ ...request, id: '8', url: 'https://www.a.test/other', atMs: 0 });
+  await Promise.all([first, recorder.recordMissed()]);
+  await recorder.recordMissed();
+  const urls = recorded.flatMap(({ observations }) => observations.map(({ id }) => id));
+  assert.deepEqual(urls, ['missed:7:0', 'missed:8:0']);
+});
+
+test('a batch that comes when its tab shows the next page is counted and leaves that page in view', async () => {
+  const { pages, recorded, recorder } = await bench();
+  pages.commit({ ...sender, startedMs: 1000 });
+  pages.commit({ ...sender, documentId: 'next', startedMs: 2000 });
+  pages.show(1, 'next');
+  await recorder.record(batch, sender);
+  assert.equal(recorded.length, 1);
+  assert.equal(pages.get('doc')?.counts.h2, 1);
+  assert.equal(pages.shown(1)?.documentId, 'next');
+});
+
 test('frames inside pages that are not visits are not recorded', async () => {
   const { recorded, recorder } = await bench();
   await recorder.record({ ...batch, topOrigin: 'chrome-extension://abc' }, sender);

@@ -70,7 +70,7 @@ export interface Recorder {
   record(batch: TimingBatch, sender: BatchSender): Promise<void>;
   /** The same for a batch whose document, with this URL, is gone; it counts once, however it arrived. */
   recordLeft(batch: TimingBatch, documentUrl: string): Promise<void>;
-  /** Records the answers that no timing reported. */
+  /** Records the answers that no timing reported; while that is under way, resolves with it. */
   recordMissed(): Promise<void>;
 }
 
@@ -83,6 +83,8 @@ class JoinedRecorder implements Recorder {
   // Joining consumes the webRequest half, so its result is kept until the ledger has it.
   readonly #prepared = new Map<string, PreparedBatch>();
   #unsaved = NOTHING;
+  /** While the ledger is slow: a second run would take what is unsaved for its own, and count it twice. */
+  #recordingMissed: Promise<void> | null = null;
 
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
@@ -119,7 +121,14 @@ class JoinedRecorder implements Recorder {
     if (fresh) this.#deps.onRecorded(observations);
   }
 
-  async recordMissed(): Promise<void> {
+  recordMissed(): Promise<void> {
+    this.#recordingMissed ??= this.#recordMissed().finally(() => {
+      this.#recordingMissed = null;
+    });
+    return this.#recordingMissed;
+  }
+
+  async #recordMissed(): Promise<void> {
     const found = this.#deps.table
       .expire(this.#deps.nowMs())
       .flatMap((request) => this.#missed(request) ?? []);
@@ -154,8 +163,12 @@ class JoinedRecorder implements Recorder {
 
   #pageOf(batch: TimingBatch, { tabId, documentId, url }: BatchSender): Page | undefined {
     if (batch.topOrigin !== null) return this.#deps.pages.of(documentId) ?? this.#deps.pages.shown(tabId);
-    const page = this.#deps.pages.commit({ documentId, tabId, url, startedMs: batch.startedMs });
-    if (page !== null) this.#deps.pages.show(tabId, documentId);
+    const { pages } = this.#deps;
+    const known = pages.get(documentId);
+    if (known !== undefined) return known;
+    // Nothing else says that the tab shows it: its commit was not seen, or what was known of it is forgotten.
+    const page = pages.commit({ documentId, tabId, url, startedMs: batch.startedMs });
+    if (page !== null) pages.show(tabId, documentId);
     return page ?? undefined;
   }
 

@@ -125,6 +125,17 @@ test('a page restored after one without a record gets its button back', async ()
   assert.equal(buttons.length, 2);
 });
 
+test('a page restored after one that had not reported yet gets its button back', async () => {
+  const { presenter, tabs, buttons, settle } = bench();
+  const unreported = newPage({ documentId: 'e', tabId: 1, origin: A, site: 'a.test', startedMs: 0 });
+  for (const page of [recorded('d'), unreported, recorded('d')]) {
+    tabs.set(1, page);
+    presenter.refresh(1);
+    await settle();
+  }
+  assert.equal(buttons.length, 2);
+});
+
 test('a tab opened before Photofinish, or none at all, has a view too', async () => {
   const { tell, views } = watcher();
   const { presenter } = bench();

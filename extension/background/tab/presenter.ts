@@ -222,8 +222,11 @@ class TabPresenter implements Presenter {
       return;
     }
     const watched = this.#watchers.has(tabId);
-    // While such a page loads, its button stays as it is.
-    if (!watched && !isReported(page)) return;
+    if (!isReported(page)) {
+      // Its document reset the button, so whatever comes next is drawn, even the page that was drawn last.
+      this.#drawn.delete(tabId);
+      if (!watched) return;
+    }
     const view = await this.#viewOf(page, watched);
     // What the tab shows instead by now is drawn in its own turn.
     if (view === null) return;
