@@ -283,12 +283,14 @@ async function onRace(race: OriginRace): Promise<void> {
 observeRequests({
   ended(request) {
     witness.saw();
-    if (!recordable.mayRecord({ request, shownNow: true })) return;
-    const answer = answerOf(request);
-    table.add(asServed(request, rooms?.steering ?? null));
-    // A background that was woken up by this very answer is not ready yet.
-    if (answer !== null) whenReady(({ steering }) => steering?.answered(answer));
-    batchQueue.sweepSoon();
+    // A background that was woken up by this very answer does not know yet what must not be recorded.
+    whenReady(({ steering }) => {
+      if (!recordable.mayRecord({ request, shownNow: true })) return;
+      table.add(asServed(request, steering));
+      const answer = answerOf(request);
+      if (answer !== null) steering?.answered(answer);
+      batchQueue.sweepSoon();
+    });
   },
   visited(visited) {
     if (settings.raceWhen === 'first-visit' || rooms === null)

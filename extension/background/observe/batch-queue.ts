@@ -64,13 +64,15 @@ async function admitted(
   { vouchers, recordable }: Pick<BatchQueueDeps, 'vouchers' | 'recordable'>,
   batch: TimingBatch,
   sender: Sender,
+  left: boolean,
 ): Promise<TimingBatch | null> {
   const { tabId, documentId, url, incognito } = sender;
   const topOrigin = await confirmedTop(batch.topOrigin, sender, await vouchers());
   if (topOrigin === undefined) return null;
   const pageUrl = topOrigin ?? url;
-  recordable.batchArrived({ tabId, documentId, incognito, pageUrl });
-  return recordable.mayRecord({ tabId, pageUrl }) ? { ...batch, topOrigin } : null;
+  // What was left says nothing about the tabs that are open now.
+  if (!left) recordable.batchArrived({ tabId, documentId, incognito, pageUrl });
+  return recordable.mayRecord({ tabId, incognito, pageUrl }) ? { ...batch, topOrigin } : null;
 }
 
 /** Opens the queue; must be called synchronously when the background starts, or messages are lost. */
@@ -79,7 +81,7 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
 
   /** False: nothing of this page is recorded. */
   const record = async (batch: TimingBatch, sender: Sender): Promise<boolean> => {
-    const confirmed = await admitted(deps, batch, sender);
+    const confirmed = await admitted(deps, batch, sender, false);
     if (confirmed === null) return false;
     const waitMs = waitForRequests(batch.entries, Date.now());
     if (waitMs > 0) await new Promise<void>((resolve) => timers.later(waitMs, resolve));
@@ -88,7 +90,7 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
   };
 
   const recordLeft = async (batch: TimingBatch, sender: Sender): Promise<void> => {
-    const confirmed = await admitted(deps, batch, sender);
+    const confirmed = await admitted(deps, batch, sender, true);
     if (confirmed !== null) await (await recorder()).recordLeft(confirmed, sender.url);
   };
 

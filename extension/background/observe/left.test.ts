@@ -67,6 +67,21 @@ test('what was left is recorded with its sender, and then deleted; other keys st
   assert.deepEqual([...area.held.keys()], ['other']);
 });
 
+test('addresses are stored as origins', async () => {
+  const area = areaOf();
+  const url = 'https://a.test/account?token=1#x';
+  await keepLeft(area, { ...left, sender: { ...sender, url, tabUrl: url } });
+  await keepLeft(area, { ...left, sender: { ...sender, documentId: 'B', url: 'about:blank', tabUrl: null } });
+  const kept = [...area.held.values()].map((each) => (each as LeftBatches).sender);
+  assert.deepEqual(
+    kept.map((each) => [each.url, each.tabUrl]),
+    [
+      ['https://a.test', 'https://a.test'],
+      ['null', null],
+    ],
+  );
+});
+
 test('what could not be recorded is kept for the next background', async () => {
   const area = areaOf();
   await keepLeft(area, left);

@@ -25,14 +25,27 @@ const MAX_LEFT_CHARS = 256 * 1024;
  */
 const MAX_LEFT = 16;
 
-/** Stores what a document left, and returns its key; null if it exceeds the limit. */
+/** Nothing more than the origin is needed to count; an address without one belongs to no visit. */
+function originOnly(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : '';
+}
+
+/**
+ * Stores what a document left, its addresses reduced to origins, and returns its key; null if it exceeds the limit.
+ */
 export async function keepLeft(area: LeftArea, left: LeftBatches): Promise<string | null> {
+  const { url, tabUrl } = left.sender;
+  const sender = {
+    ...left.sender,
+    url: originOnly(url),
+    tabUrl: tabUrl === null ? null : originOnly(tabUrl),
+  };
   const batches = [...left.batches];
   while (batches.length > 0 && JSON.stringify(batches).length > MAX_LEFT_CHARS) batches.shift();
   if (batches.length === 0) return null;
   // One slot per document: if it leaves batches repeatedly, the newest counts.
   const key = `${LEFT_PREFIX}${left.sender.documentId}`;
-  await area.set({ [key]: { ...left, batches } });
+  await area.set({ [key]: { sender, batches } });
   const kept = Object.keys(await area.get(null)).filter((each) => each.startsWith(LEFT_PREFIX));
   const surplus = kept.filter((each) => each !== key).slice(0, Math.max(kept.length - MAX_LEFT, 0));
   if (surplus.length > 0) await area.remove(surplus);

@@ -84,8 +84,34 @@ test('a worker without a tab may belong to a private window while there is one',
   const own = { ...request, tabId: -1 };
   assert.equal(recordable.refusal({ request: own, shownNow: true }), 'private');
   assert.equal(recordable.refusal({ request: { ...own, incognito: false }, shownNow: true }), null);
+});
+
+test('what a closed private tab still had under way stays private, with or without its tab', () => {
+  const { recordable, arrive } = gate(false);
+  recordable.begin([{ tabId: 1, incognito: true, url: null }]);
   recordable.tabRemoved(1);
-  assert.equal(recordable.refusal({ request: own, shownNow: true }), null);
+  assert.equal(recordable.refusal({ request, shownNow: true }), 'private');
+  assert.equal(recordable.refusal({ request: { ...request, tabId: -1 } }), 'private');
+  const batch = { tabId: 1, documentId: 'd', incognito: true, pageUrl: 'https://a.test/' };
+  assert.equal(arrive(batch), 'private');
+  assert.equal(recordable.mayShare('https://cdn.test' as Origin), true, 'no private window is open');
+});
+
+test('a tab that closed before the tabs were known may have been private', () => {
+  const { recordable } = gate(false);
+  recordable.tabRemoved(1);
+  recordable.begin([{ tabId: 2, incognito: false, url: null }]);
+  assert.equal(recordable.refusal({ request, shownNow: true }), 'private');
+  assert.equal(recordable.refusal({ request: { ...request, incognito: false }, shownNow: true }), null);
+  recordable.tabRemoved(2);
+  assert.equal(recordable.refusal({ request: { ...request, tabId: 2 }, shownNow: true }), null);
+});
+
+test('a sender says itself whether it is private', () => {
+  const { recordable } = gate(false);
+  const left = { tabId: 1, pageUrl: 'https://a.test/' };
+  assert.equal(recordable.refusal({ ...left, incognito: true }), 'private');
+  assert.equal(recordable.refusal({ ...left, incognito: false }), null);
 });
 
 test('private windows are recorded for users who enabled that', () => {

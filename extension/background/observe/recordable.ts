@@ -19,6 +19,8 @@ type Rules = Pick<Settings, 'privateWindows' | 'neverRecord'>;
 interface RecordSubject {
   /** Its tab, and so its window. */
   readonly tabId?: number;
+  /** The browser said so itself, of a sender whose tab may be closed by now. */
+  readonly incognito?: boolean;
   /** URL of the outermost page, also for its frames. */
   readonly pageUrl?: string;
   readonly site?: string;
@@ -47,7 +49,7 @@ export interface Recordable {
   tabRemoved(tabId: number): void;
   /** A tab has another document. */
   committed(document: Pick<CommittedDocument, 'tabId' | 'documentId' | 'url' | 'prerender'>): void;
-  /** A document sent a batch: `pageUrl` is the outermost page's, the document may be a frame of it. */
+  /** A document in an open tab sent a batch: `pageUrl` is the outermost page's, the document may be a frame of it. */
   batchArrived(batch: { tabId: number; documentId: string; incognito: boolean; pageUrl: string }): void;
   /** Whether the tab is in a private window, recorded or not. */
   isPrivateTab(tabId: number): boolean;
@@ -55,6 +57,8 @@ export interface Recordable {
 
 /** Documents of excluded pages whose requests may still end. */
 const MAX_DOCUMENTS = 1000;
+/** Closed tabs whose requests may still end. */
+const MAX_CLOSED_TABS = 1000;
 
 /** The check with nothing excluded yet, and private windows rejected. */
 export function createRecordable(): Recordable {
@@ -65,9 +69,13 @@ class RecordGate implements Recordable {
   #refusesAll = false;
   /** Whether the open tabs were judged by the current settings. */
   #begun = false;
+  /** Whether it is known which tabs are private. */
+  #tabsKnown = false;
   #privateWindows = false;
   #excludedSites: ReadonlySet<string> = new Set();
   readonly #privateTabs = new Set<number>();
+  /** Closed tabs that were private, or were closed before it was known. */
+  readonly #closedTabs = new Set<number>();
   readonly #excludedTabs = new Set<number>();
   readonly #excludedDocuments = new Set<string>();
 
@@ -75,9 +83,9 @@ class RecordGate implements Recordable {
     return this.refusal(subject) === null;
   }
 
-  refusal({ tabId, pageUrl, site, request, shownNow }: RecordSubject): Refusal | null {
+  refusal({ tabId, incognito, pageUrl, site, request, shownNow }: RecordSubject): Refusal | null {
     if (this.#refusesAll) return 'no-options';
-    if (!this.#privateWindows && this.#isPrivate(tabId, request)) return 'private';
+    if (!this.#privateWindows && (incognito === true || this.#isPrivate(tabId, request))) return 'private';
     const excluded =
       (site !== undefined && this.#excludedSites.has(site)) ||
       (pageUrl !== undefined && this.#isExcludedUrl(pageUrl)) ||
@@ -92,10 +100,15 @@ class RecordGate implements Recordable {
   }
 
   #isPrivate(tabId: number | undefined, request: EndedRequest | undefined): boolean {
-    if (request === undefined) return tabId !== undefined && this.#privateTabs.has(tabId);
+    if (request === undefined) return tabId !== undefined && this.#isPrivateOrClosed(tabId);
     if (request.incognito !== null) return request.incognito;
-    // Chromium does not say whose worker sent the request; while a private window is open it may be that window's.
-    return request.tabId < 0 ? this.#privateTabs.size > 0 : this.#privateTabs.has(request.tabId);
+    // Chromium does not say whose worker sent the request, or which closed tab: it may be that of a private window.
+    if (request.tabId < 0) return this.#privateTabs.size > 0 || this.#closedTabs.size > 0;
+    return this.#isPrivateOrClosed(request.tabId);
+  }
+
+  #isPrivateOrClosed(tabId: number): boolean {
+    return this.#privateTabs.has(tabId) || this.#closedTabs.has(tabId);
   }
 
   #isExcludedUrl(url: string): boolean {
@@ -134,15 +147,20 @@ class RecordGate implements Recordable {
       this.tabCreated(tabId, incognito);
       if (url !== null) this.#shows(tabId, this.refusal({ tabId, pageUrl: url }));
     }
+    this.#tabsKnown = true;
     this.#begun = true;
   }
 
   tabCreated(tabId: number, incognito: boolean): void {
-    if (incognito) this.#privateTabs.add(tabId);
+    // It may be told of later than of its end: by a list of the tabs, or by a batch.
+    if (incognito && !this.#closedTabs.has(tabId)) this.#privateTabs.add(tabId);
   }
 
   tabRemoved(tabId: number): void {
-    this.#privateTabs.delete(tabId);
+    if (this.#privateTabs.delete(tabId) || !this.#tabsKnown) {
+      this.#closedTabs.add(tabId);
+      dropOldest(this.#closedTabs, MAX_CLOSED_TABS);
+    }
     this.#excludedTabs.delete(tabId);
   }
 
@@ -159,7 +177,7 @@ class RecordGate implements Recordable {
 
   batchArrived({ tabId, documentId, incognito, pageUrl }: Parameters<Recordable['batchArrived']>[0]): void {
     this.tabCreated(tabId, incognito);
-    if (this.refusal({ tabId, pageUrl }) === 'excluded') this.#exclude(documentId);
+    if (this.refusal({ tabId, incognito, pageUrl }) === 'excluded') this.#exclude(documentId);
   }
 
   isPrivateTab(tabId: number): boolean {
