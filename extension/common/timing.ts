@@ -4,7 +4,7 @@
 /** URLs are truncated to this on both sides of the join; longer ones differ only in data that nothing here needs. */
 export const MAX_URL_CHARS = 1024;
 export const MAX_BATCH_ENTRIES = 400;
-/** Requests of a page beyond this are still counted, by webRequest alone (as missed). */
+/** What a page may report in an hour; requests beyond it are counted by webRequest alone (as missed), if at all. */
 export const MAX_PAGE_ENTRIES = 10_000;
 
 /** One navigation or resource timing entry (Resource Timing Level 2, Navigation Timing Level 2). */

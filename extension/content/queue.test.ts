@@ -127,6 +127,19 @@ test('batches and pages are bounded', async () => {
   assert.ok(sent.every((b) => b.entries.length <= MAX_BATCH_ENTRIES));
 });
 
+test('a page that stays open for long reports as much in its next hour', async () => {
+  const { queue, sent, pass } = bench(async () => true);
+  const entries = () => sent.reduce((sum, b) => sum + b.entries.length, 0);
+  queue.add(Array.from({ length: MAX_PAGE_ENTRIES }, () => timing));
+  queue.flush();
+  await pass(3_599_999);
+  queue.add([timing]);
+  await pass(COALESCE_MS);
+  queue.add([timing]);
+  queue.flush();
+  assert.equal(entries(), MAX_PAGE_ENTRIES + 1);
+});
+
 test('after a stop nothing is sent', async () => {
   const { queue, sent, pass } = bench(async () => false);
   queue.add([timing]);

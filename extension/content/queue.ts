@@ -37,6 +37,7 @@ export const LOADING_COALESCE_MS = 1000;
 export const ANSWER_MS = 10_000;
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 60_000;
+const HOUR_MS = 3_600_000;
 /** Unacknowledged batches that are kept; beyond this the oldest is dropped (webRequest still counts it). */
 const MAX_UNANSWERED = MAX_LEFT_BATCHES;
 
@@ -104,6 +105,10 @@ export function createQueue({ send, later, loading }: QueueDeps): TimingQueue {
   return {
     add(timings) {
       if (stopped) return;
+      if (taken === 0 && timings.length > 0)
+        later(HOUR_MS, () => {
+          taken = 0;
+        });
       const room = timings.slice(0, MAX_PAGE_ENTRIES - taken);
       taken += room.length;
       waiting.push(...room);

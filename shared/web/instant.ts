@@ -1,4 +1,4 @@
-// Validates instants from files. Nothing has been observed or raced in the future, so a later instant is a mistake or
+// Validates instants from files and from pages. Nothing has been observed or raced in the future, so a later instant is a mistake or
 // an attack: it would never expire, and sort before everything else.
 
 /** Clocks of two machines differ, and their dates by time zone. */

@@ -1,5 +1,6 @@
 // Where observations enter: batches from pages, batches that pages left behind, requests that no page reports. Every
 // batch is validated and checked by `recordable`; it is acknowledged only once it is in the ledger.
+import { isTooLate } from '@photofinish/shared/web/instant';
 import * as v from 'valibot';
 import { waitForRequests } from '#edition';
 import { timers } from '../../common/browser.ts';
@@ -153,7 +154,13 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
 
 // Validates what content scripts send: the values come from pages, so each is bounded and typed once, here.
 
-const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
+/** A page whose clock was ahead, or that lies: what it reports has happened by now. */
+function byNow(atMs: number): number {
+  const nowMs = Date.now();
+  return isTooLate(atMs, nowMs) ? nowMs : atMs;
+}
+
+const instant = v.pipe(v.number(), v.finite(), v.minValue(0), v.transform(byNow));
 const bytes = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
 
 const timingSchema = v.object({
@@ -161,9 +168,9 @@ const timingSchema = v.object({
   url: v.pipe(v.string(), v.startsWith('https://'), v.maxLength(MAX_URL_CHARS)),
   alpn: v.pipe(v.string(), v.maxLength(32)),
   deliveryType: v.pipe(v.string(), v.maxLength(32)),
-  startMs: ms,
-  endMs: ms,
-  firstByteMs: ms,
+  startMs: instant,
+  endMs: instant,
+  firstByteMs: instant,
   transferBytes: bytes,
   bodyBytes: bytes,
   worker: v.boolean(),
@@ -180,7 +187,7 @@ export const timingBatchSchema = v.object({
   source: v.pipe(v.string(), v.uuid()),
   seq: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000)),
   topOrigin: v.nullable(v.pipe(v.string(), v.maxLength(300))),
-  startedMs: ms,
+  startedMs: instant,
   controlled: v.boolean(),
   entries: v.pipe(v.array(timingSchema), v.minLength(1), v.maxLength(MAX_BATCH_ENTRIES)),
 });

@@ -110,3 +110,14 @@ test('whatever the developer tools report, a request has a known protocol and is
     inputs(5000),
   );
 });
+
+test('what a page dates later than tomorrow has happened by now', () => {
+  const laterMs = 9e15;
+  const early = v.parse(timingBatchSchema, batch);
+  assert.deepEqual([early.startedMs, early.entries[0]?.endMs], [batch.startedMs, timing.endMs]);
+  const dated = { ...timing, startMs: laterMs, endMs: laterMs, firstByteMs: laterMs };
+  const late = v.parse(timingBatchSchema, { ...batch, startedMs: laterMs, entries: [dated] });
+  const [entry] = late.entries;
+  for (const atMs of [late.startedMs, entry?.startMs, entry?.endMs, entry?.firstByteMs])
+    assert.ok(atMs !== undefined && atMs <= Date.now());
+});
