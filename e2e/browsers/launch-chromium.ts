@@ -53,7 +53,8 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
     // `--headless=new` is passed as an argument: Playwright's headless mode would choose a headless shell.
     headless: false,
     args: chromiumArguments(options),
-    ignoreDefaultArgs: ['--disable-extensions'],
+    // As in any Chromium, a page gone back to comes out of the back/forward cache.
+    ignoreDefaultArgs: ['--disable-extensions', '--disable-back-forward-cache'],
   });
   const seen: SeenRequest[] = [];
   context.on('request', (request) => seen.push({ url: request.url(), byExtension: isByExtension(request) }));
