@@ -9,7 +9,7 @@ function beforeConnecting(code: string): string {
 }
 
 test('a socket that this machine lacks says nothing about the server', () => {
-  for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EADDRINUSE'])
+  for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EADDRINUSE', 'EPERM'])
     assert.equal(beforeConnecting(code), 'internal', code);
   for (const code of ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EACCES'])
     assert.equal(beforeConnecting(code), 'tcp-refused', code);

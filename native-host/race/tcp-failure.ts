@@ -65,7 +65,10 @@ const NO_COMMON_VERSION: ReadonlySet<string> = new Set([
 /** The first bytes received are not a TLS record. */
 const NOT_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
 
-/** This machine has no descriptor, memory, port or source address for a socket, so no SYN was sent. */
+/**
+ * This machine has no descriptor, memory, port or source address for a socket, or forbids the connection, so no SYN was
+ * sent. Elsewhere than on Windows EACCES may be the path's: ICMPv6 reports with it what is administratively prohibited.
+ */
 const NO_SOCKET: ReadonlySet<string> = new Set([
   'EMFILE',
   'ENFILE',
@@ -73,6 +76,8 @@ const NO_SOCKET: ReadonlySet<string> = new Set([
   'ENOMEM',
   'EADDRNOTAVAIL',
   'EADDRINUSE',
+  'EPERM',
+  ...(process.platform === 'win32' ? ['EACCES'] : []),
 ]);
 
 function codeOf(error: Error): string {

@@ -11,7 +11,7 @@ use quinn::{ConnectionError, Side, TransportErrorCode};
 
 use crate::alerts::alert_name;
 use crate::refusal::Refusal;
-use crate::socket::{SocketError, Traffic, is_refusal};
+use crate::socket::{SocketError, Traffic, is_forbidden_here, is_refusal};
 use crate::trust::{RecordingVerifier, Verdict};
 
 /// First code of the range for TLS alerts (RFC 9000 section 20.1, CRYPTO_ERROR).
@@ -141,7 +141,7 @@ impl Failure {
     /// Why there is no socket. Unless it is the network that refuses, this machine lacks something, such as descriptors,
     /// and nothing was learnt about the peer.
     pub(crate) fn from_opening(error: io::Error) -> Self {
-        if is_refusal(&error) {
+        if is_refusal(&error) && !is_forbidden_here(&error) {
             Self::UdpRefused(Arc::new(error))
         } else {
             Self::internal(format_args!("no UDP socket can be opened: {error}"))
@@ -151,6 +151,9 @@ impl Failure {
     /// Why the socket ended the attempt. `too_much` describes what exceeded the limit.
     pub(crate) fn from_socket(error: &SocketError, too_much: &str) -> Self {
         match error {
+            SocketError::Refused(error) if is_forbidden_here(error) => Self::internal(
+                format_args!("this machine refuses to send over UDP: {error}"),
+            ),
             SocketError::Refused(error) => Self::UdpRefused(error.clone()),
             SocketError::OverBudget => {
                 Self::ResponseTooLarge(format!("{too_much} is larger than what is read"))
@@ -327,6 +330,21 @@ mod tests {
         ] {
             let lacking = Failure::from_opening(kind.into());
             assert_eq!(lacking.code(), "internal", "{lacking}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_this_machine_forbids_is_no_refusal_and_what_the_path_prohibits_is() {
+        let (forbidden, prohibited) = (1, 13);
+        let of = |errno| io::Error::from_raw_os_error(errno);
+        assert_eq!(of(forbidden).kind(), of(prohibited).kind());
+        let sent = |errno| Failure::from_socket(&SocketError::Refused(Arc::new(of(errno))), "it");
+        for failure in [Failure::from_opening(of(forbidden)), sent(forbidden)] {
+            assert_eq!(failure.code(), "internal", "{failure}");
+        }
+        for failure in [Failure::from_opening(of(prohibited)), sent(prohibited)] {
+            assert_eq!(failure.code(), "udp-refused", "{failure}");
         }
     }
 }

@@ -318,6 +318,15 @@ fn id_at(datagram: &[u8], at: usize) -> Option<&[u8]> {
     datagram.get(at + 1..)?.get(..length)
 }
 
+/// A datagram that this machine's own firewall drops: EPERM, on Windows WSAEACCES. EACCES elsewhere may be the path's, as
+/// ICMPv6 reports what is administratively prohibited with it.
+const FORBIDDEN_HERE: i32 = if cfg!(windows) { 10013 } else { 1 };
+
+/// Whether this machine forbids sending, so that the error says nothing about the peer or the path.
+pub(crate) fn is_forbidden_here(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(FORBIDDEN_HERE)
+}
+
 /// Whether every later datagram to this address would fail too. Too large datagrams, full buffers and the like are left
 /// to QUIC's loss recovery.
 pub(crate) fn is_refusal(error: &io::Error) -> bool {
