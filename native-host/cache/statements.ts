@@ -49,10 +49,20 @@ function expire(table: string, key: string, age: string): string {
   return `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${age} < ? LIMIT ${EXPIRE_ROWS})`;
 }
 
-/** Other origins of a network for which a condition has held since a time. */
+/** An origin without its port. */
+function hostOf(origin: string): string {
+  const withoutDigits = `rtrim(${origin}, '0123456789')`;
+  return `iif(substr(${withoutDigits}, -1) = ':', rtrim(${withoutDigits}, ':'), ${origin})`;
+}
+
+/**
+ * Other hosts on a network for which a condition has held since a time. Two origins on one host are one: what keeps both
+ * from UDP may be that host. What lies in the future, as after the clock was set back, is no evidence.
+ */
 function evidence(condition: string, age: string): string {
-  return `SELECT count(*) FROM (SELECT 1 FROM known WHERE network = :network AND ${age} > :sinceMs
-    AND origin <> :except AND ${condition} LIMIT ${MAX_EVIDENCE_HOSTS})`;
+  return `SELECT count(DISTINCT ${hostOf('origin')}) FROM (SELECT origin FROM known WHERE network = :network
+    AND ${age} > :sinceMs AND ${age} <= :nowMs AND ${hostOf('origin')} <> ${hostOf(':except')} AND ${condition}
+    LIMIT ${MAX_EVIDENCE_HOSTS})`;
 }
 
 /** A network's name reveals where the user was. */

@@ -236,8 +236,24 @@ test('other hosts provide evidence about UDP on a network: those that advertise 
   assert.deepEqual(cache.udpEvidence('home', origin('silent')), { failedHosts: 2, reachedHosts: 2 });
   assert.deepEqual(cache.udpEvidence('home', origin('works')), { failedHosts: 3, reachedHosts: 1 });
   assert.deepEqual(cache.udpEvidence('work', A), { failedHosts: 1, reachedHosts: 0 });
-  clock.now += 24 * 3_600_000;
+  clock.now -= 1_000;
+  assert.deepEqual(cache.udpEvidence('home', A), { failedHosts: 0, reachedHosts: 0 }, 'set back');
+  clock.now += 24 * 3_600_000 + 1_000;
   assert.deepEqual(cache.udpEvidence('home', A), { failedHosts: 0, reachedHosts: 0 });
+});
+
+test('ports of one host are no evidence about the network: its own firewall may close them', async (t) => {
+  const { cache } = await fixture(t);
+  const at = (origin: string) =>
+    cache.recordRace(
+      race([trial(down('h3', 'udp-timeout'), up('h2'))], { origin: origin as Origin, discovered: ADVERT }),
+    );
+  for (const port of ['', ':8443', ':9443']) at(`https://one.test${port}`);
+  assert.equal(cache.udpEvidence('home', 'https://one.test:7443' as Origin).failedHosts, 0);
+  assert.equal(cache.udpEvidence('home', A).failedHosts, 1);
+  for (const address of ['192.0.2.1', '192.0.2.2:8443', '192.0.2.2', '[2001:db8::1]:8443', '[2001:db8::1]'])
+    at(`https://${address}`);
+  assert.equal(cache.udpEvidence('home', A).failedHosts, 4);
 });
 
 test('evidence queries use indexes', async (t) => {

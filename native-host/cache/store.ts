@@ -256,7 +256,8 @@ function recordsOf(s: Statements, origin: Origin): OriginRecords {
 }
 
 function udpEvidence(c: OpenCache, network: string, except: Origin): UdpEvidence {
-  const asked = { network, except, sinceMs: c.clock.epochMs() - EVIDENCE_MS };
+  const nowMs = c.clock.epochMs();
+  const asked = { network, except, nowMs, sinceMs: nowMs - EVIDENCE_MS };
   return c.database.read((s) => ({
     failedHosts: onlyNumber(s.udpFailed, asked),
     reachedHosts: onlyNumber(s.udpReached, asked),
