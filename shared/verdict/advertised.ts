@@ -150,7 +150,8 @@ function lookupFailure({ discovered }: Evidence, host: string): Reach {
 
 /** Whether an HTTPS record was queried without any answer: then it is unknown what DNS advertises. */
 export function isRecordUnanswered(names: Names | undefined): boolean {
-  if (names === undefined || names.services.length > 0) return false;
+  // An alias only leads to the name that has the record.
+  if (names === undefined || names.services.some(({ priority }) => priority > 0)) return false;
   return names.lookups.some(({ kind, outcome }) => kind === 'HTTPS' && outcome === 'failed');
 }
 
@@ -236,7 +237,7 @@ function portFault(evidence: Evidence, place: PlaceReached): Message[] {
   const failure = message(codeKey('failure', code));
   const params = { other: String(place.port), port: String(port), failure, where: whereMessage(place) };
   if (reachAt(evidence, { host, port }) === 'established') return [message('faultPortSpeaksOwn', params)];
-  // Silence may be caused by a firewall; only a refusal shows that nothing listens.
+  // Silence may be caused by a firewall anywhere.
   return code === 'udp-refused' ? [message('faultPortSilent', params)] : [];
 }
 

@@ -46,6 +46,20 @@ test('what one race does not show another may: attempts add up', () => {
   assert.equal(verdictOfRaces(reached, NO_OTHERS).code, 'h3-available');
 });
 
+test('a look-up that this busy machine falsified is its own fault, as in the race itself', () => {
+  const error = { code: 'dns-failed', message: 'no answer', disturbed: true } as const;
+  const busy = races({ race: originRace([], { error }) });
+  assert.equal(verdictOfRaces(busy, NO_OTHERS).code, 'machine-too-busy');
+});
+
+test('a failure over HTTP/3 counts only if the trial was decided by it', () => {
+  const undecided = originRace([{ ...trial([h3Failed, h2], 'h2'), h3Undecided: true }]);
+  assert.deepEqual(
+    evidenceOfRaces(races({ race: undecided }), NO_OTHERS).attempts.map(({ protocol }) => protocol),
+    ['h2'],
+  );
+});
+
 test('a record’s endpoint that no race tried is judged by the race over HTTP/3 only', () => {
   const service: ServiceRecord = {
     ...{

@@ -1,7 +1,7 @@
 // What `photofinish explain` finds out about one origin, and the one rule that derives a verdict from it: discovery,
 // races in several modes, what the host cache remembers, and how other hosts fare on the same network.
 import * as v from 'valibot';
-import { isAllDisturbed, soundTrials } from '../race/conclusive.ts';
+import { conclusiveAttempts, isAllDisturbed, soundTrials } from '../race/conclusive.ts';
 import { discoveredAlternativeSchema, type Names, namesSchema } from '../race/discovered.ts';
 import { type Discovered, type OriginRace, originRaceSchema, sharedOutcomeSchema } from '../race/outcome.ts';
 import { comparisonOf } from '../race/race-pairs.ts';
@@ -101,8 +101,8 @@ export function evidenceOfRaces(races: Races, network: Explanation['evidence']):
   const trials = finished(races).flatMap((race) => race.trials);
   return {
     ...evidenceOfRace(races.race),
-    attempts: soundTrials(trials).flatMap((trial) => trial.attempts),
-    tooBusy: isAllDisturbed(trials),
+    attempts: soundTrials(trials).flatMap(conclusiveAttempts),
+    tooBusy: isAllDisturbed(trials) || (trials.length === 0 && races.race.error?.disturbed === true),
     discovered: discoveredIn(races),
     gain: races.compare === null ? null : comparisonOf(races.compare),
     next: null,

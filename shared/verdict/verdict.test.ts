@@ -29,6 +29,13 @@ const unheard = names([], {
   lookups: [{ name: 'a.test', kind: 'HTTPS', tookMs: 5000, outcome: 'failed', records: 0 }],
 });
 
+const unheardBehindAlias = names([{ priority: 0, alpn: [], target: 'cdn.test' }], {
+  lookups: [
+    { name: 'a.test', kind: 'HTTPS', tookMs: 5, outcome: 'answered', records: 1 },
+    { name: 'cdn.test', kind: 'HTTPS', tookMs: 5000, outcome: 'failed', records: 0 },
+  ],
+});
+
 type Row = readonly [string, Partial<Evidence>, VerdictCode, VerdictCode[], RegExp?];
 
 const REACHED: readonly Row[] = [
@@ -42,6 +49,13 @@ const REACHED: readonly Row[] = [
   [
     'reachable, and whether DNS advertises it is unknown',
     { discovered: { ...quiet, names: unheard } },
+    'h3-available',
+    [],
+    /No Alt-Svc header advertises it\. If no HTTPS record does either, send: .* DNS has not answered/,
+  ],
+  [
+    'an alias whose target’s HTTPS record was not answered leaves it open, too',
+    { discovered: { ...quiet, names: unheardBehindAlias } },
     'h3-available',
     [],
     /No Alt-Svc header advertises it\. If no HTTPS record does either, send: .* DNS has not answered/,
@@ -217,7 +231,7 @@ const WRONG: readonly Row[] = [
     { discovered: at444, attempts: [h3(refused, { port: 444 }), h2()] },
     'h3-advertisement-wrong',
     ['h3-advertised-unreachable'],
-    /on port 444, where nothing is listening; the site itself is on port 443/,
+    /on port 444, where UDP is refused; the site itself is on port 443/,
   ],
   [
     'a port that does not answer, while the own port speaks HTTP/3',
