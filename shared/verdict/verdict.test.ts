@@ -674,11 +674,11 @@ test('HTTP/3 used before and HTTP/2 now is a separate case, for any number of vi
   assert.equal(once.code, 'h3-used-before');
   assert.match(
     verdictText(once),
-    /has reached it over HTTP\/3 before, .* this time HTTP\/2 was faster, or HTTP\/3 failed\.$/,
+    /over HTTP\/3 before; this time TCP was faster, .* or the advertisement that it knew had expired\.$/,
   );
   const often = verdictOf({ ...base, browser: { ...browser, visitsSinceAdvertised: 3 } });
   assert.equal(often.code, 'h3-used-before');
-  assert.match(verdictText(often), /stayed on HTTP\/2 for three or more visits\.$/);
+  assert.match(verdictText(often), /not used HTTP\/3 for three or more visits\.$/);
   assert.doesNotMatch(verdictText(often), /policy/);
   assert.equal(
     verdictOf({ ...base, browser, attempts: [h3(refused), h2()] }).code,
