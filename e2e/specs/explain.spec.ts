@@ -250,13 +250,17 @@ test('the network is blamed only with evidence from other hosts, and cleared by 
   const third = await ask(c);
   expect(third.evidence).toEqual({ failedHosts: 2, reachedHosts: 0 });
   expect(third.verdict.code).toBe('h3-advertised-unreachable');
-  expect(verdictText(third.verdict)).toContain('your network blocks UDP: 2 other hosts fail');
+  expect(verdictText(third.verdict)).toContain(
+    'your network blocks UDP: 2 other hosts that advertise HTTP/3',
+  );
   const memory = ['--memory', 'full', '--cache', `${dir}/cache.db`, '--network', 'home'];
   const args = ['--mode', 'compare', '--trials', '1', '--timeout', TIMEOUT_MS, '--json', ...memory];
   const raced = await runPhotofinish(['race', c.origin, ...args, ...reach(running)]);
   const document = JSON.parse(raced.stdout) as RaceDocument;
   const [again] = document.races;
-  expect(again && verdictText(again.verdict)).toContain('your network blocks UDP: 2 other hosts fail');
+  expect(again && verdictText(again.verdict)).toContain(
+    'your network blocks UDP: 2 other hosts that advertise HTTP/3',
+  );
 
   await explain(local.origins.both.origin);
   const cleared = await ask(c);
