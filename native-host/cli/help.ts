@@ -73,9 +73,9 @@ Examples:
   },
   cache: {
     about: `The host cache remembers which protocols each origin was reached over, on each
-network. It is browsing history. "forget" deletes everything about the origins
-named; "clear" deletes everything, including the names of networks. On a
-terminal "clear" asks first.`,
+network. It is browsing history. "forget" deletes this machine's own records of
+the origins named; "clear" deletes everything, including the names of networks.
+On a terminal "clear" asks first.`,
     after: `Exit status: 0 if done; 1 if nothing is known about an ORIGIN, the file cannot
 be used, or the answer was no; 2 for bad usage.`,
   },
