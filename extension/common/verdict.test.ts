@@ -2,6 +2,7 @@ import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-
 import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { aClearRace, aRace } from '../testing/race.ts';
 import { emptyRecord } from './records/fold.ts';
@@ -146,6 +147,30 @@ test('apart from a page, “this network” is the one that the race ran on', ()
   assert.match(verdictText(verdictOfRecord(known, aRace())), there);
   const hidden = verdictOfRecord({ ...record, reason: 'not-exposed' }, aRace());
   assert.match(hidden.findings.map(({ key }) => key).join(), /pageNotExposed,pageRaceAvailable/);
+});
+
+test('apart from a page, “your network” and “here” are said to be those of the race', () => {
+  const silent = { code: 'udp-timeout', message: 'no answer' } as const;
+  const failed = trial(
+    [
+      attempt({ protocol: 'h3', outcome: 'failed', error: silent }),
+      attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 5 }),
+    ],
+    'h2',
+  );
+  const known = { ...record, protocol: 'h2' } as const;
+  for (const [failedHosts, reachedHosts, says] of [
+    [2, 0, /your network blocks UDP/],
+    [0, 2, /Other hosts work over HTTP\/3 here/],
+  ] as const) {
+    const race = originRace([failed], { otherHosts: { failedHosts, reachedHosts } });
+    const there = verdictText(verdictOfRecord(known, race));
+    assert.match(there, says);
+    assert.match(there, /mean the network that its newest race ran on/);
+    assert.doesNotMatch(verdictText(verdict({ protocol: 'h2', race })), /newest race ran on/);
+  }
+  const alone = verdictText(verdictOfRecord(known, originRace([failed])));
+  assert.doesNotMatch(alone, /mean the network/);
 });
 
 test('a cached page says so before anything else', () => {

@@ -166,29 +166,47 @@ function afterReason(why: Message, { code, findings }: Verdict, isEarlier: boole
   return { code, findings: boundedFindings([{ code, ...why }, { code, ...earlier }, ...rest]) };
 }
 
-/** What a race showed on another network may be different here. */
-function afterMove({ code, findings }: Verdict): Verdict {
+/** The verdict with a sentence more, after those of its own code. */
+function withRemark({ code, findings }: Verdict, remark: Message): Verdict {
   const others = findings.findIndex((finding) => finding.code !== code);
-  const moved = { code, ...message('pageRacedElsewhere') };
   return {
     code,
-    findings: boundedFindings(findings.toSpliced(others < 0 ? findings.length : others, 0, moved)),
+    findings: boundedFindings(
+      findings.toSpliced(others < 0 ? findings.length : others, 0, { code, ...remark }),
+    ),
   };
 }
 
 /** The verdict of an origin on a page; never empty, and `unknown` always says why. */
 export function verdictOfOrigin(known: OriginEvidence): Verdict {
   const verdict = verdictOfPage(known);
-  return known.racedElsewhere ? afterMove(verdict) : verdict;
+  // What a race showed on another network may be different here.
+  return known.racedElsewhere ? withRemark(verdict, message('pageRacedElsewhere')) : verdict;
+}
+
+/** Messages about the network that the race ran on, as if the reader were on it. */
+const ON_RACED_NETWORK: ReadonlySet<string> = new Set<SharedMessageKey>([
+  'causeNetworkBlocksUdp',
+  'verdictOthersReachable',
+  'verdictLeftOut',
+  'verdictOffline',
+]);
+
+function isOnRacedNetwork({ key, params }: Message): boolean {
+  const parts = Object.values(params).flat();
+  return (
+    ON_RACED_NETWORK.has(key) || parts.some((part) => typeof part === 'object' && isOnRacedNetwork(part))
+  );
 }
 
 /** Names the network by the race instead of as the one that the reader is on. */
 function forReaders({ code, findings }: Verdict): Verdict {
   const there = message('pageRaceAvailable');
-  return {
+  const named = {
     code,
     findings: findings.map((each) => (each.key === 'verdictAvailable' ? { ...each, ...there } : each)),
   };
+  return findings.some(isOnRacedNetwork) ? withRemark(named, message('pageRacedThere')) : named;
 }
 
 function verdictOfPage(known: OriginEvidence): Verdict {
