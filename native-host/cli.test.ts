@@ -298,7 +298,7 @@ test('the text for people goes to stdout without colour when that is a pipe', as
   const port = await closedPort();
   const { stdout, stderr } = await photofinish(['race', `127.0.0.1:${port}`, '--allow-private'], newHome(t));
   assert.match(stdout, /^ORIGIN +ADOPTED +ESTABLISHED +FIRST BYTE\n/);
-  assert.match(stdout, /UDP port closed/);
+  assert.match(stdout, /UDP refused/);
   assert.equal(stdout.includes('\u001b'), false);
   assert.equal(stderr, '');
 });
@@ -378,7 +378,7 @@ test('the host cache is listed, shown and cleared', async (t) => {
     [[origin, 'lab']],
   );
   const shown = await photofinish(['cache', 'show', origin, '--cache', file], home);
-  assert.match(shown.stdout, /TCP port closed/);
+  assert.match(shown.stdout, /TCP refused/);
   const other = 'https://127.0.0.1:9';
   const forgotten = await photofinish(['cache', 'forget', other, origin, '--cache', file], home);
   assert.deepEqual([forgotten.code, forgotten.stdout], [1, `Forgot ${origin}.\n`]);

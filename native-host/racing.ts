@@ -90,7 +90,7 @@ export function fileOutcome(cache: Pick<HostCache, 'recordRace'>, race: OriginRa
 }
 
 /**
- * The record with evidence of other hosts about UDP on this network, if silence or refusal leaves open who is
+ * The record with evidence of other hosts about UDP on this network, if it is open who is
  * responsible; the verdict takes it into account.
  */
 export function besideOthers(race: OriginRace, others: () => NetworkEvidence): OriginRace {

@@ -8,6 +8,7 @@ const RULES: readonly (readonly [Obstacle, readonly string[]])[] = [
   [{ transport: 'udp', effect: 'drop', family: 6 }, ['meta nfproto ipv6 meta l4proto udp drop']],
   [{ transport: 'sctp', effect: 'drop' }, ['meta l4proto sctp drop']],
   [{ transport: 'udp', effect: 'refuse' }, ['meta l4proto udp reject with icmpx port-unreachable']],
+  [{ transport: 'tcp', effect: 'prohibit' }, ['meta l4proto tcp reject with icmpx admin-prohibited']],
   [
     { transport: 'tcp', effect: 'refuse', port: 443 },
     ['tcp dport 443 reject with tcp reset', 'tcp sport 443 reject with tcp reset'],

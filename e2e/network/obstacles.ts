@@ -5,9 +5,10 @@ export interface Obstacle {
   readonly transport: 'udp' | 'tcp' | 'sctp';
   /**
    * `drop`: a black hole. `refuse`: answered as by a closed port, UDP with ICMP or ICMPv6 port unreachable (RFC 792,
-   * RFC 4443 section 3.1), TCP with a reset.
+   * RFC 4443 section 3.1), TCP with a reset. `prohibit`: answered as by a firewall, with ICMP or ICMPv6 communication
+   * administratively prohibited (RFC 1812 section 5.2.7.1).
    */
-  readonly effect: 'drop' | 'refuse';
+  readonly effect: 'drop' | 'refuse' | 'prohibit';
   /** Default: both. */
   readonly family?: 4 | 6;
   /** The server's port, whichever end this is; default: any. */
@@ -38,6 +39,7 @@ function matches({ transport, family, port }: Traffic): string[] {
 
 function effectWords({ transport, effect }: Obstacle): string {
   if (effect === 'drop') return 'drop';
+  if (effect === 'prohibit') return 'reject with icmpx admin-prohibited';
   return transport === 'tcp' ? 'reject with tcp reset' : 'reject with icmpx port-unreachable';
 }
 

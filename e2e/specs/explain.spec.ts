@@ -138,7 +138,7 @@ test('a wrong port is detected although the origin’s own port speaks HTTP/3', 
   const { explanation } = await explain(origin, ...reach(running));
   expect(explanation.verdict.code).toBe('h3-advertisement-wrong');
   expect(verdictText(explanation.verdict)).toContain(
-    `on port ${wrong}, which does not respond (UDP port closed), but supports HTTP/3 on port ${port}. Fix the port`,
+    `on port ${wrong}, which does not respond (UDP refused), but supports HTTP/3 on port ${port}. Fix the port`,
   );
   expect(explanation.altSvc?.mode).toBe('alt-svc');
 });
@@ -220,7 +220,7 @@ test('an HTTPS record advertises too, on its own or in conflict with Alt-Svc', a
   const fails = await ask(promised);
   expect(fails.verdict.code).toBe('h3-advertised-unreachable');
   expect(verdictText(fails.verdict)).toContain(
-    `on port ${promised.port} in its HTTPS record, but the UDP port is closed`,
+    `on port ${promised.port} in its HTTPS record, but UDP is refused there`,
   );
   expect(verdictText(fails.verdict)).toContain('or remove h3 from the HTTPS record');
 

@@ -117,6 +117,8 @@ type ObstructionCase = readonly [
 const OBSTRUCTED: readonly ObstructionCase[] = [
   ['udp-timeout', 'a black hole', 'h3', 'server', { transport: 'udp', effect: 'drop' }],
   ['udp-refused', 'ICMP port unreachable', 'h3', 'server', { transport: 'udp', effect: 'refuse' }],
+  ['udp-unreachable', 'ICMP prohibited', 'h3', 'server', { transport: 'udp', effect: 'prohibit' }],
+  ['tcp-unreachable', 'ICMP prohibited', 'h2', 'server', { transport: 'tcp', effect: 'prohibit' }],
   ['tcp-timeout', 'a black hole', 'h2', 'server', { transport: 'tcp', effect: 'drop' }],
   ['tcp-refused', 'a reset', 'h2', 'server', { transport: 'tcp', effect: 'refuse' }],
   // The server's handshake fits into datagrams of 1200 bytes; its response needs a larger one.
@@ -129,7 +131,25 @@ const OBSTRUCTED: readonly ObstructionCase[] = [
   ],
 ];
 
+/** Reserved for documentation (RFC 5737, RFC 3849), and beyond what the namespaces have routes to. */
+const UNROUTED = { ipv4: '192.0.2.1', ipv6: '2001:db8::1' } as const;
+
 test.describe('in a network of our own', () => {
+  for (const family of ['ipv4', 'ipv6'] as const)
+    for (const mode of ['h3', 'h2'] as const)
+      test(`no-route: an address beyond the network (the kernel, ${mode}, ${family})`, async ({
+        ground,
+        path,
+      }) => {
+        test.skip('unavailable' in path, 'unavailable' in path ? path.unavailable : '');
+        if ('unavailable' in path) return;
+        const to = { address: UNROUTED[family], code: 'no-route' } as const;
+        const args = raceArguments(path.ports[family], mode, ground.chains.caPath, to);
+        const { stdout } = await path.network.client.run(PHOTOFINISH, args);
+        const error = failureOf(stdout);
+        expect(error?.code, error?.message).toBe('no-route');
+      });
+
   for (const family of ['ipv4', 'ipv6'] as const)
     for (const [code, how, mode, at, obstacle] of OBSTRUCTED)
       test(`${code}: ${how} (nftables, ${mode}, ${family})`, async ({ ground, path }) => {
@@ -156,6 +176,6 @@ test.describe('in a network of our own', () => {
 
 test('every code is provoked by one of these, except the one that no peer may provoke', () => {
   const codes = [...CASES, ...UNATTEMPTED, ...OBSTRUCTED].map(([code]) => code);
-  const provoked = new Set([...codes, 'cancelled', 'internal', 'port-blocked']);
+  const provoked = new Set([...codes, 'cancelled', 'internal', 'port-blocked', 'no-route']);
   expect(provoked).toEqual(new Set(ATTEMPT_ERROR_CODES));
 });

@@ -21,7 +21,10 @@ test('every cause has its first delay, with and without loss', () => {
     'udp-refused': [300_000, 300_000],
     'udp-timeout': [300_000, 60_000],
     'handshake-timeout': [300_000, 60_000],
+    'udp-unreachable': [300_000, 300_000],
+    'no-route': [0, 0],
     'tcp-refused': [0, 0],
+    'tcp-unreachable': [0, 0],
     'tcp-timeout': [0, 0],
     'version-mismatch': [300_000, 300_000],
     'alpn-mismatch': [300_000, 300_000],
@@ -69,7 +72,7 @@ test('of several failures at once the attempt that got furthest decides', () => 
 });
 
 test('failures that say nothing about QUIC are not failures of HTTP/3', () => {
-  for (const cause of ['cancelled', 'blocked', 'dns-failed', 'no-address'] as const)
+  for (const cause of ['cancelled', 'blocked', 'dns-failed', 'no-address', 'no-route'] as const)
     assert.equal(h3FailureOf([down('h3', cause)]), null, cause);
   assert.equal(h3FailureOf([up('h3', { establishedMs: null, outcome: 'cancelled' })]), null);
   const wrong = { ...down('h3', 'misdirected'), source: 'alt-svc' } as const;

@@ -28,14 +28,15 @@ interface Cause {
 /**
  * | cause | first delay | why |
  * |---|---|---|
- * | `udp-refused` | 300 s | a closed port, or a filter that rejects: a lasting state, as Chromium treats it |
+ * | `udp-refused`, `udp-unreachable` | 300 s | a closed port, or a filter that rejects: a lasting state, as Chromium treats it |
  * | `udp-timeout`, `handshake-timeout`, `response-timeout` | 300 s | the path drops UDP, or its larger packets |
  * | the same on a lossy path | 60 s | HTTP/3 worked here and is fresh, or at least 5 % of its packets were lost: chance |
  * | `version-mismatch`, `tls-alert`, `alpn-mismatch`, `certificate-invalid`, `h3-error` | 300 s | the server's configuration, which lasts until it is fixed; the doubling accounts for that |
  * | `misdirected` by the origin's own endpoint | 300 s | the same; from an alternative, only that alternative is removed (RFC 7838 section 6) |
  * | `connection-closed` | 60 s | the server is reachable and chose to close: overload (CONNECTION_REFUSED), restart |
  * | `stateless-reset`, `goaway` | 30 s | the server restarts or leaves (RFC 9000 section 10.3, RFC 9114 section 5.2) |
- * | `dns-failed`, `no-address`, `tcp-refused`, `tcp-timeout` | none | says nothing about QUIC |
+ * | `dns-failed`, `no-address`, `tcp-refused`, `tcp-unreachable`, `tcp-timeout` | none | says nothing about QUIC |
+ * | `no-route` | none | the state of this machine's network, which may have a route the next minute |
  * | `version-fallback` | 300 s | the server requires an older HTTP version for this: a lasting state |
  * | `blocked`, `port-blocked`, `cancelled`, `internal`, `response-too-large` | none | our own doing, or our own limit |
  *
@@ -51,8 +52,11 @@ const H3_BACK_OFF: Readonly<Record<AttemptErrorCode, Cause>> = {
   'dns-failed': { firstMs: null },
   'no-address': { firstMs: null },
   'tcp-refused': { firstMs: null },
+  'tcp-unreachable': { firstMs: null },
   'tcp-timeout': { firstMs: null },
+  'no-route': { firstMs: null },
   'udp-timeout': { firstMs: BACK_OFF_MS, lossyMs: LOSSY_BACK_OFF_MS },
+  'udp-unreachable': { firstMs: BACK_OFF_MS },
   'udp-refused': { firstMs: BACK_OFF_MS },
   'handshake-timeout': { firstMs: BACK_OFF_MS, lossyMs: LOSSY_BACK_OFF_MS },
   'version-mismatch': { firstMs: BACK_OFF_MS },

@@ -1,6 +1,6 @@
 // The cache's tables and how an older file becomes a current one. Append a migration, never change one that shipped.
 import { DatabaseSync } from 'node:sqlite';
-import { UDP_UNANSWERED_CODES } from '@photofinish/shared/race/terms';
+import { UDP_BLOCKED_CODES } from '@photofinish/shared/race/terms';
 import type { Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { recordId } from './record-id.ts';
@@ -8,12 +8,16 @@ import { recordId } from './record-id.ts';
 /** "PFin": marks the file as ours, so that a mistaken path never turns another program's database into a cache. */
 export const APPLICATION_ID = 0x5046696e;
 
+const ADVERTISED_THEN = 'altSvcUntilMs >= h3FailedAtMs OR serviceUntilMs >= h3FailedAtMs';
 /**
- * HTTP/3 failed by silence or refusal of UDP although the origin advertised it then; otherwise the port may simply be
- * closed. Part of the schema: a query uses its index only when it has the same condition.
+ * HTTP/3 failed as on a network that blocks UDP although the origin advertised it then; otherwise nothing may listen
+ * there. Part of the schema: a query uses its index only when it has the same condition.
  */
-export const UDP_FAILED = `h3Failure IN (${UDP_UNANSWERED_CODES.map((code) => `'${code}'`).join(', ')})
-  AND (altSvcUntilMs >= h3FailedAtMs OR serviceUntilMs >= h3FailedAtMs)`;
+export const UDP_FAILED = `h3Failure IN (${UDP_BLOCKED_CODES.map((code) => `'${code}'`).join(', ')})
+  AND (${ADVERTISED_THEN})`;
+/** The same while a refused port counted, and stood for an unreachable host too. */
+const UDP_FAILED_OR_REFUSED = `h3Failure IN ('udp-timeout', 'udp-refused')
+  AND (${ADVERTISED_THEN})`;
 /** The latest evidence about HTTP/3 is that it worked. */
 export const UDP_REACHED = 'h3AtMs IS NOT NULL AND h3FailedAtMs IS NULL';
 
@@ -79,7 +83,7 @@ const MIGRATIONS: readonly string[] = [
   DROP TABLE browserUse;
   CREATE INDEX hostAge ON known (updatedAtMs) WHERE updatedAtMs IS NOT NULL;
   CREATE INDEX useAge ON known (seenAtMs) WHERE seenAtMs IS NOT NULL;
-  CREATE INDEX hostUdpFailed ON known (network, h3FailedAtMs, origin) WHERE ${UDP_FAILED};
+  CREATE INDEX hostUdpFailed ON known (network, h3FailedAtMs, origin) WHERE ${UDP_FAILED_OR_REFUSED};
   CREATE INDEX hostUdpReached ON known (network, h3AtMs, origin) WHERE ${UDP_REACHED};
   CREATE TABLE address (
     origin TEXT NOT NULL, network TEXT NOT NULL, address TEXT NOT NULL, srttMs REAL NOT NULL, usedAtMs REAL NOT NULL,
@@ -105,6 +109,11 @@ const MIGRATIONS: readonly string[] = [
     key TEXT PRIMARY KEY, atMs REAL NOT NULL, h3Failure TEXT, tcpProtocol TEXT
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX sharedAge ON shared (atMs);
+  `,
+  // A refused port is no evidence that a network blocks UDP.
+  `
+  DROP INDEX hostUdpFailed;
+  CREATE INDEX hostUdpFailed ON known (network, h3FailedAtMs, origin) WHERE ${UDP_FAILED};
   `,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;

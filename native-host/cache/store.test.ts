@@ -221,7 +221,9 @@ test('other hosts provide evidence about UDP on a network: those that advertise 
   const raced = (name: string, what: Parameters<typeof race>[0], facts = {}) =>
     cache.recordRace(race(what, { origin: origin(name), discovered: ADVERT, ...facts }));
   raced('silent', [silent]);
+  raced('prohibited', [trial(down('h3', 'udp-unreachable'), up('h2'))]);
   raced('refused', [trial(down('h3', 'udp-refused'), up('h2'))]);
+  raced('unrouted', [trial(down('h3', 'no-route'), up('h2'))]);
   raced('expired', [trial(down('h3', 'certificate-invalid'), up('h2'))]);
   raced('unadvertised', [silent], { discovered: { altSvc: null, knownRoot: true } });
   raced('dead', [trial(down('h3', 'udp-timeout'), down('h2', 'tcp-timeout'))]);

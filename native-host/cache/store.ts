@@ -96,7 +96,7 @@ export interface NetworkRecord {
 
 /** How other hosts fared over UDP on a network within the last day, each counted up to 100. */
 interface UdpEvidence {
-  /** They advertise HTTP/3, and it failed by silence or refusal of UDP while TCP worked. */
+  /** They advertise HTTP/3, and it failed as on a network that blocks UDP, while TCP worked. */
   readonly failedHosts: number;
   /** They were reached over HTTP/3, and no later evidence contradicts that. */
   readonly reachedHosts: number;

@@ -114,7 +114,7 @@ test('a failed lane gives the reason in words', () => {
     outcome: 'failed',
     error: { code: 'udp-refused', message: 'refused' },
   };
-  assert.match(textOf('race', [race('race', [trial([failed, H2])])]), /▕╳ +UDP port closed/);
+  assert.match(textOf('race', [race('race', [trial([failed, H2])])]), /▕╳ +UDP refused/);
 });
 
 for (const code of ATTEMPT_ERROR_CODES)

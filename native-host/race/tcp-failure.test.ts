@@ -11,7 +11,12 @@ function beforeConnecting(code: string): string {
 test('a socket that this machine lacks says nothing about the server', () => {
   for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EADDRINUSE', 'EPERM'])
     assert.equal(beforeConnecting(code), 'internal', code);
-  for (const code of ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EACCES'])
-    assert.equal(beforeConnecting(code), 'tcp-refused', code);
+});
+
+test('a refused port, an unreachable host, no route and silence are told apart', () => {
+  assert.equal(beforeConnecting('ECONNREFUSED'), 'tcp-refused');
+  for (const code of ['EHOSTUNREACH', 'EACCES'])
+    assert.equal(beforeConnecting(code), 'tcp-unreachable', code);
+  for (const code of ['ENETUNREACH', 'ENETDOWN']) assert.equal(beforeConnecting(code), 'no-route', code);
   assert.equal(beforeConnecting('ETIMEDOUT'), 'tcp-timeout');
 });

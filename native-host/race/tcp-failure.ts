@@ -80,6 +80,20 @@ const NO_SOCKET: ReadonlySet<string> = new Set([
   ...(process.platform === 'win32' ? ['EACCES'] : []),
 ]);
 
+/** Neither this machine nor a router has a route to the address's network, or the interface is down. */
+const NO_ROUTE: ReadonlySet<string> = new Set(['ENETUNREACH', 'ENETDOWN']);
+
+/** The host is unreachable, or the connection prohibited: ICMP says so (RFC 1122 section 3.2.2.1), or a route here. */
+const UNREACHABLE: ReadonlySet<string> = new Set(['EHOSTUNREACH', 'EHOSTDOWN', 'ENONET', 'EACCES']);
+
+/** Why TCP did not connect; the message gives the system's reason, and only silence is a time-out. */
+function unconnectedCode(code: string): AttemptError['code'] {
+  if (NO_SOCKET.has(code)) return 'internal';
+  if (NO_ROUTE.has(code)) return 'no-route';
+  if (UNREACHABLE.has(code)) return 'tcp-unreachable';
+  return code === 'ETIMEDOUT' ? 'tcp-timeout' : 'tcp-refused';
+}
+
 function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
@@ -120,10 +134,9 @@ export function connectError(
     return certificateError(CERTIFICATE_REASONS[code] ?? 'other', message);
   }
   if (connected) return tlsError(error) ?? { code: 'connection-closed', message: error.message };
-  if (NO_SOCKET.has(code))
-    return { code: 'internal', message: `no TCP socket can be opened: ${error.message}` };
-  // For unreachable networks and hosts and local refusals the message gives the reason; only silence is a time-out.
-  return { code: code === 'ETIMEDOUT' ? 'tcp-timeout' : 'tcp-refused', message: error.message };
+  const failed = unconnectedCode(code);
+  const own = failed === 'internal' ? 'no TCP socket can be opened: ' : '';
+  return { code: failed, message: `${own}${error.message}` };
 }
 
 /** GOAWAY as reported by undici and Node; the second form is used when the code ends our request as well. */

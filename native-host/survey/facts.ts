@@ -7,6 +7,7 @@ import {
   isFailed,
   isH3,
   isUnanswered,
+  looksBlocked,
   type Reach,
   reachOfEach,
 } from '@photofinish/shared/verdict/evidence';
@@ -65,7 +66,7 @@ export function withOrigin(network: NetworkEvidence, facts: Facts): NetworkEvide
   const { failedHosts, reachedHosts } = network;
   if (facts.h3 === 'established') return { failedHosts, reachedHosts: reachedHosts + 1 };
   const failure = advertisedFailure(facts);
-  return failure !== null && isUnanswered(failure) ? { failedHosts: failedHosts + 1, reachedHosts } : network;
+  return failure !== null && looksBlocked(failure) ? { failedHosts: failedHosts + 1, reachedHosts } : network;
 }
 
 /** The attempt that says most about a protocol in a trial: one adopted, one established, one that failed, any. */

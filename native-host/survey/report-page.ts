@@ -23,7 +23,7 @@ import { documentToHtml } from '@photofinish/shared/report/html';
 import type { Counts } from '@photofinish/shared/report/protocol-counts';
 import { attemptErrorWords } from '@photofinish/shared/verdict/attempt-words';
 import { failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
-import { isUnanswered } from '@photofinish/shared/verdict/evidence';
+import { looksBlocked } from '@photofinish/shared/verdict/evidence';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import {
@@ -165,7 +165,7 @@ function gainBlocks({ gains }: VantageReport): PageBlock[] {
 
 function causeBlocks({ causes, network }: VantageReport): PageBlock[] {
   const isBlocked = blocksUdp(network);
-  const hosts = new Map([...causes].filter(([code]) => !isBlocked || !isUnanswered({ code })));
+  const hosts = new Map([...causes].filter(([code]) => !isBlocked || !looksBlocked({ code })));
   const rule = `UDP is blocked there. QUIC was unanswered at ${origins(network.failedHosts)} that advertise HTTP/3 and that TCP reached, and no origin was reached over HTTP/3: that is the network, and says nothing about the hosts. Their verdicts hold for this network only.`;
   const works = `${origins(network.reachedHosts)} reached over HTTP/3 from there, so the network does not block UDP as such: these failures are of the hosts, or of paths to them.`;
   const proof =

@@ -45,12 +45,14 @@ test('the host itself says nothing about the network', () => {
 
 test('a host failed if nothing came over UDP while TCP worked, by no fault of ours', () => {
   const nothing = { failedHosts: 0, reachedHosts: 0 };
-  assert.deepEqual(seenBeside('x.test', of('a.test', {}, h3Failing('udp-refused'), H2)), {
+  assert.deepEqual(seenBeside('x.test', of('a.test', {}, h3Failing('udp-unreachable'), H2)), {
     ...nothing,
     failedHosts: 1,
   });
   const others = {
     'TCP fails as well': of('a.test', {}, h3Failing('udp-timeout')),
+    'a refusal may be its own': of('a.test', {}, h3Failing('udp-refused'), H2),
+    'no datagram could be sent': of('a.test', {}, h3Failing('no-route'), H2),
     'the peer answered over QUIC': of('a.test', {}, h3Failing('alpn-mismatch'), H2),
     'our own fault': of('a.test', {}, h3Failing('internal'), H2),
     'the machine was busy': of('a.test', { disturbed: 'outcome' }, h3Failing('udp-timeout'), H2),

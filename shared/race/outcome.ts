@@ -189,7 +189,7 @@ export type Discovered = v.InferOutput<typeof discoveredSchema>;
 
 /** How other hosts fare over HTTP/3 on the same network. */
 export const networkEvidenceSchema = v.object({
-  /** Hosts where QUIC was unanswered or refused while TCP worked. */
+  /** Hosts where QUIC failed as on a network that blocks UDP (`UDP_BLOCKED_CODES`) while TCP worked. */
   failedHosts: count,
   /** Hosts that were reached over HTTP/3. */
   reachedHosts: count,

@@ -25,15 +25,33 @@ export const ATTEMPT_ERROR_CODES = [
   'response-too-large',
   'version-fallback',
   'port-blocked',
+  'udp-unreachable',
+  'tcp-unreachable',
+  'no-route',
 ] as const;
 export type AttemptErrorCode = (typeof ATTEMPT_ERROR_CODES)[number];
 
 /**
- * Silence and refusal below QUIC: what a network that blocks UDP looks like. In the order of the host cache's index.
+ * Nothing was received from the peer over UDP, so that the path, or this machine, may be to blame as well as the host;
+ * what says more about the host comes later.
  */
 export const UDP_UNANSWERED_CODES = [
+  'no-route',
   'udp-timeout',
+  'udp-unreachable',
   'udp-refused',
+] as const satisfies readonly AttemptErrorCode[];
+
+/**
+ * What a network that blocks UDP looks like, where TCP reaches the same host: silence, and the word of a router or a
+ * firewall that the host is unreachable or UDP prohibited. A refused port is evidence neither for that nor against it:
+ * ICMP "port unreachable" is what a host sends for a closed port, which shows that UDP reaches it, but also what
+ * firewalls reject with by default, and the socket does not tell who sent it. Nor is a missing route, which is this
+ * machine's, and the same for TCP. In the order of the host cache's index.
+ */
+export const UDP_BLOCKED_CODES = [
+  'udp-timeout',
+  'udp-unreachable',
 ] as const satisfies readonly AttemptErrorCode[];
 
 export const MODES = ['race', 'v3', 'alt-svc', 'naive', 'compare', 'h3', 'h2'] as const;

@@ -32,6 +32,11 @@ export function names(services: Partial<ServiceRecord>[], over: Partial<Names> =
   return { addresses: [], lookups: [], services: records, ...over };
 }
 
+/** DNS has not answered whether there is an HTTPS record. */
+export const unheard = names([], {
+  lookups: [{ name: 'a.test', kind: 'HTTPS', tookMs: 5000, outcome: 'failed', records: 0 }],
+});
+
 /** `b.test` was queried for both types of address without a result. */
 export const unresolved: Names['lookups'] = (['A', 'AAAA'] as const).map((kind) => ({
   ...{ name: 'b.test', kind, tookMs: 3, outcome: 'empty', records: 0 },

@@ -2,7 +2,7 @@
 import { conclusiveAttempts, isAllDisturbed, isOurDoing, soundTrials } from '../race/conclusive.ts';
 import type { Attempt, AttemptError, Discovered, NetworkEvidence, OriginRace } from '../race/outcome.ts';
 import { comparisonOf } from '../race/race-pairs.ts';
-import { UDP_UNANSWERED_CODES } from '../race/terms.ts';
+import { UDP_BLOCKED_CODES, UDP_UNANSWERED_CODES } from '../race/terms.ts';
 import { OFFLINE_NETWORK } from '../web/network-name.ts';
 import type { Browser } from '../web/observation.ts';
 import { type OriginParts, originParts } from '../web/origin.ts';
@@ -58,6 +58,7 @@ export interface Evidence {
 export const NO_OTHERS: NetworkEvidence = { failedHosts: 0, reachedHosts: 0 };
 
 const UNANSWERED: ReadonlySet<AttemptError['code']> = new Set(UDP_UNANSWERED_CODES);
+const BLOCKED: ReadonlySet<AttemptError['code']> = new Set(UDP_BLOCKED_CODES);
 
 export function isFailed(reach: Reach): reach is AttemptError {
   return typeof reach === 'object';
@@ -68,6 +69,11 @@ export function isFailed(reach: Reach): reach is AttemptError {
  */
 export function isUnanswered({ code }: Pick<AttemptError, 'code'>): boolean {
   return UNANSWERED.has(code);
+}
+
+/** Whether a failure of HTTP/3, where TCP reaches the host, is evidence that the network blocks UDP. */
+export function looksBlocked({ code }: Pick<AttemptError, 'code'>): boolean {
+  return BLOCKED.has(code);
 }
 
 /** Whether the attempt uses HTTP/3; everything else is TCP and TLS. */
@@ -83,7 +89,7 @@ export function isAnswered({ outcome, firstByteMs }: Attempt): boolean {
 /**
  * The combined result of several attempts. A handshake without a response is a failure: HTTP/3 can break after it, and
  * handshakes of attempts on which no request was sent do not refute that. Among failures, one in which the peer
- * answered says more than silence.
+ * answered says more than one in which it did not.
  */
 export function reachOf(attempts: readonly Attempt[]): Reach {
   const proven = attempts.filter((a) => !isOurDoing(a));
@@ -93,7 +99,9 @@ export function reachOf(attempts: readonly Attempt[]): Reach {
   const errors = proven
     .filter((a) => a.outcome === 'failed')
     .flatMap(({ error }) => (error === undefined ? [] : [error]));
-  return errors.findLast((error) => !isUnanswered(error)) ?? errors.at(-1) ?? 'not-tried';
+  const unanswered = UDP_UNANSWERED_CODES.map((code) => errors.findLast((error) => error.code === code));
+  const heard = errors.findLast((error) => !isUnanswered(error));
+  return heard ?? unanswered.findLast((error) => error !== undefined) ?? 'not-tried';
 }
 
 /** The combined result over each transport. */

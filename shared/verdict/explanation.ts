@@ -59,7 +59,7 @@ export const explanationSchema = v.object({
   remembered: v.nullable(rememberedSchema),
   /** What a machine of the organisation had shared about the origin; null: nothing, or nothing is shared. */
   shared: v.nullable(sharedOutcomeSchema),
-  /** Other hosts on this network: where HTTP/3 was unanswered or refused while TCP worked, and where it worked. */
+  /** Other hosts on this network: where HTTP/3 failed as on a network that blocks UDP while TCP worked, and where it worked. */
   evidence: v.object({ failedHosts: count, reachedHosts: count }),
   verdict: verdictSchema,
 });

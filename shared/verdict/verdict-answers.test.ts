@@ -35,7 +35,7 @@ test('one connects and does not answer, the other does not connect', () => {
   const { text } = verdictInWords(verdict({ attempts: [h3(refused), h2(late, connected)] }));
   assert.match(
     text,
-    /^No response comes over HTTP\/3 \(UDP port closed\) or HTTP\/2 \(response timed out\): the handshake succeeds/,
+    /^No response comes over HTTP\/3 \(UDP refused\) or HTTP\/2 \(response timed out\): the handshake succeeds/,
   );
   assert.match(verdictText(verdict({ attempts: [h3(refused), h2(dead)] })), /^Neither HTTP\/3 .* connects/);
 });

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Attempt, AttemptError } from '../race/outcome.ts';
 import { ATTEMPT_ERROR_CODES, CERTIFICATE_REASONS } from '../race/terms.ts';
-import { base, dead, h2, h3, own, quiet, refused, silent } from '../testing/evidence.ts';
+import { base, dead, h2, h3, own, quiet, refused, silent, unheard } from '../testing/evidence.ts';
 import { attempt, originRace, trial } from '../testing/race-samples.ts';
 import type { Gain } from './gain.ts';
 import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
@@ -15,6 +15,8 @@ import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 const FAILURES = ATTEMPT_ERROR_CODES.filter(
   (code) => code !== 'cancelled' && code !== 'internal' && code !== 'response-too-large',
 );
+const v6 = { address: '2001:db8::1' };
+
 /** What an operator can do, by the code with which HTTP/3 fails where it is advertised. */
 const ACTIONS: Record<(typeof FAILURES)[number], RegExp> = {
   'dns-failed': /Check the name and its DNS/,
@@ -37,6 +39,9 @@ const ACTIONS: Record<(typeof FAILURES)[number], RegExp> = {
   blocked: /Allow private addresses/,
   'port-blocked': /Use another port/,
   'version-fallback': /change the server’s configuration for this URL/,
+  'udp-unreachable': /Allow UDP 443 in the firewalls of this network and of the server/,
+  'tcp-unreachable': /firewalls that reject TCP 443/,
+  'no-route': /says nothing about the server\. Check the network of this machine/,
 };
 
 for (const code of FAILURES)
@@ -99,6 +104,8 @@ test('text from the peer is inserted and never interpreted as a placeholder', ()
   );
 });
 
+const unreachable: AttemptError = { code: 'udp-unreachable', message: 'host unreachable' };
+const noRoute: AttemptError = { code: 'no-route', message: 'network unreachable' };
 const blockedHere = { failedHosts: 2, reachedHosts: 0 };
 
 test('your network blocks UDP: only with two other hosts that fail and none that is reached', () => {
@@ -111,7 +118,9 @@ test('your network blocks UDP: only with two other hosts that fail and none that
   assert.equal(says({ failedHosts: 1, reachedHosts: 0 }), false);
   assert.equal(says(blockedHere), true);
   assert.equal(says({ failedHosts: 9, reachedHosts: 1 }), false);
-  assert.equal(says(blockedHere, { attempts: [h3(refused), h2()] }), true);
+  assert.equal(says(blockedHere, { attempts: [h3(unreachable), h2()] }), true);
+  assert.equal(says(blockedHere, { attempts: [h3(refused), h2()] }), false, 'perhaps the host’s own word');
+  assert.equal(says(blockedHere, { attempts: [h3(noRoute), h2()] }), false, 'nothing was sent');
   const heard: AttemptError = { code: 'handshake-timeout', message: 'm' };
   assert.equal(says(blockedHere, { attempts: [h3(heard), h2()] }), false, 'the peer was heard over UDP');
 });
@@ -134,6 +143,31 @@ test('if the network blocks UDP nobody is advised to enable HTTP/3', () => {
   assert.doesNotMatch(verdictText(verdict), /Enable HTTP\/3/);
 });
 
+test('where no datagram reaches the server, nothing is said of what it offers', () => {
+  for (const error of [unreachable, noRoute])
+    for (const names of [undefined, unheard]) {
+      const discovered = { ...quiet, ...(names && { names }) };
+      const verdict = verdictOf({ ...base, discovered, attempts: [h3(error), h2()] });
+      assert.equal(verdict.code, 'unknown');
+      assert.match(verdictText(verdict), /whether QUIC works on port 443 cannot be told/);
+      assert.doesNotMatch(verdictText(verdict), /Enable HTTP\/3|stop offering/);
+    }
+});
+
+test('a missing route is this machine’s: no host is blamed, and any other failure says more', () => {
+  const network = { failedHosts: 0, reachedHosts: 4 };
+  assert.doesNotMatch(
+    verdictText(verdictOf({ ...base, network, attempts: [h3(noRoute), h2()] })),
+    /the problem is this host/,
+  );
+  assert.deepEqual(otherFindings(verdictOf({ ...base, attempts: [h3(noRoute, v6), h3(), h2()] })), []);
+  for (const attempts of [
+    [h3(silent), h3(noRoute, v6)],
+    [h3(noRoute, v6), h3(silent)],
+  ])
+    assert.match(verdictText(verdictOf({ ...base, attempts: [...attempts, h2()] })), /no reply over UDP/);
+});
+
 test('a failure over TCP is not explained as one of QUIC', () => {
   const said = (attempts: Attempt[]): string =>
     verdictText(verdictOf({ ...base, discovered: quiet, attempts }));
@@ -145,8 +179,6 @@ test('a failure over TCP is not explained as one of QUIC', () => {
   assert.doesNotMatch(said([h3(refused), h2(rejected)]), /as on TCP/);
   assert.match(said([h3(rejected), h2()]), /Serve the same certificate as on TCP/);
 });
-
-const v6 = { address: '2001:db8::1' };
 
 test('one family only: which one fails, how, and whether TCP fails on it too', () => {
   const familyOf = (attempts: Attempt[], discovered = own): string => {
@@ -160,7 +192,7 @@ test('one family only: which one fails, how, and whether TCP fails on it too', (
   );
   assert.match(
     familyOf([h3(refused), h3(null, v6), h2()]),
-    /fails over IPv4 \(UDP port closed\) but works over IPv6/,
+    /fails over IPv4 \(UDP refused\) but works over IPv6/,
   );
   const tcpSilent: AttemptError = { code: 'tcp-timeout', message: 'no answer' };
   assert.match(familyOf([h3(silent, v6), h3(), h2(tcpSilent, v6), h2()]), /the whole IPv6 path is broken/);

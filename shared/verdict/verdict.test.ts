@@ -18,16 +18,12 @@ import {
   quiet,
   refused,
   silent,
+  unheard,
   unresolved,
   wrongName,
 } from '../testing/evidence.ts';
 import { originRace, trial } from '../testing/race-samples.ts';
 import { type BrowserEvidence, type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
-
-/** DNS has not answered whether there is an HTTPS record. */
-const unheard = names([], {
-  lookups: [{ name: 'a.test', kind: 'HTTPS', tookMs: 5000, outcome: 'failed', records: 0 }],
-});
 
 const unheardBehindAlias = names([{ priority: 0, alpn: [], target: 'cdn.test' }], {
   lookups: [
@@ -113,7 +109,7 @@ const REACHED: readonly Row[] = [
     'h3-not-advertised',
     ['h3-private-root', 'h3-available'],
   ],
-  ['HTTP/2 dead', { attempts: [h3(), h2(dead)] }, 'h3-available', [], /HTTP\/2 fails \(TCP port closed\)/],
+  ['HTTP/2 dead', { attempts: [h3(), h2(dead)] }, 'h3-available', [], /HTTP\/2 fails \(TCP refused\)/],
   [
     'advertised elsewhere, where it works',
     { discovered: atB, attempts: [h3(refused), h3(null, onB), h2()] },
@@ -137,7 +133,7 @@ const UNREACHABLE: readonly Row[] = [
     { attempts: [h3(refused), h2()] },
     'h3-advertised-unreachable',
     [],
-    /the UDP port is closed or cannot be reached \(refused\)\. Open UDP 443/,
+    /UDP is refused there \(refused\): nothing listens on that port, or a firewall rejects it\. Open UDP 443/,
   ],
   [
     'advertised, UDP silent',
@@ -171,14 +167,14 @@ const UNREACHABLE: readonly Row[] = [
     },
     'h3-advertised-unreachable',
     [],
-    /at b\.test:444, but .* HTTP\/3 also fails on port 443 \(UDP port closed\)/,
+    /at b\.test:444, but .* HTTP\/3 also fails on port 443 \(UDP refused\)/,
   ],
   [
     'advertised on another host, which no attempt went to',
     { discovered: atB, attempts: [h3(refused), h2()] },
     'unknown',
     [],
-    /at b\.test:444, which was not tried; on its own port 443, QUIC fails \(UDP port closed\)/,
+    /at b\.test:444, which was not tried; on its own port 443, QUIC fails \(UDP refused\)/,
   ],
   ['no advertisement, no QUIC', { attempts: [h3(silent), h2()], discovered: quiet }, 'h3-not-offered', []],
   [
@@ -437,7 +433,7 @@ const UNKNOWN: readonly Row[] = [
     { attempts: [h3(silent), h2(dead)], discovered: { altSvc: null, knownRoot: null } },
     'unknown',
     [],
-    /Neither HTTP\/3 \(no reply over UDP\) nor HTTP\/2 \(TCP port closed\).* Start the server/,
+    /Neither HTTP\/3 \(no reply over UDP\) nor HTTP\/2 \(TCP refused\).* Start the server/,
   ],
   [
     'both dead although memory has an advertisement for another port',
@@ -458,7 +454,7 @@ const UNKNOWN: readonly Row[] = [
     { attempts: [h2(dead)], discovered: quiet },
     'unknown',
     [],
-    /^HTTP\/2 fails \(TCP port closed\), and HTTP\/3 was not tried: .* Start the server/,
+    /^HTTP\/2 fails \(TCP refused\), and HTTP\/3 was not tried: .* Start the server/,
   ],
   [
     'only HTTP/2 tried, with nothing that names HTTP/3',
@@ -710,7 +706,7 @@ test('a later race that reached nothing is mentioned beside the browser’s reco
   const attempts = [h3(refused), h2(dead)];
   assert.match(
     verdictText(verdictOf({ ...base, attempts, browser })),
-    /^Reached over HTTP\/3\. Just now it could not be reached: Neither HTTP\/3 \(UDP port closed\) nor HTTP\/2/,
+    /^Reached over HTTP\/3\. Just now it could not be reached: Neither HTTP\/3 \(UDP refused\) nor HTTP\/2/,
   );
   const older = verdictOf({ ...base, attempts, browser: { ...browser, raceIsOlder: true } });
   assert.equal(verdictText(older), 'Reached over HTTP/3.');

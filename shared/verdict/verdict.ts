@@ -25,6 +25,7 @@ import {
   isFailed,
   isH3,
   isUnanswered,
+  looksBlocked,
   type Reach,
   reachOf,
   reachOfEach,
@@ -71,7 +72,7 @@ export function blocksUdp({ failedHosts, reachedHosts }: NetworkEvidence): boole
 }
 
 function networkBlocksUdp({ network }: Evidence, error: AttemptError): boolean {
-  return network !== undefined && isUnanswered(error) && blocksUdp(network);
+  return network !== undefined && looksBlocked(error) && blocksUdp(network);
 }
 
 function blockedMessage({ network }: Evidence, port: number): Message {
@@ -80,7 +81,9 @@ function blockedMessage({ network }: Evidence, port: number): Message {
 
 /** Rules out the network as the cause if other hosts show that it carries HTTP/3. */
 function networkCleared({ network }: Evidence, error: AttemptError): Message | null {
-  return network !== undefined && network.reachedHosts > 0 && isUnanswered(error)
+  // A missing route is neither the host's nor the path's.
+  const isTheirs = isUnanswered(error) && error.code !== 'no-route';
+  return network !== undefined && network.reachedHosts > 0 && isTheirs
     ? message('verdictOthersReachable')
     : null;
 }
@@ -107,13 +110,23 @@ function unreachableFinding({ evidence, places }: Facts): Finding[] {
   );
 }
 
+/** Why nothing can be known of a server that is not reached over UDP; null: what failed may well be the server. */
+function hiddenCause(evidence: Evidence, error: AttemptError): Message | null {
+  const { host, port } = evidence.origin;
+  if (networkBlocksUdp(evidence, error)) return blockedMessage(evidence, port);
+  return error.code === 'udp-unreachable' || error.code === 'no-route'
+    ? causeMessage(error, { host, port, advertiser: 'nothing' })
+    : null;
+}
+
 function notOfferedMessage({ evidence, withdrawn }: Facts, error: AttemptError): Message {
   const { host, port } = evidence.origin;
   const there = { port: String(port), failure: failureMessage(error) };
-  if (networkBlocksUdp(evidence, error))
+  const hidden = hiddenCause(evidence, error);
+  if (hidden !== null)
     return message(withdrawn ? 'verdictNotOfferedWithdrawnBlocked' : 'verdictNotOfferedBlocked', {
       ...there,
-      cause: blockedMessage(evidence, port),
+      cause: hidden,
     });
   if (isUnanswered(error))
     return message(withdrawn ? 'verdictNotOfferedWithdrawn' : 'verdictNotOffered', there);
@@ -134,13 +147,15 @@ function notOfferedFinding(facts: Facts): Finding[] {
   if (isRecordUnanswered(evidence.discovered.names)) {
     const { port } = evidence.origin;
     const there = { port: String(port), failure: failureMessage(h3) };
-    const said = networkBlocksUdp(evidence, h3)
-      ? message('verdictUnadvertisedBlocked', { port: String(port), cause: blockedMessage(evidence, port) })
-      : message('verdictUnadvertisedFails', there);
+    const hidden = hiddenCause(evidence, h3);
+    const said =
+      hidden === null
+        ? message('verdictUnadvertisedFails', there)
+        : message('verdictUnadvertisedBlocked', { port: String(port), cause: hidden });
     return findingsOn('unknown', said, message('verdictRecordUnanswered'));
   }
-  // On a network that blocks UDP, an origin without HTTP/3 and one that does not advertise it look the same.
-  const code = networkBlocksUdp(evidence, h3) ? 'unknown' : 'h3-not-offered';
+  // Where UDP does not get through, an origin without HTTP/3 and one that does not advertise it look the same.
+  const code = hiddenCause(evidence, h3) === null ? 'h3-not-offered' : 'unknown';
   return findingsOn(code, notOfferedMessage(facts, h3));
 }
 
@@ -188,6 +203,8 @@ function familyMessageAt(
   const working: Family = broken === 'IPv6' ? 'IPv4' : 'IPv6';
   const error = over(broken, h3);
   if (!isFailed(error) || over(working, h3) !== 'established') return null;
+  // That this machine cannot use a family is nothing to fix at the host.
+  if (error.code === 'no-route') return null;
   // A peer that was heard listens there.
   if (!isUnanswered(error)) {
     const { host, port, source } = place;

@@ -54,7 +54,7 @@ test('a host where nothing responds, after a page that did: the race shows why',
   await popup.part('race').click();
   await expect(popup.part('race')).toSay('Race again', { timeoutMs: 60_000 });
   await expect(popup.part('verdict')).not.toMention('did not load');
-  await expect(popup.tab.find('#finish')).toSay(/TCP port closed/);
+  await expect(popup.tab.find('#finish')).toSay(/TCP refused/);
   // An earlier race does not explain a later failure.
   await tab.reload().catch(() => {});
   await expect(popup.part('race')).toSay('Race this host');

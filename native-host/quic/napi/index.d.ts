@@ -56,7 +56,7 @@ export declare class TrustStore {
 
 /** Why an attempt failed. */
 export interface AttemptFailure {
-  code: 'udp-refused' | 'udp-timeout' | 'handshake-timeout' | 'version-mismatch' | 'alpn-mismatch' | 'certificate-invalid' | 'tls-alert' | 'connection-closed' | 'stateless-reset' | 'h3-error' | 'goaway' | 'response-timeout' | 'response-too-large' | 'version-fallback' | 'cancelled' | 'internal'
+  code: 'udp-refused' | 'udp-unreachable' | 'no-route' | 'udp-timeout' | 'handshake-timeout' | 'version-mismatch' | 'alpn-mismatch' | 'certificate-invalid' | 'tls-alert' | 'connection-closed' | 'stateless-reset' | 'h3-error' | 'goaway' | 'response-timeout' | 'response-too-large' | 'version-fallback' | 'cancelled' | 'internal'
   message: string
   /** With `certificate-invalid`. */
   certificateReason?: 'expired' | 'not-yet-valid' | 'wrong-name' | 'unknown-issuer' | 'revoked' | 'bad-signature' | 'other'

@@ -11,7 +11,7 @@ use quinn::{ConnectionError, Side, TransportErrorCode};
 
 use crate::alerts::alert_name;
 use crate::refusal::Refusal;
-use crate::socket::{SocketError, Traffic, is_forbidden_here, is_refusal};
+use crate::socket::{SocketError, Traffic, is_final, is_forbidden_here};
 use crate::trust::{RecordingVerifier, Verdict};
 
 /// First code of the range for TLS alerts (RFC 9000 section 20.1, CRYPTO_ERROR).
@@ -48,9 +48,16 @@ impl From<Failure> for AttemptFailure {
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The network or this machine refuses the datagrams. The kind says which, in the same words on every system.
+    /// ICMP "port unreachable", by the host itself or by a firewall.
     #[error("{}", .0.kind())]
     UdpRefused(Arc<io::Error>),
+    /// A router, a firewall or this machine's own routes say that the host is unreachable or the traffic prohibited. The
+    /// kind says which, in the same words on every system.
+    #[error("{}", .0.kind())]
+    UdpUnreachable(Arc<io::Error>),
+    /// Neither this machine nor a router has a route to the address's network.
+    #[error("{}", .0.kind())]
+    NoRoute(Arc<io::Error>),
     #[error("no datagram came back in time")]
     UdpTimeout,
     #[error("{}", unfinished(*.datagrams, *.retries))]
@@ -92,6 +99,8 @@ impl Failure {
     pub fn code(&self) -> &'static str {
         match self {
             Self::UdpRefused(_) => "udp-refused",
+            Self::UdpUnreachable(_) => "udp-unreachable",
+            Self::NoRoute(_) => "no-route",
             Self::UdpTimeout => "udp-timeout",
             Self::HandshakeTimeout { .. } => "handshake-timeout",
             Self::VersionMismatch => "version-mismatch",
@@ -141,20 +150,29 @@ impl Failure {
     /// Why there is no socket. Unless it is the network that refuses, this machine lacks something, such as descriptors,
     /// and nothing was learnt about the peer.
     pub(crate) fn from_opening(error: io::Error) -> Self {
-        if is_refusal(&error) && !is_forbidden_here(&error) {
-            Self::UdpRefused(Arc::new(error))
+        if is_final(&error) && !is_forbidden_here(&error) {
+            Self::undelivered(Arc::new(error))
         } else {
             Self::internal(format_args!("no UDP socket can be opened: {error}"))
+        }
+    }
+
+    /// Why no datagram can be delivered; the error is final.
+    fn undelivered(error: Arc<io::Error>) -> Self {
+        match error.kind() {
+            io::ErrorKind::ConnectionRefused => Self::UdpRefused(error),
+            io::ErrorKind::NetworkUnreachable | io::ErrorKind::NetworkDown => Self::NoRoute(error),
+            _ => Self::UdpUnreachable(error),
         }
     }
 
     /// Why the socket ended the attempt. `too_much` describes what exceeded the limit.
     pub(crate) fn from_socket(error: &SocketError, too_much: &str) -> Self {
         match error {
-            SocketError::Refused(error) if is_forbidden_here(error) => Self::internal(
+            SocketError::Undeliverable(error) if is_forbidden_here(error) => Self::internal(
                 format_args!("this machine refuses to send over UDP: {error}"),
             ),
-            SocketError::Refused(error) => Self::UdpRefused(error.clone()),
+            SocketError::Undeliverable(error) => Self::undelivered(error.clone()),
             SocketError::OverBudget => {
                 Self::ResponseTooLarge(format!("{too_much} is larger than what is read"))
             }
@@ -321,7 +339,7 @@ mod tests {
     #[test]
     fn a_socket_that_this_machine_lacks_is_no_refusal() {
         let unroutable = Failure::from_opening(io::ErrorKind::NetworkUnreachable.into());
-        assert_eq!(unroutable.code(), "udp-refused");
+        assert_eq!(unroutable.code(), "no-route");
         assert_eq!(unroutable.to_string(), "network unreachable");
         for kind in [
             io::ErrorKind::OutOfMemory,
@@ -339,12 +357,25 @@ mod tests {
         let (forbidden, prohibited) = (1, 13);
         let of = |errno| io::Error::from_raw_os_error(errno);
         assert_eq!(of(forbidden).kind(), of(prohibited).kind());
-        let sent = |errno| Failure::from_socket(&SocketError::Refused(Arc::new(of(errno))), "it");
+        let sent = |errno| Failure::from_socket(&SocketError::Undeliverable(Arc::new(of(errno))), "it");
         for failure in [Failure::from_opening(of(forbidden)), sent(forbidden)] {
             assert_eq!(failure.code(), "internal", "{failure}");
         }
         for failure in [Failure::from_opening(of(prohibited)), sent(prohibited)] {
-            assert_eq!(failure.code(), "udp-refused", "{failure}");
+            assert_eq!(failure.code(), "udp-unreachable", "{failure}");
+        }
+    }
+
+    #[test]
+    fn a_refused_port_an_unreachable_host_and_no_route_are_told_apart() {
+        for (kind, code) in [
+            (io::ErrorKind::ConnectionRefused, "udp-refused"),
+            (io::ErrorKind::HostUnreachable, "udp-unreachable"),
+            (io::ErrorKind::NetworkUnreachable, "no-route"),
+            (io::ErrorKind::NetworkDown, "no-route"),
+        ] {
+            let error = SocketError::Undeliverable(Arc::new(kind.into()));
+            assert_eq!(Failure::from_socket(&error, "it").code(), code, "{kind}");
         }
     }
 }

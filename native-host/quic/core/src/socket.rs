@@ -51,8 +51,8 @@ pub struct Traffic {
 /// Why the socket ends the attempt.
 #[derive(Debug)]
 pub(crate) enum SocketError {
-    /// The network or this machine refuses the datagrams.
-    Refused(Arc<io::Error>),
+    /// The peer, the network or this machine lets no datagram through.
+    Undeliverable(Arc<io::Error>),
     /// The peer sent more than any legal answer needs.
     OverBudget,
 }
@@ -142,8 +142,8 @@ impl ProbeSocket {
     }
 
     fn note(&self, error: io::Error) {
-        if is_refusal(&error) {
-            self.raise(SocketError::Refused(Arc::new(error)));
+        if is_final(&error) {
+            self.raise(SocketError::Undeliverable(Arc::new(error)));
         }
     }
 
@@ -329,7 +329,7 @@ pub(crate) fn is_forbidden_here(error: &io::Error) -> bool {
 
 /// Whether every later datagram to this address would fail too. Too large datagrams, full buffers and the like are left
 /// to QUIC's loss recovery.
-pub(crate) fn is_refusal(error: &io::Error) -> bool {
+pub(crate) fn is_final(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::ConnectionRefused

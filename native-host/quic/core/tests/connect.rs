@@ -202,11 +202,12 @@ async fn a_closed_port_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn an_unroutable_address_is_refused_at_once() {
+async fn an_unroutable_address_is_unreachable_at_once() {
     // 240.0.0.0/4 is reserved (RFC 1112 section 4); the kernel has no route to it, or refuses one.
     let nowhere = "255.255.255.255:9".parse().expect("address");
     let failure = failure(&Authority::new().trust(), &options(nowhere)).await;
-    assert_eq!(failure.cause.code(), "udp-refused");
+    let code = failure.cause.code();
+    assert!(["udp-unreachable", "no-route"].contains(&code), "{code}");
     assert_eq!(failure.traffic.datagrams_received, 0);
 }
 

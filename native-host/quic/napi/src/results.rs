@@ -38,7 +38,7 @@ pub enum ChainVerdict {
 #[napi(object, object_from_js = false)]
 pub struct AttemptFailure {
     #[napi(
-        ts_type = "'udp-refused' | 'udp-timeout' | 'handshake-timeout' | 'version-mismatch' | 'alpn-mismatch' | 'certificate-invalid' | 'tls-alert' | 'connection-closed' | 'stateless-reset' | 'h3-error' | 'goaway' | 'response-timeout' | 'response-too-large' | 'version-fallback' | 'cancelled' | 'internal'"
+        ts_type = "'udp-refused' | 'udp-unreachable' | 'no-route' | 'udp-timeout' | 'handshake-timeout' | 'version-mismatch' | 'alpn-mismatch' | 'certificate-invalid' | 'tls-alert' | 'connection-closed' | 'stateless-reset' | 'h3-error' | 'goaway' | 'response-timeout' | 'response-too-large' | 'version-fallback' | 'cancelled' | 'internal'"
     )]
     pub code: String,
     pub message: String,
