@@ -45,7 +45,7 @@ test('light mode claims nothing about advertisements that it cannot see', () => 
   assert.equal(code({}), 'h3-available', 'not the first visit, which nobody knows');
   assert.equal(code({ altSvcRead: true }), 'h3-available', 'other responses may have advertised it');
   assert.equal(code({ counts: { ...record.counts, h3: 1, h2: 1 } }), 'h3-used-before');
-  const seen = { altSvc: H3, advertisedSinceMs: 0, visitsSinceAdvertised: 3 };
+  const seen = { altSvc: H3, advertisedSinceMs: 0, visitsSinceAdvertised: 3, visitsNetwork: 'home' };
   assert.equal(code(seen), 'h3-browser-avoids', 'what was seen is counted in any mode');
 });
 
@@ -109,12 +109,29 @@ test('a race adds its evidence and the gain', () => {
 });
 
 test('a browser that stays on HTTP/2 visit after visit avoids HTTP/3', () => {
-  const seen = { ...advertising, protocol: 'h2', visitsSinceAdvertised: 3 } as const;
+  const seen = { ...advertising, protocol: 'h2', visitsSinceAdvertised: 3, visitsNetwork: 'home' } as const;
   const avoids = verdict({ protocol: 'h2', record: seen, race: aRace() });
   assert.equal(avoids.code, 'h3-browser-avoids');
   // Unit tests run as Chromium.
   assert.match(verdictText(avoids), /Measured in version \d+: it tried again about 5 or 10 minutes/);
   assert.doesNotMatch(verdictText(avoids), /Firefox/);
+});
+
+test('visits on a network other than that of the race avoid nothing', () => {
+  const stayed = { ...advertising, protocol: 'h2', visitsSinceAdvertised: 9 } as const;
+  for (const [visited, raced] of [
+    ['work', 'home'],
+    [undefined, 'home'],
+    ['unknown', 'unknown'],
+  ] as const) {
+    const record = { ...stayed, ...(visited && { visitsNetwork: visited }) };
+    const { code, findings } = verdict({ protocol: 'h2', record, race: aRace({ network: raced }) });
+    assert.equal(code, 'h3-available', `${visited} and ${raced}`);
+    assert.deepEqual(
+      findings.map(({ key }) => key),
+      ['verdictAvailable', 'verdictStaysElsewhere'],
+    );
+  }
 });
 
 test('hidden says what hides it, and what was known before', () => {

@@ -23,6 +23,7 @@ import {
   type UnknownReason,
 } from '@photofinish/shared/web/protocol';
 import { BROWSER } from './edition.ts';
+import { mayBeNamed } from './network-names.ts';
 import { advertisementAt } from './records/fold.ts';
 import type { OriginRecord } from './records/schema.ts';
 
@@ -73,6 +74,11 @@ function visitsOf(record: OriginRecord | undefined, race: OriginRace | undefined
   return standingAdvertisement(record, race) === null ? null : record.visitsSinceAdvertised;
 }
 
+/** Whether these are certainly one network: labels that stand for no certain network equal nothing. */
+function isRacedNetwork(network: string | undefined, race: OriginRace | undefined): boolean {
+  return network !== undefined && network === race?.network && mayBeNamed(network);
+}
+
 /** What this browser itself did with the origin; undefined if no answer revealed a protocol. */
 function browserSide(
   { record, race }: OriginEvidence,
@@ -83,6 +89,7 @@ function browserSide(
     browser: BROWSER,
     lastProtocol,
     visitsSinceAdvertised: visitsOf(record, race),
+    visitsHere: isRacedNetwork(record?.visitsNetwork, race),
     usedH3: (record?.counts.h3 ?? 0) > 0,
     raceIsOlder: race !== undefined && race.atMs < (record?.protocolAtMs ?? 0),
   };

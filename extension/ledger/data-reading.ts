@@ -61,6 +61,7 @@ export const recordSchema = v.pipe(
     altSvcRead: v.optional(v.literal(true)),
     advertisedSinceMs: v.nullable(instant),
     visitsSinceAdvertised: count,
+    visitsNetwork: v.optional(network),
     visitedPageMs: v.nullable(instant),
     verdict: v.picklist(VERDICT_CODES),
   }),

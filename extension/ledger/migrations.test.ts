@@ -64,7 +64,7 @@ test('an upgraded ledger has verdicts and totals for what was recorded before', 
     records.map(({ origin, site, verdict }) => [origin, site, verdict]),
     [
       ['https://a.test', 'a.test', 'h3-used'],
-      ['https://b.test', 'b.test', 'h3-browser-avoids'],
+      ['https://b.test', 'b.test', 'h3-available'],
       ['https://cdn.test', 'a.test', 'unknown'],
       ['https://cdn.test', 'b.test', 'h3-used'],
       ['https://old.test', 'b.test', 'unknown'],

@@ -123,6 +123,7 @@ function recordOf(rows: readonly DayRow[], temper: Temper): OriginRecord {
     altSvc: temper.advertises ? H3_ADVERT : null,
     advertisedSinceMs: temper.advertises ? Date.parse(first.day) : null,
     visitsSinceAdvertised: temper.advertises && last.counts.h3 === 0 ? rows.length : 0,
+    visitsNetwork: last.network,
   };
 }
 

@@ -19,10 +19,12 @@ export interface BrowserEvidence {
   /** The protocol of the last request that was sent over the network. */
   readonly lastProtocol: KnownProtocol;
   /**
-   * Network answers with a known protocol since the origin was first seen to advertise HTTP/3; null: no answer to the
-   * browser was seen to advertise it, or the newest advertisement was withdrawn or has expired.
+   * The newest visits in a row, all on one network, without HTTP/3 since the origin was first seen to advertise it; null:
+   * no answer to the browser was seen to advertise it, or the newest advertisement was withdrawn or has expired.
    */
   readonly visitsSinceAdvertised: number | null;
+  /** Whether those visits were on the network of the race; absent: not known, or there is no race. */
+  readonly visitsHere?: boolean;
   /** Whether it has ever reached the origin over HTTP/3 on this site. */
   readonly usedH3?: boolean;
   /** Whether the race is older than the browser's last answer, which then says more about what is reachable. */

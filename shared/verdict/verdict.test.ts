@@ -538,9 +538,16 @@ const BROWSER: readonly Row[] = [
   ],
   [
     'the browser stays away',
-    { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 3 } },
+    { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 3, visitsHere: true } },
     'h3-browser-avoids',
     ['h3-available'],
+  ],
+  [
+    'the browser stays away on another network, or on one that is not known',
+    { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 9 } },
+    'h3-available',
+    [],
+    /^Supports HTTP\/3 on this network\. On its last visits the browser stayed on HTTP\/2, but not/,
   ],
   [
     'the browser stays away because of the root',
@@ -683,7 +690,7 @@ test('HTTP/3 used before and HTTP/2 now is a separate case, for any number of vi
 });
 
 test('when the browser tries again is said of the browser that it is, and of none that is unknown', () => {
-  const stays = { lastProtocol: 'h2', visitsSinceAdvertised: 3 } as const;
+  const stays = { lastProtocol: 'h2', visitsSinceAdvertised: 3, visitsHere: true } as const;
   const keys = (browser: BrowserEvidence) =>
     verdictOf({ ...base, browser }).findings.map(({ code, key }) => `${code} ${key}`);
   for (const [browser, retries] of [

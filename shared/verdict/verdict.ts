@@ -367,39 +367,62 @@ function retryMessage({ browser }: BrowserEvidence): Message | null {
   return browser === undefined ? null : message(RETRIES[browser]);
 }
 
-function browserFindings(facts: Facts, browser: BrowserEvidence): Finding[] {
+/**
+ * Visits without HTTP/3 from which it does not follow that the browser avoids it, although HTTP/3 is advertised and works
+ * where the race ran.
+ */
+function leftOpenMessage({ lastProtocol, visitsHere }: BrowserEvidence): Message | null {
+  const old = PROTOCOL_NAMES[lastProtocol];
+  if (visitsHere !== true) return message('verdictStaysElsewhere', { old });
+  return null;
+}
+
+/** What the browser's own record shows; `remarks` are said with the verdict, whatever that is. */
+interface BrowserSide {
+  readonly findings: readonly Finding[];
+  readonly remarks: readonly (Message | null)[];
+}
+
+const NOTHING_SHOWN: BrowserSide = { findings: [], remarks: [] };
+
+function found(code: VerdictCode, ...said: readonly (Message | null)[]): BrowserSide {
+  return { findings: findingsOn(code, ...said), remarks: [] };
+}
+
+function browserSide(facts: Facts, browser: BrowserEvidence): BrowserSide {
   const { evidence, h3, places, faults } = facts;
   if (browser.lastProtocol === 'h3')
-    return findingsOn('h3-used', message('verdictUsed'), ...nowMessages(facts, browser));
+    return found('h3-used', message('verdictUsed'), ...nowMessages(facts, browser));
   const now = nowMessages(facts, browser);
   if (now.length > 0) {
     const protocol = PROTOCOL_NAMES[browser.lastProtocol];
-    return findingsOn('unknown', message('pageReached', { protocol }), ...now);
+    return found('unknown', message('pageReached', { protocol }), ...now);
   }
   const dead = places.every(({ reach }) => isFailed(reach));
-  if (dead || isFailed(h3) || faults.some(({ leads }) => leads)) return [];
+  if (dead || isFailed(h3) || faults.some(({ leads }) => leads)) return NOTHING_SHOWN;
   const visits = browser.visitsSinceAdvertised;
   const staying = visits !== null && visits >= VISITS_BEFORE_CHOICE;
   if (browserUsedH3(evidence))
-    return findingsOn(
+    return found(
       'h3-used-before',
       message('verdictUsedBefore'),
       ...(staying ? [message('verdictUsedBeforeStaying'), retryMessage(browser)] : []),
     );
   // The browser may have known the advertisement long before, or never have seen it.
-  if (visits === null) return [];
+  if (visits === null) return NOTHING_SHOWN;
   // Another connection would change nothing.
   const refusesQuic = evidence.discovered.knownRoot === false && !trustsRoot(evidence);
-  if (h3 === 'established' && refusesQuic) return [];
+  if (h3 === 'established' && refusesQuic) return NOTHING_SHOWN;
   if (!staying)
-    return findingsOn('h3-first-visit', message(visits === 0 ? 'verdictFirstVisit' : 'verdictNotYetUsed'));
-  if (h3 === 'established')
-    return findingsOn(
-      'h3-browser-avoids',
-      message('verdictAvoids', { old: PROTOCOL_NAMES[browser.lastProtocol] }),
-      retryMessage(browser),
-    );
-  return [];
+    return found('h3-first-visit', message(visits === 0 ? 'verdictFirstVisit' : 'verdictNotYetUsed'));
+  if (h3 !== 'established') return NOTHING_SHOWN;
+  const open = leftOpenMessage(browser);
+  if (open !== null) return { findings: [], remarks: [open] };
+  return found(
+    'h3-browser-avoids',
+    message('verdictAvoids', { old: PROTOCOL_NAMES[browser.lastProtocol] }),
+    retryMessage(browser),
+  );
 }
 
 /**
@@ -411,14 +434,15 @@ function browserFindings(facts: Facts, browser: BrowserEvidence): Finding[] {
 export function verdictOf(evidence: Evidence): Verdict {
   const facts = factsOf(evidence);
   const fromRace = raceFindings(facts);
-  const own = evidence.browser ? browserFindings(facts, evidence.browser) : [];
-  const findings = own.length === 0 ? fromRace : [...own, ...fromRace.filter((f) => f.code !== 'unknown')];
+  const own = evidence.browser ? browserSide(facts, evidence.browser) : NOTHING_SHOWN;
+  const findings =
+    own.findings.length === 0 ? fromRace : [...own.findings, ...fromRace.filter((f) => f.code !== 'unknown')];
   const [first] = findings;
   if (first === undefined) throw new Error('a verdict always has a first finding');
   const { code } = first;
   const others = findings.findIndex((finding) => finding.code !== code);
   const leading = others < 0 ? findings.length : others;
   const gain = evidence.gain === null ? null : gainMessage(evidence.gain);
-  const more = findingsOn(code, untriedMessage(facts), gain);
+  const more = findingsOn(code, ...own.remarks, untriedMessage(facts), gain);
   return { code, findings: boundedFindings(findings.toSpliced(leading, 0, ...more)) };
 }

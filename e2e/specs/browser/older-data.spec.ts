@@ -68,7 +68,7 @@ test('data of version 1 is migrated when the browser starts', async ({ open, dir
   expect(origins.map(({ origin, verdict }) => [origin, verdict.code])).toEqual([
     ['https://a.test', 'h3-used'],
     ['https://cdn.test', 'unknown'],
-    ['https://b.test', 'h3-browser-avoids'],
+    ['https://b.test', 'h3-available'],
     ['https://cdn.test', 'h3-used'],
     ['https://old.test', 'unknown'],
   ]);

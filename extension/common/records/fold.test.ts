@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { advertisesH3, emptyRecord, foldRecord } from './fold.ts';
+import { advertisesH3, emptyRecord, foldRecord, type PageContext } from './fold.ts';
 
 const A = 'https://a.test' as Origin;
 const H3 = 'h3=":443"; ma=60';
@@ -21,9 +21,14 @@ function seen(atMs: number, more: Partial<Observation> = {}): Observation {
   };
 }
 
-/** Folds observations, each with the start of its page. */
-function folded(...steps: (readonly [Observation, number])[]) {
-  return steps.reduce((record, [o, pageMs]) => foldRecord(record, o, pageMs), emptyRecord(A, 'a.test', 0));
+const at = (startedMs: number, network = 'home'): PageContext => ({ startedMs, network });
+
+/** Folds observations, each with the start of its page, and its network if that is another than home. */
+function folded(...steps: (readonly [Observation, number, string?])[]) {
+  return steps.reduce(
+    (record, [o, pageMs, network]) => foldRecord(record, o, at(pageMs, network)),
+    emptyRecord(A, 'a.test', 0),
+  );
 }
 
 test('the page that first sees the advertisement is no visit after it', () => {
@@ -39,6 +44,26 @@ test('a page of many requests is one visit', () => {
     [seen(310), 300],
   );
   assert.equal(record.visitsSinceAdvertised, 2);
+});
+
+test('visits are counted in a row on one network: elsewhere HTTP/3 may be blocked', () => {
+  const away = folded(
+    [seen(110, { altSvc: H3 }), 100],
+    [seen(210), 200],
+    [seen(310), 300],
+    [seen(410), 400, 'work'],
+  );
+  assert.deepEqual([away.visitsSinceAdvertised, away.visitsNetwork], [1, 'work']);
+  const stays = foldRecord(away, seen(510), at(500, 'work'));
+  assert.deepEqual([stays.visitsSinceAdvertised, stays.visitsNetwork], [2, 'work']);
+  const back = foldRecord(stays, seen(610), at(600));
+  assert.deepEqual([back.visitsSinceAdvertised, back.visitsNetwork], [1, 'home']);
+  const older = { ...stays, visitsNetwork: undefined };
+  assert.equal(
+    foldRecord(older as never, seen(710), at(700, 'work')).visitsSinceAdvertised,
+    1,
+    'who knows where',
+  );
 });
 
 test('an origin still advertises if what it last sent had not expired when it was last seen', () => {
@@ -98,9 +123,9 @@ test('visits count only while the advertisement lasts, and begin anew with one a
 
 test('an advertisement from before its time was recorded was seen at the latest at the newest answer then', () => {
   const { altSvcAtMs: _, ...older } = folded([seen(110, { altSvc: H3 }), 100], [seen(210), 200]);
-  const next = foldRecord(older, seen(310), 300);
+  const next = foldRecord(older, seen(310), at(300));
   assert.deepEqual([next.altSvc, next.altSvcAtMs, next.visitsSinceAdvertised], [H3, 210, 2]);
-  assert.equal(foldRecord(next, seen(410), 400).altSvcAtMs, 210);
+  assert.equal(foldRecord(next, seen(410), at(400)).altSvcAtMs, 210);
 });
 
 test('an older answer that reports late does not replace a newer protocol', () => {

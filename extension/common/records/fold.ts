@@ -87,7 +87,17 @@ function withAdvertisement(record: OriginRecord, altSvc: string, atMs: number): 
   };
 }
 
-function withVisit(record: OriginRecord, { protocol }: Observation, pageStartedMs: number): OriginRecord {
+/** Where an observation was made: on a page begun at `startedMs` (since the epoch), over the network with that label. */
+export interface PageContext {
+  readonly startedMs: number;
+  readonly network: string;
+}
+
+function withVisit(
+  record: OriginRecord,
+  { protocol }: Observation,
+  { startedMs: pageStartedMs, network }: PageContext,
+): OriginRecord {
   if (protocol === 'unknown') return record;
   if (protocol === 'h3') return { ...record, visitsSinceAdvertised: 0 };
   const { advertisedSinceMs, visitedPageMs } = record;
@@ -96,15 +106,17 @@ function withVisit(record: OriginRecord, { protocol }: Observation, pageStartedM
     return record;
   // A browser forgets what has expired.
   if (advertisementAt(record, pageStartedMs) === null) return record;
+  const goesOn = record.visitsNetwork === network;
   return {
     ...record,
-    visitsSinceAdvertised: record.visitsSinceAdvertised + 1,
+    visitsSinceAdvertised: goesOn ? record.visitsSinceAdvertised + 1 : 1,
+    visitsNetwork: network,
     visitedPageMs: pageStartedMs,
   };
 }
 
-/** The record after one more observation, made on a page begun at `pageStartedMs` (since the epoch). */
-export function foldRecord(record: OriginRecord, o: Observation, pageStartedMs: number): OriginRecord {
+/** The record after one more observation. */
+export function foldRecord(record: OriginRecord, o: Observation, page: PageContext): OriginRecord {
   const summed = addTo(record, o);
   const seen = {
     ...summed,
@@ -112,7 +124,7 @@ export function foldRecord(record: OriginRecord, o: Observation, pageStartedMs: 
     ...(record.altSvc !== null && { altSvcAtMs: record.altSvcAtMs ?? record.lastSeenMs }),
   };
   if (o.delivery !== 'network') return seen;
-  const visited = withVisit(seen, o, pageStartedMs);
+  const visited = withVisit(seen, o, page);
   const heard = o.altSvc === undefined ? visited : withAdvertisement(visited, o.altSvc, o.atMs);
   const read = o.altSvcRead === undefined ? heard : { ...heard, altSvcRead: o.altSvcRead };
   const placed = o.address === undefined ? read : { ...read, address: o.address };

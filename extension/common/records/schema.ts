@@ -44,8 +44,13 @@ export interface OriginRecord {
   readonly altSvcRead?: true;
   /** Since when it has advertised HTTP/3 without interruption; null: it does not. */
   readonly advertisedSinceMs: number | null;
-  /** Pages begun after that on which the browser used an older protocol; using HTTP/3 resets it to 0. */
+  /**
+   * Pages begun after that on which the browser used an older protocol, all on one network; using HTTP/3 resets it to 0,
+   * and a page on another network begins anew.
+   */
   readonly visitsSinceAdvertised: number;
+  /** The network of those pages; rows from before it was recorded have none. */
+  readonly visitsNetwork?: string;
   /** Start of the page counted last, so that a page of many requests is one visit. */
   readonly visitedPageMs: number | null;
   /** The verdict as of its newest observation or of the newest race of its origin. */
