@@ -105,10 +105,19 @@ const KINDS: readonly [Kind, Explanation['verdict']['code'], (port: number) => s
   ['h2only', 'h3-not-offered', () => 'Enable HTTP/3 on the server and send an Alt-Svc header', false],
   ['h1only', 'h3-not-offered', () => 'Enable HTTP/3 on the server', false],
 ];
+const HERE: HostScript = { A: ['127.0.0.1'] };
 for (const [kind, code, words, h3Works] of KINDS)
-  test(`${kind}: ${code}, and what to do`, async ({ local, explain }) => {
-    const { origin, port } = local.origins[kind];
-    const { code: exit, explanation, stderr } = await explain(origin);
+  test(`${kind}: ${code}, and what to do`, async ({ local, resolver, dir }) => {
+    const { origin, host, port } = local.origins[kind];
+    // An address that is given would leave open whether a record advertises HTTP/3.
+    const found = ['--allow-private', '--ca', local.caPath, ...(await resolver({ [host]: HERE }))];
+    const kept = ['--cache', `${dir}/cache.db`, '--network', 'home'];
+    const {
+      code: exit,
+      stdout,
+      stderr,
+    } = await runPhotofinish(['explain', origin, '--json', ...kept, ...found]);
+    const explanation = v.parse(explanationSchema, JSON.parse(stdout));
     expect([exit, stderr]).toEqual([0, '']);
     const { verdict, race, v3, compare } = explanation;
     expect(verdict.code).toBe(code);
@@ -121,6 +130,16 @@ for (const [kind, code, words, h3Works] of KINDS)
     expect(compare !== null).toBe(h3Works);
     if (h3Works) expect(verdictText(verdict)).toMatch(GAIN);
   });
+
+test('with a given address it is left open what DNS advertises', async ({ local, explain }) => {
+  const unasked = 'DNS was not asked, because the address was given';
+  const works = (await explain(local.origins.silent.origin)).explanation;
+  expect(works.verdict.findings.map(({ code }) => code)).not.toContain('h3-not-advertised');
+  expect(textsOf(works)).toContain(unasked);
+  const fails = (await explain(local.origins.h2only.origin)).explanation;
+  expect(fails.verdict.code).toBe('unknown');
+  expect(verdictText(fails.verdict)).toContain(unasked);
+});
 
 test('Caddy, the independent server, is explained like any other', async ({ local, caddy, explain }) => {
   test.skip(caddy === null, GO_MISSING);
@@ -315,7 +334,7 @@ test('terminal output: the verdict first, 80 columns, no escape sequences into a
   expect(code).toBe(0);
   const lines = stdout.trimEnd().split('\n');
   expect(lines[0]).toBe(origin);
-  expect(lines[1]).toContain('Supports HTTP/3 but does not advertise it');
+  expect(lines[1]).toContain('Supports HTTP/3, but its certificate chains to a private root');
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
   expect(stdout).not.toContain('\u001b');
   for (const title of ['What DNS says', 'Comparison', 'Host cache']) expect(stdout).toContain(`\n${title}\n`);

@@ -34,7 +34,12 @@ export interface ScriptedDiscovery extends Discovering {
 
 function namesOf(host: string, addresses: readonly string[]): Names {
   return {
-    addresses: addresses.map((address) => ({ host, address, source: 'pin', ttlSeconds: null })),
+    addresses: addresses.map((address) => ({
+      host,
+      address,
+      source: address.includes(':') ? 'aaaa' : 'a',
+      ttlSeconds: 60,
+    })),
     services: [],
     lookups: [],
   };

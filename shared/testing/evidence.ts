@@ -37,6 +37,11 @@ export const unheard = names([], {
   lookups: [{ name: 'a.test', kind: 'HTTPS', tookMs: 5000, outcome: 'failed', records: 0 }],
 });
 
+/** DNS was not asked, because the address was given. */
+export const unasked = names([], {
+  addresses: [{ host: 'a.test', address: '192.0.2.1', source: 'pin', ttlSeconds: null }],
+});
+
 /** `b.test` was queried for both types of address without a result. */
 export const unresolved: Names['lookups'] = (['A', 'AAAA'] as const).map((kind) => ({
   ...{ name: 'b.test', kind, tookMs: 3, outcome: 'empty', records: 0 },

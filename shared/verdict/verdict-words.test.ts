@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Attempt, AttemptError } from '../race/outcome.ts';
 import { ATTEMPT_ERROR_CODES, CERTIFICATE_REASONS } from '../race/terms.ts';
-import { base, dead, h2, h3, own, quiet, refused, silent, unheard } from '../testing/evidence.ts';
+import { base, dead, h2, h3, own, quiet, refused, silent, unasked, unheard } from '../testing/evidence.ts';
 import { attempt, originRace, trial } from '../testing/race-samples.ts';
 import type { Gain } from './gain.ts';
 import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
@@ -145,7 +145,7 @@ test('if the network blocks UDP nobody is advised to enable HTTP/3', () => {
 
 test('where no datagram reaches the server, nothing is said of what it offers', () => {
   for (const error of [unreachable, noRoute])
-    for (const names of [undefined, unheard]) {
+    for (const names of [undefined, unheard, unasked]) {
       const discovered = { ...quiet, ...(names && { names }) };
       const verdict = verdictOf({ ...base, discovered, attempts: [h3(error), h2()] });
       assert.equal(verdict.code, 'unknown');

@@ -18,11 +18,13 @@ import {
   quiet,
   refused,
   silent,
+  unasked,
   unheard,
   unresolved,
   wrongName,
 } from '../testing/evidence.ts';
 import { originRace, trial } from '../testing/race-samples.ts';
+import type { Origin } from '../web/origin.ts';
 import { type BrowserEvidence, type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 
 const unheardBehindAlias = names([{ priority: 0, alpn: [], target: 'cdn.test' }], {
@@ -55,6 +57,27 @@ const REACHED: readonly Row[] = [
     'h3-available',
     [],
     /No Alt-Svc header advertises it\. If no HTTPS record does either, send: .* DNS has not answered/,
+  ],
+  [
+    'reachable by a given address, for which DNS was not asked',
+    { discovered: { ...quiet, names: unasked } },
+    'h3-available',
+    [],
+    /No Alt-Svc header advertises it\. If no HTTPS record does either, send: .* DNS was not asked, because/,
+  ],
+  [
+    'reachable at an address literal, which no HTTPS record can be about',
+    {
+      origin: { origin: 'https://192.0.2.1' as Origin, host: '192.0.2.1', port: 443 },
+      discovered: {
+        ...quiet,
+        names: names([], {
+          addresses: [{ host: '192.0.2.1', address: '192.0.2.1', source: 'literal', ttlSeconds: null }],
+        }),
+      },
+    },
+    'h3-not-advertised',
+    ['h3-available'],
   ],
   ['reachable, unadvertised', { discovered: quiet }, 'h3-not-advertised', ['h3-available'], /Send: Alt-Svc/],
   [
@@ -175,6 +198,13 @@ const UNREACHABLE: readonly Row[] = [
     'unknown',
     [],
     /at b\.test:444, which was not tried; on its own port 443, QUIC fails \(UDP refused\)/,
+  ],
+  [
+    'no QUIC at a given address, for which DNS was not asked',
+    { attempts: [h3(silent), h2()], discovered: { ...quiet, names: unasked } },
+    'unknown',
+    [],
+    /^Not known whether it offers HTTP\/3: no response advertises it, .* DNS was not asked, because/,
   ],
   ['no advertisement, no QUIC', { attempts: [h3(silent), h2()], discovered: quiet }, 'h3-not-offered', []],
   [

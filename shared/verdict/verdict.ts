@@ -11,9 +11,9 @@ import {
   type Advertised,
   advertisedBy,
   h3AttemptsAt,
-  isRecordUnanswered,
   type Place,
   placeMessage,
+  recordUnknownMessage,
 } from './advertised.ts';
 import { failureMessage } from './attempt-words.ts';
 import { boundedFindings } from './bounded.ts';
@@ -144,7 +144,8 @@ function answeredOverTcp({ evidence }: Facts): boolean {
 function notOfferedFinding(facts: Facts): Finding[] {
   const { evidence, h3 } = facts;
   if (!isFailed(h3) || facts.places.length > 0 || facts.ignoresH3Record) return [];
-  if (isRecordUnanswered(evidence.discovered.names)) {
+  const recordUnknown = recordUnknownMessage(evidence);
+  if (recordUnknown !== null) {
     const { port } = evidence.origin;
     const there = { port: String(port), failure: failureMessage(h3) };
     const hidden = hiddenCause(evidence, h3);
@@ -152,7 +153,7 @@ function notOfferedFinding(facts: Facts): Finding[] {
       hidden === null
         ? message('verdictUnadvertisedFails', there)
         : message('verdictUnadvertisedBlocked', { port: String(port), cause: hidden });
-    return findingsOn('unknown', said, message('verdictRecordUnanswered'));
+    return findingsOn('unknown', said, recordUnknown);
   }
   // Where UDP does not get through, an origin without HTTP/3 and one that does not advertise it look the same.
   const code = hiddenCause(evidence, h3) === null ? 'h3-not-offered' : 'unknown';
@@ -243,8 +244,8 @@ function reachedFindings(facts: Facts): Finding[] {
   const findings: Finding[] = [];
   const family = familyMessage(facts);
   const isUnadvertised = places.length === 0 && !facts.ignoresH3Record && answeredOverTcp(facts);
-  const mayBeInDns = isUnadvertised && isRecordUnanswered(evidence.discovered.names);
-  if (isUnadvertised && !mayBeInDns) {
+  const recordUnknown = recordUnknownMessage(evidence);
+  if (isUnadvertised && recordUnknown === null) {
     const key = withdrawn ? 'verdictWithdrawn' : 'verdictNotAdvertised';
     findings.push(
       ...findingsOn(
@@ -258,13 +259,14 @@ function reachedFindings(facts: Facts): Finding[] {
     findings.push(...findingsOn('h3-private-root', message('verdictPrivateRoot')));
   const failed = isFailed(h2) ? { failure: failureMessage(h2), old: oldName(evidence) } : null;
   const alone = failed === null ? null : message('verdictH3Alone', failed);
-  const unsure = mayBeInDns
-    ? [
-        message('verdictPerhapsNotAdvertised', { port: String(evidence.origin.port) }),
-        message('verdictRecordUnanswered'),
-        family,
-      ]
-    : [];
+  const unsure =
+    isUnadvertised && recordUnknown !== null
+      ? [
+          message('verdictPerhapsNotAdvertised', { port: String(evidence.origin.port) }),
+          recordUnknown,
+          family,
+        ]
+      : [];
   findings.push(...findingsOn('h3-available', message('verdictAvailable'), alone, ...unsure));
   if (family !== null && places.length > 0) findings.push(...findingsOn('h3-advertised-unreachable', family));
   return findings;

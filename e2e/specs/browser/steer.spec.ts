@@ -37,9 +37,9 @@ test('a page over h2 is over h3 on a later navigation, and over h2 again once th
   const report = await exportedReport(popup, dir);
   const [seen] = report.sites[0]?.origins ?? [];
   expect(
-    seen?.verdict.findings.map(({ code }) => code),
+    seen?.verdict.findings.map(({ key }) => key),
     'our header is no word of the server',
-  ).toContain('h3-not-advertised');
+  ).toContain('verdictPerhapsNotAdvertised');
 
   await pressSteer(popup, 'Steered to HTTP/3');
   await expect(popup.part('steer')).toMention('Being undone');

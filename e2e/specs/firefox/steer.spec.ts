@@ -125,7 +125,7 @@ test('our header is not mistaken for the server’s, even on responses that wake
   await expect(popup.part('steer')).toMention('Steered to HTTP/3');
   const report = await exportedReport(popup, dir);
   const [seen] = report.sites[0]?.origins ?? [];
-  expect(seen?.verdict.findings.map(({ code }) => code)).toContain('h3-not-advertised');
+  expect(seen?.verdict.findings.map(({ key }) => key)).toContain('verdictPerhapsNotAdvertised');
   await pressSteer(popup, 'Steered to HTTP/3');
   await expect(popup.part('steer'), 'it was heard that Firefox was told').toMention('Being undone');
   await tab.goto(origin);
