@@ -20,6 +20,7 @@ import { DEVTOOLS_PORT } from '../common/inspected/devtools-messages.ts';
 import { POPUP_PORT } from '../common/messages.ts';
 import { forgetNames } from '../common/network-names.ts';
 import type { Page } from '../common/page/model.ts';
+import { onProxyMode, type ProxyMode, proxiedBy, proxyMode } from '../common/proxy-mode.ts';
 import { DEFAULT_SETTINGS, loadSettings, onSettings, type Settings } from '../common/settings.ts';
 import { siteOfHost } from '../common/site.ts';
 import { openKeptLedger } from '../ledger/keeping.ts';
@@ -73,6 +74,9 @@ const storedAltSvc = createStoredAltSvc({
 let trouble: string | null = null;
 let rooms: Rooms | null = null;
 let settings = DEFAULT_SETTINGS;
+/** As far as the browser's setting tells; until it is read, nothing is known. */
+let proxied: boolean | null = null;
+onProxyMode(followProxy);
 
 const link = openHelperLink({
   store,
@@ -159,6 +163,7 @@ async function start() {
     loadSavedMap<FailedNavigation>(chrome.storage.session, 'failed:'),
     link.recallNetwork(),
     loadSettings(store).then(beginRecording, recordNothing),
+    proxyMode().then(followProxy, logged),
     witness.recall(),
   ]);
   const steering = await openBrowserSteering({
@@ -191,6 +196,7 @@ async function start() {
     witnessSinceMs: () => witness.sinceMs,
     nowMs: Date.now,
     network: () => link.network,
+    proxied: () => proxied,
     mode: () => witness.mode,
     mayRecord: (subject) => recordable.mayRecord(subject),
     onRecorded: (observations) => {
@@ -249,6 +255,10 @@ function followSettings(changed: Settings): void {
     for (const tabId of emptied) presenter.refresh(tabId);
     inspection.forget(emptied);
   });
+}
+
+function followProxy(mode: ProxyMode | null): void {
+  proxied = proxiedBy(mode);
 }
 
 function logged(error: unknown): void {

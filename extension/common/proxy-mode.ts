@@ -18,6 +18,15 @@ export async function proxyMode(): Promise<ProxyMode | null> {
   return setting.success ? setting.output.mode : 'system';
 }
 
+/**
+ * Whether a setting leads every request through a proxy, or none; null: it does not say, because the operating system, a
+ * script or the network decides, or because the browser reports it with each request.
+ */
+export function proxiedBy(mode: ProxyMode | null): boolean | null {
+  if (mode === 'direct') return false;
+  return mode === 'fixed_servers' ? true : null;
+}
+
 /** Calls `listen` with the mode after each change of the setting. */
 export function onProxyMode(listen: (mode: ProxyMode | null) => void): void {
   chrome.proxy?.settings.onChange.addListener(() => void proxyMode().then(listen));

@@ -45,7 +45,13 @@ test('light mode claims nothing about advertisements that it cannot see', () => 
   assert.equal(code({}), 'h3-available', 'not the first visit, which nobody knows');
   assert.equal(code({ altSvcRead: true }), 'h3-available', 'other responses may have advertised it');
   assert.equal(code({ counts: { ...record.counts, h3: 1, h2: 1 } }), 'h3-used-before');
-  const seen = { altSvc: H3, advertisedSinceMs: 0, visitsSinceAdvertised: 3, visitsNetwork: 'home' };
+  const seen = {
+    altSvc: H3,
+    advertisedSinceMs: 0,
+    visitsSinceAdvertised: 3,
+    visitsNetwork: 'home',
+    visitsProxied: false,
+  };
   assert.equal(code(seen), 'h3-browser-avoids', 'what was seen is counted in any mode');
 });
 
@@ -109,7 +115,8 @@ test('a race adds its evidence and the gain', () => {
 });
 
 test('a browser that stays on HTTP/2 visit after visit avoids HTTP/3', () => {
-  const seen = { ...advertising, protocol: 'h2', visitsSinceAdvertised: 3, visitsNetwork: 'home' } as const;
+  const visits = { visitsSinceAdvertised: 3, visitsNetwork: 'home', visitsProxied: false } as const;
+  const seen = { ...advertising, protocol: 'h2', ...visits } as const;
   const avoids = verdict({ protocol: 'h2', record: seen, race: aRace() });
   assert.equal(avoids.code, 'h3-browser-avoids');
   // Unit tests run as Chromium.
@@ -132,6 +139,38 @@ test('visits on a network other than that of the race avoid nothing', () => {
       ['verdictAvailable', 'verdictStaysElsewhere'],
     );
   }
+});
+
+test('a proxy explains why the browser stays on HTTP/2, and one that may be there leaves it open', () => {
+  const visits = { visitsSinceAdvertised: 3, visitsNetwork: 'home' };
+  const seen = { ...advertising, protocol: 'h2', ...visits } as const;
+  const judged = (over: Partial<typeof record>, race: ReturnType<typeof aRace> | undefined = aRace()) => {
+    const { code, findings } = verdict({ protocol: 'h2', record: { ...seen, ...over }, race });
+    return [code, ...findings.map(({ key }) => key)];
+  };
+  assert.deepEqual(judged({ visitsProxied: true, proxied: true }), [
+    'h3-available',
+    'verdictAvailable',
+    'verdictProxied',
+  ]);
+  for (const unknown of [{}, { visitsProxied: null, proxied: false }])
+    assert.deepEqual(judged(unknown).slice(0, 3), [
+      'h3-available',
+      'verdictAvailable',
+      'verdictStaysPerhapsProxied',
+    ]);
+  const first = { visitsSinceAdvertised: 0, proxied: true };
+  assert.deepEqual(judged(first), ['h3-available', 'verdictAvailable', 'verdictProxied']);
+  const unraced = verdict({ protocol: 'h2', record: { ...seen, ...first } });
+  assert.deepEqual(
+    unraced.findings.map(({ key }) => key),
+    ['pageReached', 'pageAdvertised', 'verdictProxied'],
+  );
+  const counts = { ...record.counts, h3: 4, h2: 1 };
+  assert.deepEqual(judged({ counts, visitsProxied: true }).slice(0, 2), [
+    'h3-used-before',
+    'verdictUsedBeforeProxied',
+  ]);
 });
 
 test('hidden says what hides it, and what was known before', () => {

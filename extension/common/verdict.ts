@@ -79,6 +79,11 @@ function isRacedNetwork(network: string | undefined, race: OriginRace | undefine
   return network !== undefined && network === race?.network && mayBeNamed(network);
 }
 
+function proxiedOf(record: OriginRecord | undefined): boolean | null {
+  const { visitsSinceAdvertised = 0, visitsProxied, proxied } = record ?? {};
+  return (visitsSinceAdvertised > 0 ? visitsProxied : proxied) ?? null;
+}
+
 /** What this browser itself did with the origin; undefined if no answer revealed a protocol. */
 function browserSide(
   { record, race }: OriginEvidence,
@@ -90,6 +95,7 @@ function browserSide(
     lastProtocol,
     visitsSinceAdvertised: visitsOf(record, race),
     visitsHere: isRacedNetwork(record?.visitsNetwork, race),
+    proxied: proxiedOf(record),
     usedH3: (record?.counts.h3 ?? 0) > 0,
     raceIsOlder: race !== undefined && race.atMs < (record?.protocolAtMs ?? 0),
   };
@@ -157,7 +163,13 @@ function browserOnly(lastProtocol: KnownProtocol | null, { record, race }: Origi
   const said = message(advertises ? advertised : silenceOf(record));
   const reached =
     lastProtocol === null ? [] : [message('pageReached', { protocol: PROTOCOL_NAMES[lastProtocol] })];
-  return { code: 'unknown', findings: [...reached, said].map((each) => ({ code: 'unknown', ...each })) };
+  // A race says nothing about the browser's proxy.
+  const proxied =
+    lastProtocol !== null && lastProtocol !== 'h3' && proxiedOf(record) === true
+      ? [message('verdictProxied', { old: PROTOCOL_NAMES[lastProtocol] })]
+      : [];
+  const findings = [...reached, said, ...proxied];
+  return { code: 'unknown', findings: findings.map((each) => ({ code: 'unknown', ...each })) };
 }
 
 /**

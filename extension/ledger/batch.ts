@@ -22,6 +22,8 @@ export interface Batch {
   readonly network: string;
   /** How the observations were made. */
   readonly mode: ObservationMode;
+  /** Whether the answers of an origin came through a proxy; those of which the browser does not say are missing. */
+  readonly proxied?: ReadonlyMap<Origin, boolean>;
 }
 
 /** The observations of each record. */

@@ -62,6 +62,8 @@ export const recordSchema = v.pipe(
     advertisedSinceMs: v.nullable(instant),
     visitsSinceAdvertised: count,
     visitsNetwork: v.optional(network),
+    visitsProxied: v.optional(v.nullable(v.boolean())),
+    proxied: v.optional(v.nullable(v.boolean())),
     visitedPageMs: v.nullable(instant),
     verdict: v.picklist(VERDICT_CODES),
   }),

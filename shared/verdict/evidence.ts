@@ -25,6 +25,11 @@ export interface BrowserEvidence {
   readonly visitsSinceAdvertised: number | null;
   /** Whether those visits were on the network of the race; absent: not known, or there is no race. */
   readonly visitsHere?: boolean;
+  /**
+   * Whether those visits, or without any the newest answer, came through a proxy; null or absent: the browser does not
+   * say. Over HTTP and SOCKS proxies browsers do not use HTTP/3.
+   */
+  readonly proxied?: boolean | null;
   /** Whether it has ever reached the origin over HTTP/3 on this site. */
   readonly usedH3?: boolean;
   /** Whether the race is older than the browser's last answer, which then says more about what is reachable. */

@@ -568,7 +568,7 @@ const BROWSER: readonly Row[] = [
   ],
   [
     'the browser stays away',
-    { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 3, visitsHere: true } },
+    { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 3, visitsHere: true, proxied: false } },
     'h3-browser-avoids',
     ['h3-available'],
   ],
@@ -702,13 +702,18 @@ test('a record and a header that lead to one address and port do not contradict 
 });
 
 test('HTTP/3 used before and HTTP/2 now is a separate case, for any number of visits', () => {
-  const browser = { lastProtocol: 'h2', visitsSinceAdvertised: 1, usedH3: true } as const;
+  const browser = { lastProtocol: 'h2', visitsSinceAdvertised: 1, usedH3: true, proxied: false } as const;
   const once = verdictOf({ ...base, browser });
   assert.equal(once.code, 'h3-used-before');
   assert.match(
     verdictText(once),
     /over HTTP\/3 before; this time TCP was faster, .* or the advertisement that it knew had expired\.$/,
   );
+  const unsure = verdictOf({ ...base, browser: { ...browser, proxied: null } });
+  assert.match(verdictText(unsure), /this time TCP was faster, .* or it went through a proxy\.$/);
+  const proxied = verdictOf({ ...base, browser: { ...browser, visitsSinceAdvertised: 9, proxied: true } });
+  assert.equal(proxied.code, 'h3-used-before');
+  assert.match(verdictText(proxied), /now a proxy is in use, .* browsers do not use HTTP\/3\.$/);
   const often = verdictOf({ ...base, browser: { ...browser, visitsSinceAdvertised: 3 } });
   assert.equal(often.code, 'h3-used-before');
   assert.match(verdictText(often), /not used HTTP\/3 for three or more visits\.$/);
@@ -720,7 +725,8 @@ test('HTTP/3 used before and HTTP/2 now is a separate case, for any number of vi
 });
 
 test('when the browser tries again is said of the browser that it is, and of none that is unknown', () => {
-  const stays = { lastProtocol: 'h2', visitsSinceAdvertised: 3, visitsHere: true } as const;
+  const visits = { visitsSinceAdvertised: 3, visitsHere: true, proxied: false } as const;
+  const stays = { lastProtocol: 'h2', ...visits } as const;
   const keys = (browser: BrowserEvidence) =>
     verdictOf({ ...base, browser }).findings.map(({ code, key }) => `${code} ${key}`);
   for (const [browser, retries] of [

@@ -373,10 +373,18 @@ function retryMessage({ browser }: BrowserEvidence): Message | null {
  * Visits without HTTP/3 from which it does not follow that the browser avoids it, although HTTP/3 is advertised and works
  * where the race ran.
  */
-function leftOpenMessage({ lastProtocol, visitsHere }: BrowserEvidence): Message | null {
+function leftOpenMessages(browser: BrowserEvidence): (Message | null)[] {
+  const { lastProtocol, visitsHere, proxied } = browser;
   const old = PROTOCOL_NAMES[lastProtocol];
-  if (visitsHere !== true) return message('verdictStaysElsewhere', { old });
-  return null;
+  if (visitsHere !== true) return [message('verdictStaysElsewhere', { old })];
+  if (proxied !== false) return [message('verdictStaysPerhapsProxied', { old }), retryMessage(browser)];
+  return [];
+}
+
+/** Why a browser that has used HTTP/3 did not now, as far as it is known. */
+function usedBeforeMessage({ proxied = null }: BrowserEvidence): Message {
+  if (proxied === null) return message('verdictUsedBeforePerhapsProxied');
+  return message(proxied ? 'verdictUsedBeforeProxied' : 'verdictUsedBefore');
 }
 
 /** What the browser's own record shows; `remarks` are said with the verdict, whatever that is. */
@@ -407,19 +415,26 @@ function browserSide(facts: Facts, browser: BrowserEvidence): BrowserSide {
   if (browserUsedH3(evidence))
     return found(
       'h3-used-before',
-      message('verdictUsedBefore'),
-      ...(staying ? [message('verdictUsedBeforeStaying'), retryMessage(browser)] : []),
+      usedBeforeMessage(browser),
+      ...(staying && browser.proxied !== true
+        ? [message('verdictUsedBeforeStaying'), retryMessage(browser)]
+        : []),
     );
   // The browser may have known the advertisement long before, or never have seen it.
   if (visits === null) return NOTHING_SHOWN;
   // Another connection would change nothing.
   const refusesQuic = evidence.discovered.knownRoot === false && !trustsRoot(evidence);
   if (h3 === 'established' && refusesQuic) return NOTHING_SHOWN;
+  if (browser.proxied === true)
+    return {
+      findings: [],
+      remarks: [message('verdictProxied', { old: PROTOCOL_NAMES[browser.lastProtocol] })],
+    };
   if (!staying)
     return found('h3-first-visit', message(visits === 0 ? 'verdictFirstVisit' : 'verdictNotYetUsed'));
   if (h3 !== 'established') return NOTHING_SHOWN;
-  const open = leftOpenMessage(browser);
-  if (open !== null) return { findings: [], remarks: [open] };
+  const open = leftOpenMessages(browser);
+  if (open.length > 0) return { findings: [], remarks: open };
   return found(
     'h3-browser-avoids',
     message('verdictAvoids', { old: PROTOCOL_NAMES[browser.lastProtocol] }),

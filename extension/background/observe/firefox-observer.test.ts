@@ -152,7 +152,7 @@ test('a batch waits for the requests of its newest entries, and no longer', () =
 });
 
 test('a server’s answer to a top-level request is a visit, with everything that could forbid racing it', () => {
-  const { observer, visited } = bench();
+  const { observer, visited, ended } = bench();
   const page = events.PAGE_OVER_H3;
   observer.headersReceived({ ...page, proxyInfo: null, cookieStoreId: 'firefox-default' });
   observer.headersReceived({ ...page, proxyInfo: { type: 'socks' }, cookieStoreId: 'firefox-container-3' });
@@ -166,5 +166,9 @@ test('a server’s answer to a top-level request is a visit, with everything tha
       [true, true, false],
       [null, false, false],
     ],
+  );
+  assert.deepEqual(
+    ended.slice(0, 3).map((request) => request.proxied),
+    [false, true, undefined],
   );
 });

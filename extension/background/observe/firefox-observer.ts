@@ -78,6 +78,10 @@ function timingAllowedOf(
   return timingAllowed(responseHeaders, { by, ...path });
 }
 
+function isProxy(info: { readonly type: string } | null): boolean {
+  return info !== null && info.type !== 'direct';
+}
+
 /**
  * An event as an ended request. An answer from the cache repeats the old status line, which says nothing about today.
  */
@@ -104,6 +108,7 @@ function requestOf(details: FirefoxDetails, hop: boolean, answered: boolean, cha
     prerender: false,
     initiator: details.originUrl ?? null,
     incognito: details.incognito,
+    ...(details.proxyInfo !== undefined && { proxied: isProxy(details.proxyInfo) }),
   };
 }
 
@@ -119,7 +124,7 @@ function visitedOf(details: FirefoxDetails): DocumentVisit {
     byPage: originUrl !== undefined,
     privateWindow: incognito,
     container: cookieStoreId !== undefined && !PLAIN_STORES.has(cookieStoreId),
-    proxied: proxyInfo === undefined ? null : proxyInfo !== null && proxyInfo.type !== 'direct',
+    proxied: proxyInfo === undefined ? null : isProxy(proxyInfo),
   };
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
 import type { InspectedRequest } from '../../common/inspected/har.ts';
 import { withForecasts } from '../../common/page/model.ts';
 import type { Timing, TimingBatch } from '../../common/timing.ts';
@@ -68,7 +69,7 @@ async function bench(mayRecord: () => boolean = () => true) {
   const pages = createPages(await loadSavedMap(storage, 'p:'), await loadSavedMap(storage, 's:'), () => {});
   const table = createRequestTable();
   const recorded: Batch[] = [];
-  const observing: { mode: ObservationMode } = { mode: 'full' };
+  const observing: { mode: ObservationMode; proxied: boolean | null } = { mode: 'full', proxied: null };
   const fail = { next: false };
   const keys = new Set<string>();
   const devtoolsFeed = createDevtoolsFeed((tabId) => tabId === 1);
@@ -78,6 +79,7 @@ async function bench(mayRecord: () => boolean = () => true) {
     pages,
     witnessSinceMs: () => 0,
     network: () => 'home',
+    proxied: () => observing.proxied,
     mode: () => observing.mode,
     nowMs: () => 20_000,
     mayRecord,
@@ -325,4 +327,24 @@ test('answers that no timing reported get their protocol from the tools, too', a
   table.add({ ...hiddenRequest, atMs: 20_000 - SETTLE_MS });
   await recorder.recordMissed();
   assert.equal(recorded[0]?.observations[0]?.protocol, 'h3');
+});
+
+test('a batch says whether its answers came through a proxy: of the request, or as set for the browser', async () => {
+  const proxiedAs = async (set: boolean | null, ofRequest?: boolean) => {
+    const { recorded, recorder, table, observing } = await bench();
+    observing.proxied = set;
+    table.add({ ...request, ...(ofRequest !== undefined && { proxied: ofRequest }) });
+    await recorder.record(batch, sender);
+    return recorded[0]?.proxied?.get('https://www.a.test' as Origin);
+  };
+  assert.equal(await proxiedAs(null), undefined, 'nobody says');
+  for (const proxied of [true, false]) {
+    assert.equal(await proxiedAs(null, proxied), proxied);
+    assert.equal(await proxiedAs(proxied), proxied);
+  }
+  const { recorded, recorder, table, observing } = await bench();
+  observing.proxied = true;
+  table.add({ ...request, atMs: 20_000 - SETTLE_MS });
+  await recorder.recordMissed();
+  assert.deepEqual([...(recorded[0]?.proxied ?? [])], [['https://www.a.test', true]]);
 });

@@ -2,7 +2,7 @@
 // acknowledges. Order matters: a batch is acknowledged after it is durable, and each step tolerates repetition.
 
 import type { Observation, ObservationMode } from '@photofinish/shared/web/observation';
-import { originOfUrl } from '@photofinish/shared/web/origin';
+import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import { applyBatch, type Page } from '../../common/page/model.ts';
 import { siteOfHost, siteOfUrl } from '../../common/site.ts';
@@ -29,6 +29,8 @@ export interface RecorderDeps {
   readonly nowMs: () => number;
   /** The label of the current network. */
   readonly network: () => string;
+  /** Whether all requests go through a proxy, or none; null: the browser does not say, or says it of each request. */
+  readonly proxied: () => boolean | null;
   /** How requests are observed at present. */
   readonly mode: () => ObservationMode;
   /** Whether an answer on this site that no timing reported may be recorded. */
@@ -43,14 +45,19 @@ export interface RecorderDeps {
   readonly onBackfill: (backfilled: readonly BackfilledObservation[]) => void;
 }
 
-/** An observation, and the URL that answered. */
-type UrlObservation = Pick<RecordedObservation, 'url' | 'observation'>;
+/** An observation, the URL that answered, and the request if webRequest saw it. */
+interface JoinedObservation extends Pick<RecordedObservation, 'url' | 'observation'> {
+  readonly request: EndedRequest | null;
+}
+
+type ProxiedOrigins = ReadonlyMap<Origin, boolean>;
 
 interface PreparedBatch {
   readonly counted: {
     readonly observations: readonly Observation[];
     readonly scores: readonly Score[];
     readonly pageStartedMs: number;
+    readonly proxied: ProxiedOrigins;
   };
   readonly recorded: readonly RecordedObservation[];
 }
@@ -59,9 +66,23 @@ interface PreparedBatch {
 interface UnsavedAnswers {
   readonly recorded: readonly RecordedObservation[];
   readonly scores: readonly Score[];
+  readonly proxied: ProxiedOrigins;
 }
 
-const NOTHING: UnsavedAnswers = { recorded: [], scores: [] };
+const NOTHING: UnsavedAnswers = { recorded: [], scores: [], proxied: new Map() };
+
+/** Origins of which the browser says whether their answers came through a proxy; one such answer decides. */
+function proxiedOrigins(
+  joined: readonly Pick<JoinedObservation, 'observation' | 'request'>[],
+  all: boolean | null,
+): ProxiedOrigins {
+  const proxied = new Map<Origin, boolean>();
+  for (const { observation, request } of joined) {
+    const told = request?.proxied ?? all;
+    if (told !== null) proxied.set(observation.origin, told || proxied.get(observation.origin) === true);
+  }
+  return proxied;
+}
 /** Batches joined and not yet in the ledger; if storage fails for longer, details are lost, but not counts. */
 const MAX_PREPARED = 200;
 
@@ -116,7 +137,8 @@ class JoinedRecorder implements Recorder {
       (timing, i) =>
         observationOf(timing, null, { ...context, id: `${key}:${i}`, controlled: batch.controlled }) ?? [],
     );
-    const left = { observations, scores: [], pageStartedMs: batch.startedMs };
+    // What holds now may not have held then.
+    const left = { observations, scores: [], pageStartedMs: batch.startedMs, proxied: NOTHING.proxied };
     const fresh = await this.#count({ key, ...(this.#prepared.get(key)?.counted ?? left) });
     if (fresh) this.#deps.onRecorded(observations);
   }
@@ -129,9 +151,11 @@ class JoinedRecorder implements Recorder {
   }
 
   async #recordMissed(): Promise<void> {
-    const found = this.#deps.table
-      .expire(this.#deps.nowMs())
-      .flatMap((request) => this.#missed(request) ?? []);
+    const missed = this.#deps.table.expire(this.#deps.nowMs()).flatMap((request) => {
+      const recorded = this.#missed(request);
+      return recorded === null ? [] : [{ request, recorded, observation: recorded.observation }];
+    });
+    const found = missed.map(({ recorded }) => recorded);
     const scores = found.flatMap(({ observation, documentId }) => {
       const current = documentId === null ? undefined : this.#deps.pages.get(documentId);
       if (current === undefined) return [];
@@ -144,6 +168,7 @@ class JoinedRecorder implements Recorder {
     this.#unsaved = {
       recorded: recorded.slice(-MAX_PREPARED),
       scores: [...this.#unsaved.scores, ...scores].slice(-MAX_PREPARED),
+      proxied: new Map([...this.#unsaved.proxied, ...proxiedOrigins(missed, this.#deps.proxied())]),
     };
     const observations = recorded.map(({ observation }) => observation);
     await this.#count({
@@ -151,6 +176,7 @@ class JoinedRecorder implements Recorder {
       observations,
       scores: this.#unsaved.scores,
       pageStartedMs: this.#deps.nowMs(),
+      proxied: this.#unsaved.proxied,
     });
     this.#unsaved = NOTHING;
     this.#done(observations, recorded);
@@ -172,7 +198,7 @@ class JoinedRecorder implements Recorder {
     return page ?? undefined;
   }
 
-  #joined(batch: TimingBatch, { tabId, documentId }: BatchSender, site: string): UrlObservation[] {
+  #joined(batch: TimingBatch, { tabId, documentId }: BatchSender, site: string): JoinedObservation[] {
     return batch.entries.flatMap((timing, i) => {
       const { navigation, url } = timing;
       const claim = {
@@ -195,7 +221,8 @@ class JoinedRecorder implements Recorder {
       if (observation === null) return [];
       if (request === null) this.#deps.table.countUnmatched(claim, observation.delivery !== 'network');
       const answered = comparableUrl(request?.url ?? url);
-      return [{ url: answered, observation: this.#deps.devtoolsFeed.complete(tabId, answered, observation) }];
+      const completed = this.#deps.devtoolsFeed.complete(tabId, answered, observation);
+      return [{ url: answered, observation: completed, request }];
     });
   }
 
@@ -204,14 +231,16 @@ class JoinedRecorder implements Recorder {
     const observations = all.map(({ observation }) => observation);
     const page = this.#pageOf(batch, sender);
     const { tabId } = sender;
-    const recorded = all.map((each) => ({ ...each, tabId, documentId: page?.documentId ?? null }));
+    const documentId = page?.documentId ?? null;
+    const recorded = all.map(({ url, observation }) => ({ url, observation, tabId, documentId }));
+    const proxied = proxiedOrigins(all, this.#deps.proxied());
     if (page === undefined)
-      return { counted: { observations, scores: [], pageStartedMs: batch.startedMs }, recorded };
+      return { counted: { observations, scores: [], pageStartedMs: batch.startedMs, proxied }, recorded };
     const navigation = batch.topOrigin === null ? batch.entries.find((e) => e.navigation) : undefined;
     const applied = applyBatch(page, key, observations, navigation?.firstByteMs || null);
     if (applied.page !== page) this.#deps.pages.update(applied.page);
     const scores = applied.scores.map((score) => ({ ...score, site }));
-    return { counted: { observations, scores, pageStartedMs: page.startedMs }, recorded };
+    return { counted: { observations, scores, pageStartedMs: page.startedMs, proxied }, recorded };
   }
 
   #done(observations: readonly Observation[], recorded: readonly RecordedObservation[]): void {

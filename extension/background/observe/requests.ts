@@ -33,6 +33,8 @@ export interface EndedRequest {
   readonly withheld: boolean;
   /** As the answer itself named it; null if the browser does not reveal it (Chromium), and for answers from a cache. */
   readonly protocol: KnownProtocol | null;
+  /** Whether it went through a proxy; absent: the browser does not say so of a request (Chromium). */
+  readonly proxied?: boolean;
   /** The server confirmed a stored copy (304), and this is that answer. */
   readonly revalidated: boolean;
   readonly fromCache: boolean;

@@ -21,7 +21,7 @@ function seen(atMs: number, more: Partial<Observation> = {}): Observation {
   };
 }
 
-const at = (startedMs: number, network = 'home'): PageContext => ({ startedMs, network });
+const at = (startedMs: number, network = 'home'): PageContext => ({ startedMs, network, proxied: false });
 
 /** Folds observations, each with the start of its page, and its network if that is another than home. */
 function folded(...steps: (readonly [Observation, number, string?])[]) {
@@ -64,6 +64,19 @@ test('visits are counted in a row on one network: elsewhere HTTP/3 may be blocke
     1,
     'who knows where',
   );
+});
+
+test('visits through a proxy and without one are not counted together', () => {
+  const told = folded([seen(110, { altSvc: H3 }), 100], [seen(210), 200], [seen(310), 300]);
+  const through = (proxied: boolean | null) => ({ ...at(400), proxied });
+  assert.deepEqual([told.visitsSinceAdvertised, told.visitsProxied, told.proxied], [2, false, false]);
+  for (const proxied of [true, null]) {
+    const record = foldRecord(told, seen(410), through(proxied));
+    const { visitsSinceAdvertised, visitsProxied } = record;
+    assert.deepEqual([visitsSinceAdvertised, visitsProxied, record.proxied], [1, proxied, proxied]);
+  }
+  const cached = foldRecord(told, seen(410, { delivery: 'http-cache' }), through(true));
+  assert.equal(cached.proxied, false, 'no answer came through it');
 });
 
 test('an origin still advertises if what it last sent had not expired when it was last seen', () => {

@@ -87,16 +87,18 @@ function withAdvertisement(record: OriginRecord, altSvc: string, atMs: number): 
   };
 }
 
-/** Where an observation was made: on a page begun at `startedMs` (since the epoch), over the network with that label. */
+/** How an observation was made: on a page begun at `startedMs` (since the epoch), over the network with that label. */
 export interface PageContext {
   readonly startedMs: number;
   readonly network: string;
+  /** Whether through a proxy; null: the browser does not say. */
+  readonly proxied: boolean | null;
 }
 
 function withVisit(
   record: OriginRecord,
   { protocol }: Observation,
-  { startedMs: pageStartedMs, network }: PageContext,
+  { startedMs: pageStartedMs, network, proxied }: PageContext,
 ): OriginRecord {
   if (protocol === 'unknown') return record;
   if (protocol === 'h3') return { ...record, visitsSinceAdvertised: 0 };
@@ -106,11 +108,13 @@ function withVisit(
     return record;
   // A browser forgets what has expired.
   if (advertisementAt(record, pageStartedMs) === null) return record;
-  const goesOn = record.visitsNetwork === network;
+  const { visitsNetwork, visitsProxied = null } = record;
+  const goesOn = visitsNetwork === network && visitsProxied === proxied;
   return {
     ...record,
     visitsSinceAdvertised: goesOn ? record.visitsSinceAdvertised + 1 : 1,
     visitsNetwork: network,
+    visitsProxied: proxied,
     visitedPageMs: pageStartedMs,
   };
 }
@@ -124,7 +128,7 @@ export function foldRecord(record: OriginRecord, o: Observation, page: PageConte
     ...(record.altSvc !== null && { altSvcAtMs: record.altSvcAtMs ?? record.lastSeenMs }),
   };
   if (o.delivery !== 'network') return seen;
-  const visited = withVisit(seen, o, page);
+  const visited = withVisit({ ...seen, proxied: page.proxied }, o, page);
   const heard = o.altSvc === undefined ? visited : withAdvertisement(visited, o.altSvc, o.atMs);
   const read = o.altSvcRead === undefined ? heard : { ...heard, altSvcRead: o.altSvcRead };
   const placed = o.address === undefined ? read : { ...read, address: o.address };

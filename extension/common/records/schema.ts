@@ -45,12 +45,16 @@ export interface OriginRecord {
   /** Since when it has advertised HTTP/3 without interruption; null: it does not. */
   readonly advertisedSinceMs: number | null;
   /**
-   * Pages begun after that on which the browser used an older protocol, all on one network; using HTTP/3 resets it to 0,
-   * and a page on another network begins anew.
+   * Pages begun after that on which the browser used an older protocol, all on one network and all through a proxy or
+   * none; using HTTP/3 resets it to 0, and a page that differs in either begins anew.
    */
   readonly visitsSinceAdvertised: number;
   /** The network of those pages; rows from before it was recorded have none. */
   readonly visitsNetwork?: string;
+  /** Whether those pages came through a proxy; null or absent: the browser did not say. */
+  readonly visitsProxied?: boolean | null;
+  /** Whether the newest network answer did. */
+  readonly proxied?: boolean | null;
   /** Start of the page counted last, so that a page of many requests is one visit. */
   readonly visitedPageMs: number | null;
   /** The verdict as of its newest observation or of the newest race of its origin. */

@@ -2,7 +2,7 @@
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PROXY_MODES } from '../../common/proxy-mode.ts';
+import { PROXY_MODES, proxiedBy } from '../../common/proxy-mode.ts';
 import { proxyWords } from './race-choice.ts';
 
 test('of Chromium’s modes only direct lets races run, and the others say why not', () => {
@@ -15,4 +15,18 @@ test('of Chromium’s modes only direct lets races run, and the others say why n
 
 test('if the browser reports the proxy with each request there is no setting', () => {
   assert.equal(proxyWords(null).clear, true);
+});
+
+test('a setting tells whether requests go through a proxy only if it leaves nothing to others', () => {
+  assert.deepEqual(
+    PROXY_MODES.map((mode) => [mode, proxiedBy(mode)]),
+    [
+      ['direct', false],
+      ['system', null],
+      ['auto_detect', null],
+      ['pac_script', null],
+      ['fixed_servers', true],
+    ],
+  );
+  assert.equal(proxiedBy(null), null);
 });
