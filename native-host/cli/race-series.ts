@@ -1,4 +1,5 @@
 // Many origins, many trials, several at a time: schedules races, and merges the runs of one origin into one record.
+import { knownRootOf } from '@photofinish/shared/race/conclusive';
 import type { Discovered, OriginRace } from '@photofinish/shared/race/outcome';
 import type { Memory, Mode } from '@photofinish/shared/race/terms';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
@@ -38,13 +39,14 @@ export async function inParallel<T, R>(
   return results;
 }
 
-/** For each question the last result of any run. */
-function joinDiscovered(each: readonly Discovered[]): Discovered {
+/** For each question the last result of any run; for the root, of one that saw QUIC's chain. */
+function joinDiscovered(runs: readonly OriginRace[]): Discovered {
+  const each = runs.map(({ discovered }) => discovered);
   const names = each.findLast((d) => d.names !== undefined)?.names;
   const alternatives = each.findLast((d) => d.alternatives !== undefined)?.alternatives;
   return {
     altSvc: each.findLast((d) => d.altSvc !== null)?.altSvc ?? null,
-    knownRoot: each.findLast((d) => d.knownRoot !== null)?.knownRoot ?? null,
+    knownRoot: knownRootOf(runs),
     ...(names !== undefined && { names }),
     ...(alternatives !== undefined && { alternatives }),
   };
@@ -62,7 +64,7 @@ export function joinRuns([first, ...rest]: readonly OriginRace[]): OriginRace {
     atMs: Math.min(...runs.map((run) => run.atMs)),
     trials,
     summary: summaryOf(first.mode, trials),
-    discovered: joinDiscovered(runs.map((run) => run.discovered)),
+    discovered: joinDiscovered(runs),
     ...(error !== undefined && { error }),
   };
   return { ...race, verdict: verdictOf(evidenceOfRace(race)) };

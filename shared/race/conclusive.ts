@@ -1,6 +1,6 @@
 // Which trials and attempts say something about a protocol, rather than only about one address or about ourselves: the
 // one rule for memory, verdicts and series.
-import type { Attempt, Trial } from './outcome.ts';
+import type { Attempt, Discovered, OriginRace, Trial } from './outcome.ts';
 import type { AttemptErrorCode } from './terms.ts';
 
 /** The trials whose outcome was not caused by this machine's own lateness. */
@@ -42,4 +42,19 @@ export function isOurDoing({
   readonly error?: { readonly code: AttemptErrorCode } | undefined;
 }): boolean {
   return OURS.has(error?.code);
+}
+
+/**
+ * Whether the chain of several races ends in a publicly known root: of one in which a handshake of QUIC was completed, as
+ * its chain may differ from that over TCP, and browsers judge it alone.
+ */
+export function knownRootOf(
+  races: readonly Pick<OriginRace, 'trials' | 'discovered'>[],
+): Discovered['knownRoot'] {
+  const judged = races.filter(({ discovered }) => discovered.knownRoot !== null);
+  // A race tells the root of TCP's chain only if it saw none of QUIC's.
+  const overQuic = judged.find(({ trials }) =>
+    trials.some(({ attempts }) => attempts.some((a) => a.protocol === 'h3' && a.establishedMs !== null)),
+  );
+  return (overQuic ?? judged[0])?.discovered.knownRoot ?? null;
 }

@@ -177,7 +177,8 @@ export const discoveredSchema = v.object({
   /** Absent: a header, or remembered. */
   altSvcSource: v.optional(v.picklist(ALT_SVC_SOURCES)),
   /**
-   * Whether the chain ends in a publicly known root; browsers reject QUIC otherwise. Null: no handshake was completed.
+   * Whether QUIC's chain ends in a publicly known root, or TCP's if no handshake of QUIC was completed; browsers reject
+   * QUIC otherwise. Null: no handshake was completed at all.
    */
   knownRoot: v.nullable(v.boolean()),
   /** What DNS returned; absent in records from before it was stored. */

@@ -129,6 +129,20 @@ test('discovered facts come from the first race that has them', () => {
   });
 });
 
+test('a root is private if QUIC’s chain ends in it, whatever TCP’s does', () => {
+  const seen = (attempts: (typeof h3)[], knownRoot: boolean) =>
+    originRace([trial(attempts, 'h2')], { discovered: { altSvc: 'h3=":443"', knownRoot } });
+  const cancelled = attempt({ protocol: 'h3', outcome: 'cancelled' });
+  const late = { ...h3, outcome: 'established-late' } as const;
+  for (const isPublic of [true, false]) {
+    const overTcp = seen([cancelled, h2], !isPublic);
+    const both = races({ race: overTcp, v3: seen([h2, late], isPublic) });
+    assert.equal(discoveredIn(both).knownRoot, isPublic);
+    assert.equal(verdictOfRaces(both, NO_OTHERS).code, isPublic ? 'h3-available' : 'h3-private-root');
+    assert.equal(discoveredIn(races({ race: overTcp })).knownRoot, !isPublic);
+  }
+});
+
 test('the document has its schema, and a missing part is rejected', () => {
   const all = races({ compare: comparison([1, 1, 1], [2, 2, 2]) });
   const document = {

@@ -1,7 +1,7 @@
 // What `photofinish explain` finds out about one origin, and the one rule that derives a verdict from it: discovery,
 // races in several modes, what the host cache remembers, and how other hosts fare on the same network.
 import * as v from 'valibot';
-import { conclusiveAttempts, isAllDisturbed, soundTrials } from '../race/conclusive.ts';
+import { conclusiveAttempts, isAllDisturbed, knownRootOf, soundTrials } from '../race/conclusive.ts';
 import { discoveredAlternativeSchema, type Names, namesSchema } from '../race/discovered.ts';
 import { type Discovered, type OriginRace, originRaceSchema, sharedOutcomeSchema } from '../race/outcome.ts';
 import { comparisonOf } from '../race/race-pairs.ts';
@@ -77,7 +77,7 @@ function hasHeardOfRecord(names: Names): boolean {
 
 /**
  * What the races found out besides reachability: from the first that knows, the plain race before the others. For
- * names, the first race that also has an answer about the HTTPS record.
+ * names, the first race that also has an answer about the HTTPS record; for the root, the first that saw QUIC's chain.
  */
 export function discoveredIn(races: Races): Discovered {
   const all = finished(races).map((each) => each.discovered);
@@ -88,7 +88,7 @@ export function discoveredIn(races: Races): Discovered {
   return {
     altSvc: advertising?.altSvc ?? null,
     ...(advertising?.altSvcSource && { altSvcSource: advertising.altSvcSource }),
-    knownRoot: all.find((each) => each.knownRoot !== null)?.knownRoot ?? null,
+    knownRoot: knownRootOf(finished(races)),
     ...(names && { names }),
     ...(alternatives && { alternatives }),
   };
