@@ -21,8 +21,6 @@ export const DATA_ERRORS = [
   'damaged',
   /** A row or the settings violate their schema. */
   'bad-row',
-  /** Something in it is dated later than tomorrow. */
-  'future-date',
 ] as const;
 export type DataErrorCode = (typeof DATA_ERRORS)[number];
 

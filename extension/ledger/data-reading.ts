@@ -90,7 +90,9 @@ export type Piece =
   | RowPiece
   | { readonly section: 'settings'; readonly row: Settings }
   /** Missing in files from before networks had names. */
-  | { readonly section: 'networkNames'; readonly row: Readonly<Record<string, string>> };
+  | { readonly section: 'networkNames'; readonly row: Readonly<Record<string, string>> }
+  /** In place of a row dated later than tomorrow, by a clock that was wrong: it would never expire. */
+  | { readonly section: 'future'; readonly row: null };
 
 const SCHEMAS = { races: originRaceSchema, days: daySchema, totals: totalSchema, records: recordSchema };
 /** The instants that a row contains. */
@@ -178,7 +180,7 @@ function createDoor(nowMs: number) {
     if (parsed.success) {
       const instants = INSTANTS[section](parsed.output as never);
       if (instants.some((instant) => instant !== null && isTooLate(instant, nowMs)))
-        throw new DataError('future-date', `row ${rows[section]} of ${section} is later than tomorrow`);
+        return { section: 'future', row: null };
       const row = printableDeep(parsed.output);
       // Escaped, invisible characters take more space than before.
       if (!v.is(SCHEMAS[section], row))
@@ -214,9 +216,7 @@ function createDoor(nowMs: number) {
   };
 }
 
-/**
- * The pieces of a file, a few at a time. Throws a DataError at the first that is invalid, or dated later than tomorrow.
- */
+/** The pieces of a file, a few at a time. Throws a DataError at the first that is invalid. */
 export async function* piecesOf(file: Blob, nowMs: number): AsyncGenerator<Piece[]> {
   const door = createDoor(nowMs);
   for await (const values of valuesOf(file))

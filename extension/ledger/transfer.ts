@@ -7,7 +7,7 @@ import { changeSettings, loadSettings, SETTINGS_VERSION } from '../common/settin
 import type { Store } from '../common/store/store.ts';
 import { type Consent, consentsWanted, withConsents } from './consents.ts';
 import { DATA_VERSION, DataError } from './data-document.ts';
-import { piecesOf, type RowPiece } from './data-reading.ts';
+import { type Piece, piecesOf, type RowPiece } from './data-reading.ts';
 import type { Ledger, RowCounts } from './ledger.ts';
 import { SECTIONS, type Section } from './merge.ts';
 
@@ -47,14 +47,20 @@ export interface ImportOptions {
 
 /** What was imported. */
 export interface ImportResult {
-  /** Rows of the file by section. */
+  /** Rows of the file by section, without those left out. */
   readonly rows: RowCounts;
+  /** Rows that were left out because they are dated later than tomorrow. */
+  readonly future: number;
   /** Options for which consent was required and not given; they remain unchanged. */
   readonly refused: number;
 }
 
+function isRow(piece: Piece): piece is RowPiece {
+  return (SECTIONS as readonly string[]).includes(piece.section);
+}
+
 /**
- * Imports a file's data. The whole file is validated first; a DataError says why it is rejected, and then nothing has
+ * Imports a file's data, except rows dated later than tomorrow. The whole file is validated first; a DataError says why it is rejected, and then nothing has
  * changed. Settings are taken from the file as far as consent was given (see `consents.ts`), and networks that have a
  * name here keep it. Rows are merged: of two rows with one key the one that counted more is kept (see `merge.ts`), so
  * importing a file again changes nothing, and completes an interrupted import.
@@ -68,10 +74,12 @@ export async function importData(
   let settings: Settings | null = null;
   let networkNames: Readonly<Record<string, string>> = {};
   const rows: Record<Section, number> = { races: 0, days: 0, totals: 0, records: 0 };
+  let future = 0;
   for await (const pieces of piecesOf(file, nowMs))
     for (const piece of pieces)
       if (piece.section === 'settings') settings = piece.row;
       else if (piece.section === 'networkNames') networkNames = piece.row;
+      else if (piece.section === 'future') future += 1;
       else rows[piece.section] += 1;
   if (settings === null) throw new DataError('damaged', 'the file has no settings');
   const told = settings;
@@ -96,9 +104,9 @@ export async function importData(
   };
   for await (const pieces of piecesOf(file, nowMs))
     for (const piece of pieces) {
-      if (piece.section !== 'settings' && piece.section !== 'networkNames') waiting.push(piece);
+      if (isRow(piece)) waiting.push(piece);
       if (waiting.length >= WRITE_ROWS) await write();
     }
   await write();
-  return { rows, refused: wanted.filter((each) => !given.has(each)).length };
+  return { rows, future, refused: wanted.filter((each) => !given.has(each)).length };
 }

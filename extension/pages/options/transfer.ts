@@ -14,7 +14,6 @@ const REFUSALS: Readonly<Record<DataErrorCode, MessageKey>> = {
   newer: 'optionsImportNewer',
   damaged: 'optionsImportDamaged',
   'bad-row': 'optionsImportBadRow',
-  'future-date': 'optionsImportFuture',
 };
 /** The file's name, with the day in the user's time zone. */
 export function dataFileName(now: Date): string {
@@ -53,13 +52,16 @@ async function exported(): Promise<string> {
 async function imported(file: File): Promise<string> {
   try {
     await saved();
-    const { rows, refused } = await importData(openLedger(), pageStore, file, {
+    const { rows, future, refused } = await importData(openLedger(), pageStore, file, {
       nowMs: Date.now(),
       consent: (wanted, { retentionDays }) => askConsents(wanted, retentionDays),
       onRows: (done, of) => setText(byId('transfer-progress'), getMessage('optionsImportRows', { done, of })),
     });
-    const words = getMessage('optionsImported', { count: rows.records });
-    return refused === 0 ? words : `${words} ${getMessage('optionsImportKept', { count: refused })}`;
+    return [
+      getMessage('optionsImported', { count: rows.records }),
+      ...(future === 0 ? [] : [getMessage('optionsImportFuture', { count: future })]),
+      ...(refused === 0 ? [] : [getMessage('optionsImportKept', { count: refused })]),
+    ].join(' ');
   } catch (error) {
     return importFailure(error);
   }
