@@ -107,6 +107,8 @@ export interface SteerView {
   } | null;
   /** What steering could do for it now. */
   readonly possible: Direction | null;
+  /** The newest race saw a certificate under a private root, under which Firefox refuses QUIC by default. */
+  readonly privateRoot?: boolean;
   /** Why it was last undone; null if it was not, or by the user. */
   readonly undone: UndoReason | null;
 }

@@ -57,6 +57,24 @@ test('the page’s own origin comes first, then by number of requests', () => {
   assert.deepEqual([view.counts.h3, view.counts.h2], [2, 2]);
 });
 
+test('steering says if the newest race saw a private root that the browser has not accepted', () => {
+  const offered = { enabled: true, chosen: false, active: null, possible: 'to-h3', undone: null } as const;
+  const privateRootOf = (knownRoot: boolean, reachedOverH3: boolean) => {
+    const records = new Map([
+      [A, { ...emptyRecord(A, 'a.test', 0), ...(reachedOverH3 && { reachedOverH3 }) }],
+    ]);
+    const races = new Map([[A, aRace({ discovered: { altSvc: null, knownRoot } })]]);
+    return pageView(loaded([A, { kind: 'navigation' }]), {
+      ...background,
+      history: { records, races },
+      steer: () => offered,
+    }).steer?.privateRoot;
+  };
+  assert.equal(privateRootOf(false, false), true);
+  assert.equal(privateRootOf(false, true), undefined);
+  assert.equal(privateRootOf(true, false), undefined);
+});
+
 test('a cached page shows no old protocol', () => {
   const view = pageView(
     loaded([A, { kind: 'navigation', delivery: 'http-cache', protocol: 'h3' }]),

@@ -180,6 +180,16 @@ function isGuarded(origin: Origin): boolean {
   return GUARDED_HOSTS.has(originParts(origin).host);
 }
 
+/** Steering does not help where the browser refuses QUIC, which it does not if it has used HTTP/3 there. */
+function steerView(
+  view: SteerView,
+  race: OriginView['race'] | undefined,
+  own: OriginRecord | undefined,
+): SteerView {
+  const isPrivate = race?.discovered.knownRoot === false && own?.reachedOverH3 !== true;
+  return isPrivate ? { ...view, privateRoot: true } : view;
+}
+
 /** The view of a page; `loading` until its document has reported how it arrived. */
 export function pageView(page: Page, { history, helper, mode, trouble, steer }: Background): PageView {
   const known = history ?? NO_HISTORY;
@@ -200,7 +210,10 @@ export function pageView(page: Page, { history, helper, mode, trouble, steer }: 
     visits: visitsOf(own),
     complete: history !== null,
     origins,
-    steer: steer?.(page.origin, own !== undefined && advertisesH3(own)) ?? null,
+    steer:
+      steer === null
+        ? null
+        : steerView(steer(page.origin, own !== undefined && advertisesH3(own)), main?.race, own),
     error: null,
     helper,
     mode,

@@ -25,6 +25,17 @@ test('an offer says what would be done, and only the switch in the options can f
   assert.equal(steerWords({ ...NOTHING, possible: 'to-h3', enabled: false })?.press?.on, 'options');
 });
 
+test('under a private root the offer says on which condition it takes effect', () => {
+  const offer = steerWords({ ...NOTHING, possible: 'to-h3', privateRoot: true });
+  assert.match(
+    offer?.text ?? '',
+    /private root.* network\.http\.http3\.disable_when_third_party_roots_found/,
+  );
+  assert.equal(offer?.press?.on, true);
+  const away = steerWords({ ...NOTHING, possible: 'from-h3', privateRoot: true });
+  assert.doesNotMatch(away?.text ?? '', /root/, 'the browser is kept off HTTP/3 anyway');
+});
+
 test('what is in force can be undone, and what is being undone says so', () => {
   const active = steerWords({ ...NOTHING, chosen: true, active: ACTIVE });
   assert.match(active?.text ?? '', /^Steered to HTTP\/3 by Photofinish until /);

@@ -40,8 +40,12 @@ export function steerWords(steer: SteerView | null): SteerWords | null {
   }
   if (chosen) return { text: getMessage(undone === null ? 'steerWaiting' : UNDONE[undone]), press: stop };
   if (possible === null) return null;
+  const condition = steer.privateRoot === true ? ` ${getMessage('steerPrivateRoot')}` : '';
   return possible === 'to-h3'
-    ? { text: getMessage('steerOfferToH3'), press: { words: getMessage('steerStartToH3'), on: true } }
+    ? {
+        text: `${getMessage('steerOfferToH3')}${condition}`,
+        press: { words: getMessage('steerStartToH3'), on: true },
+      }
     : { text: getMessage('steerOfferFromH3'), press: { words: getMessage('steerStartFromH3'), on: true } };
 }
 
