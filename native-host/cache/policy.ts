@@ -146,6 +146,8 @@ export function reachable(
  *
  * A browser that has stayed on TCP is expected to stay, although it tries HTTP/3 again some time after a failure, and
  * the verdict says when (results of `browsers`): a record tells neither when QUIC failed, nor whether it is switched off.
+ * An observation names the protocol that answered, and TCP also answers because it was faster or still connected, after
+ * which no browser waits. A race that failed is no attempt of the browser's, and its back-off is our own.
  */
 export function expected(
   use: UseForecastRow | null,
