@@ -4,15 +4,19 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { writtenVerdictSchema } from '@photofinish/shared/race/verdict-schema';
 import { verdictInWords } from '@photofinish/shared/verdict/verdict-text';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
 import { openDB } from 'idb';
 import * as v from 'valibot';
-import { LEDGER_NAME, NETWORK_UNKNOWN } from '../common/records/schema.ts';
+import { emptyRecord } from '../common/records/fold.ts';
+import { LEDGER_NAME, type LedgerSchema, NETWORK_UNKNOWN } from '../common/records/schema.ts';
 import { type Failure, failAt } from '../testing/failing-storage.ts';
 import { checkInvariants, dump } from '../testing/ledger-invariants.ts';
 import { createVersion1, VERSION_1 } from '../testing/ledger-version-1.ts';
+import { aRace } from '../testing/race.ts';
 import { CHUNK_ROWS } from './chunks.ts';
 import { openLedger } from './ledger.ts';
+import { upgradeFrom } from './migrations.ts';
 
 const { stores } = VERSION_1;
 
@@ -110,6 +114,27 @@ test('what does not say how it was counted was counted by webRequest', async () 
   const total = totals.find((row) => row.day === day.day);
   for (const row of [record, added, total]) assert.deepEqual(row?.modes, ['full', 'light']);
   checkInvariants(await dump(ledger));
+});
+
+test('verdicts by the rules of version 3 are judged anew', async () => {
+  const db = await openDB<LedgerSchema>(LEDGER_NAME, 3, {
+    upgrade: (created, _, __, tx) => upgradeFrom(0, created, tx),
+  });
+  const origin = 'https://a.test' as Origin;
+  const { discovered } = aRace();
+  await db.put('races', aRace({ origin, atMs: 1, discovered }));
+  await db.put('records', {
+    ...emptyRecord(origin, 'a.test', 0),
+    ...{ protocol: 'h2', protocolAtMs: 0, altSvc: discovered.altSvc, advertisedSinceMs: 0 },
+    ...{ visitsSinceAdvertised: 3, verdict: 'h3-browser-avoids' },
+  });
+  db.close();
+  const all = await dump(openLedger());
+  assert.deepEqual(
+    all.records.map(({ verdict }) => verdict),
+    ['h3-available'],
+  );
+  checkInvariants(all);
 });
 
 test('a large ledger is upgraded a chunk at a time', async (t) => {

@@ -90,6 +90,8 @@ const MIGRATIONS: readonly Migration[] = [
     await verdicts(tx);
   },
   (_, tx) => verdictsAsData(tx),
+  // Their rules changed: visits elsewhere, proxies and records that DNS was not asked for now leave a verdict open.
+  (_, tx) => verdicts(tx),
 ];
 
 export const LEDGER_VERSION = MIGRATIONS.length;

@@ -74,7 +74,7 @@ test('data of version 1 is migrated when the browser starts', async ({ open, dir
   ]);
   expect(origins.find(({ origin }) => origin === 'https://b.test')?.races).toHaveLength(2);
   const days = stores.days?.rows.length;
-  expect(await popup.tab.evaluate(shape)).toEqual({ version: 3, totals: 4, days });
+  expect(await popup.tab.evaluate(shape)).toEqual({ version: 4, totals: 4, days });
 });
 
 /** The options of version 1, under the keys it used. */
