@@ -6,6 +6,9 @@ import { type Message, message, textOf } from '../language/message.ts';
 import type { AttemptError } from '../race/outcome.ts';
 import type { AttemptErrorCode, CertificateReason } from '../race/terms.ts';
 
+/** A stream ended with these was not processed (RFC 9113 section 8.7, RFC 9114 section 4.1.1); no GOAWAY need be sent. */
+const UNPROCESSED: ReadonlySet<string> = new Set(['REFUSED_STREAM', 'H3_REQUEST_REJECTED']);
+
 /** An attempt's failure in a few words, for example `UDP refused`. */
 export function attemptErrorWords(code: AttemptErrorCode): string {
   return getMessage(codeKey('failure', code));
@@ -15,6 +18,7 @@ export function attemptErrorWords(code: AttemptErrorCode): string {
 export function failureMessage({ code, wireCode, endedBy }: AttemptError): Message {
   if (code === 'tls-alert' && wireCode === 'certificate_required') return message('failureClientCertificate');
   if (code === 'connection-closed' && endedBy === 'client') return message('failureBreach');
+  if (code === 'goaway' && UNPROCESSED.has(wireCode ?? '')) return message('failureRequestRefused');
   return message(codeKey('failure', code));
 }
 

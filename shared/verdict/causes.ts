@@ -20,15 +20,12 @@ const REFUSALS: Readonly<Record<string, SharedMessageKey>> = {
   ENHANCE_YOUR_CALM: 'causeEnhanceYourCalm',
   H3_EXCESSIVE_LOAD: 'causeEnhanceYourCalm',
   INADEQUATE_SECURITY: 'causeInadequateSecurity',
+  REFUSED_STREAM: 'causeRequestRefused',
+  H3_REQUEST_REJECTED: 'causeRequestRefused',
 };
 
-/** GOAWAY with these only means that the server closes, or has not processed the request. */
-const ORDERLY: ReadonlySet<string> = new Set([
-  'NO_ERROR',
-  'REFUSED_STREAM',
-  'H3_NO_ERROR',
-  'H3_REQUEST_REJECTED',
-]);
+/** GOAWAY with these only means that the server closes. */
+const ORDERLY: ReadonlySet<string> = new Set(['NO_ERROR', 'H3_NO_ERROR']);
 
 /** The message for an error, taking into account what it says beside its code. */
 function causeKey(

@@ -62,6 +62,15 @@ test('each reason for which a certificate is rejected has its own text', () => {
   for (const text of texts) assert.match(text, /certificate/);
 });
 
+test('a stream that was refused is not called a shutdown', () => {
+  for (const wireCode of ['REFUSED_STREAM', 'H3_REQUEST_REJECTED']) {
+    const error: AttemptError = { code: 'goaway', message: 'm', wireCode };
+    const text = verdictText(verdictOf({ ...base, attempts: [h3(error), h2(error)] }));
+    assert.match(text, /\(request refused\).* refuses the request without processing it/);
+    assert.doesNotMatch(text, /GOAWAY|shutting down/);
+  }
+});
+
 test('a cancelled attempt proves nothing', () => {
   const cancelled: AttemptError = { code: 'cancelled', message: 'beaten' };
   const verdict = verdictOf({ ...base, attempts: [h3(cancelled, { outcome: 'cancelled' }), h2()] });
@@ -173,9 +182,12 @@ test('a failure over TCP is not explained as one of QUIC', () => {
     verdictText(verdictOf({ ...base, discovered: quiet, attempts }));
   const stalled: AttemptError = { code: 'handshake-timeout', message: 'm' };
   const rejected: AttemptError = { code: 'certificate-invalid', reason: 'other', message: 'm' };
-  assert.match(said([h3(refused), h2(stalled)]), /TCP connects, but the TLS handshake never completes/);
-  assert.match(said([h2(stalled)]), /TCP connects, but the TLS handshake never completes/);
-  assert.match(said([h3(stalled), h2()]), /the QUIC handshake starts but never completes/);
+  assert.match(
+    said([h3(refused), h2(stalled)]),
+    /TCP connects, but the TLS handshake does not complete in time/,
+  );
+  assert.match(said([h2(stalled)]), /TCP connects, but the TLS handshake does not complete in time/);
+  assert.match(said([h3(stalled), h2()]), /the QUIC handshake starts but does not complete in time/);
   assert.doesNotMatch(said([h3(refused), h2(rejected)]), /as on TCP/);
   assert.match(said([h3(rejected), h2()]), /Serve the same certificate as on TCP/);
 });
@@ -195,7 +207,10 @@ test('one family only: which one fails, how, and whether TCP fails on it too', (
     /fails over IPv4 \(UDP refused\) but works over IPv6/,
   );
   const tcpSilent: AttemptError = { code: 'tcp-timeout', message: 'no answer' };
-  assert.match(familyOf([h3(silent, v6), h3(), h2(tcpSilent, v6), h2()]), /the whole IPv6 path is broken/);
+  assert.match(
+    familyOf([h3(silent, v6), h3(), h2(tcpSilent, v6), h2()]),
+    /not QUIC alone: check the host’s IPv6 address and the path to it/,
+  );
   const unclear = /works over IPv4\. Whether the host or the IPv6 path is the cause is unknown/;
   assert.match(familyOf([h3(silent, v6), h3(), h2(dead, v6), h2()]), unclear, 'a reset is an answer');
   assert.match(familyOf([h3(refused, v6), h3(), h2()]), unclear, 'TCP was not tried');
