@@ -31,8 +31,8 @@ interface Fixtures {
   readonly serve: <Name extends string>(
     origins: Record<Name, OriginSettings>,
   ) => Promise<RunningOrigins<Name>>;
-  /** A UDP port on loopback that accepts everything and never responds. */
-  readonly silence: () => Promise<number>;
+  /** A UDP port on loopback that accepts everything and never responds; default: a free one. */
+  readonly silence: (port?: number) => Promise<number>;
   /** A DNS server on loopback that knows these names; returns the options that select it. */
   readonly resolver: (names: Readonly<Record<string, HostScript>>) => Promise<string[]>;
   /** Runs `explain` with the test's own host cache; local origins are allowed. */
@@ -57,10 +57,10 @@ const test = base.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
   silence: async ({}, use) => {
     const sockets: Socket[] = [];
-    await use(async () => {
+    await use(async (port = 0) => {
       const socket = createSocket('udp4');
       sockets.push(socket);
-      socket.bind(0, '127.0.0.1');
+      socket.bind(port, '127.0.0.1');
       await once(socket, 'listening');
       return socket.address().port;
     });
@@ -259,6 +259,8 @@ test('the network is blamed only with evidence from other hosts, and cleared by 
   const deaf = (host: string): OriginSettings => ({ host, h3: false, altSvc: `h3=":${port}"` });
   const running = await serve({ a: deaf('a.test'), b: deaf('b.test'), c: deaf('c.test') });
   const { a, b, c } = running.origins;
+  // A port that refuses would not be what a network blocks.
+  for (const { port: own } of [a, b, c]) await silence(own);
   const ask = async ({ origin }: RunningOrigin) =>
     (await explain(origin, ...reach(running), '--timeout', TIMEOUT_MS)).explanation;
 
