@@ -11,7 +11,7 @@ import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Delivery, Protocol, UnknownReason } from '@photofinish/shared/web/protocol';
-import type { InspectedEvent } from './inspected/devtools-messages.ts';
+import type { InspectedEvent } from './inspected/request.ts';
 import type { StoredValue, StoreKey } from './store/store.ts';
 
 /** The state of the native helper, and thus what the user can do about it. */

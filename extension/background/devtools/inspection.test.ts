@@ -3,9 +3,9 @@ import { mock, test } from 'node:test';
 import {
   type DevtoolsMessage,
   type InspectedEvent,
+  type InspectedRequest,
   MAX_INSPECTED_AT_ONCE,
-} from '../../common/inspected/devtools-messages.ts';
-import type { InspectedRequest } from '../../common/inspected/har.ts';
+} from '../../common/inspected/request.ts';
 import { createInspection, type DevtoolsPort } from './inspection.ts';
 
 const request: InspectedRequest = {

@@ -5,7 +5,6 @@ import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { connectHelper, timers } from '../../common/browser.ts';
 import { BROWSER } from '../../common/edition.ts';
-import { hasConsent, onConsent } from '../../common/helper/consent.ts';
 import type { HelperState } from '../../common/messages.ts';
 import {
   agreeOnNames,
@@ -16,6 +15,7 @@ import {
   rememberedNetwork,
   rememberNetwork,
 } from '../../common/network-names.ts';
+import { hasHelperConsent, onHelperConsent } from '../../common/permissions.ts';
 import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
 import type { Store } from '../../common/store/store.ts';
 import { createHelper, type Helper } from './helper.ts';
@@ -93,7 +93,7 @@ class ConsentedLink implements HelperLink {
       },
     });
     this.helper = createHelper(this.#port, BROWSER, (label) => this.setNetwork(label));
-    onConsent(() => this.#look());
+    onHelperConsent(() => this.#look());
     this.#look();
     onNames(this.#deps.store, (next) => {
       this.#follow(next);
@@ -207,7 +207,7 @@ class ConsentedLink implements HelperLink {
   // Firefox does not report that the user withdrew consent, so it is also checked before anything observed is passed
   // on.
   async #askConsentAgain(): Promise<void> {
-    const given = await hasConsent();
+    const given = await hasHelperConsent();
     const [before, withdrawn] = [this.#consent, this.#consent !== false && !given];
     this.#consent = given;
     if (withdrawn) this.#port.forbid();

@@ -1,29 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { ENDED_REQUEST } from '../../testing/samples.ts';
 import { createRecordable } from './recordable.ts';
 import type { EndedRequest } from './requests.ts';
 
 const request: EndedRequest = {
-  id: '1',
-  tabId: 1,
-  documentId: 'doc',
-  kind: 'resource',
-  hop: false,
+  ...ENDED_REQUEST,
   firstUrl: 'https://cdn.test/x',
   url: 'https://cdn.test/x',
-  atMs: 0,
-  answered: true,
-  timingAllowed: true,
-  withheld: false,
-  protocol: null,
-  revalidated: false,
-  fromCache: false,
-  address: null,
-  altSvc: null,
-  prerender: false,
   initiator: 'https://www.a.test',
-  incognito: null,
 };
 const navigation: EndedRequest = { ...request, kind: 'navigation', documentId: null, initiator: null };
 

@@ -1,29 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { comparableUrl, MAX_URL_CHARS } from '../../common/timing.ts';
+import { ENDED_REQUEST } from '../../testing/samples.ts';
 import { createRequestTable, type EndedRequest, SETTLE_MS } from './requests.ts';
 
-const base: EndedRequest = {
-  id: '1',
-  tabId: 7,
-  documentId: 'doc',
-  kind: 'resource',
-  hop: false,
-  firstUrl: 'https://a.test/x',
-  url: 'https://a.test/x',
-  atMs: 0,
-  answered: true,
-  timingAllowed: true,
-  withheld: false,
-  protocol: null,
-  revalidated: false,
-  fromCache: false,
-  address: null,
-  altSvc: null,
-  prerender: false,
-  initiator: null,
-  incognito: null,
-};
+const base: EndedRequest = { ...ENDED_REQUEST, tabId: 7, atMs: 0, address: null, altSvc: null };
 const claim = {
   tabId: 7,
   documentId: 'doc',

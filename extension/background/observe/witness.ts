@@ -4,7 +4,7 @@
 // event is the proof, and session storage keeps it until the browser exits.
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import { BROWSER } from '../../common/edition.ts';
-import { WITNESSED_KEY } from '../../common/every-request.ts';
+import { WITNESSED_KEY } from '../../common/permissions.ts';
 
 /** The part of `storage.session` that this needs. */
 interface WitnessArea {

@@ -7,8 +7,7 @@ import { PROTOCOLS } from '@photofinish/shared/web/protocol';
 import fc from 'fast-check';
 import { emptyView } from '../../background/tab/view.ts';
 import type { OriginView, PageView } from '../messages.ts';
-import { deltaOf, same, withDelta } from './delta.ts';
-import { byUse } from './origin-order.ts';
+import { byUse, deltaOf, same, withDelta } from './delta.ts';
 
 const A = 'https://a.test' as Origin;
 const B = 'https://b.test' as Origin;

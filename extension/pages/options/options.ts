@@ -6,7 +6,7 @@ import { BROWSER } from '../../common/edition.ts';
 import { environment, installCommand } from '../../common/helper/install-command.ts';
 import { loadUnasked, UNASKED_KEY } from '../../common/helper/unasked.ts';
 import type { HelperState } from '../../common/messages.ts';
-import { onProxyMode } from '../../common/proxy-mode.ts';
+import { onProxyMode } from '../../common/permissions.ts';
 import {
   loadSettings,
   MAX_RETENTION_DAYS,

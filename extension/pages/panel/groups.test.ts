@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
-import type { InspectedRequest } from '../../common/inspected/har.ts';
+import type { InspectedRequest } from '../../common/inspected/request.ts';
 import { groupsOf, nextSorting, passes, SORT_KEYS, sortGroups, sortRequests, sumOf } from './groups.ts';
 
 const request: InspectedRequest = {

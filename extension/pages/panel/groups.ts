@@ -4,7 +4,7 @@ import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import { median } from '@photofinish/shared/race/statistics';
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
-import type { InspectedRequest } from '../../common/inspected/har.ts';
+import type { InspectedRequest } from '../../common/inspected/request.ts';
 
 export interface Filter {
   /** Part of host or path, lower case; empty: all. */

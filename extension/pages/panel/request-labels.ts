@@ -4,7 +4,7 @@ import { formatNumber } from '@photofinish/shared/language/catalog';
 import { type Protocol, protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { BROWSER } from '../../common/edition.ts';
-import type { InspectedRequest } from '../../common/inspected/har.ts';
+import type { InspectedRequest } from '../../common/inspected/request.ts';
 import type { PageView } from '../../common/messages.ts';
 import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
 import { stateWords } from '../ui/origin-state-words.ts';

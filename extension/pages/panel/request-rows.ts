@@ -8,7 +8,7 @@ import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
-import type { InspectedRequest } from '../../common/inspected/har.ts';
+import type { InspectedRequest } from '../../common/inspected/request.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { siteOfHost } from '../../common/site.ts';
 import { copyOf, make, part, setAttribute, setText } from '../ui/elements.ts';

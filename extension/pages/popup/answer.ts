@@ -8,8 +8,8 @@ import { sharedInRaceWords } from '@photofinish/shared/verdict/shared-outcome';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';
-import { isOptional } from '../../common/every-request.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
+import { isEveryRequestOptional } from '../../common/permissions.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { type AdoptionWords, adoptionWords, originLabel, reasonWords, visitsWords } from '../ui/format.ts';
 import { writeHost, writeInPlaceOfHost } from '../ui/host.ts';
@@ -140,7 +140,7 @@ export function renderAnswer(page: PageView): void {
   writeLine(byId('visits'), plain === null || page.state === 'failed' ? visitsWords(page.visits) : '');
   byId('adoption').hidden = plain !== null;
   if (plain === null) renderAdoption(page);
-  byId('see-every').hidden = !isLimitedByMode(page) || !isOptional();
+  byId('see-every').hidden = !isLimitedByMode(page) || !isEveryRequestOptional();
 }
 
 /** Makes the button beside a page's text perform its remedy. */

@@ -2,7 +2,7 @@
 // each site that has several of them. Pure.
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { OriginView } from '../../common/messages.ts';
-import { requestsOf } from '../../common/page/origin-order.ts';
+import { requestsOf } from '../../common/page/delta.ts';
 import { originLabel } from '../ui/format.ts';
 import { type SiteSummary, summaryOf } from './site-summary.ts';
 import { originRank, type Sorting, siteRank, sortBy } from './sorting.ts';

@@ -7,7 +7,7 @@ import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
-import { requestsOf } from '../../common/page/origin-order.ts';
+import { requestsOf } from '../../common/page/delta.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { forecastWords } from '../ui/format.ts';
 import { writeHost } from '../ui/host.ts';

@@ -3,7 +3,7 @@
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
-import { requestsOf } from '../../common/page/origin-order.ts';
+import { requestsOf } from '../../common/page/delta.ts';
 import { copyOf, part, setSvg, setText } from '../ui/elements.ts';
 import { forecastWords, originLabel, raceWords } from '../ui/format.ts';
 import { writeHost } from '../ui/host.ts';

@@ -2,7 +2,7 @@
 import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { KNOWN_PROTOCOLS, PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
 import type { OriginView } from '../../common/messages.ts';
-import { requestsOf } from '../../common/page/origin-order.ts';
+import { requestsOf } from '../../common/page/delta.ts';
 import { type ForecastScore, forecastWords } from '../ui/format.ts';
 
 export interface SiteSummary {

@@ -7,7 +7,7 @@ import { gainMsOf } from '@photofinish/shared/verdict/gain';
 import { originParts } from '@photofinish/shared/web/origin';
 import { PROTOCOLS } from '@photofinish/shared/web/protocol';
 import type { OriginView } from '../../common/messages.ts';
-import { requestsOf } from '../../common/page/origin-order.ts';
+import { requestsOf } from '../../common/page/delta.ts';
 import { type ForecastScore, forecastWords } from '../ui/format.ts';
 import type { SiteSummary } from './site-summary.ts';
 

@@ -3,13 +3,13 @@
 
 import { getMessage } from '../../common/catalog.ts';
 import {
-  giveUp,
-  grant,
-  isGranted,
-  isOptional,
+  giveUpEveryRequest,
+  grantEveryRequest,
+  isEveryRequestGranted,
+  isEveryRequestOptional,
   seesRequests,
   WITNESSED_KEY,
-} from '../../common/every-request.ts';
+} from '../../common/permissions.ts';
 import { byId, make, setText } from './elements.ts';
 
 /** Draws the section's heading, the choice and the place for its state. */
@@ -37,7 +37,7 @@ function draw(section: HTMLElement): HTMLInputElement {
 }
 
 async function show(choice: HTMLInputElement): Promise<void> {
-  const granted = await isGranted();
+  const granted = await isEveryRequestGranted();
   const witnessed = WITNESSED_KEY in (await chrome.storage.session.get(WITNESSED_KEY));
   choice.checked = granted;
   const state = witnessed ? getMessage('optionsEverySeen') : getMessage('optionsEveryRestart');
@@ -46,7 +46,7 @@ async function show(choice: HTMLInputElement): Promise<void> {
 
 async function choose(choice: HTMLInputElement): Promise<void> {
   const on = choice.checked;
-  const done = await (on ? grant() : giveUp()).catch(() => false);
+  const done = await (on ? grantEveryRequest() : giveUpEveryRequest()).catch(() => false);
   await show(choice);
   if (!done) setText(byId('every-state'), getMessage('optionsEveryRefused'));
   else if (!on) setText(byId('every-state'), getMessage('optionsEveryEnds'));
@@ -54,7 +54,7 @@ async function choose(choice: HTMLInputElement): Promise<void> {
 
 /** Shows the section in editions that leave it to the user, and follows what is granted elsewhere. */
 export function wireEveryRequest(): void {
-  if (!isOptional()) return;
+  if (!isEveryRequestOptional()) return;
   const section = byId('every-section');
   const choice = draw(section);
   section.hidden = false;

@@ -1,7 +1,7 @@
 // When races run: three choices, each with its explanation. Shown on the welcome page and in the options.
 
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
-import { type ProxyMode, proxyMode } from '../../common/proxy-mode.ts';
+import { type ProxyMode, proxyMode } from '../../common/permissions.ts';
 import { RACE_TIMES, type Settings } from '../../common/settings.ts';
 import { make, setText } from './elements.ts';
 

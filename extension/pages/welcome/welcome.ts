@@ -3,7 +3,7 @@ import '../../common/catalog.ts';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { type Environment, environment, installCommand } from '../../common/helper/install-command.ts';
 import type { HelperState } from '../../common/messages.ts';
-import { onProxyMode } from '../../common/proxy-mode.ts';
+import { onProxyMode } from '../../common/permissions.ts';
 import { loadSettings, onSettings } from '../../common/settings.ts';
 import { pageStore } from '../../common/store/page-store.ts';
 import { connectBackground } from '../ui/background-port.ts';

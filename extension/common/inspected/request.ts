@@ -1,24 +1,30 @@
-// Reduces one entry of the developer tools' network log (HAR 1.2, with the browsers' own underscored fields) to what we
-// keep. With the tools open, the protocol of every request is known, even if its site hides it from pages.
+// A request as the developer tools report it: reduced from one entry of their network log (HAR 1.2, with the browsers'
+// own underscored fields), and sent to the background. With the tools open, the protocol of every request is known, even
+// if its site hides it from pages.
 
-import type { Delivery, KnownProtocol } from '@photofinish/shared/web/protocol';
-import { comparableUrl } from '../timing.ts';
+import { type Delivery, KNOWN_PROTOCOLS, type KnownProtocol } from '@photofinish/shared/web/protocol';
+import * as v from 'valibot';
+import { comparableUrl, MAX_URL_CHARS } from '../timing.ts';
 
-/** A request as reported by the developer tools. */
-export interface InspectedRequest {
+const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
+const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
+
+const inspectedSchema = v.object({
   /** Without fragment, truncated as on the other side of the join. */
-  readonly url: string;
-  readonly method: string;
-  readonly status: number;
+  url: v.pipe(v.string(), v.startsWith('https://'), v.maxLength(MAX_URL_CHARS)),
+  method: v.pipe(v.string(), v.maxLength(16)),
+  status: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(999)),
   /** Null if no protocol carried it (answered by a cache or a worker), or if the browser repeats an older one. */
-  readonly protocol: KnownProtocol | null;
-  readonly delivery: Delivery;
-  /** When it began, milliseconds since the epoch; `durationMs` includes queueing. */
-  readonly startMs: number;
-  readonly tookMs: number;
+  protocol: v.nullable(v.picklist(KNOWN_PROTOCOLS)),
+  delivery: v.picklist(['network', 'http-cache', 'service-worker', 'prefetch']),
+  /** When it began, milliseconds since the epoch; `tookMs` includes queueing. */
+  startMs: ms,
+  tookMs: ms,
   /** Bytes over the network, header included; null if the browser does not say. */
-  readonly bytes: number | null;
-}
+  bytes: v.nullable(count),
+});
+/** A request as reported by the developer tools. */
+export type InspectedRequest = Readonly<v.InferOutput<typeof inspectedSchema>>;
 
 /** The part of an entry that is read. Browsers may add or omit anything else. */
 export interface HarEntry {
@@ -88,3 +94,36 @@ export function inspectedRequest(entry: HarEntry): InspectedRequest | null {
     bytes: delivery === 'network' && typeof bytes === 'number' && bytes > 0 ? Math.round(bytes) : null,
   };
 }
+
+// What the extension's page in the developer tools sends to the background about a tab's requests, and what of that the
+// background passes on to a watching page.
+
+export const DEVTOOLS_PORT = 'devtools';
+/** The maximum number of requests in one message of the tools; they must split longer lists. */
+export const MAX_INSPECTED_AT_ONCE = 500;
+
+const tabId = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+export const devtoolsMessageSchema = v.variant('type', [
+  /** The tab's list begins, with the tools or with a new document. */
+  v.object({ type: v.literal('begin'), tabId }),
+  v.object({
+    type: v.literal('requests'),
+    tabId,
+    requests: v.pipe(v.array(inspectedSchema), v.minLength(1), v.maxLength(MAX_INSPECTED_AT_ONCE)),
+    /** Sent before, to this background or its predecessor. */
+    again: v.boolean(),
+  }),
+]);
+/** What the tools may send. */
+export type DevtoolsMessage = v.InferOutput<typeof devtoolsMessageSchema>;
+
+/** What a watcher receives about a tab. */
+export interface InspectedEvent {
+  readonly requests: readonly InspectedRequest[];
+  /** The list begins with these. */
+  readonly anew: boolean;
+  /** Whether the tools are open on the tab, and the tab may be reported at all. */
+  readonly inspected: boolean;
+}
+export type InspectedListener = (event: InspectedEvent) => void;

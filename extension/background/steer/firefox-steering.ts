@@ -1,10 +1,44 @@
-// Answers of a steered browser as their servers sent them: the header that steering set does not come from the server,
-// so only steering itself may see it. Pure.
+// Steering in Firefox: on its real WebExtensions APIs, and on the answers that it reports. Chromium supports none of it.
+
 import { originOfUrl } from '@photofinish/shared/web/origin';
 import type { EndedRequest } from '../observe/requests.ts';
 import { isLikeOurs } from './rule.ts';
-import type { Steering } from './steering.ts';
+import { openSteering, type SteerDeps, type Steering } from './steering.ts';
 import type { SteeredAnswer } from './steering-state.ts';
+
+export const STEER_ALARM = 'steering';
+/** Rules outlive the background, so an alarm removes those that have expired. */
+const LOOK_MINUTES = 5;
+
+async function keepAlarm(steering: boolean): Promise<void> {
+  if (!steering) await chrome.alarms.clear(STEER_ALARM);
+  else if ((await chrome.alarms.get(STEER_ALARM)) === undefined)
+    await chrome.alarms.create(STEER_ALARM, { periodInMinutes: LOOK_MINUTES });
+}
+
+/** Rejects when the store or rules fail. */
+export async function openBrowserSteering({
+  onChange,
+  ...deps
+}: Pick<SteerDeps, 'advertised' | 'nowMs' | 'onChange' | 'store'>): Promise<Steering> {
+  return openSteering({
+    ...deps,
+    rules: {
+      getDynamicRules: () => chrome.declarativeNetRequest.getDynamicRules(),
+      updateDynamicRules: (change) =>
+        chrome.declarativeNetRequest.updateDynamicRules(
+          change as unknown as chrome.declarativeNetRequest.UpdateRuleOptions,
+        ),
+    },
+    onChange(steering) {
+      keepAlarm(steering).catch(console.error);
+      onChange(steering);
+    },
+  });
+}
+
+// Answers of a steered browser as their servers sent them: the header that steering set does not come from the server,
+// so only steering itself may see it. Pure.
 
 /** What steering learns from an answer; null: nothing, because it did not come over the network now. */
 export function answerOf(request: EndedRequest): SteeredAnswer | null {

@@ -1,40 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { originSchema } from '@photofinish/shared/web/origin';
+import * as v from 'valibot';
 import type { Timing, TimingBatch } from '../../common/timing.ts';
-import { createStoredAltSvc } from './stored-alt-svc.ts';
+import { BATCH, TIMING } from '../../testing/samples.ts';
+import type { DocumentVisit } from './details.ts';
+import { createLightVisits, createStoredAltSvc } from './light-mode.ts';
 
-const own: Timing = {
-  navigation: true,
-  url: 'https://a.test/',
-  alpn: 'h2',
-  deliveryType: '',
-  startMs: 0,
-  endMs: 10,
-  firstByteMs: 5,
-  transferBytes: 400,
-  bodyBytes: 100,
-  worker: false,
-  redirected: false,
-  initiator: 'navigation',
-  status: 200,
-  partial: false,
-  opaque: false,
-};
+const own: Timing = { ...TIMING, navigation: true, url: 'https://a.test/' };
 const foreign: Timing = { ...own, navigation: false, url: 'https://b.test/x', initiator: 'img' };
 const document = { tabId: 1, documentId: 'd', url: 'https://a.test/' };
 
 function batchOf(entries: readonly Timing[], more: Partial<TimingBatch> = {}): TimingBatch {
-  const source = '00000000-0000-4000-8000-000000000000';
-  return {
-    type: 'timings',
-    source,
-    seq: 1,
-    topOrigin: null,
-    startedMs: 0,
-    controlled: false,
-    entries,
-    ...more,
-  };
+  return { ...BATCH, entries, ...more };
 }
 
 /** A reader on virtual time; its document answers with `answer`. */
@@ -124,4 +102,48 @@ test('a document that is gone, that does not answer, or answers with something e
   const waiting = read(batch, document);
   pass(1000);
   assert.equal(await waiting, batch);
+});
+
+const origin = v.parse(originSchema, 'https://a.test');
+const observation = {
+  id: 'x',
+  origin,
+  site: 'a.test',
+  kind: 'navigation',
+  delivery: 'network',
+  bytes: 1,
+  atMs: 1000,
+  protocol: 'h2',
+} as const;
+
+function visits() {
+  const visited: DocumentVisit[] = [];
+  return { ...createLightVisits((visit) => visited.push(visit)), visited };
+}
+
+const report = (documentId: string | null) => ({ tabId: 1, documentId, url: 'https://a.test/', observation });
+
+test('a page that the user asked for is told from one that a page navigated to', () => {
+  const { committed, reported, visited } = visits();
+  committed({ documentId: 'typed', parentDocumentId: null, byPage: false });
+  committed({ documentId: 'link', parentDocumentId: null, byPage: true });
+  reported(report('typed'));
+  reported(report('link'));
+  assert.deepEqual(
+    visited.map(({ byPage }) => byPage),
+    [false, true],
+  );
+  const { byPage: _, ...rest } = visited[0] as DocumentVisit;
+  const unknown = { privateWindow: null, container: false, proxied: null };
+  assert.deepEqual(rest, { tabId: 1, url: 'https://a.test/', atMs: 1000, ...unknown });
+});
+
+test('without its commit, or as a frame, nobody is known to have asked for it', () => {
+  const { committed, reported, visited } = visits();
+  committed({ documentId: 'frame', parentDocumentId: 'link', byPage: false });
+  reported(report('frame'));
+  reported(report('never committed'));
+  reported(report(null));
+  assert.ok(visited.every(({ byPage }) => byPage));
+  assert.equal(visited.length, 3);
 });

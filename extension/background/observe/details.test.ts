@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { timingAllowed } from './timing-allowed.ts';
+import { timingAllowed } from './details.ts';
 
 const PAGE = 'https://page.test';
 const OTHER = 'https://other.test/x';

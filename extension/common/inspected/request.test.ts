@@ -1,8 +1,12 @@
-// Entries as recorded from Chromium 156 and Firefox 153 for one page each of a local server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type HarEntry, inspectedRequest, protocolOfVersion } from './har.ts';
+import { inputs } from '@photofinish/shared/testing/hostile';
+import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
+import fc from 'fast-check';
+import { MAX_URL_CHARS } from '../timing.ts';
+import { type HarEntry, inspectedRequest, protocolOfVersion } from './request.ts';
 
+// Entries as recorded from Chromium 156 and Firefox 153 for one page each of a local server.
 const chromium = {
   startedDateTime: '2026-11-21T16:33:49.439Z',
   time: 5.852000002050772,
@@ -99,4 +103,58 @@ test('without an answer, a date or https there is no request', () => {
 test('a version that is the name of an Object property is no protocol', () => {
   for (const version of ['constructor', '__proto__', 'toString', 'hasOwnProperty'])
     assert.equal(protocolOfVersion(version), null, version);
+});
+
+// Untrusted: much of an entry consists of servers' own headers.
+
+const ENTRIES: HarEntry[] = [
+  {
+    startedDateTime: '2026-01-01T00:00:00.000Z',
+    time: 12.5,
+    request: { method: 'GET', url: 'https://a.test/#x' },
+    response: { status: 200, httpVersion: 'h3', _transferSize: 1200, redirectURL: '' },
+    _resourceType: 'document',
+  },
+  {
+    startedDateTime: '2026-01-01T00:00:00.000Z',
+    time: 3,
+    request: { method: 'POST', url: 'https://[2001:db8::1]:8443/' },
+    response: { status: 304, httpVersion: 'HTTP/2', bodySize: 90 },
+    serverIPAddress: '192.0.2.1',
+  },
+];
+/** The part chosen by a server; the browser itself creates the rest, and its types. */
+const byServer = fc.record({
+  entry: fc.constantFrom(...ENTRIES),
+  url: fc.oneof(
+    fc.webUrl({ validSchemes: ['https', 'http'] }),
+    fc.string(),
+    fc.constantFrom('https://', 'https://%', ''),
+  ),
+  method: fc.string({ maxLength: 40 }),
+  status: fc.integer(),
+  httpVersion: fc.oneof(fc.constantFrom('h3-29', '__proto__', 'constructor', 'HTTP/1.0', ''), fc.string()),
+  bytes: fc.option(fc.oneof(fc.integer(), fc.constantFrom(Number.NaN, 1e308))),
+  time: fc.double(),
+  at: fc.oneof(fc.constantFrom('', 'x', '+275760-09-13T00:00:00.001Z'), fc.string()),
+});
+
+test('whatever the developer tools report, a request has a known protocol and is https, or is dropped', () => {
+  fc.assert(
+    fc.property(byServer, ({ entry, url, method, status, httpVersion, bytes, time, at }) => {
+      const told = inspectedRequest({
+        ...entry,
+        startedDateTime: at === 'x' ? entry.startedDateTime : at,
+        time,
+        request: { method, url },
+        response: { ...entry.response, status, httpVersion, _transferSize: bytes },
+      });
+      if (told === null) return;
+      assert.ok(told.url.startsWith('https://') && told.url.length <= MAX_URL_CHARS, told.url);
+      assert.ok(told.protocol === null || KNOWN_PROTOCOLS.includes(told.protocol), String(told.protocol));
+      assert.ok(told.method.length <= 16 && Number.isFinite(told.startMs));
+      assert.ok(told.bytes === null || told.bytes > 0);
+    }),
+    inputs(5000),
+  );
 });

@@ -1,12 +1,16 @@
-// In light mode, the Alt-Svc of a document's own origin: no event reports it, but the HTTP cache has the header of an
-// answer that has just arrived. Its document is asked to read that from the cache, without a request to anybody. Seldom,
-// because the page's developer tools list each attempt.
+// Light mode: what no event reports there, and pages report instead. The Alt-Svc of a document's own origin, and the
+// visits that first-visit races follow.
 import { originOfUrl } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import { isFreshFrom, type ReadStoredMessage, type TimingBatch } from '../../common/timing.ts';
-import { recordableAltSvc } from './details.ts';
+import { type DocumentVisit, recordableAltSvc } from './details.ts';
+import type { RecordedObservation } from './devtools-feed.ts';
+import type { CommittedDocument } from './navigations.ts';
 import type { Sender } from './sender.ts';
+
+// The HTTP cache has the Alt-Svc header of an answer that has just arrived. Its document is asked to read that from the
+// cache, without a request to anybody. Seldom, because the page's developer tools list each attempt.
 
 /** How long an origin is not asked again after its header was read, and after nothing was found. */
 const KNOWN_MS = 60_000;
@@ -59,5 +63,33 @@ export function createStoredAltSvc({ send, later, nowMs }: StoredAltSvcDeps) {
     const altSvc = read === '' ? read : recordableAltSvc(read);
     if (altSvc === null) return batch;
     return { ...batch, entries: batch.entries.map((entry, i) => (i === at ? { ...entry, altSvc } : entry)) };
+  };
+}
+
+// No event reports a document's answer, but a page that came over the network reports that itself, and its commit said
+// who navigated there.
+
+/** Pages that have been committed and may still report themselves. */
+const MAX_PAGES = 500;
+
+export interface LightVisits {
+  committed(document: Pick<CommittedDocument, 'documentId' | 'parentDocumentId' | 'byPage'>): void;
+  /** A tab's outermost page came over the network. */
+  reported(navigation: Pick<RecordedObservation, 'tabId' | 'documentId' | 'url' | 'observation'>): void;
+}
+
+export function createLightVisits(onVisited: (visited: DocumentVisit) => void): LightVisits {
+  const byPages = new Map<string, boolean>();
+  return {
+    committed({ documentId, parentDocumentId, byPage }) {
+      if (parentDocumentId !== null) return;
+      byPages.set(documentId, byPage);
+      dropOldest(byPages, MAX_PAGES);
+    },
+    reported({ tabId, documentId, url, observation: { atMs } }) {
+      // Without its commit it may have been navigated to by a page, which is raced more rarely.
+      const byPage = documentId === null || byPages.get(documentId) !== false;
+      onVisited({ tabId, url, atMs, byPage, privateWindow: null, container: false, proxied: null });
+    },
   };
 }

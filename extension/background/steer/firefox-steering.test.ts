@@ -1,30 +1,20 @@
 // A header set by steering never counts as sent by the server, whatever state the background is in.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ENDED_REQUEST } from '../../testing/samples.ts';
 import type { EndedRequest } from '../observe/requests.ts';
-import { answerOf, asServed } from './served.ts';
+import { answerOf, asServed } from './firefox-steering.ts';
 
 const OURS = 'h3=":443"; ma=3600';
 const REQUEST: EndedRequest = {
-  id: '1',
-  tabId: 1,
+  ...ENDED_REQUEST,
   documentId: null,
   kind: 'navigation',
-  hop: false,
   firstUrl: 'https://a.test/',
   url: 'https://a.test/',
   atMs: 5,
-  answered: true,
-  timingAllowed: true,
-  withheld: false,
   protocol: 'h2',
-  revalidated: false,
-  fromCache: false,
-  address: '127.0.0.1',
   altSvc: null,
-  prerender: false,
-  initiator: null,
-  incognito: false,
 };
 const steered = {
   isOurs: (origin: string, altSvc: string) => origin === 'https://a.test' && [OURS, 'clear'].includes(altSvc),

@@ -1,35 +1,80 @@
+// Untrusted input about requests: a content script's batches come from a renderer that a page may have compromised.
+// What pages leave behind is recorded once.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TimingBatch } from '../../common/timing.ts';
-import { keepLeft, type LeftBatches, takeLeft } from './left.ts';
+import { inputs, mutatedJson } from '@photofinish/shared/testing/hostile';
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { MAX_BATCH_ENTRIES, MAX_URL_CHARS } from '../../common/timing.ts';
+import { BATCH, TIMING } from '../../testing/samples.ts';
+import {
+  arrivedSchema,
+  keepLeft,
+  type LeftBatches,
+  leftSchema,
+  takeLeft,
+  timingBatchSchema,
+} from './batch-queue.ts';
 import type { Sender } from './sender.ts';
 
-const entry = {
-  navigation: false,
+/** As an older version left it, without the fields that were added since. */
+const timing = {
+  navigation: true,
   url: 'https://a.test/',
   alpn: 'h3',
   deliveryType: '',
-  startMs: 1,
-  endMs: 2,
-  firstByteMs: 2,
-  transferBytes: 10,
-  bodyBytes: 10,
+  startMs: 0,
+  endMs: 9,
+  firstByteMs: 5,
+  transferBytes: 300,
+  bodyBytes: 100,
   worker: false,
-  redirected: false,
-  initiator: 'script',
-  status: 200,
-  partial: false,
   opaque: false,
 };
-const batch: TimingBatch = {
-  type: 'timings',
-  source: '6f1c2c0a-5a0e-4c1e-9d8e-0f6f5d1c2b3a',
-  seq: 2,
-  topOrigin: null,
-  startedMs: 1,
-  controlled: false,
-  entries: [entry],
+const batch = {
+  ...BATCH,
+  topOrigin: 'https://a.test',
+  startedMs: 1_700_000_000_000,
+  entries: [timing, { ...timing, navigation: false, url: 'https://b.test/x?y' }],
 };
+const BATCHES = [
+  batch,
+  { type: 'left', batches: [batch, { ...batch, seq: 2 }] },
+  { ...batch, entries: Array(MAX_BATCH_ENTRIES).fill(timing) },
+  { type: 'arrived', source: batch.source, arrival: 'bfcache' },
+];
+
+test('whatever a page sends as a batch, accepted ones are within all bounds', () => {
+  assert.ok(
+    v.is(timingBatchSchema, batch) && v.is(leftSchema, BATCHES[1]) && v.is(arrivedSchema, BATCHES[3]),
+  );
+  fc.assert(
+    fc.property(mutatedJson(BATCHES), (value) => {
+      v.is(leftSchema, value);
+      v.is(arrivedSchema, value);
+      const read = v.safeParse(timingBatchSchema, value);
+      if (!read.success) return;
+      assert.ok(read.output.entries.length >= 1 && read.output.entries.length <= MAX_BATCH_ENTRIES);
+      for (const { url, startMs, endMs, transferBytes } of read.output.entries) {
+        assert.ok(url.startsWith('https://') && url.length <= MAX_URL_CHARS);
+        assert.ok([startMs, endMs, transferBytes].every((number) => number >= 0 && Number.isFinite(number)));
+      }
+    }),
+    inputs(5000),
+  );
+});
+
+test('what a page dates later than tomorrow has happened by now', () => {
+  const laterMs = 9e15;
+  const early = v.parse(timingBatchSchema, batch);
+  assert.deepEqual([early.startedMs, early.entries[0]?.endMs], [batch.startedMs, timing.endMs]);
+  const dated = { ...timing, startMs: laterMs, endMs: laterMs, firstByteMs: laterMs };
+  const late = v.parse(timingBatchSchema, { ...batch, startedMs: laterMs, entries: [dated] });
+  const [entry] = late.entries;
+  for (const atMs of [late.startedMs, entry?.startMs, entry?.endMs, entry?.firstByteMs])
+    assert.ok(atMs !== undefined && atMs <= Date.now());
+});
+
 const sender: Sender = {
   tabId: 1,
   frameId: 0,
@@ -38,7 +83,7 @@ const sender: Sender = {
   tabUrl: 'https://a.test/',
   incognito: false,
 };
-const left: LeftBatches = { sender, batches: [batch, { ...batch, seq: 3 }] };
+const left: LeftBatches = { sender, batches: [BATCH, { ...BATCH, seq: 2 }] };
 
 function areaOf(items: Record<string, unknown> = {}) {
   const held = new Map(Object.entries(items));
@@ -61,8 +106,8 @@ test('what was left is recorded with its sender, and then deleted; other keys st
   const recorded: [number, string][] = [];
   await takeLeft(area, async ({ seq }, { documentId }) => void recorded.push([seq, documentId]));
   assert.deepEqual(recorded, [
+    [1, 'A'],
     [2, 'A'],
-    [3, 'A'],
   ]);
   assert.deepEqual([...area.held.keys()], ['other']);
 });
@@ -110,8 +155,8 @@ test('a document that leaves repeatedly has one slot, and no page takes all the 
 
 test('of a document that leaves more than fits, the newest batches are kept', async () => {
   const area = areaOf();
-  const entries = Array.from({ length: 400 }, () => entry);
-  const many = Array.from({ length: 32 }, (_, i) => ({ ...batch, seq: i + 1, entries }));
+  const entries = Array.from({ length: 400 }, () => TIMING);
+  const many = Array.from({ length: 32 }, (_, i) => ({ ...BATCH, seq: i + 1, entries }));
   await keepLeft(area, { sender, batches: many });
   const kept = area.held.get('left:A') as LeftBatches;
   assert.ok(JSON.stringify(kept).length < 300_000);

@@ -1,0 +1,56 @@
+// What observers and content scripts report, as tests of several modules need it: each test overrides what it is about.
+import type { EndedRequest } from '../background/observe/requests.ts';
+import type { Timing, TimingBatch } from '../common/timing.ts';
+
+/** A script that came over the network and shows its timings. */
+export const TIMING: Timing = {
+  navigation: false,
+  url: 'https://a.test/x',
+  alpn: 'h3',
+  deliveryType: '',
+  startMs: 1000,
+  endMs: 1010,
+  firstByteMs: 1005,
+  transferBytes: 400,
+  bodyBytes: 100,
+  worker: false,
+  redirected: false,
+  initiator: 'script',
+  status: 200,
+  partial: false,
+  opaque: false,
+};
+
+/** The first batch of an outermost page. */
+export const BATCH: TimingBatch = {
+  type: 'timings',
+  source: '00000000-0000-4000-8000-000000000000',
+  seq: 1,
+  topOrigin: null,
+  startedMs: 1000,
+  controlled: false,
+  entries: [TIMING],
+};
+
+/** A script's request as webRequest reports it: answered over the network, its protocol unknown. */
+export const ENDED_REQUEST: EndedRequest = {
+  id: '1',
+  tabId: 1,
+  documentId: 'doc',
+  kind: 'resource',
+  hop: false,
+  firstUrl: 'https://a.test/x',
+  url: 'https://a.test/x',
+  atMs: 1010,
+  answered: true,
+  timingAllowed: true,
+  withheld: false,
+  protocol: null,
+  revalidated: false,
+  fromCache: false,
+  address: '127.0.0.1',
+  altSvc: 'h3=":443"',
+  prerender: false,
+  initiator: null,
+  incognito: null,
+};
