@@ -1,5 +1,11 @@
-// What observers and content scripts report, as tests of several modules need it: each test overrides what it is about.
+// What observers, content scripts and developer tools report, and what of it a page's view shows, as tests of several
+// modules need it: each test overrides what it is about.
+import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import type { Origin } from '@photofinish/shared/web/origin';
 import type { EndedRequest } from '../background/observe/requests.ts';
+import type { InspectedRequest } from '../common/inspected/request.ts';
+import type { OriginView } from '../common/messages.ts';
 import type { Timing, TimingBatch } from '../common/timing.ts';
 
 /** A script that came over the network and shows its timings. */
@@ -54,3 +60,33 @@ export const ENDED_REQUEST: EndedRequest = {
   initiator: null,
   incognito: null,
 };
+
+/** A request over HTTP/3, as the developer tools report it. */
+export const INSPECTED_REQUEST: InspectedRequest = {
+  url: 'https://a.test/x',
+  method: 'GET',
+  status: 200,
+  protocol: 'h3',
+  delivery: 'network',
+  startMs: 1,
+  tookMs: 10,
+  bytes: 100,
+};
+
+/** An origin that answered one request over HTTP/2, with neither a forecast nor a race. */
+export function originView(host: string, over: Partial<OriginView> = {}): OriginView {
+  return {
+    origin: `https://${host}` as Origin,
+    site: host,
+    protocol: 'h2',
+    reason: null,
+    hiddenReason: null,
+    counts: { ...NO_REQUESTS, h2: 1 },
+    delivered: { 'http-cache': 0, 'service-worker': 0, prefetch: 0 },
+    forecast: null,
+    forecastRight: null,
+    race: null,
+    verdict: verdictSaying('unknown', ''),
+    ...over,
+  };
+}

@@ -6,18 +6,10 @@ import {
   type InspectedRequest,
   MAX_INSPECTED_AT_ONCE,
 } from '../../common/inspected/request.ts';
+import { INSPECTED_REQUEST } from '../../testing/samples.ts';
 import { createInspection, type DevtoolsPort } from './inspection.ts';
 
-const request: InspectedRequest = {
-  url: 'https://a.test/',
-  method: 'GET',
-  status: 200,
-  protocol: 'h3',
-  delivery: 'network',
-  startMs: 1,
-  tookMs: 2,
-  bytes: 3,
-};
+const request: InspectedRequest = { ...INSPECTED_REQUEST, url: 'https://a.test/' };
 
 function bench(refused: readonly number[] = []) {
   const told: [number, readonly InspectedRequest[]][] = [];

@@ -6,7 +6,7 @@ import type { InspectedRequest } from '../../common/inspected/request.ts';
 import { withForecasts } from '../../common/page/model.ts';
 import type { Timing, TimingBatch } from '../../common/timing.ts';
 import type { Batch } from '../../ledger/ledger.ts';
-import { BATCH, ENDED_REQUEST, TIMING } from '../../testing/samples.ts';
+import { BATCH, ENDED_REQUEST, INSPECTED_REQUEST, TIMING } from '../../testing/samples.ts';
 import { createPages, loadSavedMap } from '../tab/pages.ts';
 import { type BackfilledObservation, createDevtoolsFeed } from './devtools-feed.ts';
 import { createRecorder } from './recorder.ts';
@@ -239,16 +239,7 @@ const hiddenRequest: EndedRequest = {
   firstUrl: elsewhere.url,
   url: 'https://cdn.b.test/x',
 };
-const inspected: InspectedRequest = {
-  url: hiddenRequest.url,
-  method: 'GET',
-  status: 200,
-  protocol: 'h3',
-  delivery: 'network',
-  startMs: 1000,
-  tookMs: 10,
-  bytes: null,
-};
+const inspected: InspectedRequest = { ...INSPECTED_REQUEST, url: hiddenRequest.url, startMs: 1000 };
 
 test('what the developer tools reported before is recorded with its protocol', async () => {
   const { recorded, recorder, table, devtoolsFeed } = await bench();

@@ -12,8 +12,7 @@ import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { make, setSvg } from '../ui/elements.ts';
 import { modesOfBits, type Row } from './columns.ts';
 import { agoWords, instantWords, percentWords } from './labels.ts';
-import type { Direction } from './packed-sort.ts';
-import { ORIGIN_KEYS, SITE_KEYS, type SiteColumns, type SortKey } from './table-model.ts';
+import { type Direction, ORIGIN_KEYS, SITE_KEYS, type SiteColumns, type SortKey } from './table-model.ts';
 
 const MARK_PX = 16;
 

@@ -23,11 +23,10 @@ import { createHelperPanel, type HelperPanel, wireConsent } from '../ui/helper-p
 import { writeMessages } from '../ui/page-messages.ts';
 import { makeRaceChoice, showRaceChoice } from '../ui/race-choice.ts';
 import { messageOf, save } from '../ui/saving.ts';
+import { loseWipe, showWiped, wireTransfer, wireWipe } from './data.ts';
 import { showNetworkNow, wireNetworks } from './networks.ts';
 import { showNeverRecord, wireNeverRecord } from './never-record.ts';
 import { type NumberField, showNumber, wireNumber } from './number-field.ts';
-import { wireTransfer } from './transfer.ts';
-import { loseWipe, showWiped, wireWipe } from './wipe.ts';
 
 const MODES: Record<Settings['raceMode'], MessageKey> = {
   race: 'optionsModeRace',

@@ -4,18 +4,10 @@ import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
 import type { InspectedRequest } from '../../common/inspected/request.ts';
+import { INSPECTED_REQUEST } from '../../testing/samples.ts';
 import { groupsOf, nextSorting, passes, SORT_KEYS, sortGroups, sortRequests, sumOf } from './groups.ts';
 
-const request: InspectedRequest = {
-  url: 'https://a.test/x?from=b.test',
-  method: 'GET',
-  status: 200,
-  protocol: 'h3',
-  delivery: 'network',
-  startMs: 1,
-  tookMs: 10,
-  bytes: 100,
-};
+const request: InspectedRequest = { ...INSPECTED_REQUEST, url: 'https://a.test/x?from=b.test' };
 const h2 = { ...request, protocol: 'h2', tookMs: 30 } as const;
 const confirmed = { ...request, status: 304, protocol: null } as const;
 const cached = { ...request, delivery: 'http-cache', protocol: null, bytes: null } as const;

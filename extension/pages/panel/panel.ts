@@ -24,8 +24,7 @@ import {
   sortGroups,
   sumOf,
 } from './groups.ts';
-import { conditionsWords, emptyWords, summaryWords } from './request-labels.ts';
-import { type GroupRow, makeGroupRow } from './request-rows.ts';
+import { conditionsWords, emptyWords, type GroupRow, makeGroupRow, summaryWords } from './request-rows.ts';
 
 /** A burst of events is drawn once. */
 const DRAW_MS = 50;

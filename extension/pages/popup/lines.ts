@@ -1,11 +1,16 @@
 // Which rows the popup's table has, and in which order: one for each origin, and on pages with many origins one for
-// each site that has several of them. Pure.
-import type { Origin } from '@photofinish/shared/web/origin';
+// each site that has several of them, sorted by the selected column. Pure.
+
+import { catalogLanguage } from '@photofinish/shared/language/catalog';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { comparisonOf } from '@photofinish/shared/race/race-pairs';
+import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
+import { gainMsOf } from '@photofinish/shared/verdict/gain';
+import { type Origin, originParts } from '@photofinish/shared/web/origin';
+import { KNOWN_PROTOCOLS, PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
 import type { OriginView } from '../../common/messages.ts';
 import { requestsOf } from '../../common/page/delta.ts';
-import { originLabel } from '../ui/format.ts';
-import { type SiteSummary, summaryOf } from './site-summary.ts';
-import { originRank, type Sorting, siteRank, sortBy } from './sorting.ts';
+import { type ForecastScore, forecastWords, originLabel } from '../ui/format.ts';
 
 /**
  * From this number of origins on, a page has too many rows to take in at once: sites are folded, and there is a filter.
@@ -78,4 +83,116 @@ export function linesOf(origins: readonly OriginView[], options: LineOptions): L
     const within = open ? inOrder(head.views, options).map((view) => ({ view, within: true })) : [];
     return [{ summary: head, open }, ...within];
   });
+}
+
+export const SORT_KEYS = ['protocol', 'origin', 'requests', 'forecast', 'race'] as const;
+export type SortKey = (typeof SORT_KEYS)[number];
+export interface Sorting {
+  readonly key: SortKey;
+  readonly direction: 'ascending' | 'descending';
+}
+/** The sort value of a row; null: none, which comes last in either direction. */
+export type Rank = number | string | null;
+
+const FORECAST_ORDER: readonly ForecastScore['result'][] = ['wrong', 'open', 'none', 'right'];
+
+/** By the clear gain of HTTP/3; unclear ones count as zero. */
+function raceRank(race: OriginRace): Rank {
+  const comparison = comparisonOf(race);
+  return comparison === null ? null : (gainMsOf(comparison) ?? 0);
+}
+
+/** The sort value of an origin. */
+export function originRank(view: OriginView, key: SortKey): Rank {
+  switch (key) {
+    case 'origin':
+      return originParts(view.origin).host;
+    case 'protocol':
+      return PROTOCOLS.indexOf(view.protocol);
+    case 'requests':
+      return requestsOf(view);
+    case 'forecast':
+      return FORECAST_ORDER.indexOf(forecastWords(view).result);
+    case 'race':
+      return view.race === null ? null : raceRank(view.race);
+  }
+}
+
+/** The sort value of a folded site's row: what it shows. */
+function siteRank(summary: SiteSummary, key: SortKey): Rank {
+  switch (key) {
+    case 'origin':
+      return summary.site;
+    case 'protocol':
+      return PROTOCOLS.indexOf(summary.protocol);
+    case 'requests':
+      return summary.requests;
+    case 'forecast':
+      return FORECAST_ORDER.indexOf(summary.forecast);
+    case 'race':
+      return null;
+  }
+}
+
+/** Items in the requested order. The sort is stable. */
+export function sortBy<Item>(
+  items: readonly Item[],
+  { key, direction }: Sorting,
+  rankOf: (item: Item, key: SortKey) => Rank,
+): Item[] {
+  const sign = direction === 'ascending' ? 1 : -1;
+  const { compare } = new Intl.Collator(catalogLanguage());
+  return items
+    .map((item) => ({ item, by: rankOf(item, key) }))
+    .sort((a, b) => {
+      if (a.by === null || b.by === null) return Number(a.by === null) - Number(b.by === null);
+      return sign * (typeof a.by === 'string' ? compare(a.by, String(b.by)) : a.by - Number(b.by));
+    })
+    .map(({ item }) => item);
+}
+
+/** The sorting after a click on a column's header: first descending for numbers, ascending for text. */
+export function nextSorting(current: Sorting | null, key: SortKey): Sorting {
+  if (current?.key === key)
+    return { key, direction: current.direction === 'ascending' ? 'descending' : 'ascending' };
+  return { key, direction: key === 'requests' || key === 'race' ? 'descending' : 'ascending' };
+}
+
+/** All origins of a folded site. */
+export interface SiteSummary {
+  readonly site: string;
+  readonly views: readonly OriginView[];
+  readonly counts: ProtocolCounts;
+  readonly requests: number;
+  /** The one that carried the most requests; `unknown` if none is known. */
+  readonly protocol: Protocol;
+  readonly reason: OriginView['reason'];
+  /** The worst of its forecasts: a wrong one deserves attention. */
+  readonly forecast: ForecastScore['result'];
+  readonly raced: number;
+}
+
+const WORST_FIRST: readonly ForecastScore['result'][] = ['wrong', 'right', 'open', 'none'];
+
+function sumOf(views: readonly OriginView[]): ProtocolCounts {
+  const sum = { ...NO_REQUESTS };
+  for (const { counts } of views) for (const protocol of PROTOCOLS) sum[protocol] += counts[protocol];
+  return sum;
+}
+
+/** The row of a site, from these of its origins. */
+function summaryOf(site: string, views: readonly OriginView[]): SiteSummary {
+  const counts = sumOf(views);
+  const most = KNOWN_PROTOCOLS.reduce((best, each) => (counts[each] > counts[best] ? each : best));
+  const results = new Set(views.map((view) => forecastWords(view).result));
+  return {
+    site,
+    views,
+    counts,
+    requests: views.reduce((sum, view) => sum + requestsOf(view), 0),
+    protocol: counts[most] > 0 ? most : 'unknown',
+    reason: views.find(({ reason }) => reason !== null)?.reason ?? null,
+    forecast: WORST_FIRST.find((result) => results.has(result)) ?? 'none',
+    raced: views.filter(({ race }) => race !== null).length,
+  };
 }

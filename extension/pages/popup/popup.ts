@@ -1,25 +1,24 @@
 // The popup's entry: chooses the tab, opens the port to the background, and dispatches to the parts that draw.
 // `popup.html?tab=ID` shows the tab of that id instead of the active one, so that the popup can also run in a browser
 // tab.
-import type { RaceFailure } from '../ui/race-line.ts';
-import '../../common/catalog.ts';
+
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
-import type { PageView, PopupEvent, RaceAsked } from '../../common/messages.ts';
+import { environment, installCommand } from '../../common/helper/install-command.ts';
+import type { HelperState, PageView, PopupEvent, RaceAsked } from '../../common/messages.ts';
 import { withDelta } from '../../common/page/delta.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
+import { renderCommand } from '../ui/copied-command.ts';
 import { byId, setAttribute, setText } from '../ui/elements.ts';
-import type { Remedy } from '../ui/origin-state-words.ts';
+import { type HelperWords, helperWords, type Remedy } from '../ui/origin-state-words.ts';
 import { writeMessages } from '../ui/page-messages.ts';
+import type { RaceFailure } from '../ui/race-line.ts';
 import { renderAnswer, wireHidden, wireRemedy, writeLine } from './answer.ts';
 import { renderExport, wireExport } from './export.ts';
-import { type RaceBoard, type RaceInView, renderFinish } from './finish.ts';
-import { renderHelper, wireHelper } from './helper-status.ts';
-import { NO_PROGRESS, progressed } from './live.ts';
-import { filterOrigins, redrawRows, renderOrigins, wireOrigins } from './origins.ts';
+import { NO_PROGRESS, progressed, type RaceBoard, type RaceInView, renderFinish } from './finish.ts';
+import { filterOrigins, redrawRows, renderOrigins, renderTools, wireOrigins, wireTools } from './origins.ts';
 import type { RowContext } from './row.ts';
 import { renderSteer, wireSteer } from './steer.ts';
-import { renderTools, wireTools } from './tools.ts';
 
 /** A background starts in well under a second; after this long without a message it is not going to. */
 const SILENCE_MS = 5000;
@@ -209,6 +208,34 @@ function wireFoot(): void {
     const site = page?.site ?? null;
     openTab(`dashboard/dashboard.html${site === null ? '' : `?site=${encodeURIComponent(site)}`}`);
   });
+}
+
+type Command = NonNullable<HelperWords['help']>['command'];
+
+async function renderMending(command: Command): Promise<void> {
+  const text = command === 'install' ? installCommand(await environment()) : command;
+  const place = byId('helper-command');
+  place.hidden = text === null;
+  if (text !== null) renderCommand(place, text);
+}
+
+/** The helper's state: a dot with text in the footer, and if it is missing, what to do. Recording continues. */
+export function renderHelper(helper: HelperState): void {
+  const words = helperWords(helper);
+  setText(byId('helper-label'), words.label);
+  setAttribute(byId('helper'), 'title', words.title);
+  setAttribute(byId('helper-dot'), 'class', `dot ${words.dot}`);
+  byId('helper-help').hidden = words.help === null;
+  if (words.help === null) return;
+  setText(byId('helper-what'), words.help.what);
+  byId('helper-retry').hidden = helper.state === 'not-asked';
+  void renderMending(words.help.command);
+}
+
+/** The buttons *Set up* and *Try again*. */
+export function wireHelper(onSetUp: () => void, onRetry: () => void): void {
+  byId('helper-set-up').addEventListener('click', onSetUp);
+  byId('helper-retry').addEventListener('click', onRetry);
 }
 
 async function open(): Promise<void> {

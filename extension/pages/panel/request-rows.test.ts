@@ -5,6 +5,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { emptyView } from '../../background/tab/view.ts';
 import type { InspectedRequest } from '../../common/inspected/request.ts';
 import type { PageView } from '../../common/messages.ts';
+import { INSPECTED_REQUEST as request } from '../../testing/samples.ts';
 import { groupsOf } from './groups.ts';
 import {
   conditionsWords,
@@ -13,18 +14,8 @@ import {
   protocolsWords,
   protocolWords,
   summaryWords,
-} from './request-labels.ts';
+} from './request-rows.ts';
 
-const request: InspectedRequest = {
-  url: 'https://a.test/x',
-  method: 'GET',
-  status: 200,
-  protocol: 'h3',
-  delivery: 'network',
-  startMs: 1,
-  tookMs: 10,
-  bytes: 100,
-};
 const confirmed = { ...request, status: 304, protocol: null } as const;
 const cached = { ...request, delivery: 'http-cache', protocol: null } as const;
 const missing = emptyView(3, null, { helper: { state: 'missing' }, mode: 'full' });

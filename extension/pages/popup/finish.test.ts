@@ -2,7 +2,7 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Progress } from '@photofinish/shared/port/wire';
-import { liveFinish, NO_PROGRESS, progressed } from './live.ts';
+import { liveFinish, NO_PROGRESS, progressed } from './finish.ts';
 
 function fold(events: [Progress['event'], Progress['contender'], number, number][]) {
   return events.reduce(
