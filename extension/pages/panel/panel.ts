@@ -12,8 +12,8 @@ import { withDelta } from '../../common/page/delta.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { capitalSentence } from '../ui/format.ts';
+import type { RaceFailure } from '../ui/origin.ts';
 import { writeMessages } from '../ui/page-messages.ts';
-import type { RaceFailure } from '../ui/race-line.ts';
 import {
   type Group,
   groupsOf,

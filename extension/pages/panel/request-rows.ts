@@ -16,11 +16,9 @@ import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
 import { siteOfHost } from '../../common/site.ts';
 import { copyOf, make, part, setAttribute, setText } from '../ui/elements.ts';
 import { originLabel, unmeasuredWords } from '../ui/format.ts';
-import { writeHost } from '../ui/host.ts';
-import { setMark } from '../ui/mark.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
+import { type RaceFailure, raceButton, setMark, writeHost, writeVerdict } from '../ui/origin.ts';
 import { stateWords } from '../ui/origin-state-words.ts';
-import { type RaceFailure, raceButton, writeVerdict } from '../ui/race-line.ts';
 import { type Group, protocolOf, type Sorting, type Sum, sortRequests } from './groups.ts';
 
 const MARK_PX = 14;

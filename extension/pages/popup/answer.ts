@@ -12,11 +12,9 @@ import type { OriginView, PageView } from '../../common/messages.ts';
 import { isEveryRequestOptional } from '../../common/permissions.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { type AdoptionWords, adoptionWords, originLabel, reasonWords, visitsWords } from '../ui/format.ts';
-import { writeHost, writeInPlaceOfHost } from '../ui/host.ts';
-import { setMark } from '../ui/mark.ts';
 import { pointToCode } from '../ui/means-link.ts';
+import { setMark, writeHost, writeInPlaceOfHost, writeVerdict } from '../ui/origin.ts';
 import { asideWords, type Remedy, type StateWords, stateWords } from '../ui/origin-state-words.ts';
-import { writeVerdict } from '../ui/race-line.ts';
 import { wireTip } from './tip.ts';
 
 const MARK_PX = 24;

@@ -17,7 +17,7 @@ import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { byId, make, setSvg, setText } from '../ui/elements.ts';
 import { capitalSentence, forecastWords, unmeasuredWords } from '../ui/format.ts';
-import { type RaceFailure, raceButton } from '../ui/race-line.ts';
+import { type RaceFailure, raceButton } from '../ui/origin.ts';
 
 /** A running race shown to the user, with what was known when it began. */
 export interface RaceInView {

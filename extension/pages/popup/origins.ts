@@ -10,7 +10,7 @@ import type { OriginView, PageView, RaceAsked } from '../../common/messages.ts';
 import { requestsOf } from '../../common/page/delta.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { forecastWords } from '../ui/format.ts';
-import { writeHost } from '../ui/host.ts';
+import { writeHost } from '../ui/origin.ts';
 import { type RaceBoard, raceState } from './finish.ts';
 import {
   type Line,

@@ -4,15 +4,14 @@
 
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
-import { environment, installCommand } from '../../common/helper/install-command.ts';
 import type { HelperState, PageView, PopupEvent, RaceAsked } from '../../common/messages.ts';
 import { withDelta } from '../../common/page/delta.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
-import { renderCommand } from '../ui/copied-command.ts';
 import { byId, setAttribute, setText } from '../ui/elements.ts';
+import { environment, installCommand, renderCommand } from '../ui/install-command.ts';
+import type { RaceFailure } from '../ui/origin.ts';
 import { type HelperWords, helperWords, type Remedy } from '../ui/origin-state-words.ts';
 import { writeMessages } from '../ui/page-messages.ts';
-import type { RaceFailure } from '../ui/race-line.ts';
 import { renderAnswer, wireHidden, wireRemedy, writeLine } from './answer.ts';
 import { renderExport, wireExport } from './export.ts';
 import { NO_PROGRESS, progressed, type RaceBoard, type RaceInView, renderFinish } from './finish.ts';
@@ -213,10 +212,10 @@ function wireFoot(): void {
 type Command = NonNullable<HelperWords['help']>['command'];
 
 async function renderMending(command: Command): Promise<void> {
-  const text = command === 'install' ? installCommand(await environment()) : command;
-  const place = byId('helper-command');
-  place.hidden = text === null;
-  if (text !== null) renderCommand(place, text);
+  renderCommand(
+    byId('helper-command'),
+    command === 'install' ? installCommand(await environment()) : command,
+  );
 }
 
 /** The helper's state: a dot with text in the footer, and if it is missing, what to do. Recording continues. */

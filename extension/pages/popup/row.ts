@@ -16,10 +16,8 @@ import {
   protocolTag,
   raceWords,
 } from '../ui/format.ts';
-import { writeHost } from '../ui/host.ts';
-import { setMark } from '../ui/mark.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
-import { raceButton, writeVerdict } from '../ui/race-line.ts';
+import { raceButton, setMark, writeHost, writeVerdict } from '../ui/origin.ts';
 import { writeFindings } from './answer.ts';
 import {
   captionWords,

@@ -1,5 +1,7 @@
-// The style of the HTML reports, inlined into their pages: light, dark, forced colours and print from one palette.
+// The page of the HTML reports: one self-contained file, no script, no font, no external image. Its style serves light,
+// dark, forced colours and print from one palette.
 import { PALETTE_CSS } from '../drawing/palette.ts';
+import { escapeMarkup as esc } from '../language/markup.ts';
 
 const BASE = `${PALETTE_CSS}
 * { box-sizing: border-box; }
@@ -57,4 +59,35 @@ const PRINT = `
   .diff { min-width: 0; } .contents a { text-decoration: none; }
 }`;
 
-export const REPORT_CSS = `${BASE}${PLOTS}${TABLES}${PRINT}`;
+const REPORT_CSS = `${BASE}${PLOTS}${TABLES}${PRINT}`;
+
+interface ReportPage {
+  /** A language tag. */
+  readonly language: string;
+  /** Plain text. */
+  readonly title: string;
+  /** Markup, like the following. */
+  readonly header: string;
+  readonly main: string;
+  readonly footer: string;
+}
+
+/** The whole page; its content security policy forbids it to run or load anything, in case escaping is ever missed. */
+export function standalonePage({ language, title, header, main, footer }: ReportPage): string {
+  return `<!doctype html>
+<html lang="${esc(language)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<title>${esc(title)}</title>
+<style>${REPORT_CSS}</style>
+</head>
+<body>
+<header>${header}</header>
+<main>${main}</main>
+<footer>${footer}</footer>
+</body>
+</html>
+`;
+}

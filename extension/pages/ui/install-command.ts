@@ -1,7 +1,40 @@
-// The command that installs the helper for this browser on this system: what the browser reports about itself, and what
-// to paste into a terminal accordingly.
+// The command that installs the helper: what to paste into a terminal, and a button that copies it.
+
 import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
-import { BROWSER } from '../edition.ts';
+import { getMessage } from '../../common/catalog.ts';
+import { BROWSER } from '../../common/edition.ts';
+import { make, setText } from './elements.ts';
+
+/** Draws the command into `place`, once per command; null: there is none, and the place is hidden. */
+export function renderCommand(place: HTMLElement, command: string | null): void {
+  place.hidden = command === null;
+  if (command === null || place.querySelector('code')?.textContent === command) return;
+  const code = make('code', '', command);
+  code.dir = 'ltr';
+  const copy = make('button', 'button', getMessage('helperCopy'));
+  copy.type = 'button';
+  const told = make('span', 'unseen');
+  told.setAttribute('role', 'status');
+  copy.addEventListener('click', async () => {
+    const words = await copied(code);
+    setText(copy, words);
+    setText(told, words);
+  });
+  place.replaceChildren(code, copy, told);
+}
+
+async function copied(code: HTMLElement): Promise<string> {
+  try {
+    await navigator.clipboard.writeText(code.textContent);
+    return getMessage('helperCopied');
+  } catch {
+    // Policies can forbid clipboard access; then the command is selected so that the user can copy it.
+    getSelection()?.selectAllChildren(code);
+    return getMessage('helperSelected');
+  }
+}
+
+// The command for this browser on this system, according to what the browser reports about itself.
 
 /** What a page of the extension knows about its environment. */
 export interface Environment {

@@ -3,7 +3,7 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PROXY_MODES } from '../../common/permissions.ts';
-import { proxyWords } from './race-choice.ts';
+import { proxyWords } from './choices.ts';
 
 test('of Chromium’s modes only direct lets races run, and the others say why not', () => {
   for (const mode of PROXY_MODES) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { originParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { siteOfHost } from '../../common/site.ts';
-import { hostParts } from './host.ts';
+import { hostParts } from './origin.ts';
 
 test('a host is split before its registrable domain, and the port stays with that', () => {
   const parts = (label: string) => {
