@@ -28,23 +28,23 @@ import { troubleWords } from '../ledger/trouble.ts';
 import { createInspection } from './devtools/inspection.ts';
 import { createForecaster, useForecasts } from './forecast/forecaster.ts';
 import { comparison } from './helper/helper.ts';
-import { openHelperLink } from './helper/link.ts';
-import { createRaces } from './helper/races.ts';
+import { HelperLink } from './helper/link.ts';
+import { Races } from './helper/races.ts';
 import { createUpload } from './helper/upload.ts';
 import { createVisits } from './helper/visits.ts';
 import { openBatchQueue, takeLeft } from './observe/batch-queue.ts';
 import { type BackfilledObservation, backfill, createDevtoolsFeed } from './observe/devtools-feed.ts';
 import { createLightVisits, createStoredAltSvc } from './observe/light-mode.ts';
 import { observeNavigations } from './observe/navigations.ts';
-import { createRecordable } from './observe/recordable.ts';
-import { createRecorder } from './observe/recorder.ts';
-import { createRequestTable } from './observe/requests.ts';
-import { createWitness } from './observe/witness.ts';
+import { Recordable } from './observe/recordable.ts';
+import { Recorder } from './observe/recorder.ts';
+import { RequestTable } from './observe/requests.ts';
+import { Witness } from './observe/witness.ts';
 import { STEER_ALARM } from './steer/firefox-steering.ts';
 import { openStore } from './store/open-store.ts';
-import { createPages, loadSavedMap } from './tab/pages.ts';
+import { loadSavedMap, Pages } from './tab/pages.ts';
 import { createPopupServer } from './tab/popup-port.ts';
-import { createPresenter } from './tab/presenter.ts';
+import { Presenter } from './tab/presenter.ts';
 import { createTabs } from './tab/tabs.ts';
 import type { FailedNavigation } from './tab/view.ts';
 import { setToolbar } from './toolbar.ts';
@@ -53,9 +53,9 @@ import { welcomeOnInstall } from './welcome-once.ts';
 const startedMs = Date.now();
 const { version } = chrome.runtime.getManifest();
 const store = openStore();
-const table = createRequestTable();
-const recordable = createRecordable();
-const witness = createWitness({
+const table = new RequestTable();
+const recordable = new Recordable();
+const witness = new Witness({
   area: chrome.storage.session,
   startedMs,
   nowMs: Date.now,
@@ -71,7 +71,7 @@ let trouble: string | null = null;
 let rooms: Rooms | null = null;
 let settings = DEFAULT_SETTINGS;
 
-const link = openHelperLink({
+const link = new HelperLink({
   store,
   program: `photofinish-extension ${version}`,
   upload: async () => (await ready).upload(),
@@ -91,7 +91,7 @@ const forecaster = createForecaster({
 const gestures = createGestures(Date.now);
 const tabs = createTabs({ recordable, forecaster });
 
-const races = createRaces({
+const races = new Races({
   race: (order, onProgress) => {
     link.connect();
     return helper.race(order, onProgress);
@@ -169,8 +169,8 @@ async function start() {
   });
   steering?.enable(settings.steering).catch(logged);
   steering?.expire().catch(logged);
-  const pages = createPages(savedPages, savedShown, (page) => presenter.refresh(page.tabId));
-  const presenter = createPresenter({
+  const pages = new Pages(savedPages, savedShown, (page) => presenter.refresh(page.tabId));
+  const presenter = new Presenter({
     ledger,
     shown: (tabId) => pages.shown(tabId),
     documentOf: (tabId) => tabs.shownDocument(tabId, failures),
@@ -181,7 +181,7 @@ async function start() {
     setToolbar,
     later: timers.later,
   });
-  const recorder = createRecorder({
+  const recorder = new Recorder({
     table,
     ledger,
     pages,
@@ -202,7 +202,7 @@ async function start() {
   });
   const upload = createUpload({
     ledger,
-    observed: helper.observed,
+    observed: (observations) => helper.observed(observations),
     mayRecord: (subject) => recordable.mayRecord(subject),
   });
   return { ledger, pages, presenter, recorder, upload, failures, steering };

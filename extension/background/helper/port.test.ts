@@ -12,7 +12,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { HelperError } from '../../common/helper/state.ts';
 import type { HelperState } from '../../common/messages.ts';
-import { createHelperPort } from './port.ts';
+import { HelperPort } from './port.ts';
 
 const STATS = {
   type: 'stats',
@@ -55,7 +55,7 @@ function bench() {
       timers = timers.filter((t) => t !== timer);
     };
   };
-  const port = createHelperPort({
+  const port = new HelperPort({
     connect,
     clock: { later },
     program: 'test 1',
@@ -334,7 +334,7 @@ test('for any messages in any order nothing throws, and every request is answere
     fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 5 }), async (messages) => {
       let receive: (message: unknown) => void = () => {};
       let close: (why: string | null) => void = () => {};
-      const port = createHelperPort({
+      const port = new HelperPort({
         connect: () => ({
           postMessage: () => {},
           disconnect: () => {},

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { ENDED_REQUEST } from '../../testing/samples.ts';
-import { createRecordable } from './recordable.ts';
+import { Recordable } from './recordable.ts';
 import type { EndedRequest } from './requests.ts';
 
 const request: EndedRequest = {
@@ -14,7 +14,7 @@ const request: EndedRequest = {
 const navigation: EndedRequest = { ...request, kind: 'navigation', documentId: null, initiator: null };
 
 function gate(privateWindows: boolean, ...neverRecord: string[]) {
-  const recordable = createRecordable();
+  const recordable = new Recordable();
   recordable.follow({ privateWindows, neverRecord });
   const show = (tabId: number, documentId: string, url: string) => {
     recordable.committed({ tabId, documentId, url, prerender: false });
@@ -169,7 +169,7 @@ test('settings take effect at once, in both directions', () => {
 });
 
 test('while the options cannot be read nothing may be recorded', () => {
-  const recordable = createRecordable();
+  const recordable = new Recordable();
   recordable.refuseAll();
   const refusals = () => [
     recordable.refusal({ tabId: 1, pageUrl: 'https://a.test/' }),

@@ -7,10 +7,10 @@ import { withForecasts } from '../../common/page/model.ts';
 import type { Timing, TimingBatch } from '../../common/timing.ts';
 import type { Batch } from '../../ledger/ledger.ts';
 import { BATCH, ENDED_REQUEST, INSPECTED_REQUEST, TIMING } from '../../testing/samples.ts';
-import { createPages, loadSavedMap } from '../tab/pages.ts';
+import { loadSavedMap, Pages } from '../tab/pages.ts';
 import { type BackfilledObservation, createDevtoolsFeed } from './devtools-feed.ts';
-import { createRecorder } from './recorder.ts';
-import { createRequestTable, type EndedRequest, SETTLE_MS } from './requests.ts';
+import { Recorder } from './recorder.ts';
+import { type EndedRequest, RequestTable, SETTLE_MS } from './requests.ts';
 
 const sender = { tabId: 1, documentId: 'doc', url: 'https://www.a.test/page' };
 
@@ -27,15 +27,15 @@ const request: EndedRequest = {
 
 async function bench(mayRecord: () => boolean = () => true) {
   const storage = { get: async () => ({}), set: async () => {}, remove: async () => {} };
-  const pages = createPages(await loadSavedMap(storage, 'p:'), await loadSavedMap(storage, 's:'), () => {});
-  const table = createRequestTable();
+  const pages = new Pages(await loadSavedMap(storage, 'p:'), await loadSavedMap(storage, 's:'), () => {});
+  const table = new RequestTable();
   const recorded: Batch[] = [];
   const observing: { mode: ObservationMode } = { mode: 'full' };
   const fail = { next: false };
   const keys = new Set<string>();
   const devtoolsFeed = createDevtoolsFeed((tabId) => tabId === 1);
   const backfilled: BackfilledObservation[] = [];
-  const recorder = createRecorder({
+  const recorder = new Recorder({
     table,
     pages,
     witnessSinceMs: () => 0,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPages, loadSavedMap } from './pages.ts';
+import { loadSavedMap, Pages } from './pages.ts';
 
 async function bench() {
   const stored = new Map<string, unknown>();
@@ -13,7 +13,7 @@ async function bench() {
       for (const key of keys) stored.delete(key);
     },
   };
-  const pages = createPages(await loadSavedMap(area, 'page:'), await loadSavedMap(area, 'shown:'), () => {});
+  const pages = new Pages(await loadSavedMap(area, 'page:'), await loadSavedMap(area, 'shown:'), () => {});
   const show = (documentId: string, tabId: number, url: string) => {
     pages.commit({ documentId, tabId, url, startedMs: 1 });
     pages.show(tabId, documentId);

@@ -11,37 +11,7 @@ import { siteOfHost } from '../../common/site.ts';
 const MAX_PAGES = 100;
 const MAX_FRAMES = 5000;
 
-export interface Pages {
-  get(documentId: string): Page | undefined;
-  /** The page the tab shows. */
-  shown(tabId: number): Page | undefined;
-  /** The page of a document, whether the document is the page itself or one of its frames. */
-  of(documentId: string): Page | undefined;
-  /** Registers an outermost document, new or restored; null if its URL is not https. */
-  commit(document: { documentId: string; tabId: number; url: string; startedMs: number }): Page | null;
-  commitFrame(documentId: string, parentDocumentId: string): void;
-  /** The tab shows this document now; null: one that is not recorded. */
-  show(tabId: number, documentId: string | null): void;
-  update(page: Page): void;
-  /** The tab shows a document that was not loaded just now: restored from memory, or prerendered. */
-  arrived(tabId: number, documentId: string, arrival: Arrival): void;
-  removeTab(tabId: number): void;
-  /** Forgets the pages that `which` selects; returns the tabs that showed one. */
-  forget(which: (page: Page) => boolean): number[];
-  /** Forgets every page. */
-  clear(): void;
-  saved(): Promise<void>;
-}
-
-export function createPages(
-  pages: SavedMap<Page>,
-  shown: SavedMap<string>,
-  onChange: (page: Page) => void,
-): Pages {
-  return new SavedPages(pages, shown, onChange);
-}
-
-class SavedPages implements Pages {
+export class Pages {
   readonly #pages: SavedMap<Page>;
   readonly #shown: SavedMap<string>;
   readonly #onChange: (page: Page) => void;
@@ -57,15 +27,18 @@ class SavedPages implements Pages {
     return this.#pages.get(documentId);
   }
 
+  /** The page the tab shows. */
   shown(tabId: number): Page | undefined {
     const documentId = this.#shown.get(String(tabId));
     return documentId === undefined ? undefined : this.#pages.get(documentId);
   }
 
+  /** The page of a document, whether the document is the page itself or one of its frames. */
   of(documentId: string): Page | undefined {
     return this.#pages.get(documentId) ?? this.#pages.get(this.#frames.get(documentId) ?? '');
   }
 
+  /** Registers an outermost document, new or restored; null if its URL is not https. */
   commit({
     documentId,
     tabId,
@@ -93,6 +66,7 @@ class SavedPages implements Pages {
     dropOldest(this.#frames, MAX_FRAMES);
   }
 
+  /** The tab shows this document now; null: one that is not recorded. */
   show(tabId: number, documentId: string | null): void {
     if (documentId === null) this.#shown.delete(String(tabId));
     else if (this.#shown.get(String(tabId)) !== documentId) {
@@ -107,6 +81,7 @@ class SavedPages implements Pages {
     this.#onChange(page);
   }
 
+  /** The tab shows a document that was not loaded just now: restored from memory, or prerendered. */
   arrived(tabId: number, documentId: string, arrival: Arrival): void {
     const page = this.#pages.get(documentId);
     if (page === undefined) return;
@@ -120,6 +95,7 @@ class SavedPages implements Pages {
     for (const [documentId] of gone) this.#pages.delete(documentId);
   }
 
+  /** Forgets the pages that `which` selects; returns the tabs that showed one. */
   forget(which: (page: Page) => boolean): number[] {
     const gone = new Set([...this.#pages.entries()].filter(([, page]) => which(page)).map(([id]) => id));
     const tabs = [...this.#shown.entries()]
@@ -130,6 +106,7 @@ class SavedPages implements Pages {
     return tabs.map(Number);
   }
 
+  /** Forgets every page. */
   clear(): void {
     for (const [documentId] of [...this.#pages.entries()]) this.#pages.delete(documentId);
     for (const [tabId] of [...this.#shown.entries()]) this.#shown.delete(tabId);

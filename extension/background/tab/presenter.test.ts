@@ -9,7 +9,7 @@ import { withDelta } from '../../common/page/delta.ts';
 import { applyBatch, newPage, type Page } from '../../common/page/model.ts';
 import { emptyRecord } from '../../common/records/fold.ts';
 import { aRace } from '../../testing/race.ts';
-import { createPresenter, type PresenterDeps, type Watcher } from './presenter.ts';
+import { Presenter, type PresenterDeps, type Watcher } from './presenter.ts';
 
 const A = 'https://a.test' as Origin;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -48,7 +48,7 @@ function bench(more: Partial<PresenterDeps> = {}) {
   const tabs = new Map<number, Page>();
   const timers: (() => void)[] = [];
   const buttons: string[] = [];
-  const presenter = createPresenter({
+  const presenter = new Presenter({
     ledger: { recordsOf: async () => new Map(), newestRaces: async () => new Map() },
     shown: (tabId) => tabs.get(tabId),
     documentOf: async () => null,

@@ -40,15 +40,6 @@ export interface PresenterDeps {
 
 export type Watcher = (event: Extract<PopupEvent, { readonly type: 'page' | 'page-delta' }>) => void;
 
-export interface Presenter {
-  /** Draws the tab soon. */
-  refresh(tabId: number): void;
-  /** Draws every watched tab soon. */
-  refreshWatched(): void;
-  /** Sends the tab's view at once, from memory, and then what changes; returns the function that stops it. */
-  watch(tabId: number, watcher: Watcher): () => void;
-}
-
 interface WatcherState {
   readonly tell: Watcher;
   /** What the watcher has received. */
@@ -87,11 +78,7 @@ function send(watching: WatcherState, view: PageView): void {
   if (delta !== null) watching.tell({ type: 'page-delta', delta });
 }
 
-export function createPresenter(deps: PresenterDeps): Presenter {
-  return new TabPresenter(deps);
-}
-
-class TabPresenter implements Presenter {
+export class Presenter {
   readonly #deps: PresenterDeps;
   readonly #watchers = new Map<number, Set<WatcherState>>();
   readonly #due = new Set<number>();
@@ -102,6 +89,7 @@ class TabPresenter implements Presenter {
     this.#deps = deps;
   }
 
+  /** Draws the tab soon. */
   refresh(tabId: number): void {
     if (this.#due.has(tabId)) return;
     this.#due.add(tabId);
@@ -111,10 +99,12 @@ class TabPresenter implements Presenter {
     });
   }
 
+  /** Draws every watched tab soon. */
   refreshWatched(): void {
     for (const tabId of this.#watchers.keys()) this.refresh(tabId);
   }
 
+  /** Sends the tab's view at once, from memory, and then what changes; returns the function that stops it. */
   watch(tabId: number, tell: Watcher): () => void {
     const watching: WatcherState = { tell, sent: null };
     const others = this.#watchers.get(tabId) ?? new Set();

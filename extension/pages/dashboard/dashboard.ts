@@ -14,10 +14,10 @@ import { originDetail } from './detail-view.ts';
 import { createFilters, renderConditions, watchConditions } from './filters.ts';
 import { useNames } from './labels.ts';
 import { keepLive, loadAll, loadFirst, loadRaces, loadTotals, type Total } from './load.ts';
-import { createOriginsView, PAGE_ROWS } from './origins-view.ts';
+import { OriginsView, PAGE_ROWS } from './origins-view.ts';
 import { createOverviewView } from './overview-view.ts';
 import { gainsOf, type RaceSummary } from './race-samples.ts';
-import { createRacesView } from './races-view.ts';
+import { RacesView } from './races-view.ts';
 import { periodOf, readState, type State, writeState } from './state.ts';
 import { countVerdicts, type Filter, filterRows } from './table-model.ts';
 import { renderVerdicts } from './verdicts-view.ts';
@@ -59,8 +59,8 @@ const READ_ANEW: readonly (keyof State)[] = ['period', 'from', 'to', 'site'];
 
 const filters = createFilters(change);
 const overview = createOverviewView();
-const racesView = createRacesView(ledger);
-const origins = createOriginsView({
+const racesView = new RacesView(ledger);
+const origins = new OriginsView({
   change,
   detail: (origin, site) => originDetail(ledger, origin, site, periodOf(state, Date.now())),
 });

@@ -181,16 +181,8 @@ function historyHead(): HTMLTableRowElement {
   return row;
 }
 
-export interface RacesView {
-  render(model: RacesModel): void;
-}
-
 /** Creates the section; photo finishes are read from the ledger when opened. */
-export function createRacesView(ledger: Pick<Ledger, 'races'>): RacesView {
-  return new RacesSection(ledger);
-}
-
-class RacesSection implements RacesView {
+export class RacesView {
   readonly #ledger: Pick<Ledger, 'races'>;
   readonly #figures = {
     established: createFigure(byId('established-figure')),
