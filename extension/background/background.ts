@@ -15,7 +15,7 @@ import { answerOf, asServed, observeRequests, openBrowserSteering } from '#editi
 import { documentOfTab, isOwnPage, knownTabs, lockStorage, preciseNowMs, timers } from '../common/browser.ts';
 import { getMessage } from '../common/catalog.ts';
 import { createGestures, createUnasked, UNASKED_KEY } from '../common/helper/unasked.ts';
-import { DEVTOOLS_PORT } from '../common/inspected/request.ts';
+import { DEVTOOLS_PORT } from '../common/inspected-request.ts';
 import { POPUP_PORT } from '../common/messages.ts';
 import { forgetNames } from '../common/network-names.ts';
 import type { Page } from '../common/page/model.ts';

@@ -4,7 +4,7 @@ import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { EndedRequest } from '../background/observe/requests.ts';
-import type { InspectedRequest } from '../common/inspected/request.ts';
+import type { InspectedRequest } from '../common/inspected-request.ts';
 import type { OriginView } from '../common/messages.ts';
 import type { Timing, TimingBatch } from '../common/timing.ts';
 

@@ -5,7 +5,7 @@ import {
   type InspectedEvent,
   type InspectedRequest,
   MAX_INSPECTED_AT_ONCE,
-} from '../../common/inspected/request.ts';
+} from '../../common/inspected-request.ts';
 import { INSPECTED_REQUEST } from '../../testing/samples.ts';
 import { createInspection, type DevtoolsPort } from './inspection.ts';
 

@@ -2,13 +2,13 @@
 // tab is inspected from the first message of its tools until their port closes. Kept in memory only: it is a live view,
 // and the tools send everything again to a restarted background.
 import * as v from 'valibot';
-import { MAX_REQUESTS } from '../../common/inspected/log.ts';
 import {
   type DevtoolsMessage,
   devtoolsMessageSchema,
   type InspectedListener,
   type InspectedRequest,
-} from '../../common/inspected/request.ts';
+} from '../../common/inspected-request.ts';
+import { MAX_REQUESTS } from '../../common/messages.ts';
 
 /** The part of a browser's port that is used. */
 export interface DevtoolsPort {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import type { InspectedRequest } from '../../common/inspected/request.ts';
+import type { InspectedRequest } from '../../common/inspected-request.ts';
 import { DAY_MS } from '../../common/records/schema.ts';
 import { INSPECTED_REQUEST } from '../../testing/samples.ts';
 import { backfillsOf, createDevtoolsFeed, type RecordedObservation } from './devtools-feed.ts';

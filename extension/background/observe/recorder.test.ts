@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
-import type { InspectedRequest } from '../../common/inspected/request.ts';
+import type { InspectedRequest } from '../../common/inspected-request.ts';
 import { withForecasts } from '../../common/page/model.ts';
 import type { Timing, TimingBatch } from '../../common/timing.ts';
 import type { Batch } from '../../ledger/ledger.ts';

@@ -4,7 +4,7 @@
 import type { DoctorFinding } from '@photofinish/shared/port/doctor';
 import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
-import type { InspectedListener } from '../../common/inspected/request.ts';
+import type { InspectedListener } from '../../common/inspected-request.ts';
 import type { HelperState, PopupEvent, RaceAsked } from '../../common/messages.ts';
 import { type PopupRequest, popupRequestSchema } from '../../common/popup-requests.ts';
 import type { Watcher } from './presenter.ts';

@@ -2,14 +2,14 @@
 // tab's requests, and sends it to the background, again whenever the background has been restarted.
 import '../../common/catalog.ts';
 import { getMessage } from '../../common/catalog.ts';
-import { createLog, entryName, type LogEntry, loggedEntry } from '../../common/inspected/log.ts';
 import {
   DEVTOOLS_PORT,
   type DevtoolsMessage,
   type HarEntry,
   MAX_INSPECTED_AT_ONCE,
-} from '../../common/inspected/request.ts';
+} from '../../common/inspected-request.ts';
 import { type KeptPort, keepPort } from '../ui/background-port.ts';
+import { createLog, entryName, type LogEntry, loggedEntry } from './log.ts';
 
 /** Requests within this interval are sent together. */
 const BATCH_MS = 100;

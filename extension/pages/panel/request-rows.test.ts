@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { emptyView } from '../../background/tab/view.ts';
-import type { InspectedRequest } from '../../common/inspected/request.ts';
+import type { InspectedRequest } from '../../common/inspected-request.ts';
 import type { PageView } from '../../common/messages.ts';
 import { INSPECTED_REQUEST as request } from '../../testing/samples.ts';
 import { groupsOf } from './groups.ts';

@@ -10,7 +10,7 @@ import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { type Protocol, protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { BROWSER } from '../../common/edition.ts';
-import type { InspectedRequest } from '../../common/inspected/request.ts';
+import type { InspectedRequest } from '../../common/inspected-request.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
 import { siteOfHost } from '../../common/site.ts';
@@ -19,7 +19,8 @@ import { originLabel, unmeasuredWords } from '../ui/format.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
 import { type RaceFailure, raceButton, setMark, writeHost, writeVerdict } from '../ui/origin.ts';
 import { stateWords } from '../ui/origin-state-words.ts';
-import { type Group, protocolOf, type Sorting, type Sum, sortRequests } from './groups.ts';
+import type { Sorting } from '../ui/sorting.ts';
+import { type Group, protocolOf, type SortKey, type Sum, sortRequests } from './groups.ts';
 
 const MARK_PX = 14;
 const COLUMNS = 6;
@@ -31,7 +32,7 @@ interface ShownGroup {
   readonly group: Group;
   /** The background's view of the origin. */
   readonly view: OriginView | null;
-  readonly sorting: Sorting | null;
+  readonly sorting: Sorting<SortKey> | null;
   readonly race: RaceButton;
 }
 

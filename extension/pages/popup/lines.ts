@@ -1,7 +1,6 @@
 // Which rows the popup's table has, and in which order: one for each origin, and on pages with many origins one for
 // each site that has several of them, sorted by the selected column. Pure.
 
-import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { comparisonOf } from '@photofinish/shared/race/race-pairs';
 import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
@@ -11,6 +10,7 @@ import { KNOWN_PROTOCOLS, PROTOCOLS, type Protocol } from '@photofinish/shared/w
 import type { OriginView } from '../../common/messages.ts';
 import { requestsOf } from '../../common/page/delta.ts';
 import { type ForecastScore, forecastWords, originLabel } from '../ui/format.ts';
+import { type Rank, type Sorting, sortBy } from '../ui/sorting.ts';
 
 /**
  * From this number of origins on, a page has too many rows to take in at once: sites are folded, and there is a filter.
@@ -35,7 +35,7 @@ export interface LineOptions {
   readonly own: Origin | null;
   /** What a host must contain, in lower case; empty: all. */
   readonly query: string;
-  readonly sorting: Sorting | null;
+  readonly sorting: Sorting<SortKey> | null;
   /** Sites that the user opened. */
   readonly opened: ReadonlySet<string>;
 }
@@ -65,7 +65,7 @@ function fold(origins: readonly OriginView[], own: Origin | null): Head[] {
 function inOrder<Each extends Head>(heads: readonly Each[], { sorting, own }: LineOptions): Each[] {
   const requests = (head: Head) => (isSite(head) ? head.requests : requestsOf(head));
   if (sorting !== null)
-    return sortBy<Each>(heads, sorting, (head, key) =>
+    return sortBy<Each, SortKey>(heads, sorting, (head, key) =>
       isSite(head) ? siteRank(head, key) : originRank(head, key),
     );
   const isOwn = (head: Head) => Number(!isSite(head) && head.origin === own);
@@ -87,12 +87,8 @@ export function linesOf(origins: readonly OriginView[], options: LineOptions): L
 
 export const SORT_KEYS = ['protocol', 'origin', 'requests', 'forecast', 'race'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
-export interface Sorting {
-  readonly key: SortKey;
-  readonly direction: 'ascending' | 'descending';
-}
-/** The sort value of a row; null: none, which comes last in either direction. */
-export type Rank = number | string | null;
+/** Columns of numbers, in which the highest are of interest. */
+export const NUMBER_KEYS: readonly SortKey[] = ['requests', 'race'];
 
 const FORECAST_ORDER: readonly ForecastScore['result'][] = ['wrong', 'open', 'none', 'right'];
 
@@ -132,30 +128,6 @@ function siteRank(summary: SiteSummary, key: SortKey): Rank {
     case 'race':
       return null;
   }
-}
-
-/** Items in the requested order. The sort is stable. */
-export function sortBy<Item>(
-  items: readonly Item[],
-  { key, direction }: Sorting,
-  rankOf: (item: Item, key: SortKey) => Rank,
-): Item[] {
-  const sign = direction === 'ascending' ? 1 : -1;
-  const { compare } = new Intl.Collator(catalogLanguage());
-  return items
-    .map((item) => ({ item, by: rankOf(item, key) }))
-    .sort((a, b) => {
-      if (a.by === null || b.by === null) return Number(a.by === null) - Number(b.by === null);
-      return sign * (typeof a.by === 'string' ? compare(a.by, String(b.by)) : a.by - Number(b.by));
-    })
-    .map(({ item }) => item);
-}
-
-/** The sorting after a click on a column's header: first descending for numbers, ascending for text. */
-export function nextSorting(current: Sorting | null, key: SortKey): Sorting {
-  if (current?.key === key)
-    return { key, direction: current.direction === 'ascending' ? 'descending' : 'ascending' };
-  return { key, direction: key === 'requests' || key === 'race' ? 'descending' : 'ascending' };
 }
 
 /** All origins of a folded site. */

@@ -11,17 +11,18 @@ import { requestsOf } from '../../common/page/delta.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { forecastWords } from '../ui/format.ts';
 import { writeHost } from '../ui/origin.ts';
+import { nextSorting, type Sorting } from '../ui/sorting.ts';
 import { type RaceBoard, raceState } from './finish.ts';
 import {
   type Line,
   linesOf,
   MANY_ORIGINS,
   matching,
-  nextSorting,
+  NUMBER_KEYS,
   type SiteLine,
   type SiteSummary,
   SORT_KEYS,
-  type Sorting,
+  type SortKey,
 } from './lines.ts';
 import {
   isOpen,
@@ -41,7 +42,7 @@ const LINES_AT_ONCE = 40;
 const rows = new Map<Origin, Row>();
 const siteRows = new Map<string, SiteRow>();
 const opened = new Set<string>();
-let sorting: Sorting | null = null;
+let sorting: Sorting<SortKey> | null = null;
 let query = '';
 let shown: readonly OriginView[] = [];
 let own: Origin | null = null;
@@ -134,7 +135,7 @@ function rowOf(target: EventTarget | null): Row | null {
 export function wireOrigins(around: () => RowContext): void {
   for (const key of SORT_KEYS)
     document.querySelector(`th[data-sort="${key}"] button`)?.addEventListener('click', () => {
-      sorting = nextSorting(sorting, key);
+      sorting = nextSorting(sorting, key, NUMBER_KEYS);
       draw(around);
     });
   wireTip(byId('origin-table'), (target) => {

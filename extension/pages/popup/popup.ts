@@ -231,12 +231,6 @@ export function renderHelper(helper: HelperState): void {
   void renderMending(words.help.command);
 }
 
-/** The buttons *Set up* and *Try again*. */
-export function wireHelper(onSetUp: () => void, onRetry: () => void): void {
-  byId('helper-set-up').addEventListener('click', onSetUp);
-  byId('helper-retry').addEventListener('click', onRetry);
-}
-
 async function open(): Promise<void> {
   const watched = tabToWatch();
   writeMessages();
@@ -258,10 +252,8 @@ async function open(): Promise<void> {
     setText(byId('verdict'), getMessage('popupNoAnswer'));
     byId('view').setAttribute('aria-busy', 'false');
   }, SILENCE_MS);
-  wireHelper(
-    () => openTab('welcome/welcome.html'),
-    () => void port.send({ type: 'reconnect-helper' }),
-  );
+  byId('helper-set-up').addEventListener('click', () => openTab('welcome/welcome.html'));
+  byId('helper-retry').addEventListener('click', () => void port.send({ type: 'reconnect-helper' }));
   wireRemedy((remedy) => void runRemedy(remedy, tabId).catch(console.error));
   wireSteer((on) => {
     steerFailure = null;

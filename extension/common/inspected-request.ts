@@ -4,7 +4,7 @@
 
 import { type Delivery, KNOWN_PROTOCOLS, type KnownProtocol } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';
-import { comparableUrl, MAX_URL_CHARS } from '../timing.ts';
+import { comparableUrl, MAX_URL_CHARS } from './timing.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
 const ms = v.pipe(v.number(), v.finite(), v.minValue(0));

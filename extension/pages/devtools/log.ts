@@ -1,9 +1,7 @@
 // The developer tools' list of requests since the last navigation: the tools' page keeps it, so that a restarted
 // background gets it again. Pure.
-import { type HarEntry, type InspectedRequest, inspectedRequest } from './request.ts';
-
-/** More are not kept, here or in anything that follows; the oldest are dropped. */
-export const MAX_REQUESTS = 5000;
+import { type HarEntry, type InspectedRequest, inspectedRequest } from '../../common/inspected-request.ts';
+import { MAX_REQUESTS } from '../../common/messages.ts';
 
 /** An accepted entry, with the target of its answer. */
 export interface LogEntry {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLog, type LogEntry, loggedEntry, MAX_REQUESTS } from './log.ts';
+import { MAX_REQUESTS } from '../../common/messages.ts';
+import { createLog, type LogEntry, loggedEntry } from './log.ts';
 
 const START_MS = Date.UTC(2026, 10, 21);
 

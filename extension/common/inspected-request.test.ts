@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { inputs } from '@photofinish/shared/testing/hostile';
 import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
 import fc from 'fast-check';
-import { MAX_URL_CHARS } from '../timing.ts';
-import { type HarEntry, inspectedRequest, protocolOfVersion } from './request.ts';
+import { type HarEntry, inspectedRequest, protocolOfVersion } from './inspected-request.ts';
+import { MAX_URL_CHARS } from './timing.ts';
 
 // Entries as recorded from Chromium 156 and Firefox 153 for one page each of a local server.
 const chromium = {
