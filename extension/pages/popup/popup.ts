@@ -219,7 +219,7 @@ async function renderMending(command: Command): Promise<void> {
 }
 
 /** The helper's state: a dot with text in the footer, and if it is missing, what to do. Recording continues. */
-export function renderHelper(helper: HelperState): void {
+function renderHelper(helper: HelperState): void {
   const words = helperWords(helper);
   setText(byId('helper-label'), words.label);
   setAttribute(byId('helper'), 'title', words.title);
