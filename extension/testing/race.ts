@@ -1,68 +1,25 @@
 // A comparison's outcome for tests: one pair, HTTP/3 the faster, with any overrides.
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import type { Origin } from '@photofinish/shared/web/origin';
 
+const PAIR = [
+  trial([attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 10, firstByteMs: 12 })]),
+  trial([attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 31, firstByteMs: 35 })], 'h2'),
+];
+
 export function aRace(more: Partial<OriginRace> = {}): OriginRace {
-  return {
+  const race = originRace(PAIR, {
     origin: 'https://a.test' as Origin,
     network: 'home',
     mode: 'compare',
-    memory: 'none',
-    startDelayMs: 10,
-    atMs: 1000,
-    trials: [
-      {
-        adopted: 'h3',
-        establishedMs: 10,
-        firstByteMs: 12,
-        lateH3: false,
-        cacheHit: false,
-        attempts: [
-          {
-            protocol: 'h3',
-            address: '127.0.0.1',
-            port: 443,
-            startedMs: 0,
-            establishedMs: 10,
-            outcome: 'adopted',
-          },
-        ],
-      },
-      {
-        adopted: 'h2',
-        establishedMs: 31,
-        firstByteMs: 35,
-        lateH3: false,
-        cacheHit: false,
-        attempts: [
-          {
-            protocol: 'h2',
-            address: '127.0.0.1',
-            port: 443,
-            startedMs: 0,
-            establishedMs: 31,
-            outcome: 'adopted',
-          },
-        ],
-      },
-    ],
-    summary: {
-      trials: 2,
-      adoption: { h3: 1, h2: 1, 'http/1.1': 0 },
-      failed: 0,
-      gainMs: 21,
-      establishedMs: { mean: 20.5, stdev: 14.8, median: 10, p90: 31, p95: 31, max: 31 },
-    },
     discovered: { altSvc: 'h3=":443"; ma=86400', knownRoot: true },
-    verdict: verdictSaying('h3-available', 'Supports HTTP/3 on this network.'),
-    ...more,
-  };
+  });
+  return { ...race, summary: { ...race.summary, gainMs: 21 }, ...more };
 }
 
 /** The same with enough pairs for a clear result. */
 export function aClearRace(more: Partial<OriginRace> = {}): OriginRace {
-  const pair = aRace().trials;
-  return aRace({ trials: Array.from({ length: 8 }, () => pair).flat(), ...more });
+  return aRace({ trials: Array.from({ length: 8 }, () => PAIR).flat(), ...more });
 }

@@ -2,6 +2,7 @@
 // modules need it: each test overrides what it is about.
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { EndedRequest } from '../background/observe/requests.ts';
 import type { InspectedRequest } from '../common/inspected-request.ts';
@@ -60,6 +61,21 @@ export const ENDED_REQUEST: EndedRequest = {
   initiator: null,
   incognito: null,
 };
+
+/** A resource that came over HTTP/3. */
+export function observation(over: Partial<Observation> = {}): Observation {
+  return {
+    id: '1',
+    origin: 'https://a.test' as Origin,
+    site: 'a.test',
+    kind: 'resource',
+    delivery: 'network',
+    atMs: 1,
+    bytes: null,
+    protocol: 'h3',
+    ...over,
+  };
+}
 
 /** A request over HTTP/3, as the developer tools report it. */
 export const INSPECTED_REQUEST: InspectedRequest = {
