@@ -20,7 +20,13 @@ import { POPUP_PORT } from '../common/messages.ts';
 import { forgetNames } from '../common/network-names.ts';
 import type { Page } from '../common/page/model.ts';
 import { seesRequests } from '../common/permissions.ts';
-import { DEFAULT_SETTINGS, loadSettings, onSettings, type Settings } from '../common/settings.ts';
+import {
+  changeSettings,
+  DEFAULT_SETTINGS,
+  loadSettings,
+  onSettings,
+  type Settings,
+} from '../common/settings.ts';
 import { siteOfHost } from '../common/site.ts';
 import { openKeptLedger } from '../ledger/keeping.ts';
 import { pruneHourly } from '../ledger/prune.ts';
@@ -44,11 +50,9 @@ import { STEER_ALARM } from './steer/firefox-steering.ts';
 import { openStore } from './store/open-store.ts';
 import { loadSavedMap, Pages } from './tab/pages.ts';
 import { createPopupServer } from './tab/popup-port.ts';
-import { Presenter } from './tab/presenter.ts';
+import { Presenter, setToolbar } from './tab/presenter.ts';
 import { createTabs } from './tab/tabs.ts';
 import type { FailedNavigation } from './tab/view.ts';
-import { setToolbar } from './toolbar.ts';
-import { welcomeOnInstall } from './welcome-once.ts';
 
 const startedMs = Date.now();
 const { version } = chrome.runtime.getManifest();
@@ -398,8 +402,17 @@ async function wipe(): Promise<number | null> {
   return wiped;
 }
 
+/** Only once automatically: browsers report an installation each time an extension is loaded from a folder. */
+async function openWelcome(): Promise<void> {
+  if ((await loadSettings(store)).welcomed) return;
+  await chrome.tabs.create({ url: chrome.runtime.getURL('welcome/welcome.html') });
+  await changeSettings(store, { welcomed: true });
+}
+
+chrome.runtime.onInstalled.addListener(({ reason }) => {
+  if (reason === 'install') openWelcome().catch(logged);
+});
 lockStorage().catch(logged);
-welcomeOnInstall(store);
 onSettings(store, followSettings);
 batchQueue.takeLeftSoon();
 pruneHourly(async () => (await ready).ledger.prune(Date.now(), settings.retentionDays));
