@@ -18,6 +18,13 @@ export interface Clock {
   later(delayMs: number, run: () => void): () => void;
 }
 
+/** The part of `storage.session` that is used: memory that outlives the background, and that no page can reach. */
+export interface SessionArea {
+  get(keys: string | string[] | null): Promise<Record<string, unknown>>;
+  set(items: Record<string, unknown>): Promise<void>;
+  remove(keys: string | string[]): Promise<void>;
+}
+
 /** What is known about a tab when the background starts. */
 export interface KnownTab {
   readonly tabId: number;

@@ -8,9 +8,9 @@ import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
 import { openDB } from 'idb';
 import * as v from 'valibot';
 import { LEDGER_NAME, NETWORK_UNKNOWN } from '../common/records/schema.ts';
-import { type Failure, failAt } from '../testing/failing-storage.ts';
 import { checkInvariants, dump } from '../testing/ledger-invariants.ts';
 import { createVersion1, VERSION_1 } from '../testing/ledger-version-1.ts';
+import { type Failure, failAt } from '../testing/storage.ts';
 import { CHUNK_ROWS } from './chunks.ts';
 import { openLedger } from './ledger.ts';
 

@@ -1,6 +1,9 @@
-// What observers, content scripts and developer tools report, and what of it a page's view shows, as tests of several
-// modules need it: each test overrides what it is about.
+// What observers, content scripts, developer tools and the helper report, and what of it a page's view shows, as tests
+// of several modules need it: each test overrides what it is about.
+
+import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -105,4 +108,25 @@ export function originView(host: string, over: Partial<OriginView> = {}): Origin
     verdict: verdictSaying('unknown', ''),
     ...over,
   };
+}
+
+const PAIR = [
+  trial([attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 10, firstByteMs: 12 })]),
+  trial([attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 31, firstByteMs: 35 })], 'h2'),
+];
+
+/** A comparison's outcome: one pair, HTTP/3 the faster. */
+export function aRace(more: Partial<OriginRace> = {}): OriginRace {
+  const race = originRace(PAIR, {
+    origin: 'https://a.test' as Origin,
+    network: 'home',
+    mode: 'compare',
+    discovered: { altSvc: 'h3=":443"; ma=86400', knownRoot: true },
+  });
+  return { ...race, summary: { ...race.summary, gainMs: 21 }, ...more };
+}
+
+/** The same with enough pairs for a clear result. */
+export function aClearRace(more: Partial<OriginRace> = {}): OriginRace {
+  return aRace({ trials: Array.from({ length: 8 }, () => PAIR).flat(), ...more });
 }

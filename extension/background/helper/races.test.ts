@@ -6,7 +6,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { HelperError } from '../../common/helper/state.ts';
 import type { RaceAsked } from '../../common/messages.ts';
-import { aRace } from '../../testing/race.ts';
+import { aRace } from '../../testing/samples.ts';
 import { comparison } from './helper.ts';
 import { Races } from './races.ts';
 

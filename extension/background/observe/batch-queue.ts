@@ -3,7 +3,7 @@
 import { isTooLate } from '@photofinish/shared/web/instant';
 import * as v from 'valibot';
 import { waitForRequests } from '#edition';
-import { timers } from '../../common/browser.ts';
+import { type SessionArea, timers } from '../../common/browser.ts';
 import type { Arrival } from '../../common/messages.ts';
 import {
   MAX_BATCH_ENTRIES,
@@ -210,13 +210,6 @@ export interface LeftBatches {
   readonly batches: readonly TimingBatch[];
 }
 
-/** The part of `storage.session` that this needs. */
-export interface LeftArea {
-  get(keys: string[] | null): Promise<Record<string, unknown>>;
-  set(items: Record<string, unknown>): Promise<void>;
-  remove(keys: string | string[]): Promise<void>;
-}
-
 const LEFT_PREFIX = 'left:';
 /** What one document may leave; most of the session's 10 MB is needed for the pages in view. */
 const MAX_LEFT_CHARS = 256 * 1024;
@@ -233,7 +226,7 @@ function originOnly(url: string): string {
 /**
  * Stores what a document left, its addresses reduced to origins, and returns its key; null if it exceeds the limit.
  */
-export async function keepLeft(area: LeftArea, left: LeftBatches): Promise<string | null> {
+export async function keepLeft(area: SessionArea, left: LeftBatches): Promise<string | null> {
   const { url, tabUrl } = left.sender;
   const sender = {
     ...left.sender,
@@ -257,7 +250,7 @@ export async function keepLeft(area: LeftArea, left: LeftBatches): Promise<strin
  * once that has resolved.
  */
 export async function takeLeft(
-  area: LeftArea,
+  area: SessionArea,
   record: (batch: TimingBatch, sender: Sender) => Promise<void>,
   keys: string[] | null = null,
 ): Promise<void> {

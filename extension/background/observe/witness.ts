@@ -3,18 +3,12 @@
 // permission later no request passes through its events until the browser starts again (measured on 156). The first
 // event is the proof, and session storage keeps it until the browser exits.
 import type { ObservationMode } from '@photofinish/shared/web/observation';
+import type { SessionArea } from '../../common/browser.ts';
 import { BROWSER } from '../../common/edition.ts';
 import { WITNESSED_KEY } from '../../common/permissions.ts';
 
-/** The part of `storage.session` that this needs. */
-interface WitnessArea {
-  get(key: string): Promise<Record<string, unknown>>;
-  set(items: Record<string, unknown>): Promise<void>;
-  remove(key: string): Promise<void>;
-}
-
 export interface WitnessDeps {
-  readonly area: WitnessArea;
+  readonly area: SessionArea;
   /** When this background started, milliseconds since the epoch. */
   readonly startedMs: number;
   readonly nowMs: () => number;

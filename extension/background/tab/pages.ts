@@ -2,6 +2,7 @@
 // because a tab's frame 0 may be three documents at once (shown, prerendered, and kept for going back). Frames'
 // documents point to their outermost one.
 import { originOfUrl } from '@photofinish/shared/web/origin';
+import type { SessionArea } from '../../common/browser.ts';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import type { Arrival } from '../../common/messages.ts';
 import { newPage, type Page } from '../../common/page/model.ts';
@@ -130,12 +131,6 @@ export class Pages {
 
 // A map in `storage.session` that outlives the service worker. Reads are from memory; writes are coalesced per key,
 // with at most one write of a key in flight, so that an older value can never overwrite a newer one.
-
-export interface SessionArea {
-  get(keys: null): Promise<Record<string, unknown>>;
-  set(items: Record<string, unknown>): Promise<void>;
-  remove(keys: string[]): Promise<void>;
-}
 
 export interface SavedMap<Value> {
   get(key: string): Value | undefined;

@@ -7,8 +7,7 @@ import type { PageView } from '../../common/messages.ts';
 import { withDelta } from '../../common/page/delta.ts';
 import { applyBatch, newPage, type Page } from '../../common/page/model.ts';
 import { emptyRecord } from '../../common/records/fold.ts';
-import { aRace } from '../../testing/race.ts';
-import { observation } from '../../testing/samples.ts';
+import { aRace, observation } from '../../testing/samples.ts';
 import { Presenter, type PresenterDeps, type Watcher } from './presenter.ts';
 
 const A = 'https://a.test' as Origin;

@@ -24,9 +24,8 @@ import {
 import { lineSwatch } from '../charts/paint.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { type Entry, options, replaceLines } from './controls.ts';
-import { createFigure, type Drawing } from './figure.ts';
+import { createFigure, type Drawing, raceFigure } from './figures.ts';
 import { instantWords, modeWords, networkWords, percentWords } from './labels.ts';
-import { raceFigure } from './race-figure.ts';
 import { type Distributions, distributionsOf, type RaceSummary, type Samples } from './race-samples.ts';
 import type { Period, State } from './state.ts';
 

@@ -7,8 +7,7 @@ import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import type { OriginView } from '../../common/messages.ts';
 import { speak } from '../../testing/catalogs.ts';
-import { aRace } from '../../testing/race.ts';
-import { originView } from '../../testing/samples.ts';
+import { aRace, originView } from '../../testing/samples.ts';
 import { findingTexts, isLimitedByMode } from './answer.ts';
 
 const LEFT_OUT = { addresses: 1, services: 0, lookups: 0, attempts: 88_110 };

@@ -6,7 +6,7 @@ import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { emptyDay, emptyRecord } from '../../common/records/fold.ts';
 import type { DayRow } from '../../common/records/schema.ts';
-import { aRace } from '../../testing/race.ts';
+import { aRace } from '../../testing/samples.ts';
 import { buildReport, noDays, type ReportInput, sumsOf } from './build.ts';
 
 const A = 'https://a.test' as Origin;
