@@ -13,6 +13,12 @@ export interface NativePort {
   onDisconnect(listen: (why: string | null) => void): void;
 }
 
+/** The part of a page's `chrome.runtime.Port` that the background listens to. */
+export interface PagePort {
+  readonly onMessage: { addListener(listen: (message: unknown) => void): void };
+  readonly onDisconnect: { addListener(listen: () => void): void };
+}
+
 export interface Clock {
   /** Runs after `delayMs`; returns the function that cancels it. */
   later(delayMs: number, run: () => void): () => void;

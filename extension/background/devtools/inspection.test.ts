@@ -6,8 +6,9 @@ import {
   type InspectedRequest,
   MAX_INSPECTED_AT_ONCE,
 } from '../../common/inspected-request.ts';
+import { pagePort } from '../../testing/page-port.ts';
 import { INSPECTED_REQUEST } from '../../testing/samples.ts';
-import { createInspection, type DevtoolsPort } from './inspection.ts';
+import { createInspection } from './inspection.ts';
 
 const request: InspectedRequest = { ...INSPECTED_REQUEST, url: 'https://a.test/' };
 
@@ -20,28 +21,15 @@ function bench(refused: readonly number[] = []) {
     onRequests: (tabId, requests) => void told.push([tabId, requests]),
     onClosed: (tabId) => void closed.push(tabId),
   });
-  let send: (message: unknown) => void = () => {};
-  let close: () => void = () => {};
-  const port: DevtoolsPort = {
-    onMessage: {
-      addListener(listen) {
-        send = listen;
-      },
-    },
-    onDisconnect: {
-      addListener(listen) {
-        close = listen;
-      },
-    },
-  };
+  const { port, send, close } = pagePort();
   inspection.accept(port);
   return {
     inspection,
     told,
     closed,
     say: (word: DevtoolsMessage) => send(word),
-    send: (message: unknown) => send(message),
-    close: () => close(),
+    send,
+    close,
   };
 }
 
