@@ -23,7 +23,7 @@ import {
 } from '../charts/ecdf-chart.ts';
 import { lineSwatch } from '../charts/paint.ts';
 import { byId, make, setText } from '../ui/elements.ts';
-import { type Entry, options, replaceLines } from './controls.ts';
+import { type Entry, hostName, openerCell, options, replaceLines } from './controls.ts';
 import { createFigure, type Drawing, raceFigure } from './figures.ts';
 import { instantWords, modeWords, networkWords, percentWords } from './labels.ts';
 import { type Distributions, distributionsOf, type RaceSummary, type Samples } from './race-samples.ts';
@@ -238,19 +238,10 @@ export class RacesView {
     const detail = this.#opened.get(key);
     const line = make('tr', detail ? 'main open' : 'main');
     line.dataset['key'] = key;
-    const when = make('th');
-    when.scope = 'row';
-    const opener = make('button', 'opener', instantWords(race.atMs));
-    opener.type = 'button';
-    opener.ariaExpanded = String(detail !== undefined);
-    opener.addEventListener('click', () => this.#openRace(race, key));
-    when.append(opener);
     const origin = make('td');
-    const host = make('bdi', 'host', race.origin.slice('https://'.length));
-    host.dir = 'ltr';
-    origin.append(host);
+    origin.append(hostName(race.origin.slice('https://'.length)));
     line.append(
-      when,
+      openerCell(detail !== undefined, () => this.#openRace(race, key), instantWords(race.atMs)),
       origin,
       make('td', '', modeWords(race.mode)),
       make('td', '', resultWords(race)),
