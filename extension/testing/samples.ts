@@ -8,6 +8,7 @@ import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { EndedRequest } from '../background/observe/requests.ts';
+import type { PagePort } from '../common/browser.ts';
 import type { InspectedRequest } from '../common/inspected-request.ts';
 import type { OriginView } from '../common/messages.ts';
 import type { Timing, TimingBatch } from '../common/timing.ts';
@@ -129,4 +130,23 @@ export function aRace(more: Partial<OriginRace> = {}): OriginRace {
 /** The same with enough pairs for a clear result. */
 export function aClearRace(more: Partial<OriginRace> = {}): OriginRace {
   return aRace({ trials: Array.from({ length: 8 }, () => PAIR).flat(), ...more });
+}
+
+/** A port from a page, with the page's end controlled by the test. */
+export function pagePort() {
+  let send: (message: unknown) => void = () => {};
+  let close: () => void = () => {};
+  const port: PagePort = {
+    onMessage: {
+      addListener(listen) {
+        send = listen;
+      },
+    },
+    onDisconnect: {
+      addListener(listen) {
+        close = listen;
+      },
+    },
+  };
+  return { port, send: (message: unknown) => send(message), close: () => close() };
 }

@@ -6,8 +6,7 @@ import {
   type InspectedRequest,
   MAX_INSPECTED_AT_ONCE,
 } from '../../common/inspected-request.ts';
-import { pagePort } from '../../testing/page-port.ts';
-import { INSPECTED_REQUEST } from '../../testing/samples.ts';
+import { INSPECTED_REQUEST, pagePort } from '../../testing/samples.ts';
 import { createInspection } from './inspection.ts';
 
 const request: InspectedRequest = { ...INSPECTED_REQUEST, url: 'https://a.test/' };

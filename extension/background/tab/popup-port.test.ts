@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PopupEvent } from '../../common/messages.ts';
-import { pagePort } from '../../testing/page-port.ts';
+import { pagePort } from '../../testing/samples.ts';
 import { createPopupServer, type PopupActions } from './popup-port.ts';
 import type { Watcher } from './presenter.ts';
 import { emptyView } from './view.ts';
