@@ -3,10 +3,11 @@
 import '../../common/catalog.ts';
 import { getMessage } from '../../common/catalog.ts';
 import { loadNames, type NetworkNames, onNames } from '../../common/network-names.ts';
+import { DAY_MS, dayOf } from '../../common/records/schema.ts';
 import { pageStore } from '../../common/store/page-store.ts';
 import { openLedger } from '../../ledger/ledger.ts';
 import { troubleWords } from '../../ledger/trouble.ts';
-import { DAY_MS, dayStartMs, utcDay } from '../charts/days.ts';
+import { dayStartMs } from '../charts/days.ts';
 import { byId, setText } from '../ui/elements.ts';
 import { writeMessages } from '../ui/page-messages.ts';
 import { type Columns, createColumns, writeGains } from './columns.ts';
@@ -213,7 +214,7 @@ void open()
   .finally(() =>
     keepLive({
       ledger,
-      today: () => utcDay(Date.now()),
+      today: () => dayOf(Date.now()),
       known: () => ({ columns, complete, races }),
       async changed(next) {
         ({ races } = next);

@@ -9,9 +9,10 @@ import { differenceWords, rangeWords } from '@photofinish/shared/verdict/gain';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
+import { DAY_MS } from '../../common/records/schema.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { troubleWords } from '../../ledger/trouble.ts';
-import { DAY_MS, dayStartMs } from '../charts/days.ts';
+import { dayStartMs } from '../charts/days.ts';
 import {
   countUpTo,
   ECDF_CHART_HEIGHT,
