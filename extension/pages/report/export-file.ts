@@ -54,7 +54,7 @@ function show({ stage, done, of }: Progress): void {
  * Generates a report in the worker and shows its progress in the page's element `making`; null if it was cancelled.
  * Rejects with a message for the user.
  */
-export async function makeShown(options: ReportRequest): Promise<MadeReport | null> {
+async function makeShown(options: ReportRequest): Promise<MadeReport | null> {
   const part = byId('making');
   const cancel = byId<HTMLButtonElement>('making-cancel');
   const before = document.activeElement;
