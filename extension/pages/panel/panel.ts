@@ -234,7 +234,7 @@ function darkRules(): CSSMediaRule[] {
 }
 
 /** Follows the theme of the developer tools from now on. */
-export function followToolsTheme(): void {
+function followToolsTheme(): void {
   const panels = chrome.devtools.panels as unknown as ThemedPanels;
   const rules = darkRules();
   const wear = (name: ThemeName): void => {
