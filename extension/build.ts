@@ -65,6 +65,16 @@ const STYLES = [
   'ui/document.css',
   ...['controls', 'figures', 'tables'].map((part) => `dashboard/${part}.css`),
 ];
+/** What the head of every visible page begins with; nothing but the extension's own files can be loaded or run. */
+const HEAD = `<head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta
+      http-equiv="Content-Security-Policy"
+      content="default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
+    />
+    <link rel="icon" href="../../icons/photofinish-32.png" />
+    <link rel="stylesheet" href="../ui/theme.css" />`;
 /** Where the source catalogs are, one file per room; the browser reads one file per language. */
 const CATALOGS = [join(here, '_locales'), join(root, 'shared', '_locales')];
 const ICON_SIZES = [16, 32, 48, 128];
@@ -157,10 +167,7 @@ async function bundle(outdir: string, target: string, edition: Edition): Promise
 
 async function copyStatic(outdir: string): Promise<void> {
   const icons = MARKS.flatMap((mark) => ICON_SIZES.map((size) => `icons/${mark}-${size}.png`));
-  // The page that only starts the developer tools needs no styles.
-  const ofPages = PAGES.flatMap((page) => [`${page}/${page}.html`, `${page}/${page}.css`]).filter((file) =>
-    existsSync(join(pages, file)),
-  );
+  const ofPages = PAGES.map((page) => `${page}/${page}.css`).filter((file) => existsSync(join(pages, file)));
   const copies = [
     ...icons.map((file) => ({ from: here, file })),
     ...[...STYLES, ...ofPages].map((file) => ({ from: pages, file })),
@@ -168,6 +175,14 @@ async function copyStatic(outdir: string): Promise<void> {
   for (const { from, file } of copies) {
     await mkdir(dirname(join(outdir, file)), { recursive: true });
     await cp(join(from, file), join(outdir, file));
+  }
+  for (const page of PAGES) {
+    const file = `${page}/${page}.html`;
+    const html = await readFile(join(pages, file), 'utf8');
+    if (!html.includes('<head>')) throw new Error(`${file} has no <head> that could be completed`);
+    await mkdir(join(outdir, page), { recursive: true });
+    // The page that only starts the developer tools is unseen, and its own head allows it no styles.
+    await writeFile(join(outdir, file), page === 'devtools' ? html : html.replace('<head>', () => HEAD));
   }
 }
 

@@ -14,14 +14,19 @@ import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { answerOf, asServed, observeRequests, openBrowserSteering } from '#edition';
 import { documentOfTab, isOwnPage, knownTabs, lockStorage, preciseNowMs, timers } from '../common/browser.ts';
 import { getMessage } from '../common/catalog.ts';
-import { seesRequests } from '../common/every-request.ts';
 import { createGestures, createUnasked, UNASKED_KEY } from '../common/helper/unasked.ts';
-import { DEVTOOLS_PORT } from '../common/inspected/devtools-messages.ts';
+import { DEVTOOLS_PORT } from '../common/inspected-request.ts';
 import { POPUP_PORT } from '../common/messages.ts';
 import { forgetNames } from '../common/network-names.ts';
 import type { Page } from '../common/page/model.ts';
-import { onProxyMode, type ProxyMode, proxiedBy, proxyMode } from '../common/proxy-mode.ts';
-import { DEFAULT_SETTINGS, loadSettings, onSettings, type Settings } from '../common/settings.ts';
+import { onProxyMode, type ProxyMode, proxiedBy, proxyMode, seesRequests } from '../common/permissions.ts';
+import {
+  changeSettings,
+  DEFAULT_SETTINGS,
+  loadSettings,
+  onSettings,
+  type Settings,
+} from '../common/settings.ts';
 import { siteOfHost } from '../common/site.ts';
 import { openKeptLedger } from '../ledger/keeping.ts';
 import { pruneHourly } from '../ledger/prune.ts';
@@ -29,37 +34,32 @@ import { troubleWords } from '../ledger/trouble.ts';
 import { createInspection } from './devtools/inspection.ts';
 import { createForecaster, useForecasts } from './forecast/forecaster.ts';
 import { comparison } from './helper/helper.ts';
-import { openHelperLink } from './helper/link.ts';
-import { createRaces } from './helper/races.ts';
+import { HelperLink } from './helper/link.ts';
+import { Races } from './helper/races.ts';
 import { createUpload } from './helper/upload.ts';
 import { createVisits } from './helper/visits.ts';
-import { openBatchQueue } from './observe/batch-queue.ts';
+import { openBatchQueue, takeLeft } from './observe/batch-queue.ts';
 import { type BackfilledObservation, backfill, createDevtoolsFeed } from './observe/devtools-feed.ts';
-import { takeLeft } from './observe/left.ts';
-import { createLightVisits } from './observe/light-visits.ts';
+import { createLightVisits, createStoredAltSvc } from './observe/light-mode.ts';
 import { observeNavigations } from './observe/navigations.ts';
-import { createRecordable } from './observe/recordable.ts';
-import { createRecorder } from './observe/recorder.ts';
-import { createRequestTable } from './observe/requests.ts';
-import { createStoredAltSvc } from './observe/stored-alt-svc.ts';
-import { createWitness } from './observe/witness.ts';
-import { STEER_ALARM } from './steer/browser-steering.ts';
+import { Recordable } from './observe/recordable.ts';
+import { Recorder } from './observe/recorder.ts';
+import { RequestTable } from './observe/requests.ts';
+import { Witness } from './observe/witness.ts';
+import { STEER_ALARM } from './steer/firefox-steering.ts';
 import { openStore } from './store/open-store.ts';
-import { createPages } from './tab/pages.ts';
+import { loadSavedMap, Pages } from './tab/pages.ts';
 import { createPopupServer } from './tab/popup-port.ts';
-import { createPresenter } from './tab/presenter.ts';
-import { loadSavedMap } from './tab/saved-map.ts';
+import { Presenter, setToolbar } from './tab/presenter.ts';
 import { createTabs } from './tab/tabs.ts';
 import type { FailedNavigation } from './tab/view.ts';
-import { setToolbar } from './toolbar.ts';
-import { welcomeOnInstall } from './welcome-once.ts';
 
 const startedMs = Date.now();
 const { version } = chrome.runtime.getManifest();
 const store = openStore();
-const table = createRequestTable();
-const recordable = createRecordable();
-const witness = createWitness({
+const table = new RequestTable();
+const recordable = new Recordable();
+const witness = new Witness({
   area: chrome.storage.session,
   startedMs,
   nowMs: Date.now,
@@ -78,7 +78,7 @@ let settings = DEFAULT_SETTINGS;
 let proxied: boolean | null = null;
 onProxyMode(followProxy);
 
-const link = openHelperLink({
+const link = new HelperLink({
   store,
   program: `photofinish-extension ${version}`,
   upload: async () => (await ready).upload(),
@@ -98,7 +98,7 @@ const forecaster = createForecaster({
 const gestures = createGestures(Date.now);
 const tabs = createTabs({ recordable, forecaster });
 
-const races = createRaces({
+const races = new Races({
   race: (order, onProgress) => {
     link.connect();
     return helper.race(order, onProgress);
@@ -177,8 +177,8 @@ async function start() {
   });
   steering?.enable(settings.steering).catch(logged);
   steering?.expire().catch(logged);
-  const pages = createPages(savedPages, savedShown, (page) => presenter.refresh(page.tabId));
-  const presenter = createPresenter({
+  const pages = new Pages(savedPages, savedShown, (page) => presenter.refresh(page.tabId));
+  const presenter = new Presenter({
     ledger,
     shown: (tabId) => pages.shown(tabId),
     documentOf: (tabId) => tabs.shownDocument(tabId, failures),
@@ -189,7 +189,7 @@ async function start() {
     setToolbar,
     later: timers.later,
   });
-  const recorder = createRecorder({
+  const recorder = new Recorder({
     table,
     ledger,
     pages,
@@ -211,7 +211,7 @@ async function start() {
   });
   const upload = createUpload({
     ledger,
-    observed: helper.observed,
+    observed: (observations) => helper.observed(observations),
     mayRecord: (subject) => recordable.mayRecord(subject),
   });
   return { ledger, pages, presenter, recorder, upload, failures, steering };
@@ -411,8 +411,17 @@ async function wipe(): Promise<number | null> {
   return wiped;
 }
 
+/** Only once automatically: browsers report an installation each time an extension is loaded from a folder. */
+async function openWelcome(): Promise<void> {
+  if ((await loadSettings(store)).welcomed) return;
+  await chrome.tabs.create({ url: chrome.runtime.getURL('welcome/welcome.html') });
+  await changeSettings(store, { welcomed: true });
+}
+
+chrome.runtime.onInstalled.addListener(({ reason }) => {
+  if (reason === 'install') openWelcome().catch(logged);
+});
 lockStorage().catch(logged);
-welcomeOnInstall(store);
 onSettings(store, followSettings);
 batchQueue.takeLeftSoon();
 pruneHourly(async () => (await ready).ledger.prune(Date.now(), settings.retentionDays));

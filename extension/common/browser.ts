@@ -13,9 +13,22 @@ export interface NativePort {
   onDisconnect(listen: (why: string | null) => void): void;
 }
 
+/** The part of a page's `chrome.runtime.Port` that the background listens to. */
+export interface PagePort {
+  readonly onMessage: { addListener(listen: (message: unknown) => void): void };
+  readonly onDisconnect: { addListener(listen: () => void): void };
+}
+
 export interface Clock {
   /** Runs after `delayMs`; returns the function that cancels it. */
   later(delayMs: number, run: () => void): () => void;
+}
+
+/** The part of `storage.session` that is used: memory that outlives the background, and that no page can reach. */
+export interface SessionArea {
+  get(keys: string | string[] | null): Promise<Record<string, unknown>>;
+  set(items: Record<string, unknown>): Promise<void>;
+  remove(keys: string | string[]): Promise<void>;
 }
 
 /** What is known about a tab when the background starts. */

@@ -11,7 +11,7 @@ import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Delivery, Protocol, UnknownReason } from '@photofinish/shared/web/protocol';
-import type { InspectedEvent } from './inspected/devtools-messages.ts';
+import type { InspectedEvent } from './inspected-request.ts';
 import type { StoredValue, StoreKey } from './store/store.ts';
 
 /** The state of the native helper, and thus what the user can do about it. */
@@ -179,6 +179,8 @@ export type PopupEvent =
   | { readonly type: 'wiped'; readonly helperRecords: number | null; readonly trouble: string | null };
 
 export const POPUP_PORT = 'popup';
+/** Requests of a tab that the developer tools' page keeps, and whoever receives them; the oldest are dropped. */
+export const MAX_REQUESTS = 5000;
 
 /** From a page of the extension to the background: reads a value, or replaces the value of the given revision. */
 export type StoreRequest =

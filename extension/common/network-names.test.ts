@@ -1,7 +1,7 @@
 // Names of networks: stored here, sent to the helper once it answers, adopted from it, and never lost in between.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memoryStore } from '../testing/memory-store.ts';
+import { memoryStore } from '../testing/storage.ts';
 import { HelperError } from './helper/state.ts';
 import {
   addNames,

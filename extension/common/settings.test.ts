@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { memoryStore } from '../testing/memory-store.ts';
+import { memoryStore } from '../testing/storage.ts';
 import {
   type Change,
   changeSettings,

@@ -40,7 +40,7 @@ export interface Timing {
    * No request start is exposed: the site hides its timings (`Timing-Allow-Origin`), or the browser blocked the answer.
    */
   readonly opaque: boolean;
-  /** The Alt-Svc header of the stored answer, empty if it has none; added by the background (`stored-alt-svc.ts`). */
+  /** The Alt-Svc header of the stored answer, empty if it has none; added by the background (`light-mode.ts`). */
   readonly altSvc?: string;
 }
 

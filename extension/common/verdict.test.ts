@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { aClearRace, aRace } from '../testing/race.ts';
+import { aClearRace, aRace } from '../testing/samples.ts';
 import { emptyRecord } from './records/fold.ts';
 import { type OriginEvidence, verdictOfOrigin, verdictOfRecord } from './verdict.ts';
 

@@ -1,25 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_BATCH_ENTRIES, MAX_PAGE_ENTRIES, type Timing } from '../common/timing.ts';
+import { MAX_BATCH_ENTRIES, MAX_PAGE_ENTRIES } from '../common/timing.ts';
+import { TIMING as timing } from '../testing/samples.ts';
 import { ANSWER_MS, COALESCE_MS, createQueue, LOADING_COALESCE_MS, type NumberedBatch } from './queue.ts';
-
-const timing: Timing = {
-  navigation: false,
-  url: 'https://a.test/',
-  alpn: 'h2',
-  deliveryType: '',
-  startMs: 0,
-  endMs: 0,
-  firstByteMs: 0,
-  transferBytes: 0,
-  bodyBytes: 0,
-  worker: false,
-  redirected: false,
-  initiator: 'script',
-  status: 200,
-  partial: false,
-  opaque: false,
-};
 
 /** A queue on virtual time whose sends are answered by `answer`. */
 function bench(answer: (batch: NumberedBatch) => Promise<boolean>, loading = () => false) {

@@ -41,7 +41,7 @@ const HOUR_MS = 3_600_000;
 /** Unacknowledged batches that are kept; beyond this the oldest is dropped (webRequest still counts it). */
 const MAX_UNANSWERED = MAX_LEFT_BATCHES;
 
-// A closure instead of a class: names of class fields are not minified, and every frame loads this.
+// A closure instead of a class, despite its length: names of class fields are not minified, and every frame loads this.
 export function createQueue({ send, later, loading }: QueueDeps): TimingQueue {
   let waiting: Timing[] = [];
   const unanswered = new Map<number, NumberedBatch>();

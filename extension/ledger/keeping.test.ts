@@ -6,7 +6,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import type { OriginRecord } from '../common/records/schema.ts';
 import { fillLedger } from '../testing/filled-ledger.ts';
 import { type Dump, dump } from '../testing/ledger-invariants.ts';
-import { aRace } from '../testing/race.ts';
+import { aRace } from '../testing/samples.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);

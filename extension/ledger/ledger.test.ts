@@ -6,7 +6,7 @@ import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
 import { MAX_OUTBOX_ROWS, RACES_PER_ORIGIN, RETENTION_MS } from '../common/records/schema.ts';
-import { aRace } from '../testing/race.ts';
+import { aRace } from '../testing/samples.ts';
 import { type Batch, openLedger } from './ledger.ts';
 
 const A = 'https://a.test' as Origin;

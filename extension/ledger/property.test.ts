@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IDBFactory } from 'fake-indexeddb';
 import fc from 'fast-check';
-import { failAt } from '../testing/failing-storage.ts';
 import { checkInvariants, dump } from '../testing/ledger-invariants.ts';
 import { type Step, steps } from '../testing/random-ledger.ts';
+import { failAt } from '../testing/storage.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 
 const RUNS = 60;

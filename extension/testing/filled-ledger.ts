@@ -1,6 +1,7 @@
 // Fills a ledger with a heavy user's year, reproducibly by seed: for benchmarks, specs and tests. Runs in Node over
 // fake-indexeddb and in a page of the extension; it imports nothing from Node.
 
+import { attempt, trial } from '@photofinish/shared/testing/race-samples';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import '../common/catalog.ts';
@@ -129,15 +130,7 @@ function recordOf(rows: readonly DayRow[], temper: Temper): OriginRecord {
 
 function trialOf(protocol: 'h3' | 'h2', establishedMs: number): Trial {
   const firstByteMs = establishedMs * 1.5;
-  const attempt = { protocol, address: '192.0.2.1', port: 443, startedMs: 0, establishedMs, firstByteMs };
-  return {
-    adopted: protocol,
-    establishedMs,
-    firstByteMs,
-    lateH3: false,
-    cacheHit: false,
-    attempts: [{ ...attempt, outcome: 'adopted' }],
-  };
+  return trial([attempt({ protocol, outcome: 'adopted', establishedMs, firstByteMs })], protocol);
 }
 
 /** A comparison of seven pairs, which is enough to decide it. */

@@ -7,7 +7,7 @@ import { DELIVERIES, KNOWN_PROTOCOLS, PROTOCOLS } from '@photofinish/shared/web/
 import fc from 'fast-check';
 import { DAY_MS } from '../common/records/schema.ts';
 import type { Backfill, Batch, Ledger } from '../ledger/ledger.ts';
-import { aRace } from './race.ts';
+import { aRace } from './samples.ts';
 
 const START_MS = Date.UTC(2026, 10, 18);
 const ORIGINS = ['https://a.test', 'https://b.test', 'https://c.test'] as Origin[];

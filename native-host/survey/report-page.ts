@@ -20,7 +20,7 @@ import {
   type Value,
 } from '@photofinish/shared/report/document';
 import { documentToHtml } from '@photofinish/shared/report/html';
-import type { Counts } from '@photofinish/shared/report/protocol-counts';
+import type { Counts } from '@photofinish/shared/report/report';
 import { attemptErrorWords } from '@photofinish/shared/verdict/attempt-words';
 import { failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
 import { looksBlocked } from '@photofinish/shared/verdict/evidence';

@@ -5,8 +5,7 @@ import type { Verdict } from '../race/verdict-schema.ts';
 import { roundedMs } from '../verdict/gain.ts';
 import { verdictText } from '../verdict/verdict-text.ts';
 import { printable } from '../web/printable.ts';
-import { type Counts, PROTOCOL_COLUMNS } from './protocol-counts.ts';
-import { modesOf, type Report } from './report.ts';
+import { type Counts, modesOf, PROTOCOL_COLUMNS, type Report } from './report.ts';
 import { gainOf, newestComparison } from './report-compare.ts';
 import type { DiffGain, OriginDiff, ReportDiff } from './report-diff.ts';
 

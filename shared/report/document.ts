@@ -9,7 +9,7 @@ import type { VerdictCode } from '../race/verdict-schema.ts';
 import type { CodeRow } from '../verdict/codes.ts';
 import type { ObservationModes } from '../web/observation.ts';
 import type { Adoption } from './adoption.ts';
-import type { Counts } from './protocol-counts.ts';
+import type { Counts } from './report.ts';
 
 /** A text with its BCP 47 tag, if its language is not the document's. */
 export interface Text {

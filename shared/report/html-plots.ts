@@ -6,7 +6,7 @@ import { formatNumber, getMessage } from '../language/catalog.ts';
 import { escapeMarkup, formatMs } from '../language/markup.ts';
 import { protocolName } from '../web/protocol.ts';
 import type { GainAxis, PageValue } from './document.ts';
-import { type Counts, PROTOCOL_COLUMNS, totalOf } from './protocol-counts.ts';
+import { type Counts, PROTOCOL_COLUMNS, totalOf } from './report.ts';
 
 /** Minimum shares of a bar that have room for its digit, and for digit and count. */
 const ROOM_FOR_FIGURE = 0.03;

@@ -1,7 +1,6 @@
 // Documents as one self-contained HTML page, readable offline, in dark mode, in forced colours and in greyscale print.
 // Every plot is beside or in a table of the same numbers; nothing in the page can run or load anything.
 import { markSvg } from '../drawing/marks.ts';
-import { standalonePage } from '../drawing/page.ts';
 import { photoFinishSvg } from '../drawing/photo-finish-svg.ts';
 import { catalogLanguage, getMessage, getMessageParts } from '../language/catalog.ts';
 import { escapeMarkup as esc } from '../language/markup.ts';
@@ -22,10 +21,10 @@ import type {
   Table,
   Text,
 } from './document.ts';
+import { standalonePage } from './html-page.ts';
 import { gainAxis, gainStrip, protocolBar, shareBar } from './html-plots.ts';
-import { REPORT_CSS } from './html-style.ts';
 import { hiddenCountWords } from './modes-words.ts';
-import { PROTOCOL_COLUMNS } from './protocol-counts.ts';
+import { PROTOCOL_COLUMNS } from './report.ts';
 import { instantWords, percentWords, shareCountsWords, shareWords, valueWords } from './report-words.ts';
 
 const DRAWING_PX = 560;
@@ -260,7 +259,6 @@ export function documentToHtml(make: (sizes: PageSizes) => ReportDocument<PageBl
   return standalonePage({
     language: catalogLanguage(),
     title,
-    css: REPORT_CSS,
     header: `<h1>${esc(title)}</h1>${under}`,
     main: blocksMarkup(blocks, written),
     footer: esc(footer),

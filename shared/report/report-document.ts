@@ -25,8 +25,14 @@ import {
   type Value,
 } from './document.ts';
 import { lightNote } from './modes-words.ts';
-import { addProtocols, PROTOCOL_COLUMNS } from './protocol-counts.ts';
-import { modesOf, modesOfSites, type Report, type ReportOrigin } from './report.ts';
+import {
+  addProtocols,
+  modesOf,
+  modesOfSites,
+  PROTOCOL_COLUMNS,
+  type Report,
+  type ReportOrigin,
+} from './report.ts';
 import { adoptionOf, newestComparison, totalAdoption } from './report-compare.ts';
 import { browserWords, networksWords, shareCountsWords, valueWords } from './report-words.ts';
 

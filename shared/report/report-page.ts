@@ -24,8 +24,7 @@ import {
   table,
   text,
 } from './document.ts';
-import { addProtocols, totalOf } from './protocol-counts.ts';
-import { modesOf, type Report } from './report.ts';
+import { addProtocols, modesOf, type Report, totalOf } from './report.ts';
 import { type Compared, newestComparison, totalAdoption } from './report-compare.ts';
 import { adoptionTitle, blocksOf, madeCondition, originsByVerdict, reportHead } from './report-document.ts';
 import { siteSections, sitesOnPage, sitesSection } from './report-sites.ts';

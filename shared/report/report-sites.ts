@@ -28,8 +28,16 @@ import {
   type Value,
 } from './document.ts';
 import { hiddenCountWords } from './modes-words.ts';
-import { addProtocols, type Counts, PROTOCOL_COLUMNS, totalOf } from './protocol-counts.ts';
-import { modesOf, type Report, type ReportOrigin, type ReportSite } from './report.ts';
+import {
+  addProtocols,
+  type Counts,
+  modesOf,
+  PROTOCOL_COLUMNS,
+  type Report,
+  type ReportOrigin,
+  type ReportSite,
+  totalOf,
+} from './report.ts';
 import { totalAdoption } from './report-compare.ts';
 import { raceFigure } from './report-races.ts';
 import { foreignLanguage, type NetworkNames } from './report-words.ts';

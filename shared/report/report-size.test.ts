@@ -10,8 +10,7 @@ import { verdictSaying } from '../testing/verdicts.ts';
 import type { Origin } from '../web/origin.ts';
 import { addAdoption, NO_ADOPTION } from './adoption.ts';
 import { REPORT_FORMS } from './forms.ts';
-import { addProtocols } from './protocol-counts.ts';
-import type { Report, ReportOrigin, ReportSite } from './report.ts';
+import { addProtocols, type Report, type ReportOrigin, type ReportSite } from './report.ts';
 import { adoptionOf, totalAdoption } from './report-compare.ts';
 
 const reportToHtml = REPORT_FORMS.html;

@@ -2,6 +2,7 @@
 // from it, the extension builds it from its ledger, and CSV and HTML are other formats of the same document. Reports of
 // version 1, whose verdicts are text, can be read too (their JSON Schema is `report-1.schema.json`).
 import * as v from 'valibot';
+import type { Mark } from '../drawing/marks.ts';
 import { originRaceSchema } from '../race/outcome.ts';
 import { verdictSchema } from '../race/verdict-schema.ts';
 import { list, MAX_LABEL_CHARS, text } from '../web/bounds.ts';
@@ -117,4 +118,26 @@ export function futureInstantOf({ createdAt, period, sites }: Report, nowMs: num
     for (const [j, { races }] of origins.entries())
       if (races.some(({ atMs }) => isTooLate(atMs, nowMs))) return `sites.${i}.origins.${j}.races`;
   return null;
+}
+
+// Network answers by protocol, as reports count and order them everywhere.
+
+export type Counts = ReportOrigin['protocols'];
+
+/** The order of every bar and of the columns of every table. */
+export const PROTOCOL_COLUMNS: readonly (readonly [Mark, keyof Counts])[] = [
+  ['h3', 'h3'],
+  ['h2', 'h2'],
+  ['h1', 'http/1.1'],
+  ['unknown', 'unknown'],
+];
+
+export function addProtocols(origins: readonly Pick<ReportOrigin, 'protocols'>[]): Counts {
+  const sum = { h3: 0, h2: 0, 'http/1.1': 0, unknown: 0 };
+  for (const { protocols } of origins) for (const [, key] of PROTOCOL_COLUMNS) sum[key] += protocols[key];
+  return sum;
+}
+
+export function totalOf(counts: Counts): number {
+  return PROTOCOL_COLUMNS.reduce((sum, [, key]) => sum + counts[key], 0);
 }

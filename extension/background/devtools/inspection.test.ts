@@ -3,21 +3,13 @@ import { mock, test } from 'node:test';
 import {
   type DevtoolsMessage,
   type InspectedEvent,
+  type InspectedRequest,
   MAX_INSPECTED_AT_ONCE,
-} from '../../common/inspected/devtools-messages.ts';
-import type { InspectedRequest } from '../../common/inspected/har.ts';
-import { createInspection, type DevtoolsPort } from './inspection.ts';
+} from '../../common/inspected-request.ts';
+import { INSPECTED_REQUEST, pagePort } from '../../testing/samples.ts';
+import { createInspection } from './inspection.ts';
 
-const request: InspectedRequest = {
-  url: 'https://a.test/',
-  method: 'GET',
-  status: 200,
-  protocol: 'h3',
-  delivery: 'network',
-  startMs: 1,
-  tookMs: 2,
-  bytes: 3,
-};
+const request: InspectedRequest = { ...INSPECTED_REQUEST, url: 'https://a.test/' };
 
 function bench(refused: readonly number[] = []) {
   const told: [number, readonly InspectedRequest[]][] = [];
@@ -28,28 +20,15 @@ function bench(refused: readonly number[] = []) {
     onRequests: (tabId, requests) => void told.push([tabId, requests]),
     onClosed: (tabId) => void closed.push(tabId),
   });
-  let send: (message: unknown) => void = () => {};
-  let close: () => void = () => {};
-  const port: DevtoolsPort = {
-    onMessage: {
-      addListener(listen) {
-        send = listen;
-      },
-    },
-    onDisconnect: {
-      addListener(listen) {
-        close = listen;
-      },
-    },
-  };
+  const { port, send, close } = pagePort();
   inspection.accept(port);
   return {
     inspection,
     told,
     closed,
     say: (word: DevtoolsMessage) => send(word),
-    send: (message: unknown) => send(message),
-    close: () => close(),
+    send,
+    close,
   };
 }
 

@@ -2,19 +2,14 @@
 // tab is inspected from the first message of its tools until their port closes. Kept in memory only: it is a live view,
 // and the tools send everything again to a restarted background.
 import * as v from 'valibot';
+import type { PagePort } from '../../common/browser.ts';
 import {
   type DevtoolsMessage,
   devtoolsMessageSchema,
   type InspectedListener,
-} from '../../common/inspected/devtools-messages.ts';
-import type { InspectedRequest } from '../../common/inspected/har.ts';
-import { MAX_REQUESTS } from '../../common/inspected/log.ts';
-
-/** The part of a browser's port that is used. */
-export interface DevtoolsPort {
-  readonly onMessage: { addListener(listen: (message: unknown) => void): void };
-  readonly onDisconnect: { addListener(listen: () => void): void };
-}
+  type InspectedRequest,
+} from '../../common/inspected-request.ts';
+import { MAX_REQUESTS } from '../../common/messages.ts';
 
 export interface InspectionDeps {
   /** Runs once it is known which tabs may be reported; in the order of the calls. */
@@ -28,7 +23,7 @@ export interface InspectionDeps {
 }
 
 export interface Inspection {
-  accept(port: DevtoolsPort): void;
+  accept(port: PagePort): void;
   isInspected(tabId: number): boolean;
   /** Empties the lists of these tabs, or of all tabs. */
   forget(tabs?: readonly number[]): void;

@@ -1,7 +1,7 @@
 // Firefox's implementation of the edition.
 import { observeFirefox, waitForRequests as waitForHeads } from '../observe/firefox-observer.ts';
-import { openBrowserSteering as openSteering } from '../steer/browser-steering.ts';
-import * as served from '../steer/served.ts';
+import * as served from '../steer/firefox-steering.ts';
+import { openBrowserSteering as openSteering } from '../steer/firefox-steering.ts';
 import type { EditionRooms } from './rooms.ts';
 
 export const observeRequests: EditionRooms['observeRequests'] = observeFirefox;

@@ -42,86 +42,77 @@ export interface RunningRace {
   cancel(): void;
 }
 
-export interface Helper {
-  forecast(site: string, origins: readonly Origin[]): Promise<readonly Forecast[]>;
-  race(order: RaceOrder, onProgress: (progress: Progress) => void): RunningRace;
-  /** Resolves once the observations are durable in the helper. */
-  observed(observations: readonly Observation[]): Promise<void>;
-  /** The label of the network that the helper sees. */
-  network(): Promise<string>;
-  /** Networks with names, and the current one. */
-  networks(): Promise<readonly NamedNetwork[]>;
-  /** Names a network, or removes its name. */
-  nameNetwork(network: string, name: string | null): Promise<readonly NamedNetwork[]>;
-  /** What the helper's doctor finds in its own installation. */
-  doctor(): Promise<readonly DoctorFinding[]>;
-  /** Empties the host cache; returns the number of records that were in it. */
-  wipe(): Promise<number>;
-}
-
 function expected<Type extends Answer['type']>(answer: Answer, type: Type): Extract<Answer, { type: Type }> {
   if (answer.type === type) return answer as Extract<Answer, { type: Type }>;
   throw new HelperError('helper-bad-reply', `the helper replied ${answer.type} instead of ${type}`);
 }
 
-/** `onNetwork` receives the label of the network that each forecast applies to. */
-export function createHelper(
-  port: HelperPort,
-  browser: Browser,
-  onNetwork: (network: string) => void,
-): Helper {
-  return {
-    async forecast(site, origins) {
-      const question: Question = { type: 'forecast', browser, site, origins: [...origins] };
-      const answer = await port.ask(question, { timeoutMs: FORECAST_TIMEOUT_MS }).reply;
-      const { forecasts, network } = expected(answer, 'forecast');
-      if (network !== undefined) onNetwork(network);
-      return forecasts;
-    },
+export class Helper {
+  readonly #port: HelperPort;
+  readonly #browser: Browser;
+  readonly #onNetwork: (network: string) => void;
 
-    race({ startDelayMs, ...order }, onProgress) {
-      const question: Question = { type: 'race', ...order, ...(startDelayMs !== null && { startDelayMs }) };
-      const { id, reply } = port.ask(question, { timeoutMs: RACE_TIMEOUT_MS, onProgress });
-      return {
-        result: reply.then((answer) => {
-          const { id: _id, type: _type, ...race } = expected(answer, 'race');
-          return race;
-        }),
-        cancel: () => {
-          // The answer does not matter: the race's own reply says how it ended.
-          port.ask({ type: 'cancel', target: id }, { timeoutMs: STORE_TIMEOUT_MS }).reply.catch(() => {});
-        },
-      };
-    },
+  /** `onNetwork` receives the label of the network that each forecast applies to. */
+  constructor(port: HelperPort, browser: Browser, onNetwork: (network: string) => void) {
+    this.#port = port;
+    this.#browser = browser;
+    this.#onNetwork = onNetwork;
+  }
 
-    async observed(observations) {
-      const question: Question = { type: 'observed', browser, observations: [...observations] };
-      expected(await port.ask(question, { timeoutMs: STORE_TIMEOUT_MS }).reply, 'observed');
-    },
+  async forecast(site: string, origins: readonly Origin[]): Promise<readonly Forecast[]> {
+    const question: Question = { type: 'forecast', browser: this.#browser, site, origins: [...origins] };
+    const { forecasts, network } = await this.#answer(question, 'forecast', FORECAST_TIMEOUT_MS);
+    if (network !== undefined) this.#onNetwork(network);
+    return forecasts;
+  }
 
-    async network() {
-      const answer = await port.ask({ type: 'stats' }, { timeoutMs: STORE_TIMEOUT_MS }).reply;
-      return expected(answer, 'stats').network;
-    },
+  race({ startDelayMs, ...order }: RaceOrder, onProgress: (progress: Progress) => void): RunningRace {
+    const question: Question = { type: 'race', ...order, ...(startDelayMs !== null && { startDelayMs }) };
+    const { id, reply } = this.#port.ask(question, { timeoutMs: RACE_TIMEOUT_MS, onProgress });
+    return {
+      result: reply.then((answer) => {
+        const { id: _id, type: _type, ...race } = expected(answer, 'race');
+        return race;
+      }),
+      cancel: () => {
+        // The answer does not matter: the race's own reply says how it ended.
+        this.#port.ask({ type: 'cancel', target: id }, { timeoutMs: STORE_TIMEOUT_MS }).reply.catch(() => {});
+      },
+    };
+  }
 
-    async networks() {
-      const answer = await port.ask({ type: 'networks' }, { timeoutMs: STORE_TIMEOUT_MS }).reply;
-      return expected(answer, 'networks').networks;
-    },
+  /** Resolves once the observations are durable in the helper. */
+  async observed(observations: readonly Observation[]): Promise<void> {
+    const question: Question = { type: 'observed', browser: this.#browser, observations: [...observations] };
+    await this.#answer(question, 'observed');
+  }
 
-    async nameNetwork(network, name) {
-      const question: Question = { type: 'name-network', network, name };
-      return expected(await port.ask(question, { timeoutMs: STORE_TIMEOUT_MS }).reply, 'networks').networks;
-    },
+  /** The label of the network that the helper sees. */
+  async network(): Promise<string> {
+    return (await this.#answer({ type: 'stats' }, 'stats')).network;
+  }
 
-    async doctor() {
-      const answer = await port.ask({ type: 'doctor' }, { timeoutMs: DOCTOR_TIMEOUT_MS }).reply;
-      return expected(answer, 'doctor').findings;
-    },
+  /** Networks with names, and the current one. */
+  async networks(): Promise<readonly NamedNetwork[]> {
+    return (await this.#answer({ type: 'networks' }, 'networks')).networks;
+  }
 
-    async wipe() {
-      const answer = await port.ask({ type: 'wipe' }, { timeoutMs: STORE_TIMEOUT_MS }).reply;
-      return expected(answer, 'wipe').wiped;
-    },
-  };
+  /** Names a network, or removes its name. */
+  async nameNetwork(network: string, name: string | null): Promise<readonly NamedNetwork[]> {
+    return (await this.#answer({ type: 'name-network', network, name }, 'networks')).networks;
+  }
+
+  /** What the helper's doctor finds in its own installation. */
+  async doctor(): Promise<readonly DoctorFinding[]> {
+    return (await this.#answer({ type: 'doctor' }, 'doctor', DOCTOR_TIMEOUT_MS)).findings;
+  }
+
+  /** Empties the host cache; returns the number of records that were in it. */
+  async wipe(): Promise<number> {
+    return (await this.#answer({ type: 'wipe' }, 'wipe')).wiped;
+  }
+
+  async #answer<Type extends Answer['type']>(question: Question, type: Type, timeoutMs = STORE_TIMEOUT_MS) {
+    return expected(await this.#port.ask(question, { timeoutMs }).reply, type);
+  }
 }

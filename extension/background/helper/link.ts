@@ -5,7 +5,6 @@ import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { connectHelper, timers } from '../../common/browser.ts';
 import { BROWSER } from '../../common/edition.ts';
-import { hasConsent, onConsent } from '../../common/helper/consent.ts';
 import type { HelperState } from '../../common/messages.ts';
 import {
   agreeOnNames,
@@ -16,10 +15,11 @@ import {
   rememberedNetwork,
   rememberNetwork,
 } from '../../common/network-names.ts';
+import { hasHelperConsent, onHelperConsent } from '../../common/permissions.ts';
 import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
 import type { Store } from '../../common/store/store.ts';
-import { createHelper, type Helper } from './helper.ts';
-import { createHelperPort, type HelperPort } from './port.ts';
+import { Helper } from './helper.ts';
+import { HelperPort } from './port.ts';
 
 export interface HelperLinkDeps {
   readonly store: Store;
@@ -32,40 +32,13 @@ export interface HelperLinkDeps {
   readonly onNetwork: (label: string) => void;
 }
 
-export interface HelperLink {
-  readonly helper: Helper;
-  readonly state: HelperState;
-  /** The network according to the helper; that of the session before, until the helper reports it. */
-  readonly network: string;
-  /** Takes the label that came with a race or forecast. */
-  setNetwork(label: string): void;
-  /** Restores the session's label, unless the helper has already reported one. */
-  recallNetwork(): Promise<void>;
-  /** Opens the connection if the user agreed to it. */
-  connect(): void;
-  /** Requests forecasts; whether the user still agrees is checked in parallel, to save time. */
-  forecast(site: string, origins: readonly Origin[]): Promise<readonly Forecast[]>;
-  /** Checks again whether the user agrees, and opens the connection now, without waiting out a pause, or closes it. */
-  reconnect(): void;
-  /** Calls `told` with the state now and after each change; returns the function that stops it. */
-  watch(told: (state: HelperState) => void): () => void;
-  /** Whether the helper answers, once that is known: waits for a connection that is being opened. */
-  settled(): Promise<boolean>;
-  /** Something is in the outbox. */
-  uploadSoon(): void;
-}
-
 /** Combines several batches of one page into one upload. */
 const UPLOAD_DELAY_MS = 1000;
 /** A helper starts in a fraction of a second, on a slow disk in a few. */
 const SETTLE_MS = 5000;
 
 /** Creates the connection and opens it as soon as the user's consent is known. */
-export function openHelperLink(deps: HelperLinkDeps): HelperLink {
-  return new ConsentedLink(deps);
-}
-
-class ConsentedLink implements HelperLink {
+export class HelperLink {
   readonly #deps: HelperLinkDeps;
   readonly #watchers = new Set<(state: HelperState) => void>();
   /** Null until the user's consent is known. */
@@ -80,7 +53,7 @@ class ConsentedLink implements HelperLink {
 
   constructor(deps: HelperLinkDeps) {
     this.#deps = deps;
-    this.#port = createHelperPort({
+    this.#port = new HelperPort({
       connect: connectHelper,
       clock: timers,
       program: this.#deps.program,
@@ -92,8 +65,8 @@ class ConsentedLink implements HelperLink {
         this.helper.network().then((label) => this.setNetwork(label), console.error);
       },
     });
-    this.helper = createHelper(this.#port, BROWSER, (label) => this.setNetwork(label));
-    onConsent(() => this.#look());
+    this.helper = new Helper(this.#port, BROWSER, (label) => this.setNetwork(label));
+    onHelperConsent(() => this.#look());
     this.#look();
     onNames(this.#deps.store, (next) => {
       this.#follow(next);
@@ -103,13 +76,21 @@ class ConsentedLink implements HelperLink {
   }
 
   get state(): HelperState {
-    return this.#stateNow();
+    return this.#port.state.state === 'ready'
+      ? {
+          ...this.#port.state,
+          network: this.#network,
+          networkName: this.#names.has(this.#network) ? nameOrKey(this.#names, this.#network) : null,
+        }
+      : this.#port.state;
   }
 
+  /** The network according to the helper; that of the session before, until the helper reports it. */
   get network(): string {
     return this.#network;
   }
 
+  /** Takes the label that came with a race or forecast. */
   setNetwork(label: string): void {
     if (label === this.#network) return;
     this.#network = label;
@@ -118,32 +99,38 @@ class ConsentedLink implements HelperLink {
     this.#tell();
   }
 
+  /** Restores the session's label, unless the helper has already reported one. */
   async recallNetwork(): Promise<void> {
     const remembered = await rememberedNetwork();
     if (this.#network === NETWORK_UNKNOWN) this.#network = remembered;
   }
 
+  /** Opens the connection if the user agreed to it. */
   connect(): void {
     if (this.#consent === true) this.#port.connect();
   }
 
+  /** Requests forecasts; whether the user still agrees is checked in parallel, to save time. */
   forecast(site: string, origins: readonly Origin[]): Promise<readonly Forecast[]> {
     this.#look();
     return this.helper.forecast(site, origins);
   }
 
+  /** Checks again whether the user agrees, and opens the connection now, without waiting out a pause, or closes it. */
   reconnect(): void {
     this.#askConsentAgain().then(() => this.connect(), console.error);
   }
 
+  /** Calls `told` with the state now and after each change; returns the function that stops it. */
   watch(told: (state: HelperState) => void): () => void {
     this.#watchers.add(told);
-    told(this.#stateNow());
+    told(this.state);
     // The user looking at the page wants to see names given meanwhile in another browser or on the command line.
     this.#agree();
     return () => this.#watchers.delete(told);
   }
 
+  /** Whether the helper answers, once that is known: waits for a connection that is being opened. */
   settled(): Promise<boolean> {
     return new Promise((resolve) => {
       const told = ({ state }: HelperState): void => {
@@ -156,10 +143,11 @@ class ConsentedLink implements HelperLink {
       };
       const giveUp = timers.later(SETTLE_MS, () => finish(false));
       this.#watchers.add(told);
-      told(this.#stateNow());
+      told(this.state);
     });
   }
 
+  /** Something is in the outbox. */
   uploadSoon(): void {
     if (this.#uploading || this.#port.state.state !== 'ready') return;
     this.#uploading = true;
@@ -172,18 +160,8 @@ class ConsentedLink implements HelperLink {
     });
   }
 
-  #stateNow(): HelperState {
-    return this.#port.state.state === 'ready'
-      ? {
-          ...this.#port.state,
-          network: this.#network,
-          networkName: this.#names.has(this.#network) ? nameOrKey(this.#names, this.#network) : null,
-        }
-      : this.#port.state;
-  }
-
   #tell(): void {
-    for (const told of this.#watchers) told(this.#stateNow());
+    for (const told of this.#watchers) told(this.state);
     this.#deps.onChange();
   }
 
@@ -207,7 +185,7 @@ class ConsentedLink implements HelperLink {
   // Firefox does not report that the user withdrew consent, so it is also checked before anything observed is passed
   // on.
   async #askConsentAgain(): Promise<void> {
-    const given = await hasConsent();
+    const given = await hasHelperConsent();
     const [before, withdrawn] = [this.#consent, this.#consent !== false && !given];
     this.#consent = given;
     if (withdrawn) this.#port.forbid();

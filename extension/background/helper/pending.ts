@@ -17,40 +17,21 @@ interface Waiter {
   reassemble: ((chunk: Chunk) => ReassemblyState) | null;
 }
 
-export interface PendingReplies {
-  /** The reply to `id`; rejects with a HelperError. */
-  expect(id: number, options: AskOptions): Promise<Answer>;
-  /**
-   * Processes a message; returns a string if the wire itself is broken. A malformed reply fails only its own request;
-   * one that no longer has a pending request is dropped.
-   */
-  take(message: unknown): string | null;
-  rejectAll(error: HelperError): void;
-}
-
 /** The request that a malformed message answers; null if it does not say. */
 function idOf(message: unknown): number | null {
   const id = typeof message === 'object' && message !== null && 'id' in message ? message.id : null;
   return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 ? id : null;
 }
 
-export function createPendingReplies(
-  clock: Clock,
-  newReassembly: () => (chunk: Chunk) => ReassemblyState,
-): PendingReplies {
-  return new ReplyTable(clock, newReassembly);
-}
-
-class ReplyTable implements PendingReplies {
+export class PendingReplies {
   readonly #clock: Clock;
-  readonly #newReassembly: () => (chunk: Chunk) => ReassemblyState;
   readonly #waiters = new Map<number, Waiter>();
 
-  constructor(clock: Clock, newReassembly: () => (chunk: Chunk) => ReassemblyState) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#newReassembly = newReassembly;
   }
 
+  /** The reply to `id`; rejects with a HelperError. */
   expect(id: number, options: AskOptions): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
       this.#waiters.set(id, {
@@ -63,6 +44,10 @@ class ReplyTable implements PendingReplies {
     });
   }
 
+  /**
+   * Processes a message; returns a string if the wire itself is broken. A malformed reply fails only its own request;
+   * one that no longer has a pending request is dropped.
+   */
   take(message: unknown): string | null {
     const parsed = v.safeParse(replySchema, message);
     if (parsed.success) return this.#takeReply(parsed.output);
@@ -103,7 +88,7 @@ class ReplyTable implements PendingReplies {
   }
 
   #takeChunk(waiter: Waiter, chunk: Chunk): null {
-    waiter.reassemble ??= this.#newReassembly();
+    waiter.reassemble ??= createReassembly();
     const result = waiter.reassemble(chunk);
     if (result.state === 'more') return null;
     if (result.state === 'broken') {
@@ -139,13 +124,13 @@ class ReplyTable implements PendingReplies {
 
 // Reassembles long replies, which the helper splits because browsers limit the size of one message.
 
-export type ReassemblyState =
+type ReassemblyState =
   | { readonly state: 'more' }
   | { readonly state: 'whole'; readonly message: unknown }
   | { readonly state: 'broken'; readonly why: string };
 
 /** The chunks of one request, in order; a gap, a wrong end or too much data breaks the reply. */
-export function createReassembly(): (chunk: Chunk) => ReassemblyState {
+function createReassembly(): (chunk: Chunk) => ReassemblyState {
   const parts: string[] = [];
   let chars = 0;
   return ({ seq, last, data }) => {

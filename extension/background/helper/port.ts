@@ -8,7 +8,7 @@ import type { Clock, NativePort } from '../../common/browser.ts';
 import { getMessage } from '../../common/catalog.ts';
 import { HelperError, stateAfterDisconnect, stateAfterRefusal } from '../../common/helper/state.ts';
 import type { HelperState } from '../../common/messages.ts';
-import { createPendingReplies, createReassembly, type PendingReplies } from './pending.ts';
+import { PendingReplies } from './pending.ts';
 
 export interface PortDeps {
   readonly connect: () => NativePort;
@@ -34,15 +34,6 @@ export interface AskOptions {
   readonly onProgress?: (progress: Extract<Reply, { type: 'progress' }>) => void;
 }
 
-export interface HelperPort {
-  readonly state: HelperState;
-  /** Opens the port now, without waiting out a pause. */
-  connect(): void;
-  /** Closes it and keeps it closed until `connect`: the user has not agreed to it. */
-  forbid(): void;
-  ask(question: Question, options: AskOptions): PendingRequest;
-}
-
 /** Starting the helper takes 164 ms at worst on a cold disk; a machine stalled for a minute is not a broken helper. */
 const HELLO_TIMEOUT_MS = 15_000;
 const FIRST_RECONNECT_MS = 1000;
@@ -54,11 +45,7 @@ interface Connection {
   readonly pending: PendingReplies;
 }
 
-export function createHelperPort(deps: PortDeps): HelperPort {
-  return new ReconnectingPort(deps);
-}
-
-class ReconnectingPort implements HelperPort {
+export class HelperPort {
   readonly #deps: PortDeps;
   #state: HelperState = { state: 'connecting' };
   #connection: Connection | null = null;
@@ -74,11 +61,13 @@ class ReconnectingPort implements HelperPort {
     return this.#state;
   }
 
+  /** Opens the port now, without waiting out a pause. */
   connect(): void {
     this.#reconnectMs = FIRST_RECONNECT_MS;
     this.#open();
   }
 
+  /** Closes it and keeps it closed until `connect`: the user has not agreed to it. */
   forbid(): void {
     const closed = this.#connection;
     this.#connection = null;
@@ -160,7 +149,7 @@ class ReconnectingPort implements HelperPort {
     if (this.#connection !== null) return;
     if (this.#state.state !== 'connecting') this.#setState({ state: 'connecting' });
     const port = this.#deps.connect();
-    const opened: Connection = { port, pending: createPendingReplies(this.#deps.clock, createReassembly) };
+    const opened: Connection = { port, pending: new PendingReplies(this.#deps.clock) };
     this.#connection = opened;
     port.onMessage((message) => this.#receive(opened, message));
     port.onDisconnect((why) => {

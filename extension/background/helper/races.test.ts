@@ -6,9 +6,9 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { HelperError } from '../../common/helper/state.ts';
 import type { RaceAsked } from '../../common/messages.ts';
-import { aRace } from '../../testing/race.ts';
+import { aRace } from '../../testing/samples.ts';
 import { comparison } from './helper.ts';
-import { createRaces } from './races.ts';
+import { Races } from './races.ts';
 
 const origins = Array.from({ length: RACES_AT_ONCE + 2 }, (_, i) => `https://o${i}.test` as Origin);
 
@@ -20,7 +20,7 @@ function bench() {
   const alarms: (() => void)[] = [];
   let nowMs = 0;
   let asked: readonly RaceAsked[] = [];
-  const races = createRaces({
+  const races = new Races({
     race: ({ origin }) => ({
       result: new Promise((resolve, reject) => running.set(origin, { resolve, reject })),
       cancel: () => running.get(origin)?.reject(new HelperError('cancelled', 'cancelled')),

@@ -21,19 +21,6 @@ export interface RacesDeps {
   readonly clock: Clock & { nowMs(): number };
 }
 
-export interface Races {
-  start(order: RaceOrder): void;
-  /** Queues all of these; a race requested on its own goes before them. */
-  startAll(orders: readonly RaceOrder[]): void;
-  cancel(origin: Origin): void;
-  /** Cancels every race started by a click, running or waiting. */
-  stop(): void;
-  /** Cancels the waiting races that `which` selects; running ones end within seconds. */
-  withdraw(which: (order: RaceOrder) => boolean): void;
-  /** The races started by a click, since the last time that none was in progress. */
-  readonly asked: readonly RaceAsked[];
-}
-
 const MINUTE_MS = 60_000;
 /** The helper counts from when it receives a race, which is slightly later. */
 const MARGIN_MS = 500;
@@ -61,11 +48,7 @@ interface WaitingRace {
   readonly oneOfMany: boolean;
 }
 
-export function createRaces(deps: RacesDeps): Races {
-  return new RaceQueue(deps);
-}
-
-class RaceQueue implements Races {
+export class Races {
   readonly #deps: RacesDeps;
   readonly #running = new Map<Origin, { readonly order: RaceOrder; readonly race: RunningRace }>();
   readonly #waiting = new Map<Origin, WaitingRace>();
@@ -82,6 +65,7 @@ class RaceQueue implements Races {
     this.#startAll([order], false);
   }
 
+  /** Queues all of these; a race requested on its own goes before them. */
   startAll(orders: readonly RaceOrder[]): void {
     this.#startAll(orders, true);
   }
@@ -91,21 +75,20 @@ class RaceQueue implements Races {
     this.#running.get(origin)?.race.cancel();
   }
 
+  /** Cancels every race started by a click, running or waiting. */
   stop(): void {
     this.withdraw(({ reason }) => reason === 'click');
     for (const { order, race: started } of this.#running.values())
       if (order.reason === 'click') started.cancel();
   }
 
+  /** Cancels the waiting races that `which` selects; running ones end within seconds. */
   withdraw(which: (order: RaceOrder) => boolean): void {
     for (const [origin, { order }] of [...this.#waiting]) if (which(order)) this.#cancelWaiting(origin);
   }
 
+  /** The races started by a click, since the last time that none was in progress. */
   get asked(): readonly RaceAsked[] {
-    return this.#askedNow();
-  }
-
-  #askedNow(): RaceAsked[] {
     return [...this.#asked].map(([origin, state]) => ({ origin, state }));
   }
 
@@ -119,7 +102,7 @@ class RaceQueue implements Races {
   #note(origin: Origin, state: RaceAsked['state']): void {
     if ((this.#asked.get(origin) ?? 'over') === 'over') return;
     this.#asked.set(origin, state);
-    this.#deps.onAsked(this.#askedNow());
+    this.#deps.onAsked(this.asked);
   }
 
   /**
@@ -192,7 +175,7 @@ class RaceQueue implements Races {
 
   #startAll(orders: readonly RaceOrder[], oneOfMany: boolean): void {
     for (const order of orders) this.#add(order, oneOfMany);
-    if (orders.some(({ reason }) => reason === 'click')) this.#deps.onAsked(this.#askedNow());
+    if (orders.some(({ reason }) => reason === 'click')) this.#deps.onAsked(this.asked);
     this.#next();
   }
 }

@@ -4,7 +4,7 @@ import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import { BROWSER } from '../../common/edition.ts';
 import type { Gestures } from '../../common/helper/unasked.ts';
-import { proxyMode } from '../../common/proxy-mode.ts';
+import { proxyMode } from '../../common/permissions.ts';
 import type { Settings } from '../../common/settings.ts';
 import { siteOfHost } from '../../common/site.ts';
 import type { KeptLedger } from '../../ledger/keeping.ts';

@@ -1,11 +1,10 @@
 // Chromium's observer in full mode: converts webRequest events to ended requests. The listeners never block; all
 // decisions are made in `join`. Chromium's status line says HTTP/1.1 whatever protocol carried the answer, so the
 // protocol comes from timings.
-import { seesRequests } from '../../common/every-request.ts';
+import { seesRequests } from '../../common/permissions.ts';
 import { comparableUrl } from '../../common/timing.ts';
-import { altSvcOf, createChains, EVERY_PAGE, kindOf, type RequestSink } from './details.ts';
+import { altSvcOf, createChains, EVERY_PAGE, kindOf, type RequestSink, timingAllowed } from './details.ts';
 import type { EndedRequest } from './requests.ts';
-import { timingAllowed } from './timing-allowed.ts';
 
 type EndDetails = chrome.webRequest.OnCompletedDetails | chrome.webRequest.OnErrorOccurredDetails;
 type RedirectDetails = chrome.webRequest.OnBeforeRedirectDetails;

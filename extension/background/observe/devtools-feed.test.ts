@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import type { InspectedRequest } from '../../common/inspected/har.ts';
+import type { InspectedRequest } from '../../common/inspected-request.ts';
 import { DAY_MS } from '../../common/records/schema.ts';
+import { INSPECTED_REQUEST } from '../../testing/samples.ts';
 import { backfillsOf, createDevtoolsFeed, type RecordedObservation } from './devtools-feed.ts';
 
 const URL_A = 'https://a.test/x';
@@ -22,16 +23,7 @@ const hidden: Observation = {
 const { reason: _, ...base } = hidden;
 const known: Observation = { ...base, protocol: 'h2' };
 const recorded: RecordedObservation = { tabId: 1, url: URL_A, documentId: 'd', observation: hidden };
-const inspected: InspectedRequest = {
-  url: URL_A,
-  method: 'GET',
-  status: 200,
-  protocol: 'h3',
-  delivery: 'network',
-  startMs: NOW_MS,
-  tookMs: 1,
-  bytes: null,
-};
+const inspected: InspectedRequest = { ...INSPECTED_REQUEST, url: URL_A, startMs: NOW_MS };
 
 const feedOfTab1 = () => createDevtoolsFeed((tabId) => tabId === 1);
 

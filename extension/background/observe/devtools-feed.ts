@@ -3,7 +3,7 @@
 // only; the oldest are dropped.
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
-import type { InspectedRequest } from '../../common/inspected/har.ts';
+import type { InspectedRequest } from '../../common/inspected-request.ts';
 import { withBackfill } from '../../common/page/model.ts';
 import type { Backfill } from '../../common/records/backfill.ts';
 import { dayOf } from '../../common/records/schema.ts';

@@ -12,9 +12,10 @@ import {
   EVERY_PAGE,
   kindOf,
   type RequestSink,
+  type TimingRequest,
+  timingAllowed,
 } from './details.ts';
 import type { EndedRequest } from './requests.ts';
-import { type TimingRequest, timingAllowed } from './timing-allowed.ts';
 
 /** What Firefox reports about a request, as far as it is used; the types of `chrome.webRequest` cover only Chromium. */
 export interface FirefoxDetails {

@@ -5,6 +5,7 @@ import { observationSchema } from '@photofinish/shared/web/observation';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import type { Timing } from '../../common/timing.ts';
+import { ENDED_REQUEST, TIMING as visible } from '../../testing/samples.ts';
 import { type JoinContext, missedObservation, observationOf } from './join.ts';
 import type { EndedRequest } from './requests.ts';
 
@@ -15,45 +16,8 @@ const context: JoinContext = {
   controlled: false,
   witnessSinceMs: 0,
 };
-const visible: Timing = {
-  navigation: false,
-  url: 'https://a.test/x',
-  alpn: 'h3',
-  deliveryType: '',
-  startMs: 1000,
-  endMs: 1010,
-  firstByteMs: 1005,
-  transferBytes: 400,
-  bodyBytes: 100,
-  worker: false,
-  redirected: false,
-  initiator: 'script',
-  status: 200,
-  partial: false,
-  opaque: false,
-};
 const hidden: Timing = { ...visible, alpn: '', firstByteMs: 0, transferBytes: 0, bodyBytes: 0, opaque: true };
-const request: EndedRequest = {
-  id: '1',
-  tabId: 1,
-  documentId: 'd',
-  kind: 'resource',
-  hop: false,
-  firstUrl: 'https://a.test/x',
-  url: 'https://a.test/x',
-  atMs: 1010,
-  answered: true,
-  timingAllowed: false,
-  withheld: false,
-  protocol: null,
-  revalidated: false,
-  fromCache: false,
-  address: '127.0.0.1',
-  altSvc: 'h3=":443"',
-  prerender: false,
-  initiator: null,
-  incognito: null,
-};
+const request: EndedRequest = { ...ENDED_REQUEST, documentId: 'd', timingAllowed: false };
 
 function joined(timing: Timing, from: EndedRequest | null, more: Partial<JoinContext> = {}) {
   const o = observationOf(timing, from, { ...context, ...more });

@@ -1,34 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { createRecordable } from './recordable.ts';
+import { ENDED_REQUEST } from '../../testing/samples.ts';
+import { Recordable } from './recordable.ts';
 import type { EndedRequest } from './requests.ts';
 
 const request: EndedRequest = {
-  id: '1',
-  tabId: 1,
-  documentId: 'doc',
-  kind: 'resource',
-  hop: false,
+  ...ENDED_REQUEST,
   firstUrl: 'https://cdn.test/x',
   url: 'https://cdn.test/x',
-  atMs: 0,
-  answered: true,
-  timingAllowed: true,
-  withheld: false,
-  protocol: null,
-  revalidated: false,
-  fromCache: false,
-  address: null,
-  altSvc: null,
-  prerender: false,
   initiator: 'https://www.a.test',
-  incognito: null,
 };
 const navigation: EndedRequest = { ...request, kind: 'navigation', documentId: null, initiator: null };
 
 function gate(privateWindows: boolean, ...neverRecord: string[]) {
-  const recordable = createRecordable();
+  const recordable = new Recordable();
   recordable.follow({ privateWindows, neverRecord });
   const show = (tabId: number, documentId: string, url: string) => {
     recordable.committed({ tabId, documentId, url, prerender: false });
@@ -183,7 +169,7 @@ test('settings take effect at once, in both directions', () => {
 });
 
 test('while the options cannot be read nothing may be recorded', () => {
-  const recordable = createRecordable();
+  const recordable = new Recordable();
   recordable.refuseAll();
   const refusals = () => [
     recordable.refusal({ tabId: 1, pageUrl: 'https://a.test/' }),

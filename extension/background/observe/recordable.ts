@@ -29,30 +29,11 @@ interface RecordSubject {
   readonly shownNow?: true;
 }
 
-export interface Recordable {
-  /** Whether it may be recorded, forecast, reported or sent. */
-  mayRecord(subject: RecordSubject): boolean;
-  /** Why it may not; null: it may. */
-  refusal(subject: RecordSubject): Refusal | null;
-  /**
-   * Whether the outcome of a race that a user requested may leave the machine: not while any page is open that must not
-   * be recorded, because it may be that page's, and not while it is unknown which pages are open.
-   */
-  mayShare(origin: Origin): boolean;
-  /** Takes the settings, initially and whenever they change; `begin` must follow with the tabs as they are then. */
-  follow(rules: Rules): void;
-  /** Rejects everything until settings are set. */
-  refuseAll(): void;
-  /** Takes the existing tabs, before any final decision and again after each change of the settings. */
-  begin(tabs: readonly KnownTab[]): void;
-  tabCreated(tabId: number, incognito: boolean): void;
-  tabRemoved(tabId: number): void;
-  /** A tab has another document. */
-  committed(document: Pick<CommittedDocument, 'tabId' | 'documentId' | 'url' | 'prerender'>): void;
-  /** A document in an open tab sent a batch: `pageUrl` is the outermost page's, the document may be a frame of it. */
-  batchArrived(batch: { tabId: number; documentId: string; incognito: boolean; pageUrl: string }): void;
-  /** Whether the tab is in a private window, recorded or not. */
-  isPrivateTab(tabId: number): boolean;
+interface ArrivedBatch {
+  readonly tabId: number;
+  readonly documentId: string;
+  readonly incognito: boolean;
+  readonly pageUrl: string;
 }
 
 /** Documents of excluded pages whose requests may still end. */
@@ -61,11 +42,7 @@ const MAX_DOCUMENTS = 1000;
 const MAX_CLOSED_TABS = 1000;
 
 /** The check with nothing excluded yet, and private windows rejected. */
-export function createRecordable(): Recordable {
-  return new RecordGate();
-}
-
-class RecordGate implements Recordable {
+export class Recordable {
   #refusesAll = false;
   /** Whether the open tabs were judged by the current settings. */
   #begun = false;
@@ -79,10 +56,12 @@ class RecordGate implements Recordable {
   readonly #excludedTabs = new Set<number>();
   readonly #excludedDocuments = new Set<string>();
 
+  /** Whether it may be recorded, forecast, reported or sent. */
   mayRecord(subject: RecordSubject): boolean {
     return this.refusal(subject) === null;
   }
 
+  /** Why it may not; null: it may. */
   refusal({ tabId, incognito, pageUrl, site, request, shownNow }: RecordSubject): Refusal | null {
     if (this.#refusesAll) return 'no-options';
     if (!this.#privateWindows && (incognito === true || this.#isPrivate(tabId, request))) return 'private';
@@ -94,6 +73,10 @@ class RecordGate implements Recordable {
     return excluded ? 'excluded' : null;
   }
 
+  /**
+   * Whether the outcome of a race that a user requested may leave the machine: not while any page is open that must not
+   * be recorded, because it may be that page's, and not while it is unknown which pages are open.
+   */
   mayShare(origin: Origin): boolean {
     if (!this.#begun || this.#privateTabs.size > 0 || this.#excludedTabs.size > 0) return false;
     return this.refusal({ pageUrl: origin }) === null;
@@ -129,10 +112,12 @@ class RecordGate implements Recordable {
     return request.kind !== 'navigation' && this.#excludedTabs.has(request.tabId);
   }
 
+  /** Rejects everything until settings are set. */
   refuseAll(): void {
     this.#refusesAll = true;
   }
 
+  /** Takes the settings, initially and whenever they change; `begin` must follow with the tabs as they are then. */
   follow(rules: Rules): void {
     this.#refusesAll = false;
     this.#privateWindows = rules.privateWindows;
@@ -142,6 +127,7 @@ class RecordGate implements Recordable {
     if (this.#excludedSites.size === 0) this.#excludedTabs.clear();
   }
 
+  /** Takes the existing tabs, before any final decision and again after each change of the settings. */
   begin(tabs: readonly KnownTab[]): void {
     for (const { tabId, incognito, url } of tabs) {
       this.tabCreated(tabId, incognito);
@@ -164,6 +150,7 @@ class RecordGate implements Recordable {
     this.#excludedTabs.delete(tabId);
   }
 
+  /** A tab has another document. */
   committed({
     tabId,
     documentId,
@@ -175,11 +162,13 @@ class RecordGate implements Recordable {
     if (refusal === 'excluded') this.#exclude(documentId);
   }
 
-  batchArrived({ tabId, documentId, incognito, pageUrl }: Parameters<Recordable['batchArrived']>[0]): void {
+  /** A document in an open tab sent a batch: `pageUrl` is the outermost page's, the document may be a frame of it. */
+  batchArrived({ tabId, documentId, incognito, pageUrl }: ArrivedBatch): void {
     this.tabCreated(tabId, incognito);
     if (this.refusal({ tabId, incognito, pageUrl }) === 'excluded') this.#exclude(documentId);
   }
 
+  /** Whether the tab is in a private window, recorded or not. */
   isPrivateTab(tabId: number): boolean {
     return this.#privateTabs.has(tabId);
   }

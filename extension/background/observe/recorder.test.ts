@@ -3,78 +3,40 @@ import { test } from 'node:test';
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import type { InspectedRequest } from '../../common/inspected/har.ts';
+import type { InspectedRequest } from '../../common/inspected-request.ts';
 import { withForecasts } from '../../common/page/model.ts';
 import type { Timing, TimingBatch } from '../../common/timing.ts';
 import type { Batch } from '../../ledger/ledger.ts';
-import { createPages } from '../tab/pages.ts';
-import { loadSavedMap } from '../tab/saved-map.ts';
+import { BATCH, ENDED_REQUEST, INSPECTED_REQUEST, TIMING } from '../../testing/samples.ts';
+import { loadSavedMap, Pages } from '../tab/pages.ts';
 import { type BackfilledObservation, createDevtoolsFeed } from './devtools-feed.ts';
-import { createRecorder } from './recorder.ts';
-import { createRequestTable, type EndedRequest, SETTLE_MS } from './requests.ts';
+import { Recorder } from './recorder.ts';
+import { type EndedRequest, RequestTable, SETTLE_MS } from './requests.ts';
 
-const SOURCE = '00000000-0000-4000-8000-000000000000';
 const sender = { tabId: 1, documentId: 'doc', url: 'https://www.a.test/page' };
 
-const timing: Timing = {
-  navigation: true,
-  url: 'https://www.a.test/page',
-  alpn: 'h2',
-  deliveryType: '',
-  startMs: 1000,
-  endMs: 1010,
-  firstByteMs: 1005,
-  transferBytes: 400,
-  bodyBytes: 100,
-  worker: false,
-  redirected: false,
-  initiator: 'script',
-  status: 200,
-  partial: false,
-  opaque: false,
-};
-const batch: TimingBatch = {
-  type: 'timings',
-  source: SOURCE,
-  seq: 1,
-  topOrigin: null,
-  startedMs: 1000,
-  controlled: false,
-  entries: [timing],
-};
+const timing: Timing = { ...TIMING, navigation: true, url: 'https://www.a.test/page', alpn: 'h2' };
+const batch: TimingBatch = { ...BATCH, entries: [timing] };
 const request: EndedRequest = {
+  ...ENDED_REQUEST,
   id: '7',
-  tabId: 1,
   documentId: null,
   kind: 'navigation',
-  hop: false,
   firstUrl: timing.url,
   url: timing.url,
-  atMs: 1010,
-  answered: true,
-  timingAllowed: true,
-  withheld: false,
-  protocol: null,
-  revalidated: false,
-  fromCache: false,
-  address: '127.0.0.1',
-  altSvc: 'h3=":443"',
-  prerender: false,
-  initiator: null,
-  incognito: null,
 };
 
 async function bench(mayRecord: () => boolean = () => true) {
   const storage = { get: async () => ({}), set: async () => {}, remove: async () => {} };
-  const pages = createPages(await loadSavedMap(storage, 'p:'), await loadSavedMap(storage, 's:'), () => {});
-  const table = createRequestTable();
+  const pages = new Pages(await loadSavedMap(storage, 'p:'), await loadSavedMap(storage, 's:'), () => {});
+  const table = new RequestTable();
   const recorded: Batch[] = [];
   const observing: { mode: ObservationMode; proxied: boolean | null } = { mode: 'full', proxied: null };
   const fail = { next: false };
   const keys = new Set<string>();
   const devtoolsFeed = createDevtoolsFeed((tabId) => tabId === 1);
   const backfilled: BackfilledObservation[] = [];
-  const recorder = createRecorder({
+  const recorder = new Recorder({
     table,
     pages,
     witnessSinceMs: () => 0,
@@ -279,16 +241,7 @@ const hiddenRequest: EndedRequest = {
   firstUrl: elsewhere.url,
   url: 'https://cdn.b.test/x',
 };
-const inspected: InspectedRequest = {
-  url: hiddenRequest.url,
-  method: 'GET',
-  status: 200,
-  protocol: 'h3',
-  delivery: 'network',
-  startMs: 1000,
-  tookMs: 10,
-  bytes: null,
-};
+const inspected: InspectedRequest = { ...INSPECTED_REQUEST, url: hiddenRequest.url, startMs: 1000 };
 
 test('what the developer tools reported before is recorded with its protocol', async () => {
   const { recorded, recorder, table, devtoolsFeed } = await bench();

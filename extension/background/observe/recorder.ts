@@ -86,20 +86,7 @@ function proxiedOrigins(
 /** Batches joined and not yet in the ledger; if storage fails for longer, details are lost, but not counts. */
 const MAX_PREPARED = 200;
 
-export interface Recorder {
-  /** Resolves once the batch is durable; rejects when storage fails, and the batch should be sent again. */
-  record(batch: TimingBatch, sender: BatchSender): Promise<void>;
-  /** The same for a batch whose document, with this URL, is gone; it counts once, however it arrived. */
-  recordLeft(batch: TimingBatch, documentUrl: string): Promise<void>;
-  /** Records the answers that no timing reported; while that is under way, resolves with it. */
-  recordMissed(): Promise<void>;
-}
-
-export function createRecorder(deps: RecorderDeps): Recorder {
-  return new JoinedRecorder(deps);
-}
-
-class JoinedRecorder implements Recorder {
+export class Recorder {
   readonly #deps: RecorderDeps;
   // Joining consumes the webRequest half, so its result is kept until the ledger has it.
   readonly #prepared = new Map<string, PreparedBatch>();
@@ -111,6 +98,7 @@ class JoinedRecorder implements Recorder {
     this.#deps = deps;
   }
 
+  /** Resolves once the batch is durable; rejects when storage fails, and the batch should be sent again. */
   async record(batch: TimingBatch, sender: BatchSender): Promise<void> {
     const site = siteOfUrl(batch.topOrigin ?? sender.url);
     // A frame inside another extension's page, or of a document without a URL, belongs to no visit.
@@ -126,6 +114,7 @@ class JoinedRecorder implements Recorder {
     if (fresh) this.#done(ready.counted.observations, ready.recorded);
   }
 
+  /** The same for a batch whose document, with this URL, is gone; it counts once, however it arrived. */
   async recordLeft(batch: TimingBatch, documentUrl: string): Promise<void> {
     const site = siteOfUrl(batch.topOrigin ?? documentUrl);
     if (site === null) return;
@@ -143,6 +132,7 @@ class JoinedRecorder implements Recorder {
     if (fresh) this.#deps.onRecorded(observations);
   }
 
+  /** Records the answers that no timing reported; while that is under way, resolves with it. */
   recordMissed(): Promise<void> {
     this.#recordingMissed ??= this.#recordMissed().finally(() => {
       this.#recordingMissed = null;

@@ -1,29 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { comparableUrl, MAX_URL_CHARS } from '../../common/timing.ts';
-import { createRequestTable, type EndedRequest, SETTLE_MS } from './requests.ts';
+import { ENDED_REQUEST } from '../../testing/samples.ts';
+import { type EndedRequest, RequestTable, SETTLE_MS } from './requests.ts';
 
-const base: EndedRequest = {
-  id: '1',
-  tabId: 7,
-  documentId: 'doc',
-  kind: 'resource',
-  hop: false,
-  firstUrl: 'https://a.test/x',
-  url: 'https://a.test/x',
-  atMs: 0,
-  answered: true,
-  timingAllowed: true,
-  withheld: false,
-  protocol: null,
-  revalidated: false,
-  fromCache: false,
-  address: null,
-  altSvc: null,
-  prerender: false,
-  initiator: null,
-  incognito: null,
-};
+const base: EndedRequest = { ...ENDED_REQUEST, tabId: 7, atMs: 0, address: null, altSvc: null };
 const claim = {
   tabId: 7,
   documentId: 'doc',
@@ -34,7 +15,7 @@ const claim = {
 };
 
 test('a request is claimed once, by its own document', () => {
-  const table = createRequestTable();
+  const table = new RequestTable();
   table.add(base);
   assert.equal(table.claim({ ...claim, documentId: 'other' }), null);
   assert.equal(table.claim(claim), base);
@@ -43,7 +24,7 @@ test('a request is claimed once, by its own document', () => {
 });
 
 test('the same URL twice is two requests, in order', () => {
-  const table = createRequestTable();
+  const table = new RequestTable();
   const second = { ...base, id: '2' };
   table.add(base);
   table.add(second);
@@ -52,7 +33,7 @@ test('the same URL twice is two requests, in order', () => {
 });
 
 test('a navigation is joined by its tab and last URL, a resource by its first', () => {
-  const table = createRequestTable();
+  const table = new RequestTable();
   const redirected = { ...base, url: 'https://b.test/y' };
   const navigation: EndedRequest = { ...redirected, kind: 'navigation', documentId: null };
   table.add(redirected);
@@ -65,7 +46,7 @@ test('a navigation is joined by its tab and last URL, a resource by its first', 
 });
 
 test('a document belongs to the newest request for its URL, and never to a failed one', () => {
-  const table = createRequestTable();
+  const table = new RequestTable();
   const ahead: EndedRequest = { ...base, kind: 'navigation', documentId: null, prerender: true };
   const real = { ...ahead, id: '2', prerender: false };
   table.add(ahead);
@@ -75,7 +56,7 @@ test('a document belongs to the newest request for its URL, and never to a faile
 });
 
 test('a redirect has no timing of its own, so nothing claims it', () => {
-  const table = createRequestTable();
+  const table = new RequestTable();
   const hop = { ...base, hop: true };
   table.add(hop);
   assert.equal(table.claim(claim), null);
@@ -83,7 +64,7 @@ test('a redirect has no timing of its own, so nothing claims it', () => {
 });
 
 test('unclaimed after settling is missed, and a late timing does not count it again', () => {
-  const table = createRequestTable();
+  const table = new RequestTable();
   table.add(base);
   assert.deepEqual(table.expire(SETTLE_MS - 1), []);
   assert.deepEqual(table.expire(SETTLE_MS), [base]);
@@ -93,7 +74,7 @@ test('unclaimed after settling is missed, and a late timing does not count it ag
 });
 
 test('failures and pages never visited are dropped without a count', () => {
-  const table = createRequestTable();
+  const table = new RequestTable();
   table.add({ ...base, answered: false });
   table.add({ ...base, id: '2', prerender: true });
   assert.deepEqual(table.expire(SETTLE_MS), []);
@@ -103,7 +84,7 @@ test('failures and pages never visited are dropped without a count', () => {
 });
 
 test('the table is bounded: what overflows is returned as missed', () => {
-  const table = createRequestTable();
+  const table = new RequestTable();
   for (let i = 0; i < 6000; i += 1) {
     const url = `https://a.test/${i}`;
     table.add({ ...base, id: String(i), firstUrl: url, url });
@@ -119,7 +100,7 @@ test('both halves truncate URLs in the same way', () => {
 });
 
 test('a document reported before its end is not counted again when it ends', () => {
-  const table = createRequestTable();
+  const table = new RequestTable();
   const document = { ...base, kind: 'navigation', documentId: null } as const;
   const told = { ...claim, navigation: true, unfinished: true };
   assert.equal(table.claim(told), null);
@@ -130,7 +111,7 @@ test('a document reported before its end is not counted again when it ends', () 
 });
 
 test('a document reported before it was cancelled leaves nothing behind', () => {
-  const table = createRequestTable();
+  const table = new RequestTable();
   const document = { ...base, kind: 'navigation', documentId: null } as const;
   table.claim({ ...claim, navigation: true, unfinished: true });
   table.add({ ...document, answered: false });
@@ -139,7 +120,7 @@ test('a document reported before it was cancelled leaves nothing behind', () => 
 });
 
 test('an answer that was cut off was an answer nevertheless', () => {
-  const table = createRequestTable();
+  const table = new RequestTable();
   table.add(base);
   table.add({ ...base, answered: false });
   assert.equal(table.size, 1);
@@ -147,7 +128,7 @@ test('an answer that was cut off was an answer nevertheless', () => {
 });
 
 test('a document that names its own protocol does not wait for a page that may never report', () => {
-  const table = createRequestTable();
+  const table = new RequestTable();
   const document = { ...base, kind: 'navigation', documentId: null, protocol: 'h3' } as const;
   table.add(document);
   assert.deepEqual(table.expire(4999), []);
@@ -163,7 +144,7 @@ test('of two visits to one page each document gets the answer of its own moment,
     [1004, 1296],
     [1296, 1004],
   ]) {
-    const table = createRequestTable();
+    const table = new RequestTable();
     table.add(first);
     table.add(second);
     for (const answeredAtMs of order)
@@ -175,7 +156,7 @@ test('of two visits to one page each document gets the answer of its own moment,
 });
 
 test('a request reported after its page’s timing is counted by that timing alone', () => {
-  const table = createRequestTable();
+  const table = new RequestTable();
   const told = { ...claim, answeredAtMs: 1000 };
   for (let nth = 0; nth < 2; nth += 1) {
     assert.equal(table.claim(told), null);
@@ -190,7 +171,7 @@ test('a request reported after its page’s timing is counted by that timing alo
 });
 
 test('a busy Firefox timestamps a request later than its page, and they are matched', () => {
-  const table = createRequestTable();
+  const table = new RequestTable();
   table.countUnmatched({ ...claim, answeredAtMs: 1000 }, false);
   table.add({ ...base, protocol: 'h2', atMs: 1273 });
   assert.deepEqual(table.expire(1273 + SETTLE_MS), []);
@@ -199,18 +180,18 @@ test('a busy Firefox timestamps a request later than its page, and they are matc
 test('a claim taken for a stored copy is counted correctly once its request is reported', () => {
   const told = { ...claim, answeredAtMs: 1000 };
   const crossed = { ...base, protocol: 'h2', atMs: 1010 } as const;
-  const table = createRequestTable();
+  const table = new RequestTable();
   table.countUnmatched(told, true);
   table.add(crossed);
   assert.deepEqual(table.expire(1010 + SETTLE_MS), [crossed]);
-  const copied = createRequestTable();
+  const copied = new RequestTable();
   copied.countUnmatched(told, true);
   copied.add({ ...crossed, fromCache: true });
   assert.equal(copied.size, 0);
 });
 
 test('a request repeated after an entry without a request is counted separately', () => {
-  const table = createRequestTable();
+  const table = new RequestTable();
   table.countUnmatched({ ...claim, answeredAtMs: 1000 }, false);
   const again = { ...base, atMs: 1200 };
   table.add(again);
@@ -219,7 +200,7 @@ test('a request repeated after an entry without a request is counted separately'
 });
 
 test('a reported timing does not wait longer than a request may take to be reported', () => {
-  const table = createRequestTable();
+  const table = new RequestTable();
   table.countUnmatched({ ...claim, answeredAtMs: 1000 }, false);
   table.expire(1000 + SETTLE_MS);
   table.add({ ...base, atMs: 1000 });
@@ -229,20 +210,20 @@ test('a reported timing does not wait longer than a request may take to be repor
 test('a request for which only the tab is known is claimed by a document of that tab', () => {
   const keepalive: EndedRequest = { ...base, documentId: null, atMs: 1000, protocol: 'h3' };
   const told = { ...claim, answeredAtMs: 1000 };
-  const table = createRequestTable();
+  const table = new RequestTable();
   table.add(keepalive);
   assert.equal(table.claim({ ...told, navigation: true }), null, 'a document is none');
   assert.equal(table.claim({ ...told, tabId: 8 }), null);
   assert.equal(table.claim(told), keepalive);
   assert.deepEqual(table.expire(1000 + SETTLE_MS), []);
 
-  const late = createRequestTable();
+  const late = new RequestTable();
   late.countUnmatched(told, false);
   late.add(keepalive);
   late.add({ ...base, id: '2', atMs: 1000 });
   assert.equal(late.size, 1, 'one was told of, and there were two');
 
-  const missed = createRequestTable();
+  const missed = new RequestTable();
   missed.add(keepalive);
   assert.deepEqual(missed.expire(1000 + SETTLE_MS), [keepalive]);
   assert.equal(missed.claim(told), 'counted');

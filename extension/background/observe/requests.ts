@@ -104,21 +104,6 @@ function settleMs({ prerender, kind, hop, protocol }: EndedRequest): number {
   return kind === 'navigation' && !hop && protocol !== null ? TOLD_DOCUMENT_MS : SETTLE_MS;
 }
 
-export interface RequestTable {
-  add(request: EndedRequest): void;
-  /** The request a timing entry belongs to; `counted` if it was already returned as missed; null if none was seen. */
-  claim(claim: Claim): EndedRequest | 'counted' | null;
-  /**
-   * The claim found no request, but was counted nevertheless: if that request is reported later, it is dropped. Except
-   * if the claim was taken for a stored copy (`stored`) and the request crossed the network: then it has yet to be
-   * counted.
-   */
-  countUnmatched(claim: Claim, stored: boolean): void;
-  /** Removes and returns the answered requests that have waited long enough: they will no longer be claimed. */
-  expire(nowMs: number): EndedRequest[];
-  readonly size: number;
-}
-
 /**
  * Which of a tab's requests for one URL belongs to a document. If the browser reports a request when the head of its
  * answer arrives, the one of the same moment: a tab may have loaded the same page again before the first visit's
@@ -138,11 +123,7 @@ interface UnmatchedAnswer {
   readonly stored: boolean;
 }
 
-export function createRequestTable(): RequestTable {
-  return new PendingRequests();
-}
-
-class PendingRequests implements RequestTable {
+export class RequestTable {
   readonly #waiting = new Map<string, EndedRequest[]>();
   readonly #counted = new Map<string, number>();
   readonly #early = new Set<string>();
@@ -169,6 +150,7 @@ class PendingRequests implements RequestTable {
     if (dropped !== null) this.#overflow.push(dropped);
   }
 
+  /** The request a timing entry belongs to; `counted` if it was already returned as missed; null if none was seen. */
   claim(claim: Claim): EndedRequest | 'counted' | null {
     const { navigation, unfinished, answeredAtMs } = claim;
     const keys = keysOf(claim);
@@ -186,11 +168,17 @@ class PendingRequests implements RequestTable {
     return null;
   }
 
+  /**
+   * The claim found no request, but was counted nevertheless: if that request is reported later, it is dropped. Except
+   * if the claim was taken for a stored copy (`stored`) and the request crossed the network: then it has yet to be
+   * counted.
+   */
   countUnmatched(claim: Claim, stored: boolean): void {
     const { unfinished, answeredAtMs } = claim;
     if (!unfinished) this.#markUnmatched({ keys: keysOf(claim), answeredAtMs, stored });
   }
 
+  /** Removes and returns the answered requests that have waited long enough: they will no longer be claimed. */
   expire(nowMs: number): EndedRequest[] {
     for (const [key, answers] of this.#unmatched)
       if (answers.every(({ answeredAtMs }) => nowMs - answeredAtMs >= SETTLE_MS)) this.#unmatched.delete(key);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createWitness } from './witness.ts';
+import { Witness } from './witness.ts';
 
 /** One session of the browser; each call starts a background in it. */
 function browserSession() {
@@ -12,7 +12,7 @@ function browserSession() {
   };
   return (startedMs: number, nowMs = startedMs) => {
     const modes: string[] = [];
-    const witness = createWitness({
+    const witness = new Witness({
       area,
       startedMs,
       nowMs: () => nowMs,

@@ -3,18 +3,12 @@
 // permission later no request passes through its events until the browser starts again (measured on 156). The first
 // event is the proof, and session storage keeps it until the browser exits.
 import type { ObservationMode } from '@photofinish/shared/web/observation';
+import type { SessionArea } from '../../common/browser.ts';
 import { BROWSER } from '../../common/edition.ts';
-import { WITNESSED_KEY } from '../../common/every-request.ts';
-
-/** The part of `storage.session` that this needs. */
-interface WitnessArea {
-  get(key: string): Promise<Record<string, unknown>>;
-  set(items: Record<string, unknown>): Promise<void>;
-  remove(key: string): Promise<void>;
-}
+import { WITNESSED_KEY } from '../../common/permissions.ts';
 
 export interface WitnessDeps {
-  readonly area: WitnessArea;
+  readonly area: SessionArea;
   /** When this background started, milliseconds since the epoch. */
   readonly startedMs: number;
   readonly nowMs: () => number;
@@ -22,25 +16,8 @@ export interface WitnessDeps {
   readonly onChange: () => void;
 }
 
-export interface Witness {
-  /** `light` until an event has arrived since the browser started or the extension was loaded. */
-  readonly mode: ObservationMode;
-  /** Since when events have arrived without gaps, milliseconds since the epoch; infinite in light mode. */
-  readonly sinceMs: number;
-  /** An event arrived. */
-  saw(): void;
-  /** The permission was given up, so no more events will arrive. */
-  lost(): void;
-  /** Takes what the background knew before it was terminated. */
-  recall(): Promise<void>;
-}
-
 /** In Firefox events arrive from the start, so it is always `full`. */
-export function createWitness(deps: WitnessDeps): Witness {
-  return new EventWitness(deps);
-}
-
-class EventWitness implements Witness {
+export class Witness {
   readonly #deps: WitnessDeps;
   #sinceMs: number;
 
@@ -49,14 +26,17 @@ class EventWitness implements Witness {
     this.#sinceMs = BROWSER === 'firefox' ? deps.startedMs : Number.POSITIVE_INFINITY;
   }
 
+  /** `light` until an event has arrived since the browser started or the extension was loaded. */
   get mode(): ObservationMode {
     return this.#sinceMs === Number.POSITIVE_INFINITY ? 'light' : 'full';
   }
 
+  /** Since when events have arrived without gaps, milliseconds since the epoch; infinite in light mode. */
   get sinceMs(): number {
     return this.#sinceMs;
   }
 
+  /** An event arrived. */
   saw(): void {
     if (this.mode === 'full') return;
     this.#begin(this.#deps.nowMs());
@@ -64,6 +44,7 @@ class EventWitness implements Witness {
     this.#deps.area.set({ [WITNESSED_KEY]: true }).catch(() => {});
   }
 
+  /** The permission was given up, so no more events will arrive. */
   lost(): void {
     if (BROWSER === 'firefox') return;
     this.#deps.area.remove(WITNESSED_KEY).catch(() => {});
@@ -72,6 +53,7 @@ class EventWitness implements Witness {
     this.#deps.onChange();
   }
 
+  /** Takes what the background knew before it was terminated. */
   async recall(): Promise<void> {
     const stored = await this.#deps.area.get(WITNESSED_KEY).catch(() => ({}));
     // An event wakes the background that it is for, so none was lost since it started.

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { memoryStore } from '../../testing/memory-store.ts';
+import { memoryStore } from '../../testing/storage.ts';
 import type { Rule } from './rule.ts';
 import { openSteering, type Steering } from './steering.ts';
 

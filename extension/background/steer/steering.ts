@@ -42,26 +42,6 @@ export interface SteerDeps {
   readonly onChange: (steering: boolean) => void;
 }
 
-export interface Steering {
-  /** Whether a received Alt-Svc header was set by us. */
-  isOurs(origin: Origin, altSvc: string): boolean;
-  /** The master switch; off undoes everything. */
-  enable(on: boolean): Promise<void>;
-  /** The user's choice for one origin, applied with its latest forecast. */
-  choose(origin: Origin, on: boolean, network: string): Promise<void>;
-  /** What the helper reports before a navigation, or with `anew` after a race. */
-  forecast(forecasts: readonly Forecast[], network: string, anew: boolean): Promise<void>;
-  /** Undoes and forgets the choice of every origin that `refused` selects. */
-  exclude(refused: (origin: Origin) => boolean): Promise<void>;
-  onNetwork(network: string): Promise<void>;
-  answered(answer: SteeredAnswer): void;
-  expire(): Promise<void>;
-  /** What the popup shows; `advertised`: the server itself advertises HTTP/3. */
-  view(origin: Origin, advertised: boolean): SteerView;
-  /** Undoes and forgets everything. */
-  wipe(): Promise<void>;
-}
-
 const KEY = 'steering';
 /** Forecasts kept for later choices: those of the pages in view, and many more. */
 const MAX_FORECASTS = 1000;
@@ -78,12 +58,12 @@ function sameRule(a: SteerState['steerings'][number] | undefined, b: typeof a): 
  */
 export async function openSteering(deps: SteerDeps): Promise<Steering> {
   const { value } = await deps.store.get(KEY);
-  const steering = new RuleSteering(deps, steerStateOf(value) ?? NOTHING_STEERED, isRuleless(value));
+  const steering = new Steering(deps, steerStateOf(value) ?? NOTHING_STEERED, isRuleless(value));
   await steering.begin();
   return steering;
 }
 
-class RuleSteering implements Steering {
+export class Steering {
   readonly #deps: SteerDeps;
   #state: SteerState;
   /** It is certain, and stored, that the browser has no rule of ours. */
@@ -106,15 +86,18 @@ class RuleSteering implements Steering {
     this.#deps.onChange(this.#state.steerings.length > 0);
   }
 
+  /** Whether a received Alt-Svc header was set by us. */
   isOurs(origin: Origin, altSvc: string): boolean {
     return isOurs(this.#state, origin, altSvc) || (isLikeOurs(origin, altSvc) && this.#endedLately(origin));
   }
 
+  /** The master switch; off undoes everything. */
   async enable(on: boolean): Promise<void> {
     this.#enabled = on;
     if (!on) await this.#change((from) => allUndone(from, this.#deps.nowMs()));
   }
 
+  /** The user's choice for one origin, applied with its latest forecast. */
   choose(origin: Origin, on: boolean, network: string): Promise<void> {
     return this.#change((from) => {
       const chosen = withChoice(from, origin, on, this.#deps.nowMs());
@@ -125,6 +108,7 @@ class RuleSteering implements Steering {
     });
   }
 
+  /** What the helper reports before a navigation, or with `anew` after a race. */
   async forecast(forecasts: readonly Forecast[], network: string, anew: boolean): Promise<void> {
     for (const forecast of forecasts) this.#keep(forecast);
     const wanted = forecasts.filter(({ origin }) => this.#state.chosen.includes(origin));
@@ -147,6 +131,7 @@ class RuleSteering implements Steering {
     this.#change((from) => withAnswer(from, answer)).catch(console.error);
   }
 
+  /** Undoes and forgets the choice of every origin that `refused` selects. */
   exclude(refused: (origin: Origin) => boolean): Promise<void> {
     return this.#change((from) =>
       from.chosen
@@ -159,6 +144,7 @@ class RuleSteering implements Steering {
     return this.#change((from) => expired(from, this.#deps.nowMs()));
   }
 
+  /** What the popup shows; `advertised`: the server itself advertises HTTP/3. */
   view(origin: Origin, advertised: boolean): SteerView {
     const active = steeringOf(this.#state, origin);
     const forecast = this.#newest.get(origin);
@@ -174,6 +160,7 @@ class RuleSteering implements Steering {
     };
   }
 
+  /** Undoes and forgets everything. */
   wipe(): Promise<void> {
     this.#newest.clear();
     return this.#change((from) => ({

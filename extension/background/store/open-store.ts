@@ -1,7 +1,7 @@
 // The store in the background: data is kept here, requested by the extension's pages, and they are notified of changes.
 
 import type { DBSchema, IDBPDatabase } from 'idb';
-import { isOwnPage } from '../../common/browser.ts';
+import { isOwnPage, type SessionArea } from '../../common/browser.ts';
 import type { StoreAnswer, StoreEvent, StoreRequest } from '../../common/messages.ts';
 import { namesOfOlder } from '../../common/network-names.ts';
 import { holdOpen } from '../../common/open-database.ts';
@@ -175,14 +175,8 @@ export function keepOn(shelf: Shelf, tell: (key: StoreKey) => void): Store {
 // The store if there is no database: a Firefox that never remembers history denies databases to the whole extension.
 // `storage.session` is closed to content scripts too, outlives the background, and ends with the browser.
 
-/** The part of `storage.session` that is used. */
-export interface SessionArea {
-  get(key: string): Promise<Record<string, unknown>>;
-  set(items: Record<string, unknown>): Promise<void>;
-}
-
 /** A shelf in the browser's session storage. */
-export function openSessionShelf(area: SessionArea): Shelf {
+export function openSessionShelf(area: Pick<SessionArea, 'get' | 'set'>): Shelf {
   let turn: Promise<unknown> = Promise.resolve();
   const place = (key: StoreKey): string => `store:${key}`;
   const get = async (key: StoreKey): Promise<StoredValue> =>

@@ -2,47 +2,17 @@
 // because a tab's frame 0 may be three documents at once (shown, prerendered, and kept for going back). Frames'
 // documents point to their outermost one.
 import { originOfUrl } from '@photofinish/shared/web/origin';
+import type { SessionArea } from '../../common/browser.ts';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import type { Arrival } from '../../common/messages.ts';
 import { newPage, type Page } from '../../common/page/model.ts';
 import { siteOfHost } from '../../common/site.ts';
-import type { SavedMap } from './saved-map.ts';
 
 /** Pages kept beyond those shown, for going back; a page takes a few kilobytes and the session area holds 10 MB. */
 const MAX_PAGES = 100;
 const MAX_FRAMES = 5000;
 
-export interface Pages {
-  get(documentId: string): Page | undefined;
-  /** The page the tab shows. */
-  shown(tabId: number): Page | undefined;
-  /** The page of a document, whether the document is the page itself or one of its frames. */
-  of(documentId: string): Page | undefined;
-  /** Registers an outermost document, new or restored; null if its URL is not https. */
-  commit(document: { documentId: string; tabId: number; url: string; startedMs: number }): Page | null;
-  commitFrame(documentId: string, parentDocumentId: string): void;
-  /** The tab shows this document now; null: one that is not recorded. */
-  show(tabId: number, documentId: string | null): void;
-  update(page: Page): void;
-  /** The tab shows a document that was not loaded just now: restored from memory, or prerendered. */
-  arrived(tabId: number, documentId: string, arrival: Arrival): void;
-  removeTab(tabId: number): void;
-  /** Forgets the pages that `which` selects; returns the tabs that showed one. */
-  forget(which: (page: Page) => boolean): number[];
-  /** Forgets every page. */
-  clear(): void;
-  saved(): Promise<void>;
-}
-
-export function createPages(
-  pages: SavedMap<Page>,
-  shown: SavedMap<string>,
-  onChange: (page: Page) => void,
-): Pages {
-  return new SavedPages(pages, shown, onChange);
-}
-
-class SavedPages implements Pages {
+export class Pages {
   readonly #pages: SavedMap<Page>;
   readonly #shown: SavedMap<string>;
   readonly #onChange: (page: Page) => void;
@@ -58,15 +28,18 @@ class SavedPages implements Pages {
     return this.#pages.get(documentId);
   }
 
+  /** The page the tab shows. */
   shown(tabId: number): Page | undefined {
     const documentId = this.#shown.get(String(tabId));
     return documentId === undefined ? undefined : this.#pages.get(documentId);
   }
 
+  /** The page of a document, whether the document is the page itself or one of its frames. */
   of(documentId: string): Page | undefined {
     return this.#pages.get(documentId) ?? this.#pages.get(this.#frames.get(documentId) ?? '');
   }
 
+  /** Registers an outermost document, new or restored; null if its URL is not https. */
   commit({
     documentId,
     tabId,
@@ -94,6 +67,7 @@ class SavedPages implements Pages {
     dropOldest(this.#frames, MAX_FRAMES);
   }
 
+  /** The tab shows this document now; null: one that is not recorded. */
   show(tabId: number, documentId: string | null): void {
     if (documentId === null) this.#shown.delete(String(tabId));
     else if (this.#shown.get(String(tabId)) !== documentId) {
@@ -108,6 +82,7 @@ class SavedPages implements Pages {
     this.#onChange(page);
   }
 
+  /** The tab shows a document that was not loaded just now: restored from memory, or prerendered. */
   arrived(tabId: number, documentId: string, arrival: Arrival): void {
     const page = this.#pages.get(documentId);
     if (page === undefined) return;
@@ -121,6 +96,7 @@ class SavedPages implements Pages {
     for (const [documentId] of gone) this.#pages.delete(documentId);
   }
 
+  /** Forgets the pages that `which` selects; returns the tabs that showed one. */
   forget(which: (page: Page) => boolean): number[] {
     const gone = new Set([...this.#pages.entries()].filter(([, page]) => which(page)).map(([id]) => id));
     const tabs = [...this.#shown.entries()]
@@ -131,6 +107,7 @@ class SavedPages implements Pages {
     return tabs.map(Number);
   }
 
+  /** Forgets every page. */
   clear(): void {
     for (const [documentId] of [...this.#pages.entries()]) this.#pages.delete(documentId);
     for (const [tabId] of [...this.#shown.entries()]) this.#shown.delete(tabId);
@@ -150,4 +127,66 @@ class SavedPages implements Pages {
       if (this.#pages.size <= MAX_PAGES) return;
     }
   }
+}
+
+// A map in `storage.session` that outlives the service worker. Reads are from memory; writes are coalesced per key,
+// with at most one write of a key in flight, so that an older value can never overwrite a newer one.
+
+export interface SavedMap<Value> {
+  get(key: string): Value | undefined;
+  set(key: string, value: Value): void;
+  delete(key: string): void;
+  entries(): IterableIterator<[string, Value]>;
+  readonly size: number;
+  /** Resolves once everything set so far is in storage. */
+  saved(): Promise<void>;
+}
+
+/** Loads what an earlier service worker saved under `prefix`; unreadable values are ignored. */
+export async function loadSavedMap<Value>(area: SessionArea, prefix: string): Promise<SavedMap<Value>> {
+  const map = new Map<string, Value>();
+  const saved = await area.get(null).catch(() => ({}));
+  for (const [key, value] of Object.entries(saved))
+    if (key.startsWith(prefix)) map.set(key.slice(prefix.length), value as Value);
+
+  const dirty = new Set<string>();
+  let writing: Promise<void> | null = null;
+
+  const writeAll = async (): Promise<void> => {
+    // One turn of the event loop collects everything that a batch of events changed.
+    await Promise.resolve();
+    while (dirty.size > 0) {
+      const keys = [...dirty];
+      dirty.clear();
+      const gone = keys.filter((key) => !map.has(key)).map((key) => prefix + key);
+      const items = keys.filter((key) => map.has(key)).map((key) => [prefix + key, map.get(key)] as const);
+      if (gone.length > 0) await area.remove(gone);
+      if (items.length > 0) await area.set(Object.fromEntries(items));
+    }
+  };
+
+  const touch = (key: string): void => {
+    dirty.add(key);
+    writing ??= writeAll().finally(() => {
+      writing = null;
+    });
+    // A full or failing storage costs the view after a restart, never the record; `saved` still reports it.
+    writing.catch(() => {});
+  };
+
+  return {
+    get: (key) => map.get(key),
+    set(key, value) {
+      map.set(key, value);
+      touch(key);
+    },
+    delete(key) {
+      if (map.delete(key)) touch(key);
+    },
+    entries: () => map.entries(),
+    get size() {
+      return map.size;
+    },
+    saved: () => writing ?? Promise.resolve(),
+  };
 }

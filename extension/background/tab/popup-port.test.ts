@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PopupEvent } from '../../common/messages.ts';
-import { createPopupServer, type PopupActions, type PopupPort } from './popup-port.ts';
+import { pagePort } from '../../testing/samples.ts';
+import { createPopupServer, type PopupActions } from './popup-port.ts';
 import type { Watcher } from './presenter.ts';
 import { emptyView } from './view.ts';
 
@@ -11,29 +12,18 @@ const view = emptyView(3, null, { helper: { state: 'missing' }, mode: 'full' });
 /** A popup's end of a port; like a browser's it throws once it is closed. */
 function popup() {
   const received: PopupEvent[] = [];
-  let send: (message: unknown) => void = () => {};
-  let close: () => void = () => {};
   let closed = false;
-  const port: PopupPort = {
-    postMessage(event) {
-      if (closed) throw new Error('Attempting to use a disconnected port object');
-      received.push(event);
-    },
-    onMessage: {
-      addListener(listen) {
-        send = listen;
-      },
-    },
-    onDisconnect: {
-      addListener(listen) {
-        close = listen;
-      },
-    },
-  };
+  const { port, send, close } = pagePort();
   return {
-    port,
+    port: {
+      ...port,
+      postMessage(event: PopupEvent) {
+        if (closed) throw new Error('Attempting to use a disconnected port object');
+        received.push(event);
+      },
+    },
     received,
-    send: (message: unknown) => send(message),
+    send,
     close() {
       closed = true;
       close();

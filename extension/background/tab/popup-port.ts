@@ -4,7 +4,8 @@
 import type { DoctorFinding } from '@photofinish/shared/port/doctor';
 import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
-import type { InspectedListener } from '../../common/inspected/devtools-messages.ts';
+import type { PagePort } from '../../common/browser.ts';
+import type { InspectedListener } from '../../common/inspected-request.ts';
 import type { HelperState, PopupEvent, RaceAsked } from '../../common/messages.ts';
 import { type PopupRequest, popupRequestSchema } from '../../common/popup-requests.ts';
 import type { Watcher } from './presenter.ts';
@@ -29,11 +30,8 @@ export interface PopupActions {
   readonly wipe: () => Promise<number | null>;
 }
 
-/** The part of `chrome.runtime.Port` that is used. */
-export interface PopupPort {
+interface PopupPort extends PagePort {
   postMessage(event: PopupEvent): void;
-  readonly onMessage: { addListener(listen: (message: unknown) => void): void };
-  readonly onDisconnect: { addListener(listen: () => void): void };
 }
 
 export interface PopupServer {

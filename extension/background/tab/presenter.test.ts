@@ -2,34 +2,20 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
-import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { PageView } from '../../common/messages.ts';
 import { withDelta } from '../../common/page/delta.ts';
 import { applyBatch, newPage, type Page } from '../../common/page/model.ts';
 import { emptyRecord } from '../../common/records/fold.ts';
-import { aRace } from '../../testing/race.ts';
-import { createPresenter, type PresenterDeps, type Watcher } from './presenter.ts';
+import { aRace, observation } from '../../testing/samples.ts';
+import { Presenter, type PresenterDeps, type Watcher } from './presenter.ts';
 
 const A = 'https://a.test' as Origin;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-function observation(id: string, protocol: 'h2' | 'h3' = 'h2'): Observation {
-  return {
-    id,
-    origin: A,
-    site: 'a.test',
-    kind: 'navigation',
-    delivery: 'network',
-    atMs: 1,
-    bytes: null,
-    protocol,
-  };
-}
-
 function recorded(documentId: string, protocol: 'h2' | 'h3' = 'h2', tabId = 1): Page {
   const page = newPage({ documentId, tabId, origin: A, site: 'a.test', startedMs: 0 });
-  return applyBatch(page, 'x:1', [observation(documentId, protocol)], null).page;
+  return applyBatch(page, 'x:1', [observation({ id: documentId, kind: 'navigation', protocol })], null).page;
 }
 
 /** A watcher like the popup, with every view it displayed and every event it received. */
@@ -48,7 +34,7 @@ function bench(more: Partial<PresenterDeps> = {}) {
   const tabs = new Map<number, Page>();
   const timers: (() => void)[] = [];
   const buttons: string[] = [];
-  const presenter = createPresenter({
+  const presenter = new Presenter({
     ledger: { recordsOf: async () => new Map(), newestRaces: async () => new Map() },
     shown: (tabId) => tabs.get(tabId),
     documentOf: async () => null,
@@ -223,7 +209,7 @@ test('a watcher receives only changes; a new one receives the whole view', async
   presenter.refresh(1);
   await settle();
   assert.equal(one.events.length, before, 'nothing changed');
-  const hidden = { ...observation('d2'), origin: 'https://b.test' as Origin, kind: 'resource' as const };
+  const hidden = observation({ id: 'd2', origin: 'https://b.test' as Origin, protocol: 'h2' });
   tabs.set(1, applyBatch(page, 'x:2', [hidden], null).page);
   presenter.refresh(1);
   await settle();
@@ -282,7 +268,7 @@ test('the source view of a page, of which only the request was seen, is distingu
       withheld: null,
     }),
   });
-  const missed: Observation = { ...observation('d'), protocol: 'unknown', reason: 'missed' };
+  const missed = observation({ id: 'd', kind: 'navigation', protocol: 'unknown', reason: 'missed' });
   const page = newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 });
   tabs.set(1, applyBatch(page, 'x:1', [missed], null).page);
   const { tell, views } = watcher();

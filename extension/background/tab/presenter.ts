@@ -3,7 +3,8 @@
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import type { Protocol } from '@photofinish/shared/web/protocol';
+import { type Protocol, protocolName } from '@photofinish/shared/web/protocol';
+import { getMessage } from '../../common/catalog.ts';
 import type { HelperState, PageView, PopupEvent } from '../../common/messages.ts';
 import { deltaOf, same } from '../../common/page/delta.ts';
 import type { Page } from '../../common/page/model.ts';
@@ -39,15 +40,6 @@ export interface PresenterDeps {
 }
 
 export type Watcher = (event: Extract<PopupEvent, { readonly type: 'page' | 'page-delta' }>) => void;
-
-export interface Presenter {
-  /** Draws the tab soon. */
-  refresh(tabId: number): void;
-  /** Draws every watched tab soon. */
-  refreshWatched(): void;
-  /** Sends the tab's view at once, from memory, and then what changes; returns the function that stops it. */
-  watch(tabId: number, watcher: Watcher): () => void;
-}
 
 interface WatcherState {
   readonly tell: Watcher;
@@ -87,11 +79,7 @@ function send(watching: WatcherState, view: PageView): void {
   if (delta !== null) watching.tell({ type: 'page-delta', delta });
 }
 
-export function createPresenter(deps: PresenterDeps): Presenter {
-  return new TabPresenter(deps);
-}
-
-class TabPresenter implements Presenter {
+export class Presenter {
   readonly #deps: PresenterDeps;
   readonly #watchers = new Map<number, Set<WatcherState>>();
   readonly #due = new Set<number>();
@@ -102,6 +90,7 @@ class TabPresenter implements Presenter {
     this.#deps = deps;
   }
 
+  /** Draws the tab soon. */
   refresh(tabId: number): void {
     if (this.#due.has(tabId)) return;
     this.#due.add(tabId);
@@ -111,10 +100,12 @@ class TabPresenter implements Presenter {
     });
   }
 
+  /** Draws every watched tab soon. */
   refreshWatched(): void {
     for (const tabId of this.#watchers.keys()) this.refresh(tabId);
   }
 
+  /** Sends the tab's view at once, from memory, and then what changes; returns the function that stops it. */
   watch(tabId: number, tell: Watcher): () => void {
     const watching: WatcherState = { tell, sent: null };
     const others = this.#watchers.get(tabId) ?? new Set();
@@ -237,4 +228,27 @@ class TabPresenter implements Presenter {
   #drawNow(tabId: number): void {
     this.#draw(tabId).catch((error) => console.error('a tab could not be drawn', error));
   }
+}
+
+// The toolbar button of a tab: the mark, the badge text and the verdict as a tooltip. Text and shape both show it,
+// because not everyone can see the colour.
+
+const MARKS: Record<Protocol, { readonly icon: string; readonly badge: string }> = {
+  h3: { icon: 'h3', badge: 'H3' },
+  h2: { icon: 'h2', badge: 'H2' },
+  'http/1.1': { icon: 'h1', badge: 'H1' },
+  'http/1.0': { icon: 'h1', badge: 'H1' },
+  unknown: { icon: 'unknown', badge: '?' },
+};
+
+/** Shows a protocol on a tab's button, with the verdict as its tooltip. A tab that no longer exists is not an error. */
+export async function setToolbar(tabId: number, protocol: Protocol, verdict: string | null): Promise<void> {
+  const { icon, badge } = MARKS[protocol];
+  const title = verdict ?? getMessage('popupToolbarProtocol', { protocol: protocolName(protocol) });
+  const path = { 16: `/icons/${icon}-16.png`, 32: `/icons/${icon}-32.png` };
+  await Promise.allSettled([
+    chrome.action.setIcon({ tabId, path }),
+    chrome.action.setBadgeText({ tabId, text: badge }),
+    chrome.action.setTitle({ tabId, title }),
+  ]);
 }

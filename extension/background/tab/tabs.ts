@@ -4,9 +4,8 @@ import { documentOfTab, hasAccess } from '../../common/browser.ts';
 import { attachForecasts, type Forecaster } from '../forecast/forecaster.ts';
 import type { CommittedDocument, Failure } from '../observe/navigations.ts';
 import type { Recordable } from '../observe/recordable.ts';
-import type { Pages } from './pages.ts';
+import type { Pages, SavedMap } from './pages.ts';
 import type { Presenter } from './presenter.ts';
-import type { SavedMap } from './saved-map.ts';
 import type { FailedNavigation, TabDocument } from './view.ts';
 
 interface TabRooms {

@@ -6,7 +6,7 @@ import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { applyBatch, newPage, type Page } from '../../common/page/model.ts';
 import { emptyRecord } from '../../common/records/fold.ts';
-import { aRace } from '../../testing/race.ts';
+import { aRace } from '../../testing/samples.ts';
 import { emptyView, pageView, type TabDocument } from './view.ts';
 
 const A = 'https://a.test' as Origin;

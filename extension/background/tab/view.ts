@@ -19,8 +19,8 @@ import type {
   Visits,
 } from '../../common/messages.ts';
 import { areOtherNetworks } from '../../common/network-names.ts';
+import { byUse } from '../../common/page/delta.ts';
 import type { Page, PageOrigin } from '../../common/page/model.ts';
-import { byUse } from '../../common/page/origin-order.ts';
 import { advertisesH3 } from '../../common/records/fold.ts';
 import { NOTHING_DELIVERED, type OriginRecord } from '../../common/records/schema.ts';
 import { siteOfHost } from '../../common/site.ts';

@@ -1,14 +1,7 @@
 // Visits without a user action: pages that navigate by themselves could trigger races without end, with a new name each
 // time. One of these per hour is raced in each tab and for each site; those that are not are counted for the options
-// page.
-
-/**
- * The part of `storage.session` that this needs; the browser terminates the background more often than once an hour.
- */
-export interface UnaskedArea {
-  get(key: string): Promise<Record<string, unknown>>;
-  set(items: Record<string, unknown>): Promise<void>;
-}
+// page. They are kept in session storage, because the browser terminates the background more often than once an hour.
+import type { SessionArea } from '../browser.ts';
 
 export const UNASKED_KEY = 'unasked-visits';
 const HOUR_MS = 3_600_000;
@@ -25,7 +18,7 @@ export interface UnaskedVisits {
 const NOTHING: UnaskedVisits = { racedMs: {}, heldBack: 0 };
 
 /** The stored state. */
-export async function loadUnasked(area: Pick<UnaskedArea, 'get'>): Promise<UnaskedVisits> {
+export async function loadUnasked(area: Pick<SessionArea, 'get'>): Promise<UnaskedVisits> {
   return ((await area.get(UNASKED_KEY))[UNASKED_KEY] as UnaskedVisits | undefined) ?? NOTHING;
 }
 
@@ -47,7 +40,7 @@ function withUnasked(
 }
 
 /** Decides whether a visit without a user action may be raced, one at a time, and counts it. */
-export function createUnasked(area: UnaskedArea) {
+export function createUnasked(area: Pick<SessionArea, 'get' | 'set'>) {
   let turn: Promise<unknown> = Promise.resolve();
   return (visit: Parameters<typeof withUnasked>[1]): Promise<boolean> => {
     const asked = turn.then(async () => {

@@ -6,27 +6,18 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { PROTOCOLS } from '@photofinish/shared/web/protocol';
 import fc from 'fast-check';
 import { emptyView } from '../../background/tab/view.ts';
+import { originView } from '../../testing/samples.ts';
 import type { OriginView, PageView } from '../messages.ts';
-import { deltaOf, same, withDelta } from './delta.ts';
-import { byUse } from './origin-order.ts';
+import { byUse, deltaOf, same, withDelta } from './delta.ts';
 
 const A = 'https://a.test' as Origin;
 const B = 'https://b.test' as Origin;
 
 function origin(name: Origin, requests = 1, text = ''): OriginView {
-  return {
-    origin: name,
-    site: 'test',
-    protocol: 'h2',
-    reason: null,
-    hiddenReason: null,
+  return originView(new URL(name).host, {
     counts: { ...NO_REQUESTS, h2: requests },
-    delivered: { 'http-cache': 0, 'service-worker': 0, prefetch: 0 },
-    forecast: null,
-    forecastRight: null,
-    race: null,
     verdict: verdictSaying('unknown', text),
-  };
+  });
 }
 
 function page(origins: readonly OriginView[], more: Partial<PageView> = {}): PageView {

@@ -1,7 +1,25 @@
-// What changed between two views of a page, to keep messages to a watcher small while a page loads. Pure: one function
-// makes a delta in the background, the other applies it in the popup.
+// The origins of a page's view: their default order, and what changed between two views, to keep messages to a watcher
+// small while a page loads. Pure: one function makes a delta in the background, the other applies it in the popup.
+
+import { adoptionByRequest } from '@photofinish/shared/report/adoption';
+import type { Origin } from '@photofinish/shared/web/origin';
 import type { OriginView, PageDelta, PageView } from '../messages.ts';
-import { byUse } from './origin-order.ts';
+
+/** Network answers of one origin, hidden ones included. */
+export function requestsOf({ counts }: Pick<OriginView, 'counts'>): number {
+  const { known, hidden } = adoptionByRequest(counts);
+  return known + hidden;
+}
+
+/**
+ * The page's own origin first, then by number of requests, then by name; the popup keeps this order while deltas arrive.
+ */
+export function byUse(own: Origin | null): (a: OriginView, b: OriginView) => number {
+  return (a, b) => {
+    if (a.origin === own || b.origin === own) return a.origin === own ? -1 : 1;
+    return requestsOf(b) - requestsOf(a) || (a.origin < b.origin ? -1 : 1);
+  };
+}
 
 type Fields = Omit<PageView, 'origins'>;
 

@@ -3,23 +3,14 @@ import { test } from 'node:test';
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { observation } from '../../testing/samples.ts';
 import { applyBatch, MAX_PAGE_ORIGINS, newPage, withBackfill, withForecasts } from './model.ts';
 
 const A = 'https://a.test' as Origin;
 const page = newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 });
 
 function seen(atMs: number, more: Partial<Observation> = {}): Observation {
-  return {
-    id: '1',
-    origin: A,
-    site: 'a.test',
-    kind: 'resource',
-    delivery: 'network',
-    atMs,
-    bytes: null,
-    protocol: 'h3',
-    ...more,
-  };
+  return observation({ atMs, ...more });
 }
 
 function forecast(expected: Forecast['expected']['protocol']): Forecast {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { memoryStore } from '../../testing/memory-store.ts';
+import { memoryStore } from '../../testing/storage.ts';
 import type { StoreAnswer, StoreEvent, StoreRequest } from '../messages.ts';
 import { createPageStore } from './page-store.ts';
 import { update } from './store.ts';

@@ -3,16 +3,17 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { DAY_MS, dayStartMs, daysBetween, dayTicks, utcDay } from './days.ts';
+import { DAY_MS, dayOf } from '../../common/records/schema.ts';
+import { dayStartMs, daysBetween, dayTicks } from './days.ts';
 
 const instants = fc.integer({ min: Date.UTC(2000, 0, 1), max: Date.UTC(2060, 0, 1) });
 
 test('days are consecutive without a gap, ends included', () => {
   fc.assert(
     fc.property(instants, fc.integer({ min: 0, max: 800 }), (startMs, more) => {
-      const days = daysBetween(utcDay(startMs), utcDay(startMs + more * DAY_MS));
+      const days = daysBetween(dayOf(startMs), dayOf(startMs + more * DAY_MS));
       assert.equal(days.length, more + 1);
-      assert.equal(days[0], utcDay(startMs));
+      assert.equal(days[0], dayOf(startMs));
       for (const [i, day] of days.entries())
         assert.equal(dayStartMs(day), dayStartMs(days[0] ?? '') + i * DAY_MS);
     }),
@@ -30,7 +31,7 @@ test('there are never more labels than requested', () => {
       fc.integer({ min: 0, max: 800 }),
       fc.integer({ min: 1, max: 30 }),
       (startMs, more, most) => {
-        const days = daysBetween(utcDay(startMs), utcDay(startMs + more * DAY_MS));
+        const days = daysBetween(dayOf(startMs), dayOf(startMs + more * DAY_MS));
         const ticks = dayTicks(days, most);
         assert.ok(ticks.length <= most, `${ticks.length} of ${most}`);
         assert.ok(ticks.every(({ index }) => days[index] !== undefined));

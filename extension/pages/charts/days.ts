@@ -1,23 +1,17 @@
 // UTC days as an axis: their range, which of them get a label, and how they are written.
 import { catalogLanguage } from '@photofinish/shared/language/catalog';
-
-export const DAY_MS = 86_400_000;
+import { DAY_MS, dayOf } from '../../common/records/schema.ts';
 
 /** Start of a UTC day (`2026-11-21`) in milliseconds since the epoch. */
 export function dayStartMs(day: string): number {
   return Date.parse(`${day}T00:00:00Z`);
 }
 
-/** The UTC day of an instant. */
-export function utcDay(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 10);
-}
-
 /** Every UTC day in a range, both ends included; empty if the ends are reversed. */
 export function daysBetween(fromDay: string, toDay: string): string[] {
   const startMs = dayStartMs(fromDay);
   const count = Math.round((dayStartMs(toDay) - startMs) / DAY_MS) + 1;
-  return Array.from({ length: Math.max(0, count) }, (_, i) => utcDay(startMs + i * DAY_MS));
+  return Array.from({ length: Math.max(0, count) }, (_, i) => dayOf(startMs + i * DAY_MS));
 }
 
 /** A day in the reader's language, with its year only on request. */

@@ -23,6 +23,7 @@ import * as v from 'valibot';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { FORMATS } from '../report/export-names.ts';
 import { byId, make, saveFile, setText } from '../ui/elements.ts';
+import { hostName } from './controls.ts';
 
 /** Lines drawn; a comparison of everything can have a hundred thousand. */
 const MOST_LINES = 300;
@@ -83,18 +84,14 @@ function lineOf(site: string, origin: OriginDiff): HTMLTableRowElement {
   const line = make('tr');
   const name = make('th');
   name.scope = 'row';
-  const host = make('bdi', 'host', origin.origin.slice('https://'.length));
-  host.dir = 'ltr';
-  name.append(host);
+  name.append(hostName(origin.origin.slice('https://'.length)));
   const share = (side: Side) => {
     const adoption = origin.adoption[side];
     if (adoption === null) return make('td', 'number', getMessage('diffAbsent'));
     return make('td', 'number', shareCountsWords(adoption, modesOfSide(origin, side)));
   };
   const siteName = make('td');
-  const isolated = make('bdi', 'host', site);
-  isolated.dir = 'ltr';
-  siteName.append(isolated);
+  siteName.append(hostName(site));
   line.append(
     name,
     siteName,

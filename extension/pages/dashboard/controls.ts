@@ -1,4 +1,5 @@
-// Choices as native controls: groups of radio buttons that look like one control, and drop-down lists.
+// Choices as native controls, groups of radio buttons that look like one control, and drop-down lists; and what the
+// lines of all tables are made of.
 import { make, setText } from '../ui/elements.ts';
 
 export interface Entry<Value extends string> {
@@ -47,6 +48,30 @@ export function options<Value extends string>(
     if (entries.some(({ value }) => value === chosen)) select.value = chosen;
   }
   if (onChange) select.addEventListener('change', () => onChange(select.value as Value));
+}
+
+/** A host, which reads from left to right in every language. */
+export function hostName(host: string): HTMLElement {
+  const name = make('bdi', 'host', host);
+  name.dir = 'ltr';
+  return name;
+}
+
+/** The first cell of a line, with a button that opens it; `open`: whether it is, null if it opens elsewhere. */
+export function openerCell(
+  open: boolean | null,
+  onOpen: () => void,
+  ...content: (Node | string)[]
+): HTMLTableCellElement {
+  const cell = make('th');
+  cell.scope = 'row';
+  const opener = make('button', 'opener');
+  opener.type = 'button';
+  if (open !== null) opener.ariaExpanded = String(open);
+  opener.append(...content);
+  opener.addEventListener('click', onOpen);
+  cell.append(opener);
+  return cell;
 }
 
 /** Replaces the lines. The focused element is focused again if it remains, otherwise its row's opener. */

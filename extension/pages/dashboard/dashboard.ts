@@ -3,23 +3,22 @@
 import '../../common/catalog.ts';
 import { getMessage } from '../../common/catalog.ts';
 import { loadNames, type NetworkNames, onNames } from '../../common/network-names.ts';
+import { DAY_MS, dayOf } from '../../common/records/schema.ts';
 import { pageStore } from '../../common/store/page-store.ts';
 import { openLedger } from '../../ledger/ledger.ts';
 import { troubleWords } from '../../ledger/trouble.ts';
-import { DAY_MS, dayStartMs, utcDay } from '../charts/days.ts';
+import { dayStartMs } from '../charts/days.ts';
 import { byId, setText } from '../ui/elements.ts';
 import { writeMessages } from '../ui/page-messages.ts';
 import { type Columns, createColumns, writeGains } from './columns.ts';
-import { renderConditions, watchConditions } from './conditions.ts';
 import { originDetail } from './detail-view.ts';
-import { createFilters } from './filters.ts';
+import { createFilters, renderConditions, watchConditions } from './filters.ts';
 import { useNames } from './labels.ts';
-import { keepLive } from './live.ts';
-import { loadAll, loadFirst, loadRaces, loadTotals, type Total } from './load.ts';
-import { createOriginsView, PAGE_ROWS } from './origins-view.ts';
+import { keepLive, loadAll, loadFirst, loadRaces, loadTotals, type Total } from './load.ts';
+import { OriginsView, PAGE_ROWS } from './origins-view.ts';
 import { createOverviewView } from './overview-view.ts';
 import { gainsOf, type RaceSummary } from './race-samples.ts';
-import { createRacesView } from './races-view.ts';
+import { RacesView } from './races-view.ts';
 import { periodOf, readState, type State, writeState } from './state.ts';
 import { countVerdicts, type Filter, filterRows } from './table-model.ts';
 import { renderVerdicts } from './verdicts-view.ts';
@@ -61,8 +60,8 @@ const READ_ANEW: readonly (keyof State)[] = ['period', 'from', 'to', 'site'];
 
 const filters = createFilters(change);
 const overview = createOverviewView();
-const racesView = createRacesView(ledger);
-const origins = createOriginsView({
+const racesView = new RacesView(ledger);
+const origins = new OriginsView({
   change,
   detail: (origin, site) => originDetail(ledger, origin, site, periodOf(state, Date.now())),
 });
@@ -215,7 +214,7 @@ void open()
   .finally(() =>
     keepLive({
       ledger,
-      today: () => utcDay(Date.now()),
+      today: () => dayOf(Date.now()),
       known: () => ({ columns, complete, races }),
       async changed(next) {
         ({ races } = next);

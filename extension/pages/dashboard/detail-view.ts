@@ -14,11 +14,10 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { troubleWords } from '../../ledger/trouble.ts';
 import { make } from '../ui/elements.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
-import { createFigure } from './figure.ts';
+import { createFigure, raceFigure } from './figures.ts';
 import { instantWords } from './labels.ts';
 import { overviewOf, totalsOfRows } from './overview.ts';
 import { adoptionDrawing } from './overview-view.ts';
-import { raceFigure } from './race-figure.ts';
 import type { Period } from './state.ts';
 
 /** Races drawn initially; the others are counted. */

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import { clearComparison, comparison } from '@photofinish/shared/testing/race-samples';
 import { emptyTotal } from '../../ledger/totals.ts';
-import { aRace } from '../../testing/race.ts';
+import { aRace } from '../../testing/samples.ts';
 import { overviewOf } from './overview.ts';
 import { adoptionDrawing } from './overview-view.ts';
 import { distributionsOf, summariseRace } from './race-samples.ts';

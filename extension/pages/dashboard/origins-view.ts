@@ -40,10 +40,6 @@ interface OriginsModel {
   readonly nowMs: number;
 }
 
-export interface OriginsView {
-  render(model: OriginsModel): void;
-}
-
 interface OriginsViewDeps {
   readonly change: (changes: Partial<State>) => void;
   /** Creates what is shown beneath an open row. */
@@ -72,11 +68,7 @@ function verdictOptions(): Entry<VerdictCode | ''>[] {
 }
 
 /** Creates the table; every choice is passed to `change` and returns with the next model. */
-export function createOriginsView(deps: OriginsViewDeps): OriginsView {
-  return new OriginsSection(deps);
-}
-
-class OriginsSection implements OriginsView {
+export class OriginsView {
   readonly #deps: OriginsViewDeps;
   readonly #table = byId<HTMLTableElement>('table');
   readonly #head: HTMLTableSectionElement;

@@ -14,7 +14,7 @@ import {
   shareChartX,
 } from '../charts/share-chart.ts';
 import { byId, make, setText } from '../ui/elements.ts';
-import { createFigure, type Drawing, type Figure } from './figure.ts';
+import { createFigure, type Drawing, type Figure } from './figures.ts';
 import { adoptionWords, percentWords } from './labels.ts';
 import type { Total } from './load.ts';
 import { adoptionDay, type Overview, overviewOf, type Ratio, ratioDay } from './overview.ts';

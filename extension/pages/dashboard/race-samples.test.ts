@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { comparison, SAMPLE_ORIGIN } from '@photofinish/shared/testing/race-samples';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { aClearRace, aRace } from '../../testing/race.ts';
+import { aClearRace, aRace } from '../../testing/samples.ts';
 import { distributionsOf, gainsOf, summariseRace } from './race-samples.ts';
 
 const A = 'https://a.test' as Origin;

@@ -9,9 +9,10 @@ import { differenceWords, rangeWords } from '@photofinish/shared/verdict/gain';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
+import { DAY_MS } from '../../common/records/schema.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { troubleWords } from '../../ledger/trouble.ts';
-import { DAY_MS, dayStartMs } from '../charts/days.ts';
+import { dayStartMs } from '../charts/days.ts';
 import {
   countUpTo,
   ECDF_CHART_HEIGHT,
@@ -23,10 +24,9 @@ import {
 } from '../charts/ecdf-chart.ts';
 import { lineSwatch } from '../charts/paint.ts';
 import { byId, make, setText } from '../ui/elements.ts';
-import { type Entry, options, replaceLines } from './controls.ts';
-import { createFigure, type Drawing } from './figure.ts';
+import { type Entry, hostName, openerCell, options, replaceLines } from './controls.ts';
+import { createFigure, type Drawing, raceFigure } from './figures.ts';
 import { instantWords, modeWords, networkWords, percentWords } from './labels.ts';
-import { raceFigure } from './race-figure.ts';
 import { type Distributions, distributionsOf, type RaceSummary, type Samples } from './race-samples.ts';
 import type { Period, State } from './state.ts';
 
@@ -181,16 +181,8 @@ function historyHead(): HTMLTableRowElement {
   return row;
 }
 
-export interface RacesView {
-  render(model: RacesModel): void;
-}
-
 /** Creates the section; photo finishes are read from the ledger when opened. */
-export function createRacesView(ledger: Pick<Ledger, 'races'>): RacesView {
-  return new RacesSection(ledger);
-}
-
-class RacesSection implements RacesView {
+export class RacesView {
   readonly #ledger: Pick<Ledger, 'races'>;
   readonly #figures = {
     established: createFigure(byId('established-figure')),
@@ -247,19 +239,10 @@ class RacesSection implements RacesView {
     const detail = this.#opened.get(key);
     const line = make('tr', detail ? 'main open' : 'main');
     line.dataset['key'] = key;
-    const when = make('th');
-    when.scope = 'row';
-    const opener = make('button', 'opener', instantWords(race.atMs));
-    opener.type = 'button';
-    opener.ariaExpanded = String(detail !== undefined);
-    opener.addEventListener('click', () => this.#openRace(race, key));
-    when.append(opener);
     const origin = make('td');
-    const host = make('bdi', 'host', race.origin.slice('https://'.length));
-    host.dir = 'ltr';
-    origin.append(host);
+    origin.append(hostName(race.origin.slice('https://'.length)));
     line.append(
-      when,
+      openerCell(detail !== undefined, () => this.#openRace(race, key), instantWords(race.atMs)),
       origin,
       make('td', '', modeWords(race.mode)),
       make('td', '', resultWords(race)),

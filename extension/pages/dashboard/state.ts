@@ -4,7 +4,8 @@ import { MARKS } from '@photofinish/shared/drawing/marks';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { siteSchema } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
-import { DAY_MS, dayStartMs, utcDay } from '../charts/days.ts';
+import { DAY_MS, dayOf } from '../../common/records/schema.ts';
+import { dayStartMs } from '../charts/days.ts';
 import { ORIGIN_KEYS, SITE_KEYS } from './table-model.ts';
 
 export const PERIODS = [7, 30, 90, 400] as const;
@@ -104,5 +105,5 @@ export interface Period {
 export function periodOf({ period, from, to }: State, nowMs: number): Period {
   if (period === null && from !== null && to !== null) return { fromDay: from, toDay: to };
   const days = period ?? PERIODS[1];
-  return { fromDay: utcDay(nowMs - (days - 1) * DAY_MS), toDay: utcDay(nowMs) };
+  return { fromDay: dayOf(nowMs - (days - 1) * DAY_MS), toDay: dayOf(nowMs) };
 }

@@ -11,9 +11,9 @@ import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { make, setSvg } from '../ui/elements.ts';
 import { modesOfBits, type Row } from './columns.ts';
+import { hostName, openerCell } from './controls.ts';
 import { agoWords, instantWords, percentWords } from './labels.ts';
-import type { Direction } from './packed-sort.ts';
-import { ORIGIN_KEYS, SITE_KEYS, type SiteColumns, type SortKey } from './table-model.ts';
+import { type Direction, ORIGIN_KEYS, SITE_KEYS, type SiteColumns, type SortKey } from './table-model.ts';
 
 const MARK_PX = 16;
 
@@ -95,8 +95,7 @@ function markPlace(mark: Mark): Node {
 }
 
 function host(name: string): HTMLElement {
-  const element = make('bdi', 'host', name);
-  element.dir = 'ltr';
+  const element = hostName(name);
   element.title = name;
   return element;
 }
@@ -161,20 +160,13 @@ export function rowKey(origin: string, site: string): string {
 export function originRow(row: Row, nowMs: number, open: boolean, onOpen: () => void): HTMLTableRowElement {
   const line = make('tr', open ? 'main open' : 'main');
   line.dataset['key'] = rowKey(row.origin, row.site);
-  const name = make('th');
-  name.scope = 'row';
-  const opener = make('button', 'opener');
-  opener.type = 'button';
-  opener.ariaExpanded = String(open);
-  opener.append(markPlace(markOf(row.protocol)), host(row.origin.slice('https://'.length)));
-  opener.addEventListener('click', onOpen);
-  name.append(opener);
+  const name = host(row.origin.slice('https://'.length));
   const verdict = make('td', '', verdictName(row.verdict));
   verdict.title = verdictMeans(row.verdict);
   const site = make('td', 'site');
   site.append(host(row.site));
   line.append(
-    name,
+    openerCell(open, onOpen, markPlace(markOf(row.protocol)), name),
     site,
     make('td', '', protocolName(row.protocol)),
     numberCell(formatNumber(row.known + row.hidden), row.known + row.hidden === 0),
@@ -198,17 +190,10 @@ export function siteRow(
   const line = make('tr', 'main');
   const name = sites.names[id] ?? '';
   line.dataset['key'] = name;
-  const title = make('th');
-  title.scope = 'row';
-  const opener = make('button', 'opener');
-  opener.type = 'button';
-  opener.append(host(name));
-  opener.addEventListener('click', onOpen);
-  title.append(opener);
   const at = (array: Float64Array) => array[id] ?? 0;
   const count = (value: number) => numberCell(formatNumber(value), value === 0);
   line.append(
-    title,
+    openerCell(null, onOpen, host(name)),
     count(at(sites.origins)),
     shareCell(at(sites.h3Origins), at(sites.knownOrigins)),
     count(at(sites.known) + at(sites.hidden)),

@@ -5,11 +5,11 @@ import { getMessage } from '../../common/catalog.ts';
 import {
   DEVTOOLS_PORT,
   type DevtoolsMessage,
+  type HarEntry,
   MAX_INSPECTED_AT_ONCE,
-} from '../../common/inspected/devtools-messages.ts';
-import type { HarEntry } from '../../common/inspected/har.ts';
-import { createLog, entryName, type LogEntry, loggedEntry } from '../../common/inspected/log.ts';
+} from '../../common/inspected-request.ts';
 import { type KeptPort, keepPort } from '../ui/background-port.ts';
+import { createLog, entryName, type LogEntry, loggedEntry } from './log.ts';
 
 /** Requests within this interval are sent together. */
 const BATCH_MS = 100;

@@ -3,10 +3,9 @@ import '../../common/catalog.ts';
 import { MAX_START_DELAY_MS } from '@photofinish/shared/port/race-limits';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { BROWSER } from '../../common/edition.ts';
-import { environment, installCommand } from '../../common/helper/install-command.ts';
 import { loadUnasked, UNASKED_KEY } from '../../common/helper/unasked.ts';
 import type { HelperState } from '../../common/messages.ts';
-import { onProxyMode } from '../../common/proxy-mode.ts';
+import { onProxyMode } from '../../common/permissions.ts';
 import {
   loadSettings,
   MAX_RETENTION_DAYS,
@@ -16,18 +15,16 @@ import {
 } from '../../common/settings.ts';
 import { pageStore } from '../../common/store/page-store.ts';
 import { connectBackground } from '../ui/background-port.ts';
-import { renderCommand } from '../ui/copied-command.ts';
+import { makeRaceChoice, showRaceChoice, wireEveryRequest } from '../ui/choices.ts';
 import { byId, make, setText } from '../ui/elements.ts';
-import { wireEveryRequest } from '../ui/every-request.ts';
 import { createHelperPanel, type HelperPanel, wireConsent } from '../ui/helper-panel.ts';
+import { environment, installCommand, renderCommand } from '../ui/install-command.ts';
 import { writeMessages } from '../ui/page-messages.ts';
-import { makeRaceChoice, showRaceChoice } from '../ui/race-choice.ts';
 import { messageOf, save } from '../ui/saving.ts';
+import { loseWipe, showWiped, wireTransfer, wireWipe } from './data.ts';
 import { showNetworkNow, wireNetworks } from './networks.ts';
 import { showNeverRecord, wireNeverRecord } from './never-record.ts';
 import { type NumberField, showNumber, wireNumber } from './number-field.ts';
-import { wireTransfer } from './transfer.ts';
-import { loseWipe, showWiped, wireWipe } from './wipe.ts';
 
 const MODES: Record<Settings['raceMode'], MessageKey> = {
   race: 'optionsModeRace',
@@ -107,10 +104,7 @@ function wireHelper(): void {
     const absent = ['missing', 'crashed', 'incompatible'].includes(state.state);
     byId('consent').hidden = state.state !== 'not-asked';
     byId('helper-help').hidden = !absent;
-    if (!absent) return;
-    const command = installCommand(await environment());
-    byId('command').hidden = command === null;
-    if (command !== null) renderCommand(byId('command'), command);
+    if (absent) renderCommand(byId('command'), installCommand(await environment()));
   };
   const port = connectBackground({
     onOpen: (opened) => opened.send({ type: 'watch-helper' }),
@@ -144,14 +138,6 @@ async function begin(): Promise<void> {
   if (location.hash !== '') document.getElementById(location.hash.slice(1))?.focus();
 }
 
-writeMessages();
-wireSettings();
-wireHelper();
-wireTransfer();
-wireNetworks();
-wireEveryRequest();
-void begin();
-
 // Private windows: our own switch, and beside it the browser's, which only the user can change.
 
 /**
@@ -161,7 +147,7 @@ void begin();
 const EXTENSION_PAGE = `chrome://extensions/?id=${chrome.runtime.id}`;
 
 /** Shows the switch, and what is still missing for it to take effect. */
-export async function showPrivateWindows({ privateWindows }: Settings): Promise<void> {
+async function showPrivateWindows({ privateWindows }: Settings): Promise<void> {
   byId<HTMLInputElement>('private').checked = privateWindows;
   const allowed = await chrome.extension.isAllowedIncognitoAccess();
   const how =
@@ -172,9 +158,17 @@ export async function showPrivateWindows({ privateWindows }: Settings): Promise<
 }
 
 /** Makes the switch save itself, and checks again when the user returns from the browser's page. */
-export function wirePrivateWindows(refresh: () => void): void {
+function wirePrivateWindows(refresh: () => void): void {
   const input = byId<HTMLInputElement>('private');
   input.addEventListener('change', () => void save(input, { privateWindows: input.checked }));
   byId('private-open').addEventListener('click', () => void chrome.tabs.create({ url: EXTENSION_PAGE }));
   document.addEventListener('visibilitychange', refresh);
 }
+
+writeMessages();
+wireSettings();
+wireHelper();
+wireTransfer();
+wireNetworks();
+wireEveryRequest();
+void begin();

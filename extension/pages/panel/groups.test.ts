@@ -3,19 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
-import type { InspectedRequest } from '../../common/inspected/har.ts';
-import { groupsOf, nextSorting, passes, SORT_KEYS, sortGroups, sortRequests, sumOf } from './groups.ts';
+import type { InspectedRequest } from '../../common/inspected-request.ts';
+import { INSPECTED_REQUEST } from '../../testing/samples.ts';
+import { nextSorting } from '../ui/sorting.ts';
+import { groupsOf, NUMBER_KEYS, passes, SORT_KEYS, sortGroups, sortRequests, sumOf } from './groups.ts';
 
-const request: InspectedRequest = {
-  url: 'https://a.test/x?from=b.test',
-  method: 'GET',
-  status: 200,
-  protocol: 'h3',
-  delivery: 'network',
-  startMs: 1,
-  tookMs: 10,
-  bytes: 100,
-};
+const request: InspectedRequest = { ...INSPECTED_REQUEST, url: 'https://a.test/x?from=b.test' };
 const h2 = { ...request, protocol: 'h2', tookMs: 30 } as const;
 const confirmed = { ...request, status: 304, protocol: null } as const;
 const cached = { ...request, delivery: 'http-cache', protocol: null, bytes: null } as const;
@@ -79,7 +72,7 @@ test('requests are in chronological order, whenever the browser reported them, a
   const second = path('a', { startMs: 20, tookMs: 9, bytes: null });
   const [group] = groupsOf([late, second, first]);
   const order = (key: (typeof SORT_KEYS)[number] | null) =>
-    sortRequests(group?.requests ?? [], key === null ? null : nextSorting(null, key))
+    sortRequests(group?.requests ?? [], key === null ? null : nextSorting(null, key, NUMBER_KEYS))
       .map(({ url }) => url.at(-1))
       .join('');
   assert.equal(order(null), 'bac');
@@ -93,13 +86,13 @@ test('requests are in chronological order, whenever the browser reported them, a
 test('every column sorts both ways', () => {
   const groups = groupsOf([request, request, elsewhere]);
   for (const key of SORT_KEYS) {
-    const first = nextSorting(null, key);
-    const second = nextSorting(first, key);
+    const first = nextSorting(null, key, NUMBER_KEYS);
+    const second = nextSorting(first, key, NUMBER_KEYS);
     assert.notEqual(first.direction, second.direction);
     const order = (sorting: typeof first) => sortGroups(groups, sorting, null).map(({ origin }) => origin);
     if (key !== 'protocols') assert.deepEqual(order(first), order(second).toReversed(), key);
   }
-  const bytes = sortGroups(groups, nextSorting(null, 'bytes'), null);
+  const bytes = sortGroups(groups, nextSorting(null, 'bytes', NUMBER_KEYS), null);
   assert.deepEqual(
     bytes.map((group) => group.bytes),
     [200, 7],

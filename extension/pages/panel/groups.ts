@@ -1,10 +1,10 @@
 // What the panel shows, as pure functions: filtering requests, grouping by origin, sorting, and the totals.
 import { type Mark, markOf } from '@photofinish/shared/drawing/marks';
-import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import { median } from '@photofinish/shared/race/statistics';
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
-import type { InspectedRequest } from '../../common/inspected/har.ts';
+import type { InspectedRequest } from '../../common/inspected-request.ts';
+import { type Sorting, sortBy } from '../ui/sorting.ts';
 
 export interface Filter {
   /** Part of host or path, lower case; empty: all. */
@@ -36,10 +36,8 @@ export interface Sum {
 
 export const SORT_KEYS = ['origin', 'protocols', 'requests', 'bytes', 'time'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
-export interface Sorting {
-  readonly key: SortKey;
-  readonly direction: 'ascending' | 'descending';
-}
+/** Columns of numbers, in which the highest are of interest. */
+export const NUMBER_KEYS: readonly SortKey[] = ['requests', 'bytes', 'time'];
 
 /** The protocol of a network answer; null for what did not cross the network. */
 export function protocolOf({ delivery, protocol }: InspectedRequest): Protocol | null {
@@ -121,27 +119,17 @@ function rank(group: Group, key: SortKey): number | string {
   }
 }
 
-function sorted<Item>(
-  items: readonly Item[],
-  { key, direction }: Sorting,
-  rankOf: (item: Item, key: SortKey) => number | string,
-): Item[] {
-  const { compare } = new Intl.Collator(catalogLanguage());
-  const sign = direction === 'ascending' ? 1 : -1;
-  const ranked = items.map((item) => ({ item, by: rankOf(item, key) }));
-  ranked.sort(
-    (a, b) => sign * (typeof a.by === 'string' ? compare(a.by, String(b.by)) : a.by - Number(b.by)),
-  );
-  return ranked.map(({ item }) => item);
-}
-
 /** Groups in the requested order; by default the page's own first, then by number of requests. */
-export function sortGroups(groups: readonly Group[], sorting: Sorting | null, own: Origin | null): Group[] {
+export function sortGroups(
+  groups: readonly Group[],
+  sorting: Sorting<SortKey> | null,
+  own: Origin | null,
+): Group[] {
   if (sorting === null)
     return groups.toSorted(
       (a, b) => Number(b.origin === own) - Number(a.origin === own) || b.requests.length - a.requests.length,
     );
-  return sorted(groups, sorting, rank);
+  return sortBy(groups, sorting, rank);
 }
 
 function requestRank(request: InspectedRequest, key: SortKey): number | string {
@@ -165,14 +153,7 @@ function requestRank(request: InspectedRequest, key: SortKey): number | string {
 /** An origin's requests in the requested order; by default, and where they are equal, by start time. */
 export function sortRequests(
   requests: readonly InspectedRequest[],
-  sorting: Sorting | null,
+  sorting: Sorting<SortKey> | null,
 ): readonly InspectedRequest[] {
-  return sorting === null ? requests : sorted(requests, sorting, requestRank);
-}
-
-/** The sorting after a click on a column's header: first descending for numbers, ascending for text. */
-export function nextSorting(current: Sorting | null, key: SortKey): Sorting {
-  if (current?.key === key)
-    return { key, direction: current.direction === 'ascending' ? 'descending' : 'ascending' };
-  return { key, direction: key === 'origin' || key === 'protocols' ? 'ascending' : 'descending' };
+  return sorting === null ? requests : sortBy(requests, sorting, requestRank);
 }

@@ -5,27 +5,17 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { browserVersion } from '../../common/browser.ts';
 import { getMessage } from '../../common/catalog.ts';
 import { BROWSER } from '../../common/edition.ts';
-import type { InspectedRequest } from '../../common/inspected/har.ts';
-import { MAX_REQUESTS } from '../../common/inspected/log.ts';
-import type { PageView } from '../../common/messages.ts';
+import type { InspectedRequest } from '../../common/inspected-request.ts';
+import { MAX_REQUESTS, type PageView } from '../../common/messages.ts';
 import { withDelta } from '../../common/page/delta.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { capitalSentence } from '../ui/format.ts';
+import type { RaceFailure } from '../ui/origin.ts';
 import { writeMessages } from '../ui/page-messages.ts';
-import type { RaceFailure } from '../ui/race-line.ts';
-import {
-  type Group,
-  groupsOf,
-  nextSorting,
-  passes,
-  type Sorting,
-  type SortKey,
-  sortGroups,
-  sumOf,
-} from './groups.ts';
-import { conditionsWords, emptyWords, summaryWords } from './request-labels.ts';
-import { type GroupRow, makeGroupRow } from './request-rows.ts';
+import { nextSorting, type Sorting } from '../ui/sorting.ts';
+import { type Group, groupsOf, NUMBER_KEYS, passes, type SortKey, sortGroups, sumOf } from './groups.ts';
+import { conditionsWords, emptyWords, type GroupRow, makeGroupRow, summaryWords } from './request-rows.ts';
 
 /** A burst of events is drawn once. */
 const DRAW_MS = 50;
@@ -44,7 +34,7 @@ let racing: ReadonlySet<Origin> = new Set();
 const failures = new Map<Origin, RaceFailure>();
 let background: BackgroundPort | null = null;
 let browser = BROWSER === 'firefox' ? 'Firefox' : 'Chromium';
-let sorting: Sorting | null = null;
+let sorting: Sorting<SortKey> | null = null;
 let due = false;
 
 function inspectedTab(): number | null {
@@ -173,7 +163,7 @@ function wire(): void {
   byId('options').addEventListener('click', openOptions);
   for (const header of document.querySelectorAll<HTMLElement>('th[data-sort]'))
     header.addEventListener('click', () => {
-      sorting = nextSorting(sorting, header.dataset['sort'] as SortKey);
+      sorting = nextSorting(sorting, header.dataset['sort'] as SortKey, NUMBER_KEYS);
       drawSoon();
     });
 }
@@ -244,7 +234,7 @@ function darkRules(): CSSMediaRule[] {
 }
 
 /** Follows the theme of the developer tools from now on. */
-export function followToolsTheme(): void {
+function followToolsTheme(): void {
   const panels = chrome.devtools.panels as unknown as ThemedPanels;
   const rules = darkRules();
   const wear = (name: ThemeName): void => {

@@ -7,25 +7,14 @@ import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import type { OriginView } from '../../common/messages.ts';
 import { speak } from '../../testing/catalogs.ts';
-import { aRace } from '../../testing/race.ts';
+import { aRace, originView } from '../../testing/samples.ts';
 import { findingTexts, isLimitedByMode } from './answer.ts';
 
 const LEFT_OUT = { addresses: 1, services: 0, lookups: 0, attempts: 88_110 };
 
 function view(race: OriginRace | null): OriginView {
-  return {
-    origin: aRace().origin,
-    site: 'a.test',
-    protocol: 'h2',
-    reason: null,
-    hiddenReason: null,
-    counts: NO_REQUESTS,
-    delivered: { 'http-cache': 0, 'service-worker': 0, prefetch: 0 },
-    forecast: null,
-    forecastRight: null,
-    race,
-    verdict: verdictSaying('unknown', '', ['h3-not-offered', 'It is not.']),
-  };
+  const verdict = verdictSaying('unknown', '', ['h3-not-offered', 'It is not.']);
+  return originView('a.test', { counts: NO_REQUESTS, race, verdict });
 }
 
 test('a race with an incomplete record says so beneath its verdict, in both languages', () => {

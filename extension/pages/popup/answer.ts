@@ -8,15 +8,13 @@ import { sharedInRaceWords } from '@photofinish/shared/verdict/shared-outcome';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';
-import { isOptional } from '../../common/every-request.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
+import { isEveryRequestOptional } from '../../common/permissions.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { type AdoptionWords, adoptionWords, originLabel, reasonWords, visitsWords } from '../ui/format.ts';
-import { writeHost, writeInPlaceOfHost } from '../ui/host.ts';
-import { setMark } from '../ui/mark.ts';
 import { pointToCode } from '../ui/means-link.ts';
+import { setMark, writeHost, writeInPlaceOfHost, writeVerdict } from '../ui/origin.ts';
 import { asideWords, type Remedy, type StateWords, stateWords } from '../ui/origin-state-words.ts';
-import { writeVerdict } from '../ui/race-line.ts';
 import { wireTip } from './tip.ts';
 
 const MARK_PX = 24;
@@ -140,7 +138,7 @@ export function renderAnswer(page: PageView): void {
   writeLine(byId('visits'), plain === null || page.state === 'failed' ? visitsWords(page.visits) : '');
   byId('adoption').hidden = plain !== null;
   if (plain === null) renderAdoption(page);
-  byId('see-every').hidden = !isLimitedByMode(page) || !isOptional();
+  byId('see-every').hidden = !isLimitedByMode(page) || !isEveryRequestOptional();
 }
 
 /** Makes the button beside a page's text perform its remedy. */

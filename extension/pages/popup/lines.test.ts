@@ -1,26 +1,16 @@
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
-import type { Origin } from '@photofinish/shared/web/origin';
+import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
+import { clearComparison, comparison } from '@photofinish/shared/testing/race-samples';
 import type { OriginView } from '../../common/messages.ts';
-import { type LineOptions, linesOf, MANY_ORIGINS } from './lines.ts';
+import { originView } from '../../testing/samples.ts';
+import { nextSorting, type Sorting, sortBy } from '../ui/sorting.ts';
+import { type LineOptions, linesOf, MANY_ORIGINS, NUMBER_KEYS, originRank, type SortKey } from './lines.ts';
 
 function view(host: string, requests = 1, protocol: 'h2' | 'h3' = 'h2'): OriginView {
-  return {
-    origin: `https://${host}` as Origin,
-    site: host.split('.').slice(-2).join('.'),
-    protocol,
-    reason: null,
-    hiddenReason: null,
-    counts: { ...NO_REQUESTS, [protocol]: requests },
-    delivered: { 'http-cache': 0, 'service-worker': 0, prefetch: 0 },
-    forecast: null,
-    forecastRight: null,
-    race: null,
-    verdict: verdictSaying('unknown', ''),
-  };
+  const site = host.split('.').slice(-2).join('.');
+  return originView(host, { site, protocol, counts: { ...NO_REQUESTS, [protocol]: requests } });
 }
 
 const OWN = view('www.own.test', 2);
@@ -87,4 +77,35 @@ test('a site’s row shows the protocol that carried most, the sum of requests, 
     [line?.summary.protocol, line?.summary.requests, line?.summary.raced, line?.summary.forecast],
     ['h3', 11, 0, 'none'],
   );
+});
+
+const counts = (over: Partial<ProtocolCounts>): ProtocolCounts => ({ ...NO_REQUESTS, ...over });
+const compared = (gainMs: number) => clearComparison(100, 100 + gainMs, 0);
+
+test('origins sort by every column, in both directions, and the sort is stable', () => {
+  const a = originView('a.test', { counts: counts({ h2: 5 }), race: compared(3) });
+  const b = originView('b.test', { protocol: 'h3', counts: counts({ h3: 9 }) });
+  const c = originView('c.test', { counts: counts({ h2: 5 }), race: compared(-4) });
+  const sorted = (sorting: Sorting<SortKey>) =>
+    sortBy([b, c, a], sorting, originRank)
+      .map((o) => o.origin.slice(8, 9))
+      .join('');
+  assert.equal(sorted({ key: 'origin', direction: 'ascending' }), 'abc');
+  assert.equal(sorted({ key: 'origin', direction: 'descending' }), 'cba');
+  assert.equal(sorted({ key: 'protocol', direction: 'ascending' }), 'bca');
+  assert.equal(sorted({ key: 'requests', direction: 'descending' }), 'bca');
+  assert.equal(sorted({ key: 'race', direction: 'ascending' }), 'cab');
+  assert.equal(sorted({ key: 'race', direction: 'descending' }), 'acb', 'what was not measured comes last');
+  const unclear = { ...b, race: comparison([10, 11, 12], [30, 11, 10]) };
+  const ranks = [a, unclear, c].map((each) => originRank(each, 'race'));
+  assert.deepEqual(ranks, [3, 0, -4], 'what is not clear is neither more nor less');
+});
+
+test('a header sorts numbers descending, text ascending, and reverses on the second click', () => {
+  const next = (current: Sorting<SortKey> | null, key: SortKey) => nextSorting(current, key, NUMBER_KEYS);
+  const first = next(null, 'requests');
+  assert.equal(first.direction, 'descending');
+  assert.equal(next(null, 'race').direction, 'descending');
+  assert.equal(next(first, 'requests').direction, 'ascending');
+  assert.equal(next(first, 'origin').direction, 'ascending');
 });

@@ -1,11 +1,16 @@
 // Which rows the popup's table has, and in which order: one for each origin, and on pages with many origins one for
-// each site that has several of them. Pure.
-import type { Origin } from '@photofinish/shared/web/origin';
+// each site that has several of them, sorted by the selected column. Pure.
+
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { comparisonOf } from '@photofinish/shared/race/race-pairs';
+import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
+import { gainMsOf } from '@photofinish/shared/verdict/gain';
+import { type Origin, originParts } from '@photofinish/shared/web/origin';
+import { KNOWN_PROTOCOLS, PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
 import type { OriginView } from '../../common/messages.ts';
-import { requestsOf } from '../../common/page/origin-order.ts';
-import { originLabel } from '../ui/format.ts';
-import { type SiteSummary, summaryOf } from './site-summary.ts';
-import { originRank, type Sorting, siteRank, sortBy } from './sorting.ts';
+import { requestsOf } from '../../common/page/delta.ts';
+import { type ForecastScore, forecastWords, originLabel } from '../ui/format.ts';
+import { type Rank, type Sorting, sortBy } from '../ui/sorting.ts';
 
 /**
  * From this number of origins on, a page has too many rows to take in at once: sites are folded, and there is a filter.
@@ -30,7 +35,7 @@ export interface LineOptions {
   readonly own: Origin | null;
   /** What a host must contain, in lower case; empty: all. */
   readonly query: string;
-  readonly sorting: Sorting | null;
+  readonly sorting: Sorting<SortKey> | null;
   /** Sites that the user opened. */
   readonly opened: ReadonlySet<string>;
 }
@@ -60,7 +65,7 @@ function fold(origins: readonly OriginView[], own: Origin | null): Head[] {
 function inOrder<Each extends Head>(heads: readonly Each[], { sorting, own }: LineOptions): Each[] {
   const requests = (head: Head) => (isSite(head) ? head.requests : requestsOf(head));
   if (sorting !== null)
-    return sortBy<Each>(heads, sorting, (head, key) =>
+    return sortBy<Each, SortKey>(heads, sorting, (head, key) =>
       isSite(head) ? siteRank(head, key) : originRank(head, key),
     );
   const isOwn = (head: Head) => Number(!isSite(head) && head.origin === own);
@@ -78,4 +83,88 @@ export function linesOf(origins: readonly OriginView[], options: LineOptions): L
     const within = open ? inOrder(head.views, options).map((view) => ({ view, within: true })) : [];
     return [{ summary: head, open }, ...within];
   });
+}
+
+export const SORT_KEYS = ['protocol', 'origin', 'requests', 'forecast', 'race'] as const;
+export type SortKey = (typeof SORT_KEYS)[number];
+/** Columns of numbers, in which the highest are of interest. */
+export const NUMBER_KEYS: readonly SortKey[] = ['requests', 'race'];
+
+const FORECAST_ORDER: readonly ForecastScore['result'][] = ['wrong', 'open', 'none', 'right'];
+
+/** By the clear gain of HTTP/3; unclear ones count as zero. */
+function raceRank(race: OriginRace): Rank {
+  const comparison = comparisonOf(race);
+  return comparison === null ? null : (gainMsOf(comparison) ?? 0);
+}
+
+/** The sort value of an origin. */
+export function originRank(view: OriginView, key: SortKey): Rank {
+  switch (key) {
+    case 'origin':
+      return originParts(view.origin).host;
+    case 'protocol':
+      return PROTOCOLS.indexOf(view.protocol);
+    case 'requests':
+      return requestsOf(view);
+    case 'forecast':
+      return FORECAST_ORDER.indexOf(forecastWords(view).result);
+    case 'race':
+      return view.race === null ? null : raceRank(view.race);
+  }
+}
+
+/** The sort value of a folded site's row: what it shows. */
+function siteRank(summary: SiteSummary, key: SortKey): Rank {
+  switch (key) {
+    case 'origin':
+      return summary.site;
+    case 'protocol':
+      return PROTOCOLS.indexOf(summary.protocol);
+    case 'requests':
+      return summary.requests;
+    case 'forecast':
+      return FORECAST_ORDER.indexOf(summary.forecast);
+    case 'race':
+      return null;
+  }
+}
+
+/** All origins of a folded site. */
+export interface SiteSummary {
+  readonly site: string;
+  readonly views: readonly OriginView[];
+  readonly counts: ProtocolCounts;
+  readonly requests: number;
+  /** The one that carried the most requests; `unknown` if none is known. */
+  readonly protocol: Protocol;
+  readonly reason: OriginView['reason'];
+  /** The worst of its forecasts: a wrong one deserves attention. */
+  readonly forecast: ForecastScore['result'];
+  readonly raced: number;
+}
+
+const WORST_FIRST: readonly ForecastScore['result'][] = ['wrong', 'right', 'open', 'none'];
+
+function sumOf(views: readonly OriginView[]): ProtocolCounts {
+  const sum = { ...NO_REQUESTS };
+  for (const { counts } of views) for (const protocol of PROTOCOLS) sum[protocol] += counts[protocol];
+  return sum;
+}
+
+/** The row of a site, from these of its origins. */
+function summaryOf(site: string, views: readonly OriginView[]): SiteSummary {
+  const counts = sumOf(views);
+  const most = KNOWN_PROTOCOLS.reduce((best, each) => (counts[each] > counts[best] ? each : best));
+  const results = new Set(views.map((view) => forecastWords(view).result));
+  return {
+    site,
+    views,
+    counts,
+    requests: views.reduce((sum, view) => sum + requestsOf(view), 0),
+    protocol: counts[most] > 0 ? most : 'unknown',
+    reason: views.find(({ reason }) => reason !== null)?.reason ?? null,
+    forecast: WORST_FIRST.find((result) => results.has(result)) ?? 'none',
+    raced: views.filter(({ race }) => race !== null).length,
+  };
 }

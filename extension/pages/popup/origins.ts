@@ -6,17 +6,34 @@ import { formatNumber } from '@photofinish/shared/language/catalog';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
-import type { OriginView, PageView } from '../../common/messages.ts';
-import { requestsOf } from '../../common/page/origin-order.ts';
+import type { OriginView, PageView, RaceAsked } from '../../common/messages.ts';
+import { requestsOf } from '../../common/page/delta.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { forecastWords } from '../ui/format.ts';
-import { writeHost } from '../ui/host.ts';
-import { type LineParts, makeLine, writeCells } from './cells.ts';
+import { writeHost } from '../ui/origin.ts';
+import { nextSorting, type Sorting } from '../ui/sorting.ts';
 import { type RaceBoard, raceState } from './finish.ts';
-import { type Line, linesOf, matching, type SiteLine } from './lines.ts';
-import { isOpen, makeRow, type Row, type RowContext, updateRow } from './row.ts';
-import type { SiteSummary } from './site-summary.ts';
-import { nextSorting, SORT_KEYS, type Sorting } from './sorting.ts';
+import {
+  type Line,
+  linesOf,
+  MANY_ORIGINS,
+  matching,
+  NUMBER_KEYS,
+  type SiteLine,
+  type SiteSummary,
+  SORT_KEYS,
+  type SortKey,
+} from './lines.ts';
+import {
+  isOpen,
+  type LineParts,
+  makeLine,
+  makeRow,
+  type Row,
+  type RowContext,
+  updateRow,
+  writeCells,
+} from './row.ts';
 import { wireTip } from './tip.ts';
 
 /** More than the popup shows at once; the same number is added at each idle moment. */
@@ -25,12 +42,14 @@ const LINES_AT_ONCE = 40;
 const rows = new Map<Origin, Row>();
 const siteRows = new Map<string, SiteRow>();
 const opened = new Set<string>();
-let sorting: Sorting | null = null;
+let sorting: Sorting<SortKey> | null = null;
 let query = '';
 let shown: readonly OriginView[] = [];
 let own: Origin | null = null;
 let limit = LINES_AT_ONCE;
 let idle = false;
+/** Whether a race of one of the page's origins is waiting or running. */
+let racing = false;
 
 /** Puts the rows in order, moving only those out of place, and removes rows that are no longer wanted. */
 function arrange(table: HTMLElement, wanted: readonly HTMLElement[]): void {
@@ -116,7 +135,7 @@ function rowOf(target: EventTarget | null): Row | null {
 export function wireOrigins(around: () => RowContext): void {
   for (const key of SORT_KEYS)
     document.querySelector(`th[data-sort="${key}"] button`)?.addEventListener('click', () => {
-      sorting = nextSorting(sorting, key);
+      sorting = nextSorting(sorting, key, NUMBER_KEYS);
       draw(around);
     });
   wireTip(byId('origin-table'), (target) => {
@@ -134,7 +153,7 @@ export function filterOrigins(text: string, around: () => RowContext): void {
 }
 
 /** The origins that pass the filter. */
-export function filtered(): readonly OriginView[] {
+function filtered(): readonly OriginView[] {
   return matching(shown, query);
 }
 
@@ -201,4 +220,56 @@ function updateSiteRow(row: SiteRow, { summary, open }: SiteLine, { board, page 
   const scored = { result: forecast, text: forecast === 'none' ? '–' : '', title: '' } as const;
   const race = { text: raceCell(summary, board), title: '' };
   writeCells(row.cells, { protocol, reason, counts, mode: page.mode, requests, forecast: scored, race });
+}
+
+// What is above a long table: a filter by host, and races of all displayed origins, with their progress.
+
+export interface ToolHandlers {
+  readonly onFilter: (text: string) => void;
+  readonly onRaceAll: (origins: readonly Origin[]) => void;
+  readonly onStop: () => void;
+}
+
+/** Wires the filter field and the buttons. */
+export function wireTools({ onFilter, onRaceAll, onStop }: ToolHandlers): void {
+  const field = byId<HTMLInputElement>('filter');
+  field.addEventListener('input', () => onFilter(field.value));
+  byId('race-all').addEventListener('click', () => {
+    if (racing) onStop();
+    else onRaceAll(filtered().map(({ origin }) => origin));
+  });
+}
+
+function renderProgress(here: readonly RaceAsked[]): void {
+  const done = here.filter(({ state }) => state === 'over').length;
+  racing = done < here.length;
+  byId('race-progress').hidden = !racing;
+  if (!racing) return;
+  const bar = byId<HTMLProgressElement>('race-bar');
+  bar.max = here.length;
+  bar.value = done;
+  setText(byId('race-count'), getMessage('popupRaceProgress', { done, count: here.length }));
+}
+
+/** The tools above the table of this page; `asked` are the requested races, here and elsewhere. */
+export function renderTools(page: PageView, asked: readonly RaceAsked[]): void {
+  const { origins, helper } = page;
+  byId('tools').hidden = origins.length < MANY_ORIGINS;
+  const own = new Set(origins.map(({ origin }) => origin));
+  renderProgress(asked.filter(({ origin }) => own.has(origin)));
+  const shown = filtered().length;
+  setText(
+    byId('filter-count'),
+    shown === origins.length ? '' : getMessage('popupFilterCount', { shown, count: origins.length }),
+  );
+  byId('no-match').hidden = shown > 0;
+  const button = byId<HTMLButtonElement>('race-all');
+  const possible = racing || (helper.state === 'ready' && shown > 0);
+  setText(button, getMessage(racing ? 'popupRaceStop' : 'popupRaceAll'));
+  setAttribute(
+    button,
+    'title',
+    getMessage(helper.state === 'ready' ? 'popupRaceAllTitle' : 'popupNeedsHelper'),
+  );
+  if (button.disabled === possible) button.disabled = !possible;
 }

@@ -1,7 +1,7 @@
 // Requirements on popup.html and popup.css: the shared palette, and nothing that a strict content security policy
 // rejects.
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { PALETTE_CSS } from '@photofinish/shared/drawing/palette';
 import { catalogFiles } from '../../testing/catalogs.ts';
@@ -27,21 +27,13 @@ test('the page has no inline script, style or handler, and loads only its own fi
 });
 
 test('every id that a script uses is in the page', async () => {
-  for (const file of [
-    'answer',
-    'finish',
-    'origins',
-    'row',
-    'tip',
-    'helper-status',
-    'export',
-    'steer',
-    'tools',
-    'popup',
-  ]) {
-    const source = await readFile(new URL(`./${file}.ts`, import.meta.url), 'utf8');
+  const sources = (await readdir(new URL('.', import.meta.url))).filter((name) =>
+    /(?<!\.test)\.ts$/.test(name),
+  );
+  for (const file of sources) {
+    const source = await readFile(new URL(file, import.meta.url), 'utf8');
     for (const [, id] of source.matchAll(/byId(?:<\w+>)?\('([^']+)'\)/g))
-      assert.ok(html.includes(`id="${id}"`), `${file}.ts asks for #${id}`);
+      assert.ok(html.includes(`id="${id}"`), `${file} asks for #${id}`);
   }
 });
 

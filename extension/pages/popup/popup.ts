@@ -1,25 +1,23 @@
 // The popup's entry: chooses the tab, opens the port to the background, and dispatches to the parts that draw.
 // `popup.html?tab=ID` shows the tab of that id instead of the active one, so that the popup can also run in a browser
 // tab.
-import type { RaceFailure } from '../ui/race-line.ts';
-import '../../common/catalog.ts';
+
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
-import type { PageView, PopupEvent, RaceAsked } from '../../common/messages.ts';
+import type { HelperState, PageView, PopupEvent, RaceAsked } from '../../common/messages.ts';
 import { withDelta } from '../../common/page/delta.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
 import { byId, setAttribute, setText } from '../ui/elements.ts';
-import type { Remedy } from '../ui/origin-state-words.ts';
+import { environment, installCommand, renderCommand } from '../ui/install-command.ts';
+import type { RaceFailure } from '../ui/origin.ts';
+import { type HelperWords, helperWords, type Remedy } from '../ui/origin-state-words.ts';
 import { writeMessages } from '../ui/page-messages.ts';
 import { renderAnswer, wireHidden, wireRemedy, writeLine } from './answer.ts';
 import { renderExport, wireExport } from './export.ts';
-import { type RaceBoard, type RaceInView, renderFinish } from './finish.ts';
-import { renderHelper, wireHelper } from './helper-status.ts';
-import { NO_PROGRESS, progressed } from './live.ts';
-import { filterOrigins, redrawRows, renderOrigins, wireOrigins } from './origins.ts';
+import { NO_PROGRESS, progressed, type RaceBoard, type RaceInView, renderFinish } from './finish.ts';
+import { filterOrigins, redrawRows, renderOrigins, renderTools, wireOrigins, wireTools } from './origins.ts';
 import type { RowContext } from './row.ts';
 import { renderSteer, wireSteer } from './steer.ts';
-import { renderTools, wireTools } from './tools.ts';
 
 /** A background starts in well under a second; after this long without a message it is not going to. */
 const SILENCE_MS = 5000;
@@ -211,6 +209,28 @@ function wireFoot(): void {
   });
 }
 
+type Command = NonNullable<HelperWords['help']>['command'];
+
+async function renderMending(command: Command): Promise<void> {
+  renderCommand(
+    byId('helper-command'),
+    command === 'install' ? installCommand(await environment()) : command,
+  );
+}
+
+/** The helper's state: a dot with text in the footer, and if it is missing, what to do. Recording continues. */
+function renderHelper(helper: HelperState): void {
+  const words = helperWords(helper);
+  setText(byId('helper-label'), words.label);
+  setAttribute(byId('helper'), 'title', words.title);
+  setAttribute(byId('helper-dot'), 'class', `dot ${words.dot}`);
+  byId('helper-help').hidden = words.help === null;
+  if (words.help === null) return;
+  setText(byId('helper-what'), words.help.what);
+  byId('helper-retry').hidden = helper.state === 'not-asked';
+  void renderMending(words.help.command);
+}
+
 async function open(): Promise<void> {
   const watched = tabToWatch();
   writeMessages();
@@ -232,10 +252,8 @@ async function open(): Promise<void> {
     setText(byId('verdict'), getMessage('popupNoAnswer'));
     byId('view').setAttribute('aria-busy', 'false');
   }, SILENCE_MS);
-  wireHelper(
-    () => openTab('welcome/welcome.html'),
-    () => void port.send({ type: 'reconnect-helper' }),
-  );
+  byId('helper-set-up').addEventListener('click', () => openTab('welcome/welcome.html'));
+  byId('helper-retry').addEventListener('click', () => void port.send({ type: 'reconnect-helper' }));
   wireRemedy((remedy) => void runRemedy(remedy, tabId).catch(console.error));
   wireSteer((on) => {
     steerFailure = null;

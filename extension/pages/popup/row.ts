@@ -1,17 +1,33 @@
 // One origin in the popup's table: a row, and below it, once opened, its verdict, findings and race.
 
+import { markOf } from '@photofinish/shared/drawing/marks';
+import { formatNumber } from '@photofinish/shared/language/catalog';
+import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
-import { requestsOf } from '../../common/page/origin-order.ts';
-import { copyOf, part, setSvg, setText } from '../ui/elements.ts';
-import { forecastWords, originLabel, raceWords } from '../ui/format.ts';
-import { writeHost } from '../ui/host.ts';
+import { requestsOf } from '../../common/page/delta.ts';
+import { copyOf, part, setAttribute, setSvg, setText } from '../ui/elements.ts';
+import {
+  type ForecastScore,
+  forecastWords,
+  originLabel,
+  protocolCell,
+  protocolTag,
+  raceWords,
+} from '../ui/format.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
-import { raceButton, writeVerdict } from '../ui/race-line.ts';
+import { raceButton, setMark, writeHost, writeVerdict } from '../ui/origin.ts';
 import { writeFindings } from './answer.ts';
-import { type LineParts, makeLine, writeCells } from './cells.ts';
-import { captionWords, drawing, type RaceBoard, raceState, widthOf, writeFailure } from './finish.ts';
+import {
+  captionWords,
+  drawing,
+  type RaceBoard,
+  raceState,
+  verdictSign,
+  widthOf,
+  writeFailure,
+} from './finish.ts';
 
 /** How much narrower an open row is than the popup. */
 const DETAIL_INSET_PX = 38;
@@ -135,4 +151,71 @@ export function updateRow(row: Row, view: OriginView, around: RowContext): void 
     race: raceCell(view, around.board),
   });
   updateDetail(row, around);
+}
+
+// The cells of every row of the popup's table, an origin's or a folded site's.
+
+const MARK_PX = 16;
+
+/** A row of the table. */
+export interface LineParts {
+  readonly body: HTMLTableSectionElement;
+  readonly main: HTMLElement;
+  readonly opener: HTMLButtonElement;
+  readonly host: HTMLElement;
+  readonly cells: Readonly<
+    Record<'mark' | 'protocol' | 'tag' | 'requests' | 'forecast' | 'race', HTMLElement>
+  >;
+}
+
+/** The contents of a row's cells. */
+export interface CellWords {
+  readonly protocol: OriginView['protocol'];
+  readonly reason: OriginView['reason'];
+  readonly counts: ProtocolCounts;
+  readonly mode: PageView['mode'];
+  readonly requests: number;
+  readonly forecast: ForecastScore;
+  readonly race: { readonly text: string; readonly title: string };
+}
+
+/** A new, empty row. */
+export function makeLine(): LineParts {
+  const body = copyOf<HTMLTableSectionElement>('row');
+  return {
+    body,
+    main: part(body, '.main'),
+    opener: part(body, '.opener') as HTMLButtonElement,
+    host: part(body, '.host'),
+    cells: {
+      mark: part(body, '.mark-box'),
+      protocol: part(body, '.name'),
+      tag: part(body, '.tag'),
+      requests: part(body, '.requests .value'),
+      forecast: part(body, '.forecast .value'),
+      race: part(body, '.race .value'),
+    },
+  };
+}
+
+function writeForecast(cell: HTMLElement, { result, text, title }: ForecastScore): void {
+  const key = `${result} ${text}`;
+  setAttribute(cell, 'title', title);
+  if (cell.dataset['key'] === key) return;
+  cell.dataset['key'] = key;
+  cell.replaceChildren(verdictSign(result, text));
+}
+
+/** Writes the cells; only differences are written. */
+export function writeCells(cells: LineParts['cells'], words: CellWords): void {
+  const { protocol, reason, counts, mode, requests, forecast, race } = words;
+  const tag = protocolTag(counts, protocol, reason, mode);
+  setMark(cells.mark, markOf(protocol), MARK_PX);
+  setText(cells.protocol, protocolCell(protocol, reason));
+  setText(cells.tag, tag.text);
+  setAttribute(cells.tag, 'title', tag.title);
+  setText(cells.requests, formatNumber(requests));
+  writeForecast(cells.forecast, forecast);
+  setText(cells.race, race.text);
+  setAttribute(cells.race, 'title', race.title);
 }

@@ -6,9 +6,8 @@ import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { emptyDay, emptyRecord } from '../../common/records/fold.ts';
 import type { DayRow } from '../../common/records/schema.ts';
-import { aRace } from '../../testing/race.ts';
-import { buildReport, type ReportInput } from './build.ts';
-import { noDays, sumsOf } from './sums.ts';
+import { aRace } from '../../testing/samples.ts';
+import { buildReport, noDays, type ReportInput, sumsOf } from './build.ts';
 
 const A = 'https://a.test' as Origin;
 const B = 'https://b.test' as Origin;

@@ -1,5 +1,5 @@
-// Builds `photofinish.report/2` from the ledger's sums. Pure: takes sums and conditions, returns the document,
-// validated with the same schema that readers use.
+// Builds `photofinish.report/2` from the sums of the ledger's days. Pure: takes sums and conditions, returns the
+// document, validated with the same schema that readers use.
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import {
@@ -7,6 +7,7 @@ import {
   adoptionByOrigin,
   adoptionByRequest,
   NO_REQUESTS,
+  type ProtocolCounts,
 } from '@photofinish/shared/report/adoption';
 import {
   modesOfSites,
@@ -17,13 +18,12 @@ import {
   reportSchema,
   reportSiteSchema,
 } from '@photofinish/shared/report/report';
-import type { Browser } from '@photofinish/shared/web/observation';
+import { type Browser, type ObservationModes, unitedModes } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import type { NetworkNames } from '../../common/network-names.ts';
-import type { OriginRecord } from '../../common/records/schema.ts';
+import type { DayRow, OriginRecord } from '../../common/records/schema.ts';
 import { verdictOfOrigin } from '../../common/verdict.ts';
-import type { DaySums, OriginSum, SiteSum } from './sums.ts';
 
 /** Records by site and origin. */
 type RecordsBySite = ReadonlyMap<string, ReadonlyMap<Origin, OriginRecord>>;
@@ -132,4 +132,64 @@ export function buildReport(
   const names = namesOf(input, built);
   const modes = modesOfSites(built);
   return { ...conditions, modes, ...(names !== null && { networkNames: names }), sites: built };
+}
+
+// Days are added up by site and origin while reading, so that a year's half million rows are never in memory at once.
+
+interface OriginSum {
+  counts: ProtocolCounts;
+  bytes: number;
+  modes: ObservationModes;
+}
+
+interface SiteSum {
+  readonly origins: Map<Origin, OriginSum>;
+  navigations: ProtocolCounts;
+  lookups: number;
+  hits: number;
+  scored: number;
+  right: number;
+}
+
+/** The sums of days' rows; rows may be added in any order. */
+export interface DaySums {
+  readonly sites: Map<string, SiteSum>;
+  readonly networks: Set<string>;
+}
+
+export function noDays(): DaySums {
+  return { sites: new Map(), networks: new Set() };
+}
+
+function emptySite(): SiteSum {
+  return { origins: new Map(), navigations: NO_REQUESTS, lookups: 0, hits: 0, scored: 0, right: 0 };
+}
+
+function found<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const there = map.get(key);
+  if (there !== undefined) return there;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+/** Adds rows. */
+export function addDays(sums: DaySums, rows: readonly DayRow[]): void {
+  for (const row of rows) {
+    sums.networks.add(row.network);
+    const site = found(sums.sites, row.site, emptySite);
+    const origin = found(site.origins, row.origin, () => ({ counts: NO_REQUESTS, bytes: 0, modes: [] }));
+    origin.counts = addCounts(origin.counts, row.counts);
+    origin.bytes += row.bytes;
+    origin.modes = unitedModes(origin.modes, row.modes);
+    site.navigations = addCounts(site.navigations, row.navigations);
+    for (const count of ['lookups', 'hits', 'scored', 'right'] as const) site[count] += row[count];
+  }
+}
+
+/** The rows' sums. */
+export function sumsOf(rows: readonly DayRow[]): DaySums {
+  const sums = noDays();
+  addDays(sums, rows);
+  return sums;
 }

@@ -9,7 +9,7 @@ import { emptyDay, emptyRecord } from '../../common/records/fold.ts';
 import type { DayRow } from '../../common/records/schema.ts';
 import { openLedger } from '../../ledger/ledger.ts';
 import { fillLedger } from '../../testing/filled-ledger.ts';
-import { aRace } from '../../testing/race.ts';
+import { aRace } from '../../testing/samples.ts';
 import { collectReport, type Progress, type ReportSelection } from './collect.ts';
 
 const ORIGIN = 'https://cdn.test' as Origin;

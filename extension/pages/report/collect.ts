@@ -6,8 +6,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { DAY_MS, type DayRow, dayOf, type OriginRecord, RETENTION_MS } from '../../common/records/schema.ts';
 import type { DaySpan } from '../../ledger/browsing.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { buildReport, type ReportInput } from './build.ts';
-import { addDays, noDays } from './sums.ts';
+import { addDays, buildReport, noDays, type ReportInput } from './build.ts';
 
 export type Conditions = Pick<ReportInput, 'browser' | 'network' | 'networkNames'> & {
   readonly nowMs: number;

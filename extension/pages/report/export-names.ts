@@ -1,4 +1,5 @@
-// The export formats of a report, and the names of its files. Pure.
+// The export formats of a report, and the names of its files. Pure, and apart from all that makes reports, because the
+// popup loads it.
 import { getMessage } from '../../common/catalog.ts';
 
 export const EXPORT_FORMATS = ['html', 'json', 'csv', 'markdown'] as const;

@@ -18,6 +18,7 @@ import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import type { Protocol } from '@photofinish/shared/web/protocol';
 import type { OriginView } from '../../common/messages.ts';
 import { speak } from '../../testing/catalogs.ts';
+import { originView as view } from '../../testing/samples.ts';
 import {
   adoptionWords,
   capitalSentence,
@@ -33,23 +34,6 @@ import {
 } from './format.ts';
 
 const counts = (over: Partial<ProtocolCounts>): ProtocolCounts => ({ ...NO_REQUESTS, ...over });
-
-function view(host: string, over: Partial<OriginView> = {}): OriginView {
-  return {
-    origin: `https://${host}` as Origin,
-    site: host,
-    protocol: 'h2',
-    reason: null,
-    hiddenReason: null,
-    counts: counts({ h2: 1 }),
-    delivered: { 'http-cache': 0, 'service-worker': 0, prefetch: 0 },
-    forecast: null,
-    forecastRight: null,
-    race: null,
-    verdict: verdictSaying('unknown', ''),
-    ...over,
-  };
-}
 
 function forecast(protocol: Protocol, basis: 'observed' | 'none' = 'observed'): OriginView['forecast'] {
   return {

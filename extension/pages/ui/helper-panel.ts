@@ -3,8 +3,8 @@
 
 import type { DoctorFinding } from '@photofinish/shared/port/doctor';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
-import { askConsent, hasConsent, onConsent } from '../../common/helper/consent.ts';
 import type { HelperState, PopupEvent } from '../../common/messages.ts';
+import { askHelperConsent, hasHelperConsent, onHelperConsent } from '../../common/permissions.ts';
 import type { PopupRequest } from '../../common/popup-requests.ts';
 import { byId, make, setAttribute, setText } from './elements.ts';
 
@@ -113,10 +113,10 @@ export function shownState(shown: HelperState | null, told: HelperState): Helper
 export function wireConsent(): void {
   const refused = byId('consent-refused');
   byId('consent-ask').addEventListener('click', async () => {
-    setText(refused, (await askConsent()) ? '' : getMessage('helperConsentRefused'));
+    setText(refused, (await askHelperConsent()) ? '' : getMessage('helperConsentRefused'));
   });
-  onConsent(async () => {
-    if (await hasConsent()) setText(refused, '');
+  onHelperConsent(async () => {
+    if (await hasHelperConsent()) setText(refused, '');
   });
 }
 

@@ -1,18 +1,16 @@
 // The welcome page's entry: watches for the helper while the page is visible, and saves choices at once.
 import '../../common/catalog.ts';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
-import { type Environment, environment, installCommand } from '../../common/helper/install-command.ts';
 import type { HelperState } from '../../common/messages.ts';
-import { onProxyMode } from '../../common/proxy-mode.ts';
+import { onProxyMode } from '../../common/permissions.ts';
 import { loadSettings, onSettings } from '../../common/settings.ts';
 import { pageStore } from '../../common/store/page-store.ts';
 import { connectBackground } from '../ui/background-port.ts';
-import { renderCommand } from '../ui/copied-command.ts';
+import { makeRaceChoice, showRaceChoice, wireEveryRequest } from '../ui/choices.ts';
 import { byId, setText } from '../ui/elements.ts';
-import { wireEveryRequest } from '../ui/every-request.ts';
 import { createHelperPanel, type HelperPanel, wireConsent } from '../ui/helper-panel.ts';
+import { type Environment, environment, installCommand, renderCommand } from '../ui/install-command.ts';
 import { writeMessages } from '../ui/page-messages.ts';
-import { makeRaceChoice, showRaceChoice } from '../ui/race-choice.ts';
 import { save } from '../ui/saving.ts';
 import { listPermissions, wireAccess } from './permissions.ts';
 
@@ -31,7 +29,7 @@ const raceWhen = byId('race-when');
 function showInstall(here: Environment): void {
   const command = installCommand(here);
   const where = TERMINALS[here.os];
-  byId('command').hidden = command === null;
+  renderCommand(byId('command'), command);
   byId('install-needs').hidden = command === null;
   byId('sandbox').hidden = here.os !== 'linux';
   if (command === null || where === undefined) {
@@ -40,7 +38,6 @@ function showInstall(here: Environment): void {
   }
   const folder = here.unpacked ? ` ${getMessage('welcomeInstallFolder')}` : '';
   setText(byId('install-where'), `${getMessage(where)}${folder}`);
-  renderCommand(byId('command'), command);
 }
 
 function showHelper({ state }: HelperState): void {

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { originSchema } from '@photofinish/shared/web/origin';
+import * as v from 'valibot';
+import type { Timing, TimingBatch } from '../../common/timing.ts';
+import { BATCH, TIMING } from '../../testing/samples.ts';
+import type { DocumentVisit } from './details.ts';
+import { createLightVisits, createStoredAltSvc } from './light-mode.ts';
+
+const own: Timing = { ...TIMING, navigation: true, url: 'https://a.test/' };
+const foreign: Timing = { ...own, navigation: false, url: 'https://b.test/x', initiator: 'img' };
+const document = { tabId: 1, documentId: 'd', url: 'https://a.test/' };
+
+function batchOf(entries: readonly Timing[], more: Partial<TimingBatch> = {}): TimingBatch {
+  return { ...BATCH, entries, ...more };
+}
+
+/** A reader on virtual time; its document answers with `answer`. */
+function reader(answer: () => Promise<unknown>) {
+  const asked: string[] = [];
+  const clock = { nowMs: 0, due: [] as { atMs: number; run: () => void }[] };
+  const read = createStoredAltSvc({
+    send: (_, documentId) => {
+      asked.push(documentId);
+      return answer();
+    },
+    later: (delayMs, run) => {
+      const timer = { atMs: clock.nowMs + delayMs, run };
+      clock.due.push(timer);
+      return () => {
+        clock.due = clock.due.filter((each) => each !== timer);
+      };
+    },
+    nowMs: () => clock.nowMs,
+  });
+  const pass = (ms: number) => {
+    clock.nowMs += ms;
+    for (const { run } of clock.due.filter(({ atMs }) => atMs <= clock.nowMs)) run();
+  };
+  return { read, asked, pass };
+}
+
+const headers = ({ entries }: TimingBatch) => entries.map(({ altSvc }) => altSvc);
+
+test('the header is added to the first entry of the document’s own origin, and to no other', async () => {
+  const { read } = reader(async () => ({ altSvc: 'h3=":443"' }));
+  assert.deepEqual(headers(await read(batchOf([foreign, own, own]), document)), [
+    undefined,
+    'h3=":443"',
+    undefined,
+  ]);
+});
+
+test('a stored response without the header is told from one that could not be read', async () => {
+  const { read } = reader(async () => ({ altSvc: '' }));
+  assert.deepEqual(headers(await read(batchOf([foreign, own]), document)), [undefined, '']);
+});
+
+test('an origin is asked again after a minute, and after ten if nothing was stored', async () => {
+  let answer: unknown = { altSvc: 'h3=":443"' };
+  const { read, asked, pass } = reader(async () => answer);
+  await read(batchOf([own]), document);
+  pass(59_999);
+  await read(batchOf([own]), document);
+  assert.equal(asked.length, 1);
+  answer = null;
+  pass(1);
+  await read(batchOf([own]), document);
+  assert.equal(asked.length, 2);
+  pass(599_999);
+  await read(batchOf([own]), document);
+  assert.equal(asked.length, 2);
+  pass(1);
+  await read(batchOf([own]), document);
+  assert.equal(asked.length, 3);
+});
+
+test('nothing is asked of a page under a service worker, nor where nothing of its own crossed the network', async () => {
+  const { read, asked } = reader(async () => ({ altSvc: 'h3=":443"' }));
+  const cached = { ...own, deliveryType: 'cache', transferBytes: 0 };
+  for (const batch of [
+    batchOf([own], { controlled: true }),
+    batchOf([foreign]),
+    batchOf([cached, { ...own, redirected: true }, { ...own, worker: true }]),
+  ])
+    assert.equal(await read(batch, document), batch);
+  assert.deepEqual(asked, []);
+});
+
+test('a document that is gone, that does not answer, or answers with something else changes nothing', async () => {
+  for (const answer of [
+    () => Promise.reject(new Error('no tab')),
+    async () => null,
+    async () => ({ altSvc: 7 }),
+    async () => ({ altSvc: 'x'.repeat(5000) }),
+  ]) {
+    const batch = batchOf([own]);
+    assert.equal(await reader(answer).read(batch, document), batch);
+  }
+  const { read, pass } = reader(() => new Promise(() => {}));
+  const batch = batchOf([own]);
+  const waiting = read(batch, document);
+  pass(1000);
+  assert.equal(await waiting, batch);
+});
+
+const origin = v.parse(originSchema, 'https://a.test');
+const observation = {
+  id: 'x',
+  origin,
+  site: 'a.test',
+  kind: 'navigation',
+  delivery: 'network',
+  bytes: 1,
+  atMs: 1000,
+  protocol: 'h2',
+} as const;
+
+function visits() {
+  const visited: DocumentVisit[] = [];
+  return { ...createLightVisits((visit) => visited.push(visit)), visited };
+}
+
+const report = (documentId: string | null) => ({ tabId: 1, documentId, url: 'https://a.test/', observation });
+
+test('a page that the user asked for is told from one that a page navigated to', () => {
+  const { committed, reported, visited } = visits();
+  committed({ documentId: 'typed', parentDocumentId: null, byPage: false });
+  committed({ documentId: 'link', parentDocumentId: null, byPage: true });
+  reported(report('typed'));
+  reported(report('link'));
+  assert.deepEqual(
+    visited.map(({ byPage }) => byPage),
+    [false, true],
+  );
+  const { byPage: _, ...rest } = visited[0] as DocumentVisit;
+  const unknown = { privateWindow: null, container: false, proxied: null };
+  assert.deepEqual(rest, { tabId: 1, url: 'https://a.test/', atMs: 1000, ...unknown });
+});
+
+test('without its commit, or as a frame, nobody is known to have asked for it', () => {
+  const { committed, reported, visited } = visits();
+  committed({ documentId: 'frame', parentDocumentId: 'link', byPage: false });
+  reported(report('frame'));
+  reported(report('never committed'));
+  reported(report(null));
+  assert.ok(visited.every(({ byPage }) => byPage));
+  assert.equal(visited.length, 3);
+});

@@ -1,0 +1,95 @@
+// Light mode: what no event reports there, and pages report instead. The Alt-Svc of a document's own origin, and the
+// visits that first-visit races follow.
+import { originOfUrl } from '@photofinish/shared/web/origin';
+import * as v from 'valibot';
+import { dropOldest } from '../../common/drop-oldest.ts';
+import { isFreshFrom, type ReadStoredMessage, type TimingBatch } from '../../common/timing.ts';
+import { type DocumentVisit, recordableAltSvc } from './details.ts';
+import type { RecordedObservation } from './devtools-feed.ts';
+import type { CommittedDocument } from './navigations.ts';
+import type { Sender } from './sender.ts';
+
+// The HTTP cache has the Alt-Svc header of an answer that has just arrived. Its document is asked to read that from the
+// cache, without a request to anybody. Seldom, because the page's developer tools list each attempt.
+
+/** How long an origin is not asked again after its header was read, and after nothing was found. */
+const KNOWN_MS = 60_000;
+const NOT_STORED_MS = 600_000;
+/** A page that does not answer by then has other work to do, and its batch waits no longer. */
+const ANSWER_WAIT_MS = 1000;
+const MAX_ORIGINS = 500;
+
+export interface StoredAltSvcDeps {
+  /** Sends to one document; rejects when it is gone. */
+  readonly send: (tabId: number, documentId: string, message: ReadStoredMessage) => Promise<unknown>;
+  readonly later: (delayMs: number, run: () => void) => () => void;
+  readonly nowMs: () => number;
+}
+
+type SendingDocument = Pick<Sender, 'tabId' | 'documentId' | 'url'>;
+
+const answerSchema = v.object({ altSvc: v.string() });
+
+/**
+ * Returns the function that adds to one of a batch's entries the Alt-Svc header that its document finds in the HTTP
+ * cache, empty if the stored response has none. It never rejects.
+ */
+export function createStoredAltSvc({ send, later, nowMs }: StoredAltSvcDeps) {
+  const notBeforeMs = new Map<string, number>();
+
+  const ask = ({ tabId, documentId }: SendingDocument): Promise<unknown> =>
+    new Promise((resolve) => {
+      const cancel = later(ANSWER_WAIT_MS, () => resolve(null));
+      send(tabId, documentId, { type: 'read-stored' })
+        .catch(() => null)
+        .then((answer) => {
+          cancel();
+          resolve(answer);
+        });
+    });
+
+  return async (batch: TimingBatch, document: SendingDocument): Promise<TimingBatch> => {
+    const origin = originOfUrl(document.url)?.origin;
+    // The fetch of a controlled document is its service worker's to answer.
+    if (origin === undefined || batch.controlled) return batch;
+    const at = batch.entries.findIndex((entry) => isFreshFrom(entry, origin));
+    if (at < 0 || nowMs() < (notBeforeMs.get(origin) ?? 0)) return batch;
+    notBeforeMs.set(origin, nowMs() + NOT_STORED_MS);
+    dropOldest(notBeforeMs, MAX_ORIGINS);
+    const answer = v.safeParse(answerSchema, await ask(document));
+    if (!answer.success) return batch;
+    notBeforeMs.set(origin, nowMs() + KNOWN_MS);
+    const { altSvc: read } = answer.output;
+    const altSvc = read === '' ? read : recordableAltSvc(read);
+    if (altSvc === null) return batch;
+    return { ...batch, entries: batch.entries.map((entry, i) => (i === at ? { ...entry, altSvc } : entry)) };
+  };
+}
+
+// No event reports a document's answer, but a page that came over the network reports that itself, and its commit said
+// who navigated there.
+
+/** Pages that have been committed and may still report themselves. */
+const MAX_PAGES = 500;
+
+export interface LightVisits {
+  committed(document: Pick<CommittedDocument, 'documentId' | 'parentDocumentId' | 'byPage'>): void;
+  /** A tab's outermost page came over the network. */
+  reported(navigation: Pick<RecordedObservation, 'tabId' | 'documentId' | 'url' | 'observation'>): void;
+}
+
+export function createLightVisits(onVisited: (visited: DocumentVisit) => void): LightVisits {
+  const byPages = new Map<string, boolean>();
+  return {
+    committed({ documentId, parentDocumentId, byPage }) {
+      if (parentDocumentId !== null) return;
+      byPages.set(documentId, byPage);
+      dropOldest(byPages, MAX_PAGES);
+    },
+    reported({ tabId, documentId, url, observation: { atMs } }) {
+      // Without its commit it may have been navigated to by a page, which is raced more rarely.
+      const byPage = documentId === null || byPages.get(documentId) !== false;
+      onVisited({ tabId, url, atMs, byPage, privateWindow: null, container: false, proxied: null });
+    },
+  };
+}

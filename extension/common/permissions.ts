@@ -1,0 +1,94 @@
+// What the browser lets its user decide about this extension, as background and pages use it: to see every request
+// (Chromium), to contact the helper (Firefox), and the proxy setting that races depend on.
+
+import * as v from 'valibot';
+import { BROWSER } from './edition.ts';
+
+// Chromium's optional permission to see every request. Holding it is not enough: the browser reports nothing until it is
+// started again, and only an event proves that it does (`observe/witness.ts`).
+
+const EVERY_REQUEST: chrome.permissions.Permissions = { permissions: ['webRequest'] };
+
+/** Set in `storage.session` once an event has arrived since the browser started or the extension was loaded. */
+export const WITNESSED_KEY = 'witnessed';
+
+/** Whether these are permissions with that to see every request among them. */
+export function seesRequests({ permissions }: chrome.permissions.Permissions): boolean {
+  return permissions?.includes('webRequest') === true;
+}
+
+/** Whether this edition leaves it to the user. */
+export function isEveryRequestOptional(): boolean {
+  return chrome.runtime.getManifest().optional_permissions?.includes('webRequest') === true;
+}
+
+export function isEveryRequestGranted(): Promise<boolean> {
+  return chrome.permissions.contains(EVERY_REQUEST);
+}
+
+/** Must be called in the handler of a click. Chromium asks nothing more (measured on 156). */
+export function grantEveryRequest(): Promise<boolean> {
+  return chrome.permissions.request(EVERY_REQUEST);
+}
+
+export function giveUpEveryRequest(): Promise<boolean> {
+  return chrome.permissions.remove(EVERY_REQUEST);
+}
+
+// Whether the extension may contact the helper at all. Firefox treats that as transmitting browsing activity and leaves
+// the choice to the user (`data_collection_permissions`); Chromium has no such consent, so the answer there is yes.
+
+// Only Firefox knows this key.
+const HANDED_ON = { data_collection: ['browsingActivity'] } as chrome.permissions.Permissions;
+
+/** Whether the user has agreed to the helper. */
+export async function hasHelperConsent(): Promise<boolean> {
+  return BROWSER === 'chromium' || (await chrome.permissions.contains(HANDED_ON));
+}
+
+/**
+ * Asks the user, and returns the answer. Must be called synchronously in a click handler, or the browser rejects it.
+ */
+export async function askHelperConsent(): Promise<boolean> {
+  return BROWSER === 'chromium' || (await chrome.permissions.request(HANDED_ON));
+}
+
+/** Calls `listen` after the user may have changed the answer, including in the browser's own settings. */
+export function onHelperConsent(listen: () => void): void {
+  if (BROWSER === 'chromium') return;
+  chrome.permissions.onAdded.addListener(listen);
+  chrome.permissions.onRemoved.addListener(listen);
+}
+
+// The browser's proxy setting. Races bypass any proxy, so races that nobody clicked for require that there is none.
+// Firefox reports it per request (`proxyInfo`); Chromium only as a setting, through the `proxy` permission, which it
+// does not accept as an optional one (measured on 156) and which adds no warning to our others.
+
+/** Chromium's `chrome.proxy.Mode`. `system` uses the operating system's setting, which extensions cannot read. */
+export const PROXY_MODES = ['direct', 'system', 'auto_detect', 'pac_script', 'fixed_servers'] as const;
+export type ProxyMode = (typeof PROXY_MODES)[number];
+
+const valueSchema = v.object({ mode: v.picklist(PROXY_MODES) });
+
+/** The browser's proxy setting; null if it is reported with each request instead, as in Firefox. */
+export async function proxyMode(): Promise<ProxyMode | null> {
+  if (chrome.proxy === undefined) return null;
+  const { value } = await chrome.proxy.settings.get({});
+  const setting = v.safeParse(valueSchema, value);
+  // A mode introduced by a newer browser is not known to be direct.
+  return setting.success ? setting.output.mode : 'system';
+}
+
+/**
+ * Whether a setting leads every request through a proxy, or none; null: it does not say, because the operating system, a
+ * script or the network decides, or because the browser reports it with each request.
+ */
+export function proxiedBy(mode: ProxyMode | null): boolean | null {
+  if (mode === 'direct') return false;
+  return mode === 'fixed_servers' ? true : null;
+}
+
+/** Calls `listen` with the mode after each change of the setting. */
+export function onProxyMode(listen: (mode: ProxyMode | null) => void): void {
+  chrome.proxy?.settings.onChange.addListener(() => void proxyMode().then(listen));
+}

@@ -1,0 +1,249 @@
+// The figures: an interactive chart, with the drawing at the available width, a readout that mouse, touch and keyboard
+// move through its values, a legend, and a table of the same numbers; and a race with its photo finish. Time and numbers
+// run left to right in every language.
+
+import { type Lane, laneWords, photoFinish } from '@photofinish/shared/drawing/photo-finish';
+import { photoFinishSvg } from '@photofinish/shared/drawing/photo-finish-svg';
+import { formatNumber } from '@photofinish/shared/language/catalog';
+import { formatMs } from '@photofinish/shared/language/markup';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
+import { getMessage } from '../../common/catalog.ts';
+import { make, setSvg, setText } from '../ui/elements.ts';
+import { instantWords, modeWords, networkWords } from './labels.ts';
+
+interface Table {
+  readonly head: readonly string[];
+  /** The first cell names its row. */
+  readonly rows: readonly (readonly string[])[];
+}
+
+interface LegendEntry {
+  /** SVG drawn by this extension. */
+  readonly swatch: string;
+  readonly words: string;
+}
+
+/** What a figure shows; drawn again when its width changes. */
+export interface Drawing {
+  readonly svg: (widthPx: number) => string;
+  readonly heightPx: number;
+  /** Number of values at which the readout stops. */
+  readonly count: number;
+  /** The value shown initially. */
+  readonly first: number;
+  readonly xOf: (index: number, widthPx: number) => number;
+  readonly indexAt: (xPx: number, widthPx: number) => number;
+  readonly readout: (index: number) => string;
+  /** The label for moving through the values. */
+  readonly scrubLabel: string;
+  readonly legend: readonly LegendEntry[];
+  readonly table: () => Table;
+  /** Shown instead of a drawing if there is nothing to draw. */
+  readonly nothing: string | null;
+}
+
+export interface Figure {
+  draw(drawing: Drawing): void;
+}
+
+const NARROWEST_PX = 260;
+
+/** Writes a table of numbers; the first column contains the row headers. */
+function writeTable(table: HTMLTableElement, { head, rows }: Table): void {
+  const headRow = make('tr');
+  headRow.append(
+    ...head.map((words) => {
+      const cell = make('th', '', words);
+      cell.scope = 'col';
+      return cell;
+    }),
+  );
+  const header = make('thead');
+  header.append(headRow);
+  const body = make('tbody');
+  for (const [name = '', ...cells] of rows) {
+    const row = make('tr');
+    const title = make('th', '', name);
+    title.scope = 'row';
+    row.append(title, ...cells.map((words) => make('td', '', words)));
+    body.append(row);
+  }
+  table.replaceChildren(header, body);
+}
+
+function legendElement({ swatch, words }: LegendEntry): HTMLElement {
+  const entry = make('span', 'entry');
+  const sample = make('span', 'sample');
+  setSvg(sample, swatch);
+  entry.append(sample, words);
+  return entry;
+}
+
+/** Creates the elements of a figure in `host`, which must be empty. */
+function makeParts(host: HTMLElement) {
+  const readout = make('p', 'readout');
+  const plot = make('div', 'plot');
+  const picture = make('div', 'picture');
+  const cursor = make('div', 'cursor');
+  const scrub = make('input', 'scrub');
+  const nothing = make('p', 'nothing');
+  const legend = make('p', 'legend');
+  const numbers = make('details', 'numbers');
+  const summary = make('summary', '', getMessage('dashboardNumbers'));
+  const scroll = make('div', 'scroll');
+  const table = make('table', 'small');
+  plot.dir = 'ltr';
+  scrub.type = 'range';
+  scrub.min = '0';
+  scroll.tabIndex = 0;
+  scroll.role = 'region';
+  scroll.append(table);
+  numbers.append(summary, scroll);
+  plot.append(picture, cursor, scrub);
+  host.replaceChildren(readout, plot, nothing, legend, numbers);
+  return { readout, plot, picture, cursor, scrub, nothing, legend, numbers, scroll, table };
+}
+
+/** Creates the figure in `host`, which must be empty. */
+export function createFigure(host: HTMLElement): Figure {
+  const { readout, plot, picture, cursor, scrub, nothing, legend, numbers, scroll, table } = makeParts(host);
+
+  let current: Drawing | null = null;
+  let widthPx = 0;
+  /** Null until the user moves the readout: until then the newest drawing's default. */
+  let chosen: number | null = null;
+
+  const show = (active: boolean): void => {
+    if (current === null || current.count === 0) return;
+    const index = Math.min(chosen ?? current.first, current.count - 1);
+    const words = current.readout(index);
+    setText(readout, words);
+    scrub.value = String(index);
+    scrub.setAttribute('aria-valuetext', words);
+    cursor.hidden = !active;
+    cursor.style.insetInlineStart = `${current.xOf(index, widthPx)}px`;
+  };
+  const redraw = (): void => {
+    if (current === null) return;
+    setSvg(picture, current.nothing === null && widthPx > 0 ? current.svg(widthPx) : '');
+    show(document.activeElement === scrub);
+  };
+  const leave = (): void => {
+    chosen = null;
+    show(false);
+  };
+
+  scrub.addEventListener('input', () => {
+    chosen = Number(scrub.value);
+    show(true);
+  });
+  scrub.addEventListener('focus', () => show(true));
+  scrub.addEventListener('blur', leave);
+  plot.addEventListener('pointermove', (event) => {
+    if (current === null) return;
+    chosen = current.indexAt(event.clientX - plot.getBoundingClientRect().left, widthPx);
+    show(true);
+  });
+  plot.addEventListener('pointerleave', () => {
+    if (document.activeElement !== scrub) leave();
+  });
+  numbers.addEventListener('toggle', () => {
+    if (numbers.open && current !== null) writeTable(table, current.table());
+  });
+  new ResizeObserver(() => {
+    const next = Math.max(NARROWEST_PX, Math.floor(plot.clientWidth));
+    if (next === widthPx) return;
+    widthPx = next;
+    redraw();
+  }).observe(plot);
+
+  return {
+    draw(drawing) {
+      current = drawing;
+      const empty = drawing.nothing !== null;
+      plot.hidden = empty;
+      readout.hidden = empty;
+      legend.hidden = empty;
+      numbers.hidden = empty;
+      nothing.hidden = !empty;
+      setText(nothing, drawing.nothing ?? '');
+      picture.style.minHeight = `${drawing.heightPx}px`;
+      scrub.max = String(Math.max(0, drawing.count - 1));
+      scrub.ariaLabel = drawing.scrubLabel;
+      scroll.ariaLabel = getMessage('dashboardNumbers');
+      legend.replaceChildren(...drawing.legend.map(legendElement));
+      // The first drawing does not wait for the observer: it belongs to the first paint.
+      if (widthPx === 0 && !empty) widthPx = Math.max(NARROWEST_PX, Math.floor(plot.clientWidth));
+      if (numbers.open) writeTable(table, drawing.table());
+      redraw();
+    },
+  };
+}
+
+// One race with its photo finish: the drawing, an explanation of its numbers, and when and how it was run.
+
+const DRAWING_PX = 560;
+let drawn = 0;
+
+function laneNumbers(lane: Lane): string[] {
+  const ms = (value: number | null) => (value === null ? '–' : formatMs(value));
+  return [
+    PROTOCOL_NAMES[lane.protocol],
+    lane.state === 'established' ? getMessage('dashboardLaneEstablished') : laneWords(lane),
+    ms(lane.state === 'absent' ? null : lane.startMs),
+    lane.establishedMs === null ? '–' : laneWords(lane),
+    ms(lane.firstByteMs),
+    `${formatNumber(lane.established)} / ${formatNumber(lane.tried)}`,
+    lane.trialsMs.map((ms) => formatMs(ms)).join(', ') || '–',
+  ];
+}
+
+/** The race as a figure; for a race that could not be run, the reason. */
+export function raceFigure(race: OriginRace): HTMLElement {
+  const figure = make('figure', 'race');
+  const caption = make('figcaption');
+  const when = `${instantWords(race.atMs)} · ${modeWords(race.mode)} · ${networkWords(race.network)}`;
+  if (race.trials.length === 0) {
+    const why = race.error?.message ?? '';
+    caption.append(
+      make('strong', '', getMessage('dashboardCouldNotRace')),
+      make('span', 'what', `${when} ${why}`),
+    );
+    figure.append(caption);
+    return figure;
+  }
+  const finish = photoFinish(race);
+  const drawing = make('div', 'drawing');
+  drawing.dir = 'ltr';
+  drawn += 1;
+  setSvg(drawing, photoFinishSvg(finish, `race-${drawn}`, DRAWING_PX));
+  caption.append(
+    make(
+      finish.result?.winner === null ? 'span' : 'strong',
+      '',
+      finish.result === null ? finish.caption : `${finish.title}, ${finish.caption}`,
+    ),
+    make('span', 'what', when),
+  );
+  const numbers = make('details', 'numbers');
+  const scroll = make('div', 'scroll');
+  const table = make('table', 'small');
+  const head = [
+    getMessage('dashboardProtocol'),
+    getMessage('dashboardOutcome'),
+    getMessage('dashboardStarted'),
+    getMessage('dashboardEstablished'),
+    getMessage('dashboardFirstByte'),
+    getMessage('dashboardFinished'),
+    getMessage('dashboardTrials'),
+  ];
+  writeTable(table, { head, rows: finish.lanes.map(laneNumbers) });
+  scroll.append(table);
+  scroll.tabIndex = 0;
+  scroll.role = 'region';
+  scroll.ariaLabel = getMessage('dashboardNumbers');
+  numbers.append(make('summary', '', getMessage('dashboardNumbers')), scroll);
+  figure.append(drawing, caption, numbers);
+  return figure;
+}

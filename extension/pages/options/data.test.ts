@@ -1,0 +1,33 @@
+// The texts for files: a name that sorts by day, and a reason for every way in which a file can be rejected.
+import '../../testing/catalogs.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DATA_ERRORS, DataError } from '../../ledger/data-document.ts';
+import { dataFileName, importFailure, wipedWords } from './data.ts';
+
+test('the file name contains the day', () => {
+  assert.equal(dataFileName(new Date(2026, 0, 9)), 'photofinish-data-2026-01-09.json');
+});
+
+test('every rejection has its own sentence, which says that nothing was imported', () => {
+  const sentences = DATA_ERRORS.map((code) => importFailure(new DataError(code, 'a row breaks')));
+  assert.equal(new Set(sentences).size, DATA_ERRORS.length);
+  for (const sentence of sentences) assert.match(sentence, /Nothing was imported\.$/);
+});
+
+test('any other error is reported as having stopped the import, with its own message', () => {
+  assert.equal(importFailure(new Error('the disk is full')), 'The import stopped: the disk is full');
+});
+
+// The message after deletion: which of the two stores is empty now.
+
+test('the helper’s entries are counted, and its absence or a failure is reported', () => {
+  const wiped = { type: 'wiped', helperRecords: 1, trouble: null } as const;
+  assert.match(wipedWords(wiped), /1 entry in the helper/);
+  assert.match(wipedWords({ ...wiped, helperRecords: 0 }), /0 entries/);
+  assert.match(
+    wipedWords({ ...wiped, helperRecords: null }),
+    /could not be reached, so its host cache remains/,
+  );
+  assert.match(wipedWords({ ...wiped, helperRecords: null, trouble: 'No space.' }), /No space\./);
+});

@@ -1,0 +1,159 @@
+// All data: its export and import, done by the page itself, so that a large file never crosses a port, and its deletion.
+
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
+import type { PopupEvent } from '../../common/messages.ts';
+import type { PopupRequest } from '../../common/popup-requests.ts';
+import { pageStore } from '../../common/store/page-store.ts';
+import { CONSENTS, type Consent } from '../../ledger/consents.ts';
+import { DataError, type DataErrorCode } from '../../ledger/data-document.ts';
+import { openLedger } from '../../ledger/ledger.ts';
+import { exportData, importData } from '../../ledger/transfer.ts';
+import { byId, saveFile, setText } from '../ui/elements.ts';
+import { messageOf, saved } from '../ui/saving.ts';
+
+const REFUSALS: Readonly<Record<DataErrorCode, MessageKey>> = {
+  'not-data': 'optionsImportNotData',
+  newer: 'optionsImportNewer',
+  damaged: 'optionsImportDamaged',
+  'bad-row': 'optionsImportBadRow',
+};
+/** The file's name, with the day in the user's time zone. */
+export function dataFileName(now: Date): string {
+  const [year, month, day] = [now.getFullYear(), now.getMonth() + 1, now.getDate()];
+  const two = (part: number) => String(part).padStart(2, '0');
+  return `photofinish-data-${year}-${two(month)}-${two(day)}.json`;
+}
+
+/** Why a file was not imported, in words. */
+export function importFailure(error: unknown): string {
+  const message = messageOf(error);
+  return getMessage(error instanceof DataError ? REFUSALS[error.code] : 'optionsImportFailed', { message });
+}
+
+/** Runs export or import with both buttons disabled, and announces start and end. */
+async function run(begun: string, work: () => Promise<string>): Promise<void> {
+  const buttons = ['export', 'import'].map((id) => byId<HTMLButtonElement>(id));
+  for (const button of buttons) button.disabled = true;
+  setText(byId('transfer-result'), begun);
+  setText(byId('transfer-result'), await work());
+  setText(byId('transfer-progress'), '');
+  for (const button of buttons) button.disabled = false;
+}
+
+async function exported(): Promise<string> {
+  const name = dataFileName(new Date());
+  try {
+    await saved();
+    saveFile(await exportData(openLedger(), pageStore, Date.now()), name);
+    return getMessage('optionsExported', { file: name });
+  } catch (error) {
+    return getMessage('optionsExportFailed', { message: messageOf(error) });
+  }
+}
+
+async function imported(file: File): Promise<string> {
+  try {
+    await saved();
+    const { rows, future, refused } = await importData(openLedger(), pageStore, file, {
+      nowMs: Date.now(),
+      consent: (wanted, { retentionDays }) => askConsents(wanted, retentionDays),
+      onRows: (done, of) => setText(byId('transfer-progress'), getMessage('optionsImportRows', { done, of })),
+    });
+    return [
+      getMessage('optionsImported', { count: rows.records }),
+      ...(future === 0 ? [] : [getMessage('optionsImportFuture', { count: future })]),
+      ...(refused === 0 ? [] : [getMessage('optionsImportKept', { count: refused })]),
+    ].join(' ');
+  } catch (error) {
+    return importFailure(error);
+  }
+}
+
+/** Makes both buttons work. */
+export function wireTransfer(): void {
+  const input = byId<HTMLInputElement>('import-file');
+  byId('export').addEventListener('click', () => void run(getMessage('optionsExporting'), exported));
+  byId('import').addEventListener('click', () => input.click());
+  input.addEventListener('change', () => {
+    const [file] = input.files ?? [];
+    // Allows the same file to be chosen again.
+    if (file !== undefined)
+      void run(getMessage('optionsImporting'), () => imported(file)).then(() => {
+        input.value = '';
+      });
+  });
+}
+
+// Asks for consent, one by one, to what an imported file would switch on. The default answer changes nothing.
+
+const QUESTIONS: Record<Consent, MessageKey> = {
+  races: 'optionsImportAskRaces',
+  'first-visit-races': 'optionsImportAskFirstVisit',
+  'private-windows': 'optionsImportAskPrivate',
+  steering: 'optionsImportAskSteering',
+  retention: 'optionsImportAskRetention',
+};
+
+function ask(consent: Consent, retentionDays: number): Promise<boolean> {
+  const dialog = byId<HTMLDialogElement>('consent-dialog');
+  setText(byId('consent-what'), getMessage(QUESTIONS[consent], { count: retentionDays }));
+  const answer = new Promise<boolean>((resolve) => {
+    dialog.addEventListener('close', () => resolve(dialog.returnValue === consent), { once: true });
+  });
+  // When closed with the keyboard, the dialog returns the previous value.
+  dialog.returnValue = '';
+  byId<HTMLButtonElement>('consent-yes').value = consent;
+  dialog.showModal();
+  return answer;
+}
+
+/** What the user consents to of what the file requires; its retention is `retentionDays`. */
+async function askConsents(wanted: readonly Consent[], retentionDays: number): Promise<ReadonlySet<Consent>> {
+  const given = new Set<Consent>();
+  for (const consent of CONSENTS)
+    if (wanted.includes(consent) && (await ask(consent, retentionDays))) given.add(consent);
+  return given;
+}
+
+// Deleting everything: asks for confirmation, and then reports what was deleted, including at the helper.
+
+type WipeResult = Extract<PopupEvent, { type: 'wiped' }>;
+
+/** The result, in words. */
+export function wipedWords({ helperRecords, trouble }: WipeResult): string {
+  if (trouble !== null) return getMessage('optionsWipeFailed', { message: trouble });
+  if (helperRecords === null) return getMessage('optionsWipedWithoutHelper');
+  return getMessage('optionsWiped', { count: helperRecords });
+}
+
+function finish(words: string): void {
+  byId<HTMLButtonElement>('wipe').disabled = false;
+  setText(byId('wipe-result'), words);
+}
+
+/** Shows the result. */
+export function showWiped(wiped: WipeResult): void {
+  finish(wipedWords(wiped));
+}
+
+/** The background was terminated before it answered. */
+export function loseWipe(): void {
+  if (byId<HTMLButtonElement>('wipe').disabled) finish(getMessage('optionsWipeUnanswered'));
+}
+
+/** Makes the button open the dialog, and the dialog's button delete. */
+export function wireWipe(send: (request: PopupRequest) => boolean): void {
+  const dialog = byId<HTMLDialogElement>('wipe-dialog');
+  const button = byId<HTMLButtonElement>('wipe');
+  button.addEventListener('click', () => {
+    setText(byId('wipe-result'), '');
+    dialog.showModal();
+  });
+  byId('wipe-cancel').addEventListener('click', () => dialog.close());
+  byId('wipe-confirm').addEventListener('click', () => {
+    dialog.close();
+    button.disabled = true;
+    if (send({ type: 'wipe' })) setText(byId('wipe-result'), getMessage('optionsWiping'));
+    else loseWipe();
+  });
+}

@@ -1,0 +1,124 @@
+// The choices that the welcome page and the options share, each with its explanation: when races run, and whether every
+// request is seen.
+
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
+import {
+  giveUpEveryRequest,
+  grantEveryRequest,
+  isEveryRequestGranted,
+  isEveryRequestOptional,
+  type ProxyMode,
+  proxyMode,
+  seesRequests,
+  WITNESSED_KEY,
+} from '../../common/permissions.ts';
+import { RACE_TIMES, type Settings } from '../../common/settings.ts';
+import { byId, make, setText } from './elements.ts';
+
+type RaceWhen = Settings['raceWhen'];
+
+const CHOICES: Record<RaceWhen, { readonly name: MessageKey; readonly meaning: MessageKey }> = {
+  never: { name: 'optionsRaceNever', meaning: 'optionsRaceNeverMeans' },
+  click: { name: 'optionsRaceClick', meaning: 'optionsRaceClickMeans' },
+  'first-visit': { name: 'optionsRaceFirstVisit', meaning: 'optionsRaceFirstVisitMeans' },
+};
+
+/**
+ * What the browser's proxy setting means for races that nobody clicked for; null: the browser reports it with each
+ * request.
+ */
+export function proxyWords(mode: ProxyMode | null): { readonly text: string; readonly clear: boolean } {
+  if (mode === null) return { text: getMessage('optionsProxyByRequest'), clear: true };
+  if (mode === 'direct') return { text: getMessage('optionsProxyDirect'), clear: true };
+  if (mode === 'system') return { text: getMessage('optionsProxySystem'), clear: false };
+  return { text: getMessage('optionsProxyInUse', { mode }), clear: false };
+}
+
+/** A choice that is labelled with its name only; its explanation is read afterwards. */
+function makeChoice(type: 'radio' | 'checkbox', id: string, name: MessageKey, meaning: MessageKey) {
+  const label = make('label', 'choice');
+  const input = make('input');
+  input.type = type;
+  const named = make('span', 'name', getMessage(name));
+  named.id = `${id}-name`;
+  const means = make('span', 'aside', getMessage(meaning));
+  means.id = `${id}-means`;
+  input.setAttribute('aria-labelledby', named.id);
+  input.setAttribute('aria-describedby', means.id);
+  label.append(input, named, means);
+  return { label, input };
+}
+
+/** Draws the three choices into a fieldset that has a legend. */
+export function makeRaceChoice(fieldset: HTMLElement, onChoose: (when: RaceWhen) => void): void {
+  for (const when of RACE_TIMES) {
+    const { name, meaning } = CHOICES[when];
+    const { label, input } = makeChoice('radio', `race-when-${when}`, name, meaning);
+    input.name = 'race-when';
+    input.value = when;
+    input.addEventListener('change', () => onChoose(when));
+    fieldset.append(label);
+  }
+}
+
+/** Shows the current choice, and beside automatic races whether the browser's proxy setting allows them. */
+export async function showRaceChoice(
+  fieldset: HTMLElement,
+  proxy: HTMLElement,
+  when: RaceWhen,
+): Promise<void> {
+  for (const input of fieldset.querySelectorAll('input')) input.checked = input.value === when;
+  proxy.hidden = when !== 'first-visit';
+  if (proxy.hidden) return;
+  const { text, clear } = proxyWords(await proxyMode());
+  setText(proxy, text);
+  proxy.classList.toggle('error', !clear);
+}
+
+// The switch between light and full mode: what it costs, and that it takes effect when the browser is started again.
+
+/** Draws the section's heading, the choice and the place for its state. */
+function drawEveryRequest(section: HTMLElement): HTMLInputElement {
+  const title = make('h2', '', getMessage('optionsEvery'));
+  title.id = 'every-title';
+  const { label, input: choice } = makeChoice('checkbox', 'every', 'optionsEveryChoice', 'optionsEveryMeans');
+  choice.id = 'every';
+  const state = make('p');
+  state.id = 'every-state';
+  state.setAttribute('role', 'status');
+  state.dataset['testid'] = 'every-state';
+  section.append(title, label, state);
+  return choice;
+}
+
+async function showEveryRequest(choice: HTMLInputElement): Promise<void> {
+  const granted = await isEveryRequestGranted();
+  const witnessed = WITNESSED_KEY in (await chrome.storage.session.get(WITNESSED_KEY));
+  choice.checked = granted;
+  const state = witnessed ? getMessage('optionsEverySeen') : getMessage('optionsEveryRestart');
+  setText(byId('every-state'), granted ? state : '');
+}
+
+async function chooseEveryRequest(choice: HTMLInputElement): Promise<void> {
+  const on = choice.checked;
+  const done = await (on ? grantEveryRequest() : giveUpEveryRequest()).catch(() => false);
+  await showEveryRequest(choice);
+  if (!done) setText(byId('every-state'), getMessage('optionsEveryRefused'));
+  else if (!on) setText(byId('every-state'), getMessage('optionsEveryEnds'));
+}
+
+/** Shows the section in editions that leave it to the user, and follows what is granted elsewhere. */
+export function wireEveryRequest(): void {
+  if (!isEveryRequestOptional()) return;
+  const section = byId('every-section');
+  const choice = drawEveryRequest(section);
+  section.hidden = false;
+  choice.addEventListener('change', () => void chooseEveryRequest(choice));
+  chrome.permissions.onAdded.addListener((added) => {
+    if (seesRequests(added)) void showEveryRequest(choice);
+  });
+  chrome.storage.session.onChanged.addListener((changes) => {
+    if (changes[WITNESSED_KEY]?.newValue === true) void showEveryRequest(choice);
+  });
+  void showEveryRequest(choice);
+}
