@@ -1,11 +1,10 @@
 // The collector: moves results from the server into the archive. A batch leaves the server after the segment with it
 // is on disk, and the archive's own file names say where to go on, so that nothing is lost or written twice.
-
 import * as v from 'valibot';
 import { Complaint } from '../cli/usage.ts';
 import type { Clock } from '../clock.ts';
 import type { Control } from './control.ts';
-import { DELIVERED_TOO_OFTEN, type Dead, deadSchema, postponedSchema } from './job.ts';
+import { DELIVERED_TOO_OFTEN, type Dead, deadSchema, jsonOf, postponedSchema } from './job.ts';
 import { DeliverPolicy, type JetStreamClient, type JetStreamManager } from './nats.ts';
 import type { Survey } from './result.ts';
 import {
@@ -19,7 +18,6 @@ import {
   writeWhole,
 } from './segments.ts';
 import { type SurveyNames, vantagesOf } from './streams.ts';
-import { jsonOf } from './task.ts';
 
 /** A segment is written once it has this much, or has waited that long. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;

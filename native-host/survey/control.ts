@@ -2,7 +2,6 @@
 // key-value bucket; every worker follows it.
 
 import * as v from 'valibot';
-import { isOvertaken, valueIn } from './bucket-value.ts';
 import {
   type JetStreamManager,
   jetstreamManager,
@@ -21,6 +20,7 @@ import {
   optOutChanged,
 } from './opt-out-list.ts';
 import { nameSchema, type Survey, surveySchema } from './result.ts';
+import { isOvertaken, valueIn } from './streams.ts';
 
 /** Written this often by every worker. */
 export const HEARTBEAT_MS = 2000;

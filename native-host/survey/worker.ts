@@ -5,7 +5,6 @@
 //                     ^        |  \-> no budget now: later
 //                     |        \----> opted out: dead
 //                     \---- discarded by a failed canary or a changed network
-
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Pace } from '../cli/race-pace.ts';
@@ -13,10 +12,10 @@ import { Complaint } from '../cli/usage.ts';
 import type { Clock } from '../clock.ts';
 import type { Network } from '../network/watch.ts';
 import { besideOthers, type Racing } from '../racing.ts';
-import { canaryWatch, reachOfCanaries } from './canary.ts';
+import { CanaryWatch, HeldResults, reachOfCanaries } from './canary.ts';
 import { budgetOf, type Control } from './control.ts';
-import { heldResults } from './held-results.ts';
-import { requestOf } from './job.ts';
+import { VantageEvidence } from './facts.ts';
+import { type JobSource, requestOf, type Task, taskOf } from './job.ts';
 import { type JobRacing, raceJob, surveySpec } from './job-race.ts';
 import {
   type Consumer,
@@ -32,8 +31,6 @@ import { Politeness } from './politeness.ts';
 import { Presence } from './presence.ts';
 import type { Survey } from './result.ts';
 import { ACK_WAIT_MS, MAX_UNACKNOWLEDGED, type SurveyNames, vantageConsumer } from './streams.ts';
-import { type JobSource, type Task, taskOf } from './task.ts';
-import { vantageEvidence } from './vantage-evidence.ts';
 
 /** One pair, which shows what each transport reaches; a canary is near enough to answer in that time. */
 const CANARY_TRIAL = { trials: 1, pairs: 1, timeoutMs: 3000 } as const;
@@ -86,9 +83,9 @@ class Worker {
   readonly #presence: Presence;
   readonly #politeness: Politeness;
   readonly #jobs: JobRacing;
-  readonly #evidence = vantageEvidence();
-  readonly #canaries = canaryWatch();
-  readonly #held = heldResults<Task, OriginRace>();
+  readonly #evidence = new VantageEvidence();
+  readonly #canaries = new CanaryWatch();
+  readonly #held = new HeldResults<Task, OriginRace>();
   readonly #outbox: Outbox;
   /** Aborts the races under way when the network changes or the worker ends. */
   #round = new AbortController();
@@ -269,7 +266,7 @@ class Worker {
   #room(from: JobSource): number {
     const { control, pace } = this.#parts;
     if (this.#sickSinceMs !== null || control.state().paused) return 0;
-    if (this.#held.size() >= MOST_HELD) return 0;
+    if (this.#held.size >= MOST_HELD) return 0;
     const room = 2 * pace.limit() - this.#racing - this.#queue.length;
     return from === 'later' ? Math.min(room, MOST_WAITING - this.#waiting) : room;
   }
@@ -431,8 +428,8 @@ class Worker {
       const everyMs = survey.canaries.length === 0 ? PUBLISH_EVERY_MS : canaryEveryMs(nowMs - beganMs);
       const untilMs = nowMs + everyMs;
       while (!this.#over && !done() && clock.nowMs() < untilMs) {
-        if (this.#held.size() >= MOST_HELD) break;
-        if (this.#held.size() > 0 && this.#isExhausted()) break;
+        if (this.#held.size >= MOST_HELD) break;
+        if (this.#held.size > 0 && this.#isExhausted()) break;
         await this.#pause(untilMs - clock.nowMs());
       }
     }

@@ -5,8 +5,7 @@ import { test } from 'node:test';
 import { zstdDecompressSync } from 'node:zlib';
 import { RACE_SCHEMA } from '@photofinish/shared/race/outcome';
 import { comparison } from '@photofinish/shared/testing/race-samples';
-import { RESULT_SCHEMA, type SurveyResult } from './result.ts';
-import { batchesOf, MAX_BATCH } from './result-batch.ts';
+import { batchesOf, MAX_BATCH, RESULT_SCHEMA, type SurveyResult } from './result.ts';
 
 function result(job: number, over: Partial<SurveyResult> = {}, network = 'net'): SurveyResult {
   const race = { ...comparison([10], [20]), network };
