@@ -1,5 +1,4 @@
 // The real helper with hostile files, disks and pipes: it continues, or ends in an orderly way, and reports why.
-
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

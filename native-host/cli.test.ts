@@ -1,5 +1,4 @@
 // The command as seen by its users: real processes, exit codes, stdout and stderr.
-
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,5 @@
 // Helpers killed during writes, four at a time on one cache, repeatedly: everything acknowledged is there, and the file
 // is intact. `PHOTOFINISH_KILLS` sets how many are killed, 1000 for a long run; the default takes some seconds.
-
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -1,7 +1,6 @@
 // One helper under forecasts, races and observations for a long time: memory, handles, sockets and rows stay at their
 // level after the warm-up. `PHOTOFINISH_SOAK=1` runs all of a million forecasts, 50,000 races and 100,000 observations;
 // the default is a hundredth of them.
-
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';

@@ -11,9 +11,8 @@ import { loadSettings, SettingsError } from '../config.ts';
 import { readSalt, saltPath } from '../network/salt.ts';
 import { hostsTable, originText } from './cache-text.ts';
 import { CACHE_ACTIONS, CACHE_OPTIONS } from './command-table.ts';
-import { NO_NAMES } from './network-names.ts';
 import type { Terminal } from './terminal.ts';
-import { plural } from './text.ts';
+import { NO_NAMES, plural } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, listed, notOneOf, parseCommand, readOrigin } from './usage.ts';
 
 export const CACHE_SCHEMA = 'photofinish.cache/1';

@@ -1,6 +1,5 @@
 // Every command with its options: the single table used for parsing the command line, help, shell completion and "did
 // you mean".
-
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import { ATTEMPT_ERROR_CODES, MEMORIES, MODES } from '@photofinish/shared/race/terms';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';

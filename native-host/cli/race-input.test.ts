@@ -7,10 +7,16 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
+import { setImmediate } from 'node:timers/promises';
+import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
+import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import * as v from 'valibot';
 import { closedPort } from '../testing/closed-port.ts';
+import { type RaceStream, raceStream, surveyCounter, surveyWords } from './race-input.ts';
+import { fixedPace } from './race-pace.ts';
 import { type Note, readNote } from './resume-note.ts';
+import type { Terminal } from './terminal.ts';
+import { plain } from './text.ts';
 
 const CLI = join(import.meta.dirname, '../cli.ts');
 const { NODE_COMPILE_CACHE } = process.env;
@@ -182,4 +188,181 @@ test('another list, other options and an unusable file are refused, and nothing 
     assert.deepEqual([code, stdout], [2, ''], codes[index]);
     assert.match(stderr, new RegExp(`^photofinish: ${codes[index]}: [^\\n]+\\n$`));
   }
+});
+
+async function* linesOf(...lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
+}
+
+/** Races ended by the test; every event of the stream in order. */
+function openLoop(options: Partial<RaceStream> & Pick<RaceStream, 'lines'>) {
+  const events: string[] = [];
+  const pending = new Map<string, PromiseWithResolvers<OriginRace>>();
+  const stop = new AbortController();
+  const over = raceStream({
+    mode: 'race',
+    pace: fixedPace(8),
+    tellsWaits: true,
+    wanted: () => true,
+    race({ origin, mode }) {
+      events.push(`start ${origin.host} ${mode}`);
+      const race = Promise.withResolvers<OriginRace>();
+      pending.set(origin.host, race);
+      return race.promise;
+    },
+    finished: (_race, { origin }) => void events.push(`end ${origin.host}`),
+    complain: (code, message) => void events.push(`${code} ${message}`),
+    signal: stop.signal,
+    ...options,
+  });
+  const end = async (host: string): Promise<void> => {
+    pending.get(host)?.resolve({} as OriginRace);
+    for (let turn = 0; turn < 3; turn += 1) await setImmediate();
+  };
+  const fail = (host: string, why: Error): void => pending.get(host)?.reject(why);
+  return { events, over, end, fail, stop };
+}
+
+test('lines are raced as they arrive, and reported as they end', async () => {
+  const { events, over, end } = openLoop({ lines: linesOf('a.test', '{"origin":"b.test","mode":"h2"}') });
+  await setImmediate();
+  await end('b.test');
+  await end('a.test');
+  assert.deepEqual(await over, { badLines: 0, waits: 0 });
+  assert.deepEqual(events, ['start a.test race', 'start b.test h2', 'end b.test', 'end a.test']);
+});
+
+test('a bad line is reported with its number and does not affect others', async () => {
+  const { events, over, end } = openLoop({ lines: linesOf('', 'http://a.test', '{}', 'b.test') });
+  await setImmediate();
+  await end('b.test');
+  assert.deepEqual(await over, { badLines: 2, waits: 0 });
+  assert.match(events[0] ?? '', /^bad-origin line 2: /);
+  assert.match(events[1] ?? '', /^bad-line line 3: origin: /);
+  assert.deepEqual(events.slice(2), ['start b.test race', 'end b.test']);
+});
+
+test('beyond the limit lines wait, which is reported once', async () => {
+  const { events, over, end } = openLoop({
+    lines: linesOf('a.test', 'b.test', 'c.test', 'd.test'),
+    pace: fixedPace(2),
+  });
+  await setImmediate();
+  assert.deepEqual(events.slice(0, 2), ['start a.test race', 'start b.test race']);
+  assert.match(events[2] ?? '', /^races-wait 2 races .*line 3/);
+  await end('b.test');
+  assert.deepEqual(events.slice(3), ['end b.test', 'start c.test race']);
+  for (const host of ['a.test', 'c.test', 'd.test']) await end(host);
+  assert.deepEqual(await over, { badLines: 0, waits: 2 });
+  assert.equal(events.filter((event) => event.startsWith('races-wait')).length, 1);
+});
+
+test('a rising pace starts waiting lines, and adaptive waiting is not reported', async () => {
+  let limit = 1;
+  const pace = {
+    limit: () => limit,
+    over() {
+      limit = 3;
+    },
+  };
+  const lines = linesOf('a.test', 'b.test', 'c.test', 'd.test');
+  const { events, over, end } = openLoop({ lines, pace, tellsWaits: false });
+  await setImmediate();
+  assert.deepEqual(events, ['start a.test race']);
+  await end('a.test');
+  assert.deepEqual(events.slice(2), ['start b.test race', 'start c.test race', 'start d.test race']);
+  for (const host of ['b.test', 'c.test', 'd.test']) await end(host);
+  await over;
+  assert.ok(!events.some((event) => event.startsWith('races-wait')));
+});
+
+test('a line that is not wanted is neither raced nor reported, and keeps its number', async () => {
+  const asked: string[] = [];
+  const { events, over, end } = openLoop({
+    lines: linesOf('a.test', '', 'b.test/x', 'c.test'),
+    wanted({ origin }, line) {
+      asked.push(`${origin.host} ${line}`);
+      return origin.host === 'c.test';
+    },
+    finished: (_race, { origin }, line) => void events.push(`end ${origin.host} ${line}`),
+  });
+  await setImmediate();
+  await end('c.test');
+  await over;
+  assert.deepEqual(asked, ['a.test 1', 'b.test 3', 'c.test 4']);
+  assert.deepEqual(events, ['start c.test race', 'end c.test 4']);
+});
+
+test('what is left out of a line is reported with its number', async () => {
+  const { events, over, end } = openLoop({ lines: linesOf('# mine', 'a.test/x') });
+  await setImmediate();
+  await end('a.test');
+  assert.deepEqual(await over, { badLines: 0, waits: 0 });
+  assert.deepEqual(events, [
+    'path-left-out line 2: https://a.test is raced, without /x',
+    'start a.test race',
+    'end a.test',
+  ]);
+});
+
+test('a race that cannot be run ends the stream after those in progress', async () => {
+  const { events, over, end, fail } = openLoop({
+    lines: linesOf('a.test', 'b.test', 'c.test'),
+    pace: fixedPace(2),
+  });
+  const rejected = assert.rejects(over, /no transport/);
+  await setImmediate();
+  fail('a.test', new Error('no transport'));
+  await setImmediate();
+  await end('b.test');
+  await rejected;
+  assert.ok(events.includes('end b.test'));
+  assert.ok(!events.includes('start c.test race'));
+});
+
+test('after an abort no line is started', async () => {
+  const { events, over, end, stop } = openLoop({ lines: linesOf('a.test', 'b.test'), pace: fixedPace(1) });
+  await setImmediate();
+  stop.abort();
+  await end('a.test');
+  await over;
+  assert.ok(!events.includes('start b.test race'));
+});
+
+test('done, failed, rate, and the time left once the total is known', () => {
+  const half = { done: 400, failed: 3, total: 5000, elapsedMs: 10_000 };
+  assert.equal(surveyWords(half), '400 of 5000 done, 3 failed, 40 per second, 1 min left');
+  assert.equal(surveyWords({ ...half, total: null }), '400 done, 3 failed, 40 per second');
+  assert.equal(surveyWords({ ...half, total: 400 }), '400 of 400 done, 3 failed, 40 per second');
+});
+
+test('slow rates are per minute, and few races have no rate', () => {
+  assert.match(surveyWords({ done: 30, failed: 0, total: null, elapsedMs: 10_000 }), /3\.0 per second/);
+  assert.match(surveyWords({ done: 10, failed: 0, total: null, elapsedMs: 60_000 }), /10 per minute/);
+  assert.equal(surveyWords({ done: 2, failed: 1, total: 9, elapsedMs: 50 }), '2 of 9 done, 1 failed');
+});
+
+test('races disturbed by a busy machine are counted and reported once, at the end', () => {
+  const said: string[] = [];
+  const terminal: Terminal = {
+    paint: plain,
+    result() {},
+    error: (code, message) => void said.push(`${code}: ${message}`),
+    confirm: async () => true,
+    progress() {},
+  };
+  const reached = originRace([trial([attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 5 })])]);
+  const [own] = reached.trials;
+  assert.ok(own);
+  const disturbed = originRace([own, { ...own, disturbed: 'times' }]);
+  const unheard = originRace([], { error: { code: 'dns-failed', message: 'm', disturbed: true } });
+  const quiet = surveyCounter(terminal);
+  quiet.over(reached, 2);
+  quiet.end();
+  assert.deepEqual(said, []);
+  const busy = surveyCounter(terminal);
+  for (const race of [disturbed, reached, unheard]) busy.over(race, null);
+  busy.end();
+  assert.deepEqual(busy.counts, { done: 3, failed: 1, busy: 2 });
+  assert.deepEqual(said, ['machine-busy: this machine was late in 2 of 3 races: see "disturbed"']);
 });

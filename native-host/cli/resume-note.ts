@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { MODES, type Mode } from '@photofinish/shared/race/terms';
 import * as v from 'valibot';
-import type { Shard } from './shard.ts';
+import type { Shard } from './race-options.ts';
 import { Complaint } from './usage.ts';
 
 const SCHEMA = 'photofinish.resume/1';

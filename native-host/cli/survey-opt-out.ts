@@ -1,7 +1,6 @@
 // `photofinish survey opt-out`: the entries it is given, as arguments or on standard input, validated.
 import { optOut } from '../survey/opt-out.ts';
-import { linesOf } from './input-lines.ts';
-import { isIdle, MAX_LINE_CHARS } from './race-line.ts';
+import { isIdle, linesOf, MAX_LINE_CHARS } from './input-lines.ts';
 import { Complaint } from './usage.ts';
 
 /** Means standard input in place of entries: a command line cannot hold as many as a list. */

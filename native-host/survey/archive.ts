@@ -3,8 +3,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { linesOf } from '../cli/input-lines.ts';
-import { issueText } from '../cli/issue-text.ts';
+import { issueText, linesOf } from '../cli/input-lines.ts';
 import { Complaint } from '../cli/usage.ts';
 import { type DeadLine, deadLineSchema } from './job.ts';
 import { resultSchema, type Survey, type SurveyResult } from './result.ts';

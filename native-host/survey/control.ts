@@ -1,6 +1,5 @@
 // What everybody in a survey must know within seconds: opt-out, budgets, pause, and the workers announced. A watched
 // key-value bucket; every worker follows it.
-
 import * as v from 'valibot';
 import {
   type JetStreamManager,

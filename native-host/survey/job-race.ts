@@ -2,7 +2,7 @@
 // postponement, or a reason to give the job up.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
-import type { LineRequest } from '../cli/race-line.ts';
+import type { LineRequest } from '../cli/input-lines.ts';
 import type { Clock } from '../clock.ts';
 import type { RaceSpec, Racing } from '../racing.ts';
 import type { OptOut } from './opt-out.ts';

@@ -3,7 +3,7 @@
 import { MODES } from '@photofinish/shared/race/terms';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
-import { type LineRequest, type ReadLine, readRaceLine } from '../cli/race-line.ts';
+import { type LineRequest, type ReadLine, readRaceLine } from '../cli/input-lines.ts';
 import type { JsMsg } from './nats.ts';
 import { nameSchema } from './result.ts';
 

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { linesOf } from '../cli/input-lines.ts';
-import { MAX_LINE_CHARS, readRaceLine } from '../cli/race-line.ts';
+import { linesOf, MAX_LINE_CHARS, readRaceLine } from '../cli/input-lines.ts';
 import { openLines } from './line-index.ts';
 
 function fileIn(t: TestContext): string {

@@ -1,6 +1,5 @@
 // The report of a survey as a page, in the manner of the extension's report: what was reached from where, what differs,
 // and for each vantage point its verdicts, where HTTP/3 is blocked and why, and what it gains.
-
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatMsTo } from '@photofinish/shared/language/markup';
 import type { Adoption } from '@photofinish/shared/report/adoption';

@@ -16,7 +16,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import * as v from 'valibot';
-import { issueText } from '../cli/issue-text.ts';
+import { issueText } from '../cli/input-lines.ts';
 import { Complaint } from '../cli/usage.ts';
 import { nameSchema, SURVEY_SCHEMA, type Survey, surveySchema } from './result.ts';
 

@@ -1,5 +1,4 @@
 // Observations and races for tests of the cache, each with only the relevant fields given.
-
 import type { Attempt, OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';

@@ -1,5 +1,4 @@
 // Discovery on virtual time for tests of whole races: scripted answers, and a record of all queries.
-
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { type Alternative, h3Alternatives } from '@photofinish/shared/web/alt-svc';

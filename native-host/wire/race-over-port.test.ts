@@ -1,6 +1,5 @@
 // Limits of a race requested over the port, with a real helper and real peers: whatever the message says, the helper's
 // own limits apply.
-
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';

@@ -8,7 +8,7 @@ import { compareReports } from '@photofinish/shared/report/report-compare';
 import { reportListing } from '@photofinish/shared/report/report-document';
 import { report, reportOrigin } from '@photofinish/shared/testing/race-samples';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
-import { documentText } from './report-text.ts';
+import { documentText } from './reporting.ts';
 import { LINE_COLUMNS, plain } from './text.ts';
 
 const HOSTILE = '\u001b[2Jgone\n\u202eend';

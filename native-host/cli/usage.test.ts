@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MODES } from '@photofinish/shared/race/terms';
 import { COMMANDS } from './command-table.ts';
-import { nearest } from './suggest.ts';
+import { nearest } from './usage.ts';
 
 test('typing errors find the word that was meant', () => {
   for (const [typed, meant] of [
