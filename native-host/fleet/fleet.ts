@@ -11,9 +11,8 @@ import type { Clock } from '../clock.ts';
 import type { FleetSettings } from '../config.ts';
 import { nextPoll } from '../next-poll.ts';
 import { type Bucket, type BucketChange, connectBucket, type Say } from './bucket.ts';
-import { HOUR_MS, readOutcome, writeOutcome } from './document.ts';
+import { HOUR_MS, outcomeOf, readOutcome, writeOutcome } from './document.ts';
 import { type FleetKeys, fleetKeys, readFleetSalt } from './keys.ts';
-import { outcomeOf } from './race-outcome.ts';
 
 /** How long a server that cannot be used is left alone. */
 export const RETRY_MS = 30_000;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { defaultValueIn, registryCommands } from './registry.ts';
+import { defaultValueIn, registryCommands } from './machine.ts';
 
 const KEY = 'HKCU\\Software\\Mozilla\\NativeMessagingHosts\\org.photofinish.host';
 
