@@ -21,8 +21,8 @@ import {
   ownInstallation,
   ROOT,
 } from '../install/own-command.ts';
+import { userHome } from '../paths.ts';
 import { ADDON_FILE, addonFile } from '../quic/addon.ts';
-import { userHome } from '../user-home.ts';
 import { INSTALL_OPTIONS, UNINSTALL_OPTIONS } from './command-table.ts';
 import type { Terminal } from './terminal.ts';
 import { columnsOf, type Paint, table } from './text.ts';

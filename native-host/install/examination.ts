@@ -1,7 +1,7 @@
 // The complete examination of the doctor: each browser's path to the helper, then what all of them share. Printed by the
 // command, and sent over the wire by a running helper.
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
-import { userHome } from '../user-home.ts';
+import { userHome } from '../paths.ts';
 import { PROGRAM } from '../version.ts';
 import type { Caller } from '../wire/caller.ts';
 import { userDirectories } from './browsers.ts';

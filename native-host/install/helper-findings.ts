@@ -18,8 +18,7 @@ import { networkKey, networkWords, UNIDENTIFIED } from '../network/key.ts';
 import { keptSalt, saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';
-import { whyNotWritable } from '../private-directory.ts';
-import { insecurePath, irregularReason } from '../secure-path.ts';
+import { insecurePath, irregularReason, whyNotWritable } from '../paths.ts';
 import { readTrust } from '../trust.ts';
 import { helperFinding } from './doctor.ts';
 

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix, win32 } from 'node:path';
-import { makePrivateDirectory } from '../private-directory.ts';
+import { makePrivateDirectory } from '../paths.ts';
 
 /** Systems supported by browsers with native messaging and by our addon, named as in `process.platform`. */
 export const PLATFORMS = ['linux', 'darwin', 'win32'] as const;

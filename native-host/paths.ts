@@ -1,19 +1,76 @@
-// Whether the helper may trust the file at a path. What it reads determines which addresses it may reach, what it
-// writes is browsing history, and both may be symbolic links: so the real path is checked, with all its parent
-// directories.
+// The paths that the helper reads and writes: where the user's files are, whether the file at a path may be trusted, and
+// directories for the user alone.
 import {
+  accessSync,
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   lstatSync,
+  mkdirSync,
   openSync,
   realpathSync,
   type Stats,
   statSync,
 } from 'node:fs';
-import { dirname, sep } from 'node:path';
-import { userHome } from './user-home.ts';
+import { homedir, userInfo } from 'node:os';
+import { dirname, isAbsolute, sep } from 'node:path';
 
+/**
+ * The environment's home, or the account's if that is empty or relative: otherwise browsing history, and programs
+ * started by browsers, would be written to the current directory.
+ */
+export function userHome(): string {
+  const home = homedir();
+  return isAbsolute(home) ? home : userInfo().homedir;
+}
+
+/**
+ * Suffix after the name of the host cache's file in the names of files set aside for inspection: the cache, its journals
+ * and the salt. A wipe deletes files with such names and no others.
+ */
+export const ASIDE = /^(\.salt)?\.corrupt-\d{4}-\d{2}-\d{2}T\d{9}Z(-wal|-shm)?$/;
+
+/** The path for a file set aside at that time. */
+export function asidePath(path: string, epochMs: number): string {
+  return `${path}.corrupt-${new Date(epochMs).toISOString().replaceAll(/[:.]/g, '')}`;
+}
+
+const PRIVATE = 0o700;
+
+/**
+ * Creates a directory and its missing parents, mode 0700; existing ones are unchanged. Throws the system's error. Node's
+ * own recursive mkdir never returns if a directory exists and accepts no entries (nodejs/node, `MKDirpSync`; /proc is
+ * one), and a helper must not hang because of an unusual HOME.
+ */
+export function makePrivateDirectory(path: string): void {
+  if (existsSync(path)) return;
+  makePrivateDirectory(dirname(path));
+  try {
+    mkdirSync(path, { mode: PRIVATE });
+  } catch (error) {
+    // Another helper was first.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/** Why no file can be created in a directory that may have to be created first; null: it can. Creates nothing. */
+export function whyNotWritable(directory: string): string | null {
+  let there = directory;
+  while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
+  try {
+    if (!statSync(there).isDirectory()) return `${there} is not a directory`;
+    accessSync(there, constants.W_OK | constants.X_OK);
+    return null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EROFS') return `${there} is on a read-only file system`;
+    return `you may not write to ${there} (${code})`;
+  }
+}
+
+// What the helper reads determines which addresses it may reach, what it writes is browsing history, and both may be
+// symbolic links: so the real path is checked, with all its parent directories.
 const GROUP_OR_OTHERS_WRITE = 0o022;
 const OTHERS_WRITE = 0o002;
 const GROUP_OR_OTHERS_READ = 0o044;
