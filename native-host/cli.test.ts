@@ -23,8 +23,7 @@ import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import * as v from 'valibot';
 import { COMMANDS, TABLE } from './cli/command-table.ts';
-import { closedPort } from './testing/closed-port.ts';
-import { silentPort } from './testing/silent-port.ts';
+import { closedPort, silentPort } from './testing/ports.ts';
 import { VERSION } from './version.ts';
 
 const CLI = join(import.meta.dirname, 'cli.ts');

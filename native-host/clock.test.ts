@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { nextPoll, systemClock } from './clock.ts';
-import { LOOPBACK } from './testing/transport.ts';
+import { LOOPBACK } from './testing/peers.ts';
 
 const waited = (delayMs: number): Promise<number> => {
   const beganMs = systemClock.nowMs();

@@ -11,7 +11,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import * as v from 'valibot';
-import { closedPort } from '../testing/closed-port.ts';
+import { closedPort } from '../testing/ports.ts';
 import { type RaceStream, raceStream, surveyCounter, surveyWords } from './race-input.ts';
 import { fixedPace } from './race-pace.ts';
 import { type Note, readNote } from './resume-note.ts';

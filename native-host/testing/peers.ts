@@ -1,4 +1,6 @@
-// Real peers for tests, by the origin server's binary: a throw-away CA, a certificate per host, and real origins.
+// Real peers on loopback for tests of both transports: a throw-away CA, a certificate per host, origins by the origin
+// server's binary, and what an attempt at them needs.
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -7,10 +9,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { AttemptTarget } from '../race/transport.ts';
+import { readTrust, type Trust } from '../trust.ts';
 
 const BINARY = fileURLToPath(new URL('../../.photofinish/bin/photofinish-origin', import.meta.url));
 
-export interface OriginRequest {
+interface OriginRequest {
   readonly host: string;
   /** Serve HTTP/3; HTTP/2 and HTTP/1.1 are always served on TCP. */
   readonly h3: boolean;
@@ -52,5 +56,31 @@ export async function throwawayOrigins(
       await exited;
       await rm(dir, { recursive: true, force: true });
     },
+  };
+}
+
+export const HOST = 'peer.test';
+export const LOOPBACK = '127.0.0.1';
+/** Long enough never to be reached by a test that does not wait for it. */
+export const PLENTY_MS = 60_000;
+
+/** The bundled and the system's roots, and those in `files`. */
+export async function trusted(files: readonly string[]): Promise<Trust> {
+  const trust = await readTrust(files);
+  assert.ok(trust.ok);
+  return trust.value;
+}
+
+/** A target on loopback without a practical time-out. */
+export function target(port: number | undefined, overrides: Partial<AttemptTarget> = {}): AttemptTarget {
+  assert.ok(port !== undefined);
+  return {
+    address: LOOPBACK,
+    port,
+    host: HOST,
+    authority: `${HOST}:${port}`,
+    initialRttMs: 67,
+    handshakeTimeoutMs: PLENTY_MS,
+    ...overrides,
   };
 }

@@ -1,10 +1,22 @@
-// A loopback port of one number for TCP and UDP, for peers that never answer.
+// Loopback ports for tests: one that refuses, for races that must fail at once, and one that never answers.
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { LOOPBACK } from './transport.ts';
+import { LOOPBACK } from './peers.ts';
 
-export interface SilentPort {
+/** A loopback port on which nothing listens, over TCP or UDP. */
+export async function closedPort(): Promise<number> {
+  const { port, tcp, udp } = await silentPort();
+  await new Promise((resolve) => tcp.close(resolve));
+  // Connected to itself the socket takes nobody else's datagrams, which the kernel refuses, and as long as it exists the
+  // number is given to no other: every attempt over QUIC takes one.
+  udp.connect(port, LOOPBACK);
+  await once(udp, 'connect');
+  udp.unref();
+  return port;
+}
+
+interface SilentPort {
   readonly port: number;
   readonly tcp: Server;
   readonly udp: UdpSocket;
