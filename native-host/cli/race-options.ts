@@ -12,7 +12,7 @@ import {
   MAX_ATTEMPT_DELAY_MS,
   type PacingOptions,
 } from '../race/pacing.ts';
-import { DEFAULT_SEED, MAX_LINES_AT_A_TIME, MAX_SHARDS, RACE_OPTIONS } from './command-table.ts';
+import { DEFAULT_SEED, MAX_LINES_AT_A_TIME, MAX_SHARDS, RACE_OPTIONS } from './option-tables.ts';
 import { Complaint, oneOf, parseCommand, readOrigin, wholeNumber } from './usage.ts';
 
 /**

@@ -13,8 +13,8 @@ import { systemSource } from '../network/source.ts';
 import { type Network, namedNetwork, watchNetwork } from '../network/watch.ts';
 import { openRacing, type Racing, type RacingParts } from '../racing.ts';
 import { cachePath, networkSalt } from './caching.ts';
-import { SOUND_AT_A_TIME } from './command-table.ts';
 import { fleetSettings, joinFleet, sharing } from './fleet-joining.ts';
+import { SOUND_AT_A_TIME } from './option-tables.ts';
 import { PROGRESS_EVERY_MS, raceInput } from './race-input.ts';
 import { parseRaceCommand, type RaceCommand } from './race-options.ts';
 import {

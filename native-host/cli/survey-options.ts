@@ -8,8 +8,8 @@ import { type Budget, type BudgetChange, budgetSchema } from '../survey/control.
 import { type Job, SURVEY_MODES } from '../survey/job.ts';
 import { optOut } from '../survey/opt-out.ts';
 import { nameSchema } from '../survey/result.ts';
-import { DEFAULT_SEED, SURVEY_ACTIONS, SURVEY_OPTIONS } from './command-table.ts';
 import { isIdle, linesOf, MAX_LINE_CHARS } from './input-lines.ts';
+import { DEFAULT_SEED, SURVEY_ACTIONS, SURVEY_OPTIONS } from './option-tables.ts';
 import { readPins, readResolver } from './race-options.ts';
 import { Complaint, notOneOf, oneOf, parseCommand, readOrigin, wholeNumber } from './usage.ts';
 
