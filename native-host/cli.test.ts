@@ -6,7 +6,6 @@ import {
   closeSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -15,15 +14,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import * as v from 'valibot';
 import { COMMANDS, TABLE } from './cli/command-table.ts';
 import { closedPort, silentPort } from './testing/ports.ts';
+import { scratchDirectory } from './testing/scratch.ts';
 import { VERSION } from './version.ts';
 
 const CLI = join(import.meta.dirname, 'cli.ts');
@@ -35,12 +34,6 @@ interface Ended {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-}
-
-function newHome(t: TestContext): string {
-  const home = mkdtempSync(join(tmpdir(), 'pf-cli-'));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
-  return home;
 }
 
 interface Start {
@@ -77,7 +70,7 @@ function photofinish(args: readonly string[], home: string): Promise<Ended> {
 }
 
 test('help and version go to stdout', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const overview = await photofinish(['--help'], home);
   assert.equal(overview.code, 0);
   assert.match(overview.stdout, /^Usage: photofinish COMMAND/);
@@ -146,7 +139,7 @@ const MISTAKES: readonly (readonly [readonly string[], string])[] = [
 
 for (const [args, code] of MISTAKES)
   test(`photofinish ${args.map((arg) => (arg === CLI ? 'FILE' : arg)).join(' ')}: exit 2, one line, ${code}`, async (t) => {
-    const result = await photofinish(args, newHome(t));
+    const result = await photofinish(args, scratchDirectory(t));
     assert.equal(result.stdout, '');
     assert.match(result.stderr, new RegExp(`^photofinish: ${code}: [^\\n]+\\n$`));
     assert.equal(result.code, 2);
@@ -166,13 +159,13 @@ const SLIPS: readonly (readonly [readonly string[], string])[] = [
 
 for (const [args, meant] of SLIPS)
   test(`photofinish ${args.join(' ')}: did you mean "${meant}"?`, async (t) => {
-    const result = await photofinish(args, newHome(t));
+    const result = await photofinish(args, scratchDirectory(t));
     assert.deepEqual([result.code, result.stdout], [2, '']);
     assert.match(result.stderr, new RegExp(`; did you mean "${meant}"\\?\\n$`));
   });
 
 test('a refused port: exit 1, and a document that matches the schema', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const port = await closedPort();
   const result = await photofinish(['race', `127.0.0.1:${port}`, '--allow-private', '--json'], home);
   assert.equal(result.code, 1, result.stderr);
@@ -191,7 +184,7 @@ test('a refused port: exit 1, and a document that matches the schema', async (t)
 
 for (const memory of ['none', 'hints'])
   test(`memory ${memory} writes nothing at all`, async (t) => {
-    const home = newHome(t);
+    const home = scratchDirectory(t);
     const port = await closedPort();
     const args = [
       'race',
@@ -214,7 +207,7 @@ for (const memory of ['none', 'hints'])
   });
 
 test('requests from standard input: one document per line, invalid lines reported, a mode per line', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const port = await closedPort();
   const child = start(['race', '-', '--allow-private', '--memory', 'none'], home, { stdin: 'pipe' });
   const over = ended(child);
@@ -234,7 +227,7 @@ test('requests from standard input: one document per line, invalid lines reporte
 });
 
 test('comments and blank lines are skipped; a path is cut off and reported, and so is a number too large', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const place = `127.0.0.1:${await closedPort()}`;
   const args = ['race', '-', '--allow-private', '--memory', 'none', '--concurrency', '17'];
   const child = start(args, home, { stdin: 'pipe' });
@@ -250,7 +243,9 @@ test('comments and blank lines are skipped; a path is cut off and reported, and 
 
 test('an endless line of standard input is reported while it is arriving, and stops nothing', async (t) => {
   const port = await closedPort();
-  const child = start(['race', '-', '--allow-private', '--memory', 'none'], newHome(t), { stdin: 'pipe' });
+  const child = start(['race', '-', '--allow-private', '--memory', 'none'], scratchDirectory(t), {
+    stdin: 'pipe',
+  });
   const over = ended(child);
   child.stdin?.write(' '.repeat(100_000));
   const told = await new Promise<string>((resolve) => {
@@ -267,7 +262,7 @@ test('an endless line of standard input is reported while it is arriving, and st
 });
 
 test('forbidden origins are in the document with their error, beside the others', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const port = await closedPort();
   const args = [
     'race',
@@ -294,7 +289,10 @@ test('forbidden origins are in the document with their error, beside the others'
 
 test('the text for people goes to stdout without colour when that is a pipe', async (t) => {
   const port = await closedPort();
-  const { stdout, stderr } = await photofinish(['race', `127.0.0.1:${port}`, '--allow-private'], newHome(t));
+  const { stdout, stderr } = await photofinish(
+    ['race', `127.0.0.1:${port}`, '--allow-private'],
+    scratchDirectory(t),
+  );
   assert.match(stdout, /^ORIGIN +ADOPTED +ESTABLISHED +FIRST BYTE\n/);
   assert.match(stdout, /UDP port closed/);
   assert.equal(stdout.includes('\u001b'), false);
@@ -318,7 +316,7 @@ test('what a suspended process did not receive is not reported as silence', asyn
     '--allow-private',
     '--json',
   ];
-  const child = start(['race', place, ...args], newHome(t));
+  const child = start(['race', place, ...args], scratchDirectory(t));
   const over = ended(child);
   const [socket] = (await once(server, 'connection')) as [Socket];
   t.after(() => socket.destroy());
@@ -343,7 +341,7 @@ test('an interrupt cancels at once: exit 130, with the results so far', async (t
   const arrived = once(udp, 'message');
   const child = start(
     ['race', `127.0.0.1:${port}`, '--allow-private', '--timeout', '600000', '--json'],
-    newHome(t),
+    scratchDirectory(t),
   );
   const result = ended(child);
   await arrived;
@@ -355,14 +353,14 @@ test('an interrupt cancels at once: exit 130, with the results so far', async (t
 });
 
 test('a reader that goes away is not an error', async (t) => {
-  const child = start(['race', '--help'], newHome(t));
+  const child = start(['race', '--help'], scratchDirectory(t));
   child.stdout?.destroy();
   const { stderr } = await ended(child);
   assert.equal(stderr, '');
 });
 
 test('the host cache is listed, shown and cleared', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const file = join(home, 'cache.db');
   const empty = await photofinish(['cache', 'list', '--cache', file], home);
   assert.match(empty.stdout, /is empty/);
@@ -407,7 +405,7 @@ async function answering(args: readonly string[], home: string, answer: string):
 test('on a terminal clearing the host cache asks for confirmation, unless --yes is given', {
   skip: process.platform !== 'linux',
 }, async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const file = join(home, 'cache.db');
   const port = await closedPort();
   const fill = () =>
@@ -430,7 +428,7 @@ test('on a terminal clearing the host cache asks for confirmation, unless --yes 
 });
 
 test('a network is named, is shown and accepted by that name everywhere, and loses it again', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const cache = ['--cache', join(home, 'cache.db')];
   const run = (...args: string[]) => photofinish([...args, ...cache], home);
   assert.match((await run('network', 'list')).stdout, /No network is known yet/);
@@ -462,7 +460,7 @@ test('a network is named, is shown and accepted by that name everywhere, and los
 });
 
 test('an invalid cache path is named', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const file = join(home, 'directory');
   mkdirSync(file);
   const result = await photofinish(['cache', 'list', '--cache', file], home);
@@ -472,7 +470,7 @@ test('an invalid cache path is named', async (t) => {
 });
 
 test("no command renames, changes or deletes a file that is not the helper's", async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const file = join(home, 'letter.txt');
   writeFileSync(file, 'Dear Anna, '.repeat(500), { mode: 0o644 });
   const before = readdirSync(home);
@@ -499,7 +497,7 @@ test("no command renames, changes or deletes a file that is not the helper's", a
 });
 
 test('doctor without any browser gives a remedy: exit 1', async (t) => {
-  const { code, stdout } = await photofinish(['doctor', '--json'], newHome(t));
+  const { code, stdout } = await photofinish(['doctor', '--json'], scratchDirectory(t));
   assert.equal(code, 1);
   const document = JSON.parse(stdout);
   assert.equal(document.schema, 'photofinish.doctor/1');
@@ -511,7 +509,7 @@ test('doctor without any browser gives a remedy: exit 1', async (t) => {
 });
 
 test('doctor names an unknown setting', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   mkdirSync(join(home, '.config/photofinish'), { recursive: true });
   writeFileSync(join(home, '.config/photofinish/config.json'), '{"misspelt":1}', { mode: 0o600 });
   const { stdout } = await photofinish(['doctor'], home);
@@ -521,7 +519,7 @@ test('doctor names an unknown setting', async (t) => {
 test('what install wrote, doctor finds, with the given settings, and uninstall removes', async (t) => {
   const main = join(import.meta.dirname, 'dist/main.cjs');
   if (!existsSync(main)) return t.skip('the helper is not built');
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const profile = join(home, 'a profile');
   mkdirSync(profile);
   const config = join(home, 'settings.json');
@@ -540,7 +538,7 @@ test('what install wrote, doctor finds, with the given settings, and uninstall r
 });
 
 test('install checks everything before it writes anything', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const config = join(home, 'settings.json');
   const mistakes = [
     ['{"misspelt":1}', /bad-config: .*settings\.json: misspelt is no setting/],
@@ -560,7 +558,7 @@ test('install checks everything before it writes anything', async (t) => {
 test('install finds a browser by its program; without any its code is no-browser', async (t) => {
   const main = join(import.meta.dirname, 'dist/main.cjs');
   if (!existsSync(main)) return t.skip('the helper is not built');
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const none = await ended(start(['install', '--json'], home, { path: join(home, 'bin') }));
   assert.equal(none.code, 1);
   assert.match(none.stderr, /^photofinish: no-browser: [^\n]+chromium-browser[^\n]+\n$/);
@@ -585,7 +583,7 @@ test('install finds a browser by its program; without any its code is no-browser
 });
 
 test('report reads, checks and converts what the extension exports', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const file = join(home, 'report.json');
   const report = {
     schema: 'photofinish.report/2',
@@ -681,7 +679,7 @@ test('a result that cannot be written gives one line and exit 1', {
   const full = openSync('/dev/full', 'w');
   t.after(() => closeSync(full));
   const child = spawn(process.execPath, [CLI, 'cache', 'list'], {
-    env: { HOME: newHome(t), PATH: '/usr/bin:/bin' },
+    env: { HOME: scratchDirectory(t), PATH: '/usr/bin:/bin' },
     stdio: ['ignore', full, 'pipe'],
   });
   const { code, stderr } = await ended(child);
@@ -690,13 +688,13 @@ test('a result that cannot be written gives one line and exit 1', {
 });
 
 test('an empty file name is an error, not the current directory', async (t) => {
-  const { code, stdout, stderr } = await photofinish(['cache', 'list', '--cache', ''], newHome(t));
+  const { code, stdout, stderr } = await photofinish(['cache', 'list', '--cache', ''], scratchDirectory(t));
   assert.deepEqual([code, stdout], [2, '']);
   assert.match(stderr, /^photofinish: bad-file: /);
 });
 
 test('a damaged salt is replaced, and the command that finds it reports it', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const cache = join(home, 'cache.db');
   const port = await closedPort();
   const race = ['race', `https://127.0.0.1:${port}`, '--memory', 'full', '--cache', cache];

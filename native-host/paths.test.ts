@@ -1,10 +1,11 @@
 // What is refused, and what is created, where the helper reads and writes.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { afterEach, test } from 'node:test';
 import { exposedSecret, insecureFile, makePrivateDirectory, userHome, whyNotWritable } from './paths.ts';
+import { scratchDirectory } from './testing/scratch.ts';
 
 const { HOME } = process.env;
 afterEach(() => {
@@ -23,8 +24,7 @@ test('the home directory is the environment’s, unless that is empty or relativ
 });
 
 test('every missing level is created for the user alone, existing ones keep their mode', (t) => {
-  const top = mkdtempSync(join(tmpdir(), 'photofinish-'));
-  t.after(() => rmSync(top, { recursive: true }));
+  const top = scratchDirectory(t);
   makePrivateDirectory(join(top, 'a/b'));
   makePrivateDirectory(join(top, 'a/b'));
   for (const made of ['a', 'a/b']) assert.equal(statSync(join(top, made)).mode & 0o777, 0o700);
@@ -39,8 +39,7 @@ test('a directory that accepts no entries is an error at once', {
 });
 
 test('writability, and the reason against it, is determined without writing', (t) => {
-  const top = mkdtempSync(join(tmpdir(), 'photofinish-'));
-  t.after(() => rmSync(top, { recursive: true, force: true }));
+  const top = scratchDirectory(t);
   assert.equal(whyNotWritable(join(top, 'a/b')), null);
   assert.deepEqual(readdirSync(top), []);
   writeFileSync(join(top, 'file'), '');

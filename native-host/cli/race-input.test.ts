@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, watch } from 'node:fs';
+import { watch } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -12,6 +11,7 @@ import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/ou
 import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import * as v from 'valibot';
 import { closedPort } from '../testing/ports.ts';
+import { scratchDirectory } from '../testing/scratch.ts';
 import { type RaceStream, raceStream, surveyCounter, surveyWords } from './race-input.ts';
 import { fixedPace } from './race-pace.ts';
 import { type Note, readNote } from './resume-note.ts';
@@ -31,8 +31,7 @@ interface Run {
 
 /** A list of origins that refuse at once, and how to race it. */
 async function scene(t: TestContext, count: number) {
-  const home = mkdtempSync(join(tmpdir(), 'pf-input-'));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const home = scratchDirectory(t);
   const port = await closedPort();
   const hosts = Array.from({ length: count }, (_, index) => `h${index}.test:${port}`);
   const pins = hosts.flatMap((host) => ['--resolve', `${host}:127.0.0.1`]);

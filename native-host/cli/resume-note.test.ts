@@ -1,19 +1,18 @@
 // Where a run goes on: whatever was done in whatever order when it was killed, afterwards every line was raced, none of
 // those noted as done was raced again, and another list or other options are refused.
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { scratchDirectory } from '../testing/scratch.ts';
 import { LineLedger, type Note, type RunOptions, readNote, writeNote } from './resume-note.ts';
 import { Complaint } from './usage.ts';
 
 const OPTIONS: RunOptions = { mode: 'race', shard: null };
 
 function fileIn(t: TestContext): string {
-  const directory = mkdtempSync(join(tmpdir(), 'pf-resume-'));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = scratchDirectory(t);
   return join(directory, 'notes.json');
 }
 

@@ -1,11 +1,10 @@
 // When the note of `race - --resume` is written: often enough, one at a time, never ahead of the results, and whether
 // that failed is reported.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { scratchDirectory } from '../testing/scratch.ts';
 import { openResume } from './resume.ts';
 import { type Note, readNote, writeNote } from './resume-note.ts';
 
@@ -13,8 +12,7 @@ const OPTIONS = { mode: 'race', shard: null } as const;
 
 /** A run whose output, disk and clock are the test's. */
 async function scene(t: TestContext, earlier: Note | null = null) {
-  const directory = mkdtempSync(join(tmpdir(), 'pf-resume-'));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = scratchDirectory(t);
   const path = join(directory, 'notes.json');
   if (earlier !== null) await writeNote(path, earlier);
   const notes: Note[] = [];

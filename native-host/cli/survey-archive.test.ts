@@ -1,17 +1,16 @@
 // The archive of a survey at the terminal.
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import '@photofinish/shared/language/english';
+import { scratchDirectory } from '../testing/scratch.ts';
 import { writeSampleArchive, writeSegment } from '../testing/survey-archive.ts';
 import { runExport, runSurveyReport } from './survey-archive.ts';
 import type { Terminal } from './terminal.ts';
 import { plain } from './text.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'photofinish-survey-'));
-after(() => rmSync(scratch, { recursive: true }));
+const scratch = scratchDirectory({ after });
 
 function recorder() {
   const results: string[] = [];

@@ -1,24 +1,15 @@
 // The export of a sample archive, and the queries of docs/survey.md over it.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { scratchDirectory } from '../testing/scratch.ts';
 import { SAMPLE_SURVEY, writeSampleArchive, writeSegment } from '../testing/survey-archive.ts';
 import { exportParquet } from './export.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'photofinish-export-'));
-after(() => rmSync(scratch, { recursive: true }));
+const scratch = scratchDirectory({ after });
 const dir = writeSampleArchive(join(scratch, 'archive'));
 const out = join(scratch, 'parquet');
 const made = await exportParquet(dir, out);
