@@ -49,6 +49,14 @@ export const systemClock: Clock = {
   },
 };
 
+/** Waits for `work`, at most that long. Rejects with its error. */
+export async function within(clock: Pick<Clock, 'after'>, ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const forget = clock.after(ms, resolve);
+  await Promise.race([work, promise]);
+  forget();
+}
+
 /**
  * Lets long-running work yield, so that pending input, above all a forecast's request, is handled first: resolves after
  * the event loop has polled again and handled everything found.

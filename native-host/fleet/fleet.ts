@@ -7,7 +7,7 @@ import type { SharedChange } from '../cache/filing.ts';
 import { SHARED_FRESH_MS } from '../cache/policy.ts';
 import type { SharedRecord, SharedRefusal } from '../cache/record.ts';
 import type { HostCache } from '../cache/store.ts';
-import { type Clock, nextPoll } from '../clock.ts';
+import { type Clock, nextPoll, within } from '../clock.ts';
 import type { FleetSettings } from '../config.ts';
 import { type Bucket, type BucketChange, connectBucket, type Say } from './bucket.ts';
 import { HOUR_MS, outcomeOf, readOutcome, writeOutcome } from './document.ts';
@@ -95,11 +95,11 @@ class Replica implements Fleet {
   }
 
   ready(): Promise<void> {
-    return this.#within(MOST_READY_MS, this.#copied.promise);
+    return within(this.#parts.clock, MOST_READY_MS, this.#copied.promise);
   }
 
   async close(): Promise<void> {
-    await this.#within(MOST_CLOSING_MS, Promise.all(this.#publishing));
+    await within(this.#parts.clock, MOST_CLOSING_MS, Promise.all(this.#publishing));
     this.#isClosed = true;
     this.#closed.resolve();
     await this.#bucket?.close().catch(() => {});
@@ -119,7 +119,7 @@ class Replica implements Fleet {
       const lost = this.#bucket;
       this.#bucket = null;
       await lost?.close().catch(() => {});
-      await this.#within(RETRY_MS, this.#closed.promise);
+      await within(this.#parts.clock, RETRY_MS, this.#closed.promise);
     }
   }
 
@@ -138,13 +138,6 @@ class Replica implements Fleet {
     };
     await this.#store(changes, arrived).finally(forget);
     throw new Error('the bucket cannot be followed any more');
-  }
-
-  async #within(ms: number, work: Promise<unknown>): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const forget = this.#parts.clock.after(ms, resolve);
-    await Promise.race([work, promise]);
-    forget();
   }
 
   /** Once an hour for each origin, and not what another machine said within the same hour. */

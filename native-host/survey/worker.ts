@@ -8,7 +8,7 @@
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Pace } from '../cli/race-pace.ts';
 import { Complaint } from '../cli/usage.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, within } from '../clock.ts';
 import type { Network } from '../network/watch.ts';
 import type { Racing } from '../racing.ts';
 import { budgetOf, type Control } from './control.ts';
@@ -143,11 +143,8 @@ class Worker {
   }
 
   /** Waits for a change, at most that long. */
-  async #pause(atMostMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const forget = this.#parts.clock.after(atMostMs, resolve);
-    await Promise.race([promise, this.#changed.promise]);
-    forget();
+  #pause(atMostMs: number): Promise<void> {
+    return within(this.#parts.clock, atMostMs, this.#changed.promise);
   }
 
   /** What the control bucket says now. */
