@@ -1,6 +1,6 @@
 // The command as seen by its users: real processes, exit codes, stdout and stderr.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   closeSync,
@@ -21,52 +21,13 @@ import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import * as v from 'valibot';
 import { COMMANDS, TABLE } from './cli/command-table.ts';
+import { CLI, ended, startCommand } from './testing/command.ts';
 import { closedPort, silentPort } from './testing/ports.ts';
 import { scratchDirectory } from './testing/scratch.ts';
 import { VERSION } from './version.ts';
 
-const CLI = join(import.meta.dirname, 'cli.ts');
-/** The command gets none of this environment except what avoids stripping types again at each start. */
-const { NODE_COMPILE_CACHE } = process.env;
-const COMPILE_CACHE = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
-
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-interface Start {
-  readonly stdin?: 'ignore' | 'pipe';
-  readonly path?: string;
-}
-
-function start(
-  args: readonly string[],
-  home: string,
-  { stdin = 'ignore', path = '/usr/bin:/bin' }: Start = {},
-): ChildProcess {
-  return spawn(process.execPath, [CLI, ...args], {
-    env: { HOME: home, PATH: path, ...COMPILE_CACHE },
-    stdio: [stdin, 'pipe', 'pipe'],
-  });
-}
-
-async function ended(child: ChildProcess): Promise<Ended> {
-  let stdout = '';
-  let stderr = '';
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const [code] = await once(child, 'close');
-  return { code, stdout, stderr };
-}
-
-function photofinish(args: readonly string[], home: string): Promise<Ended> {
-  return ended(start(args, home));
+function photofinish(args: readonly string[], home: string): ReturnType<typeof ended> {
+  return ended(startCommand(args, home));
 }
 
 test('help and version go to stdout', async (t) => {
@@ -209,7 +170,7 @@ for (const memory of ['none', 'hints'])
 test('requests from standard input: one document per line, invalid lines reported, a mode per line', async (t) => {
   const home = scratchDirectory(t);
   const port = await closedPort();
-  const child = start(['race', '-', '--allow-private', '--memory', 'none'], home, { stdin: 'pipe' });
+  const child = startCommand(['race', '-', '--allow-private', '--memory', 'none'], home, { stdin: 'pipe' });
   const over = ended(child);
   child.stdin?.end(`127.0.0.1:${port}\nhttp://a.test\n{"origin":"127.0.0.1:${port}","mode":"h2"}\n`);
   const { code, stdout, stderr } = await over;
@@ -230,7 +191,7 @@ test('comments and blank lines are skipped; a path is cut off and reported, and 
   const home = scratchDirectory(t);
   const place = `127.0.0.1:${await closedPort()}`;
   const args = ['race', '-', '--allow-private', '--memory', 'none', '--concurrency', '17'];
-  const child = start(args, home, { stdin: 'pipe' });
+  const child = startCommand(args, home, { stdin: 'pipe' });
   const over = ended(child);
   child.stdin?.end(`# mine\n\nhttps://${place}/x?y=1\n  # more\n`);
   const { stdout, stderr } = await over;
@@ -243,7 +204,7 @@ test('comments and blank lines are skipped; a path is cut off and reported, and 
 
 test('an endless line of standard input is reported while it is arriving, and stops nothing', async (t) => {
   const port = await closedPort();
-  const child = start(['race', '-', '--allow-private', '--memory', 'none'], scratchDirectory(t), {
+  const child = startCommand(['race', '-', '--allow-private', '--memory', 'none'], scratchDirectory(t), {
     stdin: 'pipe',
   });
   const over = ended(child);
@@ -316,7 +277,7 @@ test('what a suspended process did not receive is not reported as silence', asyn
     '--allow-private',
     '--json',
   ];
-  const child = start(['race', place, ...args], scratchDirectory(t));
+  const child = startCommand(['race', place, ...args], scratchDirectory(t));
   const over = ended(child);
   const [socket] = (await once(server, 'connection')) as [Socket];
   t.after(() => socket.destroy());
@@ -339,7 +300,7 @@ test('an interrupt cancels at once: exit 130, with the results so far', async (t
   const { udp, port, close } = await silentPort();
   t.after(close);
   const arrived = once(udp, 'message');
-  const child = start(
+  const child = startCommand(
     ['race', `127.0.0.1:${port}`, '--allow-private', '--timeout', '600000', '--json'],
     scratchDirectory(t),
   );
@@ -353,7 +314,7 @@ test('an interrupt cancels at once: exit 130, with the results so far', async (t
 });
 
 test('a reader that goes away is not an error', async (t) => {
-  const child = start(['race', '--help'], scratchDirectory(t));
+  const child = startCommand(['race', '--help'], scratchDirectory(t));
   child.stdout?.destroy();
   const { stderr } = await ended(child);
   assert.equal(stderr, '');
@@ -389,7 +350,7 @@ test('the host cache is listed, shown and cleared', async (t) => {
 });
 
 /** Runs on a pseudo-terminal created by script(1), and types the answer. */
-async function answering(args: readonly string[], home: string, answer: string): Promise<Ended> {
+async function answering(args: readonly string[], home: string, answer: string): ReturnType<typeof ended> {
   const command = [process.execPath, CLI, ...args].map((word) => `'${word}'`).join(' ');
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     env: { HOME: home, PATH: '/usr/bin:/bin' },
@@ -559,13 +520,13 @@ test('install finds a browser by its program; without any its code is no-browser
   const main = join(import.meta.dirname, 'dist/main.cjs');
   if (!existsSync(main)) return t.skip('the helper is not built');
   const home = scratchDirectory(t);
-  const none = await ended(start(['install', '--json'], home, { path: join(home, 'bin') }));
+  const none = await ended(startCommand(['install', '--json'], home, { path: join(home, 'bin') }));
   assert.equal(none.code, 1);
   assert.match(none.stderr, /^photofinish: no-browser: [^\n]+chromium-browser[^\n]+\n$/);
   assert.equal(existsSync(join(home, '.local')), false);
   mkdirSync(join(home, 'bin'));
   writeFileSync(join(home, 'bin/chromium'), '', { mode: 0o755 });
-  const found = await ended(start(['install', '--json'], home, { path: join(home, 'bin') }));
+  const found = await ended(startCommand(['install', '--json'], home, { path: join(home, 'bin') }));
   assert.equal(found.code, 0, found.stderr);
   assert.deepEqual(
     JSON.parse(found.stdout).browsers.flatMap(({ browser, state }: { browser: string; state: string }) =>
@@ -576,7 +537,7 @@ test('install finds a browser by its program; without any its code is no-browser
   // Files that cannot be written are reported on stderr, too.
   rmSync(join(home, '.config'), { recursive: true });
   writeFileSync(join(home, '.config'), '');
-  const failed = await ended(start(['install'], home, { path: join(home, 'bin') }));
+  const failed = await ended(startCommand(['install'], home, { path: join(home, 'bin') }));
   assert.equal(failed.code, 1);
   assert.match(failed.stderr, /^photofinish: cannot-write: Chromium, .*a file is in the way/);
   return undefined;

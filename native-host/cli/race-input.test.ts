@@ -1,6 +1,6 @@
 // Surveys that are shared among machines, and that are killed: real processes, whose documents together are complete.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -10,21 +10,16 @@ import { setImmediate } from 'node:timers/promises';
 import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import * as v from 'valibot';
+import { ended, recordingTerminal, startCommand } from '../testing/command.ts';
 import { closedPort } from '../testing/ports.ts';
 import { scratchDirectory } from '../testing/scratch.ts';
 import { type RaceStream, raceStream, surveyCounter, surveyWords } from './race-input.ts';
 import { fixedPace } from './race-pace.ts';
 import { type Note, readNote } from './resume-note.ts';
-import type { Terminal } from './terminal.ts';
-import { plain } from './text.ts';
-
-const CLI = join(import.meta.dirname, '../cli.ts');
-const { NODE_COMPILE_CACHE } = process.env;
-const COMPILE_CACHE = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 
 interface Run {
   readonly child: ChildProcess;
-  readonly over: Promise<{ code: number | null; stdout: string; stderr: string }>;
+  readonly over: ReturnType<typeof ended>;
   /** Resolves when so many lines have been printed. */
   printed(lines: number): Promise<void>;
 }
@@ -38,24 +33,20 @@ async function scene(t: TestContext, count: number) {
 
   function start(...args: readonly string[]): Run {
     const common = ['race', '-', '--allow-private', '--memory', 'none', ...pins];
-    const env = { HOME: home, PATH: '/usr/bin:/bin', ...COMPILE_CACHE };
-    const child = spawn(process.execPath, [CLI, ...common, ...args], { env, stdio: 'pipe' });
+    const child = startCommand([...common, ...args], home, { stdin: 'pipe' });
     t.after(() => child.kill('SIGKILL'));
     // A run that refuses its options does not read its input.
-    child.stdin.on('error', () => {});
-    let stdout = '';
-    let stderr = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text;
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      stderr += text;
+    child.stdin?.on('error', () => {});
+    const over = ended(child);
+    let printed = 0;
+    child.stdout?.on('data', (text: string) => {
+      printed += text.split('\n').length - 1;
     });
     return {
       child,
-      over: once(child, 'close').then(([code]) => ({ code, stdout, stderr })),
+      over,
       async printed(lines) {
-        while (stdout.split('\n').length <= lines) await once(child.stdout, 'data');
+        while (printed < lines) await once(child.stdout ?? child, 'data');
       },
     };
   }
@@ -342,14 +333,7 @@ test('slow rates are per minute, and few races have no rate', () => {
 });
 
 test('races disturbed by a busy machine are counted and reported once, at the end', () => {
-  const said: string[] = [];
-  const terminal: Terminal = {
-    paint: plain,
-    result() {},
-    error: (code, message) => void said.push(`${code}: ${message}`),
-    confirm: async () => true,
-    progress() {},
-  };
+  const { terminal, errors } = recordingTerminal();
   const reached = originRace([trial([attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 5 })])]);
   const [own] = reached.trials;
   assert.ok(own);
@@ -358,10 +342,10 @@ test('races disturbed by a busy machine are counted and reported once, at the en
   const quiet = surveyCounter(terminal);
   quiet.over(reached, 2);
   quiet.end();
-  assert.deepEqual(said, []);
+  assert.deepEqual(errors, []);
   const busy = surveyCounter(terminal);
   for (const race of [disturbed, reached, unheard]) busy.over(race, null);
   busy.end();
   assert.deepEqual(busy.counts, { done: 3, failed: 1, busy: 2 });
-  assert.deepEqual(said, ['machine-busy: this machine was late in 2 of 3 races: see "disturbed"']);
+  assert.deepEqual(errors, ['machine-busy: this machine was late in 2 of 3 races: see "disturbed"']);
 });
