@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { type LineRequest, type ReadLine, readRaceLine } from '../cli/input-lines.ts';
 import type { JsMsg } from './nats.ts';
 import { nameSchema } from './result.ts';
+import { valueIn } from './streams.ts';
 
 /** The modes of a survey: those that look names up before a trial, when the budget of a network can be asked for. */
 export const SURVEY_MODES = MODES.filter((mode) => mode !== 'v3');
@@ -67,23 +68,10 @@ export interface Task {
   readonly job: Job | null;
 }
 
-/** A message's JSON; undefined if it is none, or if there is no message. */
-export function jsonOf(message: Pick<JsMsg, 'json'> | null): unknown {
-  try {
-    return message?.json();
-  } catch {
-    return undefined;
-  }
-}
-
 export function taskOf(message: JsMsg, from: JobSource): Task {
-  const value = jsonOf(message);
-  if (from === 'todo') {
-    const read = v.safeParse(jobSchema, value);
-    return { message, from, number: message.seq, job: read.success ? read.output : null };
-  }
-  const read = v.safeParse(postponedSchema, value);
-  if (!read.success) return { message, from, number: message.seq, job: null };
-  const { job: number, ...job } = read.output;
+  if (from === 'todo') return { message, from, number: message.seq, job: valueIn(jobSchema, message.data) };
+  const postponed = valueIn(postponedSchema, message.data);
+  if (postponed === null) return { message, from, number: message.seq, job: null };
+  const { job: number, ...job } = postponed;
   return { message, from, number, job };
 }
