@@ -17,7 +17,7 @@ import type { RaceSpec, Racing } from '../racing.ts';
 import type { RaceCommand } from './race-options.ts';
 import type { Terminal } from './terminal.ts';
 import type { NetworkNames } from './text.ts';
-import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
+import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, messageOf } from './usage.ts';
 
 /** The state of a run of `race`, from when the network is known until it ends. */
 export interface Session {
@@ -68,7 +68,7 @@ export function cutShort(race: OriginRace): OriginRace {
 /** Races report failures as data; the only exceptions are a transport that cannot be loaded and unusable input. */
 export function cannotRace(error: unknown): Complaint {
   if (error instanceof Complaint) return error;
-  const [why] = (error instanceof Error ? error.message : String(error)).split('\n');
+  const [why] = messageOf(error).split('\n');
   return new Complaint('cannot-race', `${why}; "photofinish doctor" says what to do`, EXIT_FAILED);
 }
 

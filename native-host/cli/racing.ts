@@ -33,7 +33,7 @@ import {
 import { raceText } from './race-text.ts';
 import { stoppedByInterrupt, type Terminal } from './terminal.ts';
 import { type NetworkNames, NO_NAMES, networkMeant } from './text.ts';
-import { Complaint } from './usage.ts';
+import { Complaint, messageOf } from './usage.ts';
 
 /** The network's name if nothing is remembered and no name was given. */
 const UNNAMED_NETWORK = 'unnamed';
@@ -133,7 +133,7 @@ export async function openRacingFor(
       ...(userAgent !== null && { userAgent }),
     });
   } catch (error) {
-    throw new Complaint('bad-file', error instanceof Error ? error.message : String(error));
+    throw new Complaint('bad-file', messageOf(error));
   }
 }
 

@@ -5,7 +5,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { MODES, type Mode } from '@photofinish/shared/race/terms';
 import * as v from 'valibot';
 import type { Shard } from './race-options.ts';
-import { Complaint } from './usage.ts';
+import { Complaint, messageOf } from './usage.ts';
 
 const SCHEMA = 'photofinish.resume/1';
 const line = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
@@ -44,7 +44,7 @@ export function readNote(path: string, options: RunOptions): Note | null {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new Complaint('bad-file', error instanceof Error ? error.message : String(error));
+    throw new Complaint('bad-file', messageOf(error));
   }
   const read = v.safeParse(v.pipe(v.string(), v.parseJson(), noteSchema), text);
   if (!read.success) throw new Complaint('bad-resume', `${path} is not a file that --resume has written`);

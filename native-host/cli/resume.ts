@@ -1,7 +1,7 @@
 // `race - --resume FILE`: keeps the note in FILE up to date while results are written, without delaying races.
 import type { Clock } from '../clock.ts';
 import { LineLedger, type Note, type RunOptions, readNote, writeNote } from './resume-note.ts';
-import { Complaint } from './usage.ts';
+import { Complaint, messageOf } from './usage.ts';
 
 /** As many documents may be printed again after a kill, and a few that ended while the note was being written. */
 const RESULTS_PER_NOTE = 200;
@@ -105,7 +105,7 @@ export class Resume {
       await this.#write(this.#path, note);
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) this.#parts.failed(error instanceof Error ? error.message : String(error));
+      if (!this.#failing) this.#parts.failed(messageOf(error));
       this.#failing = true;
     }
   }
@@ -121,7 +121,7 @@ export async function openResume(path: string, options: RunOptions, parts: Resum
   try {
     await (parts.write ?? writeNote)(path, new LineLedger(options, earlier).note(false));
   } catch (error) {
-    throw new Complaint('cannot-write', error instanceof Error ? error.message : String(error));
+    throw new Complaint('cannot-write', messageOf(error));
   }
   return new Resume(path, options, earlier, parts);
 }

@@ -115,6 +115,11 @@ export class Complaint extends Error {
   }
 }
 
+/** The message of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** An origin on a command line. Throws a Complaint if it is none. */
 export function readOrigin(text: string): OriginParts {
   const parsed = parseOrigin(text);
@@ -133,7 +138,7 @@ export function parseCommand<const T extends Options>(
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: true });
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     const unknown = /^Unknown option '(-+)([^']*)'/.exec(text);
     if (unknown !== null) {
       const [, dashes = '', name = ''] = unknown;
