@@ -15,7 +15,7 @@ import { closedPort } from '../testing/ports.ts';
 import { scratchDirectory } from '../testing/scratch.ts';
 import { type RaceStream, raceStream, surveyCounter, surveyWords } from './race-input.ts';
 import { fixedPace } from './race-pace.ts';
-import { type Note, readNote } from './resume-note.ts';
+import { type Note, readNote } from './resume.ts';
 
 interface Run {
   readonly child: ChildProcess;

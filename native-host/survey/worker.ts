@@ -11,7 +11,7 @@ import { Complaint } from '../cli/usage.ts';
 import { type Clock, within } from '../clock.ts';
 import type { Network } from '../network/watch.ts';
 import type { Racing } from '../racing.ts';
-import { budgetOf, type Control } from './control.ts';
+import { budgetOf, type Control, Presence } from './control.ts';
 import { Intake } from './intake.ts';
 import { type JobSource, requestOf, type Task, taskOf } from './job.ts';
 import { type JobRacing, raceJob, surveySpec } from './job-race.ts';
@@ -26,7 +26,6 @@ import {
 import { type OptOut, optOut } from './opt-out.ts';
 import { type Measured, Outbox } from './outbox.ts';
 import { Politeness } from './politeness.ts';
-import { Presence } from './presence.ts';
 import type { Survey } from './result.ts';
 import { ACK_WAIT_MS, MAX_UNACKNOWLEDGED, type SurveyNames, vantageConsumer } from './streams.ts';
 import { KEEPS_JOBS_MS, Vantage, type VantageParts } from './vantage.ts';
