@@ -11,16 +11,8 @@ import { WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import * as v from 'valibot';
 import { observation } from './testing/cache-samples.ts';
 import { closedPort } from './testing/ports.ts';
-import { CALLER, home, MAIN } from './testing/spawned-helper.ts';
+import { CALLER, forecast, home, MAIN } from './testing/spawned-helper.ts';
 import { createDeframer, frame } from './wire/framing.ts';
-
-const forecast = (id: number, origins = ['https://a.test']) => ({
-  type: 'forecast',
-  id,
-  browser: 'chromium',
-  site: 'a.test',
-  origins,
-});
 
 test('pipes in place of cache, salt and log are refused and reported, without blocking', async (t) => {
   const at = await home(t);

@@ -9,18 +9,11 @@ import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { MAX_INBOUND_BYTES, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import { observation } from './testing/cache-samples.ts';
 import { closedPort, silentPort } from './testing/ports.ts';
-import { CALLER, home, MAIN } from './testing/spawned-helper.ts';
+import { CALLER, forecast, home, MAIN } from './testing/spawned-helper.ts';
 import { PROGRAM } from './version.ts';
 import { createDeframer, frame } from './wire/framing.ts';
 
 const A = 'https://a.test';
-const forecast = (id: number, origins = [A]) => ({
-  type: 'forecast',
-  id,
-  browser: 'chromium',
-  site: 'a.test',
-  origins,
-});
 const observed = (id: number, ...observations: object[]) => ({
   type: 'observed',
   id,
