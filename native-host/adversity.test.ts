@@ -1,5 +1,4 @@
 // The real helper with hostile files, disks and pipes: it continues, or ends in an orderly way, and reports why.
-
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,17 +10,9 @@ import { type Reply, replySchema } from '@photofinish/shared/port/reply';
 import { WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import * as v from 'valibot';
 import { observation } from './testing/cache-samples.ts';
-import { closedPort } from './testing/closed-port.ts';
-import { CALLER, home, MAIN } from './testing/spawned-helper.ts';
+import { closedPort } from './testing/ports.ts';
+import { CALLER, forecast, home, MAIN } from './testing/spawned-helper.ts';
 import { createDeframer, frame } from './wire/framing.ts';
-
-const forecast = (id: number, origins = ['https://a.test']) => ({
-  type: 'forecast',
-  id,
-  browser: 'chromium',
-  site: 'a.test',
-  origins,
-});
 
 test('pipes in place of cache, salt and log are refused and reported, without blocking', async (t) => {
   const at = await home(t);

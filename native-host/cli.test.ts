@@ -1,13 +1,11 @@
 // The command as seen by its users: real processes, exit codes, stdout and stderr.
-
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   closeSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -16,70 +14,24 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import * as v from 'valibot';
 import { COMMANDS, TABLE } from './cli/command-table.ts';
-import { closedPort } from './testing/closed-port.ts';
-import { silentPort } from './testing/silent-port.ts';
+import { CLI, ended, startCommand } from './testing/command.ts';
+import { closedPort, silentPort } from './testing/ports.ts';
+import { scratchDirectory } from './testing/scratch.ts';
 import { VERSION } from './version.ts';
 
-const CLI = join(import.meta.dirname, 'cli.ts');
-/** The command gets none of this environment except what avoids stripping types again at each start. */
-const { NODE_COMPILE_CACHE } = process.env;
-const COMPILE_CACHE = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
-
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function newHome(t: TestContext): string {
-  const home = mkdtempSync(join(tmpdir(), 'pf-cli-'));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
-  return home;
-}
-
-interface Start {
-  readonly stdin?: 'ignore' | 'pipe';
-  readonly path?: string;
-}
-
-function start(
-  args: readonly string[],
-  home: string,
-  { stdin = 'ignore', path = '/usr/bin:/bin' }: Start = {},
-): ChildProcess {
-  return spawn(process.execPath, [CLI, ...args], {
-    env: { HOME: home, PATH: path, ...COMPILE_CACHE },
-    stdio: [stdin, 'pipe', 'pipe'],
-  });
-}
-
-async function ended(child: ChildProcess): Promise<Ended> {
-  let stdout = '';
-  let stderr = '';
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const [code] = await once(child, 'close');
-  return { code, stdout, stderr };
-}
-
-function photofinish(args: readonly string[], home: string): Promise<Ended> {
-  return ended(start(args, home));
+function photofinish(args: readonly string[], home: string): ReturnType<typeof ended> {
+  return ended(startCommand(args, home));
 }
 
 test('help and version go to stdout', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const overview = await photofinish(['--help'], home);
   assert.equal(overview.code, 0);
   assert.match(overview.stdout, /^Usage: photofinish COMMAND/);
@@ -148,7 +100,7 @@ const MISTAKES: readonly (readonly [readonly string[], string])[] = [
 
 for (const [args, code] of MISTAKES)
   test(`photofinish ${args.map((arg) => (arg === CLI ? 'FILE' : arg)).join(' ')}: exit 2, one line, ${code}`, async (t) => {
-    const result = await photofinish(args, newHome(t));
+    const result = await photofinish(args, scratchDirectory(t));
     assert.equal(result.stdout, '');
     assert.match(result.stderr, new RegExp(`^photofinish: ${code}: [^\\n]+\\n$`));
     assert.equal(result.code, 2);
@@ -168,13 +120,13 @@ const SLIPS: readonly (readonly [readonly string[], string])[] = [
 
 for (const [args, meant] of SLIPS)
   test(`photofinish ${args.join(' ')}: did you mean "${meant}"?`, async (t) => {
-    const result = await photofinish(args, newHome(t));
+    const result = await photofinish(args, scratchDirectory(t));
     assert.deepEqual([result.code, result.stdout], [2, '']);
     assert.match(result.stderr, new RegExp(`; did you mean "${meant}"\\?\\n$`));
   });
 
 test('a refused port: exit 1, and a document that matches the schema', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const port = await closedPort();
   const result = await photofinish(['race', `127.0.0.1:${port}`, '--allow-private', '--json'], home);
   assert.equal(result.code, 1, result.stderr);
@@ -193,7 +145,7 @@ test('a refused port: exit 1, and a document that matches the schema', async (t)
 
 for (const memory of ['none', 'hints'])
   test(`memory ${memory} writes nothing at all`, async (t) => {
-    const home = newHome(t);
+    const home = scratchDirectory(t);
     const port = await closedPort();
     const args = [
       'race',
@@ -216,9 +168,9 @@ for (const memory of ['none', 'hints'])
   });
 
 test('requests from standard input: one document per line, invalid lines reported, a mode per line', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const port = await closedPort();
-  const child = start(['race', '-', '--allow-private', '--memory', 'none'], home, { stdin: 'pipe' });
+  const child = startCommand(['race', '-', '--allow-private', '--memory', 'none'], home, { stdin: 'pipe' });
   const over = ended(child);
   child.stdin?.end(`127.0.0.1:${port}\nhttp://a.test\n{"origin":"127.0.0.1:${port}","mode":"h2"}\n`);
   const { code, stdout, stderr } = await over;
@@ -236,10 +188,10 @@ test('requests from standard input: one document per line, invalid lines reporte
 });
 
 test('comments and blank lines are skipped; a path is cut off and reported, and so is a number too large', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const place = `127.0.0.1:${await closedPort()}`;
   const args = ['race', '-', '--allow-private', '--memory', 'none', '--concurrency', '17'];
-  const child = start(args, home, { stdin: 'pipe' });
+  const child = startCommand(args, home, { stdin: 'pipe' });
   const over = ended(child);
   child.stdin?.end(`# mine\n\nhttps://${place}/x?y=1\n  # more\n`);
   const { stdout, stderr } = await over;
@@ -252,7 +204,9 @@ test('comments and blank lines are skipped; a path is cut off and reported, and 
 
 test('an endless line of standard input is reported while it is arriving, and stops nothing', async (t) => {
   const port = await closedPort();
-  const child = start(['race', '-', '--allow-private', '--memory', 'none'], newHome(t), { stdin: 'pipe' });
+  const child = startCommand(['race', '-', '--allow-private', '--memory', 'none'], scratchDirectory(t), {
+    stdin: 'pipe',
+  });
   const over = ended(child);
   child.stdin?.write(' '.repeat(100_000));
   const told = await new Promise<string>((resolve) => {
@@ -269,7 +223,7 @@ test('an endless line of standard input is reported while it is arriving, and st
 });
 
 test('forbidden origins are in the document with their error, beside the others', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const port = await closedPort();
   const args = [
     'race',
@@ -296,7 +250,10 @@ test('forbidden origins are in the document with their error, beside the others'
 
 test('the text for people goes to stdout without colour when that is a pipe', async (t) => {
   const port = await closedPort();
-  const { stdout, stderr } = await photofinish(['race', `127.0.0.1:${port}`, '--allow-private'], newHome(t));
+  const { stdout, stderr } = await photofinish(
+    ['race', `127.0.0.1:${port}`, '--allow-private'],
+    scratchDirectory(t),
+  );
   assert.match(stdout, /^ORIGIN +ADOPTED +ESTABLISHED +FIRST BYTE\n/);
   assert.match(stdout, /UDP refused/);
   assert.equal(stdout.includes('\u001b'), false);
@@ -320,7 +277,7 @@ test('what a suspended process did not receive is not reported as silence', asyn
     '--allow-private',
     '--json',
   ];
-  const child = start(['race', place, ...args], newHome(t));
+  const child = startCommand(['race', place, ...args], scratchDirectory(t));
   const over = ended(child);
   const [socket] = (await once(server, 'connection')) as [Socket];
   t.after(() => socket.destroy());
@@ -343,9 +300,9 @@ test('an interrupt cancels at once: exit 130, with the results so far', async (t
   const { udp, port, close } = await silentPort();
   t.after(close);
   const arrived = once(udp, 'message');
-  const child = start(
+  const child = startCommand(
     ['race', `127.0.0.1:${port}`, '--allow-private', '--timeout', '600000', '--json'],
-    newHome(t),
+    scratchDirectory(t),
   );
   const result = ended(child);
   await arrived;
@@ -357,14 +314,14 @@ test('an interrupt cancels at once: exit 130, with the results so far', async (t
 });
 
 test('a reader that goes away is not an error', async (t) => {
-  const child = start(['race', '--help'], newHome(t));
+  const child = startCommand(['race', '--help'], scratchDirectory(t));
   child.stdout?.destroy();
   const { stderr } = await ended(child);
   assert.equal(stderr, '');
 });
 
 test('the host cache is listed, shown and cleared', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const file = join(home, 'cache.db');
   const empty = await photofinish(['cache', 'list', '--cache', file], home);
   assert.match(empty.stdout, /is empty/);
@@ -393,7 +350,7 @@ test('the host cache is listed, shown and cleared', async (t) => {
 });
 
 /** Runs on a pseudo-terminal created by script(1), and types the answer. */
-async function answering(args: readonly string[], home: string, answer: string): Promise<Ended> {
+async function answering(args: readonly string[], home: string, answer: string): ReturnType<typeof ended> {
   const command = [process.execPath, CLI, ...args].map((word) => `'${word}'`).join(' ');
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     env: { HOME: home, PATH: '/usr/bin:/bin' },
@@ -409,7 +366,7 @@ async function answering(args: readonly string[], home: string, answer: string):
 test('on a terminal clearing the host cache asks for confirmation, unless --yes is given', {
   skip: process.platform !== 'linux',
 }, async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const file = join(home, 'cache.db');
   const port = await closedPort();
   const fill = () =>
@@ -432,7 +389,7 @@ test('on a terminal clearing the host cache asks for confirmation, unless --yes 
 });
 
 test('a network is named, is shown and accepted by that name everywhere, and loses it again', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const cache = ['--cache', join(home, 'cache.db')];
   const run = (...args: string[]) => photofinish([...args, ...cache], home);
   assert.match((await run('network', 'list')).stdout, /No network is known yet/);
@@ -464,7 +421,7 @@ test('a network is named, is shown and accepted by that name everywhere, and los
 });
 
 test('an invalid cache path is named', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const file = join(home, 'directory');
   mkdirSync(file);
   const result = await photofinish(['cache', 'list', '--cache', file], home);
@@ -474,7 +431,7 @@ test('an invalid cache path is named', async (t) => {
 });
 
 test("no command renames, changes or deletes a file that is not the helper's", async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const file = join(home, 'letter.txt');
   writeFileSync(file, 'Dear Anna, '.repeat(500), { mode: 0o644 });
   const before = readdirSync(home);
@@ -501,7 +458,7 @@ test("no command renames, changes or deletes a file that is not the helper's", a
 });
 
 test('doctor without any browser gives a remedy: exit 1', async (t) => {
-  const { code, stdout } = await photofinish(['doctor', '--json'], newHome(t));
+  const { code, stdout } = await photofinish(['doctor', '--json'], scratchDirectory(t));
   assert.equal(code, 1);
   const document = JSON.parse(stdout);
   assert.equal(document.schema, 'photofinish.doctor/1');
@@ -513,7 +470,7 @@ test('doctor without any browser gives a remedy: exit 1', async (t) => {
 });
 
 test('doctor names an unknown setting', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   mkdirSync(join(home, '.config/photofinish'), { recursive: true });
   writeFileSync(join(home, '.config/photofinish/config.json'), '{"misspelt":1}', { mode: 0o600 });
   const { stdout } = await photofinish(['doctor'], home);
@@ -523,7 +480,7 @@ test('doctor names an unknown setting', async (t) => {
 test('what install wrote, doctor finds, with the given settings, and uninstall removes', async (t) => {
   const main = join(import.meta.dirname, 'dist/main.cjs');
   if (!existsSync(main)) return t.skip('the helper is not built');
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const profile = join(home, 'a profile');
   mkdirSync(profile);
   const config = join(home, 'settings.json');
@@ -542,7 +499,7 @@ test('what install wrote, doctor finds, with the given settings, and uninstall r
 });
 
 test('install checks everything before it writes anything', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const config = join(home, 'settings.json');
   const mistakes = [
     ['{"misspelt":1}', /bad-config: .*settings\.json: misspelt is no setting/],
@@ -562,14 +519,14 @@ test('install checks everything before it writes anything', async (t) => {
 test('install finds a browser by its program; without any its code is no-browser', async (t) => {
   const main = join(import.meta.dirname, 'dist/main.cjs');
   if (!existsSync(main)) return t.skip('the helper is not built');
-  const home = newHome(t);
-  const none = await ended(start(['install', '--json'], home, { path: join(home, 'bin') }));
+  const home = scratchDirectory(t);
+  const none = await ended(startCommand(['install', '--json'], home, { path: join(home, 'bin') }));
   assert.equal(none.code, 1);
   assert.match(none.stderr, /^photofinish: no-browser: [^\n]+chromium-browser[^\n]+\n$/);
   assert.equal(existsSync(join(home, '.local')), false);
   mkdirSync(join(home, 'bin'));
   writeFileSync(join(home, 'bin/chromium'), '', { mode: 0o755 });
-  const found = await ended(start(['install', '--json'], home, { path: join(home, 'bin') }));
+  const found = await ended(startCommand(['install', '--json'], home, { path: join(home, 'bin') }));
   assert.equal(found.code, 0, found.stderr);
   assert.deepEqual(
     JSON.parse(found.stdout).browsers.flatMap(({ browser, state }: { browser: string; state: string }) =>
@@ -580,14 +537,14 @@ test('install finds a browser by its program; without any its code is no-browser
   // Files that cannot be written are reported on stderr, too.
   rmSync(join(home, '.config'), { recursive: true });
   writeFileSync(join(home, '.config'), '');
-  const failed = await ended(start(['install'], home, { path: join(home, 'bin') }));
+  const failed = await ended(startCommand(['install'], home, { path: join(home, 'bin') }));
   assert.equal(failed.code, 1);
   assert.match(failed.stderr, /^photofinish: cannot-write: Chromium, .*a file is in the way/);
   return undefined;
 });
 
 test('report reads, checks and converts what the extension exports', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const file = join(home, 'report.json');
   const report = {
     schema: 'photofinish.report/2',
@@ -683,7 +640,7 @@ test('a result that cannot be written gives one line and exit 1', {
   const full = openSync('/dev/full', 'w');
   t.after(() => closeSync(full));
   const child = spawn(process.execPath, [CLI, 'cache', 'list'], {
-    env: { HOME: newHome(t), PATH: '/usr/bin:/bin' },
+    env: { HOME: scratchDirectory(t), PATH: '/usr/bin:/bin' },
     stdio: ['ignore', full, 'pipe'],
   });
   const { code, stderr } = await ended(child);
@@ -692,13 +649,13 @@ test('a result that cannot be written gives one line and exit 1', {
 });
 
 test('an empty file name is an error, not the current directory', async (t) => {
-  const { code, stdout, stderr } = await photofinish(['cache', 'list', '--cache', ''], newHome(t));
+  const { code, stdout, stderr } = await photofinish(['cache', 'list', '--cache', ''], scratchDirectory(t));
   assert.deepEqual([code, stdout], [2, '']);
   assert.match(stderr, /^photofinish: bad-file: /);
 });
 
 test('a damaged salt is replaced, and the command that finds it reports it', async (t) => {
-  const home = newHome(t);
+  const home = scratchDirectory(t);
   const cache = join(home, 'cache.db');
   const port = await closedPort();
   const race = ['race', `https://127.0.0.1:${port}`, '--memory', 'full', '--cache', cache];

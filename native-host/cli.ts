@@ -3,7 +3,7 @@
 import '@photofinish/shared/language/english';
 import type { Command } from './cli/command-table.ts';
 import { processTerminal, type Terminal } from './cli/terminal.ts';
-import { Complaint, EXIT_FAILED, EXIT_OK, listed } from './cli/usage.ts';
+import { Complaint, didYouMean, EXIT_FAILED, EXIT_OK, listed } from './cli/usage.ts';
 import { VERSION } from './version.ts';
 
 async function runCommand(command: Command, args: readonly string[], terminal: Terminal): Promise<number> {
@@ -49,7 +49,6 @@ async function commandNamed(name: string): Promise<Command> {
   const { COMMANDS } = await import('./cli/command-table.ts');
   const command = COMMANDS.find((each) => each === name);
   if (command !== undefined) return command;
-  const { didYouMean } = await import('./cli/suggest.ts');
   if (name.startsWith('-')) {
     const near = didYouMean(name.replace(/^-+/, ''), ['help', 'version'], '--');
     throw new Complaint('bad-usage', `unknown option "${name}"${near || '; see "photofinish --help"'}`);

@@ -1,8 +1,11 @@
 // The machine's clock: nothing runs before its time, or after it was cancelled. How late it may run depends on the
-// machine.
+// machine. And the pause: data that arrived before it is handled during it, even if it begins in the middle of a poll.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { systemClock } from './clock.ts';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { after, test } from 'node:test';
+import { nextPoll, systemClock } from './clock.ts';
+import { LOOPBACK } from './testing/peers.ts';
 
 const waited = (delayMs: number): Promise<number> => {
   const beganMs = systemClock.nowMs();
@@ -29,4 +32,25 @@ test('a cancelled callback does not run, however near its time is', async () => 
   for (const delayMs of [0, 0.5, 1.5, 5]) systemClock.after(delayMs, () => ran.push(delayMs))();
   await waited(20);
   assert.deepEqual(ran, []);
+});
+
+const server = createServer();
+after(() => server.close());
+
+test('data waiting in a socket is handled before the pause ends', async () => {
+  server.listen(0, LOOPBACK);
+  await once(server, 'listening');
+  const near = connect((server.address() as AddressInfo).port, LOOPBACK);
+  const [far] = (await once(server, 'connection')) as [Socket];
+  const heard: string[] = [];
+  near.setEncoding('utf8').on('data', (text: string) => void heard.push(text));
+  // An event of a poll: its handlers run before the poll continues.
+  near.write('x');
+  await once(far, 'data');
+  far.write('question');
+  await nextPoll();
+  const heardByThen = [...heard];
+  near.destroy();
+  far.destroy();
+  assert.deepEqual(heardByThen, ['question']);
 });

@@ -1,4 +1,5 @@
-// Time as an input: the engine's driver and the cache take a clock, so that tests run on virtual time.
+// Time as an input: the engine's driver and the cache take a clock, so that tests run on virtual time. And a pause, for
+// work that would hold up what is waiting.
 
 export interface Clock {
   /** Monotonic milliseconds, for durations. */
@@ -47,3 +48,22 @@ export const systemClock: Clock = {
     };
   },
 };
+
+/** Waits for `work`, at most that long. Rejects with its error. */
+export async function within(clock: Pick<Clock, 'after'>, ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const forget = clock.after(ms, resolve);
+  await Promise.race([work, promise]);
+  forget();
+}
+
+/**
+ * Lets long-running work yield, so that pending input, above all a forecast's request, is handled first: resolves after
+ * the event loop has polled again and handled everything found.
+ */
+export async function nextPoll(): Promise<void> {
+  // The first turn may end the poll in progress; the second completes another one. Without node:timers/promises, which
+  // a starting helper does not load.
+  await new Promise<void>((resolve) => void setImmediate(resolve));
+  await new Promise<void>((resolve) => void setImmediate(resolve));
+}

@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { isCidr, loadSettings, SettingsError, type SettingsErrorCode, splitHostPort } from './config.ts';
-
-async function folder(t: TestContext): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
-  t.after(() => rm(directory, { recursive: true }));
-  return directory;
-}
+import { scratchDirectory } from './testing/scratch.ts';
 
 function file(directory: string, text: string, mode = 0o600): string {
   const path = join(directory, 'config.json');
@@ -26,7 +20,7 @@ function refused(code: SettingsErrorCode, message: RegExp) {
 }
 
 test('without a default file the defaults apply, in the XDG directories', async (t) => {
-  const directory = await folder(t);
+  const directory = scratchDirectory(t);
   const settings = loadSettings({ env: { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: directory } });
   assert.deepEqual(settings, {
     allowPrivate: [],
@@ -43,7 +37,7 @@ test('without a default file the defaults apply, in the XDG directories', async 
 });
 
 test('the default file is read, or an explicit one instead of it', async (t) => {
-  const directory = await folder(t);
+  const directory = scratchDirectory(t);
   mkdirSync(join(directory, 'photofinish'));
   file(join(directory, 'photofinish'), '{"allowPrivate":["10.0.0.0/8"]}');
   assert.deepEqual(loadSettings({ env: { XDG_CONFIG_HOME: directory } }).allowPrivate, ['10.0.0.0/8']);
@@ -52,7 +46,7 @@ test('the default file is read, or an explicit one instead of it', async (t) => 
 });
 
 test('every setting; relative paths are relative to the file, host names are case-insensitive', async (t) => {
-  const directory = await folder(t);
+  const directory = scratchDirectory(t);
   const path = file(
     directory,
     JSON.stringify({
@@ -83,7 +77,7 @@ const fleet = (facts: object): string =>
   JSON.stringify({ fleet: { server: 'nats://nats.test:4222', bucket: 'fleet', salt: 'salt', ...facts } });
 
 test('where outcomes are shared: files are relative to the settings, nothing is published unless asked', async (t) => {
-  const directory = await folder(t);
+  const directory = scratchDirectory(t);
   const defaults = {
     ...{ server: 'nats://nats.test:4222', bucket: 'fleet', network: 'fleet', publish: false },
     ...{ credsFile: null, nkeyFile: null, caFile: null, saltFile: join(directory, 'salt') },
@@ -97,7 +91,7 @@ test('where outcomes are shared: files are relative to the settings, nothing is 
 });
 
 test('an invalid value is refused with the name of the setting', async (t) => {
-  const directory = await folder(t);
+  const directory = scratchDirectory(t);
   const table: [string, RegExp][] = [
     ['{', /not JSON/],
     ['[]', /settings/],
@@ -125,7 +119,7 @@ test('an invalid value is refused with the name of the setting', async (t) => {
 });
 
 test('a missing explicit file is an error', async (t) => {
-  const directory = await folder(t);
+  const directory = scratchDirectory(t);
   assert.throws(
     () => loadSettings({ path: join(directory, 'none.json') }),
     refused('config-missing', /none\.json/),
@@ -133,7 +127,7 @@ test('a missing explicit file is an error', async (t) => {
 });
 
 test('a file that group or others can write is refused, and so is one in a world-writable directory', async (t) => {
-  const directory = await folder(t);
+  const directory = scratchDirectory(t);
   for (const mode of [0o620, 0o602, 0o666])
     assert.throws(
       () => loadSettings({ path: file(directory, '{}', mode) }),
@@ -150,7 +144,7 @@ test('a file that group or others can write is refused, and so is one in a world
 });
 
 test('a link is checked at its target and at its own location', async (t) => {
-  const directory = await folder(t);
+  const directory = scratchDirectory(t);
   const [open, closed] = ['open', 'closed'].map((name) => join(directory, name)) as [string, string];
   for (const place of [open, closed]) mkdirSync(place);
   file(open, '{}');
@@ -170,7 +164,7 @@ test('a link is checked at its target and at its own location', async (t) => {
 });
 
 test('below the home directory, a parent directory that others can write is refused, too', async (t) => {
-  const directory = await folder(t);
+  const directory = scratchDirectory(t);
   const { HOME } = process.env;
   t.after(() => {
     process.env.HOME = HOME;
@@ -184,7 +178,7 @@ test('below the home directory, a parent directory that others can write is refu
 });
 
 test('a file that is not regular is refused at once, without blocking', async (t) => {
-  const directory = await folder(t);
+  const directory = scratchDirectory(t);
   const path = join(directory, 'config.json');
   execFileSync('mkfifo', [path]);
   assert.throws(() => loadSettings({ path }), refused('config-insecure', /not a regular file/));

@@ -3,8 +3,7 @@
 import { closeSync, constants, fstatSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
-import { insecureFile, insecurePath, NotRegularFile, openRegular } from './secure-path.ts';
-import { userHome } from './user-home.ts';
+import { insecureFile, insecurePath, NotRegularFile, openRegular, userHome } from './paths.ts';
 
 /** Where an organisation's machines share outcomes of races (docs/fleet-cache.md). */
 export interface FleetSettings {

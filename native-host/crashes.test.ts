@@ -1,6 +1,5 @@
 // Helpers killed during writes, four at a time on one cache, repeatedly: everything acknowledged is there, and the file
 // is intact. `PHOTOFINISH_KILLS` sets how many are killed, 1000 for a long run; the default takes some seconds.
-
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -10,7 +9,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { openHostCache } from './cache/store.ts';
 import { systemClock } from './clock.ts';
 import { observation } from './testing/cache-samples.ts';
-import { closedPort } from './testing/closed-port.ts';
+import { closedPort } from './testing/ports.ts';
 import { type Helper, home } from './testing/spawned-helper.ts';
 
 const KILLS = Number(process.env.PHOTOFINISH_KILLS ?? 16);

@@ -9,15 +9,13 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openLog } from './log.ts';
+import { scratchDirectory } from './testing/scratch.ts';
 
 test('lines are JSON, the file is private, an overlong one is rotated once, a wipe deletes both', async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
-  t.after(() => rm(directory, { recursive: true }));
+  const directory = scratchDirectory(t);
   const path = join(directory, 'logs', 'helper.log');
   const log = openLog({ path, salt: Buffer.alloc(32, 1), clock: { epochMs: () => 0 } });
   log.write('race', { host: log.digest('https://a.test') });
@@ -48,8 +46,7 @@ test('a host has one digest per salt', () => {
 });
 
 test('a pipe or a world-writable directory is refused as a place for the log, without blocking', async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
-  t.after(() => rm(directory, { recursive: true }));
+  const directory = scratchDirectory(t);
   const pipe = join(directory, 'pipe');
   execFileSync('mkfifo', [pipe]);
   const open = join(directory, 'open');

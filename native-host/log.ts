@@ -12,8 +12,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from './clock.ts';
-import { makePrivateDirectory } from './private-directory.ts';
-import { foreignOwner, insecurePath, openRegular } from './secure-path.ts';
+import { foreignOwner, insecurePath, makePrivateDirectory, openRegular } from './paths.ts';
 
 /** A longer log is renamed, replacing the previously renamed one. */
 const MAX_LOG_BYTES = 1024 * 1024;

@@ -8,20 +8,12 @@ import { type TestContext, test } from 'node:test';
 import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { MAX_INBOUND_BYTES, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import { observation } from './testing/cache-samples.ts';
-import { closedPort } from './testing/closed-port.ts';
-import { silentPort } from './testing/silent-port.ts';
-import { CALLER, home, MAIN } from './testing/spawned-helper.ts';
+import { closedPort, silentPort } from './testing/ports.ts';
+import { CALLER, forecast, home, MAIN } from './testing/spawned-helper.ts';
 import { PROGRAM } from './version.ts';
 import { createDeframer, frame } from './wire/framing.ts';
 
 const A = 'https://a.test';
-const forecast = (id: number, origins = [A]) => ({
-  type: 'forecast',
-  id,
-  browser: 'chromium',
-  site: 'a.test',
-  origins,
-});
 const observed = (id: number, ...observations: object[]) => ({
   type: 'observed',
   id,

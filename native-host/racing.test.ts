@@ -1,5 +1,4 @@
 // Which results of a race are stored in the host cache, and which are not.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';

@@ -7,12 +7,11 @@ import { evidenceOfRace, isFailed, isH3, isUnanswered, reachOf } from '@photofin
 import type { AddressPolicy } from './address/guard.ts';
 import { CacheUnavailable } from './cache/database.ts';
 import type { HostCache } from './cache/store.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, nextPoll } from './clock.ts';
 import { ownAddresses, watchConnectivity } from './discover/connectivity.ts';
 import type { Discovering } from './discover/discovering.ts';
 import { openDiscovering } from './discover/discovery.ts';
 import { openDns } from './discover/dns.ts';
-import { nextPoll } from './next-poll.ts';
 import { loadQuicAddon } from './quic/addon.ts';
 import type { Transports } from './race/drive.ts';
 import { h2Transport } from './race/h2.ts';

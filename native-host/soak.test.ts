@@ -1,7 +1,6 @@
 // One helper under forecasts, races and observations for a long time: memory, handles, sockets and rows stay at their
 // level after the warm-up. `PHOTOFINISH_SOAK=1` runs all of a million forecasts, 50,000 races and 100,000 observations;
 // the default is a hundredth of them.
-
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
@@ -12,7 +11,7 @@ import { test } from 'node:test';
 import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import { median } from '@photofinish/shared/race/statistics';
 import { observation } from './testing/cache-samples.ts';
-import { closedPort } from './testing/closed-port.ts';
+import { closedPort } from './testing/ports.ts';
 import { type Helper, home } from './testing/spawned-helper.ts';
 
 const SHARE = Number(process.env.PHOTOFINISH_SOAK ?? 0.01);

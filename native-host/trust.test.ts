@@ -1,18 +1,14 @@
 // One list of roots and one verifier for both transports: their contents, and the messages about unusable CA files.
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { getCACertificates } from 'node:tls';
+import { scratchDirectory } from './testing/scratch.ts';
 import { readTrust } from './trust.ts';
 
-let dir: string;
-before(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'photofinish-trust-'));
-});
-after(() => rm(dir, { recursive: true, force: true }));
+const dir = scratchDirectory({ after });
 
 async function file(name: string, text: string): Promise<string> {
   const path = join(dir, name);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addressBytes, addressText, commonPrefixBits } from './address-bytes.ts';
+import { addressBytes, addressPrefix, addressText, commonPrefixBits } from './address-bytes.ts';
 
 function canonical(ipv6: string): string {
   return new URL(`http://[${ipv6}]`).hostname.slice(1, -1);
@@ -54,4 +54,12 @@ test('bits in common', () => {
   assert.equal(bits('2001:db8::1', '2001:db8::1'), 128);
   assert.equal(bits('2001:db8::', '2001:db9::'), 31);
   assert.equal(bits('192.0.2.1', '192.0.2.3'), 30);
+});
+
+test('an address stands for its /24 or /48; other text for nothing', () => {
+  assert.equal(addressPrefix('192.0.2.77'), '192.0.2.0/24');
+  assert.equal(addressPrefix('2001:db8:1:2:3::4'), '2001:db8:1::/48');
+  assert.equal(addressPrefix('fe80::1%eth0'), 'fe80::/48');
+  assert.equal(addressPrefix('a.test'), null);
+  assert.equal(addressPrefix(''), null);
 });

@@ -26,47 +26,29 @@ function assertBefore(rule: string, first: Choice, second: Choice): void {
   assert.deepEqual(sorted([second, first]), expected, `${rule}, given the other way round`);
 }
 
+type Example = readonly [address: string, source: string];
 /** RFC 6724 section 10.2, without the two examples on home addresses. */
-const EXAMPLES: readonly [rule: string, first: Choice, second: Choice][] = [
-  [
-    'prefer matching scope',
-    { address: '2001:db8:1::1', source: '2001:db8:1::2' },
-    { address: '198.51.100.121', source: '169.254.13.78' },
-  ],
-  [
-    'prefer matching scope, IPv4',
-    { address: '198.51.100.121', source: '198.51.100.117' },
-    { address: '2001:db8:1::1', source: 'fe80::1' },
-  ],
-  [
-    'prefer higher precedence',
-    { address: '2001:db8:1::1', source: '2001:db8:1::2' },
-    { address: '10.1.2.3', source: '10.1.2.4' },
-  ],
-  [
-    'prefer smaller scope',
-    { address: 'fe80::1', source: 'fe80::2' },
-    { address: '2001:db8:1::1', source: '2001:db8:1::2' },
-  ],
-  [
-    'longest matching prefix',
-    { address: '2001:db8:1::1', source: '2001:db8:1::2' },
-    { address: '2001:db8:3ffe::1', source: '2001:db8:3f44::2' },
-  ],
+const EXAMPLES: readonly [rule: string, first: Example, second: Example][] = [
+  ['prefer matching scope', ['2001:db8:1::1', '2001:db8:1::2'], ['198.51.100.121', '169.254.13.78']],
+  ['prefer matching scope, IPv4', ['198.51.100.121', '198.51.100.117'], ['2001:db8:1::1', 'fe80::1']],
+  ['prefer higher precedence', ['2001:db8:1::1', '2001:db8:1::2'], ['10.1.2.3', '10.1.2.4']],
+  ['prefer smaller scope', ['fe80::1', 'fe80::2'], ['2001:db8:1::1', '2001:db8:1::2']],
+  ['longest matching prefix', ['2001:db8:1::1', '2001:db8:1::2'], ['2001:db8:3ffe::1', '2001:db8:3f44::2']],
   [
     'prefer matching label',
-    { address: '2002:c633:6401::1', source: '2002:c633:6401::2' },
-    { address: '2001:db8:1::1', source: '2002:c633:6401::2' },
+    ['2002:c633:6401::1', '2002:c633:6401::2'],
+    ['2001:db8:1::1', '2002:c633:6401::2'],
   ],
   [
     'prefer higher precedence, 6to4',
-    { address: '2001:db8:1::1', source: '2001:db8:1::2' },
-    { address: '2002:c633:6401::1', source: '2002:c633:6401::2' },
+    ['2001:db8:1::1', '2001:db8:1::2'],
+    ['2002:c633:6401::1', '2002:c633:6401::2'],
   ],
 ];
 
 test('5.3: "First, the client MUST sort the endpoints using Destination Address Selection (RFC 6724, Section 6)"', () => {
-  for (const [rule, first, second] of EXAMPLES) assertBefore(rule, first, second);
+  const choice = ([address, source]: Example): Choice => ({ address, source });
+  for (const [rule, first, second] of EXAMPLES) assertBefore(rule, choice(first), choice(second));
 });
 
 test('rule 1: unusable destinations come last, whatever their other properties', () => {

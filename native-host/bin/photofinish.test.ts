@@ -1,16 +1,15 @@
 // The command of a checkout: found through links, run by the pinned Node, and plain words while something is missing.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { scratchDirectory } from '../testing/scratch.ts';
 import { VERSION } from '../version.ts';
 
 /** A checkout with nothing in it but the script; the path has a blank, as homes may. */
 function newCheckout(t: TestContext): { readonly top: string; readonly script: string } {
-  const top = mkdtempSync(join(tmpdir(), 'pf checkout '));
-  t.after(() => rmSync(top, { recursive: true }));
+  const top = scratchDirectory(t, 'pf checkout ');
   const script = join(top, 'native-host/bin/photofinish');
   for (const directory of ['native-host/bin', 'native-host/dist', 'node_modules/.bin'])
     mkdirSync(join(top, directory), { recursive: true });
@@ -56,8 +55,7 @@ test('it says what to do until Node and the build are there, then passes everyth
 
 /** A package as npm installs it, with nothing behind its command, and a Node that says it is of that version. */
 function newPackage(t: TestContext, nodeVersion: string) {
-  const top = mkdtempSync(join(tmpdir(), 'pf package '));
-  t.after(() => rmSync(top, { recursive: true }));
+  const top = scratchDirectory(t, 'pf package ');
   mkdirSync(join(top, 'bin'));
   copyFileSync(join(import.meta.dirname, 'photofinish.cjs'), join(top, 'bin/photofinish.cjs'));
   const manifest = {

@@ -3,9 +3,8 @@
 import { chmodSync, closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { asidePath } from '../aside.ts';
-import { makePrivateDirectory } from '../private-directory.ts';
-import { foreignOwner, insecurePath, irregularReason } from '../secure-path.ts';
+import { asidePath, foreignOwner, insecurePath, irregularReason, makePrivateDirectory } from '../paths.ts';
+
 import { whyNotOurs, whyNotToOpen } from './own-file.ts';
 import { foreignReason, hasOwnSchema, mark, migrate } from './schema.ts';
 

@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { ANY_NETWORK, type HostRecord, newHost } from '../cache/record.ts';
 import { originText } from './cache-text.ts';
-import { NO_NAMES } from './network-names.ts';
-import { plain } from './text.ts';
+import { NO_NAMES, plain } from './text.ts';
 
 const NOW = 1_700_000_000_000;
 const A = 'https://a.test' as Origin;

@@ -1,5 +1,4 @@
 // The contents of the host cache as text, for `photofinish cache`.
-
 import { formatMs } from '@photofinish/shared/language/markup';
 import { attemptErrorWords } from '@photofinish/shared/verdict/attempt-words';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
@@ -7,8 +6,18 @@ import { alternativesOf, type KnownAlternative } from '../cache/advertised.ts';
 import { advertisedUntilMs } from '../cache/policy.ts';
 import { type AddressRecord, ANY_NETWORK, type HostRecord, type UseRecord } from '../cache/record.ts';
 import type { OriginRecords } from '../cache/store.ts';
-import { type NetworkNames, networkLabel } from './network-names.ts';
-import { ago, type Cell, columnsOf, duration, type Paint, printable, table, wrapped } from './text.ts';
+import {
+  ago,
+  type Cell,
+  columnsOf,
+  duration,
+  type NetworkNames,
+  networkLabel,
+  type Paint,
+  printable,
+  table,
+  wrapped,
+} from './text.ts';
 
 function h3Words(host: HostRecord, nowMs: number): string {
   const { h3AtMs, h3FailedAtMs, h3Failure, h3UntilMs, h3BackOffUntilMs } = host;

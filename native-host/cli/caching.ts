@@ -7,27 +7,30 @@ import { CacheUnavailable } from '../cache/database.ts';
 import { whyForeign } from '../cache/own-file.ts';
 import { type HostCache, type OriginRecords, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
-import { loadSettings, SettingsError } from '../config.ts';
+import { loadSettings, type Settings, SettingsError } from '../config.ts';
 import { readSalt, saltPath } from '../network/salt.ts';
 import { hostsTable, originText } from './cache-text.ts';
 import { CACHE_ACTIONS, CACHE_OPTIONS } from './command-table.ts';
-import { NO_NAMES } from './network-names.ts';
 import type { Terminal } from './terminal.ts';
-import { plural } from './text.ts';
+import { NO_NAMES, plural } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, listed, notOneOf, parseCommand, readOrigin } from './usage.ts';
 
 export const CACHE_SCHEMA = 'photofinish.cache/1';
 
-/** The given file, or the one in the helper's settings. */
-export function cachePath(asked: string | null): string {
-  if (asked === '') throw new Complaint('bad-file', '--cache takes a file');
-  if (asked !== null) return resolve(asked);
+/** The helper's settings. Throws a Complaint if they cannot be used. */
+export function helperSettings(): Settings {
   try {
-    return loadSettings().cachePath;
+    return loadSettings();
   } catch (error) {
     if (error instanceof SettingsError) throw new Complaint('bad-config', error.message);
     throw error;
   }
+}
+
+/** The given file, or the one in the helper's settings. */
+export function cachePath(asked: string | null): string {
+  if (asked === '') throw new Complaint('bad-file', '--cache takes a file');
+  return asked === null ? helperSettings().cachePath : resolve(asked);
 }
 
 /** The salt beside a cache, created if necessary; reports one that was unusable and has been replaced. */

@@ -4,21 +4,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/terms';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
+import { recordingTerminal } from '../testing/command.ts';
 import { codeHint, runCodes } from './codes.ts';
-import type { Terminal } from './terminal.ts';
-import { plain } from './text.ts';
 import { Complaint } from './usage.ts';
 
 async function said(...args: readonly string[]): Promise<string> {
-  const results: string[] = [];
-  const terminal: Terminal = {
-    paint: plain,
-    result: (text) => results.push(text),
-    error: (code, message) => assert.fail(`${code}: ${message}`),
-    confirm: async () => false,
-    progress: () => {},
-  };
+  const { terminal, results, errors } = recordingTerminal();
   assert.equal(await runCodes(args, terminal), 0);
+  assert.deepEqual(errors, []);
   return results.join('\n');
 }
 

@@ -1,10 +1,9 @@
 // `photofinish codes`: explains verdicts and failure codes at the terminal where they appeared, without a network.
 import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
 import { CODES_OPTIONS } from './command-table.ts';
-import { didYouMean } from './suggest.ts';
 import type { Terminal } from './terminal.ts';
 import { type Paint, wrapped } from './text.ts';
-import { Complaint, EXIT_OK, parseCommand } from './usage.ts';
+import { Complaint, didYouMean, EXIT_OK, parseCommand } from './usage.ts';
 
 export const CODES_SCHEMA = 'photofinish.codes/1';
 

@@ -1,12 +1,12 @@
 // The completion scripts in their shells, if installed: bash is available wherever the tests run.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { MODES } from '@photofinish/shared/race/terms';
 import { BROWSER_NAMES } from '../install/browser-names.ts';
+import { scratchDirectory } from '../testing/scratch.ts';
 import { CACHE_ACTIONS, COMMANDS, SHELLS, type Shell, TABLE } from './command-table.ts';
 import { completionScript } from './completion.ts';
 
@@ -19,8 +19,7 @@ function absent(shell: Shell): string | false {
 }
 
 function scriptFile(t: TestContext, shell: Shell): string {
-  const directory = mkdtempSync(join(tmpdir(), 'pf completion '));
-  t.after(() => rmSync(directory, { recursive: true }));
+  const directory = scratchDirectory(t, 'pf completion ');
   const file = join(directory, 'script');
   writeFileSync(file, completionScript(shell));
   return file;

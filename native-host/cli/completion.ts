@@ -1,15 +1,7 @@
 // `photofinish completion SHELL`: scripts that complete commands, options and their values, generated from the same
 // table as help, so that both are always consistent.
-import {
-  COMMANDS,
-  type Command,
-  type CommandSpec,
-  type Completion,
-  type OptionSpec,
-  SHELLS,
-  type Shell,
-  TABLE,
-} from './command-table.ts';
+import { COMMANDS, type Command, type CommandSpec, SHELLS, type Shell, TABLE } from './command-table.ts';
+import type { Completion, OptionSpec } from './option-tables.ts';
 import type { Terminal } from './terminal.ts';
 import { Complaint, EXIT_OK, listed, notOneOf, parseCommand } from './usage.ts';
 

@@ -1,5 +1,4 @@
 // An explanation for people: first the verdict, then its evidence in sections, 80 columns wide.
-
 import { timedTrials } from '@photofinish/shared/race/conclusive';
 import type {
   DiscoveredAddress,
@@ -23,7 +22,6 @@ import { hostPort, type OriginParts, originParts } from '@photofinish/shared/web
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { codeHint } from './codes.ts';
 import { firstVisitWords } from './first-visit.ts';
-import { type NetworkNames, NO_NAMES, networkLabel } from './network-names.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {
   ago,
@@ -32,6 +30,9 @@ import {
   duration,
   LINE_COLUMNS,
   milliseconds,
+  type NetworkNames,
+  NO_NAMES,
+  networkLabel,
   type Paint,
   paintProtocol,
   plain,

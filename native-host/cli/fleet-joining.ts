@@ -3,26 +3,21 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { recallOf } from '../cache/policy.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
-import { defaultConfigPath, type FleetSettings, loadSettings, SettingsError } from '../config.ts';
+import { defaultConfigPath, type FleetSettings, loadSettings } from '../config.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { fleetKeys, readFleetSalt } from '../fleet/keys.ts';
 import type { Network } from '../network/watch.ts';
 import type { Racing, RacingParts } from '../racing.ts';
-import { cachePath } from './caching.ts';
+import { cachePath, helperSettings } from './caching.ts';
 import type { Terminal } from './terminal.ts';
 import { Complaint } from './usage.ts';
 
 /** `fleet` of the settings. Throws a Complaint if they cannot be used, or have none. */
 export function fleetSettings(): FleetSettings {
-  try {
-    const { fleet, source } = loadSettings();
-    if (fleet !== null) return fleet;
-    const file = source ?? defaultConfigPath();
-    throw new Complaint('bad-config', `--fleet needs "fleet" in ${file}; see docs/fleet-cache.md`);
-  } catch (error) {
-    if (error instanceof SettingsError) throw new Complaint('bad-config', error.message);
-    throw error;
-  }
+  const { fleet, source } = helperSettings();
+  if (fleet !== null) return fleet;
+  const file = source ?? defaultConfigPath();
+  throw new Complaint('bad-config', `--fleet needs "fleet" in ${file}; see docs/fleet-cache.md`);
 }
 
 /**

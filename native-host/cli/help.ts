@@ -1,5 +1,6 @@
 // The output of `--help`, 80 columns wide: forms and options from the table, with the explanations around them.
-import { COMMANDS, type Command, type OptionSpec, type OptionTable, TABLE } from './command-table.ts';
+import { COMMANDS, type Command, TABLE } from './command-table.ts';
+import type { OptionSpec, OptionTable } from './option-tables.ts';
 import { wrapped } from './text.ts';
 
 /** Column in which the help of an option starts. */

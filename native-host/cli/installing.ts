@@ -3,26 +3,26 @@ import { existsSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
 import { loadSettings, SettingsError } from '../config.ts';
-import { addonFinding } from '../install/addon-finding.ts';
 import { BROWSER_NAMES, type BrowserName } from '../install/browser-names.ts';
 import { browsersOf, type UserDirectories, userDirectories } from '../install/browsers.ts';
+import { addonFinding } from '../install/doctor.ts';
 import { type InstallResult, install, uninstall } from '../install/install.ts';
 import { type InstallRequest, planInstall } from '../install/install-plan.ts';
 import { lastingRuntime } from '../install/launcher.ts';
 import { type Machine, type Part, thisMachine } from '../install/machine.ts';
 import { isChromiumExtensionId } from '../install/manifest.ts';
-import { nextSteps } from '../install/next-steps.ts';
 import {
   checkoutOf,
   commandWord,
   isPassing,
   MAIN,
+  nextSteps,
   ownCommand,
   ownInstallation,
   ROOT,
 } from '../install/own-command.ts';
+import { userHome } from '../paths.ts';
 import { ADDON_FILE, addonFile } from '../quic/addon.ts';
-import { userHome } from '../user-home.ts';
 import { INSTALL_OPTIONS, UNINSTALL_OPTIONS } from './command-table.ts';
 import type { Terminal } from './terminal.ts';
 import { columnsOf, type Paint, table } from './text.ts';

@@ -10,9 +10,8 @@ import { systemSource } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';
 import { cachePath, changing, networkSalt, openCache } from './caching.ts';
 import { NETWORK_ACTIONS, NETWORK_OPTIONS } from './command-table.ts';
-import { keysNamed } from './network-names.ts';
 import type { Terminal } from './terminal.ts';
-import { ago, type Cell, columnsOf, type Paint, printable, table } from './text.ts';
+import { ago, type Cell, columnsOf, keysNamed, type Paint, printable, table } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, listed, notOneOf, parseCommand } from './usage.ts';
 
 export const NETWORKS_SCHEMA = 'photofinish.networks/1';

@@ -1,6 +1,5 @@
 // The photo finish in block characters: the lanes of shared/photo-finish, drawn on one row each. Whether a lane is cut
 // off, and whether there is a margin (only for `compare`), is decided there.
-
 import {
   type FinishResult,
   type Lane,

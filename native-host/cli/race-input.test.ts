@@ -1,56 +1,52 @@
 // Surveys that are shared among machines, and that are killed: real processes, whose documents together are complete.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, watch } from 'node:fs';
+import { watch } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
+import { setImmediate } from 'node:timers/promises';
+import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
+import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import * as v from 'valibot';
-import { closedPort } from '../testing/closed-port.ts';
-import { type Note, readNote } from './resume-note.ts';
-
-const CLI = join(import.meta.dirname, '../cli.ts');
-const { NODE_COMPILE_CACHE } = process.env;
-const COMPILE_CACHE = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
+import { ended, recordingTerminal, startCommand } from '../testing/command.ts';
+import { closedPort } from '../testing/ports.ts';
+import { scratchDirectory } from '../testing/scratch.ts';
+import { type RaceStream, raceStream, surveyCounter, surveyWords } from './race-input.ts';
+import { fixedPace } from './race-pace.ts';
+import { type Note, readNote } from './resume.ts';
 
 interface Run {
   readonly child: ChildProcess;
-  readonly over: Promise<{ code: number | null; stdout: string; stderr: string }>;
+  readonly over: ReturnType<typeof ended>;
   /** Resolves when so many lines have been printed. */
   printed(lines: number): Promise<void>;
 }
 
 /** A list of origins that refuse at once, and how to race it. */
 async function scene(t: TestContext, count: number) {
-  const home = mkdtempSync(join(tmpdir(), 'pf-input-'));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const home = scratchDirectory(t);
   const port = await closedPort();
   const hosts = Array.from({ length: count }, (_, index) => `h${index}.test:${port}`);
   const pins = hosts.flatMap((host) => ['--resolve', `${host}:127.0.0.1`]);
 
   function start(...args: readonly string[]): Run {
     const common = ['race', '-', '--allow-private', '--memory', 'none', ...pins];
-    const env = { HOME: home, PATH: '/usr/bin:/bin', ...COMPILE_CACHE };
-    const child = spawn(process.execPath, [CLI, ...common, ...args], { env, stdio: 'pipe' });
+    const child = startCommand([...common, ...args], home, { stdin: 'pipe' });
     t.after(() => child.kill('SIGKILL'));
     // A run that refuses its options does not read its input.
-    child.stdin.on('error', () => {});
-    let stdout = '';
-    let stderr = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text;
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      stderr += text;
+    child.stdin?.on('error', () => {});
+    const over = ended(child);
+    let printed = 0;
+    child.stdout?.on('data', (text: string) => {
+      printed += text.split('\n').length - 1;
     });
     return {
       child,
-      over: once(child, 'close').then(([code]) => ({ code, stdout, stderr })),
+      over,
       async printed(lines) {
-        while (stdout.split('\n').length <= lines) await once(child.stdout, 'data');
+        while (printed < lines) await once(child.stdout ?? child, 'data');
       },
     };
   }
@@ -182,4 +178,174 @@ test('another list, other options and an unusable file are refused, and nothing 
     assert.deepEqual([code, stdout], [2, ''], codes[index]);
     assert.match(stderr, new RegExp(`^photofinish: ${codes[index]}: [^\\n]+\\n$`));
   }
+});
+
+async function* linesOf(...lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
+}
+
+/** Races ended by the test; every event of the stream in order. */
+function openLoop(options: Partial<RaceStream> & Pick<RaceStream, 'lines'>) {
+  const events: string[] = [];
+  const pending = new Map<string, PromiseWithResolvers<OriginRace>>();
+  const stop = new AbortController();
+  const over = raceStream({
+    mode: 'race',
+    pace: fixedPace(8),
+    tellsWaits: true,
+    wanted: () => true,
+    race({ origin, mode }) {
+      events.push(`start ${origin.host} ${mode}`);
+      const race = Promise.withResolvers<OriginRace>();
+      pending.set(origin.host, race);
+      return race.promise;
+    },
+    finished: (_race, { origin }) => void events.push(`end ${origin.host}`),
+    complain: (code, message) => void events.push(`${code} ${message}`),
+    signal: stop.signal,
+    ...options,
+  });
+  const end = async (host: string): Promise<void> => {
+    pending.get(host)?.resolve({} as OriginRace);
+    for (let turn = 0; turn < 3; turn += 1) await setImmediate();
+  };
+  const fail = (host: string, why: Error): void => pending.get(host)?.reject(why);
+  return { events, over, end, fail, stop };
+}
+
+test('lines are raced as they arrive, and reported as they end', async () => {
+  const { events, over, end } = openLoop({ lines: linesOf('a.test', '{"origin":"b.test","mode":"h2"}') });
+  await setImmediate();
+  await end('b.test');
+  await end('a.test');
+  assert.deepEqual(await over, { badLines: 0, waits: 0 });
+  assert.deepEqual(events, ['start a.test race', 'start b.test h2', 'end b.test', 'end a.test']);
+});
+
+test('a bad line is reported with its number and does not affect others', async () => {
+  const { events, over, end } = openLoop({ lines: linesOf('', 'http://a.test', '{}', 'b.test') });
+  await setImmediate();
+  await end('b.test');
+  assert.deepEqual(await over, { badLines: 2, waits: 0 });
+  assert.match(events[0] ?? '', /^bad-origin line 2: /);
+  assert.match(events[1] ?? '', /^bad-line line 3: origin: /);
+  assert.deepEqual(events.slice(2), ['start b.test race', 'end b.test']);
+});
+
+test('beyond the limit lines wait, which is reported once', async () => {
+  const { events, over, end } = openLoop({
+    lines: linesOf('a.test', 'b.test', 'c.test', 'd.test'),
+    pace: fixedPace(2),
+  });
+  await setImmediate();
+  assert.deepEqual(events.slice(0, 2), ['start a.test race', 'start b.test race']);
+  assert.match(events[2] ?? '', /^races-wait 2 races .*line 3/);
+  await end('b.test');
+  assert.deepEqual(events.slice(3), ['end b.test', 'start c.test race']);
+  for (const host of ['a.test', 'c.test', 'd.test']) await end(host);
+  assert.deepEqual(await over, { badLines: 0, waits: 2 });
+  assert.equal(events.filter((event) => event.startsWith('races-wait')).length, 1);
+});
+
+test('a rising pace starts waiting lines, and adaptive waiting is not reported', async () => {
+  let limit = 1;
+  const pace = {
+    limit: () => limit,
+    over() {
+      limit = 3;
+    },
+  };
+  const lines = linesOf('a.test', 'b.test', 'c.test', 'd.test');
+  const { events, over, end } = openLoop({ lines, pace, tellsWaits: false });
+  await setImmediate();
+  assert.deepEqual(events, ['start a.test race']);
+  await end('a.test');
+  assert.deepEqual(events.slice(2), ['start b.test race', 'start c.test race', 'start d.test race']);
+  for (const host of ['b.test', 'c.test', 'd.test']) await end(host);
+  await over;
+  assert.ok(!events.some((event) => event.startsWith('races-wait')));
+});
+
+test('a line that is not wanted is neither raced nor reported, and keeps its number', async () => {
+  const asked: string[] = [];
+  const { events, over, end } = openLoop({
+    lines: linesOf('a.test', '', 'b.test/x', 'c.test'),
+    wanted({ origin }, line) {
+      asked.push(`${origin.host} ${line}`);
+      return origin.host === 'c.test';
+    },
+    finished: (_race, { origin }, line) => void events.push(`end ${origin.host} ${line}`),
+  });
+  await setImmediate();
+  await end('c.test');
+  await over;
+  assert.deepEqual(asked, ['a.test 1', 'b.test 3', 'c.test 4']);
+  assert.deepEqual(events, ['start c.test race', 'end c.test 4']);
+});
+
+test('what is left out of a line is reported with its number', async () => {
+  const { events, over, end } = openLoop({ lines: linesOf('# mine', 'a.test/x') });
+  await setImmediate();
+  await end('a.test');
+  assert.deepEqual(await over, { badLines: 0, waits: 0 });
+  assert.deepEqual(events, [
+    'path-left-out line 2: https://a.test is raced, without /x',
+    'start a.test race',
+    'end a.test',
+  ]);
+});
+
+test('a race that cannot be run ends the stream after those in progress', async () => {
+  const { events, over, end, fail } = openLoop({
+    lines: linesOf('a.test', 'b.test', 'c.test'),
+    pace: fixedPace(2),
+  });
+  const rejected = assert.rejects(over, /no transport/);
+  await setImmediate();
+  fail('a.test', new Error('no transport'));
+  await setImmediate();
+  await end('b.test');
+  await rejected;
+  assert.ok(events.includes('end b.test'));
+  assert.ok(!events.includes('start c.test race'));
+});
+
+test('after an abort no line is started', async () => {
+  const { events, over, end, stop } = openLoop({ lines: linesOf('a.test', 'b.test'), pace: fixedPace(1) });
+  await setImmediate();
+  stop.abort();
+  await end('a.test');
+  await over;
+  assert.ok(!events.includes('start b.test race'));
+});
+
+test('done, failed, rate, and the time left once the total is known', () => {
+  const half = { done: 400, failed: 3, total: 5000, elapsedMs: 10_000 };
+  assert.equal(surveyWords(half), '400 of 5000 done, 3 failed, 40 per second, 1 min left');
+  assert.equal(surveyWords({ ...half, total: null }), '400 done, 3 failed, 40 per second');
+  assert.equal(surveyWords({ ...half, total: 400 }), '400 of 400 done, 3 failed, 40 per second');
+});
+
+test('slow rates are per minute, and few races have no rate', () => {
+  assert.match(surveyWords({ done: 30, failed: 0, total: null, elapsedMs: 10_000 }), /3\.0 per second/);
+  assert.match(surveyWords({ done: 10, failed: 0, total: null, elapsedMs: 60_000 }), /10 per minute/);
+  assert.equal(surveyWords({ done: 2, failed: 1, total: 9, elapsedMs: 50 }), '2 of 9 done, 1 failed');
+});
+
+test('races disturbed by a busy machine are counted and reported once, at the end', () => {
+  const { terminal, errors } = recordingTerminal();
+  const reached = originRace([trial([attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 5 })])]);
+  const [own] = reached.trials;
+  assert.ok(own);
+  const disturbed = originRace([own, { ...own, disturbed: 'times' }]);
+  const unheard = originRace([], { error: { code: 'dns-failed', message: 'm', disturbed: true } });
+  const quiet = surveyCounter(terminal);
+  quiet.over(reached, 2);
+  quiet.end();
+  assert.deepEqual(errors, []);
+  const busy = surveyCounter(terminal);
+  for (const race of [disturbed, reached, unheard]) busy.over(race, null);
+  busy.end();
+  assert.deepEqual(busy.counts, { done: 3, failed: 1, busy: 2 });
+  assert.deepEqual(errors, ['machine-busy: this machine was late in 2 of 3 races: see "disturbed"']);
 });

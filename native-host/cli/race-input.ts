@@ -1,16 +1,164 @@
-// `photofinish race -`: races the lines of standard input, or a share of them, and notes how far it has come.
+// `photofinish race -`: an open loop over the lines of standard input, or a share of them. Every line is raced as it
+// arrives, whether or not earlier ones are done, up to a limit beyond which lines wait, which is reported.
 import { addAbortSignal } from 'node:stream';
+import { timedTrials } from '@photofinish/shared/race/conclusive';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Mode } from '@photofinish/shared/race/terms';
 import { systemClock } from '../clock.ts';
-import { linesOf, readAhead } from './input-lines.ts';
-import { isIdle, MAX_LINE_CHARS } from './race-line.ts';
-import { type RaceCommand, trialsIn } from './race-options.ts';
-import { paceFor } from './race-pace.ts';
-import { cannotRace, cutShort, documentOf, exitCode, type Session, specOf } from './race-session.ts';
-import { raceStream } from './race-stream.ts';
+import { isIdle, type LineRequest, linesOf, MAX_LINE_CHARS, readAhead, readRaceLine } from './input-lines.ts';
+import { inShard, type RaceCommand, trialsIn } from './race-options.ts';
+import { type Pace, paceFor } from './race-pace.ts';
+import {
+  allAdopted,
+  cannotRace,
+  cutShort,
+  documentOf,
+  exitCode,
+  type Session,
+  specOf,
+} from './race-session.ts';
 import { openResume, type Resume } from './resume.ts';
-import { inShard } from './shard.ts';
-import { surveyCounter } from './survey-progress.ts';
 import { resultsOnDisk, type Terminal } from './terminal.ts';
+import { duration } from './text.ts';
+import type { ComplaintCode } from './usage.ts';
+
+export interface RaceStream {
+  /** One request each. */
+  readonly lines: AsyncIterable<string>;
+  /** For lines that name no mode. */
+  readonly mode: Mode;
+  /** Whether to race a line: a run may have only a share of them. What it throws ends the stream. */
+  readonly wanted: (request: LineRequest, line: number) => boolean;
+  /** How many races may run at a time. */
+  readonly pace: Pace;
+  /** Whether waiting lines are reported: not if the pace is adaptive. */
+  readonly tellsWaits: boolean;
+  /** Rejects only when a transport cannot be loaded; that ends the stream. */
+  readonly race: (request: LineRequest, line: number) => Promise<OriginRace>;
+  /** Called with every record, in the order in which races end. */
+  readonly finished: (race: OriginRace, request: LineRequest, line: number) => void;
+  readonly complain: (code: ComplaintCode, message: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** How many lines could not be read, and how often one had to wait for an earlier race to end. */
+interface StreamEnd {
+  readonly badLines: number;
+  readonly waits: number;
+}
+
+/**
+ * Races until the lines end, or the signal is aborted, and all running races are done. Rejects with the error of a
+ * race, after the others have ended.
+ */
+export async function raceStream(stream: RaceStream): Promise<StreamEnd> {
+  const { pace, complain, signal } = stream;
+  const underWay = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  let badLines = 0;
+  let waits = 0;
+  let number = 0;
+
+  const begin = (request: LineRequest, line: number): void => {
+    const running = stream.race(request, line).then(
+      (race) => stream.finished(race, request, line),
+      (error: unknown) => void failures.push(error),
+    );
+    const over = running.finally(() => {
+      underWay.delete(over);
+      pace.over();
+    });
+    underWay.add(over);
+  };
+
+  const roomFor = async (): Promise<void> => {
+    if (underWay.size < pace.limit()) return;
+    waits += 1;
+    if (waits === 1 && stream.tellsWaits)
+      complain(
+        'races-wait',
+        `${underWay.size} races are under way: line ${number} waits, and later ones may too`,
+      );
+    while (underWay.size >= pace.limit()) await Promise.race(underWay);
+  };
+
+  for await (const line of stream.lines) {
+    number += 1;
+    const read = readRaceLine(line, stream.mode);
+    if (read === null) continue;
+    if (!read.ok) {
+      badLines += 1;
+      complain(read.code, `line ${number}: ${read.message}`);
+      continue;
+    }
+    if (!stream.wanted(read.value, number)) continue;
+    if (read.leftOut !== undefined)
+      complain(
+        'path-left-out',
+        `line ${number}: ${read.value.origin.origin} is raced, without ${read.leftOut}`,
+      );
+    await roomFor();
+    if (signal.aborted || failures.length > 0) break;
+    begin(read.value, number);
+  }
+  await Promise.all(underWay);
+  if (failures.length > 0) throw failures[0];
+  return { badLines, waits };
+}
+
+/** Progress is for people, who read no faster. */
+export const PROGRESS_EVERY_MS = 100;
+
+interface SurveyState {
+  readonly done: number;
+  readonly failed: number;
+  /** Races in total; null: more lines may come. */
+  readonly total: number | null;
+  readonly elapsedMs: number;
+}
+
+/** With fewer races done a rate is chance. */
+const LEAST_FOR_RATE = 5;
+
+function rateWords(perSecond: number): string {
+  if (perSecond >= 10) return `${Math.round(perSecond)} per second`;
+  return perSecond >= 1 ? `${perSecond.toFixed(1)} per second` : `${Math.round(60 * perSecond)} per minute`;
+}
+
+/** For example `412 of 5000 done, 3 failed, 38 per second, 2 min left`. */
+export function surveyWords({ done, failed, total, elapsedMs }: SurveyState): string {
+  const parts = [total === null ? `${done} done` : `${done} of ${total} done`, `${failed} failed`];
+  if (done < LEAST_FOR_RATE || elapsedMs <= 0) return parts.join(', ');
+  parts.push(rateWords((1000 * done) / elapsedMs));
+  if (total !== null && total > done) parts.push(`${duration((elapsedMs / done) * (total - done))} left`);
+  return parts.join(', ');
+}
+
+/** Counts what `race -` has done, for the progress line and the final messages. */
+export function surveyCounter(terminal: Terminal) {
+  const beganMs = systemClock.nowMs();
+  let shownMs = beganMs;
+  const counts = { done: 0, failed: 0, busy: 0 };
+  return {
+    counts,
+    /** Another race is done; `total`: the number of all races, null while more may come. */
+    over(race: OriginRace, total: number | null): void {
+      counts.done += 1;
+      if (!allAdopted([race])) counts.failed += 1;
+      if (timedTrials(race.trials).length < race.trials.length || race.error?.disturbed) counts.busy += 1;
+      const nowMs = systemClock.nowMs();
+      if (nowMs - shownMs < PROGRESS_EVERY_MS) return;
+      shownMs = nowMs;
+      terminal.progress(surveyWords({ ...counts, total, elapsedMs: nowMs - beganMs }));
+    },
+    end(): void {
+      terminal.progress('');
+      const { busy, done } = counts;
+      if (busy > 0)
+        terminal.error('machine-busy', `this machine was late in ${busy} of ${done} races: see "disturbed"`);
+    },
+  };
+}
 
 /** Number of lines of standard input that may be read ahead. */
 const MOST_LINES_AHEAD = 100_000;

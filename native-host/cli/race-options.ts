@@ -1,7 +1,9 @@
 // `photofinish race`: its options, all validated before anything is raced.
+import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/race/terms';
+import { MAX_LABEL_CHARS } from '@photofinish/shared/web/bounds';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { pinName } from '../discover/given-hosts.ts';
 import {
@@ -10,9 +12,44 @@ import {
   MAX_ATTEMPT_DELAY_MS,
   type PacingOptions,
 } from '../race/pacing.ts';
-import { MAX_LINES_AT_A_TIME, RACE_OPTIONS } from './command-table.ts';
-import { readShard, type Shard } from './shard.ts';
+import { DEFAULT_SEED, MAX_LINES_AT_A_TIME, MAX_SHARDS, RACE_OPTIONS } from './option-tables.ts';
 import { Complaint, oneOf, parseCommand, readOrigin, wholeNumber } from './usage.ts';
+
+/**
+ * Which of several machines races a line (`--shard K/N`). Each decides alone, from a keyed hash of the origin, so that
+ * they share any list without a server, whatever the order of its lines.
+ */
+export interface Shard {
+  /** From 1 to `of`. */
+  readonly index: number;
+  readonly of: number;
+  /** Machines that share a list have the same. */
+  readonly seed: string;
+}
+
+/** Of the hash; the remainder is then as good as uniform. */
+const HASH_BYTES = 6;
+
+/** Parses `K/N`. Throws a Complaint. */
+export function readShard(text: string, seed: string = DEFAULT_SEED): Shard {
+  const match = /^(\d{1,5})\/(\d{1,5})$/.exec(text);
+  const [index, of] = [Number(match?.[1]), Number(match?.[2])];
+  if (!(index >= 1 && index <= of && of <= MAX_SHARDS))
+    throw new Complaint(
+      'bad-number',
+      `--shard takes K/N, with K from 1 to N and N at most ${MAX_SHARDS}, not "${text}"`,
+    );
+  if (seed === '' || seed.length > MAX_LABEL_CHARS)
+    throw new Complaint('bad-usage', `--seed takes 1 to ${MAX_LABEL_CHARS} characters`);
+  return { index, of, seed };
+}
+
+/** Whether a shard has this origin; each origin is in exactly one of N with the same seed. */
+export function inShard({ index, of, seed }: Shard, origin: string): boolean {
+  // No origin contains a line feed, so no two pairs of seed and origin are hashed alike.
+  const hash = createHash('sha256').update(`${seed}\n${origin}`).digest().readUIntBE(0, HASH_BYTES);
+  return hash % of === index % of;
+}
 
 export interface RaceCommand {
   /** Empty if they are read line by line. */

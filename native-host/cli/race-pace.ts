@@ -1,6 +1,5 @@
 // How many races `race -` runs at a time: the number requested, or as many as possible without this machine's own work
 // distorting the measured times.
-
 import { performance } from 'node:perf_hooks';
 
 export interface Pace {

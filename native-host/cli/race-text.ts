@@ -1,5 +1,4 @@
 // A race document for people: one table over all origins, then each origin's photo finish and verdict.
-
 import { formatMsTo } from '@photofinish/shared/language/markup';
 import type {
   AttemptError,
@@ -15,12 +14,14 @@ import { sharedInRaceWords } from '@photofinish/shared/verdict/shared-outcome';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { codeHint } from './codes.ts';
-import { type NetworkNames, NO_NAMES, networkLabel } from './network-names.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {
   type Cell,
   columnsOf,
   milliseconds,
+  type NetworkNames,
+  NO_NAMES,
+  networkLabel,
   type Paint,
   paintProtocol,
   printable,

@@ -13,25 +13,27 @@ import { systemSource } from '../network/source.ts';
 import { type Network, namedNetwork, watchNetwork } from '../network/watch.ts';
 import { openRacing, type Racing, type RacingParts } from '../racing.ts';
 import { cachePath, networkSalt } from './caching.ts';
-import { SOUND_AT_A_TIME } from './command-table.ts';
 import { fleetSettings, joinFleet, sharing } from './fleet-joining.ts';
-import { type NetworkNames, NO_NAMES, networkMeant } from './network-names.ts';
-import { raceInput } from './race-input.ts';
+import { SOUND_AT_A_TIME } from './option-tables.ts';
+import { PROGRESS_EVERY_MS, raceInput } from './race-input.ts';
 import { parseRaceCommand, type RaceCommand } from './race-options.ts';
-import { allAdopted, inParallel, joinRuns, splitTrials } from './race-series.ts';
 import {
+  allAdopted,
   cannotRace,
   cutShort,
   documentOf,
   exitCode,
+  inParallel,
+  joinRuns,
   type Run,
   type Session,
   specOf,
+  splitTrials,
 } from './race-session.ts';
 import { raceText } from './race-text.ts';
-import { PROGRESS_EVERY_MS } from './survey-progress.ts';
 import { stoppedByInterrupt, type Terminal } from './terminal.ts';
-import { Complaint } from './usage.ts';
+import { type NetworkNames, NO_NAMES, networkMeant } from './text.ts';
+import { Complaint, messageOf } from './usage.ts';
 
 /** The network's name if nothing is remembered and no name was given. */
 const UNNAMED_NETWORK = 'unnamed';
@@ -131,7 +133,7 @@ export async function openRacingFor(
       ...(userAgent !== null && { userAgent }),
     });
   } catch (error) {
-    throw new Complaint('bad-file', error instanceof Error ? error.message : String(error));
+    throw new Complaint('bad-file', messageOf(error));
   }
 }
 

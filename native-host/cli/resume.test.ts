@@ -1,20 +1,201 @@
-// When the note of `race - --resume` is written: often enough, one at a time, never ahead of the results, and whether
-// that failed is reported.
+// Where a run goes on: whatever was done in whatever order when it was killed, afterwards every line was raced, none of
+// those noted as done was raced again, and another list or other options are refused. When the note is written: often
+// enough, one at a time, never ahead of the results, and whether that failed is reported.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { openResume } from './resume.ts';
-import { type Note, readNote, writeNote } from './resume-note.ts';
+import fc from 'fast-check';
+import { scratchDirectory } from '../testing/scratch.ts';
+import { LineLedger, type Note, openResume, type RunOptions, readNote, writeNote } from './resume.ts';
+import { Complaint } from './usage.ts';
 
-const OPTIONS = { mode: 'race', shard: null } as const;
+const OPTIONS: RunOptions = { mode: 'race', shard: null };
+
+function fileIn(t: TestContext): string {
+  const directory = scratchDirectory(t);
+  return join(directory, 'notes.json');
+}
+
+function originOf(line: number): string {
+  return `https://host-${line}.test`;
+}
+
+test('the note is how far all is done, what is done beyond, and the last line of the first part', () => {
+  const lines = new LineLedger(OPTIONS, null);
+  const start: Note = {
+    schema: 'photofinish.resume/1',
+    ...OPTIONS,
+    through: 0,
+    above: [],
+    last: null,
+    ended: false,
+  };
+  assert.deepEqual(lines.note(false), start);
+  // Lines 2 and 5 are blank, or of another shard.
+  for (const line of [1, 3, 4, 6]) {
+    assert.ok(lines.isLeft(line, originOf(line)));
+    lines.begin(line, originOf(line));
+  }
+  lines.done(4);
+  assert.deepEqual(lines.note(false), { ...start, above: [4] });
+  lines.done(1);
+  assert.deepEqual(lines.note(false), {
+    ...start,
+    through: 2,
+    above: [4],
+    last: { line: 1, origin: originOf(1) },
+  });
+  lines.done(6);
+  lines.done(3);
+  assert.deepEqual(lines.note(true), {
+    ...start,
+    through: 6,
+    last: { line: 6, origin: originOf(6) },
+    ended: true,
+  });
+});
+
+/** How a run of a list goes: which lines it does, in which order, before it is killed. */
+const run = fc.record({
+  atATime: fc.integer({ min: 1, max: 6 }),
+  /** Which of the races under way ends next. */
+  ends: fc.array(fc.nat(), { maxLength: 40 }),
+  /** After how many of these the last note was written. */
+  noted: fc.nat(40),
+});
+
+test('whenever runs are killed, every line is done, and none again that a note said was done', () => {
+  const wanted = fc.uniqueArray(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 30 });
+  fc.assert(
+    fc.property(wanted, fc.array(run, { maxLength: 6 }), (numbers, kills) => {
+      const list = numbers.toSorted((a, b) => a - b);
+      let note: Note | null = null;
+      const done = new Set<number>();
+      const inNote = new Set<number>();
+      for (const { atATime, ends, noted } of [...kills, { atATime: 3, ends: Array(99).fill(0), noted: 99 }]) {
+        const lines: LineLedger = new LineLedger(OPTIONS, note);
+        note = lines.note(false);
+        const waiting = [...list];
+        const underWay: number[] = [];
+        const fill = (): void => {
+          while (underWay.length < atATime && waiting.length > 0) {
+            const line = waiting.shift() ?? 0;
+            if (!lines.isLeft(line, originOf(line))) continue;
+            assert.ok(!inNote.has(line), `line ${line} again`);
+            lines.begin(line, originOf(line));
+            underWay.push(line);
+          }
+        };
+        fill();
+        for (const [index, end] of ends.entries()) {
+          const [line] = underWay.splice(end % Math.max(1, underWay.length), 1);
+          if (line === undefined) break;
+          lines.done(line);
+          done.add(line);
+          if (index < noted) {
+            note = lines.note(false);
+            for (const each of done) if (each <= note.through || note.above.includes(each)) inNote.add(each);
+            assert.ok(inNote.has(line));
+          }
+          fill();
+        }
+      }
+      assert.deepEqual(
+        [...done].toSorted((a, b) => a - b),
+        list,
+      );
+    }),
+  );
+});
+
+const EARLIER: Note = {
+  schema: 'photofinish.resume/1',
+  ...OPTIONS,
+  through: 3,
+  above: [5],
+  last: { line: 2, origin: originOf(2) },
+  ended: false,
+};
+
+test('another list is refused before anything is raced', () => {
+  const refuses = (use: (lines: LineLedger) => void): void =>
+    assert.throws(
+      () => use(new LineLedger(OPTIONS, EARLIER)),
+      (error) =>
+        error instanceof Complaint && error.code === 'bad-resume' && /line 2 .*host-2/.test(error.message),
+    );
+  refuses((lines) => lines.isLeft(2, originOf(1)));
+  refuses((lines) => {
+    assert.equal(lines.isLeft(1, originOf(1)), false);
+    lines.isLeft(3, originOf(3));
+  });
+  refuses((lines) => lines.end());
+  const lines = new LineLedger(OPTIONS, EARLIER);
+  assert.deepEqual(
+    [1, 2, 3, 4, 5, 6].map((line) => lines.isLeft(line, originOf(line))),
+    [false, false, false, true, false, true],
+  );
+  lines.end();
+});
+
+test('a note is read as it was written, replaced as a whole, and private', async (t) => {
+  const path = fileIn(t);
+  assert.equal(readNote(path, OPTIONS), null);
+  await writeNote(path, { ...EARLIER, through: 1 });
+  await writeNote(path, EARLIER);
+  assert.deepEqual(readNote(path, OPTIONS), EARLIER);
+  assert.deepEqual(readdirSync(join(path, '..')), ['notes.json']);
+  if (process.platform !== 'win32') assert.equal(statSync(path).mode & 0o777, 0o600);
+});
+
+test('a note that cannot be written leaves nothing behind', async (t) => {
+  const path = fileIn(t);
+  mkdirSync(path);
+  await assert.rejects(writeNote(path, EARLIER));
+  assert.deepEqual(readdirSync(join(path, '..')), ['notes.json']);
+});
+
+test('other options are refused, with both', async (t) => {
+  const path = fileIn(t);
+  const shard = { index: 1, of: 4, seed: 'mine' };
+  await writeNote(path, { ...EARLIER, shard });
+  assert.ok(readNote(path, { ...OPTIONS, shard }));
+  for (const other of [
+    OPTIONS,
+    { mode: 'h3', shard } as const,
+    { ...OPTIONS, shard: { ...shard, index: 2 } },
+    { ...OPTIONS, shard: { ...shard, of: 5 } },
+    { ...OPTIONS, shard: { ...shard, seed: 'yours' } },
+  ])
+    assert.throws(
+      () => readNote(path, other),
+      (error) =>
+        error instanceof Complaint &&
+        error.code === 'bad-resume' &&
+        /notes\.json belongs to a run with --mode race, --shard 1\/4 --seed mine; this one has /.test(
+          error.message,
+        ),
+    );
+});
+
+test('what is not a note is refused and stays as it is', (t) => {
+  const path = fileIn(t);
+  for (const text of ['', 'Dear Anna', '{}', JSON.stringify({ ...EARLIER, through: -1 })]) {
+    writeFileSync(path, text);
+    assert.throws(() => readNote(path, OPTIONS), /notes\.json is not a file that --resume has written/);
+    assert.equal(readFileSync(path, 'utf8'), text);
+  }
+  assert.throws(
+    () => readNote(join(path, '..'), OPTIONS),
+    (error) => error instanceof Complaint && error.code === 'bad-file',
+  );
+});
 
 /** A run whose output, disk and clock are the test's. */
 async function scene(t: TestContext, earlier: Note | null = null) {
-  const directory = mkdtempSync(join(tmpdir(), 'pf-resume-'));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = scratchDirectory(t);
   const path = join(directory, 'notes.json');
   if (earlier !== null) await writeNote(path, earlier);
   const notes: Note[] = [];

@@ -1,13 +1,162 @@
-// `race - --resume FILE`: keeps the note in FILE up to date while results are written, without delaying races.
+// `race - --resume FILE`: how far a run has come, as a note in FILE that is kept up to date while results are written,
+// without delaying races. A line counts once its result has been handed to standard output.
+import { readFileSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { MODES, type Mode } from '@photofinish/shared/race/terms';
+import * as v from 'valibot';
 import type { Clock } from '../clock.ts';
-import { LineLedger, type Note, type RunOptions, readNote, writeNote } from './resume-note.ts';
-import { Complaint } from './usage.ts';
+import type { Shard } from './race-options.ts';
+import { Complaint, messageOf } from './usage.ts';
+
+const SCHEMA = 'photofinish.resume/1';
+const line = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+const noteSchema = v.strictObject({
+  schema: v.literal(SCHEMA),
+  /** A run with other options has other results. */
+  mode: v.picklist(MODES),
+  shard: v.nullable(v.strictObject({ index: line, of: line, seed: v.string() })),
+  /** All lines up to this one are done, or not raced in this run. */
+  through: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  /** Later lines that are done. */
+  above: v.array(line),
+  /** The last line raced of those up to `through`; another origin there means another list. */
+  last: v.nullable(v.strictObject({ line, origin: v.string() })),
+  /** Whether the run ended in an orderly way: if not, its last document may be incomplete. */
+  ended: v.boolean(),
+});
+export type Note = v.InferOutput<typeof noteSchema>;
+
+/** What must be the same when a run goes on. */
+export interface RunOptions {
+  readonly mode: Mode;
+  readonly shard: Shard | null;
+}
+
+function words({ mode, shard }: RunOptions): string {
+  const share =
+    shard === null ? 'without --shard' : `--shard ${shard.index}/${shard.of} --seed ${shard.seed}`;
+  return `--mode ${mode}, ${share}`;
+}
+
+/** The note in a file; null: there is no such file. Throws a Complaint if it is not a note of a run like this one. */
+export function readNote(path: string, options: RunOptions): Note | null {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new Complaint('bad-file', messageOf(error));
+  }
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), noteSchema), text);
+  if (!read.success) throw new Complaint('bad-resume', `${path} is not a file that --resume has written`);
+  const note = read.output;
+  if (words(note) !== words(options))
+    throw new Complaint(
+      'bad-resume',
+      `${path} belongs to a run with ${words(note)}; this one has ${words(options)}`,
+    );
+  return note;
+}
+
+/** Replaces the note in a file: after a crash there is the earlier or the later one. Rejects if it cannot be written. */
+export async function writeNote(path: string, note: Note): Promise<void> {
+  // Two runs with the same note must not write one file.
+  const fresh = `${path}.${process.pid}.new`;
+  try {
+    const file = await open(fresh, 'w', 0o600);
+    try {
+      await file.writeFile(`${JSON.stringify(note)}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(fresh, path);
+  } catch (error) {
+    await rm(fresh, { force: true });
+    throw error;
+  }
+}
+
+/** Lines begun and done, in a run that may go on with an earlier one. */
+export class LineLedger {
+  readonly #options: RunOptions;
+  /** What the input must contain to be the earlier run's; null once it was seen, or if there is no earlier run. */
+  #expected: Note['last'];
+  #last: Note['last'];
+  #through: number;
+  /** Done, above `through`, with their origins once the input has shown them. */
+  readonly #above: Map<number, string | null>;
+  /** Under way, ascending. */
+  readonly #underWay = new Map<number, string>();
+  /** The last line begun, or found to be done. */
+  #reached: number;
+
+  constructor(options: RunOptions, earlier: Note | null) {
+    this.#options = options;
+    this.#last = earlier?.last ?? null;
+    this.#expected = this.#last;
+    this.#through = earlier?.through ?? 0;
+    this.#reached = this.#through;
+    this.#above = new Map(earlier?.above.map((each) => [each, null]));
+  }
+
+  /** Whether a line is yet to be raced; asked for each in turn. Throws a Complaint if the input is another list. */
+  isLeft(number: number, origin: string): boolean {
+    if (this.#expected !== null && number >= this.#expected.line) {
+      if (number !== this.#expected.line || origin !== this.#expected.origin)
+        throw this.#otherList(this.#expected);
+      this.#expected = null;
+    }
+    if (number <= this.#through) return false;
+    if (!this.#above.has(number)) return true;
+    this.#above.set(number, origin);
+    this.#reached = number;
+    return false;
+  }
+
+  begin(number: number, origin: string): void {
+    this.#underWay.set(number, origin);
+    this.#reached = number;
+  }
+
+  done(number: number): void {
+    const origin = this.#underWay.get(number);
+    if (origin === undefined) return;
+    this.#underWay.delete(number);
+    this.#above.set(number, origin);
+  }
+
+  /** All lines have been read. Throws a Complaint if the earlier run had more. */
+  end(): void {
+    if (this.#expected !== null) throw this.#otherList(this.#expected);
+  }
+
+  note(ended: boolean): Note {
+    const [first] = this.#underWay.keys();
+    this.#through = Math.max(this.#through, first === undefined ? this.#reached : first - 1);
+    for (const [number, origin] of this.#above)
+      if (number <= this.#through) {
+        this.#above.delete(number);
+        if (origin !== null && number > (this.#last?.line ?? 0)) this.#last = { line: number, origin };
+      }
+    const above = [...this.#above.keys()].toSorted((a, b) => a - b);
+    const { mode, shard } = this.#options;
+    return { schema: SCHEMA, mode, shard, through: this.#through, above, last: this.#last, ended };
+  }
+
+  #otherList({ line: number, origin }: NonNullable<Note['last']>): Complaint {
+    return new Complaint(
+      'bad-resume',
+      `the input is not the earlier run's: line ${number} of that was ${origin}`,
+    );
+  }
+}
 
 /** As many documents may be printed again after a kill, and a few that ended while the note was being written. */
 const RESULTS_PER_NOTE = 200;
 const NOTE_EVERY_MS = 1000;
 
-export interface ResumeParts {
+interface ResumeParts {
   readonly clock: Pick<Clock, 'after'>;
   /** Writes a result to standard output; then calls `written`, with false if that failed. */
   readonly result: (text: string, written: (ok: boolean) => void) => void;
@@ -105,7 +254,7 @@ export class Resume {
       await this.#write(this.#path, note);
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) this.#parts.failed(error instanceof Error ? error.message : String(error));
+      if (!this.#failing) this.#parts.failed(messageOf(error));
       this.#failing = true;
     }
   }
@@ -121,7 +270,7 @@ export async function openResume(path: string, options: RunOptions, parts: Resum
   try {
     await (parts.write ?? writeNote)(path, new LineLedger(options, earlier).note(false));
   } catch (error) {
-    throw new Complaint('cannot-write', error instanceof Error ? error.message : String(error));
+    throw new Complaint('cannot-write', messageOf(error));
   }
   return new Resume(path, options, earlier, parts);
 }

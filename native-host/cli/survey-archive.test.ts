@@ -1,34 +1,19 @@
 // The archive of a survey at the terminal.
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import '@photofinish/shared/language/english';
+import { recordingTerminal } from '../testing/command.ts';
+import { scratchDirectory } from '../testing/scratch.ts';
 import { writeSampleArchive, writeSegment } from '../testing/survey-archive.ts';
 import { runExport, runSurveyReport } from './survey-archive.ts';
-import type { Terminal } from './terminal.ts';
-import { plain } from './text.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'photofinish-survey-'));
-after(() => rmSync(scratch, { recursive: true }));
-
-function recorder() {
-  const results: string[] = [];
-  const errors: string[] = [];
-  const terminal: Terminal = {
-    paint: plain,
-    result: (text) => results.push(text),
-    error: (code, message) => errors.push(`${code}: ${message}`),
-    confirm: async () => false,
-    progress: () => {},
-  };
-  return { terminal, results, errors };
-}
+const scratch = scratchDirectory({ after });
 
 test('export says what each vantage point measured, and writes below the archive unless told where', async () => {
   const dir = writeSampleArchive(join(scratch, 'whole'));
-  const { terminal, results, errors } = recorder();
+  const { terminal, results, errors } = recordingTerminal();
   assert.equal(await runExport(dir, {}, terminal), 0);
   assert.deepEqual(errors, []);
   assert.equal(
@@ -46,7 +31,7 @@ office         11        1         1         2
 test('export ends with 1 if lines hold no result, and says which', async () => {
   const dir = writeSampleArchive(join(scratch, 'bad'));
   writeSegment(dir, 'results-x-1-1.ndjson.zst', Array<string>(12).fill('rubbish'));
-  const { terminal, results, errors } = recorder();
+  const { terminal, results, errors } = recordingTerminal();
   assert.equal(await runExport(dir, { out: join(scratch, 'out'), json: true }, terminal), 1);
   assert.equal(JSON.parse(results.join('\n')).schema, 'photofinish.survey-export/1');
   assert.equal(errors.length, 11);
@@ -56,7 +41,7 @@ test('export ends with 1 if lines hold no result, and says which', async () => {
 
 test('report writes one page, beside the archive unless told where', async () => {
   const dir = writeSampleArchive(join(scratch, 'report'));
-  const { terminal, results } = recorder();
+  const { terminal, results } = recordingTerminal();
   assert.equal(await runSurveyReport(dir, {}, terminal), 0);
   assert.deepEqual(results, [`The report is in ${join(dir, 'report.html')}`]);
   const page = readFileSync(join(dir, 'report.html'), 'utf8');

@@ -1,5 +1,4 @@
 // `photofinish survey doctor`: whether the server keeps what a survey rests on. What cannot be seen from here is said.
-
 import * as v from 'valibot';
 import { jetstreamManager, type NatsConnection, RetentionPolicy } from '../survey/nats.ts';
 import { exists, namesOf } from '../survey/streams.ts';

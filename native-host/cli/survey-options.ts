@@ -6,8 +6,10 @@ import { DEFAULT_TIMEOUT_MS } from '../race/pacing.ts';
 import type { ServerOptions } from '../survey/connect.ts';
 import { type Budget, type BudgetChange, budgetSchema } from '../survey/control.ts';
 import { type Job, SURVEY_MODES } from '../survey/job.ts';
+import { optOut } from '../survey/opt-out.ts';
 import { nameSchema } from '../survey/result.ts';
-import { DEFAULT_SEED, SURVEY_ACTIONS, SURVEY_OPTIONS } from './command-table.ts';
+import { isIdle, linesOf, MAX_LINE_CHARS } from './input-lines.ts';
+import { DEFAULT_SEED, SURVEY_ACTIONS, SURVEY_OPTIONS } from './option-tables.ts';
 import { readPins, readResolver } from './race-options.ts';
 import { Complaint, notOneOf, oneOf, parseCommand, readOrigin, wholeNumber } from './usage.ts';
 
@@ -15,7 +17,7 @@ export type SurveyAction = (typeof SURVEY_ACTIONS)[number];
 
 const DEFAULT_SERVER = 'nats://127.0.0.1:4222';
 const DEFAULT_SURVEY = 'survey';
-/** Keys the order of the jobs unless another is given: two surveys of one list then compare line by line. */
+/** What a survey begins with. */
 const DEFAULT_BUDGET: Budget = { perNetworkPerSecond: 2, totalPerSecond: 0 };
 
 export interface SurveyCommand {
@@ -140,4 +142,31 @@ export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
     allowPrivate: values['allow-private'] ?? false,
     fleet: values.fleet ?? false,
   };
+}
+
+/** Means standard input in place of entries: a command line cannot hold as many as a list. */
+const INPUT = '-';
+
+async function entriesIn(input: AsyncIterable<string>): Promise<readonly string[]> {
+  const entries: string[] = [];
+  for await (const line of linesOf(input, MAX_LINE_CHARS)) if (!isIdle(line)) entries.push(line.trim());
+  if (entries.length === 0) throw new Complaint('bad-usage', 'standard input names nothing to opt out');
+  return entries;
+}
+
+/** The entries, read one a line from `input` if the only word is `-`. Rejects with a Complaint for the first mistake. */
+export async function readOptOut(
+  words: readonly string[],
+  input: () => AsyncIterable<string>,
+): Promise<readonly string[]> {
+  const isInput = words.includes(INPUT);
+  if (isInput && words.length > 1)
+    throw new Complaint(
+      'bad-usage',
+      `give entries on the command line or read them with "${INPUT}", not both`,
+    );
+  const entries = isInput ? await entriesIn(input()) : words;
+  const read = optOut(entries);
+  if (!read.ok) throw new Complaint('bad-usage', read.message);
+  return entries;
 }

@@ -1,6 +1,8 @@
-// How the command line formats text for people: aligned columns, colours that never carry meaning alone, plain numbers.
+// How the command line formats text for people: aligned columns, colours that never carry meaning alone, plain numbers,
+// networks by the user's names.
 import { styleText } from 'node:util';
 import { formatMs } from '@photofinish/shared/language/markup';
+import { printable } from '@photofinish/shared/web/printable';
 import type { Protocol } from '@photofinish/shared/web/protocol';
 
 type Colour = 'green' | 'blue' | 'yellow' | 'red' | 'dim' | 'bold';
@@ -55,14 +57,14 @@ export function ago(atMs: number, nowMs: number): string {
 }
 
 /** Text from a server or a file, made safe for a terminal. */
-export { printable } from '@photofinish/shared/web/printable';
+export { printable };
 
 /** One cell: its width is that of the text without paint. */
 export interface Cell {
   readonly text: string;
   readonly paint?: (text: string) => string;
 }
-export interface Column {
+interface Column {
   readonly title: string;
   readonly align: 'left' | 'right';
 }
@@ -114,4 +116,27 @@ export function wrapped(text: string, indent: string, further = indent): string[
     } else line = `${line} ${word}`;
   }
   return [...lines, line];
+}
+
+/** The user's names for networks, by key. */
+export type NetworkNames = ReadonlyMap<string, string>;
+
+export const NO_NAMES: NetworkNames = new Map();
+
+/** The keys with a name. */
+export function keysNamed(name: string, names: NetworkNames): readonly string[] {
+  return [...names].flatMap(([key, each]) => (each === name ? [key] : []));
+}
+
+/** A network for people; if two have the same name the key is added. */
+export function networkLabel(network: string, names: NetworkNames): string {
+  const name = names.get(network);
+  if (name === undefined) return printable(network);
+  return keysNamed(name, names).length > 1 ? `${printable(name)} (${printable(network)})` : printable(name);
+}
+
+/** The network meant by a user's text: the key if only one has that name, otherwise the text itself. */
+export function networkMeant(text: string, names: NetworkNames): string {
+  const [key, ...others] = keysNamed(text.normalize().trim(), names);
+  return key !== undefined && others.length === 0 ? key : text;
 }

@@ -1,8 +1,59 @@
-// Parsing of command lines, with one clear complaint per mistake. Nothing here uses the network, so a mistake is always
-// found before anything is raced.
+// Parsing of command lines, with one clear complaint per mistake, and the word that a mistyped one is close to. Nothing
+// here uses the network, so a mistake is always found before anything is raced.
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
-import { didYouMean } from './suggest.ts';
+
+/** Edits plausible as typing errors in a word of that length; more would be guessing. */
+function tolerance(word: string): number {
+  return word.length < 4 ? 1 : word.length < 8 ? 2 : 3;
+}
+
+/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+function distance(a: string, b: string): number {
+  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  const at = (i: number, j: number): number => rows[i]?.[j] ?? 0;
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    rows.push(row);
+    for (let j = 1; j <= b.length; j += 1) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      row.push(
+        Math.min(
+          at(i - 1, j) + 1,
+          at(i, j - 1) + 1,
+          at(i - 1, j - 1) + cost,
+          swapped ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      );
+    }
+  }
+  return at(a.length, b.length);
+}
+
+/** The nearest known word; null: none is near, or the word itself is too short to tell. */
+export function nearest(word: string, known: readonly string[]): string | null {
+  const typed = word.toLowerCase();
+  if (typed.length < 2) return null;
+  const begun = known.filter((each) => typed.length >= 3 && each.startsWith(typed));
+  if (begun.length === 1 && begun[0] !== undefined) return begun[0];
+  let best: { readonly word: string; readonly edits: number } | null = null;
+  for (const each of known) {
+    const edits = distance(typed, each);
+    if (
+      edits <= Math.min(tolerance(typed), each.length - 1) &&
+      edits < (best?.edits ?? Number.POSITIVE_INFINITY)
+    )
+      best = { word: each, edits };
+  }
+  return best?.word ?? null;
+}
+
+/** `; did you mean "race"?`, or nothing. */
+export function didYouMean(word: string, known: readonly string[], prefix = ''): string {
+  const near = nearest(word, known);
+  return near === null ? '' : `; did you mean "${prefix}${near}"?`;
+}
 
 /** Every code printed between `photofinish:` and the message on stderr; append-only. */
 export type ComplaintCode =
@@ -49,7 +100,7 @@ export type ComplaintCode =
 
 export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;
-export const EXIT_USAGE = 2;
+const EXIT_USAGE = 2;
 /** 128 + SIGINT, as shells report it. */
 export const EXIT_INTERRUPTED = 130;
 
@@ -62,6 +113,11 @@ export class Complaint extends Error {
     this.code = code;
     this.exitCode = exitCode;
   }
+}
+
+/** The message of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** An origin on a command line. Throws a Complaint if it is none. */
@@ -82,7 +138,7 @@ export function parseCommand<const T extends Options>(
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: true });
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     const unknown = /^Unknown option '(-+)([^']*)'/.exec(text);
     if (unknown !== null) {
       const [, dashes = '', name = ''] = unknown;

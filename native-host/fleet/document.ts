@@ -2,12 +2,16 @@
 // origin nor the network is in it, and no time finer than an hour; but the server, and whoever may read the bucket, knows
 // the moment of its publication, and the server which machines raced the same origin. A value that arrives is as little
 // trusted as a file, and one that was not made with the organisation's secret not at all.
+import { isAllDisturbed, soundTrials } from '@photofinish/shared/race/conclusive';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/terms';
+import { blocksUdp } from '@photofinish/shared/verdict/verdict';
 import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';
-import { isLasting } from '../cache/back-off.ts';
+import { isLasting, LOSSY_RATE } from '../cache/back-off.ts';
+import { foldRace } from '../cache/fold.ts';
 import { SHARED_FRESH_MS } from '../cache/policy.ts';
-import type { SharedRecord, SharedRefusal } from '../cache/record.ts';
+import { type HostRecord, newHost, type SharedRecord, type SharedRefusal } from '../cache/record.ts';
 import type { Sign } from './keys.ts';
 
 export const FLEET_SCHEMA = 'photofinish.fleet/1';
@@ -84,4 +88,27 @@ export function readOutcome(
   if (outcome.mac !== macOf(record, sign)) return 'unauthenticated';
   if (atMs > nowMs) return 'ahead';
   return nowMs - atMs < SHARED_FRESH_MS ? record : 'outdated';
+}
+
+function failureOf({ h3Failure, h3LossRate }: HostRecord): SharedRecord['h3Failure'] {
+  if (h3Failure === null || !isLasting(h3Failure)) return null;
+  // On such a path silence may be chance.
+  return (h3LossRate ?? 0) >= LOSSY_RATE ? null : h3Failure;
+}
+
+/**
+ * The outcome to share under `key`; null if the race proves nothing about HTTP/3, or nothing that will still hold in an
+ * hour.
+ */
+export function outcomeOf(key: string, race: OriginRace, nowMs: number): SharedRecord | null {
+  if (race.memory === 'none' || race.error !== undefined || isAllDisturbed(race.trials)) return null;
+  const sound = { ...race, trials: [...soundTrials(race.trials)] };
+  const host = foldRace(newHost(race.origin, race.network, nowMs), { race: sound, heard: null }, nowMs);
+  const { h3AtMs, tcpProtocol } = host;
+  const failure = h3AtMs === null ? failureOf(host) : null;
+  if (h3AtMs === null && failure === null) return null;
+  // Then it is this machine's network that fails, not the host.
+  if (failure !== null && race.otherHosts !== undefined && blocksUdp(race.otherHosts)) return null;
+  const tcp = tcpProtocol === 'h3' ? null : tcpProtocol;
+  return { key, atMs: nowMs - (nowMs % HOUR_MS), h3Failure: failure, tcpProtocol: tcp };
 }

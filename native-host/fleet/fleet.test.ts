@@ -1,4 +1,4 @@
-// Two machines that share one bucket, in virtual time, each with a real host cache.
+// What is said of a connection; the bucket itself is tested with a real server in e2e/specs/fleet.spec.ts.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -9,12 +9,36 @@ import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { type HostCache, openHostCache } from '../cache/store.ts';
+import type { NatsConnection } from '../survey/nats.ts';
 import { down, race, trial, up } from '../testing/cache-samples.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
-import type { Bucket, BucketChange } from './bucket.ts';
 import { HOUR_MS, readOutcome, writeOutcome } from './document.ts';
-import { type Fleet, MOST_READY_MS, NOTHING_HELD_MS, openFleet, RETRY_MS } from './fleet.ts';
+import {
+  type Bucket,
+  type BucketChange,
+  type Fleet,
+  MOST_READY_MS,
+  NOTHING_HELD_MS,
+  openFleet,
+  RETRY_MS,
+  tellOf,
+} from './fleet.ts';
 import { fleetKeys } from './keys.ts';
+
+type Status = ReturnType<NatsConnection['status']> extends AsyncIterable<infer Each> ? Each : never;
+
+test('a connection that is lost and made again is told, and each attempt in between is not', async () => {
+  const said: string[] = [];
+  async function* status(): AsyncGenerator<Status> {
+    yield { type: 'disconnect', server: 'a.test:4222' };
+    yield { type: 'reconnecting' };
+    yield { type: 'reconnecting' };
+    yield { type: 'reconnect', server: 'a.test:4222' };
+    yield { type: 'ping', pendingPings: 1 };
+  }
+  await tellOf({ status }, (message) => said.push(message));
+  assert.deepEqual(said, ['the connection is lost', 'the connection is made again']);
+});
 
 const A = 'https://a.test' as Origin;
 const SALT = new Uint8Array(16).fill(3);

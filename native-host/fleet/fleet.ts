@@ -7,13 +7,76 @@ import type { SharedChange } from '../cache/filing.ts';
 import { SHARED_FRESH_MS } from '../cache/policy.ts';
 import type { SharedRecord, SharedRefusal } from '../cache/record.ts';
 import type { HostCache } from '../cache/store.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, nextPoll, within } from '../clock.ts';
 import type { FleetSettings } from '../config.ts';
-import { nextPoll } from '../next-poll.ts';
-import { type Bucket, type BucketChange, connectBucket, type Say } from './bucket.ts';
-import { HOUR_MS, readOutcome, writeOutcome } from './document.ts';
+import { connectTo } from '../survey/connect.ts';
+import { type KV, Kvm, type NatsConnection } from '../survey/nats.ts';
+import { HOUR_MS, outcomeOf, readOutcome, writeOutcome } from './document.ts';
 import { type FleetKeys, fleetKeys, readFleetSalt } from './keys.ts';
-import { outcomeOf } from './race-outcome.ts';
+
+/** What changed under a key; `value` null: it was deleted. */
+export interface BucketChange {
+  readonly key: string;
+  readonly value: Uint8Array | null;
+  /** How many of those known to follow were not delivered yet. */
+  readonly waiting: number;
+}
+
+/** Called with a message for people, in which no host is named; `isTrouble`: nothing is shared until the next one. */
+type Say = (message: string, isTrouble: boolean) => void;
+
+/** A whole organisation's machines would otherwise dial a lost server every second. */
+const RECONNECT_MS = 30_000;
+
+/** A JetStream key-value bucket as the fleet cache needs it: changes to follow, values to put. */
+export interface Bucket {
+  /** All present values under the filter, then every change, until the bucket or the connection is gone. */
+  follow(filter: string): Promise<AsyncIterable<BucketChange>>;
+  put(key: string, value: string): Promise<void>;
+  /** How many values there are, under any filter. */
+  held(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** A bucket that the first machine had to make keeps a value for as long as it is used. */
+async function open(connection: NatsConnection, { bucket, publish }: FleetSettings): Promise<KV> {
+  const manager = new Kvm(connection);
+  return publish ? manager.create(bucket, { history: 1, ttl: SHARED_FRESH_MS }) : manager.open(bucket);
+}
+
+/** Says when the connection is lost, and when it is made again, which the client does by itself. */
+export async function tellOf(connection: Pick<NatsConnection, 'status'>, say: Say): Promise<void> {
+  for await (const { type } of connection.status())
+    if (type === 'disconnect') say('the connection is lost', true);
+    else if (type === 'reconnect') say('the connection is made again', false);
+}
+
+/** Connects to the server and opens the bucket; rejects with the reason. `say`: where a lost connection is reported. */
+async function connectBucket(settings: FleetSettings, say: Say): Promise<Bucket> {
+  const { server, credsFile, nkeyFile, caFile } = settings;
+  const options = { servers: [server], credsFile, nkeyFile, caFile, token: null };
+  const connection = await connectTo({ ...options, reconnectMs: RECONNECT_MS });
+  void tellOf(connection, say);
+  try {
+    const bucket = await open(connection, settings);
+    return {
+      async follow(filter) {
+        const entries = await bucket.watch({ key: filter });
+        void connection.closed().then(() => entries.stop());
+        return (async function* () {
+          for await (const { key, operation, value, delta = 0 } of entries)
+            yield { key, value: operation === 'PUT' ? value : null, waiting: delta };
+        })();
+      },
+      put: async (key, value) => void (await bucket.put(key, value)),
+      held: async () => (await bucket.status()).values,
+      close: () => connection.close(),
+    };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
 
 /** How long a server that cannot be used is left alone. */
 export const RETRY_MS = 30_000;
@@ -39,7 +102,7 @@ export interface Fleet {
   close(): Promise<void>;
 }
 
-export interface FleetParts {
+interface FleetParts {
   readonly settings: FleetSettings;
   readonly cache: Pick<HostCache, 'shared' | 'fileShared'>;
   readonly clock: Clock;
@@ -97,11 +160,11 @@ class Replica implements Fleet {
   }
 
   ready(): Promise<void> {
-    return this.#within(MOST_READY_MS, this.#copied.promise);
+    return within(this.#parts.clock, MOST_READY_MS, this.#copied.promise);
   }
 
   async close(): Promise<void> {
-    await this.#within(MOST_CLOSING_MS, Promise.all(this.#publishing));
+    await within(this.#parts.clock, MOST_CLOSING_MS, Promise.all(this.#publishing));
     this.#isClosed = true;
     this.#closed.resolve();
     await this.#bucket?.close().catch(() => {});
@@ -109,7 +172,7 @@ class Replica implements Fleet {
 
   /** Follows the bucket until it is closed. */
   async run(): Promise<void> {
-    const { settings, say, connect = () => connectBucket(settings, SHARED_FRESH_MS, say) } = this.#parts;
+    const { settings, say, connect = () => connectBucket(settings, say) } = this.#parts;
     while (!this.#isClosed) {
       try {
         this.#bucket = await connect();
@@ -121,7 +184,7 @@ class Replica implements Fleet {
       const lost = this.#bucket;
       this.#bucket = null;
       await lost?.close().catch(() => {});
-      await this.#within(RETRY_MS, this.#closed.promise);
+      await within(this.#parts.clock, RETRY_MS, this.#closed.promise);
     }
   }
 
@@ -140,13 +203,6 @@ class Replica implements Fleet {
     };
     await this.#store(changes, arrived).finally(forget);
     throw new Error('the bucket cannot be followed any more');
-  }
-
-  async #within(ms: number, work: Promise<unknown>): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const forget = this.#parts.clock.after(ms, resolve);
-    await Promise.race([work, promise]);
-    forget();
   }
 
   /** Once an hour for each origin, and not what another machine said within the same hour. */
@@ -202,7 +258,7 @@ class Replica implements Fleet {
 export async function heldInBucket(settings: FleetSettings): Promise<number> {
   readFleetSalt(settings.saltFile);
   // Looking must not create it.
-  const bucket = await connectBucket({ ...settings, publish: false }, SHARED_FRESH_MS, () => {});
+  const bucket = await connectBucket({ ...settings, publish: false }, () => {});
   try {
     return await bucket.held();
   } finally {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { chmodSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { scratchDirectory } from '../testing/scratch.ts';
 import { fleetKeys, readFleetSalt } from './keys.ts';
 
 const SALT = new Uint8Array(16).fill(7);
@@ -45,8 +44,7 @@ test('a signature depends on the key, the text and the salt, and is none of the 
 });
 
 test("a salt that is too short, or that others can read or write, is not the organisation's secret", async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
-  t.after(() => rm(directory, { recursive: true }));
+  const directory = scratchDirectory(t);
   const path = join(directory, 'salt');
   writeFileSync(path, new Uint8Array(15), { mode: 0o600 });
   assert.throws(() => readFleetSalt(path), /less than 16 bytes/);

@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto';
 import { closeSync, constants, fstatSync, readFileSync } from 'node:fs';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { exposedSecret, insecurePath, openRegular } from '../secure-path.ts';
+import { exposedSecret, insecurePath, openRegular } from '../paths.ts';
 
 const LEAST_SALT_BYTES = 16;
 const MOST_SALT_BYTES = 4096;

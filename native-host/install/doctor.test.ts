@@ -1,10 +1,10 @@
 // Every broken state of an installation that a user can have, each found by the doctor and reported with a remedy.
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Check, DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
+import { scratchDirectory } from '../testing/scratch.ts';
 import type { BrowserName } from './browser-names.ts';
 import { type UserDirectories, userDirectories } from './browsers.ts';
 import { examineBrowser } from './doctor.ts';
@@ -27,8 +27,7 @@ interface Installation {
 
 /** An installation of the real helper, run from its sources, in the test's own home. */
 function installed(t: TestContext, name: BrowserName = 'chromium', main: string = MAIN): Installation {
-  const home = mkdtempSync(join(tmpdir(), 'pf-doctor-'));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const home = scratchDirectory(t);
   const directories = userDirectories('linux', {}, home);
   const request: InstallRequest = { browsers: [name], userDataDirectory: null, extensionIds: [] };
   const config = join(home, 'config.json');

@@ -1,7 +1,9 @@
 // Checks one browser's installation step by step, in the order in which the browser itself uses it, and reports at each
-// step what was found and what to do. Stops where the next step could not work.
+// step what was found and what to do. Stops where the next step could not work. Without the addon no step leads to a race.
 import type { Check, DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
 import { HOST_NAME } from '@photofinish/shared/port/extension-id';
+import { AddonMissing, addonPackage, loadQuicAddon } from '../quic/addon.ts';
+import { VERSION } from '../version.ts';
 import type { Browser, BrowserFamily } from './browsers.ts';
 import type { HelloResult } from './hello.ts';
 import { NOT_FOUND, type Target } from './install-plan.ts';
@@ -44,6 +46,33 @@ type Add = (...finding: Parameters<Finder>) => void;
 /** Creates findings on one subject: a browser by its title, or what all of them share. */
 export function findingOn(subject: string): Finder {
   return (check, state, text, remedy = null) => ({ subject, check, state, text, remedy });
+}
+
+/** A finding that concerns no particular browser. */
+export const helperFinding = findingOn('Helper');
+
+function addonRemedy(missing: boolean, isCheckout: boolean): string {
+  if (isCheckout) return 'Run "npm run build" at the top of the checkout.';
+  const name = addonPackage();
+  if (!missing)
+    return `Install ${name} ${VERSION} again, on this system and with the Node that runs the helper.`;
+  const file = `${name.replace('@photofinish/', 'photofinish-')}-${VERSION}.tgz`;
+  return `npm skips it silently if it cannot download it. Install it beside photofinish: ${file} from the release, or ${name} from the registry.`;
+}
+
+/**
+ * Whether the addon exists and loads: without it nothing can be raced, because it provides QUIC, DNS and the verification
+ * of certificates, including those for HTTP/2.
+ */
+export function addonFinding(isCheckout: boolean): Finding {
+  try {
+    loadQuicAddon();
+    return helperFinding('addon', 'ok', 'the QUIC addon loads');
+  } catch (error) {
+    const [why] = (error instanceof Error ? error.message : String(error)).split('\n');
+    const text = `the QUIC addon cannot be loaded, so nothing can be raced: ${why}`;
+    return helperFinding('addon', 'problem', text, addonRemedy(error instanceof AddonMissing, isCheckout));
+  }
 }
 
 function readManifest(path: string, { disk }: Machine): { manifest: HostManifest } | { error: string } {

@@ -1,27 +1,25 @@
-// The complete examination of the doctor: each browser's path to the helper, then what all of them share: settings,
-// host cache, network and addon. Printed by the command, and sent over the wire by a running helper.
-import { accessSync, constants, existsSync } from 'node:fs';
-import { dirname } from 'node:path';
+// The complete examination of the doctor: each browser's path to the helper, then what all of them share. Printed by the
+// command, and sent over the wire by a running helper.
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
-import { whyForeign } from '../cache/own-file.ts';
-import { openHostCache } from '../cache/store.ts';
-import { systemClock } from '../clock.ts';
-import { defaultConfigPath, loadSettings, type Settings, SettingsError } from '../config.ts';
-import { networkKey, networkWords, UNIDENTIFIED } from '../network/key.ts';
-import { keptSalt, saltPath } from '../network/salt.ts';
-import { systemSource } from '../network/source.ts';
-import { watchNetwork } from '../network/watch.ts';
-import { whyNotWritable } from '../private-directory.ts';
-import { insecurePath, irregularReason } from '../secure-path.ts';
-import { readTrust } from '../trust.ts';
-import { userHome } from '../user-home.ts';
+import { userHome } from '../paths.ts';
 import { PROGRAM } from '../version.ts';
 import type { Caller } from '../wire/caller.ts';
-import { addonFinding, helperFinding } from './addon-finding.ts';
 import { userDirectories } from './browsers.ts';
-import { type ExaminationResult, examineBrowser, findingOn, type InstallSettings } from './doctor.ts';
-import { fleetFinding } from './fleet-finding.ts';
+import {
+  addonFinding,
+  type ExaminationResult,
+  examineBrowser,
+  findingOn,
+  type InstallSettings,
+} from './doctor.ts';
 import { launchOf, sayHello } from './hello.ts';
+import {
+  cacheFinding,
+  configFinding,
+  fleetFinding,
+  networkFinding,
+  settingsProblems,
+} from './helper-findings.ts';
 import { type InstallRequest, type Target, targetsOf } from './install-plan.ts';
 import { type Machine, thisMachine } from './machine.ts';
 import { checkoutOf, commandWord, ownCommand, ownInstallation } from './own-command.ts';
@@ -31,143 +29,7 @@ import { checkoutOf, commandWord, ownCommand, ownInstallation } from './own-comm
  * installation. The extension waits 30 s for the whole examination.
  */
 const HELLO_TIMEOUT_MS = 8000;
-/** Without a salt no key is shown, so its value does not matter. */
-const SALT_STAND_IN_BYTES = 16;
 const BROWSERS = 'Browsers';
-
-function configFinding(path: string | null): { finding: Finding; settings: Settings | null } {
-  try {
-    const settings = loadSettings(path === null ? {} : { path });
-    const text = settings.source ?? `no settings file at ${defaultConfigPath()}; using the defaults`;
-    return { finding: helperFinding('config', 'ok', text), settings };
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    const remedy = 'Correct the settings file, or remove it.';
-    return { finding: helperFinding('config', 'problem', error.message, remedy), settings: null };
-  }
-}
-
-/** What would make a race over the port fail although the settings are well-formed. */
-async function settingsProblems({ ca, logsPath }: Settings): Promise<Finding[]> {
-  const trust = await readTrust(ca);
-  const unwritable =
-    logsPath === null
-      ? null
-      : (insecurePath(logsPath) ?? irregularReason(logsPath) ?? whyNotWritable(dirname(logsPath)));
-  const problems: Finding[] = [];
-  if (!trust.ok)
-    problems.push(helperFinding('config', 'problem', trust.message, 'Correct "ca" in the settings file.'));
-  if (unwritable !== null) {
-    const text = `the log ${logsPath} cannot be written: ${unwritable}`;
-    const remedy = 'Make its directory writable for you alone, or change "logs" in the settings file.';
-    problems.push(helperFinding('config', 'problem', text, remedy));
-  }
-  return problems;
-}
-
-function isPrivatelyWritable(path: string): boolean {
-  if ((insecurePath(path) ?? whyNotWritable(dirname(path))) !== null) return false;
-  try {
-    if (existsSync(path)) accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function cacheFinding(path: string): Finding {
-  const unusable = (reason: string | null, remedy?: string): Finding =>
-    helperFinding(
-      'cache',
-      'problem',
-      `${path} cannot be used, so nothing will be remembered: ${reason}`,
-      remedy ??
-        (isPrivatelyWritable(path)
-          ? 'Free disk space or, if the file is newer, update the helper.'
-          : 'Make the file and its directory writable for you alone.'),
-    );
-  // Reading must not create it.
-  if (!existsSync(path)) {
-    const reason = insecurePath(path) ?? whyNotWritable(dirname(path));
-    return reason === null
-      ? helperFinding('cache', 'ok', `${path} will be created when it is needed`)
-      : unusable(reason);
-  }
-  const cache = openHostCache({ path, clock: systemClock });
-  const { store, storeReason, origins, unsound, refused, shared } = cache.stats();
-  cache.close();
-  const foreign = store === 'sqlite' ? null : whyForeign(path);
-  if (foreign !== null)
-    return unusable(
-      `it was left alone, because ${foreign}`,
-      'Move that file elsewhere, or name another with "cache" in the settings file.',
-    );
-  if (store !== 'sqlite') return unusable(storeReason);
-  const others = shared === 0 ? '' : `, ${shared} shared by machines of the organisation`;
-  const counted = `${path}, ${origins} ${origins === 1 ? 'origin' : 'origins'}${others}`;
-  if (unsound > 0)
-    return helperFinding(
-      'cache',
-      'note',
-      `${counted}; damaged records were found and dropped: ${unsound}`,
-      'Check the disk and the memory: one of them corrupts stored data.',
-    );
-  if (refused > 0)
-    return helperFinding(
-      'cache',
-      'note',
-      `${counted}; not recorded, because their sites added too many in one day: ${refused}`,
-    );
-  return helperFinding('cache', 'ok', counted);
-}
-
-/** A network's key, after its name if the user gave one. */
-function nameBeside(key: string, cachePath: string): string {
-  if (!existsSync(cachePath)) return key;
-  const cache = openHostCache({ path: cachePath, clock: systemClock });
-  const name = cache.networkNames().get(key);
-  cache.close();
-  return name === undefined ? key : `${name} (${key})`;
-}
-
-async function networkFinding(cachePath: string): Promise<Finding> {
-  // Reading must not create the salt.
-  const saltFile = saltPath(cachePath);
-  const kept = keptSalt(saltFile);
-  if (kept.state === 'unusable' && kept.mendable)
-    return helperFinding(
-      'network',
-      'note',
-      `${saltFile} will be replaced at the helper's next start (${kept.reason}); all networks then count as new`,
-    );
-  if (kept.state === 'unusable')
-    return helperFinding(
-      'network',
-      'problem',
-      `${saltFile} cannot be used, so the helper sees a new network at every start: ${kept.reason}`,
-      'Correct that, or remove the file: the helper creates a new one.',
-    );
-  const salt = kept.state === 'kept' ? kept.salt : null;
-  const source = systemSource(process.platform, systemClock);
-  const network = watchNetwork({
-    source,
-    salt: salt ?? new Uint8Array(SALT_STAND_IN_BYTES),
-    clock: systemClock,
-  });
-  const key = await network.settled();
-  if (key === UNIDENTIFIED)
-    return helperFinding(
-      'network',
-      'problem',
-      'this network cannot be distinguished from others, so nothing will be remembered',
-      "Check that this system's commands for routes and neighbours can be run.",
-    );
-  const facts = network.facts();
-  if (facts === null) return helperFinding('network', 'note', 'offline: there is no default route');
-  const named =
-    salt === null ? 'its key will be created with the cache' : nameBeside(networkKey(facts, salt), cachePath);
-  return helperFinding('network', 'ok', `${networkWords(facts)}: ${named}`);
-}
 
 /** The command that installs for one browser with the requested options, keeping the existing ones. */
 function installCommand(

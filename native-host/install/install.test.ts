@@ -1,19 +1,10 @@
 // Installing and uninstalling in the test's own home directory: every browser, every reason to skip or fail.
 import assert from 'node:assert/strict';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
+import { scratchDirectory } from '../testing/scratch.ts';
 import type { BrowserName } from './browser-names.ts';
 import { type UserDirectories, userDirectories } from './browsers.ts';
 import { install, uninstall } from './install.ts';
@@ -43,8 +34,7 @@ const MANIFESTS: Record<BrowserName, string> = {
 const NAMES = Object.keys(PROFILES) as BrowserName[];
 
 function newHome(t: TestContext, profiles: readonly string[]): UserDirectories {
-  const home = mkdtempSync(join(tmpdir(), 'pf-home-'));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const home = scratchDirectory(t);
   for (const profile of profiles) mkdirSync(join(home, profile), { recursive: true });
   return userDirectories('linux', {}, home);
 }

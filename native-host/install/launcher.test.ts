@@ -2,11 +2,11 @@
 // remove its runtime.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { scratchDirectory } from '../testing/scratch.ts';
 import { CLEARED_VARIABLES, lastingRuntime, launcherText, parseLauncher } from './launcher.ts';
 
 const POSIX_PATH = fc.string().map((text) => `/${text.replaceAll(/[\n\0]/g, '')}`);
@@ -35,8 +35,7 @@ test('a foreign script is not a launcher of ours', () => {
 });
 
 test('the shell passes hostile paths and arguments unchanged', (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'pf launcher '));
-  t.after(() => rmSync(directory, { recursive: true }));
+  const directory = scratchDirectory(t, 'pf launcher ');
   const main = join(directory, `it's $(touch x) "quoted" \\ main.js`);
   const config = join(directory, "a'b;c.json");
   writeFileSync(main, 'console.log(JSON.stringify(process.argv.slice(1)))');
@@ -48,8 +47,7 @@ test('the shell passes hostile paths and arguments unchanged', (t) => {
 });
 
 test('variables that would make Node run other code, trust others or print are cleared before it starts', (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'pf-launcher-'));
-  t.after(() => rmSync(directory, { recursive: true }));
+  const directory = scratchDirectory(t);
   const main = join(directory, 'main.cjs');
   writeFileSync(main, "process.stdout.write(Object.keys(process.env).sort().join(' '))");
   const foreign = join(directory, 'foreign.cjs');

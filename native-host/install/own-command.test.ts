@@ -1,8 +1,14 @@
 // The command for each way in which Photofinish can be installed, and the text after an installation.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nextSteps } from './next-steps.ts';
-import { checkoutOf, commandWord, isPassing, type OwnInstallation, ownCommand } from './own-command.ts';
+import {
+  checkoutOf,
+  commandWord,
+  isPassing,
+  nextSteps,
+  type OwnInstallation,
+  ownCommand,
+} from './own-command.ts';
 
 const LINUX_PATH = '/usr/local/bin:/usr/bin';
 

@@ -36,78 +36,50 @@ interface Place {
   readonly key?: string;
 }
 
+/** Below the home: the profile, and the directory of manifests. */
+function linuxPlace(profile: string, hosts = `${profile}/NativeMessagingHosts`): Place {
+  return { profile: `${HOMES.linux}/${profile}`, manifest: `${HOMES.linux}/${hosts}/${HOST}.json` };
+}
+
+/** Both below the user's support files. */
+function macPlace(profile: string, hosts = profile): Place {
+  return {
+    profile: `${SUPPORT}/${profile}`,
+    manifest: `${SUPPORT}/${hosts}/NativeMessagingHosts/${HOST}.json`,
+  };
+}
+
+/** The profile below the application data, our own manifest, and the vendor whose registry key names that. */
+function windowsPlace(profile: string, manifest: string, vendor: string): Place {
+  return {
+    profile: `${HOMES.win32}\\AppData\\${profile}`,
+    manifest: `${LOCAL}\\photofinish\\native-messaging\\${manifest}.json`,
+    key: `HKCU\\Software\\${vendor}\\NativeMessagingHosts\\${HOST}`,
+  };
+}
+
 /** According to the browsers' own documentation. */
 const PLACES: Record<Platform, Record<BrowserName, Place>> = {
   linux: {
-    chromium: {
-      profile: `${HOMES.linux}/.config/chromium`,
-      manifest: `${HOMES.linux}/.config/chromium/NativeMessagingHosts/${HOST}.json`,
-    },
-    chrome: {
-      profile: `${HOMES.linux}/.config/google-chrome`,
-      manifest: `${HOMES.linux}/.config/google-chrome/NativeMessagingHosts/${HOST}.json`,
-    },
-    edge: {
-      profile: `${HOMES.linux}/.config/microsoft-edge`,
-      manifest: `${HOMES.linux}/.config/microsoft-edge/NativeMessagingHosts/${HOST}.json`,
-    },
-    brave: {
-      profile: `${HOMES.linux}/.config/BraveSoftware/Brave-Browser`,
-      manifest: `${HOMES.linux}/.config/BraveSoftware/Brave-Browser/NativeMessagingHosts/${HOST}.json`,
-    },
-    firefox: {
-      profile: `${HOMES.linux}/.mozilla/firefox`,
-      manifest: `${HOMES.linux}/.mozilla/native-messaging-hosts/${HOST}.json`,
-    },
+    chromium: linuxPlace('.config/chromium'),
+    chrome: linuxPlace('.config/google-chrome'),
+    edge: linuxPlace('.config/microsoft-edge'),
+    brave: linuxPlace('.config/BraveSoftware/Brave-Browser'),
+    firefox: linuxPlace('.mozilla/firefox', '.mozilla/native-messaging-hosts'),
   },
   darwin: {
-    chromium: {
-      profile: `${SUPPORT}/Chromium`,
-      manifest: `${SUPPORT}/Chromium/NativeMessagingHosts/${HOST}.json`,
-    },
-    chrome: {
-      profile: `${SUPPORT}/Google/Chrome`,
-      manifest: `${SUPPORT}/Google/Chrome/NativeMessagingHosts/${HOST}.json`,
-    },
-    edge: {
-      profile: `${SUPPORT}/Microsoft Edge`,
-      manifest: `${SUPPORT}/Microsoft Edge/NativeMessagingHosts/${HOST}.json`,
-    },
-    brave: {
-      profile: `${SUPPORT}/BraveSoftware/Brave-Browser`,
-      manifest: `${SUPPORT}/BraveSoftware/Brave-Browser/NativeMessagingHosts/${HOST}.json`,
-    },
-    firefox: {
-      profile: `${SUPPORT}/Firefox`,
-      manifest: `${SUPPORT}/Mozilla/NativeMessagingHosts/${HOST}.json`,
-    },
+    chromium: macPlace('Chromium'),
+    chrome: macPlace('Google/Chrome'),
+    edge: macPlace('Microsoft Edge'),
+    brave: macPlace('BraveSoftware/Brave-Browser'),
+    firefox: macPlace('Firefox', 'Mozilla'),
   },
   win32: {
-    chromium: {
-      profile: `${LOCAL}\\Chromium\\User Data`,
-      manifest: `${LOCAL}\\photofinish\\native-messaging\\chromium.json`,
-      key: `HKCU\\Software\\Chromium\\NativeMessagingHosts\\${HOST}`,
-    },
-    chrome: {
-      profile: `${LOCAL}\\Google\\Chrome\\User Data`,
-      manifest: `${LOCAL}\\photofinish\\native-messaging\\google-chrome.json`,
-      key: `HKCU\\Software\\Google\\Chrome\\NativeMessagingHosts\\${HOST}`,
-    },
-    edge: {
-      profile: `${LOCAL}\\Microsoft\\Edge\\User Data`,
-      manifest: `${LOCAL}\\photofinish\\native-messaging\\microsoft-edge.json`,
-      key: `HKCU\\Software\\Microsoft\\Edge\\NativeMessagingHosts\\${HOST}`,
-    },
-    brave: {
-      profile: `${LOCAL}\\BraveSoftware\\Brave-Browser\\User Data`,
-      manifest: `${LOCAL}\\photofinish\\native-messaging\\google-chrome.json`,
-      key: `HKCU\\Software\\Google\\Chrome\\NativeMessagingHosts\\${HOST}`,
-    },
-    firefox: {
-      profile: `${HOMES.win32}\\AppData\\Roaming\\Mozilla\\Firefox`,
-      manifest: `${LOCAL}\\photofinish\\native-messaging\\mozilla.json`,
-      key: `HKCU\\Software\\Mozilla\\NativeMessagingHosts\\${HOST}`,
-    },
+    chromium: windowsPlace('Local\\Chromium\\User Data', 'chromium', 'Chromium'),
+    chrome: windowsPlace('Local\\Google\\Chrome\\User Data', 'google-chrome', 'Google\\Chrome'),
+    edge: windowsPlace('Local\\Microsoft\\Edge\\User Data', 'microsoft-edge', 'Microsoft\\Edge'),
+    brave: windowsPlace('Local\\BraveSoftware\\Brave-Browser\\User Data', 'google-chrome', 'Google\\Chrome'),
+    firefox: windowsPlace('Roaming\\Mozilla\\Firefox', 'mozilla', 'Mozilla'),
   },
 };
 const LAUNCHERS: Record<Platform, string> = {

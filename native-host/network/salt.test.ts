@@ -14,7 +14,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ASIDE } from '../aside.ts';
+import { ASIDE } from '../paths.ts';
 import { keptSalt, readSalt } from './salt.ts';
 
 function saltOf(path: string): Uint8Array {

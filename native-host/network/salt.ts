@@ -11,9 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { asidePath } from '../aside.ts';
-import { makePrivateDirectory } from '../private-directory.ts';
-import { insecureFile, insecurePath, openRegular } from '../secure-path.ts';
+import { asidePath, insecureFile, insecurePath, makePrivateDirectory, openRegular } from '../paths.ts';
 
 const SALT_BYTES = 32;
 

@@ -4,8 +4,7 @@ import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RACE_LIMITS } from '../race-budget.ts';
-import { plainPlan } from '../testing/plan.ts';
-import { race } from '../testing/race.ts';
+import { plainPlan, race } from '../testing/race.ts';
 import { endpoint, type Listing, simulate } from '../testing/simulation.ts';
 import { MOST_ATTEMPTS_PER_TRIAL, TRIAL_LIMITS } from './trial-budget.ts';
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_HINTS, type PathHint } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
-import { type PlainInput, plainPlan } from '../testing/plan.ts';
+import { type PlainInput, plainPlan } from '../testing/race.ts';
 import { type Behaviour, endpoint, type Listing, type Simulation, simulate } from '../testing/simulation.ts';
 
 const TIMEOUT_MS = 10_000;

@@ -10,7 +10,7 @@ import type { Answer, QueryKind } from '../discover/answer.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { MOST_ENDPOINTS } from '../discover/first-endpoints.ts';
 import { createResolution } from '../discover/resolution.ts';
-import { plainPlan } from '../testing/plan.ts';
+import { plainPlan } from '../testing/race.ts';
 import { createTrial, type TrialMachine } from './engine.ts';
 import type { TrialAction } from './events.ts';
 import type { TrialPlan } from './plan.ts';

@@ -1,16 +1,14 @@
 // Connects the engine to the outside: carries out one trial's actions with real transports, discovery and a clock, and
 // feeds events back. Everything that can be prepared is prepared before the trial's time 0.
-
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { AltSvcSource, AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import type { TransportName } from '@photofinish/shared/race/terms';
 import { type Alternative, type AltSvc, h3Alternatives } from '@photofinish/shared/web/alt-svc';
 import type { OriginParts } from '@photofinish/shared/web/origin';
-import type { Clock } from '../clock.ts';
+import { type Clock, nextPoll } from '../clock.ts';
 import type { Discovering, DiscoveryNews, DiscoveryQuery, LiveDiscovery } from '../discover/discovering.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
-import { nextPoll } from '../next-poll.ts';
 import { withLateness } from './disturbance.ts';
 import { createTrial, type TrialMachine } from './engine.ts';
 import {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/terms';
-import { plainPlan } from '../testing/plan.ts';
+import { plainPlan } from '../testing/race.ts';
 import { type Behaviour, endpoint, type Simulation, simulate } from '../testing/simulation.ts';
 import { createTrial } from './engine.ts';
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { AttemptErrorCode, Mode, TransportName } from '@photofinish/shared/race/terms';
 import fc from 'fast-check';
 import type { Endpoint } from '../discover/endpoint.ts';
-import { plainPlan } from '../testing/plan.ts';
+import { plainPlan } from '../testing/race.ts';
 import { type Behaviour, endpoint, simulate } from '../testing/simulation.ts';
 import type { Decision, TrialPlan } from './plan.ts';
 

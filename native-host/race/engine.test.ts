@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/terms';
 import type { Endpoint } from '../discover/endpoint.ts';
-import { type PlainInput, plainPlan } from '../testing/plan.ts';
+import { type PlainInput, plainPlan } from '../testing/race.ts';
 import { type Behaviour, endpoint, type Simulation, simulate, type World } from '../testing/simulation.ts';
 
 const DELAY_MS = 10;

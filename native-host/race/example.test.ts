@@ -3,7 +3,7 @@
 // actions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { plainPlan } from '../testing/plan.ts';
+import { plainPlan } from '../testing/race.ts';
 import { endpoint } from '../testing/simulation.ts';
 import { createTrial } from './engine.ts';
 import type { TrialAction } from './events.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import http2 from 'node:http2';
 import { test } from 'node:test';
 import { Client } from 'undici';
-import { PLENTY_MS } from '../testing/transport.ts';
+import { PLENTY_MS } from '../testing/peers.ts';
 import { warmUpExchanges } from './exchange-warm-up.ts';
 
 test('both versions of HTTP send a request and receive an answer', async () => {

@@ -3,7 +3,7 @@
 // in-memory peer that sends the shortest possible answer.
 import { duplexPair } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { nextPoll } from '../next-poll.ts';
+import { nextPoll } from '../clock.ts';
 import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
 import { type Http2, http2Exchange } from './http2-exchange.ts';
 import { USER_AGENT } from './request-limits.ts';

@@ -4,9 +4,15 @@ import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
-import { failureOf, h2Scene, requestOn, serving } from '../testing/h2-server.ts';
-import { type Http2FrameKind, http2Frame } from '../testing/http2-frames.ts';
-import { target } from '../testing/transport.ts';
+import {
+  failureOf,
+  type Http2FrameKind,
+  h2Scene,
+  http2Frame,
+  requestOn,
+  serving,
+} from '../testing/h2-server.ts';
+import { target } from '../testing/peers.ts';
 
 const { ca, pair, transport, get } = await h2Scene();
 after(() => ca.stop());

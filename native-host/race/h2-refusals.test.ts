@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { failureOf, h2Scene, serving } from '../testing/h2-server.ts';
-import { target } from '../testing/transport.ts';
+import { target } from '../testing/peers.ts';
 
 const { ca, pair, transport, http2, get } = await h2Scene();
 after(() => ca.stop());

@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { failureOf, h2Scene, requestOn, serving } from '../testing/h2-server.ts';
-import { HOST, PLENTY_MS, target } from '../testing/transport.ts';
+import { HOST, PLENTY_MS, target } from '../testing/peers.ts';
 import type { RunningAttempt } from './transport.ts';
 
 const { ca, pair, transport, http2, get } = await h2Scene();

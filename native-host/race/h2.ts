@@ -7,7 +7,7 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { duplexPair } from 'node:stream';
 import { createSecureContext, DEFAULT_CIPHERS, type SecureContext, type TLSSocket } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
-import { nextPoll } from '../next-poll.ts';
+import { nextPoll } from '../clock.ts';
 import type { TrustStore } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
 import { warmUpExchanges } from './exchange-warm-up.ts';

@@ -3,8 +3,14 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
-import { type ThrowawayOrigins, throwawayOrigins } from '../testing/throwaway-origins.ts';
-import { HOST, PLENTY_MS, target, trusted } from '../testing/transport.ts';
+import {
+  HOST,
+  PLENTY_MS,
+  type ThrowawayOrigins,
+  target,
+  throwawayOrigins,
+  trusted,
+} from '../testing/peers.ts';
 import { h3Transport } from './h3.ts';
 import type { Transport } from './transport.ts';
 

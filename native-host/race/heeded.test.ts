@@ -7,7 +7,7 @@ import type { Server } from 'node:net';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { h2Scene, requestOn, serving } from '../testing/h2-server.ts';
-import { HOST } from '../testing/transport.ts';
+import { HOST } from '../testing/peers.ts';
 
 const { ca, pair, http2, get } = await h2Scene();
 after(() => ca.stop());

@@ -4,7 +4,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { LOOPBACK, target } from '../testing/transport.ts';
+import { LOOPBACK, target } from '../testing/peers.ts';
 import { readTrust } from '../trust.ts';
 import { h2Transport } from './h2.ts';
 import { h3Transport } from './h3.ts';

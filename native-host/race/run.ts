@@ -1,16 +1,14 @@
 // The race of one origin from options to the finished record: look-up, preparation, trials, and learning between them.
 // The caller stores what was learnt.
-
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError, OriginRace } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import type { Memory, Mode } from '@photofinish/shared/race/terms';
 import type { OriginParts } from '@photofinish/shared/web/origin';
-import type { Clock } from '../clock.ts';
+import { type Clock, nextPoll } from '../clock.ts';
 import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discovering.ts';
 import { type Endpoint, endpointKey } from '../discover/endpoint.ts';
-import { nextPoll } from '../next-poll.ts';
 import { type DrivenTrial, driveTrial, type Transports } from './drive.ts';
 import type { WatchLateness } from './lateness.ts';
 import { lookUp } from './look-up.ts';

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, mkdtempSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { attempt, trial } from '@photofinish/shared/testing/race-samples';
+import { scratchDirectory } from '../testing/scratch.ts';
 import { SAMPLE_SURVEY, surveyRace, surveyResult, writeSegment } from '../testing/survey-archive.ts';
 import { emptyTally, openArchive, resultsOf } from './archive.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'photofinish-archive-'));
-after(() => rmSync(scratch, { recursive: true }));
+const scratch = scratchDirectory({ after });
 
 const race = surveyRace('a', []);
 const results = (vantage: string, ...jobs: number[]) => jobs.map((job) => surveyResult(vantage, job, race));

@@ -3,13 +3,11 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { linesOf } from '../cli/input-lines.ts';
-import { issueText } from '../cli/issue-text.ts';
+import { issueText, linesOf } from '../cli/input-lines.ts';
 import { Complaint } from '../cli/usage.ts';
 import { type DeadLine, deadLineSchema } from './job.ts';
 import { resultSchema, type Survey, type SurveyResult } from './result.ts';
-import { DEAD_FILE, readSurvey, type Segment, SURVEY_FILE, segmentsIn } from './segments.ts';
-import { zstdFrames } from './zstd-frames.ts';
+import { DEAD_FILE, readSurvey, type Segment, SURVEY_FILE, segmentsIn, zstdFrames } from './segments.ts';
 
 const MAX_LINE_CHARS = 16 * 1024 * 1024;
 /** Named at most: a damaged disk could make as many as there are lines. */

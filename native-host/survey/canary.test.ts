@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attempt, comparison, originRace, trial } from '@photofinish/shared/testing/race-samples';
-import { type CanaryWatch, canaryWatch, reachOfCanaries, SETTLES_AFTER_MS } from './canary.ts';
+import { CanaryWatch, HeldResults, reachOfCanaries, SETTLES_AFTER_MS } from './canary.ts';
 
 const BOTH = { h3: true, h2: true };
 const ONLY_H2 = { h3: false, h2: true };
@@ -10,7 +10,7 @@ const ONLY_H3 = { h3: true, h2: false };
 const NEITHER = { h3: false, h2: false };
 
 function after(...first: readonly { h3: boolean; h2: boolean }[]): CanaryWatch {
-  const watch = canaryWatch();
+  const watch = new CanaryWatch();
   for (const reach of first) watch.heard(reach, 0);
   return watch;
 }
@@ -40,11 +40,11 @@ test('what this busy machine measured of a canary does not count', () => {
 
 test('the first round that reaches anything is the norm', () => {
   for (const reach of [BOTH, ONLY_H2, ONLY_H3]) {
-    const watch = canaryWatch();
+    const watch = new CanaryWatch();
     assert.deepEqual(watch.heard(reach, 0), { state: 'good' });
     assert.deepEqual(watch.heard(reach, 30_000), { state: 'good' });
   }
-  const watch = canaryWatch();
+  const watch = new CanaryWatch();
   assert.deepEqual(watch.heard(NEITHER, 0), { state: 'sick', sinceMs: 0 });
   assert.deepEqual(watch.heard(ONLY_H2, 30_000), { state: 'good' });
 });
@@ -98,4 +98,35 @@ test('on another network the next round is the first', () => {
   watch.forget();
   assert.deepEqual(watch.heard(NEITHER, 2000), { state: 'sick', sinceMs: 2000 });
   assert.deepEqual(watch.heard(ONLY_H2, 3000), { state: 'good' });
+});
+
+function holding(...endedMs: readonly number[]) {
+  const held = new HeldResults<number, string>();
+  for (const ms of endedMs) held.add({ job: ms, result: `r${ms}`, endedMs: ms });
+  return held;
+}
+
+test('a good canary releases what had ended when it began, once', () => {
+  const held = holding(1, 2, 3);
+  assert.deepEqual(held.release(2), [
+    { job: 1, result: 'r1', endedMs: 1 },
+    { job: 2, result: 'r2', endedMs: 2 },
+  ]);
+  assert.deepEqual(held.release(2), []);
+  assert.equal(held.size, 1);
+  assert.deepEqual(
+    held.release(3).map(({ job }) => job),
+    [3],
+  );
+});
+
+test('a failed canary discards everything, also what ended after it began', () => {
+  const held = holding(1, 9);
+  assert.deepEqual(
+    held.discard().map(({ job }) => job),
+    [1, 9],
+  );
+  assert.equal(held.size, 0);
+  assert.deepEqual(held.release(10), []);
+  assert.deepEqual(held.discard(), []);
 });

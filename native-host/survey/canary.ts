@@ -1,10 +1,10 @@
 // Canaries: origins that every vantage point reaches. What they reach now, compared with what they reached when the
-// worker began, tells whether its path is still the one that the results are about.
+// worker began, tells whether its path is still the one that the results are about; until then a worker holds them.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { evidenceOfRace, isH3, reachOf } from '@photofinish/shared/verdict/evidence';
 
 /** Whether any canary was established over each transport. */
-export interface Reach {
+interface Reach {
   readonly h3: boolean;
   readonly h2: boolean;
 }
@@ -41,13 +41,6 @@ type Health =
   | { readonly state: 'changed' }
   | { readonly state: 'sick'; readonly sinceMs: number };
 
-export interface CanaryWatch {
-  /** The result of one round of canaries, by the monotonic clock. */
-  heard(reach: Reach, nowMs: number): Health;
-  /** The machine has moved to another network: the next round is the first. */
-  forget(): void;
-}
-
 function isSame(a: Reach, b: Reach): boolean {
   return a.h3 === b.h3 && a.h2 === b.h2;
 }
@@ -56,39 +49,80 @@ function isSame(a: Reach, b: Reach): boolean {
  * A vantage that never reached HTTP/3 is not sick: UDP may be blocked there, which is a result. One that reaches
  * neither transport is. More than before is a change of path too, from which on everything counts.
  */
-export function canaryWatch(): CanaryWatch {
-  let normal: Reach | null = null;
-  let sickSinceMs: number | null = null;
+export class CanaryWatch {
+  #normal: Reach | null = null;
+  #sickSinceMs: number | null = null;
   /** What is reached while sick, and since when without interruption. */
-  let lesser: (Reach & { readonly sinceMs: number }) | null = null;
-  const accept = (reach: Reach): void => {
-    normal = reach;
-    sickSinceMs = null;
-    lesser = null;
-  };
-  return {
-    heard(reach, nowMs) {
-      const reachesAny = reach.h3 || reach.h2;
-      if (normal !== null && isSame(reach, normal)) {
-        accept(reach);
-        return { state: 'good' };
-      }
-      const isLess = normal !== null && ((normal.h3 && !reach.h3) || (normal.h2 && !reach.h2));
-      if (reachesAny && !isLess) {
-        const state = normal === null ? 'good' : 'changed';
-        accept(reach);
-        return { state };
-      }
-      sickSinceMs ??= nowMs;
-      if (lesser === null || !isSame(reach, lesser)) lesser = { ...reach, sinceMs: nowMs };
-      if (!reachesAny || nowMs - lesser.sinceMs < SETTLES_AFTER_MS)
-        return { state: 'sick', sinceMs: sickSinceMs };
-      accept(reach);
-      return { state: 'changed' };
-    },
-    forget() {
-      normal = null;
-      sickSinceMs = null;
-    },
-  };
+  #lesser: (Reach & { readonly sinceMs: number }) | null = null;
+
+  /** The result of one round of canaries, by the monotonic clock. */
+  heard(reach: Reach, nowMs: number): Health {
+    const normal = this.#normal;
+    const reachesAny = reach.h3 || reach.h2;
+    if (normal !== null && isSame(reach, normal)) {
+      this.#accept(reach);
+      return { state: 'good' };
+    }
+    const isLess = normal !== null && ((normal.h3 && !reach.h3) || (normal.h2 && !reach.h2));
+    if (reachesAny && !isLess) {
+      this.#accept(reach);
+      return { state: normal === null ? 'good' : 'changed' };
+    }
+    this.#sickSinceMs ??= nowMs;
+    if (this.#lesser === null || !isSame(reach, this.#lesser)) this.#lesser = { ...reach, sinceMs: nowMs };
+    if (!reachesAny || nowMs - this.#lesser.sinceMs < SETTLES_AFTER_MS)
+      return { state: 'sick', sinceMs: this.#sickSinceMs };
+    this.#accept(reach);
+    return { state: 'changed' };
+  }
+
+  /** The machine has moved to another network: the next round is the first. */
+  forget(): void {
+    this.#normal = null;
+    this.#sickSinceMs = null;
+  }
+
+  #accept(reach: Reach): void {
+    this.#normal = reach;
+    this.#sickSinceMs = null;
+    this.#lesser = null;
+  }
+}
+
+/** A result that waits for a canary, and the job to acknowledge or to race again. */
+interface Held<Job, Result> {
+  readonly job: Job;
+  readonly result: Result;
+  /** When its race ended, by the worker's monotonic clock. */
+  readonly endedMs: number;
+}
+
+/**
+ * What a worker measured since its last good canary: released by the next good one, discarded when that fails or the
+ * network has changed.
+ */
+export class HeldResults<Job, Result> {
+  #waiting: Held<Job, Result>[] = [];
+
+  get size(): number {
+    return this.#waiting.length;
+  }
+
+  add(held: Held<Job, Result>): void {
+    this.#waiting.push(held);
+  }
+
+  /** Those that ended before a good canary began: what came after it is not covered by it. */
+  release(canaryBeganMs: number): readonly Held<Job, Result>[] {
+    const covered = this.#waiting.filter(({ endedMs }) => endedMs <= canaryBeganMs);
+    this.#waiting = this.#waiting.filter(({ endedMs }) => endedMs > canaryBeganMs);
+    return covered;
+  }
+
+  /** All of them: a canary failed, so none is evidence of anything but this vantage. */
+  discard(): readonly Held<Job, Result>[] {
+    const all = this.#waiting;
+    this.#waiting = [];
+    return all;
+  }
 }

@@ -1,21 +1,15 @@
 // What a collector may write into: its own archive, or a directory that has none.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
+import { scratchDirectory } from '../testing/scratch.ts';
 import { SAMPLE_SURVEY } from '../testing/survey-archive.ts';
 import { checkArchive } from './collect.ts';
 import { SURVEY_FILE, segmentName, writeSurvey } from './segments.ts';
 
-function directory(t: TestContext): string {
-  const dir = mkdtempSync(join(tmpdir(), 'photofinish-collect-'));
-  t.after(() => rmSync(dir, { recursive: true }));
-  return dir;
-}
-
 test('a new directory, or the survey’s own archive, may be written into', (t) => {
-  const dir = directory(t);
+  const dir = scratchDirectory(t);
   checkArchive(dir, SAMPLE_SURVEY);
   writeSurvey(dir, SAMPLE_SURVEY);
   writeFileSync(join(dir, segmentName({ vantage: 'a', first: 1, last: 2 })), '');
@@ -24,7 +18,7 @@ test('a new directory, or the survey’s own archive, may be written into', (t) 
 });
 
 test('the archive of another survey may not: where to go on would be taken from its segments', (t) => {
-  const dir = directory(t);
+  const dir = scratchDirectory(t);
   writeSurvey(dir, SAMPLE_SURVEY);
   const { list } = SAMPLE_SURVEY;
   for (const other of [

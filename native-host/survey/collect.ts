@@ -1,11 +1,10 @@
 // The collector: moves results from the server into the archive. A batch leaves the server after the segment with it
 // is on disk, and the archive's own file names say where to go on, so that nothing is lost or written twice.
-
 import * as v from 'valibot';
 import { Complaint } from '../cli/usage.ts';
 import type { Clock } from '../clock.ts';
 import type { Control } from './control.ts';
-import { DELIVERED_TOO_OFTEN, type Dead, deadSchema, postponedSchema } from './job.ts';
+import { DELIVERED_TOO_OFTEN, deadSchema, postponedSchema } from './job.ts';
 import { DeliverPolicy, type JetStreamClient, type JetStreamManager } from './nats.ts';
 import type { Survey } from './result.ts';
 import {
@@ -18,8 +17,7 @@ import {
   writeSurvey,
   writeWhole,
 } from './segments.ts';
-import { type SurveyNames, vantagesOf } from './streams.ts';
-import { jsonOf } from './task.ts';
+import { type SurveyNames, valueIn, vantagesOf } from './streams.ts';
 
 /** A segment is written once it has this much, or has waited that long. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
@@ -102,21 +100,15 @@ async function collectVantage(parts: Collecting, vantage: string): Promise<void>
 const advisorySchema = v.object({ stream: v.string(), consumer: v.string(), stream_seq: v.number() });
 
 /** A message of the stream `dead` as a line of the archive; null if it is neither a job nor an advisory. */
-async function deadOf({ manager, names }: Collecting, value: unknown): Promise<object | null> {
-  const dead = v.safeParse(deadSchema, value);
-  if (dead.success) return dead.output satisfies Dead;
-  const advisory = v.safeParse(advisorySchema, value);
-  if (!advisory.success) return null;
-  const { stream, consumer, stream_seq: seq } = advisory.output;
-  const postponed =
-    stream === names.streams.later
-      ? v.safeParse(postponedSchema, jsonOf(await manager.streams.getMessage(stream, { seq })))
-      : null;
-  return {
-    vantage: consumer,
-    job: postponed?.success ? postponed.output.job : seq,
-    reason: DELIVERED_TOO_OFTEN,
-  };
+async function deadOf({ manager, names }: Collecting, data: Uint8Array): Promise<object | null> {
+  const dead = valueIn(deadSchema, data);
+  if (dead !== null) return dead;
+  const advisory = valueIn(advisorySchema, data);
+  if (advisory === null) return null;
+  const { stream, consumer, stream_seq: seq } = advisory;
+  const message = stream === names.streams.later ? await manager.streams.getMessage(stream, { seq }) : null;
+  const postponed = message === null ? null : valueIn(postponedSchema, message.data);
+  return { vantage: consumer, job: postponed?.job ?? seq, reason: DELIVERED_TOO_OFTEN };
 }
 
 /** Writes the jobs that were given up beside the results, all of them anew. */
@@ -129,9 +121,9 @@ async function writeDead(parts: Collecting): Promise<void> {
     const lines: string[] = [];
     let got = 0;
     const some = { max_messages: Math.min(left, DEAD_AT_A_TIME), expires: FETCH_MS };
-    for await (const message of await consumer.fetch(some)) {
+    for await (const { data } of await consumer.fetch(some)) {
       got += 1;
-      const line = await deadOf(parts, jsonOf(message));
+      const line = await deadOf(parts, data);
       if (line !== null) lines.push(`${JSON.stringify(line)}\n`);
     }
     if (got === 0) throw new Error(`the stream ${names.streams.dead} gives no more messages`);

@@ -1,7 +1,7 @@
 // The connection to a NATS server: credentials, trust, and the one sentence for each thing that can go wrong.
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
+import { Complaint, EXIT_FAILED, messageOf } from '../cli/usage.ts';
 import { PROGRAM } from '../version.ts';
 import {
   type Authenticator,
@@ -76,7 +76,7 @@ function encryption({ servers, caFile }: ServerOptions): ConnectionOptions {
 function why(error: unknown): string {
   if (error instanceof errors.AuthorizationError || error instanceof errors.UserAuthenticationExpiredError)
     return 'it refuses these credentials (--creds or --nkey)';
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   return /authoriz|authentic/i.test(text) ? 'it refuses these credentials (--creds or --nkey)' : text;
 }
 

@@ -3,7 +3,7 @@ import type { Attempt, OriginRace, Trial } from '@photofinish/shared/race/outcom
 import { isH3 } from '@photofinish/shared/verdict/evidence';
 import { gainMsOf } from '@photofinish/shared/verdict/gain';
 import { originParts } from '@photofinish/shared/web/origin';
-import { addressPrefix } from '../address/address-prefix.ts';
+import { addressPrefix } from '../address/address-bytes.ts';
 import { type Facts, tellingAttempt } from './facts.ts';
 import type { DeadLine } from './job.ts';
 import type { Survey, SurveyResult } from './result.ts';

@@ -1,4 +1,5 @@
-// What one result of a survey shows, by the same rules as verdicts: the basis of the export and of the report.
+// What one result of a survey shows, by the same rules as verdicts: the basis of the export and of the report. And what
+// the results of a vantage point show together about its network.
 import type { Attempt, AttemptError, NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import { advertisedPlaces, recordOffersH3 } from '@photofinish/shared/verdict/advertised';
 import {
@@ -8,11 +9,13 @@ import {
   isH3,
   isUnanswered,
   looksBlocked,
+  NO_OTHERS,
   type Reach,
   reachOfEach,
 } from '@photofinish/shared/verdict/evidence';
 import type { Gain } from '@photofinish/shared/verdict/gain';
 import { h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import { originParts } from '@photofinish/shared/web/origin';
 
 export interface Facts {
   readonly h3: Reach;
@@ -76,4 +79,42 @@ export function tellingAttempt(
 ): Attempt | undefined {
   const order: readonly Attempt['outcome'][] = ['adopted', 'established-late', 'failed', 'cancelled'];
   return attempts.filter(of).toSorted((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome))[0];
+}
+
+/** Hosts remembered of each kind; more would not change any verdict. */
+const MAX_HOSTS = 1000;
+
+function remember(hosts: Set<string>, host: string): void {
+  if (hosts.size < MAX_HOSTS) hosts.add(host);
+}
+
+/**
+ * How the hosts of a survey fare over HTTP/3 from one vantage point, for verdicts: a network that blocks UDP shows in
+ * many hosts at once. The evidence of the host cache, about the machine's own visits, has no part in it.
+ */
+export class VantageEvidence {
+  readonly #failed = new Set<string>();
+  readonly #reached = new Set<string>();
+
+  add(race: OriginRace): void {
+    const { host } = originParts(race.origin);
+    const { failedHosts, reachedHosts } = withOrigin(NO_OTHERS, factsOf(race));
+    if (reachedHosts > 0) remember(this.#reached, host);
+    if (failedHosts > 0) remember(this.#failed, host);
+  }
+
+  /** The hosts other than that of `origin`. */
+  except(origin: OriginRace['origin']): NetworkEvidence {
+    const { host } = originParts(origin);
+    return {
+      failedHosts: this.#failed.size - Number(this.#failed.has(host)),
+      reachedHosts: this.#reached.size - Number(this.#reached.has(host)),
+    };
+  }
+
+  /** On another network nothing of it holds. */
+  forget(): void {
+    this.#failed.clear();
+    this.#reached.clear();
+  }
 }

@@ -2,8 +2,9 @@
 // postponement, or a reason to give the job up.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
-import type { LineRequest } from '../cli/race-line.ts';
+import type { LineRequest } from '../cli/input-lines.ts';
 import type { Clock } from '../clock.ts';
+import { PACED_BY_PATH } from '../race/pacing.ts';
 import type { RaceSpec, Racing } from '../racing.ts';
 import type { OptOut } from './opt-out.ts';
 import type { Permit, Politeness } from './politeness.ts';
@@ -46,7 +47,7 @@ export function surveySpec(
     memory,
     trials: count,
     pairs: count,
-    pacing: { tcpAttemptDelayMs: null, attemptDelayMs: null, hedge: null, initialRttMs: null },
+    pacing: PACED_BY_PATH,
     timeoutMs,
   };
 }

@@ -1,10 +1,12 @@
-// A job as it travels: what a line of the list becomes, and what a postponed or abandoned one carries. Validated where
-// it leaves the server.
+// A job of a survey as it travels: what a line of the list becomes, what a postponed or abandoned one carries, and the
+// message that a worker owes an answer. Validated where it leaves the server.
 import { MODES } from '@photofinish/shared/race/terms';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
-import { type LineRequest, type ReadLine, readRaceLine } from '../cli/race-line.ts';
+import { type LineRequest, type ReadLine, readRaceLine } from '../cli/input-lines.ts';
+import type { JsMsg } from './nats.ts';
 import { nameSchema } from './result.ts';
+import { valueIn } from './streams.ts';
 
 /** The modes of a survey: those that look names up before a trial, when the budget of a network can be asked for. */
 export const SURVEY_MODES = MODES.filter((mode) => mode !== 'v3');
@@ -52,4 +54,24 @@ export function readSurveyLine(line: string, mode: Job['mode']): ReadLine | null
   if (read === null || !read.ok || v.is(modeSchema, read.value.mode)) return read;
   const message = `mode ${read.value.mode} looks names up during a trial, when no budget can be asked for`;
   return { ok: false, code: 'bad-line', message };
+}
+
+/** The streams that jobs are taken from. */
+export type JobSource = 'todo' | 'later';
+
+export interface Task {
+  readonly message: JsMsg;
+  readonly from: JobSource;
+  /** Its sequence in the stream of jobs. */
+  readonly number: number;
+  /** Null: the message is no job. */
+  readonly job: Job | null;
+}
+
+export function taskOf(message: JsMsg, from: JobSource): Task {
+  if (from === 'todo') return { message, from, number: message.seq, job: valueIn(jobSchema, message.data) };
+  const postponed = valueIn(postponedSchema, message.data);
+  if (postponed === null) return { message, from, number: message.seq, job: null };
+  const { job: number, ...job } = postponed;
+  return { message, from, number, job };
 }

@@ -1,19 +1,16 @@
 // The lines of a survey's list by index are those that `race -` reads, whatever the file contains.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdtempSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { linesOf } from '../cli/input-lines.ts';
-import { MAX_LINE_CHARS, readRaceLine } from '../cli/race-line.ts';
+import { linesOf, MAX_LINE_CHARS, readRaceLine } from '../cli/input-lines.ts';
+import { scratchDirectory } from '../testing/scratch.ts';
 import { openLines } from './line-index.ts';
 
 function fileIn(t: TestContext): string {
-  const directory = mkdtempSync(join(tmpdir(), 'pf-lines-'));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
-  return join(directory, 'list.txt');
+  return join(scratchDirectory(t), 'list.txt');
 }
 
 async function linesIn(path: string): Promise<string[]> {

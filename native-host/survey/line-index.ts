@@ -2,7 +2,7 @@
 // 256th position is kept; a line is found from there.
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { MAX_LINE_CHARS } from '../cli/race-line.ts';
+import { MAX_LINE_CHARS } from '../cli/input-lines.ts';
 
 /** The lines of a file that must not change while it is open. */
 export interface Lines {

@@ -3,8 +3,8 @@
 // no half of a list is ever in force. Generations are removed by whoever replaced them.
 import * as v from 'valibot';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
-import { isOvertaken, valueIn } from './bucket-value.ts';
 import type { KV } from './nats.ts';
+import { isOvertaken, valueIn } from './streams.ts';
 
 const HEAD = 'opt-out';
 const PART = /^opt-out\.([0-9a-f-]{36})\.(\d{1,3})$/;

@@ -3,12 +3,10 @@
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { RACE_SCHEMA } from '@photofinish/shared/race/outcome';
 import { PROGRAM } from '../version.ts';
-import type { Dead } from './job.ts';
+import type { Dead, Task } from './job.ts';
 import { headers, type JetStreamClient, type JsMsg } from './nats.ts';
-import { RESULT_SCHEMA, type SurveyResult } from './result.ts';
-import { batchesOf } from './result-batch.ts';
+import { batchesOf, RESULT_SCHEMA, type SurveyResult } from './result.ts';
 import type { SurveyNames } from './streams.ts';
-import type { Task } from './task.ts';
 
 const PUBLISH_TIMEOUT_MS = 10_000;
 

@@ -1,8 +1,7 @@
 // How many races a survey's worker may begin: a budget for each network, divided by the workers that are announced, one
 // race at a time for an address, and a back-off where nothing answers. A worker that is gone keeps its share, so that it
 // makes the survey slower and never ruder. Pure: time is passed in.
-import { addressBytes, withoutZone } from '../address/address-bytes.ts';
-import { prefixBytes } from '../address/address-prefix.ts';
+import { addressBytes, prefixBytes, withoutZone } from '../address/address-bytes.ts';
 import { carriedIpv4 } from '../address/guard.ts';
 
 /** What all workers of a survey may do together; the same at every worker. */

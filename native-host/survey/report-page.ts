@@ -1,6 +1,5 @@
 // The report of a survey as a page, in the manner of the extension's report: what was reached from where, what differs,
 // and for each vantage point its verdicts, where HTTP/3 is blocked and why, and what it gains.
-
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatMsTo } from '@photofinish/shared/language/markup';
 import type { Adoption } from '@photofinish/shared/report/adoption';
@@ -34,6 +33,9 @@ import {
   type VantageReport,
 } from './report.ts';
 
+const heads = columns<PageValue>;
+const pageTable = table<PageValue>;
+
 const BAD_LINES_SHOWN = 20;
 
 const STATE_WORDS: Record<JobState, string> = {
@@ -53,19 +55,10 @@ function reachedOf({ reach }: VantageReport): { counts: Counts; adoption: Adopti
 }
 
 function overview({ vantages }: SurveyReport): Section {
-  const heads = [
-    ...columns<PageValue>('text', 'Vantage point'),
-    ...columns<PageValue>(
-      'number',
-      'Measured',
-      'HTTP/3',
-      'HTTP/2',
-      'HTTP/1.1',
-      'Not reached',
-      'No evidence',
-      'Missing',
-    ),
-    ...columns<PageValue>('text', ''),
+  const head = [
+    ...heads('text', 'Vantage point'),
+    ...heads('number', 'Measured', 'HTTP/3', 'HTTP/2', 'HTTP/1.1', 'Not reached', 'No evidence', 'Missing'),
+    ...heads('text', ''),
   ];
   const rows = vantages.map(
     ({ vantage, measured, missing, reach, network }): Row<PageValue> => [
@@ -84,7 +77,7 @@ function overview({ vantages }: SurveyReport): Section {
       'aside',
     ),
     { kind: 'bars', bars },
-    table<PageValue>('total', heads, rows),
+    pageTable('total', head, rows),
     paragraph(
       'Missing: no result in the archive; not raced yet, or given up. No evidence: nothing that was measured proves anything, because the worker was too busy, or did not race the origin.',
       'aside',
@@ -109,12 +102,8 @@ function codeTable<Code extends Parameters<typeof codeValue>[0]>(
         { kind: 'share', part: n, whole: all },
       ],
     );
-  const heads = [
-    ...columns<PageValue>('text', title),
-    ...columns<PageValue>('plot', ''),
-    ...columns<PageValue>('number', 'Origins', 'Share'),
-  ];
-  return table<PageValue>('verdicts', heads, rows);
+  const head = [...heads('text', title), ...heads('plot', ''), ...heads('number', 'Origins', 'Share')];
+  return pageTable('verdicts', head, rows);
 }
 
 function codeValue(code: Extract<PageValue, { kind: 'code' }>['code'], words: string): PageValue {
@@ -128,16 +117,9 @@ function classWords({ fromMs, toMs }: GainClass): string {
 function gainBlocks({ gains }: VantageReport): PageBlock[] {
   const measured = gains.filter(({ differences }) => differences.size > 0);
   if (measured.length === 0) return [];
-  const heads = [
-    ...columns<PageValue>('text', 'Round trip'),
-    ...columns<PageValue>(
-      'number',
-      'Compared',
-      'HTTP/3 faster',
-      'HTTP/3 slower',
-      'No clear difference',
-      'Median gain',
-    ),
+  const head = [
+    ...heads('text', 'Round trip'),
+    ...heads('number', 'Compared', 'HTTP/3 faster', 'HTTP/3 slower', 'No clear difference', 'Median gain'),
   ];
   const rows = measured.map((each): Row<PageValue> => {
     const { h3Quicker, h2Quicker, unclear } = each;
@@ -157,7 +139,7 @@ function gainBlocks({ gains }: VantageReport): PageBlock[] {
           'How much sooner HTTP/3 connects than HTTP/2 where both were compared, each alone; the median is over all of them.',
           'aside',
         ),
-        table<PageValue>('total', heads, rows),
+        pageTable('total', head, rows),
       ],
     },
   ];
@@ -219,12 +201,12 @@ function differencesSection({ differences, vantages }: SurveyReport): Section {
       ...states.map((state): PageValue => text(STATE_WORDS[state], state === 'h3' ? 'strong' : undefined)),
     ],
   );
-  const heads = columns<PageValue>('text', 'Origin', ...compared);
+  const head = heads('text', 'Origin', ...compared);
   return section(
     'differences',
     'Origins that differ between vantage points',
     paragraph(said.join(' '), 'aside'),
-    ...(rows.length === 0 ? [] : [table<PageValue>('total', heads, rows)]),
+    ...(rows.length === 0 ? [] : [pageTable('total', head, rows)]),
   );
 }
 

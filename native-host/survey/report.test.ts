@@ -1,11 +1,11 @@
 // The report of a survey: its counts, what differs between vantage points, and the page.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import '@photofinish/shared/language/english';
 import { attempt, trial } from '@photofinish/shared/testing/race-samples';
+import { scratchDirectory } from '../testing/scratch.ts';
 import {
   SAMPLE_SURVEY,
   surveyRace,
@@ -16,8 +16,7 @@ import {
 import { medianDifferenceMs, surveyReport } from './report.ts';
 import { surveyReportHtml } from './report-page.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'photofinish-report-'));
-after(() => rmSync(scratch, { recursive: true }));
+const scratch = scratchDirectory({ after });
 const report = await surveyReport(writeSampleArchive(join(scratch, 'sample')));
 const html = surveyReportHtml(report);
 const [lab, noUdp, office] = report.vantages;

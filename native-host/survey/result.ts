@@ -1,5 +1,7 @@
 // What a worker of a survey measured: one line of the archive, written by workers and read by the collector and the
-// export. The archive is these lines; everything else is derived from them.
+// export. The archive is these lines, compressed in batches; everything else is derived from them.
+import { createHash } from 'node:crypto';
+import { zstdCompressSync } from 'node:zlib';
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import { MODES } from '@photofinish/shared/race/terms';
 import { MAX_LABEL_CHARS, text } from '@photofinish/shared/web/bounds';
@@ -48,3 +50,33 @@ export const surveySchema = v.object({
   totalPerSecond: v.pipe(v.number(), v.minValue(0), v.maxValue(100_000)),
 });
 export type Survey = v.InferOutput<typeof surveySchema>;
+
+/** Results in a batch at most. */
+export const MAX_BATCH = 200;
+/** A server takes messages of up to 1 MiB unless it is configured otherwise. */
+const MAX_BATCH_BYTES = 900_000;
+
+/** A message of results: their lines compressed as one zstd frame (RFC 8878), so that segments are batches in a row. */
+interface Batch {
+  readonly results: readonly SurveyResult[];
+  /** Follows from the jobs in it. */
+  readonly id: string;
+  readonly bytes: Uint8Array;
+}
+
+function pack(results: readonly SurveyResult[]): Batch {
+  const [first] = results;
+  const lines = results.map((result) => `${JSON.stringify(result)}\n`).join('');
+  const jobs = results.map(({ job }) => job).join();
+  const digest = createHash('sha256').update(`${first?.survey}/${first?.vantage}/${jobs}`).digest('hex');
+  return { results, id: digest.slice(0, 32), bytes: zstdCompressSync(lines) };
+}
+
+/** Packs results; a batch that would be larger than a message may be is halved. */
+export function batchesOf(results: readonly SurveyResult[]): readonly Batch[] {
+  if (results.length === 0) return [];
+  const batch = results.length <= MAX_BATCH ? pack(results) : null;
+  if (batch !== null && (batch.bytes.length <= MAX_BATCH_BYTES || results.length === 1)) return [batch];
+  const half = results.length > MAX_BATCH ? MAX_BATCH : Math.ceil(results.length / 2);
+  return [...batchesOf(results.slice(0, half)), ...batchesOf(results.slice(half))];
+}

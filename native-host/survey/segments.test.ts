@@ -1,15 +1,14 @@
 // The archive's files: what their names tell, and that an interruption leaves no part of one under its name.
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { scratchDirectory } from '../testing/scratch.ts';
 import { SAMPLE_SURVEY } from '../testing/survey-archive.ts';
 import { prepareArchive, SURVEY_FILE, segmentName, segmentsIn, writeSurvey, writeWhole } from './segments.ts';
 
 function directory(t: TestContext, ...files: readonly string[]): string {
-  const dir = mkdtempSync(join(tmpdir(), 'photofinish-segments-'));
-  t.after(() => rmSync(dir, { recursive: true }));
+  const dir = scratchDirectory(t);
   for (const name of files) writeFileSync(join(dir, name), name);
   return dir;
 }

@@ -1,5 +1,4 @@
 // Where a survey stands, from the server's own counts and the workers' announcements.
-
 import { type Budget, budgetOf, type Control, GONE_AFTER_MS } from './control.ts';
 import type { JetStreamManager } from './nats.ts';
 import { type SurveyNames, vantagesOf } from './streams.ts';

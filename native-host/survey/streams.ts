@@ -9,6 +9,8 @@ import * as v from 'valibot';
 import {
   AckPolicy,
   DiscardPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
   type JetStreamManager,
   nanos,
   RetentionPolicy,
@@ -145,4 +147,15 @@ export async function vantagesOf(manager: JetStreamManager, { streams }: SurveyN
   for await (const { name, config } of manager.consumers.list(streams.todo))
     if (config.durable_name === name && v.is(nameSchema, name)) names.push(name);
   return names.toSorted();
+}
+
+/** The JSON in a value if it fits the schema, otherwise null. */
+export function valueIn<T>(schema: v.GenericSchema<unknown, T>, bytes: Uint8Array): T | null {
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), new TextDecoder().decode(bytes));
+  return read.success ? read.output : null;
+}
+
+/** Whether somebody else wrote first. */
+export function isOvertaken(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence;
 }

@@ -5,23 +5,20 @@
 //                     ^        |  \-> no budget now: later
 //                     |        \----> opted out: dead
 //                     \---- discarded by a failed canary or a changed network
-
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Pace } from '../cli/race-pace.ts';
 import { Complaint } from '../cli/usage.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, within } from '../clock.ts';
 import type { Network } from '../network/watch.ts';
-import { besideOthers, type Racing } from '../racing.ts';
-import { canaryWatch, reachOfCanaries } from './canary.ts';
-import { budgetOf, type Control } from './control.ts';
-import { heldResults } from './held-results.ts';
-import { requestOf } from './job.ts';
+import type { Racing } from '../racing.ts';
+import { budgetOf, type Control, Presence } from './control.ts';
+import { Intake } from './intake.ts';
+import { type JobSource, requestOf, type Task, taskOf } from './job.ts';
 import { type JobRacing, raceJob, surveySpec } from './job-race.ts';
 import {
-  type Consumer,
   type JetStreamClient,
   type JetStreamManager,
+  type JsMsg,
   jetstream,
   jetstreamManager,
   type NatsConnection,
@@ -29,21 +26,14 @@ import {
 import { type OptOut, optOut } from './opt-out.ts';
 import { type Measured, Outbox } from './outbox.ts';
 import { Politeness } from './politeness.ts';
-import { Presence } from './presence.ts';
 import type { Survey } from './result.ts';
 import { ACK_WAIT_MS, MAX_UNACKNOWLEDGED, type SurveyNames, vantageConsumer } from './streams.ts';
-import { type JobSource, type Task, taskOf } from './task.ts';
-import { vantageEvidence } from './vantage-evidence.ts';
+import { KEEPS_JOBS_MS, Vantage, type VantageParts } from './vantage.ts';
 
-/** One pair, which shows what each transport reaches; a canary is near enough to answer in that time. */
-const CANARY_TRIAL = { trials: 1, pairs: 1, timeoutMs: 3000 } as const;
 /** Results that wait for a canary at most: then one is asked early. */
 const MOST_HELD = MAX_UNACKNOWLEDGED / 2;
-/** How long a sick vantage keeps its jobs before it lets them go. */
-const KEEPS_JOBS_MS = 600_000;
 /** Without canaries, results are published this often. */
 const PUBLISH_EVERY_MS = 1000;
-const FETCH_MS = 1000;
 const RETRY_MS = 1000;
 /** Postponed jobs that a worker holds while they wait for their budget. */
 const MOST_WAITING = 64;
@@ -51,8 +41,6 @@ const MOST_WAITING = 64;
 const BUSY_MS = 250;
 /** A job that has its turn within this time is not worth a message. */
 const HOLDS_MS = 2000;
-/** While more jobs than that are postponed, no further ones are taken from the list. */
-const MOST_POSTPONED = 1000;
 
 export interface WorkerParts {
   readonly connection: NatsConnection;
@@ -81,48 +69,53 @@ const NOBODY: OptOut = { refusesHost: () => false, refusesAddress: () => false }
 
 class Worker {
   readonly #parts: WorkerParts;
-  readonly #client: JetStreamClient;
   readonly #manager: JetStreamManager;
   readonly #presence: Presence;
   readonly #politeness: Politeness;
   readonly #jobs: JobRacing;
-  readonly #evidence = vantageEvidence();
-  readonly #canaries = canaryWatch();
-  readonly #held = heldResults<Task, OriginRace>();
   readonly #outbox: Outbox;
-  /** Aborts the races under way when the network changes or the worker ends. */
-  #round = new AbortController();
-  #network: string;
-  /** The machine is between networks: a race would be told of the wrong one. */
-  #moving = false;
-  #stopWatching: () => void = () => {};
+  readonly #intake: Intake;
+  readonly #vantage: Vantage;
   #optOut: OptOut = NOBODY;
   #optOutEntries: readonly string[] = [];
   #queue: Task[] = [];
   #racing = 0;
-  #postponedCount = 0;
-  #postponedAtMs = Number.NEGATIVE_INFINITY;
   #waiting = 0;
   #measured = 0;
-  #sickSinceMs: number | null = null;
-  /** The streams that had nothing when last asked. */
-  readonly #nothingPulled = new Set<JobSource>();
   #changed = Promise.withResolvers<void>();
   /** Why the worker must end; null: it need not. */
   #failure: unknown = null;
 
   constructor(parts: WorkerParts, client: JetStreamClient, manager: JetStreamManager, network: string) {
     this.#parts = parts;
-    this.#client = client;
     this.#manager = manager;
-    this.#network = network;
     const { clock, race } = parts;
     this.#politeness = new Politeness(this.#limits(), clock.nowMs());
     this.#presence = new Presence(parts, () => ({
       measured: this.#measured,
-      sickSinceMs: this.#sickSinceMs,
+      sickSinceMs: this.#vantage.sickSinceMs,
     }));
     this.#outbox = new Outbox({ client, ...parts, insist: (what, run) => this.#insist(what, run) });
+    this.#intake = new Intake({
+      ...parts,
+      client,
+      manager,
+      room: (from) => this.#room(from),
+      take: (message, from) => this.#take(message, from),
+      changed: () => this.#change(),
+      pause: (atMostMs) => this.#pause(atMostMs),
+      isOver: () => this.#over,
+    });
+    const vantage: VantageParts = {
+      ...parts,
+      optOut: () => this.#optOut,
+      again: (tasks) => void this.#queue.push(...tasks),
+      publish: (measured) => this.#publish(measured),
+      letGo: () => this.#letGo(),
+      recovered: () => this.#recovered(),
+      isOver: () => this.#over,
+    };
+    this.#vantage = new Vantage(vantage, network);
     this.#jobs = { race, politeness: this.#politeness, optOut: () => this.#optOut, clock };
   }
 
@@ -149,11 +142,8 @@ class Worker {
   }
 
   /** Waits for a change, at most that long. */
-  async #pause(atMostMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const forget = this.#parts.clock.after(atMostMs, resolve);
-    await Promise.race([promise, this.#changed.promise]);
-    forget();
+  #pause(atMostMs: number): Promise<void> {
+    return within(this.#parts.clock, atMostMs, this.#changed.promise);
   }
 
   /** What the control bucket says now. */
@@ -174,7 +164,7 @@ class Worker {
 
   #fail(error: unknown): void {
     this.#failure ??= error;
-    this.#round.abort();
+    this.#vantage.abort();
     this.#change();
   }
 
@@ -216,8 +206,7 @@ class Worker {
     const { survey, share } = this.#parts;
     const request = task.job === null ? null : requestOf(task.job);
     if (request === null) return this.#outbox.giveUp(task, 'bad-job');
-    const { signal } = this.#round;
-    const where = { network: this.#network, signal };
+    const where = this.#vantage.where();
     const memory = share === null ? 'none' : 'hints';
     const outcome = await raceJob(this.#jobs, surveySpec(survey, request, where, memory));
     if (outcome.kind === 'opted-out') return this.#outbox.giveUp(task, 'opt-out');
@@ -229,26 +218,19 @@ class Worker {
         return this.#outbox.giveUp(task, 'no-answer');
       return this.#postpone(task, inMs);
     }
-    if (outcome.kind === 'cancelled' || signal.aborted) {
+    if (outcome.kind === 'cancelled' || where.signal.aborted) {
       if (!this.#over) this.#queue.push(task);
       return;
     }
     // Given back meanwhile: another worker has it.
     if (!this.#outbox.owes(task.message)) return;
-    this.#evidence.add(outcome.race);
-    this.#held.add({ job: task, result: outcome.race, endedMs: this.#parts.clock.nowMs() });
+    this.#vantage.hold(task, outcome.race);
   }
 
   /** Starts as many races as the pace allows. */
   #begin(): void {
     const { pace, control } = this.#parts;
-    while (
-      !this.#over &&
-      !this.#moving &&
-      this.#sickSinceMs === null &&
-      !control.state().paused &&
-      this.#racing < pace.limit()
-    ) {
+    while (!this.#over && this.#vantage.mayRace && !control.state().paused && this.#racing < pace.limit()) {
       const task = this.#queue.shift();
       if (task === undefined) return;
       // Let go meanwhile: another worker has it.
@@ -268,150 +250,33 @@ class Worker {
   /** How many more jobs may be pulled: at most twice as many as are raced at a time. */
   #room(from: JobSource): number {
     const { control, pace } = this.#parts;
-    if (this.#sickSinceMs !== null || control.state().paused) return 0;
-    if (this.#held.size() >= MOST_HELD) return 0;
+    if (this.#vantage.sickSinceMs !== null || control.state().paused) return 0;
+    if (this.#vantage.held >= MOST_HELD) return 0;
     const room = 2 * pace.limit() - this.#racing - this.#queue.length;
     return from === 'later' ? Math.min(room, MOST_WAITING - this.#waiting) : room;
-  }
-
-  async #pull(from: JobSource): Promise<void> {
-    const { names, vantage, drains } = this.#parts;
-    let consumer: Consumer | null = null;
-    while (!this.#over) {
-      const room = this.#room(from);
-      // In batches: each question costs a round trip.
-      if (room < (from === 'todo' ? this.#parts.pace.limit() : 1)) {
-        await this.#pause(FETCH_MS);
-        continue;
-      }
-      try {
-        consumer ??= await this.#client.consumers.get(names.streams[from], vantage);
-        if (from === 'todo' && (await this.#postponed()) > MOST_POSTPONED) {
-          await this.#pause(FETCH_MS);
-          continue;
-        }
-        let pulled = 0;
-        for await (const message of await consumer.fetch({ max_messages: room, expires: FETCH_MS })) {
-          pulled += 1;
-          this.#outbox.owe(message);
-          this.#queue.push(taskOf(message, from));
-          this.#begin();
-        }
-        if (pulled > 0) this.#nothingPulled.clear();
-        else this.#nothingPulled.add(from);
-        this.#change();
-        if (pulled === 0 && drains && (await this.#isDone())) return;
-      } catch (error) {
-        this.#parts.say(`jobs could not be pulled: ${(error as Error).message}; trying again until it works`);
-        consumer = null;
-        await this.#pause(RETRY_MS);
-      }
-    }
-  }
-
-  /** How many jobs were postponed, as of the last second. */
-  async #postponed(): Promise<number> {
-    const { names, vantage, clock } = this.#parts;
-    if (clock.nowMs() - this.#postponedAtMs >= FETCH_MS) {
-      this.#postponedAtMs = clock.nowMs();
-      const { num_pending } = await this.#manager.consumers.info(names.streams.later, vantage);
-      this.#postponedCount = num_pending;
-    }
-    return this.#postponedCount;
-  }
-
-  /** Whether nothing is left for this vantage, for any of its workers. */
-  async #isDone(): Promise<boolean> {
-    const { names, vantage, control } = this.#parts;
-    const jobs = control.state().survey?.list.jobs ?? Number.POSITIVE_INFINITY;
-    const [todo, later, stream] = await Promise.all([
-      this.#manager.consumers.info(names.streams.todo, vantage),
-      this.#manager.consumers.info(names.streams.later, vantage),
-      this.#manager.streams.info(names.streams.todo),
-    ]);
-    return (
-      stream.state.messages >= jobs &&
-      [todo, later].every(({ num_pending, num_ack_pending }) => num_pending + num_ack_pending === 0)
-    );
   }
 
   /** Nothing more comes and nothing is under way, so nothing is gained by waiting for the next canary. */
   #isExhausted(): boolean {
     const idle = this.#racing + this.#queue.length + this.#waiting === 0;
-    return this.#parts.drains && idle && this.#nothingPulled.size === 2;
+    return this.#parts.drains && idle && this.#intake.isEmpty;
   }
 
-  /** Publishes results with verdicts that take the other hosts of this vantage into account. */
-  #publish(released: readonly Measured[]): Promise<void> {
-    const told = released.map(({ job, result }) => ({
-      job,
-      result: besideOthers(result, () => this.#evidence.except(result.origin)),
-    }));
-    for (const { result } of told) this.#parts.share?.(result);
-    return this.#outbox.publish(told, (results) => {
+  #take(message: JsMsg, from: JobSource): void {
+    this.#outbox.owe(message);
+    this.#queue.push(taskOf(message, from));
+    this.#begin();
+  }
+
+  #publish(measured: readonly Measured[]): Promise<void> {
+    for (const { result } of measured) this.#parts.share?.(result);
+    return this.#outbox.publish(measured, (results) => {
       this.#measured += results;
       this.#parts.progress(this.#measured);
     });
   }
 
-  /** Races under way saw the path that failed, and what they and earlier ones said of it is no evidence of this one. */
-  #endRaces(): void {
-    this.#round.abort();
-    this.#round = new AbortController();
-    this.#evidence.forget();
-  }
-
-  /** What was measured since the last good canary is measured again. */
-  #discard(): void {
-    this.#queue.push(...this.#held.discard().map(({ job }) => job));
-  }
-
-  async #raceCanaries(): Promise<readonly OriginRace[]> {
-    const { survey, race } = this.#parts;
-    const { signal } = this.#round;
-    const requests = survey.canaries.flatMap((text) => {
-      const origin = parseOrigin(text);
-      const isUsed = origin.ok && !this.#optOut.refusesHost(origin.value.host);
-      return isUsed ? [{ origin: origin.value, mode: 'compare' as const }] : [];
-    });
-    const where = { network: this.#network, signal };
-    const mayUse = (addresses: readonly string[]): boolean =>
-      !addresses.some((address) => this.#optOut.refusesAddress(address));
-    return Promise.all(
-      requests.map((request) => race({ ...surveySpec(survey, request, where), ...CANARY_TRIAL, mayUse })),
-    );
-  }
-
-  /** One round: results that ended before a good one are published. */
-  async #canaryRound(): Promise<void> {
-    const { clock, control, survey, say } = this.#parts;
-    const { signal } = this.#round;
-    const beganMs = clock.nowMs();
-    if (this.#moving) return;
-    if (survey.canaries.length === 0) return this.#publish(this.#held.release(beganMs));
-    if (control.state().paused) return;
-    const races = await this.#raceCanaries();
-    if (signal.aborted) return;
-    const health = this.#canaries.heard(reachOfCanaries(races), clock.nowMs());
-    if (health.state === 'sick') {
-      if (this.#sickSinceMs === null) {
-        this.#endRaces();
-        say('the canaries fail: nothing is written until they succeed again');
-      }
-      this.#discard();
-      this.#sickSinceMs ??= clock.epochMs();
-      if (clock.nowMs() - health.sinceMs >= KEEPS_JOBS_MS) this.#letGo();
-      return;
-    }
-    const recovers = this.#sickSinceMs !== null;
-    if (recovers) say('the canaries succeed again');
-    this.#sickSinceMs = null;
-    if (health.state === 'changed') this.#endRaces();
-    if (health.state === 'changed' || recovers) this.#discard();
-    else {
-      for (const race of races) this.#evidence.add(race);
-      await this.#publish(this.#held.release(beganMs));
-    }
+  #recovered(): void {
     this.#begin();
     this.#change();
   }
@@ -426,42 +291,22 @@ class Worker {
     const { clock, survey, canaryEveryMs } = this.#parts;
     const beganMs = clock.nowMs();
     while (!this.#over && !done()) {
-      await this.#canaryRound();
+      await this.#vantage.canaryRound();
       const nowMs = clock.nowMs();
       const everyMs = survey.canaries.length === 0 ? PUBLISH_EVERY_MS : canaryEveryMs(nowMs - beganMs);
       const untilMs = nowMs + everyMs;
       while (!this.#over && !done() && clock.nowMs() < untilMs) {
-        if (this.#held.size() >= MOST_HELD) break;
-        if (this.#held.size() > 0 && this.#isExhausted()) break;
+        if (this.#vantage.held >= MOST_HELD) break;
+        if (this.#vantage.held > 0 && this.#isExhausted()) break;
         await this.#pause(untilMs - clock.nowMs());
       }
     }
   }
 
-  /** The path is another one: what is held was measured on the old one, or on both. */
-  #watchNetwork(): () => void {
-    const { network, say } = this.#parts;
-    return network.watch(this.#network, () => {
-      say('the network changed: what was measured since the last good canary is measured again');
-      this.#endRaces();
-      this.#canaries.forget();
-      this.#discard();
-      this.#moving = true;
-      void network.settled().then((key) => {
-        this.#moving = false;
-        if (this.#over) return;
-        this.#network = key;
-        this.#stopWatching = this.#watchNetwork();
-        this.#begin();
-        this.#change();
-      });
-    });
-  }
-
   async run(): Promise<number> {
     const { names, vantage, signal } = this.#parts;
     const onAbort = (): void => {
-      this.#round.abort();
+      this.#vantage.abort();
       this.#change();
     };
     signal.addEventListener('abort', onAbort, { once: true });
@@ -474,16 +319,16 @@ class Worker {
         await this.#insist('jobs cannot be asked for', () =>
           vantageConsumer(this.#manager, names, from, vantage),
         );
-      this.#stopWatching = this.#watchNetwork();
+      this.#vantage.watchNetwork();
       let pulled = false;
-      const pulls = Promise.all([this.#pull('todo'), this.#pull('later')]).finally(() => {
+      const pulls = this.#intake.run().finally(() => {
         pulled = true;
         this.#change();
       });
       await Promise.all([pulls, this.#watchCanaries(() => pulled).catch((error) => this.#fail(error))]);
       if (this.#failure !== null) throw this.#failure;
     } finally {
-      this.#stopWatching();
+      this.#vantage.stopWatching();
       clearInterval(inProgress);
       signal.removeEventListener('abort', onAbort);
       this.#letGo();

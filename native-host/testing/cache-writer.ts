@@ -1,6 +1,5 @@
 // A separate process for tests of the cache: writes observations until stopped or killed, and prints which of them were
 // acknowledged. Arguments: cache file, name, how many batches.
-
 import { CacheUnavailable } from '../cache/database.ts';
 import { openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';

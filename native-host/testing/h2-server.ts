@@ -1,4 +1,4 @@
-// A testbed for tests of the HTTP/2 transport: certificates, a transport that trusts them, and peers.
+// A testbed for tests of the HTTP/2 transport: certificates, a transport that trusts them, peers, and frames as octets.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
@@ -12,8 +12,15 @@ import type {
   RunningAttempt,
   Transport,
 } from '../race/transport.ts';
-import { type ThrowawayOrigins, throwawayOrigins } from './throwaway-origins.ts';
-import { HOST, LOOPBACK, PLENTY_MS, target, trusted } from './transport.ts';
+import {
+  HOST,
+  LOOPBACK,
+  PLENTY_MS,
+  type ThrowawayOrigins,
+  target,
+  throwawayOrigins,
+  trusted,
+} from './peers.ts';
 
 /** Serves while `use` runs; then closes all remaining connections. */
 export async function serving<T>(server: Server, use: (port: number) => Promise<T>): Promise<T> {
@@ -59,7 +66,7 @@ export async function failureOf(attempt: RunningAttempt): Promise<AttemptFailure
   return result;
 }
 
-export interface Scene {
+interface Scene {
   readonly ca: ThrowawayOrigins;
   /** The certificate and key of `HOST`. */
   readonly pair: { readonly cert: string; readonly key: string };
@@ -98,4 +105,19 @@ export async function h2Scene(): Promise<Scene> {
       return { established, answer };
     },
   };
+}
+
+// HTTP/2 frames (RFC 9113 section 4.1), for misbehaving peers.
+const TYPES = { DATA: 0, HEADERS: 1, PRIORITY: 2, SETTINGS: 4, PING: 6, CONTINUATION: 9 } as const;
+
+/** A type by its name, or an unregistered one. */
+export type Http2FrameKind = keyof typeof TYPES | number;
+
+/** One frame without flags. */
+export function http2Frame(kind: Http2FrameKind, stream: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(typeof kind === 'number' ? kind : TYPES[kind], 3);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
 }

@@ -1,13 +1,39 @@
-// A whole race on virtual time for tests: scripted peers and discovery in; the validated record and all questions out.
+// The plan of one trial for tests and the decision benchmark, and a whole race on virtual time: scripted peers and
+// discovery in; the validated record and all questions out.
 import assert from 'node:assert/strict';
 import { type OriginRace, originRaceSchema } from '@photofinish/shared/race/outcome';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
-import type { PacingOptions } from '../race/pacing.ts';
+import { NO_HINTS } from '../cache/hints.ts';
+import { PACED_BY_PATH, type PacingOptions } from '../race/pacing.ts';
+import { type PlanInput, planTrial, type TrialPlan } from '../race/plan.ts';
 import { type RaceOptions, raceOrigin } from '../race/run.ts';
-import { pacingIn } from './plan.ts';
-import { type DiscoveryScript, scriptedDiscovery } from './scripted-discovery.ts';
+import { type DiscoveryScript, ScriptedDiscovery } from './scripted-discovery.ts';
 import { type Script, scripted, virtualTime } from './virtual-time.ts';
+
+/** Pacing options may be given beside the other fields. */
+export type PlainInput = Pick<PlanInput, 'mode' | 'timeoutMs'> &
+  Partial<Omit<PlanInput, 'pacing'> & PacingOptions>;
+
+/** Extracts the pacing options from an object that contains others. */
+function pacingIn(options: Partial<PacingOptions>, unless: Partial<PacingOptions> = {}): PacingOptions {
+  const asked = { ...PACED_BY_PATH, ...unless, ...options };
+  const { tcpAttemptDelayMs, attemptDelayMs, hedge, initialRttMs } = asked;
+  return { tcpAttemptDelayMs, attemptDelayMs, hedge, initialRttMs };
+}
+
+/** For `a.test`; without endpoints they are expected during the trial. */
+export function plainPlan(input: PlainInput): TrialPlan {
+  return planTrial({
+    host: 'a.test',
+    endpoints: [],
+    decision: null,
+    hints: NO_HINTS,
+    epochMs: 0,
+    ...input,
+    pacing: pacingIn(input, { hedge: false }),
+  });
+}
 
 export type Overrides = Partial<Omit<RaceOptions, 'transports' | 'clock' | 'discovery' | 'pacing'>> &
   Partial<PacingOptions> & { readonly dns?: DiscoveryScript };
@@ -18,7 +44,7 @@ export function arrange(h3: Script[], h2: Script[], { dns, ...overrides }: Overr
   assert.ok(parsed.ok);
   const time = virtualTime();
   const transports = { h3: scripted('h3', time.clock, ...h3), h2: scripted('h2', time.clock, ...h2) };
-  const discovery = scriptedDiscovery(time.clock, dns);
+  const discovery = new ScriptedDiscovery(time.clock, dns);
   const options: RaceOptions = {
     origin: parsed.value,
     discovery,

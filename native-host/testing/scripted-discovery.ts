@@ -1,5 +1,4 @@
 // Discovery on virtual time for tests of whole races: scripted answers, and a record of all queries.
-
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { type Alternative, h3Alternatives } from '@photofinish/shared/web/alt-svc';
@@ -8,8 +7,10 @@ import type { Clock } from '../clock.ts';
 import type {
   Discovering,
   Discovery,
+  DiscoveryNews,
   DiscoveryQuery,
   FollowedAlternatives,
+  LiveDiscovery,
 } from '../discover/discovering.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
 
@@ -22,14 +23,6 @@ export interface DiscoveryScript {
   readonly takesMs?: number | null;
   /** Duration of following alternatives; null: it never ends by itself. */
   readonly followMs?: number | null;
-}
-
-export interface ScriptedDiscovery extends Discovering {
-  readonly settled: readonly DiscoveryQuery[];
-  readonly begun: readonly DiscoveryQuery[];
-  readonly followed: readonly (readonly Alternative[])[];
-  /** How many live discoveries have not been cancelled. */
-  live(): number;
 }
 
 function namesOf(host: string, addresses: readonly string[]): Names {
@@ -45,23 +38,82 @@ function namesOf(host: string, addresses: readonly string[]): Names {
   };
 }
 
-/** Endpoints by address, HTTP/3 first at each; an alternative replaces the origin's own endpoint for HTTP/3. */
-export function scriptedDiscovery(clock: Clock, script: DiscoveryScript = {}): ScriptedDiscovery {
-  const { addresses = ['127.0.0.1'], elsewhere = new Map(), takesMs = 0, followMs = 0 } = script;
-  const settled: DiscoveryQuery[] = [];
-  const begun: DiscoveryQuery[] = [];
-  const followed: (readonly Alternative[])[] = [];
-  let live = 0;
+function endpoint(
+  transport: Endpoint['transport'],
+  address: string,
+  port: number,
+  host: string,
+  source: Endpoint['source'],
+): Endpoint {
+  return { transport, address, port, host, source };
+}
 
-  function later<T>(delayMs: number | null, value: T, given: T, signal: AbortSignal | null): Promise<T> {
+/** Endpoints by address, HTTP/3 first at each; an alternative replaces the origin's own endpoint for HTTP/3. */
+export class ScriptedDiscovery implements Discovering {
+  readonly settled: DiscoveryQuery[] = [];
+  readonly begun: DiscoveryQuery[] = [];
+  readonly followed: (readonly Alternative[])[] = [];
+  readonly #clock: Clock;
+  readonly #script: Required<DiscoveryScript>;
+  #live = 0;
+
+  constructor(clock: Clock, script: DiscoveryScript = {}) {
+    this.#clock = clock;
+    this.#script = { addresses: ['127.0.0.1'], elsewhere: new Map(), takesMs: 0, followMs: 0, ...script };
+  }
+
+  /** How many live discoveries have not been cancelled. */
+  live(): number {
+    return this.#live;
+  }
+
+  settle(query: DiscoveryQuery, signal: AbortSignal): Promise<Discovery> {
+    this.settled.push(query);
+    const error: AttemptError = { code: 'cancelled', message: 'given up' };
+    const givenUp: Discovery = { ok: false, error, names: namesOf(query.origin.host, []) };
+    return this.#later(this.#script.takesMs, this.#found(query), givenUp, signal);
+  }
+
+  begin(query: DiscoveryQuery, listener: (news: DiscoveryNews) => void): LiveDiscovery {
+    this.begun.push(query);
+    this.#live += 1;
+    let cancelled = false;
+    const found = this.#later<Discovery | null>(this.#script.takesMs, this.#found(query), null, null);
+    void found.then((result) => {
+      if (cancelled || result === null) return;
+      if (result.ok) listener({ type: 'endpoints', endpoints: result.endpoints, final: true });
+      else listener({ type: 'failed', error: result.error });
+    });
+    return {
+      names: () => namesOf(query.origin.host, this.#script.addresses),
+      cancel: () => {
+        if (!cancelled) this.#live -= 1;
+        cancelled = true;
+      },
+    };
+  }
+
+  follow(
+    origin: OriginParts,
+    alternatives: readonly Alternative[],
+    signal: AbortSignal,
+  ): Promise<FollowedAlternatives> {
+    this.followed.push(alternatives);
+    const names = namesOf(origin.host, []);
+    const endpoints = this.#placesOf(origin, alternatives);
+    return this.#later(this.#script.followMs, { endpoints, names }, { endpoints: [], names }, signal);
+  }
+
+  #later<T>(delayMs: number | null, value: T, given: T, signal: AbortSignal | null): Promise<T> {
     if (delayMs === 0) return Promise.resolve(value);
     return new Promise((resolve) => {
-      if (delayMs !== null) clock.after(delayMs, () => resolve(value));
+      if (delayMs !== null) this.#clock.after(delayMs, () => resolve(value));
       signal?.addEventListener('abort', () => resolve(given));
     });
   }
 
-  function placesOf(origin: OriginParts, alternatives: readonly Alternative[]): Endpoint[] {
+  #placesOf(origin: OriginParts, alternatives: readonly Alternative[]): Endpoint[] {
+    const { addresses, elsewhere } = this.#script;
     return h3Alternatives({ alternatives }).flatMap(({ host, port }) => {
       const source = 'alt-svc';
       if (host === '') return addresses.map((a) => endpoint('h3', a, port, origin.host, source));
@@ -70,21 +122,12 @@ export function scriptedDiscovery(clock: Clock, script: DiscoveryScript = {}): S
     });
   }
 
-  function endpoint(
-    transport: Endpoint['transport'],
-    address: string,
-    port: number,
-    host: string,
-    source: Endpoint['source'],
-  ): Endpoint {
-    return { transport, address, port, host, source };
-  }
-
-  function found({ origin, alternatives, assumeH3 }: DiscoveryQuery): Discovery {
+  #found({ origin, alternatives, assumeH3 }: DiscoveryQuery): Discovery {
+    const { addresses } = this.#script;
     const names = namesOf(origin.host, addresses);
     if (addresses.length === 0)
       return { ok: false, error: { code: 'no-address', message: `${origin.host} has no address` }, names };
-    const advertised = placesOf(origin, alternatives);
+    const advertised = this.#placesOf(origin, alternatives);
     const own = addresses.flatMap((address) => [
       ...(assumeH3 && advertised.length === 0
         ? [endpoint('h3', address, origin.port, origin.host, 'origin')]
@@ -93,44 +136,4 @@ export function scriptedDiscovery(clock: Clock, script: DiscoveryScript = {}): S
     ]);
     return { ok: true, endpoints: [...advertised, ...own], names };
   }
-
-  return {
-    settled,
-    begun,
-    followed,
-    live: () => live,
-    settle(query, signal) {
-      settled.push(query);
-      const error: AttemptError = { code: 'cancelled', message: 'given up' };
-      return later(
-        takesMs,
-        found(query),
-        { ok: false, error, names: namesOf(query.origin.host, []) },
-        signal,
-      );
-    },
-    begin(query, listener) {
-      begun.push(query);
-      live += 1;
-      let cancelled = false;
-      void later<Discovery | null>(takesMs, found(query), null, null).then((result) => {
-        if (cancelled || result === null) return;
-        if (result.ok) listener({ type: 'endpoints', endpoints: result.endpoints, final: true });
-        else listener({ type: 'failed', error: result.error });
-      });
-      return {
-        names: () => namesOf(query.origin.host, addresses),
-        cancel() {
-          if (!cancelled) live -= 1;
-          cancelled = true;
-        },
-      };
-    },
-    follow(origin, alternatives, signal) {
-      followed.push(alternatives);
-      const names = namesOf(origin.host, []);
-      const endpoints = placesOf(origin, alternatives);
-      return later<FollowedAlternatives>(followMs, { endpoints, names }, { endpoints: [], names }, signal);
-    },
-  };
 }

@@ -14,6 +14,15 @@ import { createDeframer, frame } from '../wire/framing.ts';
 export const MAIN = join(import.meta.dirname, '..', 'main.ts');
 export const CALLER = `chrome-extension://${'abcdefghijklmnop'.repeat(2)}/`;
 
+/** A question for a forecast. */
+export const forecast = (id: number, origins: readonly string[] = ['https://a.test']) => ({
+  type: 'forecast',
+  id,
+  browser: 'chromium',
+  site: 'a.test',
+  origins,
+});
+
 type ReplyOf<T extends Reply['type']> = Extract<Reply, { type: T }>;
 
 export interface Helper {

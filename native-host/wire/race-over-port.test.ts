@@ -1,18 +1,16 @@
 // Limits of a race requested over the port, with a real helper and real peers: whatever the message says, the helper's
 // own limits apply.
-
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
 import { RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import { DEFAULT_TIMEOUT_MS } from '../race/pacing.ts';
-import { closedPort } from '../testing/closed-port.ts';
 import { dnsScene } from '../testing/dns-server.ts';
 import { h2Scene, serving } from '../testing/h2-server.ts';
-import { silentPort } from '../testing/silent-port.ts';
+import { HOST, LOOPBACK } from '../testing/peers.ts';
+import { closedPort, silentPort } from '../testing/ports.ts';
 import { type Helper, home } from '../testing/spawned-helper.ts';
-import { HOST, LOOPBACK } from '../testing/transport.ts';
 
 const { ca, http2 } = await h2Scene();
 after(() => ca.stop());

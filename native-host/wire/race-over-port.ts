@@ -1,6 +1,5 @@
 // What a race requested over the port may do: the helper's limits apply, whatever the message says. Loaded with the
 // first race, together with everything heavy.
-
 import { originParts } from '@photofinish/shared/web/origin';
 import { addressPolicy } from '../address/guard.ts';
 import type { HostCache } from '../cache/store.ts';

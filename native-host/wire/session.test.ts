@@ -1,5 +1,4 @@
 // A session on a machine that moves between networks, in virtual time, with the real host cache.
-
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,4 @@
 // Arbitrary input on the helper's standard input, as bytes and as messages.
-
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

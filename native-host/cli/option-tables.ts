@@ -1,0 +1,323 @@
+// The options of the commands that race, with their help: race, explain and survey share what they resolve, trust and
+// wait for.
+import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import { MEMORIES, MODES } from '@photofinish/shared/race/terms';
+import {
+  ATTEMPT_DELAY_MS,
+  DEFAULT_TIMEOUT_MS,
+  LEAST_ATTEMPT_DELAY_MS,
+  MAX_ATTEMPT_DELAY_MS,
+  TCP_ATTEMPT_DELAY_MS,
+} from '../race/pacing.ts';
+
+/** Completion of a value by the shell: fixed words, or paths. */
+export type Completion = readonly string[] | 'file' | 'directory';
+
+export interface OptionSpec {
+  readonly type: 'string' | 'boolean';
+  readonly multiple?: true;
+  /** Placeholder of the value in help. */
+  readonly value?: string;
+  /** Lines of help; indented ones keep their indentation. */
+  readonly help: readonly string[];
+  readonly complete?: Completion;
+}
+export type OptionTable = Readonly<Record<string, OptionSpec>>;
+
+export const MAX_LINES_AT_A_TIME = 4096;
+/** With more at a time, on any machine, the times may reflect the machine; see docs/cli.md. */
+export const SOUND_AT_A_TIME = 16;
+
+/** Divides standard input among machines, and keys the order of a survey: two of one list then compare line by line. */
+export const DEFAULT_SEED = 'photofinish';
+export const MAX_SHARDS = 10_000;
+
+/** `--json`, which every command that reports anything has. */
+export function json(document: string) {
+  return { type: 'boolean', help: [`print one ${document} document`] } as const;
+}
+
+/** `--cache`. */
+export const CACHE_FILE = {
+  type: 'string',
+  value: 'FILE',
+  complete: 'file',
+  help: ['use this host cache file'],
+} as const satisfies OptionSpec;
+
+/** Time-out, and how hosts are resolved and trusted: common to all commands that race. */
+const FINDING = {
+  timeout: {
+    type: 'string',
+    value: 'MS',
+    help: [`limit for one trial, 1 to 600000 (default ${DEFAULT_TIMEOUT_MS})`],
+  },
+  ca: {
+    type: 'string',
+    multiple: true,
+    value: 'FILE',
+    complete: 'file',
+    help: ['also trust the PEM certificates in FILE; may be repeated'],
+  },
+  resolve: {
+    type: 'string',
+    multiple: true,
+    value: 'HOST:PORT:ADDRESS',
+    help: ['connect to ADDRESS instead of asking DNS; may be repeated'],
+  },
+  resolver: {
+    type: 'string',
+    value: 'ADDR:PORT',
+    help: ["ask this DNS server instead of the system's; the port is", '53 unless given'],
+  },
+  cache: CACHE_FILE,
+} as const satisfies OptionTable;
+
+const ALLOW_PRIVATE = {
+  type: 'boolean',
+  help: ['allow loopback, private and link-local addresses'],
+} as const satisfies OptionSpec;
+
+export const RACE_OPTIONS = {
+  mode: {
+    type: 'string',
+    value: 'MODE',
+    complete: MODES,
+    help: [
+      `${MODES.join(', ')} (default race)`,
+      '  race     HTTP/3 first, HTTP/2 after the start delay;',
+      '           the first to establish is adopted',
+      '  v3       Happy Eyeballs v3: one list of protocols',
+      '           and address families',
+      '  alt-svc  HTTP/2 first, HTTP/3 where it is advertised',
+      '  naive    both at once',
+      '  compare  each on its own, in turn: the only mode',
+      '           that measures a gain',
+      '  h3, h2   one protocol only',
+    ],
+  },
+  trials: {
+    type: 'string',
+    value: 'N',
+    help: [
+      'trials per origin, 1 to 100000 (default 1); in mode',
+      `compare at most N pairs (default ${MOST_PAIRS}): it ends when they`,
+      'have decided',
+    ],
+  },
+  concurrency: {
+    type: 'string',
+    value: 'N',
+    help: [
+      'trials at a time, 1 to 256 (default 1); with -, races',
+      `at a time, 1 to ${MAX_LINES_AT_A_TIME}: further lines wait, which is`,
+      'reported once as races-wait (default: from 4 on as many',
+      'as the machine takes without distorting the times).',
+      `More than ${SOUND_AT_A_TIME} may measure the machine: many-at-once`,
+    ],
+  },
+  memory: {
+    type: 'string',
+    value: 'MEMORY',
+    complete: MEMORIES,
+    help: [
+      'how the host cache is used: none, hints or full',
+      '  none   read nothing, write nothing',
+      '  hints  read round-trip times, failures and Alt-Svc,',
+      '         but not the decision; write no outcome',
+      '  full   read everything, write the outcome',
+      '  (default full for one trial, none for several)',
+    ],
+  },
+  fleet: {
+    type: 'boolean',
+    help: [
+      'use what machines of your organisation share, and share',
+      "the outcomes ('fleet' in the settings; with memory hints",
+      'or full, of which hints shares nothing)',
+    ],
+  },
+  'start-delay': {
+    type: 'string',
+    value: 'MS',
+    help: [
+      'head start of HTTP/3, 0 to 10000',
+      `  (default ${TCP_ATTEMPT_DELAY_MS}, more where the path is known)`,
+    ],
+  },
+  'attempt-delay': {
+    type: 'string',
+    value: 'MS',
+    help: [
+      'how long to wait on a silent address before trying the',
+      `next one beside it, ${LEAST_ATTEMPT_DELAY_MS} to ${MAX_ATTEMPT_DELAY_MS}`,
+      `  (default ${ATTEMPT_DELAY_MS}, or what is known of the path)`,
+    ],
+  },
+  'fresh-quic': {
+    type: 'boolean',
+    help: [
+      'modes race and h3: when the first QUIC handshake is',
+      'overdue they make one more attempt; make it for an',
+      'unknown, silent host, too',
+    ],
+  },
+  'no-fresh-quic': { type: 'boolean', help: ['never make that second QUIC attempt'] },
+  'initial-rtt': {
+    type: 'string',
+    value: 'MS',
+    help: [
+      "QUIC's RTT estimate before it has measured one, 1 to",
+      '10000; the first retransmission comes after three times',
+      'that (default 67, or what is known of the path;',
+      '333 in RFC 9002)',
+    ],
+  },
+  'no-post-quantum': {
+    type: 'boolean',
+    help: ['offer only elliptic-curve key shares, none with ML-KEM,', 'over both TCP and QUIC'],
+  },
+  ...FINDING,
+  network: {
+    type: 'string',
+    value: 'NETWORK',
+    help: [
+      'file the outcomes under this network (its key, or the',
+      'name you gave it) instead of detecting it',
+    ],
+  },
+  'allow-private': ALLOW_PRIVATE,
+  shard: {
+    type: 'string',
+    value: 'K/N',
+    help: [
+      'with -, race only the Kth of N shares of the origins;',
+      'the N shares together have each exactly once',
+    ],
+  },
+  seed: {
+    type: 'string',
+    value: 'SEED',
+    help: [`how --shard divides them (default ${DEFAULT_SEED})`],
+  },
+  resume: {
+    type: 'string',
+    value: 'FILE',
+    complete: 'file',
+    help: ['with -, note in FILE how far the run has come, and go', 'on from there if FILE exists'],
+  },
+  json: json('photofinish.race/1'),
+} as const satisfies OptionTable;
+
+export const EXPLAIN_OPTIONS = {
+  trials: {
+    type: 'string',
+    value: 'N',
+    help: [
+      'most pairs in the comparison, 1 to 100000',
+      `(default ${MOST_PAIRS}); it ends when they have decided`,
+    ],
+  },
+  ...FINDING,
+  network: {
+    type: 'string',
+    value: 'NETWORK',
+    help: ['read and file under this network (its key, or the name', 'you gave it) instead of detecting it'],
+  },
+  'allow-private': ALLOW_PRIVATE,
+  json: json('photofinish.explain/1'),
+} as const satisfies OptionTable;
+
+export const SURVEY_ACTIONS = [
+  'run',
+  'load',
+  'work',
+  'collect',
+  'status',
+  'export',
+  'report',
+  'pause',
+  'resume',
+  'budget',
+  'opt-out',
+  'withdraw',
+  'doctor',
+] as const;
+export const SURVEY_OPTIONS = {
+  survey: { type: 'string', value: 'NAME', help: ['the survey (default survey)'] },
+  server: {
+    type: 'string',
+    multiple: true,
+    value: 'URL',
+    help: [
+      'NATS server with JetStream, or those of a cluster',
+      '(default nats://127.0.0.1:4222; run starts its own)',
+    ],
+  },
+  creds: { type: 'string', value: 'FILE', complete: 'file', help: ['NATS credentials'] },
+  nkey: { type: 'string', value: 'FILE', complete: 'file', help: ['NATS nkey seed'] },
+  'tls-ca': {
+    type: 'string',
+    value: 'FILE',
+    complete: 'file',
+    help: ["trust the NATS server's certificate by FILE"],
+  },
+  monitor: { type: 'string', value: 'URL', help: ["doctor: the server's monitoring address"] },
+  vantage: { type: 'string', value: 'NAME', help: ['work: where this machine is, for example office-1'] },
+  worker: {
+    type: 'string',
+    value: 'NAME',
+    help: ['one of several workers at a vantage (default: the', "host's name)"],
+  },
+  drain: { type: 'boolean', help: ['work, collect: end when nothing is left'] },
+  out: {
+    type: 'string',
+    value: 'DIR',
+    complete: 'directory',
+    help: ['run: the archive; export: where Parquet goes'],
+  },
+  html: { type: 'string', value: 'OUT', complete: 'file', help: ['report: the page'] },
+  seed: { type: 'string', value: 'TEXT', help: ['load: keys the order of the jobs (default photofinish)'] },
+  replicas: { type: 'string', value: 'N', help: ['load: copies in a cluster, 1 to 5 (default 1)'] },
+  mode: {
+    type: 'string',
+    value: 'MODE',
+    complete: MODES.filter((mode) => mode !== 'v3'),
+    help: ['load: as in race, without v3 (default race)'],
+  },
+  trials: { type: 'string', value: 'N', help: ['load: trials per job, or pairs at most'] },
+  canary: {
+    type: 'string',
+    multiple: true,
+    value: 'ORIGIN',
+    help: ['load: reached from everywhere; while it is not, a vantage', 'writes nothing; may be repeated'],
+  },
+  contact: { type: 'string', value: 'URL', help: ['load: who you are, for the User-Agent'] },
+  'per-network': { type: 'string', value: 'N', help: ['races a second for each /24 and /48 (default 2)'] },
+  total: { type: 'string', value: 'N', help: ['races a second in total (default 0: no limit)'] },
+  concurrency: {
+    type: 'string',
+    value: 'N',
+    help: ['work: races at a time (default: as many as do not', 'distort the times)'],
+  },
+  fleet: {
+    type: 'boolean',
+    help: [
+      'work, run: use what machines of your organisation share,',
+      "and share the outcomes ('fleet' in the settings); for",
+      'crawlers: the races are then not cold',
+    ],
+  },
+  timeout: FINDING.timeout,
+  ca: FINDING.ca,
+  resolve: FINDING.resolve,
+  resolver: FINDING.resolver,
+  'allow-private': ALLOW_PRIVATE,
+  json: {
+    type: 'boolean',
+    help: [
+      'status, export: print one photofinish.survey-status/1 or',
+      'photofinish.survey-export/1 document',
+    ],
+  },
+} as const satisfies OptionTable;

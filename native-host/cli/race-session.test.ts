@@ -1,0 +1,122 @@
+// How trials are split into parallel runs, and that merging the runs loses none of them.
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import '@photofinish/shared/language/english';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
+import { parseOrigin } from '@photofinish/shared/web/origin';
+import fc from 'fast-check';
+import { summaryOf } from '../race/summary.ts';
+import { allAdopted, inParallel, joinRuns, splitTrials } from './race-session.ts';
+
+function trial(establishedMs: number | null): Trial {
+  return {
+    adopted: establishedMs === null ? null : 'h3',
+    establishedMs,
+    firstByteMs: establishedMs,
+    lateH3: false,
+    cacheHit: false,
+    attempts: [],
+  };
+}
+
+function race(trials: readonly Trial[], more: Partial<OriginRace> = {}): OriginRace {
+  const parsed = parseOrigin('a.test');
+  assert.ok(parsed.ok);
+  return {
+    origin: parsed.value.origin,
+    network: 'n',
+    mode: 'race',
+    memory: 'none',
+    startDelayMs: 10,
+    atMs: 1000,
+    trials: [...trials],
+    summary: summaryOf('race', trials),
+    discovered: { altSvc: null, knownRoot: null },
+    verdict: verdictSaying('unknown', ''),
+    ...more,
+  };
+}
+
+test('cold trials are split evenly and completely', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 1000 }),
+      fc.integer({ min: 1, max: 256 }),
+      (trials, concurrency) => {
+        const shares = splitTrials({ mode: 'race', memory: 'none', trials, concurrency });
+        assert.equal(
+          shares.reduce((sum, share) => sum + share, 0),
+          trials,
+        );
+        assert.equal(shares.length, Math.min(trials, concurrency));
+        assert.ok(Math.max(...shares) - Math.min(...shares) <= 1);
+      },
+    ),
+  );
+});
+
+test('trials that learn from each other, and pairs, stay sequential', () => {
+  const series = { mode: 'race', memory: 'full', trials: 8, concurrency: 4 } as const;
+  assert.deepEqual(splitTrials(series), [8]);
+  assert.deepEqual(splitTrials({ ...series, mode: 'compare', memory: 'none' }), [8]);
+});
+
+test('no more tasks run concurrently than allowed, results keep their order', async () => {
+  let running = 0;
+  let most = 0;
+  const results = await inParallel([5, 4, 3, 2, 1], 2, async (task) => {
+    running += 1;
+    most = Math.max(most, running);
+    for (let turn = 0; turn < task; turn += 1) await Promise.resolve();
+    running -= 1;
+    return task * 10;
+  });
+  assert.deepEqual(results, [50, 40, 30, 20, 10]);
+  assert.equal(most, 2);
+});
+
+test('merged runs count every trial and keep what any of them found out', () => {
+  const joined = joinRuns([
+    race([trial(1), trial(3)], { atMs: 2000 }),
+    race([trial(2), trial(null)], { discovered: { altSvc: 'h3=":443"', knownRoot: true } }),
+  ]);
+  assert.equal(joined.trials.length, 4);
+  assert.equal(joined.summary.trials, 4);
+  assert.deepEqual(joined.summary.adoption, { h3: 3, h2: 0, 'http/1.1': 0 });
+  assert.equal(joined.summary.failed, 1);
+  assert.equal(joined.summary.establishedMs?.median, 2);
+  assert.equal(joined.atMs, 1000);
+  assert.deepEqual(joined.discovered, { altSvc: 'h3=":443"', knownRoot: true });
+});
+
+test('a race counts as successful only when every trial adopted a protocol', () => {
+  assert.equal(allAdopted([race([trial(1)]), race([trial(2)])]), true);
+  assert.equal(allAdopted([race([trial(1)]), race([trial(null)])]), false);
+  assert.equal(allAdopted([race([])]), false);
+  assert.equal(allAdopted([race([trial(1)], { error: { code: 'cancelled', message: '' } })]), false);
+});
+
+test('what runs learnt beside their trials is kept, the last result of each', () => {
+  const names = (host: string) => ({
+    addresses: [{ host, address: '192.0.2.1', source: 'a', ttlSeconds: 60 } as const],
+    services: [],
+    lookups: [],
+  });
+  const alternatives = [
+    { alpn: 'h3', host: '', port: 443, persist: false, expiresInSeconds: 60, source: 'answer' } as const,
+  ];
+  const joined = joinRuns([
+    race([trial(1)], {
+      discovered: { altSvc: 'h3=":443"', knownRoot: null, names: names('a'), alternatives },
+    }),
+    race([trial(2)], { discovered: { altSvc: null, knownRoot: true, names: names('b') } }),
+    race([trial(3)]),
+  ]);
+  assert.deepEqual(joined.discovered, {
+    altSvc: 'h3=":443"',
+    knownRoot: true,
+    names: names('b'),
+    alternatives,
+  });
+});

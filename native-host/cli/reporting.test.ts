@@ -1,0 +1,54 @@
+// Reports in a terminal: foreign text is printed as text, and every line of prose fits.
+import '@photofinish/shared/language/english';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { diffListing } from '@photofinish/shared/report/diff-document';
+import type { Report } from '@photofinish/shared/report/report';
+import { compareReports } from '@photofinish/shared/report/report-compare';
+import { reportListing } from '@photofinish/shared/report/report-document';
+import { report, reportOrigin } from '@photofinish/shared/testing/race-samples';
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import { documentText } from './reporting.ts';
+import { LINE_COLUMNS, plain } from './text.ts';
+
+const HOSTILE = '\u001b[2Jgone\n\u202eend';
+
+function hostile(): Report {
+  const origin = reportOrigin({ verdict: verdictSaying('unknown', HOSTILE), races: [] });
+  const base = report([origin], { network: HOSTILE, browser: { name: 'firefox', version: HOSTILE } });
+  return { ...base, sites: base.sites.map((site) => ({ ...site, site: HOSTILE })) };
+}
+
+test('escape sequences and line breaks are printed as text, in every document', () => {
+  for (const document of [
+    reportListing(hostile()),
+    diffListing(compareReports(report(), hostile())),
+    diffListing(compareReports(hostile(), report([]))),
+  ]) {
+    const text = documentText(document, plain);
+    assert.doesNotMatch(text.replaceAll('\n', ''), /[\p{Cc}\p{Cf}]/u);
+    assert.match(text, /\\u001b\[2Jgone\\u000a\\u202eend/);
+  }
+});
+
+test('a comparison shows each origin with both sides, and what makes it unfair in colour', () => {
+  const verdict = verdictSaying('h3-not-offered', 'Does not offer HTTP/3. '.repeat(8).trim());
+  const after = report([reportOrigin({ verdict, races: [] })], { network: 'work' });
+  const marked = (colour: string, text: string) => (colour === 'yellow' ? `!${text}` : text);
+  const lines = documentText(diffListing(compareReports(report(), after)), marked).split('\n');
+  assert.ok(lines.includes('!- Different network: net, then work.'));
+  const at = lines.indexOf('example.org · https://example.org · verdict changed');
+  assert.match(
+    lines[at + 1] ?? '',
+    /^ {2}before {2}75 % \(3 of 4, 2 hidden\)\. Reached over HTTP\/3\. HTTP\/3 11/,
+  );
+  assert.ok(lines.some((line) => /^ {2}after {3}75 % \(3 of 4, 2 hidden\)\. Does not offer/.test(line)));
+  for (const line of lines.slice(at)) assert.ok(line.length <= LINE_COLUMNS, line);
+});
+
+test('a report counted in light mode says so, and gives hidden counts as upper bounds', () => {
+  const text = documentText(reportListing(report([reportOrigin({ modes: ['light'] })])), plain);
+  assert.match(text, /^Counted in light mode,/m);
+  assert.match(text, /at most 2/);
+  assert.doesNotMatch(documentText(reportListing(report()), plain), /light|at most/);
+});

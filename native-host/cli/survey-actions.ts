@@ -1,0 +1,285 @@
+// What `photofinish survey` does on a server: each action from the survey that is there to what it says at the end.
+import { createReadStream } from 'node:fs';
+import { systemClock } from '../clock.ts';
+import { systemSource } from '../network/source.ts';
+import { watchNetwork } from '../network/watch.ts';
+import { USER_AGENT } from '../race/request-limits.ts';
+import { canaryEveryMs } from '../survey/canary.ts';
+import { type Collecting, collect } from '../survey/collect.ts';
+import { Control } from '../survey/control.ts';
+import { type Job, readSurveyLine } from '../survey/job.ts';
+import { type Lines, openLines } from '../survey/line-index.ts';
+import { loadList } from '../survey/load.ts';
+import { jetstream, jetstreamManager, type NatsConnection } from '../survey/nats.ts';
+import { SURVEY_SCHEMA, type Survey } from '../survey/result.ts';
+import { statusOf, statusText } from '../survey/status.ts';
+import { createStreams, exists, type SurveyNames } from '../survey/streams.ts';
+import { work } from '../survey/worker.ts';
+import { joinForShared } from './fleet-joining.ts';
+import { linesOf, MAX_LINE_CHARS } from './input-lines.ts';
+import { paceFor } from './race-pace.ts';
+import { NO_CACHE, openRacingFor } from './racing.ts';
+import { examineServer } from './survey-doctor.ts';
+import { readOptOut, type SurveyAction, type SurveyCommand } from './survey-options.ts';
+import type { Terminal } from './terminal.ts';
+import { Complaint, EXIT_FAILED } from './usage.ts';
+
+/** What an action of `survey` on a server has. */
+export interface SurveyContext {
+  readonly command: SurveyCommand;
+  readonly terminal: Terminal;
+  readonly connection: NatsConnection;
+  readonly names: SurveyNames;
+  readonly signal: AbortSignal;
+}
+
+/** A server that is just being restarted answers the second or third question. */
+const QUESTIONS = 3;
+
+/** The survey on the server, with its control bucket followed. Throws a Complaint if there is none. */
+async function openSurvey(context: SurveyContext): ReturnType<typeof askForSurvey> {
+  for (let question = 1; ; question += 1) {
+    try {
+      return await askForSurvey(context);
+    } catch (error) {
+      if (error instanceof Complaint || question === QUESTIONS) throw error;
+    }
+  }
+}
+
+async function askForSurvey({
+  connection,
+  names,
+}: SurveyContext): Promise<{ control: Control; survey: Survey }> {
+  const manager = await jetstreamManager(connection);
+  const none = `the server has no survey "${names.survey}"; put one there with "photofinish survey load"`;
+  if (!(await exists(manager, names))) throw new Complaint('no-survey', none, EXIT_FAILED);
+  const control = await Control.open(connection, names.bucket);
+  await control.follow();
+  const { survey } = control.state();
+  if (survey === null) throw new Complaint('no-survey', none, EXIT_FAILED);
+  return { control, survey };
+}
+
+/** The vantage of `survey run`, which has one. */
+const ONLY_VANTAGE = 'here';
+
+/** The one argument of an action. Throws a Complaint if there is another number of them. */
+export function onlyArgument({ action, rest }: SurveyCommand, what: string): string {
+  const [argument, more] = rest;
+  if (argument !== undefined && more === undefined) return argument;
+  throw new Complaint('bad-usage', `survey ${action} takes one ${what}`);
+}
+
+async function openList(path: string): Promise<Lines> {
+  try {
+    return await openLines(path);
+  } catch (error) {
+    throw new Complaint('bad-file', `${path} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** Reads every line in its order: how many are jobs, with a complaint about each that is neither a job nor idle. */
+async function countJobs(
+  path: string,
+  mode: Job['mode'],
+  terminal: Terminal,
+): Promise<Pick<Survey['list'], 'jobs' | 'badLines'>> {
+  let jobs = 0;
+  let badLines = 0;
+  let number = 0;
+  for await (const line of linesOf(createReadStream(path, 'utf8'), MAX_LINE_CHARS)) {
+    number += 1;
+    const read = readSurveyLine(line, mode);
+    if (read === null) continue;
+    if (read.ok) jobs += 1;
+    else {
+      badLines += 1;
+      terminal.error(read.code, `line ${number}: ${read.message}`);
+    }
+  }
+  return { jobs, badLines };
+}
+
+/** The survey that this command line asks for. */
+function surveyOf(command: SurveyCommand, list: Survey['list']): Survey {
+  const { survey, seed, mode, trials, timeoutMs, canaries, contact, budget } = command;
+  return {
+    ...{ schema: SURVEY_SCHEMA, survey, list, seed, mode, trials, timeoutMs, contact, ...budget },
+    createdAtMs: systemClock.epochMs(),
+    canaries: [...canaries],
+  };
+}
+
+/** What a load that goes on must have in common with the one that began. */
+function sameSurvey(one: Survey, other: Survey): boolean {
+  const key = ({ list, seed, mode, trials, timeoutMs, canaries, contact }: Survey) =>
+    JSON.stringify([list.sha256, seed, mode, trials, timeoutMs, canaries, contact]);
+  return key(one) === key(other);
+}
+
+/** Puts a list on the server as a survey, or goes on where an earlier load was cut off. Throws a Complaint. */
+async function load(context: SurveyContext, path: string): Promise<void> {
+  const { command, terminal, connection, names, signal } = context;
+  const lines = await openList(path);
+  try {
+    const counted = await countJobs(path, command.mode, terminal);
+    const asked = surveyOf(command, { ...counted, sha256: lines.sha256 });
+    if (asked.list.jobs === 0) throw new Complaint('bad-file', `${path} names no origin`);
+    const manager = await jetstreamManager(connection);
+    await createStreams(manager, names, command.replicas);
+    const control = await Control.open(connection, names.bucket, command.replicas);
+    await control.follow();
+    const before = control.state().survey;
+    if (before !== null && !sameSurvey(before, asked)) {
+      const other = `the server has a survey "${names.survey}" with another list or other settings; choose a name with --survey`;
+      throw new Complaint('bad-survey', other, EXIT_FAILED);
+    }
+    if (before === null) await control.writeSurvey(asked);
+    else if (Object.keys(command.budgetChange).length > 0) await control.changeBudget(command.budgetChange);
+    await loadList({
+      client: jetstream(connection),
+      ...{ manager, names, lines, signal, survey: { seed: asked.seed, mode: command.mode } },
+      progress: (position) => terminal.progress(`${position} of ${lines.count} lines`),
+    });
+    const { state } = await manager.streams.info(names.streams.todo);
+    terminal.result(`survey ${names.survey}: ${state.messages} of ${asked.list.jobs} jobs loaded`);
+  } finally {
+    await lines.close();
+  }
+}
+
+/** Races as a worker of a vantage point until interrupted or drained; returns how many results it stored. */
+async function workHere(context: SurveyContext, vantage: string, drains: boolean): Promise<number> {
+  const { command, terminal, connection, names, signal } = context;
+  const { control, survey } = await openSurvey(context);
+  const userAgent = survey.contact === null ? null : `${USER_AGENT} (+${survey.contact})`;
+  const member = command.fleet ? await joinForShared(terminal) : null;
+  try {
+    const known = member === null ? NO_CACHE : { ...NO_CACHE, recall: member.recall };
+    const race = await openRacingFor(command, known, userAgent);
+    const network = watchNetwork({
+      source: systemSource(process.platform, systemClock),
+      // Keys of networks never leave the worker's memory as anything but a label of its records.
+      salt: crypto.getRandomValues(new Uint8Array(16)),
+      clock: systemClock,
+    });
+    return await work({
+      share: member === null ? null : (result) => member.fleet.share(result),
+      ...{ connection, control, names, survey, vantage, race, network, drains, signal },
+      worker: command.worker,
+      pace: paceFor(command.concurrency, systemClock.nowMs),
+      canaryEveryMs,
+      clock: systemClock,
+      say: (message) => terminal.error('sick-vantage', message),
+      progress: (measured) => terminal.progress(`${vantage}: ${measured} measured`),
+    });
+  } finally {
+    await member?.close();
+  }
+}
+
+async function collectInto(context: SurveyContext, dir: string, isDone: Collecting['isDone']): Promise<void> {
+  const { terminal, connection, names, signal } = context;
+  const { control } = await openSurvey(context);
+  await collect({
+    ...{ control, names, dir, isDone, signal },
+    client: jetstream(connection),
+    manager: await jetstreamManager(connection),
+    clock: systemClock,
+    say: (message) => terminal.error('no-server', message),
+    wrote: (segment, batches) => terminal.progress(`${segment}: ${batches} batches`),
+  });
+}
+
+async function status(context: SurveyContext): Promise<void> {
+  const { command, terminal, connection, names } = context;
+  const { control } = await openSurvey(context);
+  const manager = await jetstreamManager(connection);
+  const now = await statusOf(manager, control, names, systemClock.epochMs());
+  terminal.result(command.json ? JSON.stringify(now) : statusText(now));
+}
+
+async function changeOptOut(context: SurveyContext): Promise<void> {
+  const { command, terminal } = context;
+  const more = await readOptOut(command.rest, () => process.stdin.setEncoding('utf8'));
+  const { control } = await openSurvey(context);
+  const entries = more.length === 0 ? control.state().optOut.entries : await control.addOptOut(more);
+  terminal.result(entries.length === 0 ? 'nothing is opted out' : entries.join('\n'));
+}
+
+async function changeBudget(context: SurveyContext): Promise<void> {
+  const { budgetChange } = context.command;
+  if (Object.keys(budgetChange).length === 0)
+    throw new Complaint('bad-usage', 'survey budget takes --per-network, --total or both');
+  await (await openSurvey(context)).control.changeBudget(budgetChange);
+}
+
+async function withdraw(context: SurveyContext): Promise<void> {
+  const { command } = context;
+  const { control } = await openSurvey(context);
+  const { vantage, worker } = command;
+  if (vantage === null) throw new Complaint('bad-usage', 'survey withdraw takes --vantage and --worker');
+  await control.withdraw({ vantage, worker });
+}
+
+/** Actions on a server that exists. */
+export async function onServer(
+  context: SurveyContext,
+  action: Exclude<SurveyAction, 'run' | 'export' | 'report'>,
+): Promise<void> {
+  const { command } = context;
+  switch (action) {
+    case 'load':
+      return load(context, onlyArgument(command, 'LIST'));
+    case 'work': {
+      const { vantage, drain } = command;
+      if (vantage === null)
+        throw new Complaint('bad-usage', 'survey work takes --vantage NAME: where this machine is');
+      await workHere(context, vantage, drain);
+      return;
+    }
+    case 'collect':
+      return collectInto(context, onlyArgument(command, 'DIR'), () => command.drain);
+    case 'status':
+      return status(context);
+    case 'pause':
+    case 'resume':
+      return (await openSurvey(context)).control.setPaused(action === 'pause');
+    case 'budget':
+      return changeBudget(context);
+    case 'opt-out':
+      return changeOptOut(context);
+    case 'withdraw':
+      return withdraw(context);
+    case 'doctor':
+      return examineServer(context);
+  }
+}
+
+/** Load, work and collect on this machine, with a server of its own that ends with it. */
+export async function run(context: SurveyContext, list: string, out: string): Promise<void> {
+  await load(context, list);
+  const stop = new AbortController();
+  const inner = { ...context, signal: AbortSignal.any([context.signal, stop.signal]) };
+  let worked = false;
+  // What ends one ends the other, and is told once both have ended.
+  const failed = (error: unknown): never => {
+    stop.abort();
+    throw error;
+  };
+  const [work, collection] = await Promise.allSettled([
+    workHere(inner, context.command.vantage ?? ONLY_VANTAGE, true)
+      .finally(() => {
+        worked = true;
+      })
+      .catch(failed),
+    collectInto(inner, out, () => worked).catch(failed),
+  ]);
+  if (collection.status === 'rejected') throw collection.reason;
+  if (work.status === 'rejected') throw work.reason;
+  const measured = work.value;
+  context.terminal.result(
+    `${measured} measured; the archive is ${out}: "photofinish survey report ${out}" makes a page of it`,
+  );
+}

@@ -1,0 +1,69 @@
+// Batches hold every result once, in order, in messages that a server takes, under ids that a repeat has again.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { zstdDecompressSync } from 'node:zlib';
+import { RACE_SCHEMA } from '@photofinish/shared/race/outcome';
+import { comparison } from '@photofinish/shared/testing/race-samples';
+import { batchesOf, MAX_BATCH, RESULT_SCHEMA, type SurveyResult } from './result.ts';
+
+function result(job: number, over: Partial<SurveyResult> = {}, network = 'net'): SurveyResult {
+  const race = { ...comparison([10], [20]), network };
+  const { mode, memory, startDelayMs } = race;
+  return {
+    ...{ schema: RESULT_SCHEMA, survey: 's', vantage: 'v', job, program: 'photofinish/1' },
+    document: { schema: RACE_SCHEMA, mode, memory, startDelayMs, races: [race] },
+    ...over,
+  };
+}
+
+const jobs = (count: number) => Array.from({ length: count }, (_, index) => result(index + 1));
+const onlyId = (...results: SurveyResult[]) => {
+  const [batch, more] = batchesOf(results);
+  assert.equal(more, undefined);
+  return batch?.id;
+};
+
+test('bytes are the lines of the results, compressed', () => {
+  const results = jobs(3);
+  const [batch] = batchesOf(results);
+  assert.ok(batch);
+  assert.deepEqual(batch.results, results);
+  const lines = zstdDecompressSync(batch.bytes).toString('utf8');
+  assert.equal(lines, results.map((each) => `${JSON.stringify(each)}\n`).join(''));
+});
+
+test('a batch has at most 200 results', () => {
+  const sizes = (count: number) => batchesOf(jobs(count)).map(({ results }) => results.length);
+  assert.deepEqual(sizes(0), []);
+  assert.deepEqual(sizes(MAX_BATCH), [200]);
+  assert.deepEqual(sizes(2 * MAX_BATCH + 1), [200, 200, 1]);
+});
+
+test('a batch larger than a message is halved until it fits, and one result is never split', () => {
+  // Random text does not compress: each result takes about 300 kB.
+  const large = jobs(7).map(({ job }) => result(job, {}, randomBytes(200_000).toString('base64')));
+  const batches = batchesOf(large);
+  assert.deepEqual(
+    batches.flatMap(({ results }) => results.map(({ job }) => job)),
+    [1, 2, 3, 4, 5, 6, 7],
+  );
+  assert.ok(batches.length < 7, 'halved no more than needed');
+  for (const { bytes } of batches) assert.ok(bytes.length <= 900_000);
+  const [huge, more] = batchesOf([result(1, {}, randomBytes(1_000_000).toString('base64'))]);
+  assert.equal(more, undefined);
+  assert.ok((huge?.bytes.length ?? 0) > 900_000);
+});
+
+test('the id follows from the jobs of a survey and vantage, not from what was measured', () => {
+  const id = onlyId(result(1), result(2));
+  assert.equal(onlyId(result(1, {}, 'elsewhere'), result(2, { program: 'photofinish/2' })), id);
+  const others = [
+    onlyId(result(1), result(3)),
+    onlyId(result(12)),
+    onlyId(result(1)),
+    onlyId(result(1, { vantage: 'w' }), result(2)),
+    onlyId(result(1, { survey: 't' }), result(2)),
+  ];
+  assert.equal(new Set([id, ...others]).size, 6);
+});

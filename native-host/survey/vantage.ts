@@ -1,0 +1,173 @@
+// A vantage point as its worker sees it: the network it is on, what its canaries say of the path, and the results that
+// they have yet to vouch for. Where the path fails or changes, what was measured on it is measured again.
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { parseOrigin } from '@photofinish/shared/web/origin';
+import { besideOthers } from '../racing.ts';
+import { CanaryWatch, HeldResults, reachOfCanaries } from './canary.ts';
+import { VantageEvidence } from './facts.ts';
+import type { Task } from './job.ts';
+import { surveySpec } from './job-race.ts';
+import type { OptOut } from './opt-out.ts';
+import type { Measured } from './outbox.ts';
+import type { WorkerParts } from './worker.ts';
+
+/** One pair, which shows what each transport reaches; a canary is near enough to answer in that time. */
+const CANARY_TRIAL = { trials: 1, pairs: 1, timeoutMs: 3000 } as const;
+/** How long a sick vantage keeps its jobs before it lets them go. */
+export const KEEPS_JOBS_MS = 600_000;
+
+export interface VantageParts
+  extends Pick<WorkerParts, 'control' | 'survey' | 'race' | 'network' | 'clock' | 'say'> {
+  /** What is in force now. */
+  readonly optOut: () => OptOut;
+  /** Takes jobs that are to be raced again. */
+  readonly again: (tasks: readonly Task[]) => void;
+  readonly publish: (measured: readonly Measured[]) => Promise<void>;
+  /** Gives the jobs back to the server: called while it has been sick for long. */
+  readonly letGo: () => void;
+  /** Called when races may begin again. */
+  readonly recovered: () => void;
+  readonly isOver: () => boolean;
+}
+
+export class Vantage {
+  readonly #parts: VantageParts;
+  readonly #evidence = new VantageEvidence();
+  readonly #canaries = new CanaryWatch();
+  readonly #held = new HeldResults<Task, OriginRace>();
+  /** Aborts the races under way when the network changes or the worker ends. */
+  #round = new AbortController();
+  #network: string;
+  /** The machine is between networks: a race would be told of the wrong one. */
+  #moving = false;
+  #stopWatching: () => void = () => {};
+  #sickSinceMs: number | null = null;
+
+  constructor(parts: VantageParts, network: string) {
+    this.#parts = parts;
+    this.#network = network;
+  }
+
+  /** Since when its canaries have failed, in milliseconds since the epoch; null: they succeed. */
+  get sickSinceMs(): number | null {
+    return this.#sickSinceMs;
+  }
+
+  /** Whether a race that begins now is one from here. */
+  get mayRace(): boolean {
+    return !this.#moving && this.#sickSinceMs === null;
+  }
+
+  /** Results that wait for a canary. */
+  get held(): number {
+    return this.#held.size;
+  }
+
+  /** The network now, and the signal that ends what is measured on it. */
+  where(): { readonly network: string; readonly signal: AbortSignal } {
+    return { network: this.#network, signal: this.#round.signal };
+  }
+
+  hold(job: Task, result: OriginRace): void {
+    this.#evidence.add(result);
+    this.#held.add({ job, result, endedMs: this.#parts.clock.nowMs() });
+  }
+
+  abort(): void {
+    this.#round.abort();
+  }
+
+  /** The path is another one: what is held was measured on the old one, or on both. */
+  watchNetwork(): void {
+    const { network, isOver, recovered, say } = this.#parts;
+    this.#stopWatching = network.watch(this.#network, () => {
+      say('the network changed: what was measured since the last good canary is measured again');
+      this.#endRaces();
+      this.#canaries.forget();
+      this.#discard();
+      this.#moving = true;
+      void network.settled().then((key) => {
+        this.#moving = false;
+        if (isOver()) return;
+        this.#network = key;
+        this.watchNetwork();
+        recovered();
+      });
+    });
+  }
+
+  stopWatching(): void {
+    this.#stopWatching();
+  }
+
+  /** One round of canaries: results that ended before a good one are published. */
+  async canaryRound(): Promise<void> {
+    const { clock, control, survey, say, letGo, recovered } = this.#parts;
+    const { signal } = this.#round;
+    const beganMs = clock.nowMs();
+    if (this.#moving) return;
+    if (survey.canaries.length === 0) return this.#publishUntil(beganMs);
+    if (control.state().paused) return;
+    const races = await this.#raceCanaries();
+    if (signal.aborted) return;
+    const health = this.#canaries.heard(reachOfCanaries(races), clock.nowMs());
+    if (health.state === 'sick') {
+      if (this.#sickSinceMs === null) {
+        this.#endRaces();
+        say('the canaries fail: nothing is written until they succeed again');
+      }
+      this.#discard();
+      this.#sickSinceMs ??= clock.epochMs();
+      if (clock.nowMs() - health.sinceMs >= KEEPS_JOBS_MS) letGo();
+      return;
+    }
+    const recovers = this.#sickSinceMs !== null;
+    if (recovers) say('the canaries succeed again');
+    this.#sickSinceMs = null;
+    if (health.state === 'changed') this.#endRaces();
+    if (health.state === 'changed' || recovers) this.#discard();
+    else {
+      for (const race of races) this.#evidence.add(race);
+      await this.#publishUntil(beganMs);
+    }
+    recovered();
+  }
+
+  async #raceCanaries(): Promise<readonly OriginRace[]> {
+    const { survey, race, optOut } = this.#parts;
+    const requests = survey.canaries.flatMap((text) => {
+      const origin = parseOrigin(text);
+      const isUsed = origin.ok && !optOut().refusesHost(origin.value.host);
+      return isUsed ? [{ origin: origin.value, mode: 'compare' as const }] : [];
+    });
+    const where = this.where();
+    const mayUse = (addresses: readonly string[]): boolean =>
+      !addresses.some((address) => optOut().refusesAddress(address));
+    return Promise.all(
+      requests.map((request) => race({ ...surveySpec(survey, request, where), ...CANARY_TRIAL, mayUse })),
+    );
+  }
+
+  /** Publishes results with verdicts that take the other hosts of this vantage into account. */
+  #publishUntil(canaryBeganMs: number): Promise<void> {
+    const released = this.#held.release(canaryBeganMs);
+    return this.#parts.publish(
+      released.map(({ job, result }) => ({
+        job,
+        result: besideOthers(result, () => this.#evidence.except(result.origin)),
+      })),
+    );
+  }
+
+  /** Races under way saw the path that failed, and what they and earlier ones said of it is no evidence of this one. */
+  #endRaces(): void {
+    this.#round.abort();
+    this.#round = new AbortController();
+    this.#evidence.forget();
+  }
+
+  /** What was measured since the last good canary is measured again. */
+  #discard(): void {
+    this.#parts.again(this.#held.discard().map(({ job }) => job));
+  }
+}
