@@ -1,9 +1,8 @@
 // The accuracy of the emulated link: configured and measured delay, loss and rate, round trips as programs see them,
 // and its processor use.
 import { startEcho } from '../network/echo.ts';
-import { netemUnavailable } from '../network/netem.ts';
+import { type Direction, netemUnavailable } from '../network/link.ts';
 import { openNetwork } from '../network/open.ts';
-import type { Direction } from '../network/shape.ts';
 import { beginStep } from '../run/display.ts';
 import { readOptions, runExperiment } from './experiment.ts';
 import type { Journal } from './journal.ts';

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { ATTEMPT_ERROR_CODES, type AttemptErrorCode } from '@photofinish/shared/race/terms';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
-import type { Obstacle } from '../network/obstacles.ts';
+import type { Obstacle } from '../network/namespace.ts';
 import { type HostScript, startDns } from '../origins/dns.ts';
 import { startSilence } from '../origins/raw/udp.ts';
 import { CASES, HARMLESS } from './failure-table.ts';

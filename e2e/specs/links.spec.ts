@@ -8,9 +8,8 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { runCommand } from '../child-process.ts';
 import { startEcho } from '../network/echo.ts';
-import { netemUnavailable, netemWords } from '../network/netem.ts';
+import { netemUnavailable, netemWords, type Shape } from '../network/link.ts';
 import { type Network, networkUnavailable, openNetwork } from '../network/open.ts';
-import type { Shape } from '../network/shape.ts';
 import { rustProgram } from '../rust-programs.ts';
 import { TOP } from '../scratch.ts';
 

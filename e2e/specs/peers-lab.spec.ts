@@ -5,7 +5,7 @@ import { GO_MISSING } from '../go-programs.ts';
 import { type Client, isAbsent, type Opener } from '../lab/client.ts';
 import { curl, goAltSvc, goH3, goRace, quinn, quinn67, undici } from '../lab/clients/peers.ts';
 import { openServedTestbed, type ServedTestbed } from '../lab/testbed.ts';
-import type { Obstacle } from '../network/obstacles.ts';
+import type { Obstacle } from '../network/namespace.ts';
 import { networkUnavailable } from '../network/open.ts';
 
 const TRIALS = 3;

@@ -23,8 +23,8 @@ import {
 import { P1 } from '../lab/p1/p1-record.ts';
 import { p1, parseOptions } from '../lab/p1.ts';
 import { openServedTestbed } from '../lab/testbed.ts';
+import type { Shape } from '../network/link.ts';
 import { type Network, networkUnavailable, openNetwork } from '../network/open.ts';
-import type { Shape } from '../network/shape.ts';
 import { USRSCTP } from '../run/usrsctp.mjs';
 import { scratchDirectory } from '../scratch.ts';
 

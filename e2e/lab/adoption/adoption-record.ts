@@ -1,7 +1,7 @@
 // The record of `adoption`, with one line for each turn of a client: its trials and the link's report; and the summary
 // of a complete or partial record.
 import * as v from 'valibot';
-import type { LinkReport } from '../../network/shape.ts';
+import type { LinkReport } from '../../network/link.ts';
 import { type Absent, type LabTrial, labTrialSchema } from '../client.ts';
 import {
   count,

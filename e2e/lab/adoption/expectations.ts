@@ -2,7 +2,7 @@
 // less than once in a million; times no shorter than any client can achieve, and half of them not longer than a busy
 // machine explains.
 import { median } from '@photofinish/shared/race/statistics';
-import type { DirectionReport } from '../../network/shape.ts';
+import type { DirectionReport } from '../../network/link.ts';
 import paper from '../report/paper.json' with { type: 'json' };
 import type { AdoptionResult, CellResult } from './adoption-record.ts';
 

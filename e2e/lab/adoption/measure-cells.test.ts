@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import test, { type TestContext } from 'node:test';
-import type { Shapes } from '../../network/shape.ts';
+import type { Shapes } from '../../network/link.ts';
 import { scratchDirectory } from '../../scratch.ts';
 import type { Client, LabTrial } from '../client.ts';
 import { RunInterrupted } from '../experiment.ts';

@@ -1,8 +1,9 @@
 // The servers whose cost is measured, one at a time, restarted for each segment so that no cell inherits another's
 // memory; and the link in front of them, which determines the winner of a race.
+
+import type { Shape } from '../../network/link.ts';
 import type { Namespace } from '../../network/namespace.ts';
 import type { Peer } from '../../network/open.ts';
-import type { Shape } from '../../network/shape.ts';
 import { type OriginSettings, startOrigins } from '../../origins/start.ts';
 import { openTestbed, type Testbed } from '../testbed.ts';
 import type { ObjectBytes, ServerName } from './cells.ts';

@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { startEcho } from '../../network/echo.ts';
+import type { Direction, Loss } from '../../network/link.ts';
 import { type Network, openNetwork } from '../../network/open.ts';
-import type { Direction, Loss } from '../../network/shape.ts';
 import { processorTimeOf } from '../../proc.ts';
 import { count, directionReportSchema, type RecordSchema } from '../journal.ts';
 import { sendStream, timeConnects } from './traffic.ts';

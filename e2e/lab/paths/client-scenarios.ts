@@ -1,8 +1,8 @@
 // Scenarios in which clients take turns, ours and peers, on a path under one condition after another.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Obstacle } from '../../network/obstacles.ts';
+import type { Loss, Shape, Shapes } from '../../network/link.ts';
+import type { Obstacle } from '../../network/namespace.ts';
 import type { Peer } from '../../network/open.ts';
-import type { Loss, Shape, Shapes } from '../../network/shape.ts';
 import type { Opener } from '../client.ts';
 import { curl, goH3, goRace, quinn } from '../clients/peers.ts';
 import {

@@ -1,8 +1,8 @@
 // The interface of a `paths` scenario, what it measures with, and how clients take turns on its path.
 import type { Random } from '@photofinish/shared/testing/seeded-random';
 import { shuffled } from '../../bench/measure.ts';
-import type { Obstacle } from '../../network/obstacles.ts';
-import type { Shape } from '../../network/shape.ts';
+import type { Shape } from '../../network/link.ts';
+import type { Obstacle } from '../../network/namespace.ts';
 import type { Client, Opener } from '../client.ts';
 import type { CommandLine } from '../photofinish.ts';
 import { CADDY_PORT, type ServedTestbed } from '../testbed.ts';

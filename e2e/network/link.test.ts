@@ -1,8 +1,7 @@
 // The tc-netem(8) arguments of a shape, and the shapes that netem cannot reproduce.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { beyondNetem, netemWords } from './netem.ts';
-import type { Shape } from './shape.ts';
+import { beyondNetem, netemWords, type Shape } from './link.ts';
 
 const words = (shape: Shape) => netemWords(shape).join(' ');
 

@@ -1,7 +1,43 @@
-// The nftables rules generated for the obstacles that a spec asks for.
+// Names of namespaces, since removing one whose owner is alive breaks a running test and one that is never removed stays
+// until reboot, and the nftables rules for the obstacles and counters that a spec asks for.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { counterScript, type Obstacle, obstacleRules, obstacleScript, readCounter } from './obstacles.ts';
+import fc from 'fast-check';
+import {
+  counterScript,
+  namespaceName,
+  type Obstacle,
+  obstacleRules,
+  obstacleScript,
+  ownerOf,
+  readCounter,
+  thisProcess,
+} from './namespace.ts';
+
+const natural = fc.nat();
+
+test('a name identifies its owner', () => {
+  fc.assert(
+    fc.property(natural, natural, natural, fc.stringMatching(/^[a-z0-9]+$/), (pid, start, serial, role) => {
+      assert.deepEqual(ownerOf(namespaceName({ pid, start }, serial, role)), { pid, start });
+    }),
+  );
+});
+
+test('other names have no owner', () => {
+  for (const name of ['client', 'photofinish', 'photofinish-1-2-client', 'x-photofinish-1-2-3-client'])
+    assert.equal(ownerOf(name), null, name);
+});
+
+test('a role that would make the name ambiguous is rejected', () => {
+  for (const role of ['', 'Client', 'a-b', '../x', 'a b'])
+    assert.throws(() => namespaceName({ pid: 1, start: 1 }, 1, role), RangeError, role);
+});
+
+test('this process has the same identity on every call', { skip: process.platform !== 'linux' }, () => {
+  assert.deepEqual(thisProcess(), thisProcess());
+  assert.ok(thisProcess().start > 0);
+});
 
 const RULES: readonly (readonly [Obstacle, readonly string[]])[] = [
   [{ transport: 'udp', effect: 'drop' }, ['meta l4proto udp drop']],
