@@ -1,19 +1,16 @@
 // The cost of malicious zones and servers for the helper: a forecast during any race is answered within 10 ms at the
 // 99th percentile, and no race takes more than 20 MiB. Origins and zones share the processors, so a second helper
 // without races is queried at the same moments: its times are the machine's share.
-import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import type { Mode } from '@photofinish/shared/race/terms';
 import { raceBesideForecasts, type SideBySide } from '../helper/beside.ts';
 import { greet, type HostPort, openHelper } from '../helper/port.ts';
-import { ZONE_HOST } from '../origins/hostile-zones.ts';
+import { openHostileWorld, ZONE_HOST } from '../origins/hostile.ts';
 import { startOrigins } from '../origins/start.ts';
 import { residentMiB } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchDirectory } from '../scratch.ts';
-import type { HostileWorld } from './hostile-world.ts';
 import { type Fact, publish } from './result.ts';
 
 const MOST_FORECAST_MS = 10;
@@ -39,8 +36,7 @@ const identity = {
   cert: readFileSync(certificate.certPath, 'utf8'),
   key: readFileSync(certificate.keyPath, 'utf8'),
 };
-const world = new Worker(new URL('hostile-world.ts', import.meta.url), { workerData: identity });
-const [{ resolver, refusedPort, silentPort, peerPorts }] = (await once(world, 'message')) as [HostileWorld];
+const [world, { resolver, refusedPort, silentPort, peerPorts }] = await openHostileWorld(identity);
 const config = join(dir, 'config.json');
 const idleConfig = join(dir, 'idle.json');
 const settings = {

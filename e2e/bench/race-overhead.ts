@@ -6,7 +6,7 @@ import { runOrThrow } from '../child-process.ts';
 import { DEADLINE_MS, parseTrials, timesOf } from '../lab/client.ts';
 import { PHOTOFINISH } from '../lab/photofinish.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
-import { rustProgram } from '../rust-programs.ts';
+import { rustProgram } from '../test-programs.ts';
 import { measureInStep, type Side } from './measure.ts';
 import { publish } from './result.ts';
 

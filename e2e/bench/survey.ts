@@ -2,9 +2,9 @@
 // same work with quic-go and net/http.
 import type { RaceDocument } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
-import { goProgram } from '../go-programs.ts';
 import { PHOTOFINISH } from '../lab/photofinish.ts';
 import { startOrigins } from '../origins/start.ts';
+import { goProgram } from '../test-programs.ts';
 import { accounted, type Run } from './accounted.ts';
 import { measureInStep } from './measure.ts';
 import { type Fact, publish } from './result.ts';

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { runCommand, runOrThrow } from '../child-process.ts';
-import { rustProgram } from '../rust-programs.ts';
+import { rustProgram } from '../test-programs.ts';
 import { namespaceName, thisProcess } from './namespace.ts';
 
 /** Independent losses, or bursts by the Gilbert-Elliott model: two states, each with its own loss rate. */

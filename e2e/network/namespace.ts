@@ -1,6 +1,5 @@
 // One network namespace: its name, which says what process made it, the programs run in it, obstacles to its packets as
 // nftables rules, and counts of them. Needs root, possibly of a user namespace, iproute2 and nftables.
-
 import {
   type ChildProcess,
   type ChildProcessWithoutNullStreams,

@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import { rustProgram } from '../rust-programs.ts';
 import { scratchDirectory } from '../scratch.ts';
+import { rustProgram } from '../test-programs.ts';
 
 const BINARY = rustProgram('photofinish-origin');
 

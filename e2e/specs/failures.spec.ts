@@ -8,7 +8,7 @@ import { ATTEMPT_ERROR_CODES, type AttemptErrorCode } from '@photofinish/shared/
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Obstacle } from '../network/namespace.ts';
 import { type HostScript, startDns } from '../origins/dns.ts';
-import { startSilence } from '../origins/raw/udp.ts';
+import { startSilence } from '../origins/raw.ts';
 import { CASES, HARMLESS } from './failure-table.ts';
 import { expect, PHOTOFINISH, runPhotofinish } from './fixtures.ts';
 import { HOST, type RaceExpectation, raceArguments, raceOf, test } from './peers.ts';

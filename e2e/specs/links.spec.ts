@@ -10,8 +10,8 @@ import { runCommand } from '../child-process.ts';
 import { startEcho } from '../network/echo.ts';
 import { netemUnavailable, netemWords, type Shape } from '../network/link.ts';
 import { type Network, networkUnavailable, openNetwork } from '../network/open.ts';
-import { rustProgram } from '../rust-programs.ts';
 import { TOP } from '../scratch.ts';
+import { rustProgram } from '../test-programs.ts';
 
 const DELAY_MS = 20;
 /** Five standard deviations of a binomial count. */
@@ -187,8 +187,9 @@ async function copyForNobody(place: string): Promise<{ dir: string; node: string
     'package.json',
     'child-process.ts',
     'proc.ts',
-    'rust-programs.ts',
+    'run/find-browser.mjs',
     'scratch.ts',
+    'test-programs.ts',
     'network',
   ])
     await cp(join(TOP, 'e2e', path), join(dir, 'e2e', path), {

@@ -5,12 +5,12 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { goProgram } from '../go-programs.ts';
 import type { Namespace } from '../network/namespace.ts';
 import { type Network, openNetwork } from '../network/open.ts';
 import { startDnsInside } from '../origins/dns.ts';
 import { startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';
+import { goProgram } from '../test-programs.ts';
 import { ALL_NETWORKS, EVERYWHERE, estateHost, estateIndex, SERVERS } from './estate.ts';
 
 export const VANTAGES = ['east', 'blocked', 'lossy'] as const;

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import type { Namespace } from '../../network/namespace.ts';
-import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../../origins/python.ts';
+import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../../test-programs.ts';
 
 const SCRIPT = fileURLToPath(new URL('capture.py', import.meta.url));
 

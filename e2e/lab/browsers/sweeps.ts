@@ -1,6 +1,5 @@
 // The sweeps of `browsers`, as data: in each, one thing is late by 21 delays, as on happy-eyeballs.net, and clients that
 // know different things decide whether to wait for it.
-
 import type { Shapes } from '../../network/link.ts';
 import type { Obstacle } from '../../network/namespace.ts';
 import type { Host } from './ground.ts';

@@ -4,10 +4,8 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
-import { goProgram } from '../../go-programs.ts';
-import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../../origins/python.ts';
-import { rustProgram } from '../../rust-programs.ts';
 import { scratchDirectory, TOP } from '../../scratch.ts';
+import { goProgram, insistOnPython, PYTHON, PYTHON_FLAGS, rustProgram } from '../../test-programs.ts';
 import { DEADLINE_MS, type LabTrial, type Opener, parseTrials } from '../client.ts';
 import {
   ENCAPSULATION_PORT,

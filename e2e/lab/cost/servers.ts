@@ -1,6 +1,5 @@
 // The servers whose cost is measured, one at a time, restarted for each segment so that no cell inherits another's
 // memory; and the link in front of them, which determines the winner of a race.
-
 import type { Shape } from '../../network/link.ts';
 import type { Namespace } from '../../network/namespace.ts';
 import type { Peer } from '../../network/open.ts';

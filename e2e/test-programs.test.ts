@@ -1,7 +1,7 @@
 // Which paths the flags of the Rust build remap.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { placelessFlags } from './rust-programs.ts';
+import { placelessFlags } from './test-programs.ts';
 
 const FLAGS = '--remap-path-prefix=/a/top=/photofinish --remap-path-prefix=/home/a/.cargo=/cargo';
 

@@ -1,4 +1,6 @@
-// TCP peers on Node's sockets, TLS and HTTP/2, low-level enough to fail in one specific way each, at every layer.
+// Peers on Node's sockets, TLS and HTTP/2, low-level enough to fail in one specific way each, at every layer; over UDP
+// without a QUIC stack.
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createSecureServer, constants as h2, type ServerHttp2Stream } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
@@ -70,7 +72,7 @@ export function startTls(options: TlsOptions, port?: number): Promise<TcpPeer> {
   return listen(createTlsServer({ ALPNProtocols: ['h2'], ...options }), port);
 }
 
-export interface Http2Options {
+interface Http2Options {
   /** The port of a UDP listener to share; default: a free one. */
   readonly port?: number;
   /** The response over HTTP/1.1; default: HTTP/1.1 is not offered. */
@@ -148,3 +150,77 @@ export const HTTP1_ACTS = {
   noHttp: (socket) => void socket.end('SSH-2.0-OpenSSH_9.2\r\n'),
   misdirected: (socket) => void socket.end('HTTP/1.1 421 Misdirected Request\r\ncontent-length: 0\r\n\r\n'),
 } as const satisfies Record<string, (socket: Socket) => void>;
+
+interface UdpPeer {
+  readonly port: number;
+  /** Resolves with the first datagram. */
+  readonly asked: Promise<void>;
+  stop(): void;
+}
+
+/** One reserved to exercise version negotiation (RFC 9000 section 15), and one that is unregistered. */
+const VERSIONS_OF_NOBODY = [0x0a0a0a0a, 0xfeedf00d];
+/** Header form and fixed bit of a long header (RFC 9000 section 17.2). */
+const LONG_HEADER = 0xc0;
+/** In a long header, flags and version precede the length of the destination connection ID. */
+const DESTINATION_LENGTH_AT = 5;
+
+async function listenUdp(
+  answer: (socket: UdpSocket, datagram: Buffer, port: number) => void,
+): Promise<UdpPeer> {
+  const socket = createSocket('udp4');
+  const asked = once(socket, 'message').then(() => {});
+  // Stopped before a datagram arrived: nothing awaits it any more.
+  asked.catch(() => {});
+  socket.on('message', (datagram, sender) => answer(socket, datagram, sender.port));
+  socket.bind(0, LOOPBACK);
+  await once(socket, 'listening');
+  return { port: socket.address().port, asked, stop: () => socket.close() };
+}
+
+/** Accepts every datagram and never responds. */
+export function startSilence(): Promise<UdpPeer> {
+  return listenUdp(() => {});
+}
+
+/** Answers each first flight with noise that is not a packet of any version. */
+export function startNoise(): Promise<UdpPeer> {
+  return listenUdp((socket, datagram, port) =>
+    socket.send(Buffer.alloc(datagram.length, 0x55), port, LOOPBACK),
+  );
+}
+
+/**
+ * A Version Negotiation packet (RFC 9000 section 17.2.1): connection IDs swapped, and versions that nobody supports.
+ */
+function versionNegotiation(initial: Buffer): Buffer {
+  const destinationEnd = DESTINATION_LENGTH_AT + 1 + (initial[DESTINATION_LENGTH_AT] ?? 0);
+  const sourceEnd = destinationEnd + 1 + (initial[destinationEnd] ?? 0);
+  const versions = Buffer.alloc(4 * VERSIONS_OF_NOBODY.length);
+  for (const [index, version] of VERSIONS_OF_NOBODY.entries()) versions.writeUInt32BE(version, 4 * index);
+  return Buffer.concat([
+    Buffer.from([LONG_HEADER, 0, 0, 0, 0]),
+    initial.subarray(destinationEnd, sourceEnd),
+    initial.subarray(DESTINATION_LENGTH_AT, destinationEnd),
+    versions,
+  ]);
+}
+
+/** Supports no version that any client speaks. */
+export function startVersionNegotiation(): Promise<UdpPeer> {
+  return listenUdp((socket, datagram, port) => socket.send(versionNegotiation(datagram), port, LOOPBACK));
+}
+
+/**
+ * A UDP port of loopback on which nothing listens, so that the kernel refuses with ICMP. Until this process ends it is
+ * given to no other, and browsers take one for each connection over QUIC: a socket connected to itself has the number and
+ * takes nobody else's datagrams.
+ */
+export async function refusingUdpPort(): Promise<number> {
+  const socket = createSocket('udp4').bind(0, LOOPBACK).unref();
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  socket.connect(port, LOOPBACK);
+  await once(socket, 'connect');
+  return port;
+}

@@ -1,8 +1,10 @@
 // The interface of a third-party server stack: it serves the same page as the others, and logs the protocol of each
 // response, which is the reference for what Photofinish reports.
 import { readFile } from 'node:fs/promises';
-import { until } from '../../browsers/tab.ts';
-import type { Certificate } from '../start.ts';
+import { until } from '../browsers/tab.ts';
+import { onPath } from '../run/find-browser.mjs';
+import { answerOf, freePort, type Program, startProgram } from './program.ts';
+import type { Certificate } from './start.ts';
 
 /** Requested by the page on every visit. */
 export const SCRIPTS = ['/1.js', '/2.js', '/3.js'];
@@ -81,4 +83,44 @@ export async function logFrom(file: string, versionOf: (line: string) => string 
   await until(logged, LOGGED_WITHIN_MS);
   const before = await logged();
   return async () => (await versions()).slice(before).map(protocolOf);
+}
+
+/** How a server is started that is a program with a log of its own. */
+interface Configured extends Pick<Program, 'file' | 'args' | 'cwd' | 'env'> {
+  readonly version: string;
+  readonly h3: boolean;
+  readonly log: string;
+  /** As for `logFrom`. */
+  readonly versionOf: (line: string) => string | null;
+}
+
+/** A server on a port of loopback; it is ready once it answers, and once it advertises HTTP/3 if it speaks that. */
+export function startLogging(
+  name: string,
+  configure: (options: StackOptions & { readonly port: number }) => Promise<Configured>,
+): Stack['start'] {
+  return async (options) => {
+    const port = await freePort();
+    const { version, h3, log, versionOf, ...program } = await configure({ ...options, port });
+    const ready = async () => {
+      const headers = await answerOf({ ...options, port });
+      return headers !== null && (!h3 || headers['alt-svc'] !== undefined);
+    };
+    const { stop } = await startProgram({ name, ...program, ready });
+    return { port, version, h3, served: await logFrom(log, versionOf), stop };
+  };
+}
+
+/** A stack that may be installed, as that command. */
+export function installed(
+  name: string,
+  command: string,
+  configure: Parameters<typeof startLogging>[1],
+): Stack {
+  return {
+    name,
+    optional: true,
+    absent: () => (onPath(command) === null ? `no ${command} on the path` : null),
+    start: startLogging(name, configure),
+  };
 }
