@@ -1,7 +1,7 @@
 // Every way around a lock is reported, and properly pinned dependencies are not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cargoFaults, goFaults, npmFaults, pythonFaults } from './locks.ts';
+import { cargoFaults, goFaults, npmFaults, pythonFaults } from './check.ts';
 
 const SHA512 = `sha512-${'A'.repeat(86)}==`;
 
