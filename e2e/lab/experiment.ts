@@ -12,7 +12,7 @@ import { identify, type Journal, openJournal, type RecordSchema, readJournal } f
 export class BadUsage extends Error {}
 
 /** The link takes 32 bits, and a resumed run counts up from here. */
-export const GREATEST_SEED = 2 ** 31;
+const GREATEST_SEED = 2 ** 31;
 
 /** Parses the options by name. Throws BadUsage for unknown arguments. */
 export function readOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
@@ -33,6 +33,20 @@ export function wholeNumber(option: string, text: string, least: number, most: n
     throw new BadUsage(`--${option} takes a whole number from ${least} to ${most}, not "${text}"`);
   return value;
 }
+
+/** The same, or `otherwise` if the option is not given. */
+export function numberOr<T>(
+  otherwise: T,
+  option: string,
+  text: string | undefined,
+  least: number,
+  most: number,
+): number | T {
+  return text === undefined ? otherwise : wholeNumber(option, text, least, most);
+}
+
+/** The value of `--seed`; 1 by default. */
+export const readSeed = (text: string | undefined): number => numberOr(1, 'seed', text, 1, GREATEST_SEED);
 
 /** The items of a comma-separated list. */
 export const listOf = (text: string): string[] => text.split(',').map((part) => part.trim());

@@ -11,7 +11,6 @@ import { scratchDirectory } from '../../scratch.ts';
 import { goPublic, PUBLIC_ADDRESS } from '../clients/visits.ts';
 import { RunInterrupted } from '../experiment.ts';
 import { openTestbed } from '../testbed.ts';
-import { startCapture } from './capture.ts';
 import {
   connectionOf,
   type LoggedRequest,
@@ -19,6 +18,7 @@ import {
   observe,
   readRequest,
   recentConnections,
+  startCapture,
 } from './observation.ts';
 
 /** Where the client's resolver asks; the link has no part in it. */

@@ -8,7 +8,7 @@ import { scratchDirectory } from '../../scratch.ts';
 import { RTT_MS } from '../cost/cells.ts';
 import { seedOf } from '../cost/segment.ts';
 import { giveMorePorts } from '../cost/servers.ts';
-import { type Cell, TURN_SECONDS, type Turn, type Winners } from './cells.ts';
+import { type Cell, TURN_SECONDS, type Turn, type TurnRecord, type Winners } from './cells.ts';
 import {
   type Candidate,
   type Load,
@@ -20,7 +20,6 @@ import {
   TLS_PORT,
   type Transport,
 } from './contenders.ts';
-import type { TurnRecord } from './p1-record.ts';
 
 /** Additional delay for TCP over IPv6, each way: SCTP, which takes two round trips, is established before it. */
 const TCP_EXTRA_MS = 60;

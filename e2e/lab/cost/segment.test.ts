@@ -1,7 +1,7 @@
 // When a load counts as driven: at the limit of each condition, exceeding a single one is enough to fail.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Drive, judgeDrive, lateness } from './drive-check.ts';
+import { type Drive, judgeDrive, lateness } from './segment.ts';
 
 const scheduledMs = Array.from({ length: 100 }, (_, index) => 10 * index);
 const good: Drive = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
-import { labTrial } from './ours.ts';
+import { labTrial } from './photofinish.ts';
 
 const attempt = (
   part: Partial<Attempt> & Pick<Attempt, 'protocol' | 'outcome' | 'establishedMs'>,

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import type { LabTrial } from '../client.ts';
-import type { CellResult } from './adoption-record.ts';
+import type { CellResult } from './adoption/adoption-record.ts';
+import type { LabTrial } from './client.ts';
 import {
   adopts,
   countBounds,
@@ -12,7 +12,7 @@ import {
   nobodyBrokeOff,
   ONE_IN_A_MILLION,
   takesRoundTrips,
-} from './expectations.ts';
+} from './quick.ts';
 
 const LOSSLESS = { id: 'delay-50', delayMs: 50, loss: 0 };
 const LOSSY = { id: 'loss-10', delayMs: 0, loss: 0.1 };
