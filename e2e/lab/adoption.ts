@@ -141,21 +141,16 @@ interface Clients {
 }
 
 async function open(choices: readonly ClientChoice[], seed: number): Promise<Clients> {
+  await using opening = new AsyncDisposableStack();
   const step = beginStep('opening the link and the servers');
   const testbed = await openServedTestbed(seed);
+  opening.defer(testbed.close);
   step.end(true, `Caddy ${testbed.caddy.version.split(' ')[0]}`);
   heading('Clients');
-  try {
-    const { clients, absent } = await openClients(testbed, choices);
-    const close = async () => {
-      for (const client of clients) await client.close();
-      await testbed.close();
-    };
-    return { testbed, clients, absent, close };
-  } catch (error) {
-    await testbed.close();
-    throw error;
-  }
+  const { clients, absent } = await openClients(testbed, choices);
+  for (const client of clients) opening.defer(() => client.close());
+  const closing = opening.move();
+  return { testbed, clients, absent, close: () => closing.disposeAsync() };
 }
 
 function planOf({ full, trials, cells, choices, trialsOf }: RunOptions, { clients }: Clients): AdoptionPlan {

@@ -126,21 +126,19 @@ export async function record<Plan extends object, Findings, Line, Setup extends 
 ): Promise<{ readonly journal: Journal<Plan, Findings, Line>; readonly complete: boolean }> {
   // A resumed run uses a new seed: the same one would repeat the losses of its beginning.
   const earlier = fresh ? null : await readJournal(dir, schema);
+  await using closing = new AsyncDisposableStack();
   const setup = await experiment.open(seed + (earlier?.turns.length ?? 0));
-  try {
-    const { journal, aside } = await openJournal(dir, schema, {
-      identity: await identify(seed, experiment.plan(setup)),
-      startedAtMs: Date.now(),
-      fresh,
-      find: () => experiment.find(setup),
-    });
-    if (aside !== null)
-      say(`  Beginning anew (${aside.because}); the earlier run is in ${relative(TOP, aside.dir)}`);
-    if (journal.turns.length > 0) say(`  Going on after ${journal.turns.length} turns; --fresh begins anew`);
-    return { journal, complete: await experiment.measure(setup, journal) };
-  } finally {
-    await setup.close();
-  }
+  closing.defer(() => setup.close());
+  const { journal, aside } = await openJournal(dir, schema, {
+    identity: await identify(seed, experiment.plan(setup)),
+    startedAtMs: Date.now(),
+    fresh,
+    find: () => experiment.find(setup),
+  });
+  if (aside !== null)
+    say(`  Beginning anew (${aside.because}); the earlier run is in ${relative(TOP, aside.dir)}`);
+  if (journal.turns.length > 0) say(`  Going on after ${journal.turns.length} turns; --fresh begins anew`);
+  return { journal, complete: await experiment.measure(setup, journal) };
 }
 
 /**

@@ -54,16 +54,13 @@ async function measureStep<T>(
 }
 
 async function open(seed: number) {
+  await using opening = new AsyncDisposableStack();
   const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed } });
-  const cable = await openNetwork().catch(async (error: unknown) => {
-    await network.close();
-    throw error;
-  });
-  const close = async () => {
-    await cable.close();
-    await network.close();
-  };
-  return { network, cable, close };
+  opening.defer(network.close);
+  const cable = await openNetwork();
+  opening.defer(cable.close);
+  const closing = opening.move();
+  return { network, cable, close: () => closing.disposeAsync() };
 }
 
 async function measure(

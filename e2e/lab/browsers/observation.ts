@@ -29,7 +29,7 @@ export type Packet = v.InferOutput<typeof packetSchema>;
 
 const lineSchema = v.union([packetSchema, v.string(), v.number()]);
 
-interface Capture {
+export interface Capture {
   /** The packets since the last call that have passed until now. Rejects if the program has ended. */
   take(): Promise<Packet[]>;
   close(): Promise<void>;

@@ -1,13 +1,12 @@
 // Real browsers under test: a browser inside the client's namespace visits Caddy, each trial in a profile without
 // history, measured by the browser's own Navigation Timing.
-import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { protocolFromAlpn } from '@photofinish/shared/web/protocol';
 import type { RunningBrowser } from '../../browsers/running.ts';
 import type { Tab } from '../../browsers/tab.ts';
 import { runCommand } from '../../child-process.ts';
 import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
-import { scratchDirectory } from '../../scratch.ts';
+import { scratchIn } from '../../scratch.ts';
 import { DEADLINE_MS, type LabTrial, type Opener, parseTrials } from '../client.ts';
 import type { ServedTestbed } from '../testbed.ts';
 
@@ -171,16 +170,13 @@ export function browser(kind: BrowserKind, visit: Visit, variant?: BrowserVarian
       kind: 'browser',
       versions: { [TITLES[kind]]: await versionOf(executable) },
       async run(trials) {
-        const dir = await scratchDirectory(`lab-${name}`);
+        await using closing = new AsyncDisposableStack();
+        const dir = await scratchIn(closing, `lab-${name}`);
         const where = { origin, hosts: [host], address: PUBLIC_ADDRESS };
         const visits: Visits = { browser: kind, visit, preferences, trials, ...where, spki, caPath, dir };
-        try {
-          const { stdout, stderr } = await client.run(process.execPath, [VISITING, JSON.stringify(visits)]);
-          if (stdout === '') throw new Error(`${name}: ${stderr}`);
-          return parseTrials(stdout);
-        } finally {
-          await rm(dir, { recursive: true, force: true });
-        }
+        const { stdout, stderr } = await client.run(process.execPath, [VISITING, JSON.stringify(visits)]);
+        if (stdout === '') throw new Error(`${name}: ${stderr}`);
+        return parseTrials(stdout);
       },
       async close() {},
     };

@@ -85,14 +85,13 @@ export async function giveMorePorts(client: Namespace): Promise<void> {
 
 /** A testbed for servers under load; otherwise like `openTestbed`. */
 export async function openLoadedTestbed(seed: number): Promise<Testbed> {
+  await using opening = new AsyncDisposableStack();
   const testbed = await openTestbed(seed, Object.values(HOSTS));
-  try {
-    await giveMorePorts(testbed.client);
-    return testbed;
-  } catch (error) {
-    await testbed.close();
-    throw error;
-  }
+  opening.defer(testbed.close);
+  await giveMorePorts(testbed.client);
+  // From here on the caller closes it.
+  opening.move();
+  return testbed;
 }
 
 /** Sets the link's round trip. The additional UDP delay, by which the old protocol wins, applies unless that is 0. */
