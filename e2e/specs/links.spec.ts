@@ -194,7 +194,7 @@ async function copyForNobody(place: string): Promise<{ dir: string; node: string
   ])
     await cp(join(TOP, 'e2e', path), join(dir, 'e2e', path), {
       recursive: true,
-      filter: (from) => !from.includes('network/link'),
+      filter: (from) => !/network\/link(\/|$)/.test(from),
     });
   const program = rustProgram('photofinish-link');
   const copy = join(dir, relative(TOP, program));
@@ -228,7 +228,7 @@ test('unprivileged users have their own networks where user namespaces are allow
     const enter = `
       import { spawnSync } from 'node:child_process';
       import { networkUnavailable } from './network/open.ts';
-      import { withNetworks } from './network/unprivileged.ts';
+      import { withNetworks } from './network/open.ts';
       if (process.getuid() === 0 || (await networkUnavailable('tun')) === null) throw new Error('this is root');
       const args = ['--input-type=module', '-e', ${JSON.stringify(measure)}];
       const { file, args: all } = await withNetworks({ file: process.execPath, args });
