@@ -1,40 +1,16 @@
-"""The contents of each experiment's page: hypotheses, plots and tables."""
+"""The page of an `adoption` run: hypotheses, plots, the paper's tables with everyone beside, and misses."""
 
 import math
-from datetime import UTC, datetime
 
-from . import adoption, adoption_tables, cost, cost_tables, misses, paths, plots
+from . import adoption, adoption_tables, misses, plots
 from .adoption import DEADLINE_MS, PAPER_TITLE, is_alt_svc
 from .estimates import wilson
-from .figures import BYTES_PER_MIB
 from .hypotheses import by_group
-from .load import HIT_SHARES, cached, least_squares
-from .page import Figure, Page, Section
-
-HOW = "How this was measured, and what may be wrong with it: docs/laboratory.md."
-JUDGING = (
-    'A hypothesis holds if the favourable end of the 95 % interval meets it; "whole interval" says that the unfavourable'
-    " end does too."
-)
-
-
-def conditions(meta, *own):
-    machine = meta["machine"]
-    system = f"{machine['cpu']}, {machine['cores']} cores, {machine['memoryGiB']} GiB, {machine['system']}"
-    begun = datetime.fromtimestamp(meta["startedAtMs"] / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return [("Begun", begun), ("Machine", system), *own, ("Seed", str(meta["seed"])), ("Build", meta["build"][:12])]
-
-
-def _versions(*found):
-    merged = {name: version for versions in found for name, version in versions.items()}
-    return "Versions", ", ".join(f"{name} {version}" for name, version in merged.items())
+from .page import HOW, JUDGING, Figure, Page, Section, conditions, versions_of
 
 
 def _legend(figure, clients, signs):
     return [(plots.legend(signs[name], f"{figure}-of-{name}"), title) for name, title in clients]
-
-
-# Adoption.
 
 
 def _clients(run, has=lambda client: True):
@@ -148,7 +124,7 @@ def _distributions(run, signs, scenarios, note):
     return figures
 
 
-def adoption_page(run, rows):
+def page(run, rows):
     signs = plots.signs((client["name"], client["kind"]) for client in run.clients)
     trials = run.asked["trials"]
     comparisons = [_adoption_by_loss(run, signs)] if len(run.losses) > 1 else []
@@ -161,7 +137,7 @@ def adoption_page(run, rows):
         lead="Photofinish, the published figures and other clients, over the same emulated link in the same minutes.",
         conditions=conditions(
             run.meta,
-            _versions(run.meta["machine"]["versions"], *(client["versions"] for client in run.clients)),
+            versions_of(run.meta["machine"]["versions"], *(client["versions"] for client in run.clients)),
             (
                 "Trials in a scenario",
                 f"ours {trials['ours']}, peers {trials['peer']}, browsers {trials['browser']}",
@@ -202,159 +178,4 @@ def adoption_page(run, rows):
             ),
         ],
         footer=[adoption_tables.CITATION, HOW],
-    )
-
-
-# Paths.
-
-
-def paths_page(run, rows_by_name):
-    sections = []
-    for name, rows in rows_by_name.items():
-        groups = dict.fromkeys(row.group for row in rows)
-        figures = []
-        for nth, group in enumerate(groups):
-            clients = run.drawn.get(group, [])
-            if len(clients) < 2:
-                continue
-            signs = plots.signs((client.name, client.kind) for client, _ in clients)
-            strips = []
-            for client, times in clients:
-                told = [float(time) for time in times if time < DEADLINE_MS]
-                strips.append((client.label, signs[client.name], told, len(times) - len(told), None))
-            drawing = plots.strips(f"plot-{name}-{nth}", f"{group}: every trial.", strips, 50, 10_000, "ms", width=760)
-            figures.append(Figure(f"{group}: every trial", "The figures are in the table.", [drawing]))
-        sections.append(Section(name, figures=figures, hypotheses=by_group(rows)))
-    versions = [line["versions"] for line in run.lines if line["kind"] == "versions"]
-    absent = [f"{line['title']}: {line['why']}" for line in run.absent.values()]
-    return Page(
-        title="Broken and lossy paths",
-        lead="What a race costs where it matters most: UDP lost, refused or known to be lost, everything dead, first"
-        " flights lost. Server: Caddy at its defaults.",
-        conditions=conditions(
-            run.meta,
-            _versions(run.meta["machine"]["versions"], *versions),
-            ("Trials", "those of --full" if run.asked["full"] else "the usual"),
-            ("The link's lateness", paths.lateness_words(run)),
-        ),
-        rows=[row for rows in rows_by_name.values() for row in rows],
-        sections=[*sections, *([Section("Not measured", lists=[{"title": "Clients", "lines": absent}])] if absent else [])],
-        footer=[
-            f"{JUDGING} A failed trial counts as 30 000 ms. Records do not say when an attempt failed: the time from a"
-            " refusal to the start of TCP is derived from the round trip of TCP's connecting.",
-            HOW,
-        ],
-    )
-
-
-# Cost.
-
-LOOKS = {"h2": plots.sign("h2", 1), "h3": plots.sign("h3", 0), "half": plots.sign("h1", 2)}
-
-
-def _cell(group, load, way):
-    return next(
-        (
-            summary
-            for summary in group
-            if summary.cell["perSecond"] == load and summary.cell["postQuantum"] and summary.cell["way"] == way
-        ),
-        None,
-    )
-
-
-def _points(group, figure, scale, cells):
-    """The cells that have samples, each with its index."""
-    found = []
-    for x, load, way in cells:
-        summary = _cell(group, load, way)
-        spread = summary and summary.spread(figure)
-        if spread:
-            found.append((x, tuple(value / scale for value in spread)))
-    return found
-
-
-def _by_load(group, figure, title, scale=1):
-    cell = group[0].cell
-    loads = sorted({summary.cell["perSecond"] for summary in group})
-    series = [
-        (name, LOOKS[look], _points(group, figure, scale, [(load, load, way) for load in loads]), None)
-        for name, look, way in (
-            ("HTTP/2 alone", "h2", cost.H2_ALONE),
-            ("HTTP/3 alone", "h3", cost.H3_ALONE),
-            ("naive race", "half", cost.NAIVE),
-        )
-    ]
-    name = f"load-{figure}-{cell['server']}-{cell['objectBytes']}"
-    return plots.lines(name, f"{title} by load", series, ("requests a second", f"{cost.group_title(cell)}: {title}"))
-
-
-def hit_lines(group):
-    """Server CPU over the hit ratio in percent: each winner's points, and the least-squares line through medians."""
-    highest = max(summary.cell["perSecond"] for summary in group)
-    found = {}
-    for winner in cost.WINNERS:
-        cells = [(100 * share, highest, cached(winner, share)) for share in HIT_SHARES]
-        points = _points(group, "serverMs", 1, cells)
-        fit = None
-        if len(points) >= 2:
-            slope, intercept, _ = least_squares([x for x, _ in points], [spread[0] for _, spread in points])
-            fit = float(slope[0]), float(intercept[0])
-        found[winner] = points, fit
-    return found
-
-
-def _by_hits(group):
-    cell = group[0].cell
-    series = [(cost.WINNERS[winner], LOOKS[winner], *found) for winner, found in hit_lines(group).items()]
-    title = f"{cost.group_title(cell)}: server CPU, ms a request"
-    labels = "hit ratio, %; dashed: least squares", title
-    return plots.lines(f"hits-{cell['server']}-{cell['objectBytes']}", "Server CPU over the hit ratio", series, labels)
-
-
-def cost_page(run, rows):
-    note = "Points: medians; whiskers: 10th to 90th percentile of the samples."
-    pss = [_by_load(group, "serverPssBytes", "server PSS, MiB", BYTES_PER_MIB) for group in run.groups]
-    figures = [
-        ("Server CPU by load", [_by_load(group, "serverMs", "server CPU, ms a request") for group in run.groups]),
-        ("Server CPU over the hit ratio", [_by_hits(group) for group in run.groups]),
-        ("Server memory by load", pss),
-    ]
-    versions = {line["scenario"].split("-")[0]: line["serverVersion"] for line in run.lines}
-    loads = [
-        (
-            f"{cost.SERVERS[each['server']]} {versions.get(each['server'], '')}".strip(),
-            f"{', '.join(map(str, each['driven']))} requests a second" if each["driven"] else "no load was driven",
-        )
-        for each in run.found["loads"]
-    ]
-    return Page(
-        title="What racing costs a server, and what a cache takes away",
-        lead="Requests at exponentially distributed gaps from our own client, over a link with a round trip of 20 ms.",
-        conditions=conditions(run.meta, ("Seconds a cell", str(run.asked["seconds"])), *loads),
-        rows=rows,
-        sections=[
-            Section("Plots", figures=[Figure(title, note, drawings) for title, drawings in figures]),
-            Section("Claims", [JUDGING], hypotheses=by_group(rows)),
-            Section("Tables", tables=cost_tables.tables(run)),
-        ],
-        footer=[
-            "P1: Papastergiou et al., On the Cost of Using Happy Eyeballs for Transport Protocol Selection, ANRW 2016.",
-            HOW,
-        ],
-    )
-
-
-# Link.
-
-
-def link_page(meta, tables):
-    netem = meta["found"]["netem"]
-    return Page(
-        title="How exact the emulated link is",
-        lead="Delay, loss and rate asked and got, by the link itself and as programs at its ends see them.",
-        conditions=conditions(meta, ("The kernel's netem", "there" if netem is None else netem)),
-        rows=[],
-        sections=[Section("Tables", tables=tables)],
-        footer=[HOW],
     )
