@@ -1,9 +1,7 @@
 // A link between two namespaces: how it treats packets and what it reports of them, and its two implementations, a
 // process of ours that carries the packets and the kernel's emulator.
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { runCommand, runOrThrow } from '../child-process.ts';
+import { runCommand, runOrThrow, talkWith } from '../child-process.ts';
 import { rustProgram } from '../test-programs.ts';
 import { namespaceName, thisProcess } from './namespace.ts';
 
@@ -108,26 +106,16 @@ export interface End {
 /** Starts a forwarder between two devices, which it creates. `seed` determines which packets are lost. */
 export async function startForwarder(client: End, peer: End, seed: number): Promise<Forwarder> {
   const settings = { client, peer, seed };
-  const child = spawn(FORWARDER, [JSON.stringify(settings)], { stdio: ['pipe', 'pipe', 'pipe'] });
-  const exited = once(child, 'exit');
-  const complaints: string[] = [];
-  createInterface(child.stderr).on('line', (line) => complaints.push(line));
-  child.stdin.on('error', () => {});
-
-  const waiting: ((line: string | null) => void)[] = [];
-  createInterface(child.stdout).on('line', (line) => waiting.shift()?.(line));
-  exited.catch(() => {}).finally(() => waiting.splice(0).forEach((told) => void told(null)));
+  const child = spawn(FORWARDER, [JSON.stringify(settings)]);
+  const { next, tell, stop } = talkWith('the link', child);
   const nextReply = async () => {
-    const line = await new Promise<string | null>((resolve) => void waiting.push(resolve));
-    if (line === null) throw new Error(`the link has ended: ${complaints.join('\n')}`);
-    const reply = JSON.parse(line) as Reply;
+    const reply = JSON.parse(await next()) as Reply;
     if ('error' in reply) throw new Error(`the link refuses: ${reply.error}`);
     return reply;
   };
   const ask = (command: unknown) => {
-    if (child.exitCode !== null) throw new Error('the link has ended');
     const reply = nextReply();
-    child.stdin.write(`${JSON.stringify(command)}\n`);
+    tell(command);
     return reply;
   };
 
@@ -153,10 +141,7 @@ export async function startForwarder(client: End, peer: End, seed: number): Prom
       if (!('waiting' in reply)) throw new Error('the link gave no count');
       return reply.waiting;
     },
-    async close() {
-      child.stdin.end();
-      await exited;
-    },
+    close: stop,
   };
 }
 

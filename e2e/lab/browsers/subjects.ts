@@ -1,9 +1,9 @@
 // The clients of `browsers`: Chromium, Firefox with and without Happy Eyeballs v3, and our command line in two modes.
-import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as v from 'valibot';
+import { talkWith } from '../../child-process.ts';
 import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
 import { scratchDirectory } from '../../scratch.ts';
 import { type ClientKind, DEADLINE_MS } from '../client.ts';
@@ -57,19 +57,10 @@ function browser(
         dir,
       };
       const { file, args } = program(process.execPath, [PROCESS, JSON.stringify(settings)]);
-      const child = client.spawn(file, args);
-      const exited = once(child, 'exit');
-      const complaints: string[] = [];
-      createInterface(child.stderr).on('line', (line) => complaints.push(line));
-      child.stdin.on('error', () => {});
-      const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-      const reply = async (): Promise<Reply> => {
-        const { done, value } = await lines.next();
-        if (done) throw new Error(`${name} has ended: ${complaints.join('\n')}`);
-        return v.parse(replySchema, JSON.parse(value));
-      };
+      const { next, tell, stop } = talkWith(name, client.spawn(file, args));
+      const reply = async () => v.parse(replySchema, JSON.parse(await next()));
       const ask = async (command: Command) => {
-        child.stdin.write(`${JSON.stringify(command)}\n`);
+        tell(command);
         return (await reply()).error;
       };
       const visit = (url: string) => ask({ do: 'visit', url });
@@ -80,8 +71,7 @@ function browser(
         learn: async (url) => void (await visit(url)),
         part: async () => void (await ask({ do: 'part' })),
         async close() {
-          child.stdin.end();
-          await exited;
+          await stop();
           await rm(dir, { recursive: true, force: true });
         },
       };
