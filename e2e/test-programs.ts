@@ -144,7 +144,10 @@ export function placeRustPrograms(): void {
   }
 }
 
-/** Of a virtual environment in the checkout that contains aioquic, libcurl and their dependencies, as installed by `e2e/run/python.mjs`. */
+/**
+ * Of a virtual environment in the checkout that contains aioquic, libcurl and their dependencies, as installed by
+ * `e2e/run/python.mjs`.
+ */
 export const PYTHON = join(SCRATCH, 'python', 'bin', 'python');
 
 /** Scripts are next to their callers; Python must not write bytecode there. */

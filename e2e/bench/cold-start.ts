@@ -1,6 +1,6 @@
-// Time from starting the helper to its first forecast, compared with a bare Node host that echoes the same messages, and
-// with one that also opens a database. All are restarted every round; the goal keeps the helper's start-up close
-// to Node's own.
+// Time from starting the helper to its first forecast, compared with a bare Node host that echoes the same messages,
+// and with one that also opens a database. All are restarted every round; the goal keeps the helper's start-up close to
+// Node's own.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { helperArguments, openHost } from '../helper/port.ts';

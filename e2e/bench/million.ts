@@ -1,5 +1,5 @@
-// Forecasts from host caches of 1,000 and of 1,000,000 origins compared with a host that only echoes. Each is queried in
-// turn over its own pipes; also the cost of an observation and of a count, and the memory of each helper.
+// Forecasts from host caches of 1,000 and of 1,000,000 origins compared with a host that only echoes. Each is queried
+// in turn over its own pipes; also the cost of an observation and of a count, and the memory of each helper.
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { median } from '@photofinish/shared/race/statistics';

@@ -2,9 +2,9 @@
 // that take turns. In Chromium light mode is compared with no extension, and full mode with an empty extension that
 // only has the webRequest permission, which alone makes Chromium route every request through its browser process. In
 // Firefox ours is compared with none and with such an empty one. Beside full mode there is also an extension that has
-// the listeners of ours and does nothing with what they hear. With two delays: servers that respond after 50 ms, as on a network, and at once, where
-// nothing hides a cost. In each installed browser, or in the one given by `--browser NAME`; `--rounds N` sets the number
-// of rounds, `--resources N` the size of the page.
+// the listeners of ours and does nothing with what they hear. With two delays: servers that respond after 50 ms, as on
+// a network, and at once, where nothing hides a cost. In each installed browser, or in the one given by `--browser
+// NAME`; `--rounds N` sets the number of rounds, `--resources N` the size of the page.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
-// A native messaging client over a pipe, as in a browser: starts a host, the built helper or another, exchanges messages
-// with it, and fills its host cache as years of browsing would.
+// A native messaging client over a pipe, as in a browser: starts a host, the built helper or another, exchanges
+// messages with it, and fills its host cache as years of browsing would.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';

@@ -1,5 +1,5 @@
-// Names of namespaces, since removing one whose owner is alive breaks a running test and one that is never removed stays
-// until reboot, and the nftables rules for the obstacles and counters that a spec asks for.
+// Names of namespaces, since removing one whose owner is alive breaks a running test and one that is never removed
+// stays until reboot, and the nftables rules for the obstacles and counters that a spec asks for.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

@@ -213,8 +213,8 @@ export function startVersionNegotiation(): Promise<UdpPeer> {
 
 /**
  * A UDP port of loopback on which nothing listens, so that the kernel refuses with ICMP. Until this process ends it is
- * given to no other, and browsers take one for each connection over QUIC: a socket connected to itself has the number and
- * takes nobody else's datagrams.
+ * given to no other, and browsers take one for each connection over QUIC: a socket connected to itself has the number
+ * and takes nobody else's datagrams.
  */
 export async function refusingUdpPort(): Promise<number> {
   const socket = createSocket('udp4').bind(0, LOOPBACK).unref();

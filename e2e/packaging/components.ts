@@ -1,5 +1,5 @@
-// The third-party components of our archives, bundled npm packages and linked crates: what they are, which licences they
-// may have and whose texts we must include, and a software bill of materials for vulnerability scanners.
+// The third-party components of our archives, bundled npm packages and linked crates: what they are, which licences
+// they may have and whose texts we must include, and a software bill of materials for vulnerability scanners.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

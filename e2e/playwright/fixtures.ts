@@ -1,6 +1,6 @@
-// The public entry point for other people's Playwright tests; `photofinish.d.ts` is its contract. Playwright's `test` in a
-// Chromium with Photofinish: a persistent context, the only kind that loads extensions, with a profile that exists for
-// one test. Firefox and WebKit run without the extension.
+// The public entry point for other people's Playwright tests; `photofinish.d.ts` is its contract. Playwright's `test`
+// in a Chromium with Photofinish: a persistent context, the only kind that loads extensions, with a profile that exists
+// for one test. Firefox and WebKit run without the extension.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

@@ -227,10 +227,10 @@ const total = (counts: ProtocolCounts): number =>
   Object.values(counts).reduce((sum: number, count: number) => sum + count, 0);
 
 /**
- * The extension counts every response, but Chromium tells it no protocol where the site hides it; Playwright names those,
- * but knows nothing of some responses. The responses that the extension counted as unknown are named only if Playwright's responses leave one choice: it saw
- * as many, knows all their protocols, and has each that the extension knows among them. Without the extension (null)
- * everything is Playwright's.
+ * The extension counts every response, but Chromium tells it no protocol where the site hides it; Playwright names
+ * those, but knows nothing of some responses. The responses that the extension counted as unknown are named only if
+ * Playwright's responses leave one choice: it saw as many, knows all their protocols, and has each that the extension
+ * knows among them. Without the extension (null) everything is Playwright's.
  */
 export function joinedCounts(own: ProtocolCounts | null, seen: SeenOrigin | null): JoinedCounts {
   if (own === null) return { extension: NO_REQUESTS, playwright: seen?.counts ?? NO_REQUESTS };

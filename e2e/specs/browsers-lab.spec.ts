@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
 import { isAbsent, type LabTrial, type Opener } from '../lab/client.ts';
-import { chromiumFirst, chromiumSecond, firefoxFirst, firefoxSecond } from '../lab/clients/cold-browsers.ts';
+import { chromiumFirst, chromiumSecond, firefoxFirst, firefoxSecond } from '../lab/clients/browsers.ts';
 import { openServedTestbed, type ServedTestbed } from '../lab/testbed.ts';
 import { networkUnavailable } from '../network/open.ts';
 import { GO_MISSING } from '../test-programs.ts';

@@ -1,5 +1,5 @@
-// Checks third-party code: `locks`, that everything that is downloaded is pinned by version and digest and comes from its
-// language's public registry, so that npm, cargo, Go and pip themselves detect a registry, mirror or network that
+// Checks third-party code: `locks`, that everything that is downloaded is pinned by version and digest and comes from
+// its language's public registry, so that npm, cargo, Go and pip themselves detect a registry, mirror or network that
 // delivers other bytes; `licences`, that bundled code may be distributed. Prints the faults and exits with 1. Run: node
 // e2e/supply/check.ts locks|licences
 

@@ -1,6 +1,6 @@
-// The ground of a survey in namespaces: in the middle origins on several networks, three servers under thousands of names
-// by a rule instead of a list, and a NATS server; around it vantage points of which one drops UDP and one loses packets;
-// and processes that can be killed and started again.
+// The ground of a survey in namespaces: in the middle origins on several networks, three servers under thousands of
+// names by a rule instead of a list, and a NATS server; around it vantage points of which one drops UDP and one loses
+// packets; and processes that can be killed and started again.
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';

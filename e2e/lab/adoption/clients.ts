@@ -7,7 +7,7 @@ import {
   firefoxHappyFirst,
   firefoxHappySecond,
   firefoxSecond,
-} from '../clients/cold-browsers.ts';
+} from '../clients/browsers.ts';
 import { curl, goAltSvc, goRace, quinn, sctpPlain, sctpTls, undici } from '../clients/peers.ts';
 import { type OursOptions, ours } from '../photofinish.ts';
 

@@ -1,6 +1,6 @@
-// The links that P2 measured, which client is measured there when, how long that takes, and the loop that measures, cell
-// by cell and turn by turn, nothing in parallel. Within a cell clients take turns, spread over the cell's whole time in an
-// order randomised for each round, so that a machine that slows down affects all of them.
+// The links that P2 measured, which client is measured there when, how long that takes, and the loop that measures,
+// cell by cell and turn by turn, nothing in parallel. Within a cell clients take turns, spread over the cell's whole
+// time in an order randomised for each round, so that a machine that slows down affects all of them.
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { shuffled } from '../../bench/measure.ts';
 import type { Peer } from '../../network/open.ts';

@@ -8,7 +8,7 @@ import type { Namespace } from '../../network/namespace.ts';
 import type { Peer } from '../../network/open.ts';
 import { type HostScript, startDnsInside } from '../../origins/dns.ts';
 import { scratchIn } from '../../scratch.ts';
-import { goPublic, PUBLIC_ADDRESS } from '../clients/visits.ts';
+import { goPublic, PUBLIC_ADDRESS } from '../clients/browsers.ts';
 import { RunInterrupted } from '../experiment.ts';
 import { openTestbed } from '../testbed.ts';
 import {

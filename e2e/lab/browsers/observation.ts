@@ -185,8 +185,8 @@ export function connectionOf({ transport, family, source, destination }: Packet)
 const REPEATED_WITHIN_MS = 130_000;
 
 /**
- * The connections whose packets may still arrive: ports are used again later, and a packet that begins a connection on one
- * of these is an attempt of its own. `lastSeenMs` has the time of each connection's last packet.
+ * The connections whose packets may still arrive: ports are used again later, and a packet that begins a connection on
+ * one of these is an attempt of its own. `lastSeenMs` has the time of each connection's last packet.
  */
 export function recentConnections(
   lastSeenMs: ReadonlyMap<string, number>,

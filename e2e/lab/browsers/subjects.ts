@@ -7,8 +7,7 @@ import { talkWith } from '../../child-process.ts';
 import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
 import { scratchDirectory } from '../../scratch.ts';
 import { type ClientKind, DEADLINE_MS } from '../client.ts';
-import { startChromium, startFirefox } from '../clients/cold-browsers.ts';
-import { type BrowserSettings, type ColdProfile, versionOf } from '../clients/visits.ts';
+import { type BrowserSettings, type ColdProfile, START, versionOf } from '../clients/browsers.ts';
 import { PHOTOFINISH, recordIn } from '../photofinish.ts';
 import type { Inside, Visitor } from './ground.ts';
 
@@ -145,7 +144,7 @@ async function visit({ tab }: ColdProfile, url: string): Promise<Reply> {
 }
 
 async function obey(settings: BrowserSettings): Promise<void> {
-  const running = await { chromium: startChromium, firefox: startFirefox }[settings.browser](settings);
+  const running = await START[settings.browser](settings);
   let profile: ColdProfile | null = null;
   const reply = (told: Reply) => process.stdout.write(`${JSON.stringify(told)}\n`);
   try {

@@ -1,5 +1,5 @@
-// Other programs as clients under test. Each runs inside the client's namespace and prints one JSON document: quic-go and
-// net/http, libcurl, undici, quinn, and the laboratory's own SCTP.
+// Other programs as clients under test. Each runs inside the client's namespace and prints one JSON document: quic-go
+// and net/http, libcurl, undici, quinn, and the laboratory's own SCTP.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -96,8 +96,8 @@ const QUIC_GO_INITIAL_RTT_MS = 67;
 const SCTP_PORTS = { plain: ENCAPSULATION_PORT, tls: ENCAPSULATION_PORT + 1 } as const;
 
 /**
- * SCTP over UDP in user space, to a server of its own; with TLS 1.3 (RFC 3436), established is the end of its handshake.
- * HTTP/1.0, one request.
+ * SCTP over UDP in user space, to a server of its own; with TLS 1.3 (RFC 3436), established is the end of its
+ * handshake. HTTP/1.0, one request.
  */
 function sctpUdp(name: string, title: string, security: keyof typeof SCTP_PORTS) {
   return peer(name, title, async ({ client, server }) => {

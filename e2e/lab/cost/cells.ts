@@ -1,5 +1,6 @@
-// What is measured and its record: each cell is one server, one object, one load and one kind of request, and is cut into
-// segments that are spread over the whole run; a line for each segment has its samples and whether its load was sustained.
+// What is measured and its record: each cell is one server, one object, one load and one kind of request, and is cut
+// into segments that are spread over the whole run; a line for each segment has its samples and whether its load was
+// sustained.
 import type { Random } from '@photofinish/shared/testing/seeded-random';
 import * as v from 'valibot';
 import { shuffled } from '../../bench/measure.ts';
@@ -194,7 +195,7 @@ export const askedOfLoads = {
   cells: v.nullable(list(v.string())),
 };
 
-/** Loads of one server, or of one object and security: those that are driven, ascending, and those of P1 that are not. */
+/** Loads of one server, or of one object and security: those driven, ascending, and those of P1 that are not. */
 export const drivenEntries = {
   driven: v.array(count),
   notDriven: v.array(v.object({ perSecond: count, why: v.string() })),

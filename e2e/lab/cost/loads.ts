@@ -1,6 +1,6 @@
-// What the experiments under load, `cost` and `p1`, have in common: their options, which loads this machine can drive, P1's
-// if possible and otherwise steps up to the highest that passes the check, and how their turns are measured one after the
-// other.
+// What the experiments under load, `cost` and `p1`, have in common: their options, which loads this machine can drive,
+// P1's if possible and otherwise steps up to the highest that passes the check, and how their turns are measured one
+// after the other.
 import { beginStep, formatDuration, heading, say } from '../../run/display.ts';
 import {
   BadUsage,
@@ -158,8 +158,8 @@ interface LoadTurns<Turn extends LoadTurn, Line> {
 }
 
 /**
- * Measures and records those that the journal lacks, and shows how far it is; false if one failed, which does not keep it
- * from the others.
+ * Measures and records those that the journal lacks, and shows how far it is; false if one failed, which does not keep
+ * it from the others.
  */
 export async function measureTurns<
   Turn extends LoadTurn,

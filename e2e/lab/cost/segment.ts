@@ -1,6 +1,6 @@
 // One segment: a new server, a new client, a few seconds of warm-up, then samples of the resources used by each process
-// and the kernel; and whether its load was really driven. The generator must not be the bottleneck, or the figures would
-// be of a lower load and of an overloaded machine.
+// and the kernel; and whether its load was really driven. The generator must not be the bottleneck, or the figures
+// would be of a lower load and of an overloaded machine.
 import { setTimeout as pause } from 'node:timers/promises';
 import { percentile } from '@photofinish/shared/race/statistics';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';

@@ -1,9 +1,13 @@
-// Real browsers under test: a browser inside the client's namespace visits Caddy, each trial in a profile without
-// history, measured by the browser's own Navigation Timing.
-import { fileURLToPath } from 'node:url';
+// Chromium and Firefox under test: a browser inside the client's namespace visits Caddy, each trial in a profile
+// without history, measured by the browser's own Navigation Timing.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { protocolFromAlpn } from '@photofinish/shared/web/protocol';
+import { chromiumTab } from '../../browsers/chromium-tab.ts';
+import { launchChromium } from '../../browsers/launch-chromium.ts';
+import { launchFirefox } from '../../browsers/launch-firefox.ts';
 import type { RunningBrowser } from '../../browsers/running.ts';
-import type { Tab } from '../../browsers/tab.ts';
+import { type Tab, waitInParts } from '../../browsers/tab.ts';
 import { runCommand } from '../../child-process.ts';
 import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
 import { scratchIn } from '../../scratch.ts';
@@ -11,10 +15,10 @@ import { DEADLINE_MS, type LabTrial, type Opener, parseTrials } from '../client.
 import type { ServedTestbed } from '../testbed.ts';
 
 /**
- * The browser's part of a turn is a process inside the namespace, so that a browser and its driver share a loopback
- * device.
+ * The browser's part of a turn is a process inside the namespace that runs this file, so that a browser and its driver
+ * share a loopback device.
  */
-const VISITING = fileURLToPath(new URL('cold-browsers.ts', import.meta.url));
+const PROCESS = import.meta.filename;
 /**
  * Caddy's address for browsers: a documentation address (RFC 5737), which they treat as public. For private ones
  * Firefox refuses to open the fallback connection of a visit whose QUIC does not respond.
@@ -46,7 +50,7 @@ export interface BrowserSettings {
 }
 
 /** The order for the process inside the namespace. */
-export interface Visits extends BrowserSettings {
+interface Visits extends BrowserSettings {
   readonly visit: Visit;
   readonly trials: number;
   readonly origin: string;
@@ -64,7 +68,7 @@ interface VisitingBrowser extends Pick<RunningBrowser, 'close'> {
   newProfile(): Promise<ColdProfile>;
 }
 
-export type StartVisiting = (settings: BrowserSettings) => Promise<VisitingBrowser>;
+type StartVisiting = (settings: BrowserSettings) => Promise<VisitingBrowser>;
 
 /** Runs in the page. Milliseconds from the start of the navigation. */
 function navigationTiming() {
@@ -117,7 +121,7 @@ async function visitOnce(
 }
 
 /** Makes the visits with a running browser. */
-export async function makeVisits(browser: VisitingBrowser, visits: Visits): Promise<LabTrial[]> {
+async function makeVisits(browser: VisitingBrowser, visits: Visits): Promise<LabTrial[]> {
   const trials: LabTrial[] = [];
   while (trials.length < visits.trials) {
     const profile = await browser.newProfile();
@@ -146,7 +150,7 @@ const VISIT_TITLES: Readonly<Record<Visit, string>> = {
 };
 
 /** A browser with preferences that differ from its defaults. */
-export interface BrowserVariant {
+interface BrowserVariant {
   /** Follows the browser's in the client's name. */
   readonly name: string;
   readonly title: string;
@@ -154,7 +158,7 @@ export interface BrowserVariant {
 }
 
 /** Opens a browser as a client. It runs only during its own turns, since an idle browser still does work of its own. */
-export function browser(kind: BrowserKind, visit: Visit, variant?: BrowserVariant): Opener {
+function browser(kind: BrowserKind, visit: Visit, variant?: BrowserVariant): Opener {
   const name = [kind, variant?.name ?? [], visit].flat().join('-');
   const title = [TITLES[kind], variant?.title ?? [], VISIT_TITLES[visit]].flat().join(', ');
   const preferences = variant?.preferences ?? {};
@@ -174,11 +178,133 @@ export function browser(kind: BrowserKind, visit: Visit, variant?: BrowserVarian
         const dir = await scratchIn(closing, `lab-${name}`);
         const where = { origin, hosts: [host], address: PUBLIC_ADDRESS };
         const visits: Visits = { browser: kind, visit, preferences, trials, ...where, spki, caPath, dir };
-        const { stdout, stderr } = await client.run(process.execPath, [VISITING, JSON.stringify(visits)]);
+        const { stdout, stderr } = await client.run(process.execPath, [PROCESS, JSON.stringify(visits)]);
         if (stdout === '') throw new Error(`${name}: ${stderr}`);
         return parseTrials(stdout);
       },
       async close() {},
     };
   };
+}
+
+/**
+ * Otherwise Chromium preconnects to a page's host before the navigation, and Navigation Timing then reports no connect
+ * phase, or only its end (`NetworkPredictionOptions::kDisabled`).
+ */
+const NO_PREDICTION = { net: { network_prediction_options: 2 } };
+/** chrome://net-internals sends this for "flush socket pools": it closes all connections, including QUIC. */
+const FLUSH_PAGE = 'chrome://net-internals/#sockets';
+
+declare const chrome: { send(message: 'flushSocketPools'): void };
+
+/** Origins as browsers are told of them, by name. */
+const originsOf = (hosts: readonly string[]) => Object.fromEntries(hosts.map((host) => [host, { host }]));
+
+/**
+ * A private window's profile for each trial. Such profiles share neither connections nor Alt-Svc nor session tickets,
+ * and need no restart. Within one, the ticket of a first visit's TLS over TCP remains, with which a second handshake
+ * over TCP takes as many round trips; QUIC has none yet.
+ */
+const startChromium: StartVisiting = async ({ hosts, address, spki, dir }) => {
+  const running = await launchChromium({
+    userDataDir: join(dir, 'profile'),
+    local: { origins: originsOf(hosts), spki, address },
+    preferences: NO_PREDICTION,
+  });
+  const whole = running.context.browser();
+  if (whole === null) throw new Error('Chromium opens no private windows');
+  return {
+    close: running.close,
+    async newProfile() {
+      const context = await whole.newContext();
+      const tab = chromiumTab(await context.newPage());
+      return {
+        tab,
+        async partFromServers() {
+          await tab.goto(FLUSH_PAGE);
+          await tab.evaluate(() => chrome.send('flushSocketPools'));
+        },
+        close: () => context.close(),
+      };
+    },
+  };
+};
+
+export const chromiumFirst = browser('chromium', 'first');
+export const chromiumSecond = browser('chromium', 'second');
+
+/**
+ * After learning of an alternative, Firefox makes a QUIC connection to it, and uses it only once that has succeeded. It
+ * may take this long: several round trips of the slowest link, or a retransmitted first flight.
+ */
+const VALIDATION_MS = 1000;
+
+const FIREFOX_PREFERENCES = {
+  // Otherwise its clock has a resolution of a millisecond.
+  'privacy.reduceTimerPrecision': false,
+  // The connection above would leave a ticket, and the second visit would send its request before the handshake
+  // (0-RTT): no client here resumes sessions.
+  'network.ssl_tokens_cache_capacity': 0,
+};
+
+/** A container for each trial: Firefox partitions connections, Alt-Svc and session tickets by container. */
+const startFirefox: StartVisiting = async ({ hosts, address, spki, caPath, preferences, dir }) => {
+  const [profile, home, downloads] = [join(dir, 'profile'), join(dir, 'home'), join(dir, 'downloads')];
+  for (const made of [home, downloads]) await mkdir(made, { recursive: true });
+  const running = await launchFirefox({
+    profile,
+    home,
+    downloads,
+    local: { origins: originsOf(hosts), spki, caPath, address },
+    preferences: { ...FIREFOX_PREFERENCES, ...preferences },
+    headless: true,
+  });
+  const { privileged } = running;
+  return {
+    close: running.close,
+    async newProfile() {
+      const tab = await running.newContainerTab();
+      return {
+        tab,
+        async partFromServers() {
+          await waitInParts(VALIDATION_MS);
+          await privileged.closeConnections();
+        },
+        async close() {
+          await tab.close();
+          // Connections belong to the browser, not to the tab.
+          await privileged.closeConnections();
+        },
+      };
+    },
+  };
+};
+
+export const firefoxFirst = browser('firefox', 'first');
+export const firefoxSecond = browser('firefox', 'second');
+
+/** Happy Eyeballs version 3, which Firefox 153 contains and leaves off; without it, QUIC is tried alone at first. */
+const HAPPY_EYEBALLS: BrowserVariant = {
+  name: 'he3',
+  title: 'Happy Eyeballs v3',
+  preferences: { 'network.http.happy_eyeballs_enabled': true },
+};
+
+export const firefoxHappyFirst = browser('firefox', 'first', HAPPY_EYEBALLS);
+export const firefoxHappySecond = browser('firefox', 'second', HAPPY_EYEBALLS);
+
+export const START: Readonly<Record<BrowserKind, StartVisiting>> = {
+  chromium: startChromium,
+  firefox: startFirefox,
+};
+
+// Runs inside the namespace: makes the visits given as argument and prints the trials.
+if (import.meta.main) {
+  const visits = JSON.parse(process.argv[2] ?? '') as Visits;
+  const running = await START[visits.browser](visits);
+  try {
+    process.stdout.write(JSON.stringify(await makeVisits(running, visits)));
+  } finally {
+    await running.close();
+  }
 }
