@@ -1,7 +1,9 @@
-// Runs programs to completion for their output, and waits for those that go on running until they are ready.
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+// Runs programs to completion for their output, also with the processor time that they used by the kernel's accounting,
+// and waits for those that go on running until they are ready.
+import { type ChildProcessByStdio, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 export interface ProgramResult {
@@ -52,19 +54,58 @@ interface ReadyProgram {
 
 /**
  * Waits for the first line that a program prints, which says that it is ready; what it prints after that is discarded.
- * Rejects with its standard error if it ends before.
+ * Rejects with its standard error if it ends before, except for the lines that `isOther` takes.
  */
-export async function whenReady(name: string, child: ChildProcessWithoutNullStreams): Promise<ReadyProgram> {
+export async function whenReady(
+  name: string,
+  child: ChildProcessWithoutNullStreams,
+  isOther: (line: string) => boolean = () => false,
+): Promise<ReadyProgram> {
   // Not `exit`, after which a line may still arrive.
   const ended = once(child, 'close');
-  const complaints = text(child.stderr);
+  const complaints: string[] = [];
+  createInterface(child.stderr).on('line', (line) => {
+    if (!isOther(line)) complaints.push(line);
+  });
   // It may end without reading its input.
   child.stdin.on('error', () => {});
   const printed = once(createInterface(child.stdout), 'line').then(([line]) => String(line));
   const line = await Promise.race([printed, ended.then(() => null)]);
-  if (line === null) throw new Error(`${name} did not start: ${(await complaints).trim()}`);
+  if (line === null) throw new Error(`${name} did not start: ${complaints.join('\n').trim()}`);
   return {
     line,
+    async stop() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+/** A program that is talked to by lines. */
+interface Dialogue {
+  /** The next line that it prints. Rejects with its standard error if it ends before. */
+  next(): Promise<string>;
+  /** Sends it a line of JSON. */
+  tell(message: unknown): void;
+  /** Closes its standard input, and resolves once it has ended. */
+  stop(): Promise<void>;
+}
+
+/** For a program that prints as many lines as are asked for: others wait in memory. */
+export function talkWith(name: string, child: ChildProcessWithoutNullStreams): Dialogue {
+  const ended = once(child, 'close');
+  // If it could not be started, there is no next line either.
+  ended.catch(() => {});
+  const complaints = text(child.stderr);
+  child.stdin.on('error', () => {});
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  return {
+    async next() {
+      const { done, value } = await lines.next();
+      if (done) throw new Error(`${name} has ended: ${(await complaints).trim()}`);
+      return value;
+    },
+    tell: (message) => void child.stdin.write(`${JSON.stringify(message)}\n`),
     async stop() {
       child.stdin.end();
       await ended;
@@ -81,4 +122,25 @@ export async function runOrThrow(
   const { code, stdout, stderr } = await runCommand(file, args, options);
   if (code !== 0) throw new Error(`${[file, ...args].join(' ')}: ${stderr.trim() || `exit code ${code}`}`);
   return stdout;
+}
+
+export interface AccountedRun {
+  readonly cpuMs: number;
+  readonly wallMs: number;
+  readonly output: string;
+}
+
+/** Runs a program to completion; user and system time are from the kernel's accounting, including start-up. */
+export async function accounted(file: string, args: readonly string[], input = ''): Promise<AccountedRun> {
+  const beganMs = performance.now();
+  const script = 'TIMEFORMAT="%3U %3S"; { time "$@" 2>&4; } 4>&2 2>&3';
+  const child = spawn('bash', ['-c', script, 'bash', file, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
+  }) as ChildProcessByStdio<Writable, Readable, null>;
+  child.stdin.end(input);
+  const account = child.stdio[3] as NodeJS.ReadableStream;
+  const [output, times, [code]] = await Promise.all([text(child.stdout), text(account), once(child, 'exit')]);
+  if (code !== 0) throw new Error(`${file} ended with ${code}`);
+  const [user = Number.NaN, system = Number.NaN] = times.trim().split(' ').map(Number);
+  return { cpuMs: (user + system) * 1000, wallMs: performance.now() - beganMs, output };
 }

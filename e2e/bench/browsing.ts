@@ -1,7 +1,6 @@
 // A day of browsing: 200 pages over 40 local origins, each origin five times, in three Chromiums that take turns:
 // without the extension, in light and in full mode, both with the helper. What is compared is the processor time of the
 // browser with all its processes, the helper among them. `--pages N` sets the number of pages for each.
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { launchChromium, processOf } from '../browsers/launch-chromium.ts';
@@ -9,7 +8,7 @@ import { openSession } from '../browsers/session.ts';
 import type { Tab } from '../browsers/tab.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { familyTimeMs } from '../proc.ts';
-import { scratchDirectory } from '../scratch.ts';
+import { scratchIn } from '../scratch.ts';
 import { measureInStep, type Side } from './measure.ts';
 import { publish } from './result.ts';
 
@@ -29,10 +28,11 @@ const kinds = Object.fromEntries(
 const { values } = parseArgs({ options: { pages: { type: 'string' } } });
 const rounds = Math.round(Number(values.pages ?? PAGES) / ORIGINS);
 if (!(rounds >= 1)) throw new Error(`--pages takes a number of at least ${ORIGINS}`);
-const dir = await scratchDirectory('bench-browsing');
+await using closing = new AsyncDisposableStack();
+const dir = await scratchIn(closing, 'bench-browsing');
 const local = await startOrigins({ origins: kinds });
+closing.defer(local.stop);
 const origins = Object.values(local.origins).map(({ origin }) => origin);
-const closes: (() => Promise<void>)[] = [];
 
 /** Each round visits every origin once: cold in the first, and later with what the browser has learnt and stored. */
 async function sideOf(name: string, tab: Tab, profile: string, ratioAtMost?: number): Promise<Side> {
@@ -48,30 +48,24 @@ async function sideOf(name: string, tab: Tab, profile: string, ratioAtMost?: num
   return { name, run, ...(ratioAtMost !== undefined && { ratioAtMost }) };
 }
 
-try {
-  const profile = join(dir, 'plain');
-  const plain = await launchChromium({ local, userDataDir: profile });
-  closes.push(plain.close);
-  const ours = async (mode: 'light' | 'full') => {
-    const own = join(dir, mode);
-    const session = await openSession({ browser: 'chromium', dir: own, local, headless: true, mode });
-    closes.push(session.close);
-    return sideOf(`Photofinish, ${mode} mode`, await session.newTab(), session.files.profile);
-  };
-  const measurement = await measureInStep(`${rounds * ORIGINS} pages in each browser`, {
-    title: `Chromium: processor time of ${ORIGINS} pages with ${RESOURCES} resources each`,
-    unit: 'ms',
-    sides: [
-      await sideOf('Chromium alone', await plain.newTab(), profile),
-      await ours('light'),
-      await ours('full'),
-    ],
-    rounds,
-    warmUpRounds: 0,
-  });
-  publish('browsing', { measurements: [measurement], versions: { chromium: plain.version } });
-} finally {
-  for (const close of closes) await close();
-  await local.stop();
-  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
-}
+const profile = join(dir, 'plain');
+const plain = await launchChromium({ local, userDataDir: profile });
+closing.defer(plain.close);
+const ours = async (mode: 'light' | 'full') => {
+  const own = join(dir, mode);
+  const session = await openSession({ browser: 'chromium', dir: own, local, headless: true, mode });
+  closing.defer(session.close);
+  return sideOf(`Photofinish, ${mode} mode`, await session.newTab(), session.files.profile);
+};
+const measurement = await measureInStep(`${rounds * ORIGINS} pages in each browser`, {
+  title: `Chromium: processor time of ${ORIGINS} pages with ${RESOURCES} resources each`,
+  unit: 'ms',
+  sides: [
+    await sideOf('Chromium alone', await plain.newTab(), profile),
+    await ours('light'),
+    await ours('full'),
+  ],
+  rounds,
+  warmUpRounds: 0,
+});
+publish('browsing', { measurements: [measurement], versions: { chromium: plain.version } });

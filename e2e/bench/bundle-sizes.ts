@@ -4,7 +4,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
-import { EDITIONS, type Edition } from '../packaging/editions.ts';
+import { EDITIONS, type Edition } from '../packaging/release.ts';
 import { TOP } from '../scratch.ts';
 import { type Fact, publish } from './result.ts';
 

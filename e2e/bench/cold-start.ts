@@ -1,14 +1,15 @@
-// Time from starting the helper to its first forecast, compared with a bare Node host that echoes the same messages, and
-// with one that also opens a database. All are restarted every round; the goal keeps the helper's start-up close
-// to Node's own.
-import { rmSync, writeFileSync } from 'node:fs';
+// Time from starting the helper to its first forecast, compared with a bare Node host that echoes the same messages,
+// and with one that also opens a database. All are restarted every round; the goal keeps the helper's start-up close to
+// Node's own.
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { helperArguments, openHost } from '../helper/port.ts';
-import { scratchDirectory, TOP } from '../scratch.ts';
+import { scratchIn, TOP } from '../scratch.ts';
 import { measureInStep } from './measure.ts';
 import { publish } from './result.ts';
 
-const dir = await scratchDirectory('cold-start');
+await using closing = new AsyncDisposableStack();
+const dir = await scratchIn(closing, 'cold-start');
 const config = join(dir, 'config.json');
 writeFileSync(config, JSON.stringify({ cache: join(dir, 'cache.db') }), { mode: 0o600 });
 
@@ -35,22 +36,18 @@ async function firstForecast(args: readonly string[]): Promise<number> {
   return elapsedMs;
 }
 
-try {
-  const measurement = await measureInStep('Starting hosts', {
-    title: 'process start to first forecast',
-    unit: 'ms',
-    sides: [
-      { name: 'bare echo host', run: () => firstForecast([join(TOP, 'e2e/bench/echo-host.mjs')]) },
-      {
-        name: 'bare host with SQLite',
-        run: () => firstForecast([join(TOP, 'e2e/bench/sqlite-host.cjs'), join(dir, 'bare.db')]),
-      },
-      { name: 'photofinish helper', run: () => firstForecast(helperArguments(config)), ratioAtMost: 1.15 },
-    ],
-    rounds: 100,
-    warmUpRounds: 5,
-  });
-  publish('cold-start', { measurements: [measurement] });
-} finally {
-  rmSync(dir, { recursive: true, force: true });
-}
+const measurement = await measureInStep('Starting hosts', {
+  title: 'process start to first forecast',
+  unit: 'ms',
+  sides: [
+    { name: 'bare echo host', run: () => firstForecast([join(TOP, 'e2e/bench/echo-host.mjs')]) },
+    {
+      name: 'bare host with SQLite',
+      run: () => firstForecast([join(TOP, 'e2e/bench/sqlite-host.cjs'), join(dir, 'bare.db')]),
+    },
+    { name: 'photofinish helper', run: () => firstForecast(helperArguments(config)), ratioAtMost: 1.15 },
+  ],
+  rounds: 100,
+  warmUpRounds: 5,
+});
+publish('cold-start', { measurements: [measurement] });

@@ -1,11 +1,10 @@
 // How long a user waits for the dashboard of a ledger with 100,000 origins and 400 days: for the first paint of charts
 // and table, for everything to be loaded, and then for a sort, a search and another page of the table.
-import { rm } from 'node:fs/promises';
 import { fillLedger, HEAVY } from '../browsers/filled.ts';
 import { openSession } from '../browsers/session.ts';
 import type { Tab } from '../browsers/tab.ts';
 import { beginStep } from '../run/display.ts';
-import { scratchDirectory } from '../scratch.ts';
+import { scratchIn } from '../scratch.ts';
 import { type Measurement, measure } from './measure.ts';
 import { publish } from './result.ts';
 
@@ -106,51 +105,48 @@ function single(
 
 const medianOf = (measurement: Measurement) => measurement.sides[0]?.median ?? Number.NaN;
 
-const dir = await scratchDirectory('bench-dashboard');
+await using closing = new AsyncDisposableStack();
+const dir = await scratchIn(closing, 'bench-dashboard');
 const session = await openSession({ browser: 'chromium', dir, headless: true, helper: false });
-try {
-  const filling = beginStep(`Filling the ledger with ${HEAVY.origins} origins over ${HEAVY.days} days`);
-  const rows = await fillLedger(session, HEAVY);
-  filling.end(true);
+closing.defer(session.close);
+const filling = beginStep(`Filling the ledger with ${HEAVY.origins} origins over ${HEAVY.days} days`);
+const rows = await fillLedger(session, HEAVY);
+filling.end(true);
 
-  const step = beginStep('Opening and using the dashboard');
-  const tab = await session.newTab();
-  await tab.setViewport({ width: 1280, height: 800 });
-  await tab.beforeScripts(watchOpening);
-  const url = `${session.extensionUrl(PAGE)}#period=400`;
-  const loadedMs: number[] = [];
-  const what = `${rows.records} records, ${rows.days} days' rows, ${rows.races} races`;
-  const painted = await single(`navigation to charts and table painted, ${what}`, OPEN_ROUNDS, async () => {
-    const times = await openingTimes(tab, url);
-    loadedMs.push(times.loaded);
-    return times.painted;
-  });
-  const loaded = await single(
-    'navigation to everything loaded',
-    OPEN_ROUNDS,
-    async (round) => loadedMs[round] ?? 0,
-  );
-  const act = (selector: string, text: string | null = null) => tab.evaluate(actAndPaint, { selector, text });
-  const sort = await single('click to sorted and painted, each column in turn', ACTION_ROUNDS, (round) =>
-    act(`#table th[data-sort=${SORTED_BY[round % SORTED_BY.length]}] button`),
-  );
-  const page = await single('click to the next page of the table', ACTION_ROUNDS, () => act('#next'));
-  const search = await single(
-    'typing to found and painted, with the pause that waits for more',
-    ACTION_ROUNDS,
-    (round) => act('#query', SEARCHES[round % SEARCHES.length] ?? ''),
-  );
-  step.end(true);
-  const unit = 'ms';
-  publish('dashboard', {
-    measurements: [painted, loaded, sort, page, search],
-    facts: [
-      { name: 'first paint, median', value: medianOf(painted), unit, atMost: FIRST_PAINT_MS_AT_MOST },
-      { name: 'sort, median', value: medianOf(sort), unit, atMost: SORT_MS_AT_MOST },
-    ],
-    versions: { chromium: session.version },
-  });
-} finally {
-  await session.close();
-  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
-}
+const step = beginStep('Opening and using the dashboard');
+const tab = await session.newTab();
+await tab.setViewport({ width: 1280, height: 800 });
+await tab.beforeScripts(watchOpening);
+const url = `${session.extensionUrl(PAGE)}#period=400`;
+const loadedMs: number[] = [];
+const what = `${rows.records} records, ${rows.days} days' rows, ${rows.races} races`;
+const painted = await single(`navigation to charts and table painted, ${what}`, OPEN_ROUNDS, async () => {
+  const times = await openingTimes(tab, url);
+  loadedMs.push(times.loaded);
+  return times.painted;
+});
+const loaded = await single(
+  'navigation to everything loaded',
+  OPEN_ROUNDS,
+  async (round) => loadedMs[round] ?? 0,
+);
+const act = (selector: string, text: string | null = null) => tab.evaluate(actAndPaint, { selector, text });
+const sort = await single('click to sorted and painted, each column in turn', ACTION_ROUNDS, (round) =>
+  act(`#table th[data-sort=${SORTED_BY[round % SORTED_BY.length]}] button`),
+);
+const page = await single('click to the next page of the table', ACTION_ROUNDS, () => act('#next'));
+const search = await single(
+  'typing to found and painted, with the pause that waits for more',
+  ACTION_ROUNDS,
+  (round) => act('#query', SEARCHES[round % SEARCHES.length] ?? ''),
+);
+step.end(true);
+const unit = 'ms';
+publish('dashboard', {
+  measurements: [painted, loaded, sort, page, search],
+  facts: [
+    { name: 'first paint, median', value: medianOf(painted), unit, atMost: FIRST_PAINT_MS_AT_MOST },
+    { name: 'sort, median', value: medianOf(sort), unit, atMost: SORT_MS_AT_MOST },
+  ],
+  versions: { chromium: session.version },
+});

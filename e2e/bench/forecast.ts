@@ -1,17 +1,16 @@
 // A forecast's round trip from the extension's service worker through the real browser to a helper with 100,000 origins
 // in its cache, compared with a host that only echoes; and how many navigations have their forecast before the first
 // byte.
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHROMIUM_EXTENSION_ID, HOST_NAME } from '@photofinish/shared/port/extension-id';
 import type { Page, Worker } from '@playwright/test';
 import { playwrightPage } from '../browsers/chromium-tab.ts';
 import { installHelper, openSession, sessionFiles } from '../browsers/session.ts';
-import { openHelper } from '../helper/port.ts';
+import { fillCache, openHelper, scatteredOrigin } from '../helper/port.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
-import { scratchDirectory, TOP } from '../scratch.ts';
-import { fillCache, scatteredOrigin } from './many-origins.ts';
+import { scratchIn, TOP } from '../scratch.ts';
 import { measureInStep } from './measure.ts';
 import { publish } from './result.ts';
 
@@ -117,65 +116,59 @@ async function navigate(
   return { inTime, of: told.length };
 }
 
-const dir = await scratchDirectory('bench-forecast');
+await using closing = new AsyncDisposableStack();
+const dir = await scratchIn(closing, 'bench-forecast');
 const files = sessionFiles('chromium', dir);
 const local = await startOrigins({
   origins: { slow: { ...ORIGIN_KINDS.both, answerDelayMs: ANSWER_DELAY_MS } },
 });
-try {
-  const filling = beginStep(`Filling the host cache with ${CACHED_ORIGINS} origins`);
-  await mkdir(files.profile, { recursive: true });
-  await installHelper(files, local);
-  await installEcho(files.profile);
-  const helper = openHelper(files.config);
-  await fillCache(helper, CACHED_ORIGINS);
-  await helper.close();
-  filling.end(true);
+closing.defer(local.stop);
+const filling = beginStep(`Filling the host cache with ${CACHED_ORIGINS} origins`);
+await mkdir(files.profile, { recursive: true });
+await installHelper(files, local);
+await installEcho(files.profile);
+const helper = openHelper(files.config);
+await fillCache(helper, CACHED_ORIGINS);
+await helper.close();
+filling.end(true);
 
-  const session = await openSession({ browser: 'chromium', dir, local, headless: true });
-  try {
-    const page = playwrightPage(await session.newTab());
-    const context = page.context();
-    const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
-    await connect(worker, HOST_NAME);
-    await connect(worker, ECHO_NAME);
-    const measurement = await measureInStep('Round trips', {
-      title: `forecast round trip in the browser, ${CACHED_ORIGINS} origins cached`,
-      unit: 'ms',
-      sides: [
-        { name: 'echo host', run: (round) => roundTrips(worker, ECHO_NAME, round) },
-        {
-          name: 'photofinish',
-          run: (round) => roundTrips(worker, HOST_NAME, round),
-          beyondAtMost: BEYOND_ECHO_MS_AT_MOST,
-        },
-      ],
-      rounds: 100,
-      warmUpRounds: 5,
-    });
+const session = await openSession({ browser: 'chromium', dir, local, headless: true });
+closing.defer(session.close);
+const page = playwrightPage(await session.newTab());
+const context = page.context();
+const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
+await connect(worker, HOST_NAME);
+await connect(worker, ECHO_NAME);
+const measurement = await measureInStep('Round trips', {
+  title: `forecast round trip in the browser, ${CACHED_ORIGINS} origins cached`,
+  unit: 'ms',
+  sides: [
+    { name: 'echo host', run: (round) => roundTrips(worker, ECHO_NAME, round) },
+    {
+      name: 'photofinish',
+      run: (round) => roundTrips(worker, HOST_NAME, round),
+      beyondAtMost: BEYOND_ECHO_MS_AT_MOST,
+    },
+  ],
+  rounds: 100,
+  warmUpRounds: 5,
+});
 
-    const visits = beginStep('Navigations');
-    const share = await navigate(page, worker, local.origins.slow.origin, (visit) =>
-      visits.detail(`${visit} of ${NAVIGATIONS}`),
-    );
-    visits.end(true);
-    publish('forecast', {
-      measurements: [measurement],
-      facts: [
-        { name: 'navigations looked at', value: share.of, unit: 'navigations', atLeast: NAVIGATIONS * 0.9 },
-        {
-          name: `forecast before the first byte, origin ${ANSWER_DELAY_MS} ms late`,
-          value: (100 * share.inTime) / share.of,
-          unit: '%',
-          atLeast: 99,
-        },
-      ],
-      versions: { chromium: session.version },
-    });
-  } finally {
-    await session.close();
-  }
-} finally {
-  await local.stop();
-  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
-}
+const visits = beginStep('Navigations');
+const share = await navigate(page, worker, local.origins.slow.origin, (visit) =>
+  visits.detail(`${visit} of ${NAVIGATIONS}`),
+);
+visits.end(true);
+publish('forecast', {
+  measurements: [measurement],
+  facts: [
+    { name: 'navigations looked at', value: share.of, unit: 'navigations', atLeast: NAVIGATIONS * 0.9 },
+    {
+      name: `forecast before the first byte, origin ${ANSWER_DELAY_MS} ms late`,
+      value: (100 * share.inTime) / share.of,
+      unit: '%',
+      atLeast: 99,
+    },
+  ],
+  versions: { chromium: session.version },
+});

@@ -1,16 +1,15 @@
 // Resident memory of the helper: idle, with 100,000 origins cached, after its first race, which loads undici and the
 // QUIC addon, and whether it stays constant over 10,000 races.
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { median } from '@photofinish/shared/race/statistics';
 import type { Mode } from '@photofinish/shared/race/terms';
-import { greet, type HostPort, helperArguments, openHelper, openHost } from '../helper/port.ts';
+import { fillCache, greet, type HostPort, helperArguments, openHelper, openHost } from '../helper/port.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { residentMiB } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
-import { scratchDirectory } from '../scratch.ts';
-import { fillCache } from './many-origins.ts';
+import { scratchIn } from '../scratch.ts';
 import { type Fact, publish } from './result.ts';
 
 const RACES = 10_000;
@@ -105,8 +104,10 @@ async function race(helper: HostPort, origin: string): Promise<void> {
   }
 }
 
-const dir = await scratchDirectory('bench-memory');
+await using closing = new AsyncDisposableStack();
+const dir = await scratchIn(closing, 'bench-memory');
 const local = await startOrigins({ origins: { both: ORIGIN_KINDS.both, h1only: ORIGIN_KINDS.h1only } });
+closing.defer(local.stop);
 const { both, h1only } = local.origins;
 const config = join(dir, 'config.json');
 const settings = {
@@ -125,36 +126,31 @@ const SERIES: readonly Series[] = [
 ];
 writeFileSync(config, JSON.stringify(settings), { mode: 0o600 });
 
-try {
-  const step = beginStep('One helper fresh, one with a full cache');
-  const facts: Fact[] = [];
-  const note = async (name: string, helper: HostPort) =>
-    facts.push({ name, value: await settledMiB(helper), unit: 'MiB' });
-  const fresh = openHelper(config);
-  await greet(fresh);
-  await note('idle', fresh);
-  await race(fresh, both.origin);
-  await note('after the first race', fresh);
-  await fresh.close();
+const step = beginStep('One helper fresh, one with a full cache');
+const facts: Fact[] = [];
+const note = async (name: string, helper: HostPort) =>
+  facts.push({ name, value: await settledMiB(helper), unit: 'MiB' });
+const fresh = openHelper(config);
+await greet(fresh);
+await note('idle', fresh);
+await race(fresh, both.origin);
+await note('after the first race', fresh);
+await fresh.close();
 
-  const full = openHelper(config);
-  await fillCache(full, CACHED_ORIGINS);
-  await note(`having stored ${CACHED_ORIGINS} origins itself`, full);
-  await full.close();
-  const reader = openHelper(config);
-  await greet(reader);
-  await note(`idle with ${CACHED_ORIGINS} origins cached`, reader);
-  await race(reader, both.origin);
-  await note(`after the first race with ${CACHED_ORIGINS} origins cached`, reader);
-  await reader.close();
-  step.end(true);
-  for (const series of SERIES) {
-    const racing = beginStep(`Racing: ${series.name}`);
-    facts.push(...(await residentOverRaces(config, series, (races) => racing.detail(`${races} races`))));
-    racing.end(true);
-  }
-  publish('helper-memory', { measurements: [], facts });
-} finally {
-  await local.stop();
-  rmSync(dir, { recursive: true, force: true });
+const full = openHelper(config);
+await fillCache(full, CACHED_ORIGINS);
+await note(`having stored ${CACHED_ORIGINS} origins itself`, full);
+await full.close();
+const reader = openHelper(config);
+await greet(reader);
+await note(`idle with ${CACHED_ORIGINS} origins cached`, reader);
+await race(reader, both.origin);
+await note(`after the first race with ${CACHED_ORIGINS} origins cached`, reader);
+await reader.close();
+step.end(true);
+for (const series of SERIES) {
+  const racing = beginStep(`Racing: ${series.name}`);
+  facts.push(...(await residentOverRaces(config, series, (races) => racing.detail(`${races} races`))));
+  racing.end(true);
 }
+publish('helper-memory', { measurements: [], facts });

@@ -1,19 +1,16 @@
 // The cost of malicious zones and servers for the helper: a forecast during any race is answered within 10 ms at the
 // 99th percentile, and no race takes more than 20 MiB. Origins and zones share the processors, so a second helper
 // without races is queried at the same moments: its times are the machine's share.
-import { once } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import type { Mode } from '@photofinish/shared/race/terms';
 import { raceBesideForecasts, type SideBySide } from '../helper/beside.ts';
 import { greet, type HostPort, openHelper } from '../helper/port.ts';
-import { ZONE_HOST } from '../origins/hostile-zones.ts';
+import { openHostileWorld, ZONE_HOST } from '../origins/hostile.ts';
 import { startOrigins } from '../origins/start.ts';
 import { residentMiB } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
-import { scratchDirectory } from '../scratch.ts';
-import type { HostileWorld } from './hostile-world.ts';
+import { scratchIn } from '../scratch.ts';
 import { type Fact, publish } from './result.ts';
 
 const MOST_FORECAST_MS = 10;
@@ -31,16 +28,18 @@ function p99(values: readonly number[]): number {
   return sorted[Math.ceil(0.99 * sorted.length) - 1] ?? Number.NaN;
 }
 
-const dir = await scratchDirectory('bench-hostile');
+await using closing = new AsyncDisposableStack();
+const dir = await scratchIn(closing, 'bench-hostile');
 const local = await startOrigins({ origins: {}, certificateHosts: [PEER_HOST] });
+closing.defer(local.stop);
 const certificate = local.certificates[PEER_HOST];
 if (certificate === undefined) throw new Error(`no certificate for ${PEER_HOST}`);
 const identity = {
   cert: readFileSync(certificate.certPath, 'utf8'),
   key: readFileSync(certificate.keyPath, 'utf8'),
 };
-const world = new Worker(new URL('hostile-world.ts', import.meta.url), { workerData: identity });
-const [{ resolver, refusedPort, silentPort, peerPorts }] = (await once(world, 'message')) as [HostileWorld];
+const [world, { resolver, refusedPort, silentPort, peerPorts }] = await openHostileWorld(identity);
+closing.defer(async () => void (await world.terminate()));
 const config = join(dir, 'config.json');
 const idleConfig = join(dir, 'idle.json');
 const settings = {
@@ -146,14 +145,8 @@ const ROWS: readonly Omit<Row, 'warmRaces' | 'goal'>[] = [
   { name: 'four TCP floods at once', mode: 'h2', batches: floods },
 ];
 
-try {
-  const facts: Fact[] = [];
-  for (const each of ROWS) facts.push(...(await row({ ...each, warmRaces: WARM_RACES, goal: true })));
-  const first = { name: "a helper's first race", mode: 'compare', batches: [[WARM]] } as const;
-  facts.push(...(await row({ ...first, warmRaces: 0, goal: false })));
-  publish('hostile', { measurements: [], facts });
-} finally {
-  await world.terminate();
-  await local.stop();
-  rmSync(dir, { recursive: true, force: true });
-}
+const facts: Fact[] = [];
+for (const each of ROWS) facts.push(...(await row({ ...each, warmRaces: WARM_RACES, goal: true })));
+const first = { name: "a helper's first race", mode: 'compare', batches: [[WARM]] } as const;
+facts.push(...(await row({ ...first, warmRaces: 0, goal: false })));
+publish('hostile', { measurements: [], facts });

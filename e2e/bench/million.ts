@@ -1,13 +1,12 @@
-// Forecasts from host caches of 1,000 and of 1,000,000 origins compared with a host that only echoes. Each is queried in
-// turn over its own pipes; also the cost of an observation and of a count, and the memory of each helper.
-import { rm, stat, writeFile } from 'node:fs/promises';
+// Forecasts from host caches of 1,000 and of 1,000,000 origins compared with a host that only echoes. Each is queried
+// in turn over its own pipes; also the cost of an observation and of a count, and the memory of each helper.
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { median } from '@photofinish/shared/race/statistics';
-import { type HostPort, openHelper, openHost } from '../helper/port.ts';
+import { fillCache, type HostPort, openHelper, openHost, scatteredOrigin } from '../helper/port.ts';
 import { residentMiB } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
-import { scratchDirectory, TOP } from '../scratch.ts';
-import { fillCache, scatteredOrigin } from './many-origins.ts';
+import { scratchIn, TOP } from '../scratch.ts';
 import { measureInStep } from './measure.ts';
 import { publish } from './result.ts';
 
@@ -123,32 +122,29 @@ async function grown(title: string, few: Side, many: Side, run: typeof observati
   });
 }
 
-const dir = await scratchDirectory('bench-million');
-try {
-  const few = await openSide(dir, FEW);
-  const many = await openSide(dir, MANY);
-  const echo = openHost(process.execPath, [join(TOP, 'e2e/bench/echo-host.mjs')]);
-  const echoed = await besideEcho(echo, [few, many]);
-  await echo.close();
-  const forecast = await grown(
-    'a forecast as the cache grows',
-    few,
-    many,
-    (side, round) => forecasts(side.helper, side.count, round),
-    GROWTH_AT_MOST,
-  );
-  const observed = await grown('an observation stored over the port', few, many, observations);
-  publish('million', {
-    measurements: [echoed, forecast, observed],
-    facts: [
-      { name: `stats with ${many.name}`, value: await countingMs(many), unit: 'ms' },
-      { name: `resident, ${few.name}`, value: residentMiB(few.helper.pid), unit: 'MiB' },
-      { name: `resident, ${many.name}`, value: residentMiB(many.helper.pid), unit: 'MiB' },
-      { name: `file, ${many.name}`, value: (await stat(many.cache)).size / BYTES_PER_MIB, unit: 'MiB' },
-    ],
-  });
-  await few.helper.close();
-  await many.helper.close();
-} finally {
-  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
-}
+await using closing = new AsyncDisposableStack();
+const dir = await scratchIn(closing, 'bench-million');
+const few = await openSide(dir, FEW);
+const many = await openSide(dir, MANY);
+const echo = openHost(process.execPath, [join(TOP, 'e2e/bench/echo-host.mjs')]);
+const echoed = await besideEcho(echo, [few, many]);
+await echo.close();
+const forecast = await grown(
+  'a forecast as the cache grows',
+  few,
+  many,
+  (side, round) => forecasts(side.helper, side.count, round),
+  GROWTH_AT_MOST,
+);
+const observed = await grown('an observation stored over the port', few, many, observations);
+publish('million', {
+  measurements: [echoed, forecast, observed],
+  facts: [
+    { name: `stats with ${many.name}`, value: await countingMs(many), unit: 'ms' },
+    { name: `resident, ${few.name}`, value: residentMiB(few.helper.pid), unit: 'MiB' },
+    { name: `resident, ${many.name}`, value: residentMiB(many.helper.pid), unit: 'MiB' },
+    { name: `file, ${many.name}`, value: (await stat(many.cache)).size / BYTES_PER_MIB, unit: 'MiB' },
+  ],
+});
+await few.helper.close();
+await many.helper.close();

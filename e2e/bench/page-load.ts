@@ -2,10 +2,10 @@
 // that take turns. In Chromium light mode is compared with no extension, and full mode with an empty extension that
 // only has the webRequest permission, which alone makes Chromium route every request through its browser process. In
 // Firefox ours is compared with none and with such an empty one. Beside full mode there is also an extension that has
-// the listeners of ours and does nothing with what they hear. With two delays: servers that respond after 50 ms, as on a network, and at once, where
-// nothing hides a cost. In each installed browser, or in the one given by `--browser NAME`; `--rounds N` sets the number
-// of rounds, `--resources N` the size of the page.
-import { mkdir, rm } from 'node:fs/promises';
+// the listeners of ours and does nothing with what they hear. With two delays: servers that respond after 50 ms, as on
+// a network, and at once, where nothing hides a cost. In each installed browser, or in the one given by `--browser
+// NAME`; `--rounds N` sets the number of rounds, `--resources N` the size of the page.
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
@@ -16,7 +16,7 @@ import { openSession, QUIET_FIREFOX } from '../browsers/session.ts';
 import type { Tab } from '../browsers/tab.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { BROWSERS, type BrowserKind, findBrowser } from '../run/find-browser.mjs';
-import { scratchDirectory } from '../scratch.ts';
+import { scratchIn } from '../scratch.ts';
 import { emptyExtension } from './empty-extension.ts';
 import { type Measurement, measureInStep } from './measure.ts';
 import { publish } from './result.ts';
@@ -133,12 +133,13 @@ async function compareAt(
   { mode, alone, bare, ratioAtMost }: Comparison,
   dir: string,
 ): Promise<[Measurement, string]> {
+  await using closing = new AsyncDisposableStack();
   const local = await startOrigins({ origins: originKinds(answerDelayMs) });
+  closing.defer(local.stop);
   const origins = Object.values(local.origins).map((each) => each.origin);
   const url = `${origins[0]}/page?resources=${resources}&from=${origins.join(',')}`;
-  const open: Pick<RunningBrowser, 'close'>[] = [];
   const sideOf = async (name: string, browser: Pick<RunningBrowser, 'close' | 'newTab'>) => {
-    open.push(browser);
+    closing.defer(() => browser.close());
     const tab = await browser.newTab();
     return { name, run: () => load(tab, url) };
   };
@@ -149,31 +150,26 @@ async function compareAt(
     const extension = await emptyExtension(own, manifest, { 'background.js': background });
     return sideOf(name, await launch(kind, own, local, extension));
   };
-  try {
-    const plain = async () => sideOf(`${NAMES[kind]} alone`, await launch(kind, join(dir, 'plain'), local));
-    const bareSides = await Promise.all(bare.map(bareSide));
-    const [baseline, ...others] = alone ? [await plain(), ...bareSides] : bareSides;
-    if (baseline === undefined) throw new Error('a comparison needs a baseline');
-    const installation = { browser: kind, dir: join(dir, 'ours'), local, headless: true, mode };
-    const session = await openSession({ ...installation, observesRequests: false });
-    // At the first start after its installation, the extension makes Firefox evaluate rules, until Firefox exits.
-    if (kind === 'firefox') await session.restart();
-    const ours = await sideOf(`Photofinish, ${mode} mode`, session);
-    const measurement = await measureInStep(
-      `Loading pages in ${NAMES[kind]} that are answered after ${answerDelayMs} ms, ${mode} mode`,
-      {
-        title: `${NAMES[kind]}: load event of ${resources} resources over ${ORIGINS} origins, answered after ${answerDelayMs} ms`,
-        unit: 'ms',
-        sides: [baseline, ...others, { ...ours, ratioAtMost }],
-        rounds,
-        warmUpRounds: 5,
-      },
-    );
-    return [measurement, session.version];
-  } finally {
-    await Promise.all(open.map((browser) => browser.close()));
-    await local.stop();
-  }
+  const plain = async () => sideOf(`${NAMES[kind]} alone`, await launch(kind, join(dir, 'plain'), local));
+  const bareSides = await Promise.all(bare.map(bareSide));
+  const [baseline, ...others] = alone ? [await plain(), ...bareSides] : bareSides;
+  if (baseline === undefined) throw new Error('a comparison needs a baseline');
+  const installation = { browser: kind, dir: join(dir, 'ours'), local, headless: true, mode };
+  const session = await openSession({ ...installation, observesRequests: false });
+  // At the first start after its installation, the extension makes Firefox evaluate rules, until Firefox exits.
+  if (kind === 'firefox') await session.restart();
+  const ours = await sideOf(`Photofinish, ${mode} mode`, session);
+  const measurement = await measureInStep(
+    `Loading pages in ${NAMES[kind]} that are answered after ${answerDelayMs} ms, ${mode} mode`,
+    {
+      title: `${NAMES[kind]}: load event of ${resources} resources over ${ORIGINS} origins, answered after ${answerDelayMs} ms`,
+      unit: 'ms',
+      sides: [baseline, ...others, { ...ours, ratioAtMost }],
+      rounds,
+      warmUpRounds: 5,
+    },
+  );
+  return [measurement, session.version];
 }
 
 /** A whole number of at least 1. Throws if the option is anything else. */
@@ -192,20 +188,17 @@ const kinds = KINDS.filter(
 if (kinds.length === 0) throw new Error(`no such browser; there are: ${KINDS.join(', ')}`);
 const rounds = wholeNumber('rounds', values.rounds, ROUNDS);
 const resources = wholeNumber('resources', values.resources, RESOURCES);
-const dir = await scratchDirectory('bench-page-load');
-try {
-  const measurements: Measurement[] = [];
-  const versions: Record<string, string> = {};
-  for (const kind of kinds)
-    for (const answerDelayMs of DISTANCES_MS)
-      for (const comparison of COMPARISONS[kind]) {
-        const place = { kind, answerDelayMs, rounds, resources };
-        const own = join(dir, `${kind}-${answerDelayMs}-${comparison.mode}`);
-        const [measurement, version] = await compareAt(place, comparison, own);
-        measurements.push(measurement);
-        versions[kind] = version;
-      }
-  publish('page-load', { measurements, versions });
-} finally {
-  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
-}
+await using closing = new AsyncDisposableStack();
+const dir = await scratchIn(closing, 'bench-page-load');
+const measurements: Measurement[] = [];
+const versions: Record<string, string> = {};
+for (const kind of kinds)
+  for (const answerDelayMs of DISTANCES_MS)
+    for (const comparison of COMPARISONS[kind]) {
+      const place = { kind, answerDelayMs, rounds, resources };
+      const own = join(dir, `${kind}-${answerDelayMs}-${comparison.mode}`);
+      const [measurement, version] = await compareAt(place, comparison, own);
+      measurements.push(measurement);
+      versions[kind] = version;
+    }
+publish('page-load', { measurements, versions });

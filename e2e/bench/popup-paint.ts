@@ -2,12 +2,11 @@
 // of a page with 60 origins. For comparison an empty extension page, a lower bound for any popup, and the popup with a
 // suspended background, as after half a minute without work. The popup is opened in a tab: the window that a browser
 // creates on a click is the browser's own time.
-import { rm } from 'node:fs/promises';
 import { launchChromium } from '../browsers/launch-chromium.ts';
 import { openSession, type Session } from '../browsers/session.ts';
 import { type Tab, until } from '../browsers/tab.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
-import { scratchDirectory } from '../scratch.ts';
+import { scratchIn } from '../scratch.ts';
 import { emptyExtension } from './empty-extension.ts';
 import { measureInStep } from './measure.ts';
 import { publish } from './result.ts';
@@ -74,57 +73,55 @@ async function popupAddress(session: Session, origins: readonly string[]): Promi
   return `${address}#rows=${ORIGINS}`;
 }
 
-const dir = await scratchDirectory('bench-popup-paint');
+await using closing = new AsyncDisposableStack();
+const dir = await scratchIn(closing, 'bench-popup-paint');
 const kinds = Array.from({ length: ORIGINS }, (_, n): [string, OriginSettings] => [
   `o${n}`,
   { host: `o${n}.test`, h3: true, altSvc: 'auto' },
 ]);
 const local = await startOrigins({ origins: Object.fromEntries(kinds) });
+closing.defer(local.stop);
 const extensionDir = await emptyExtension(
   dir,
   { background: { service_worker: 'b.js' } },
   { 'b.js': '', 'page.html': '<!doctype html><title>Empty</title><p>Empty</p>' },
 );
 const empty = await launchChromium({ extensionDir });
+closing.defer(empty.close);
 const session = await openSession({ browser: 'chromium', dir, local, headless: true });
-try {
-  const address = await popupAddress(
-    session,
-    Object.values(local.origins).map(({ origin }) => origin),
-  );
-  const ours = await watchedTab(await session.newTab());
-  const plain = await watchedTab(await empty.newTab());
-  const measurement = await measureInStep(`Opening the popup of a page of ${ORIGINS} origins`, {
-    title: `navigation to painted, popup of a page of ${ORIGINS} origins`,
-    unit: 'ms',
-    sides: [
-      { name: 'empty extension page', run: () => paintTime(plain, empty.extensionUrl('page.html')) },
-      { name: 'popup', run: () => paintTime(ours, address) },
-      {
-        name: 'popup, background asleep',
-        async run() {
-          await session.stopBackground();
-          return paintTime(ours, address);
-        },
+closing.defer(session.close);
+const address = await popupAddress(
+  session,
+  Object.values(local.origins).map(({ origin }) => origin),
+);
+const ours = await watchedTab(await session.newTab());
+const plain = await watchedTab(await empty.newTab());
+const measurement = await measureInStep(`Opening the popup of a page of ${ORIGINS} origins`, {
+  title: `navigation to painted, popup of a page of ${ORIGINS} origins`,
+  unit: 'ms',
+  sides: [
+    { name: 'empty extension page', run: () => paintTime(plain, empty.extensionUrl('page.html')) },
+    { name: 'popup', run: () => paintTime(ours, address) },
+    {
+      name: 'popup, background asleep',
+      async run() {
+        await session.stopBackground();
+        return paintTime(ours, address);
       },
-    ],
-    rounds: ROUNDS,
-    warmUpRounds: 5,
-  });
-  const [, popup] = measurement.sides;
-  const waited = {
-    name: 'popup, median',
-    value: popup?.median ?? Number.NaN,
-    unit: 'ms',
-    atMost: MEDIAN_MS_AT_MOST,
-  };
-  publish('popup-paint', {
-    measurements: [measurement],
-    facts: [waited],
-    versions: { chromium: session.version },
-  });
-} finally {
-  await Promise.all([session.close(), empty.close()]);
-  await local.stop();
-  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
-}
+    },
+  ],
+  rounds: ROUNDS,
+  warmUpRounds: 5,
+});
+const [, popup] = measurement.sides;
+const waited = {
+  name: 'popup, median',
+  value: popup?.median ?? Number.NaN,
+  unit: 'ms',
+  atMost: MEDIAN_MS_AT_MOST,
+};
+publish('popup-paint', {
+  measurements: [measurement],
+  facts: [waited],
+  versions: { chromium: session.version },
+});

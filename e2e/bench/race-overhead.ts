@@ -6,16 +6,18 @@ import { runOrThrow } from '../child-process.ts';
 import { DEADLINE_MS, parseTrials, timesOf } from '../lab/client.ts';
 import { PHOTOFINISH } from '../lab/photofinish.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
-import { rustProgram } from '../rust-programs.ts';
+import { rustProgram } from '../test-programs.ts';
 import { measureInStep, type Side } from './measure.ts';
 import { publish } from './result.ts';
 
 const TRIALS = 200;
 const ROUNDS = 15;
 
+await using closing = new AsyncDisposableStack();
 const { origins, caPath, stop } = await startOrigins({
   origins: { both: ORIGIN_KINDS.both, h2only: ORIGIN_KINDS.h2only },
 });
+closing.defer(stop);
 
 type Winner = 'h3' | 'h2';
 
@@ -63,12 +65,8 @@ async function compared(name: 'both' | 'h2only', winner: Winner, peers: readonly
 }
 
 const bareQuinnPath = rustProgram('bare-quinn');
-try {
-  const measurements = [
-    await compared('both', 'h3', [{ name: 'bare quinn', run: bareQuinn }]),
-    await compared('h2only', 'h2', []),
-  ];
-  publish('race-overhead', { measurements });
-} finally {
-  await stop();
-}
+const measurements = [
+  await compared('both', 'h3', [{ name: 'bare quinn', run: bareQuinn }]),
+  await compared('h2only', 'h2', []),
+];
+publish('race-overhead', { measurements });

@@ -1,12 +1,12 @@
 // The cost of a report of a year of heavy use, 120,000 origins: time from the click to the file, its size, and the
 // longest time for which the page does not respond meanwhile, in both browsers.
-import { rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { fillLedger, HEAVY } from '../browsers/filled.ts';
 import { openSession } from '../browsers/session.ts';
 import { type Tab, until } from '../browsers/tab.ts';
 import { beginStep } from '../run/display.ts';
 import type { BrowserKind } from '../run/find-browser.mjs';
-import { scratchDirectory } from '../scratch.ts';
+import { scratchIn } from '../scratch.ts';
 import { type Fact, publish } from './result.ts';
 
 const FILLING = { ...HEAVY, origins: 120_000, sites: 20_000 };
@@ -76,22 +76,19 @@ async function facts(browser: BrowserKind, tab: Tab): Promise<Fact[]> {
 const found: Fact[] = [];
 const versions: Record<string, string> = {};
 for (const browser of BROWSERS) {
-  const dir = await scratchDirectory(`bench-report-${browser}`);
+  await using closing = new AsyncDisposableStack();
+  const dir = await scratchIn(closing, `bench-report-${browser}`);
   const session = await openSession({ browser, dir, headless: true, helper: false });
-  try {
-    const filling = beginStep(`${browser}: filling the ledger with ${FILLING.origins} origins`);
-    await fillLedger(session, FILLING);
-    filling.end(true);
-    const step = beginStep(`${browser}: making reports`);
-    const tab = await session.openPage('dashboard/dashboard.html#period=400');
-    const loaded = () => tab.find('main[aria-busy=false]').isVisible();
-    if ((await until(loaded, LOAD_TIMEOUT_MS)) === null) throw new Error('the dashboard was not loaded');
-    found.push(...(await facts(browser, tab)));
-    step.end(true);
-    versions[browser] = session.version;
-  } finally {
-    await session.close();
-    await rm(dir, { recursive: true, force: true, maxRetries: 5 });
-  }
+  closing.defer(session.close);
+  const filling = beginStep(`${browser}: filling the ledger with ${FILLING.origins} origins`);
+  await fillLedger(session, FILLING);
+  filling.end(true);
+  const step = beginStep(`${browser}: making reports`);
+  const tab = await session.openPage('dashboard/dashboard.html#period=400');
+  const loaded = () => tab.find('main[aria-busy=false]').isVisible();
+  if ((await until(loaded, LOAD_TIMEOUT_MS)) === null) throw new Error('the dashboard was not loaded');
+  found.push(...(await facts(browser, tab)));
+  step.end(true);
+  versions[browser] = session.version;
 }
 publish('report', { measurements: [], facts: found, versions });

@@ -1,13 +1,13 @@
 // What JetStream costs a survey: processor time of a worker for each origin, compared with `race -` over the same list
 // on the same machine. Origins are on networks of their own, so that no budget holds anybody back.
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { accounted } from '../child-process.ts';
 import { PHOTOFINISH } from '../lab/photofinish.ts';
 import { startNats } from '../origins/nats.ts';
 import { startOrigins } from '../origins/start.ts';
 import { processorTimeOf } from '../proc.ts';
-import { scratchDirectory } from '../scratch.ts';
-import { accounted } from './accounted.ts';
+import { scratchIn } from '../scratch.ts';
 import { measureInStep } from './measure.ts';
 import { publish } from './result.ts';
 
@@ -21,17 +21,20 @@ const settings = Array.from({ length: ORIGINS }, (_, n) => ({
   ...{ host: `s${n}.test`, h3: true, altSvc: 'auto' },
   address: `127.${1 + (n % 200)}.${Math.floor(n / 200)}.1`,
 }));
+await using closing = new AsyncDisposableStack();
 const { origins, caPath, stop } = await startOrigins({ origins: Object.fromEntries(settings.entries()) });
+closing.defer(stop);
 const all = Object.values(origins);
 const reach = [
   ...['--allow-private', '--ca', caPath, '--concurrency', String(CONCURRENCY)],
   ...all.flatMap(({ host, port, address }) => ['--resolve', `${host}:${port}:${address}`]),
 ];
-const dir = await scratchDirectory('survey-bench');
+const dir = await scratchIn(closing, 'survey-bench');
 const list = join(dir, 'list.txt');
 const lines = all.map(({ origin }) => `${origin}\n`).join('');
 await writeFile(list, lines);
 const server = await startNats(join(dir, 'nats'), { syncsAlways: true });
+closing.defer(() => server.stop());
 
 function serverCpuMs(): number {
   const { userMs, systemMs } = processorTimeOf(server.pid) ?? {
@@ -66,24 +69,18 @@ async function throughJetStream(): Promise<number> {
   return cpuMs / ORIGINS;
 }
 
-try {
-  const measurement = await measureInStep(`${ORIGINS} origins, ${CONCURRENCY} at a time`, {
-    title: `processor time for each of ${ORIGINS} origins, ${CONCURRENCY} at a time, start-up included`,
-    unit: 'ms',
-    sides: [
-      { name: 'race -', run: alone },
-      { name: 'survey work', run: throughJetStream, ratioAtMost: CPU_RATIO_AT_MOST },
-    ],
-    rounds: ROUNDS,
-    warmUpRounds: 1,
-  });
-  const ofServer = serverMs.toSorted((a, b) => a - b)[Math.floor(serverMs.length / 2)] ?? Number.NaN;
-  publish('survey-jetstream', {
-    measurements: [measurement],
-    facts: [{ name: 'processor time of the server for each origin', value: ofServer, unit: 'ms' }],
-  });
-} finally {
-  await server.stop();
-  await stop();
-  await rm(dir, { recursive: true });
-}
+const measurement = await measureInStep(`${ORIGINS} origins, ${CONCURRENCY} at a time`, {
+  title: `processor time for each of ${ORIGINS} origins, ${CONCURRENCY} at a time, start-up included`,
+  unit: 'ms',
+  sides: [
+    { name: 'race -', run: alone },
+    { name: 'survey work', run: throughJetStream, ratioAtMost: CPU_RATIO_AT_MOST },
+  ],
+  rounds: ROUNDS,
+  warmUpRounds: 1,
+});
+const ofServer = serverMs.toSorted((a, b) => a - b)[Math.floor(serverMs.length / 2)] ?? Number.NaN;
+publish('survey-jetstream', {
+  measurements: [measurement],
+  facts: [{ name: 'processor time of the server for each origin', value: ofServer, unit: 'ms' }],
+});

@@ -2,10 +2,10 @@
 // same work with quic-go and net/http.
 import type { RaceDocument } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
-import { goProgram } from '../go-programs.ts';
+import { accounted, type AccountedRun as Run } from '../child-process.ts';
 import { PHOTOFINISH } from '../lab/photofinish.ts';
 import { startOrigins } from '../origins/start.ts';
-import { accounted, type Run } from './accounted.ts';
+import { goProgram } from '../test-programs.ts';
 import { measureInStep } from './measure.ts';
 import { type Fact, publish } from './result.ts';
 
@@ -23,7 +23,9 @@ const settings = Array.from({ length: ORIGINS }, (_, n) => ({
   h3: true,
   altSvc: 'auto',
 }));
+await using closing = new AsyncDisposableStack();
 const { origins, caPath, stop } = await startOrigins({ origins: Object.fromEntries(settings.entries()) });
+closing.defer(stop);
 const all = Object.values(origins);
 
 async function ours(mode: string, count: number): Promise<Run> {
@@ -102,19 +104,15 @@ async function breakdown(): Promise<Fact[]> {
 }
 
 const peer = goProgram('go-peer');
-try {
-  const measurement = await measureInStep(`${ORIGINS} cold races, ${CONCURRENCY} at a time`, {
-    title: `processor time of a cold race over ${ORIGINS} origins, ${CONCURRENCY} at a time, start-up included`,
-    unit: 'ms',
-    sides: [
-      { name: 'quic-go and net/http', run: surveyTheirs },
-      { name: 'photofinish', run: surveyOurs, ratioAtMost: CPU_RATIO_AT_MOST },
-    ],
-    rounds: ROUNDS,
-    warmUpRounds: 1,
-  });
-  const facts = await breakdown();
-  publish('survey', { measurements: [measurement], facts });
-} finally {
-  await stop();
-}
+const measurement = await measureInStep(`${ORIGINS} cold races, ${CONCURRENCY} at a time`, {
+  title: `processor time of a cold race over ${ORIGINS} origins, ${CONCURRENCY} at a time, start-up included`,
+  unit: 'ms',
+  sides: [
+    { name: 'quic-go and net/http', run: surveyTheirs },
+    { name: 'photofinish', run: surveyOurs, ratioAtMost: CPU_RATIO_AT_MOST },
+  ],
+  rounds: ROUNDS,
+  warmUpRounds: 1,
+});
+const facts = await breakdown();
+publish('survey', { measurements: [measurement], facts });

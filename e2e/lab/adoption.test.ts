@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CLIENTS } from './adoption/clients.ts';
-import { CELLS } from './adoption/turn-plan.ts';
+import { CELLS } from './adoption/turns.ts';
 import { parseOptions } from './adoption.ts';
 import { BadUsage } from './experiment.ts';
 

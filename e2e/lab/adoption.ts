@@ -10,18 +10,17 @@ import {
   progress,
 } from './adoption/adoption-record.ts';
 import { CLIENTS, type ClientChoice, FULL_TRIALS } from './adoption/clients.ts';
-import { measure } from './adoption/measure-cells.ts';
-import { CELLS, type Cell, estimate, planRun, remaining } from './adoption/turn-plan.ts';
+import { CELLS, type Cell, estimate, measure, planRun, remaining } from './adoption/turns.ts';
 import { type Absent, type Client, type ClientKind, isAbsent } from './client.ts';
 import {
   BadUsage,
   choose,
   type Experiment,
-  GREATEST_SEED,
   loadLines,
+  numberOr,
   readOptions,
+  readSeed,
   runExperiment,
-  wholeNumber,
 } from './experiment.ts';
 import { briefAccuracy } from './link/accuracy.ts';
 import { openServedTestbed, type ServedTestbed } from './testbed.ts';
@@ -83,7 +82,7 @@ export function parseOptions(args: readonly string[], all: readonly ClientChoice
   const values = read(args);
   const { full } = values;
   if (full && values.trials !== undefined) throw new BadUsage('choose one of --full and --trials');
-  const asked = values.trials === undefined ? null : wholeNumber('trials', values.trials, 1, MOST_TRIALS);
+  const asked = numberOr(null, 'trials', values.trials, 1, MOST_TRIALS);
   const usual = full ? FULL_TRIALS : TREND_TRIALS;
   const trials = asked === null ? usual : { ours: asked, peer: asked, browser: asked };
   return {
@@ -92,7 +91,7 @@ export function parseOptions(args: readonly string[], all: readonly ClientChoice
     trialsOf: ({ kind, fullTrials }) => (full ? fullTrials : trials[kind]),
     cells: choose('cells', values.cells, CELLS, ({ id }) => id),
     choices: chooseClients(values, all),
-    seed: values.seed === undefined ? 1 : wholeNumber('seed', values.seed, 1, GREATEST_SEED),
+    seed: readSeed(values.seed),
     fresh: values.fresh,
   };
 }
@@ -142,21 +141,16 @@ interface Clients {
 }
 
 async function open(choices: readonly ClientChoice[], seed: number): Promise<Clients> {
+  await using opening = new AsyncDisposableStack();
   const step = beginStep('opening the link and the servers');
   const testbed = await openServedTestbed(seed);
+  opening.defer(testbed.close);
   step.end(true, `Caddy ${testbed.caddy.version.split(' ')[0]}`);
   heading('Clients');
-  try {
-    const { clients, absent } = await openClients(testbed, choices);
-    const close = async () => {
-      for (const client of clients) await client.close();
-      await testbed.close();
-    };
-    return { testbed, clients, absent, close };
-  } catch (error) {
-    await testbed.close();
-    throw error;
-  }
+  const { clients, absent } = await openClients(testbed, choices);
+  for (const client of clients) opening.defer(() => client.close());
+  const closing = opening.move();
+  return { testbed, clients, absent, close: () => closing.disposeAsync() };
 }
 
 function planOf({ full, trials, cells, choices, trialsOf }: RunOptions, { clients }: Clients): AdoptionPlan {

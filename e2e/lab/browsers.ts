@@ -2,35 +2,80 @@
 // the server's log, beside our own modes. The offline counterpart of happy-eyeballs.net.
 import { loadavg } from 'node:os';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
+import * as v from 'valibot';
 import { shuffled } from '../bench/measure.ts';
 import { beginStep, heading, say } from '../run/display.ts';
-import { avoid, hostOf, WAYS, type Way } from './browsers/avoidance.ts';
-import {
-  BROWSERS,
-  type BrowsersFindings,
-  type BrowsersPlan,
-  type Line,
-  type SweepTurn,
-  turnKey,
-  wayKey,
-} from './browsers/browsers-record.ts';
+import { avoid, avoidanceSchema, hostOf, WAYS, type Way } from './browsers/avoidance.ts';
 import { type Ground, openGround, type Visitor } from './browsers/ground.ts';
+import { observationSchema } from './browsers/observation.ts';
 import { SUBJECTS, type Subject } from './browsers/subjects.ts';
 import { CLEAN, DELAYS_MS, hostsOf, SWEEPS, type Sweep } from './browsers/sweeps.ts';
+import { clientKindSchema } from './client.ts';
 import {
   BadUsage,
   choose,
   type Experiment,
-  GREATEST_SEED,
   loadLines,
+  numberOr,
   readOptions,
+  readSeed,
   runExperiment,
-  wholeNumber,
 } from './experiment.ts';
-import type { Journal } from './journal.ts';
+import { count, type Journal, type RecordSchema, turnKey } from './journal.ts';
+
+const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
+
+const askedSchema = v.object({
+  full: v.boolean(),
+  trials: count,
+  delaysMs: v.array(ms),
+  sweeps: v.array(v.object({ name: v.string(), title: v.string(), late: v.string() })),
+  ways: v.array(
+    v.object({ name: v.string(), title: v.string(), trials: count, limitMs: v.pipe(v.number(), v.finite()) }),
+  ),
+  clients: v.array(
+    v.object({
+      name: v.string(),
+      title: v.string(),
+      kind: clientKindSchema,
+      version: v.string(),
+    }),
+  ),
+});
+type BrowsersPlan = v.InferOutput<typeof askedSchema>;
+
+const foundSchema = v.object({
+  versions: v.record(v.string(), v.string()),
+  absent: v.array(v.object({ name: v.string(), title: v.string() })),
+});
+type BrowsersFindings = v.InferOutput<typeof foundSchema>;
+
+const turnSchema = v.object({
+  kind: v.literal('turn'),
+  sweep: v.string(),
+  client: v.string(),
+  /** Numbers this client's turns in the sweep from 0. */
+  turn: count,
+  endedAtMs: v.number(),
+  /** The load average of one minute when the turn ended. */
+  load: v.number(),
+  trials: v.array(v.object({ delayMs: ms, ...observationSchema.entries })),
+});
+const lineSchema = v.variant('kind', [turnSchema, avoidanceSchema]);
+type Line = v.InferOutput<typeof lineSchema>;
+type SweepTurn = v.InferOutput<typeof turnSchema>;
+
+const BROWSERS: RecordSchema<BrowsersPlan, BrowsersFindings, Line> = {
+  experiment: 'browsers',
+  asked: askedSchema,
+  found: foundSchema,
+  turn: lineSchema,
+  keyOf: (line) =>
+    line.kind === 'turn' ? turnKey(line.sweep, line.client, line.turn) : turnKey(line.way, line.turn),
+};
 
 /** A way, how often it is gone, and for how long. */
-export interface PlannedWay {
+interface PlannedWay {
   readonly way: Way;
   readonly trials: number;
   readonly limitMs: number;
@@ -62,7 +107,7 @@ const MOST_TRIALS = 1000;
 /** Of all clients together. */
 const WAY_TRIALS = { usual: 1, full: 3 } as const;
 
-export const USAGE = [
+const USAGE = [
   'usage: npm run lab -- browsers [--sweeps NAME,...] [--only CLIENT,...] [--delays MS,...] [--trials N] [--full]',
   '                              [--seed N] [--fresh]',
   '',
@@ -85,7 +130,7 @@ export function parseOptions(args: readonly string[]): BrowsersOptions {
   return {
     full,
     fresh,
-    trials: values.trials === undefined ? usual : wholeNumber('trials', values.trials, 1, MOST_TRIALS),
+    trials: numberOr(usual, 'trials', values.trials, 1, MOST_TRIALS),
     sweeps: SWEEPS.filter((sweep) => chosen.includes(sweep)),
     ways: WAYS.filter((way) => chosen.includes(way)).map((way) => ({
       way,
@@ -94,7 +139,7 @@ export function parseOptions(args: readonly string[]): BrowsersOptions {
     })),
     delaysMs: choose('delays', values.delays, DELAYS_MS, String),
     subjects: choose('only', values.only, SUBJECTS, ({ name }) => name),
-    seed: values.seed === undefined ? 1 : wholeNumber('seed', values.seed, 1, GREATEST_SEED),
+    seed: readSeed(values.seed),
   };
 }
 
@@ -182,7 +227,7 @@ async function measureWay(
   const step = beginStep(way.title);
   const subjects = present.map(({ subject }) => subject);
   for (let turn = 0; turn < trials; turn += 1)
-    await journal.once(wayKey(way.name, turn), async () => {
+    await journal.once(turnKey(way.name, turn), async () => {
       const clients = await avoid(ground, way, subjects, limitMs, (text) =>
         step.detail(`${text}, turn ${turn + 1} of ${trials}`),
       );

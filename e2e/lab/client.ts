@@ -51,7 +51,8 @@ export function timesOf(trials: readonly LabTrial[], key: TimeKey): number[] {
   });
 }
 
-export type ClientKind = 'ours' | 'peer' | 'browser';
+export const clientKindSchema = v.picklist(['ours', 'peer', 'browser']);
+export type ClientKind = v.InferOutput<typeof clientKindSchema>;
 
 export interface Client {
   /** Used in results and on the command line: lower-case letters, digits and hyphens. */

@@ -1,30 +1,34 @@
 // Measures what racing costs a server in processor time and memory, and how much a cache saves: P1's three test cases
 // over HTTP/2 and HTTP/3, with our own client as load generator.
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
-import { beginStep, formatDuration, heading, say } from '../run/display.ts';
 import {
-  type Cell,
+  BASIC,
+  COST,
+  type CostFindings,
+  type CostPlan,
+  cellOf,
   cellsOf,
   type Extent,
   OBJECTS,
+  RTT_MS,
   SERVER_TITLES,
   SERVERS,
+  type SegmentRecord,
   type ServerName,
   segmentsOf,
 } from './cost/cells.ts';
 import {
-  COST,
-  type CostFindings,
-  type CostPlan,
-  type Loads,
-  type SegmentRecord,
-  segmentKey,
-} from './cost/cost-record.ts';
-import { LOAD_OPTIONS, type LoadOptions, measureTurns, readLoadOptions } from './cost/load-run.ts';
-import { findLoads, TRIES_SECONDS } from './cost/loads.ts';
+  findLoads,
+  isWanted,
+  LOAD_OPTIONS,
+  type LoadOptions,
+  measureTurns,
+  readLoadOptions,
+  sayLoad,
+} from './cost/loads.ts';
 import { measureSegment, SEGMENT_OVERHEAD_SECONDS } from './cost/segment.ts';
 import { openLoadedTestbed } from './cost/servers.ts';
-import { choose, type Experiment, loadLines, readOptions, runExperiment } from './experiment.ts';
+import { choose, type Experiment, readOptions, runExperiment } from './experiment.ts';
 import type { Testbed } from './testbed.ts';
 
 const USAGE = `usage: npm run lab -- cost [OPTION...]
@@ -56,79 +60,54 @@ export function parseOptions(args: readonly string[]): CostOptions {
   };
 }
 
-/** The cells of a run with these loads. */
-function cellsOfRun(plan: CostPlan, loads: Loads): Cell[] {
-  const { servers, objects, extent, cells: wanted } = plan;
-  const driven = Object.fromEntries(loads.map((each) => [each.server, each.driven]));
-  const all = cellsOf({ servers, objects, loads: driven, extent });
-  return wanted === null ? all : all.filter(({ id }) => wanted.some((part) => id.includes(part)));
-}
+/** P1's four loads, with values between and below them for a smaller machine. */
+const TRIED = [25, 50, 75, 100, 150, 200, 300, 400, 550, 700, 850, 1000] as const;
+const TRY_SECONDS = 5;
+const TRY_OVERHEAD_SECONDS = 4;
 
-function planOf(options: CostOptions): CostPlan {
-  const { seconds, extent, servers, objects, loads, cells } = options;
-  return {
-    seconds,
-    extent,
-    servers: [...servers],
-    objects: [...objects],
-    loads: loads === null ? null : [...loads],
-    cells: cells === null ? null : [...cells],
-  };
-}
-
-async function loadsFor(testbed: Testbed, { servers, objects, loads, seed }: CostOptions): Promise<Loads> {
-  if (loads !== null) return servers.map((server) => ({ server, driven: [...loads], notDriven: [] }));
-  heading(
-    `Loads that this machine drives (at most ${formatDuration(1000 * TRIES_SECONDS * servers.length)})`,
+async function find(testbed: Testbed, { seed, ...plan }: CostOptions): Promise<CostFindings> {
+  const { servers, objects, extent } = plan;
+  const objectBytes = Math.max(...objects) as (typeof objects)[number];
+  const loads = await findLoads(
+    servers.map((server) => ({ server })),
+    plan.loads,
+    {
+      tried: TRIED,
+      secondsPerTry: TRY_SECONDS + TRY_OVERHEAD_SECONDS,
+      titleOf: ({ server }) => SERVER_TITLES[server],
+      limitsOf: (notDriven) =>
+        `${notDriven.map(({ perSecond }) => perSecond).join(', ')} (${notDriven[0]?.why})`,
+      async tryLoad({ server }, perSecond) {
+        const way = BASIC.naive;
+        const cell = cellOf({ server, objectBytes, perSecond, rttMs: RTT_MS, postQuantum: true, way });
+        return (await measureSegment(testbed, { cell, round: 0, seconds: TRY_SECONDS }, seed)).drive.why;
+      },
+    },
   );
-  const found: Loads = [];
-  for (const server of servers) {
-    const step = beginStep(SERVER_TITLES[server]);
-    const dearest = Math.max(...objects) as (typeof objects)[number];
-    const result = await findLoads(testbed, server, dearest, seed, (perSecond) =>
-      step.detail(`${perSecond} requests/s`),
-    );
-    const limits =
-      result.notDriven.length === 0
-        ? ''
-        : `; not driven: ${result.notDriven.map(({ perSecond }) => perSecond).join(', ')} (${result.notDriven[0]?.why})`;
-    step.end(result.driven.length > 0, `${result.driven.join(', ')} requests/s${limits}`);
-    found.push(result);
-  }
-  return found;
+  const driven = Object.fromEntries(loads.map((each) => [each.server, each.driven]));
+  const cells = cellsOf({ servers, objects, loads: driven, extent });
+  return { loads, scenarios: cells.filter(({ id }) => isWanted(plan, id)) };
 }
 
 /** Measures every segment of the selected cells; the run is complete even if some loads could not be driven. */
 function cost(options: CostOptions): Experiment<CostPlan, CostFindings, SegmentRecord, Testbed> {
-  const { seed, fresh } = options;
-  const plan = planOf(options);
+  const { seed, fresh, ...plan } = options;
   return {
     schema: COST,
     seed,
     fresh,
     open(drawn) {
-      for (const line of loadLines(': fewer loads are driven, and the others cost more')) say(line);
+      sayLoad();
       return openLoadedTestbed(drawn);
     },
     plan: () => plan,
-    async find(testbed) {
-      const loads = await loadsFor(testbed, options);
-      return { loads, scenarios: cellsOfRun(plan, loads) };
-    },
-    measure(testbed, journal) {
-      const all = segmentsOf(journal.meta.found.scenarios, plan.seconds, seededRandom(seed));
-      const left = all.filter(({ cell, round }) => !journal.has(segmentKey(cell.id, round)));
-      return measureTurns(left, {
-        noun: 'segments',
-        expectedMs: ({ seconds }) => 1000 * (seconds + SEGMENT_OVERHEAD_SECONDS),
-        titleOf: ({ cell, round }) => `${cell.id}, part ${round + 1}`,
-        async measure(segment) {
-          const measured = await measureSegment(testbed, segment, seed);
-          await journal.append(measured);
-          return measured.drive.why;
-        },
-      });
-    },
+    find: (testbed) => find(testbed, options),
+    measure: (testbed, journal) =>
+      measureTurns(journal, segmentsOf(journal.meta.found.scenarios, plan.seconds, seededRandom(seed)), {
+        words: ['segments', 'part'],
+        seconds: ({ seconds }) => seconds + SEGMENT_OVERHEAD_SECONDS,
+        measure: (segment) => measureSegment(testbed, segment, seed),
+      }),
   };
 }
 

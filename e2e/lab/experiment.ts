@@ -12,7 +12,7 @@ import { identify, type Journal, openJournal, type RecordSchema, readJournal } f
 export class BadUsage extends Error {}
 
 /** The link takes 32 bits, and a resumed run counts up from here. */
-export const GREATEST_SEED = 2 ** 31;
+const GREATEST_SEED = 2 ** 31;
 
 /** Parses the options by name. Throws BadUsage for unknown arguments. */
 export function readOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
@@ -33,6 +33,20 @@ export function wholeNumber(option: string, text: string, least: number, most: n
     throw new BadUsage(`--${option} takes a whole number from ${least} to ${most}, not "${text}"`);
   return value;
 }
+
+/** The same, or `otherwise` if the option is not given. */
+export function numberOr<T>(
+  otherwise: T,
+  option: string,
+  text: string | undefined,
+  least: number,
+  most: number,
+): number | T {
+  return text === undefined ? otherwise : wholeNumber(option, text, least, most);
+}
+
+/** The value of `--seed`; 1 by default. */
+export const readSeed = (text: string | undefined): number => numberOr(1, 'seed', text, 1, GREATEST_SEED);
 
 /** The items of a comma-separated list. */
 export const listOf = (text: string): string[] => text.split(',').map((part) => part.trim());
@@ -112,21 +126,19 @@ export async function record<Plan extends object, Findings, Line, Setup extends 
 ): Promise<{ readonly journal: Journal<Plan, Findings, Line>; readonly complete: boolean }> {
   // A resumed run uses a new seed: the same one would repeat the losses of its beginning.
   const earlier = fresh ? null : await readJournal(dir, schema);
+  await using closing = new AsyncDisposableStack();
   const setup = await experiment.open(seed + (earlier?.turns.length ?? 0));
-  try {
-    const { journal, aside } = await openJournal(dir, schema, {
-      identity: await identify(seed, experiment.plan(setup)),
-      startedAtMs: Date.now(),
-      fresh,
-      find: () => experiment.find(setup),
-    });
-    if (aside !== null)
-      say(`  Beginning anew (${aside.because}); the earlier run is in ${relative(TOP, aside.dir)}`);
-    if (journal.turns.length > 0) say(`  Going on after ${journal.turns.length} turns; --fresh begins anew`);
-    return { journal, complete: await experiment.measure(setup, journal) };
-  } finally {
-    await setup.close();
-  }
+  closing.defer(() => setup.close());
+  const { journal, aside } = await openJournal(dir, schema, {
+    identity: await identify(seed, experiment.plan(setup)),
+    startedAtMs: Date.now(),
+    fresh,
+    find: () => experiment.find(setup),
+  });
+  if (aside !== null)
+    say(`  Beginning anew (${aside.because}); the earlier run is in ${relative(TOP, aside.dir)}`);
+  if (journal.turns.length > 0) say(`  Going on after ${journal.turns.length} turns; --fresh begins anew`);
+  return { journal, complete: await experiment.measure(setup, journal) };
 }
 
 /**

@@ -6,9 +6,9 @@ import test, { type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { scratchDirectory } from '../scratch.ts';
 import { ADOPTION, type AdoptionPlan, collect, type Line } from './adoption/adoption-record.ts';
-import { planRun, remaining, turnKey } from './adoption/turn-plan.ts';
-import { COST } from './cost/cost-record.ts';
-import { differences, type Identity, openJournal, readJournal } from './journal.ts';
+import { planRun, remaining } from './adoption/turns.ts';
+import { COST } from './cost/cells.ts';
+import { differences, type Identity, openJournal, readJournal, turnKey } from './journal.ts';
 
 const PORTIONS = [
   { name: 'race', trials: 30, batch: 10 },

@@ -14,6 +14,9 @@ const SCHEMA = 'photofinish.lab/1';
 const META = 'meta.json';
 const TRIALS = 'trials.jsonl';
 
+/** Identifies a turn within a run: where, perhaps which client, and the number of the turn from 0. */
+export const turnKey = (...parts: readonly (string | number)[]): string => parts.join(' ');
+
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** The link's statistics, for one direction and for both. */

@@ -1,9 +1,8 @@
 // The accuracy of the emulated link: configured and measured delay, loss and rate, round trips as programs see them,
 // and its processor use.
 import { startEcho } from '../network/echo.ts';
-import { netemUnavailable } from '../network/netem.ts';
+import { type Direction, netemUnavailable } from '../network/link.ts';
 import { openNetwork } from '../network/open.ts';
-import type { Direction } from '../network/shape.ts';
 import { beginStep } from '../run/display.ts';
 import { readOptions, runExperiment } from './experiment.ts';
 import type { Journal } from './journal.ts';
@@ -55,16 +54,13 @@ async function measureStep<T>(
 }
 
 async function open(seed: number) {
+  await using opening = new AsyncDisposableStack();
   const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed } });
-  const cable = await openNetwork().catch(async (error: unknown) => {
-    await network.close();
-    throw error;
-  });
-  const close = async () => {
-    await cable.close();
-    await network.close();
-  };
-  return { network, cable, close };
+  opening.defer(network.close);
+  const cable = await openNetwork();
+  opening.defer(cable.close);
+  const closing = opening.move();
+  return { network, cable, close: () => closing.disposeAsync() };
 }
 
 async function measure(

@@ -1,22 +1,32 @@
 // Measures P1 with its own transports: what racing SCTP against TCP costs a server, plain and with TLS, and how much a
 // cache saves; also six candidates and a middlebox, which P1 left to later work.
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
-import { beginStep, formatDuration, heading, say } from '../run/display.ts';
 import { OBJECTS, objectTitle } from './cost/cells.ts';
-import { LOAD_OPTIONS, type LoadOptions, measureTurns, readLoadOptions } from './cost/load-run.ts';
-import { BadUsage, choose, type Experiment, loadLines, readOptions, runExperiment } from './experiment.ts';
-import { type Group, groupsOf, SECURITIES, type Security, TURN_SECONDS, turnsOf } from './p1/cells.ts';
-import { TRANSPORTS, type Transport } from './p1/contenders.ts';
-import { findLoads, TRIES_SECONDS } from './p1/loads.ts';
 import {
-  type Loads,
+  findLoads,
+  isWanted,
+  LOAD_OPTIONS,
+  type LoadOptions,
+  measureTurns,
+  readLoadOptions,
+  sayLoad,
+} from './cost/loads.ts';
+import { BadUsage, choose, type Experiment, readOptions, runExperiment } from './experiment.ts';
+import {
+  BASIC,
+  cellOf,
+  type Group,
+  groupsOf,
   P1,
   type P1Findings,
-  type P1Journal,
   type P1Plan,
+  SECURITIES,
+  type Security,
+  TURN_SECONDS,
   type TurnRecord,
-  turnKey,
-} from './p1/p1-record.ts';
+  turnsOf,
+} from './p1/cells.ts';
+import { TRANSPORTS, type Transport } from './p1/contenders.ts';
 import { type Ground, measureTurn, openGround, TURN_OVERHEAD_SECONDS } from './p1/turn.ts';
 
 const USAGE = `usage: npm run lab -- p1 [OPTION...]
@@ -59,87 +69,58 @@ export function parseOptions(args: readonly string[]): P1Options {
   };
 }
 
-function planOf({ seed: _seed, fresh: _fresh, ...options }: P1Options): P1Plan {
-  const { objects, securities, loads, cells } = options;
-  return {
-    ...options,
-    objects: [...objects],
-    securities: [...securities],
-    loads: loads === null ? null : [...loads],
-    cells: cells === null ? null : [...cells],
-  };
-}
-
 /** The groups of a run with these loads. */
-function groupsOfRun({ full, cells: wanted }: P1Plan, loads: Loads): Group[] {
-  const all = groupsOf(loads, full);
-  if (wanted === null) return all;
-  const chosen = all.map((group) => group.filter(({ id }) => wanted.some((part) => id.includes(part))));
-  return chosen.filter((group) => group.length > 0);
+function groupsOfRun(plan: P1Plan, loads: P1Findings['loads']): Group[] {
+  return groupsOf(loads, plan.full)
+    .map((group) => group.filter(({ id }) => isWanted(plan, id)))
+    .filter((group) => group.length > 0);
 }
 
-async function loadsFor(ground: Ground, { objects, securities, loads, seed }: P1Options): Promise<Loads> {
-  const pairs = objects.flatMap((objectBytes) => securities.map((security) => ({ objectBytes, security })));
-  if (loads !== null) return pairs.map((pair) => ({ ...pair, driven: [...loads], notDriven: [] }));
-  heading(`Loads that this machine drives (at most ${formatDuration(1000 * TRIES_SECONDS * pairs.length)})`);
-  const found: Loads = [];
-  for (const { objectBytes, security } of pairs) {
-    const step = beginStep(`${objectTitle(objectBytes)}, ${security}`);
-    const result = await findLoads(ground, objectBytes, security, seed, (perSecond) =>
-      step.detail(`${perSecond} requests/s`),
-    );
-    const [first] = result.notDriven;
-    const limits = first === undefined ? '' : `; not driven: ${first.perSecond} and above (${first.why})`;
-    step.end(result.driven.length > 0, `${result.driven.join(', ')} requests/s${limits}`);
-    found.push(result);
-  }
-  return found;
-}
+/** P1's four loads, and lower ones for a smaller machine. */
+const TRIED = [50, 100, 200, 300, 400, 550, 700, 850, 1000] as const;
+const WHOLE_TURN_SECONDS = TURN_SECONDS + TURN_OVERHEAD_SECONDS;
 
-function measureAll(
-  ground: Ground,
-  journal: P1Journal,
-  groups: readonly Group[],
-  { seconds, seed }: P1Options,
-): Promise<boolean> {
-  const all = turnsOf(groups, seconds, seededRandom(seed));
-  return measureTurns(
-    all.filter(({ cell, round }) => !journal.has(turnKey(cell.id, round))),
-    {
-      noun: 'turns',
-      expectedMs: () => 1000 * (TURN_SECONDS + TURN_OVERHEAD_SECONDS),
-      titleOf: ({ cell, round }) => `${cell.id}, round ${round + 1}`,
-      async measure(turn) {
-        const measured = await measureTurn(ground, turn, seed);
-        await journal.append(measured);
-        return measured.drive.why;
-      },
-    },
+async function find(ground: Ground, { seed, ...plan }: P1Options): Promise<P1Findings> {
+  const running = await ground.start();
+  const { timers } = running;
+  await running.stop();
+  const pairs = plan.objects.flatMap((objectBytes) =>
+    plan.securities.map((security) => ({ objectBytes, security })),
   );
+  const loads = await findLoads(pairs, plan.loads, {
+    tried: TRIED,
+    secondsPerTry: WHOLE_TURN_SECONDS,
+    titleOf: ({ objectBytes, security }) => `${objectTitle(objectBytes)}, ${security}`,
+    limitsOf: ([first]) => `${first?.perSecond} and above (${first?.why})`,
+    async tryLoad(of, perSecond) {
+      const cell = cellOf({ ...of, perSecond, way: BASIC.naive });
+      return (await measureTurn(ground, { cell, round: 0 }, seed)).drive.why;
+    },
+  });
+  return { loads, timers, scenarios: groupsOfRun(plan, loads).flat() };
 }
 
 /** Measures every turn of the selected cells; the run is complete even if some loads could not be driven. */
 export function p1(options: P1Options): Experiment<P1Plan, P1Findings, TurnRecord, Ground> {
-  const { seed, fresh } = options;
-  const plan = planOf(options);
+  const { seed, fresh, ...plan } = options;
   return {
     schema: P1,
     seed,
     fresh,
     open(drawn) {
-      for (const line of loadLines(': fewer loads are driven, and the others cost more')) say(line);
-      return openGround(drawn, options.sctp);
+      sayLoad();
+      return openGround(drawn, plan.sctp);
     },
     plan: () => plan,
-    async find(ground) {
-      const running = await ground.start();
-      const { timers } = running;
-      await running.stop();
-      const loads = await loadsFor(ground, options);
-      return { loads, timers, scenarios: groupsOfRun(plan, loads).flat() };
+    find: (ground) => find(ground, options),
+    measure(ground, journal) {
+      const groups = groupsOfRun(plan, journal.meta.found.loads);
+      return measureTurns(journal, turnsOf(groups, plan.seconds, seededRandom(seed)), {
+        words: ['turns', 'round'],
+        seconds: () => WHOLE_TURN_SECONDS,
+        measure: (turn) => measureTurn(ground, turn, seed),
+      });
     },
-    measure: (ground, journal) =>
-      measureAll(ground, journal, groupsOfRun(plan, journal.meta.found.loads), options),
   };
 }
 

@@ -3,8 +3,8 @@
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { beginStep } from '../run/display.ts';
 import { type Absent, type Client, isAbsent, type Opener } from './client.ts';
-import { choose, type Experiment, readOptions, runExperiment, wholeNumber } from './experiment.ts';
-import type { Journal } from './journal.ts';
+import { choose, type Experiment, numberOr, readOptions, runExperiment } from './experiment.ts';
+import { type Journal, turnKey } from './journal.ts';
 import {
   blackHole,
   established,
@@ -14,8 +14,7 @@ import {
   spurious,
 } from './paths/client-scenarios.ts';
 import { dead, knownBroken, refused } from './paths/own-scenarios.ts';
-import { type Line, PATHS, type PathsPlan, turnKey } from './paths/paths-record.ts';
-import type { Scenario, Session } from './paths/scenario.ts';
+import { type Line, PATHS, type PathsPlan, type Scenario, type Session } from './paths/scenario.ts';
 import { commandLine } from './photofinish.ts';
 import { openServedTestbed, type ServedTestbed } from './testbed.ts';
 
@@ -55,7 +54,7 @@ export function usage(scenarios: readonly Scenario[]): string {
 /** Parses the arguments. Throws BadUsage for the first mistake. */
 export function parseOptions(args: readonly string[], all: readonly Scenario[]): PathsOptions {
   const { full, fresh, ...values } = readOptions(args, OPTIONS);
-  const asked = values.trials === undefined ? null : wholeNumber('trials', values.trials, 1, MOST_TRIALS);
+  const asked = numberOr(null, 'trials', values.trials, 1, MOST_TRIALS);
   const scenarios = choose('rows', values.rows, all, ({ name }) => name).map((scenario) => {
     const trials = asked ?? (full ? scenario.trials.full : scenario.trials.usual);
     const tooFew =

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../origins/python.ts';
+import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../test-programs.ts';
 import { BadUsage, runProgram } from './experiment.ts';
 
 const USAGE = `usage: npm run lab -- report DIR [--strict]

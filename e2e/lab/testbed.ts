@@ -61,51 +61,46 @@ export async function openTestbed<Name extends string = never>(
   hosts: readonly string[],
   origins = {} as Readonly<Record<Name, OriginSettings>>,
 ): Promise<Testbed & { readonly origins: Readonly<Record<Name, RunningOrigin>> }> {
+  await using opening = new AsyncDisposableStack();
   const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed } });
+  opening.defer(network.close);
   const { client } = network;
   const { server } = network.peers;
-  const stops: (() => Promise<void>)[] = [network.close];
-  const close = async () => {
-    for (const stop of stops.splice(0).reverse()) await stop();
+  const running = await startOrigins({ origins, certificateHosts: [...hosts], inside: server });
+  opening.defer(running.stop);
+  const { caPath, spki } = running;
+  const certified = (host: string) => {
+    const certificate = running.certificates[host];
+    if (certificate === undefined) throw new Error(`there is no certificate for ${host}`);
+    return { host, certificate };
   };
-  try {
-    const running = await startOrigins({ origins, certificateHosts: [...hosts], inside: server });
-    stops.push(running.stop);
-    const { caPath, spki } = running;
-    const certified = (host: string) => {
-      const certificate = running.certificates[host];
-      if (certificate === undefined) throw new Error(`there is no certificate for ${host}`);
-      return { host, certificate };
-    };
-    return {
-      client,
-      server,
-      linkPids: childrenNamed('photofinish-link'),
-      caPath,
-      spki,
-      origins: running.origins,
-      async startCaddy([host, ...others], options = {}) {
-        const inside: CaddyOptions['inside'] = { spawn: server.spawn, port: CADDY_PORT };
-        const caddy = await startCaddy({
-          ...certified(host),
-          ...(others.length > 0 && { alsoHosts: others.map(certified) }),
-          caPath,
-          ...options,
-          inside,
-        });
-        const stop = async () => {
-          if (stops.includes(stop)) stops.splice(stops.indexOf(stop), 1);
-          await caddy.stop();
-        };
-        stops.push(stop);
-        return { ...caddy, stop };
-      },
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const closing = opening.move();
+  return {
+    client,
+    server,
+    linkPids: childrenNamed('photofinish-link'),
+    caPath,
+    spki,
+    origins: running.origins,
+    async startCaddy([host, ...others], options = {}) {
+      const inside: CaddyOptions['inside'] = { spawn: server.spawn, port: CADDY_PORT };
+      const caddy = await startCaddy({
+        ...certified(host),
+        ...(others.length > 0 && { alsoHosts: others.map(certified) }),
+        caPath,
+        ...options,
+        inside,
+      });
+      let stopped: Promise<void> | undefined;
+      const stop = () => {
+        stopped ??= caddy.stop();
+        return stopped;
+      };
+      closing.defer(stop);
+      return { ...caddy, stop };
+    },
+    close: () => closing.disposeAsync(),
+  };
 }
 
 /** A server and the address at which the client reaches it. */
@@ -125,24 +120,19 @@ export interface ServedTestbed extends Testbed {
 /** Like `openTestbed`. */
 export async function openServedTestbed(seed = 1): Promise<ServedTestbed> {
   const own: OriginSettings = { host: OWN_HOST, address: '::', port: OWN_PORT, h3: true, altSvc: 'auto' };
+  await using opening = new AsyncDisposableStack();
   const testbed = await openTestbed(seed, [CADDY_HOST], { own });
+  opening.defer(testbed.close);
   const sleepAgain = keepAwake();
-  const close = async () => {
-    sleepAgain?.();
-    await testbed.close();
+  if (sleepAgain !== null) opening.defer(sleepAgain);
+  const address = testbed.server.ipv4;
+  const caddy = await testbed.startCaddy([CADDY_HOST]);
+  const closing = opening.move();
+  return {
+    ...testbed,
+    caddy: { ...caddy, address },
+    own: { ...testbed.origins.own, address },
+    awake: sleepAgain !== null,
+    close: () => closing.disposeAsync(),
   };
-  try {
-    const address = testbed.server.ipv4;
-    const caddy = await testbed.startCaddy([CADDY_HOST]);
-    return {
-      ...testbed,
-      caddy: { ...caddy, address },
-      own: { ...testbed.origins.own, address },
-      awake: sleepAgain !== null,
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
 }

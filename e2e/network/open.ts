@@ -5,11 +5,25 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { runCommand, runOrThrow } from '../child-process.ts';
-import { type End, FORWARDER, type Forwarder, startForwarder } from './forwarder.ts';
-import { makeNamespace, type Namespace } from './namespace.ts';
-import { beyondNetem, netemUnavailable, shapeEgress } from './netem.ts';
-import { namespaceName, orphanedNamespaces, thisProcess } from './owner.ts';
-import type { LinkReport, Shape, Shapes } from './shape.ts';
+import {
+  beyondNetem,
+  type End,
+  FORWARDER,
+  type Forwarder,
+  type LinkReport,
+  netemUnavailable,
+  type Shape,
+  type Shapes,
+  shapeEgress,
+  startForwarder,
+} from './link.ts';
+import {
+  makeNamespace,
+  type Namespace,
+  namespaceName,
+  orphanedNamespaces,
+  thisProcess,
+} from './namespace.ts';
 
 /**
  * `veth`: a cable without delay. `tun`: a forwarder that delays and loses, initially the same in both directions.
@@ -30,7 +44,7 @@ type LinkKind =
 /** The implementation of a link. */
 type LinkBackend = 'veth' | 'tun' | 'netem';
 
-export interface NetworkOptions<Name extends string> {
+interface NetworkOptions<Name extends string> {
   /** Lower-case letters and digits; default: one peer, `server`. At most 255. */
   readonly peers?: readonly Name[];
   readonly link?: LinkKind;
@@ -238,4 +252,43 @@ export function networkUnavailable(kind: LinkKind['kind']): Promise<string | nul
   const known = answers.get(kind) ?? ask(kind);
   answers.set(kind, known);
   return known;
+}
+
+/** A command line. */
+interface Invocation {
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+const OWN = ['--user', '--map-root-user', '--net', '--mount'];
+/**
+ * `ip netns` keeps its names below /run, which belongs to the real root: the command gets its own file system there.
+ * The mount disappears with the last process inside, and the networks with it.
+ */
+const PREPARE = `
+  if [ -d /run/netns ]; then mount -t tmpfs tmpfs /run/netns; else mount -t tmpfs tmpfs /run; fi
+  ip link set lo up
+  exec "$@"`;
+
+/** The same command as root of a user namespace, with a loopback device and no other network. */
+function inUserNamespace({ file, args }: Invocation): Invocation {
+  return { file: 'unshare', args: [...OWN, 'sh', '-ec', PREPARE, 'sh', file, ...args] };
+}
+
+/** Whether the kernel allows this user such a namespace, determined by trying. */
+async function allowed(): Promise<boolean> {
+  const { file, args } = inUserNamespace({ file: 'true', args: [] });
+  return runCommand(file, args).then(
+    ({ code }) => code === 0,
+    () => false,
+  );
+}
+
+/**
+ * The command such that it can open networks: unchanged for root, and also where unprivileged namespaces are
+ * unavailable.
+ */
+export async function withNetworks(command: Invocation): Promise<Invocation> {
+  const wanting = process.platform === 'linux' && process.getuid?.() !== 0;
+  return wanting && (await allowed()) ? inUserNamespace(command) : command;
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { whenReady } from '../child-process.ts';
 import { scratchDirectory } from '../scratch.ts';
-import { insistOnPython, PYTHON, PYTHON_FLAGS, runPython } from './python.ts';
+import { insistOnPython, PYTHON, PYTHON_FLAGS, runPython } from '../test-programs.ts';
 import type { Certificate } from './start.ts';
 
 const PEERS = fileURLToPath(new URL('aioquic/peers.py', import.meta.url));

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { runOrThrow } from '../child-process.ts';
-import { goProgram } from '../go-programs.ts';
 import { scratchDirectory } from '../scratch.ts';
+import { goProgram } from '../test-programs.ts';
 import { answerOf, freePort, startProgram } from './program.ts';
 import type { Certificate, RunningOrigin } from './start.ts';
 

@@ -1,12 +1,10 @@
 // Starts real origins on loopback, one for each way a site can treat HTTP/3, and stops them.
-import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
-import { rustProgram } from '../rust-programs.ts';
-import { scratchDirectory } from '../scratch.ts';
+import { whenReady } from '../child-process.ts';
+import { scratchIn } from '../scratch.ts';
+import { rustProgram } from '../test-programs.ts';
 
 const BINARY = rustProgram('photofinish-origin');
 
@@ -119,7 +117,8 @@ export async function startOrigins<Name extends string>(
   }
   const { certifiedBy } = options;
   const issued = certifiedBy && dirname(certifiedBy.caPath);
-  const dir = issued ?? options.dir ?? (await scratchDirectory('origins'));
+  await using opening = new AsyncDisposableStack();
+  const dir = issued ?? options.dir ?? (await scratchIn(opening, 'origins'));
   const settings = {
     dir,
     issued: issued !== undefined,
@@ -129,39 +128,23 @@ export async function startOrigins<Name extends string>(
   };
   const start = options.inside?.spawn ?? spawn;
   const child = start(BINARY, [JSON.stringify(settings)]);
-  const exited = once(child, 'exit');
-  const complaints: string[] = [];
-  createInterface(child.stderr).on('line', (line) => {
-    if (options.onRequest && line.startsWith('{')) options.onRequest(JSON.parse(line));
-    else complaints.push(line);
+  const { line, stop } = await whenReady('The origin server', child, (line) => {
+    if (options.onRequest === undefined || !line.startsWith('{')) return false;
+    options.onRequest(JSON.parse(line));
+    return true;
   });
-
-  const stop = async () => {
-    child.stdin.end();
-    await exited;
-    if (options.dir === undefined && issued === undefined) await rm(dir, { recursive: true, force: true });
-  };
-  const line = await Promise.race([firstLine(child), exited.then(() => null)]);
-  if (line === null) {
-    await stop();
-    throw new Error(`The origin server did not start: ${complaints.join('\n')}`);
-  }
+  opening.defer(stop);
   const ready = JSON.parse(line) as ReadyLine;
   const named = Object.entries<OriginSettings>(options.origins).map(([name, { address }], index) => [
     name,
     { ...ready.origins[index], ...(address !== undefined && address !== '::' && { address }) },
   ]);
+  const closing = opening.move();
   return {
     origins: Object.fromEntries(named) as Record<Name, RunningOrigin>,
     caPath: ready.caPath,
     spki: ready.spki,
     certificates: Object.fromEntries(ready.certificates.map(({ host, ...files }) => [host, files])),
-    stop,
+    stop: () => closing.disposeAsync(),
   };
-}
-
-async function firstLine(child: ChildProcess): Promise<string> {
-  if (!child.stdout) throw new Error('The origin server has no standard output.');
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-  return line;
 }

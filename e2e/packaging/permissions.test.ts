@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { TOP } from '../scratch.ts';
-import { EDITIONS } from './editions.ts';
+import { EDITIONS } from './release.ts';
 
 const names = v.optional(v.array(v.string()), []);
 const manifestSchema = v.object({

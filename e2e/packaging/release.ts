@@ -1,5 +1,7 @@
-// Writes the contents of a release to one directory with checksums: one version, which must agree in three places, and
-// the source archive from which store reviewers rebuild it, which contains exactly what is committed.
+// Writes the contents of a release to one directory with checksums: the extension for the browsers' stores, an archive
+// for each from the build output; npm packages; one version, which must agree in three places; and the source archive
+// from which store reviewers rebuild it, which contains exactly what is committed.
+
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -8,9 +10,34 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { TOP } from '../scratch.ts';
-import { EDITIONS, storeArchive } from './editions.ts';
-import { writeFixturesPackage } from './fixtures-package.ts';
-import { writeHelperPackages } from './helper-packages.ts';
+import { type Entry, entriesBelow, entryOf, textEntry, zipOf } from './archive.ts';
+import { billOf, NOTICES_FILE, notices, npmBundled, SBOM_FILE } from './components.ts';
+import { writeFixturesPackage, writeHelperPackages } from './npm-packages.ts';
+
+export const EDITIONS = ['chromium', 'firefox'] as const;
+export type Edition = (typeof EDITIONS)[number];
+
+const MANIFEST = 'manifest.json';
+
+/** Stores sign with their own key and reject a manifest that contains one. */
+function withoutKey(manifest: Entry): Entry {
+  const { key: _, ...rest } = JSON.parse(new TextDecoder().decode(manifest.bytes));
+  return textEntry(MANIFEST, `${JSON.stringify(rest, null, 2)}\n`);
+}
+
+/** The archive of one edition, with our licence and those of bundled packages. The extension must have been built. */
+async function storeArchive(edition: Edition, version: string): Promise<Uint8Array> {
+  const built = await entriesBelow(join(TOP, 'extension', 'dist', edition));
+  if (!built.some(({ path }) => path === MANIFEST))
+    throw new Error(`the extension is not built for ${edition}; run: npm run build`);
+  const bundled = await npmBundled('extension');
+  return zipOf([
+    ...built.map((entry) => (entry.path === MANIFEST ? withoutKey(entry) : entry)),
+    await entryOf(join(TOP, 'LICENSE'), 'LICENSE.txt'),
+    textEntry(NOTICES_FILE, await notices(bundled)),
+    textEntry(SBOM_FILE, billOf({ name: `photofinish-${edition}`, version }, bundled)),
+  ]);
+}
 
 /** Far more than the source needs. */
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;

@@ -10,7 +10,7 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'node20',
-  entryPoints: [`${here}index.ts`],
+  entryPoints: [`${here}fixtures.ts`],
   outfile: `${here}dist/playwright.js`,
   // A run must contain a single Playwright, the user's.
   external: ['@playwright/test'],

@@ -1,11 +1,13 @@
-// Playwright's `test` in a Chromium with Photofinish: a persistent context, the only kind that loads extensions, with a
-// profile that exists for one test. Firefox and WebKit run without the extension.
+// The public entry point for other people's Playwright tests; `photofinish.d.ts` is its contract. Playwright's `test`
+// in a Chromium with Photofinish: a persistent context, the only kind that loads extensions, with a profile that exists
+// for one test. Firefox and WebKit run without the extension.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import '@photofinish/shared/language/english';
 import { REPORT_FORMS } from '@photofinish/shared/report/forms';
 import {
   type BrowserContext,
@@ -20,6 +22,8 @@ import { hasExtension, reportOf } from './extension-page.ts';
 import { adoption, originsOf } from './matchers.ts';
 import type { PhotofinishFixtures } from './photofinish.d.ts';
 import { watchResponses } from './responses.ts';
+
+export { adoption, expect } from './matchers.ts';
 
 /** Beside the packaged fixtures, or in the checkout where they were built. */
 const EXTENSION_PLACES = ['../extension', '../../../extension/dist/chromium'];

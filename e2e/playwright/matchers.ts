@@ -5,9 +5,8 @@ import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { expect as base, type Page } from '@playwright/test';
 import type { PageView } from '../../extension/common/messages.ts';
 import { hasExtension, viewOf } from './extension-page.ts';
-import { type JoinedCounts, joinedCounts } from './joined-counts.ts';
 import type { PageAdoption, PageOrigin, UsedProtocol } from './photofinish.d.ts';
-import { type SeenDocument, seenDocument } from './responses.ts';
+import { type JoinedCounts, joinedCounts, type SeenDocument, seenDocument } from './responses.ts';
 
 const POLL_MS = 250;
 const DEFAULT_TIMEOUT_MS = 10_000;

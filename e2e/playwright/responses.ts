@@ -1,11 +1,75 @@
-// Records what Playwright itself reports about each page's responses, for the document that the page shows. Works in
-// every browser, with or without the extension. Before Playwright had `response.httpVersion()`, no response is known.
+// What Playwright itself reports about each page's responses, in every browser, with or without the extension, and how
+// that is joined with the extension's counts. Before Playwright had `response.httpVersion()`, no response is known.
+
 import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
-import type { KnownProtocol, Protocol } from '@photofinish/shared/web/protocol';
+import {
+  type Delivery,
+  KNOWN_PROTOCOLS,
+  type KnownProtocol,
+  type Protocol,
+  protocolFromAlpn,
+} from '@photofinish/shared/web/protocol';
 import type { BrowserContext, Frame, Page, Request, Response } from '@playwright/test';
-import type { SeenOrigin } from './joined-counts.ts';
-import { type SeenResponse, seenResponse } from './network-protocol.ts';
+
+export interface ResponseFacts {
+  readonly browserName: string;
+  /** As `httpVersion` returns it. */
+  readonly httpVersion: string;
+  readonly status: number;
+  readonly fromServiceWorker: boolean;
+  /** A redirect that the browser followed. */
+  readonly redirects: boolean;
+  /** The names of the request's fields, in lower case. */
+  readonly requestFields: readonly string[];
+  /** Head and content, as `request.sizes()` returns them. */
+  readonly responseBytes: number;
+  /** `requestStart` of `request.timing()`: negative if it does not apply. */
+  readonly requestStartMs: number;
+}
+
+export interface SeenResponse {
+  /** Null: Playwright does not tell. */
+  readonly delivery: Extract<Delivery, 'network' | 'http-cache' | 'service-worker'> | null;
+  readonly protocol: Protocol;
+}
+
+const CONDITIONS: readonly string[] = ['if-none-match', 'if-modified-since', 'if-range'];
+
+/** The protocol that `httpVersion` names: by ALPN name, or as in the start line of HTTP/1.1. */
+function named(httpVersion: string): KnownProtocol | null {
+  return httpVersion === 'HTTP/2.0' ? 'h2' : protocolFromAlpn(httpVersion);
+}
+
+/** A stored response that the server confirmed (RFC 9110 section 13.1) is shown with its old status and protocol. */
+function maybeConfirmed({ status, requestFields }: ResponseFacts): boolean {
+  return status !== 304 && requestFields.some((name) => CONDITIONS.includes(name));
+}
+
+function deliveryOf({
+  browserName,
+  fromServiceWorker,
+  redirects,
+  responseBytes,
+  requestStartMs,
+}: ResponseFacts): SeenResponse['delivery'] {
+  if (fromServiceWorker) return 'service-worker';
+  // Only Chromium gives timings to cached responses, and only the others give no size to responses that have one.
+  if (browserName !== 'chromium') return requestStartMs < 0 ? 'http-cache' : 'network';
+  if (redirects) return null;
+  return responseBytes <= 0 ? 'http-cache' : 'network';
+}
+
+/**
+ * What Playwright's `response.httpVersion()` is evidence of. For a response from a cache, and for a stored one that the
+ * server confirmed, browsers repeat the protocol of the response that was stored; where Playwright knows no version, it
+ * says HTTP/1.1.
+ */
+export function seenResponse(facts: ResponseFacts): SeenResponse {
+  const delivery = deliveryOf(facts);
+  if (delivery !== 'network' || maybeConfirmed(facts)) return { delivery, protocol: 'unknown' };
+  return { delivery, protocol: named(facts.httpVersion) ?? 'unknown' };
+}
 
 interface OriginTally {
   counts: ProtocolCounts;
@@ -143,4 +207,41 @@ export function watchResponses(context: BrowserContext, browserName: string): vo
 /** What was seen of the document that the page shows; null if it made no request. */
 export function seenDocument(page: Page): SeenDocument | null {
   return tallies.get(page)?.seen() ?? null;
+}
+
+/** What Playwright saw of one origin in one document. */
+interface SeenOrigin {
+  /** Network responses by protocol. */
+  readonly counts: ProtocolCounts;
+  /** Each of its requests has a response, and what Playwright tells about it leaves nothing open. */
+  readonly complete: boolean;
+}
+
+/** Network responses by protocol, by who named it. */
+export interface JoinedCounts {
+  readonly extension: ProtocolCounts;
+  readonly playwright: ProtocolCounts;
+}
+
+const total = (counts: ProtocolCounts): number =>
+  Object.values(counts).reduce((sum: number, count: number) => sum + count, 0);
+
+/**
+ * The extension counts every response, but Chromium tells it no protocol where the site hides it; Playwright names
+ * those, but knows nothing of some responses. The responses that the extension counted as unknown are named only if
+ * Playwright's responses leave one choice: it saw as many, knows all their protocols, and has each that the extension
+ * knows among them. Without the extension (null) everything is Playwright's.
+ */
+export function joinedCounts(own: ProtocolCounts | null, seen: SeenOrigin | null): JoinedCounts {
+  if (own === null) return { extension: NO_REQUESTS, playwright: seen?.counts ?? NO_REQUESTS };
+  const apart = { extension: own, playwright: NO_REQUESTS };
+  if (seen === null || !seen.complete || own.unknown === 0) return apart;
+  const { counts } = seen;
+  if (counts.unknown > 0 || total(counts) !== total(own)) return apart;
+  if (KNOWN_PROTOCOLS.some((protocol) => counts[protocol] < own[protocol])) return apart;
+  const rest = KNOWN_PROTOCOLS.map((protocol) => [protocol, counts[protocol] - own[protocol]]);
+  return {
+    extension: { ...own, unknown: 0 },
+    playwright: { ...NO_REQUESTS, ...Object.fromEntries(rest) },
+  };
 }

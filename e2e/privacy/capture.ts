@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Namespace } from '../network/namespace.ts';
-import { PYTHON, PYTHON_FLAGS } from '../origins/python.ts';
+import { PYTHON, PYTHON_FLAGS } from '../test-programs.ts';
 
 const PROGRAM = fileURLToPath(new URL('capture.py', import.meta.url));
 

@@ -1,7 +1,13 @@
 // Every artefact that is built or downloaded before something else can run, each produced by one step: for `npm run
 // build`, for the tests and for benchmarks. Tests and hooks build nothing; they use what was built here.
-import { GO_MISSING, type GoProgram, goBuild, isGoProgramCurrent } from '../go-programs.ts';
-import { cargoEnvironment, placeRustPrograms } from '../rust-programs.ts';
+import {
+  cargoEnvironment,
+  GO_MISSING,
+  type GoProgram,
+  goBuild,
+  isGoProgramCurrent,
+  placeRustPrograms,
+} from '../test-programs.ts';
 import { type ArtefactName, artefactsFor, PRODUCT, readCommandLine } from './command-lines.mjs';
 import { beginStep, heading, say } from './display.ts';
 import { onPath } from './find-browser.mjs';

@@ -1,6 +1,6 @@
 // `npm run bench -- NAME` and `npm run lab -- NAME [ARGUMENT...]`: builds what the program needs, then runs the file of
 // that name in e2e/bench or e2e/lab; `all` runs every benchmark.
-import { withNetworks } from '../network/unprivileged.ts';
+import { withNetworks } from '../network/open.ts';
 import { build } from './artefacts.ts';
 import { artefactsFor, nounOf, programFile, readCommandLine } from './command-lines.mjs';
 import { heading } from './display.ts';

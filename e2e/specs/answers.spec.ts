@@ -6,7 +6,7 @@ import { type Explanation, explanationSchema } from '@photofinish/shared/verdict
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import * as v from 'valibot';
 import { startDns } from '../origins/dns.ts';
-import { startHttp2 } from '../origins/raw/tcp.ts';
+import { startHttp2 } from '../origins/raw.ts';
 import { startOrigins } from '../origins/start.ts';
 import { expect, reachLocal, runPhotofinish } from './fixtures.ts';
 import { type Behaviour, type Ground, HOST, raceOf, test } from './peers.ts';

@@ -3,11 +3,11 @@
 // browser can violate.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
-import { GO_MISSING } from '../go-programs.ts';
 import { isAbsent, type LabTrial, type Opener } from '../lab/client.ts';
-import { chromiumFirst, chromiumSecond, firefoxFirst, firefoxSecond } from '../lab/clients/cold-browsers.ts';
+import { chromiumFirst, chromiumSecond, firefoxFirst, firefoxSecond } from '../lab/clients/browsers.ts';
 import { openServedTestbed, type ServedTestbed } from '../lab/testbed.ts';
 import { networkUnavailable } from '../network/open.ts';
+import { GO_MISSING } from '../test-programs.ts';
 
 const ONE_WAY_MS = 100;
 const ROUND_TRIP_MS = 2 * ONE_WAY_MS;

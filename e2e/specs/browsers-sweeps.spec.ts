@@ -2,12 +2,12 @@
 // what every client does that follows RFC 8305, and that its packets and the server's log are seen.
 import { rm } from 'node:fs/promises';
 import { expect, test } from '@playwright/test';
-import { GO_MISSING } from '../go-programs.ts';
 import { SUBJECTS } from '../lab/browsers/subjects.ts';
 import { SWEEPS } from '../lab/browsers/sweeps.ts';
 import { browsers } from '../lab/browsers.ts';
 import { folderOf, record } from '../lab/experiment.ts';
 import { networkUnavailable } from '../network/open.ts';
+import { GO_MISSING } from '../test-programs.ts';
 
 const LATE_MS = 1000;
 /** RFC 8305 section 8: the least Connection Attempt Delay is 10 ms; 100 ms is the least that it recommends. */

@@ -1,8 +1,8 @@
 // The command line's contract against real servers: documents, exit codes, modes, memory.
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
-import { GO_MISSING } from '../go-programs.ts';
-import { CLOSED_PORT } from '../origins/raw/tcp.ts';
+import { CLOSED_PORT } from '../origins/raw.ts';
+import { GO_MISSING } from '../test-programs.ts';
 import { expect, reachLocal, runPhotofinish, test } from './fixtures.ts';
 
 const documentOf = (stdout: string) => v.parse(raceDocumentSchema, JSON.parse(stdout));

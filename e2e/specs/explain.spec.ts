@@ -9,16 +9,15 @@ import { type Explanation, explanationSchema } from '@photofinish/shared/verdict
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import * as v from 'valibot';
 import type { ProgramResult } from '../child-process.ts';
-import { GO_MISSING } from '../go-programs.ts';
 import { type HostScript, type RunningDns, startDns } from '../origins/dns.ts';
-import { CLOSED_PORT } from '../origins/raw/tcp.ts';
-import { refusingUdpPort } from '../origins/raw/udp.ts';
+import { CLOSED_PORT, refusingUdpPort } from '../origins/raw.ts';
 import {
   type OriginSettings,
   type RunningOrigin,
   type RunningOrigins,
   startOrigins,
 } from '../origins/start.ts';
+import { GO_MISSING } from '../test-programs.ts';
 import { test as base, expect, type Kind, reachLocal, runPhotofinish } from './fixtures.ts';
 
 /** Nothing listens there, so that no name leaves the machine. */

@@ -5,13 +5,16 @@ import {
   CLOSED_PORT,
   HTTP1_ACTS,
   HTTP2_ACTS,
+  refusingUdpPort,
   startGoAway,
   startHttp1,
   startHttp2,
+  startNoise,
   startPlain,
+  startSilence,
   startTls,
-} from '../origins/raw/tcp.ts';
-import { refusingUdpPort, startNoise, startSilence, startVersionNegotiation } from '../origins/raw/udp.ts';
+  startVersionNegotiation,
+} from '../origins/raw.ts';
 import type { BadChain, Behaviour, Ground } from './peers.ts';
 
 interface Place {

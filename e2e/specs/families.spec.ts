@@ -3,7 +3,7 @@
 import { type Attempt, type RaceDocument, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { PHOTOFINISH } from '../lab/photofinish.ts';
-import type { Obstacle } from '../network/obstacles.ts';
+import type { Obstacle } from '../network/namespace.ts';
 import { networkUnavailable, openNetwork, type Peer } from '../network/open.ts';
 import { startDnsInside } from '../origins/dns.ts';
 import { startOrigins } from '../origins/start.ts';

@@ -14,11 +14,11 @@ import { realHosts } from '../browsers/real-names.ts';
 import { openSession, type Session, type SessionOptions } from '../browsers/session.ts';
 import { describe, type Look, type Part, type Tab, until } from '../browsers/tab.ts';
 import { type ProgramResult, runCommand } from '../child-process.ts';
-import { GO_MISSING } from '../go-programs.ts';
 import { type RunningCaddy, startCaddy } from '../origins/caddy.ts';
 import { ORIGIN_KINDS, type RunningOrigin, type RunningOrigins, startOrigins } from '../origins/start.ts';
 import { BROWSERS, type BrowserKind, findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory, TOP } from '../scratch.ts';
+import { GO_MISSING } from '../test-programs.ts';
 
 const KEPT = [
   // Identifies the Firefox version it belongs to; others discard it.

@@ -8,11 +8,11 @@ import type { DoctorFinding } from '@photofinish/shared/port/doctor';
 import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { emptyTally, openArchive, resultsOf } from '../../native-host/survey/archive.ts';
-import { GO_MISSING, goProgram } from '../go-programs.ts';
 import { openHelper } from '../helper/port.ts';
 import { type RunningNats, startNats } from '../origins/nats.ts';
 import { type OriginSettings, type RunningOrigin, startOrigins } from '../origins/start.ts';
 import { onPath } from '../run/find-browser.mjs';
+import { GO_MISSING, goProgram } from '../test-programs.ts';
 import { expect, reachLocal, runPhotofinish, test } from './fixtures.ts';
 
 const HOST = 'fleet-secret.test';

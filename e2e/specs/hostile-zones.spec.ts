@@ -5,8 +5,8 @@ import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { raceBesideForecasts } from '../helper/beside.ts';
 import { greet, openHelper } from '../helper/port.ts';
 import { startDns } from '../origins/dns.ts';
-import { addresses, HOSTILE_ZONES, manyTargets, ZONE_HOST } from '../origins/hostile-zones.ts';
-import { refusingUdpPort } from '../origins/raw/udp.ts';
+import { addresses, HOSTILE_ZONES, manyTargets, ZONE_HOST } from '../origins/hostile.ts';
+import { refusingUdpPort } from '../origins/raw.ts';
 import { residentMiB } from '../proc.ts';
 import { expect, runPhotofinish, test } from './fixtures.ts';
 

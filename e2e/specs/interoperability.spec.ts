@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import { explanationSchema } from '@photofinish/shared/verdict/explanation';
 import * as v from 'valibot';
-import { absentStacks, presentStacks } from '../origins/stacks/stacks.ts';
+import { absentStacks, presentStacks } from '../origins/stacks.ts';
 import { expect, reachLocal, runPhotofinish, test } from './fixtures.ts';
 
 const HOST = 'both.test';

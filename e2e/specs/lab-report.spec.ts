@@ -3,8 +3,8 @@ import { cp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { runCommand } from '../child-process.ts';
-import { PYTHON, PYTHON_FLAGS } from '../origins/python.ts';
 import { scratchDirectory, TOP } from '../scratch.ts';
+import { PYTHON, PYTHON_FLAGS } from '../test-programs.ts';
 
 const FIXTURES = join(TOP, 'e2e/lab/report/fixtures');
 

@@ -1,12 +1,12 @@
 // The laboratory's smoke test as users run it, and the record it writes.
 import { expect, test } from '@playwright/test';
 import { runCommand } from '../child-process.ts';
-import { GO_MISSING } from '../go-programs.ts';
 import { ADOPTION, collect } from '../lab/adoption/adoption-record.ts';
 import { readJournal } from '../lab/journal.ts';
 import { QUICK_DIR } from '../lab/quick.ts';
 import { networkUnavailable } from '../network/open.ts';
 import { TOP } from '../scratch.ts';
+import { GO_MISSING } from '../test-programs.ts';
 
 const BUILDING_TIMEOUT_MS = 10 * 60_000;
 const RACES = ['race', 'race-known', 'go-race'];

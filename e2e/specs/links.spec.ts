@@ -8,11 +8,10 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { runCommand } from '../child-process.ts';
 import { startEcho } from '../network/echo.ts';
-import { netemUnavailable, netemWords } from '../network/netem.ts';
+import { netemUnavailable, netemWords, type Shape } from '../network/link.ts';
 import { type Network, networkUnavailable, openNetwork } from '../network/open.ts';
-import type { Shape } from '../network/shape.ts';
-import { rustProgram } from '../rust-programs.ts';
 import { TOP } from '../scratch.ts';
+import { rustProgram } from '../test-programs.ts';
 
 const DELAY_MS = 20;
 /** Five standard deviations of a binomial count. */
@@ -188,13 +187,14 @@ async function copyForNobody(place: string): Promise<{ dir: string; node: string
     'package.json',
     'child-process.ts',
     'proc.ts',
-    'rust-programs.ts',
+    'run/find-browser.mjs',
     'scratch.ts',
+    'test-programs.ts',
     'network',
   ])
     await cp(join(TOP, 'e2e', path), join(dir, 'e2e', path), {
       recursive: true,
-      filter: (from) => !from.includes('network/link'),
+      filter: (from) => !/network\/link(\/|$)/.test(from),
     });
   const program = rustProgram('photofinish-link');
   const copy = join(dir, relative(TOP, program));
@@ -228,7 +228,7 @@ test('unprivileged users have their own networks where user namespaces are allow
     const enter = `
       import { spawnSync } from 'node:child_process';
       import { networkUnavailable } from './network/open.ts';
-      import { withNetworks } from './network/unprivileged.ts';
+      import { withNetworks } from './network/open.ts';
       if (process.getuid() === 0 || (await networkUnavailable('tun')) === null) throw new Error('this is root');
       const args = ['--input-type=module', '-e', ${JSON.stringify(measure)}];
       const { file, args: all } = await withNetworks({ file: process.execPath, args });

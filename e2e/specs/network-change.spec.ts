@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { greet, type HostPort, helperArguments, openHost } from '../helper/port.ts';
-import { startForwarder } from '../network/forwarder.ts';
+import { startForwarder } from '../network/link.ts';
 import type { Namespace } from '../network/namespace.ts';
 import { type Network, networkUnavailable, openNetwork, type Peer } from '../network/open.ts';
 import { TOP } from '../scratch.ts';

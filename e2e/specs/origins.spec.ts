@@ -3,8 +3,8 @@ import type { Page } from '@playwright/test';
 import { chromiumTab } from '../browsers/chromium-tab.ts';
 import { launchChromium, type RunningChromium } from '../browsers/launch-chromium.ts';
 import { navigationProtocol, visitUntil } from '../browsers/tab.ts';
-import { GO_MISSING } from '../go-programs.ts';
 import { startOrigins } from '../origins/start.ts';
+import { GO_MISSING } from '../test-programs.ts';
 import { test as base, expect, type Kind } from './fixtures.ts';
 
 /** More visits than learning HTTP/3 takes here (two or three). */

@@ -1,12 +1,12 @@
 // The laboratory's peers: each makes cold connections and adopts the expected protocol on a path that leaves no choice,
 // or is long enough to decide every race. Times are asserted only as lower bounds, which a busy machine cannot violate.
 import { expect, test } from '@playwright/test';
-import { GO_MISSING } from '../go-programs.ts';
 import { type Client, isAbsent, type Opener } from '../lab/client.ts';
 import { curl, goAltSvc, goH3, goRace, quinn, quinn67, undici } from '../lab/clients/peers.ts';
 import { openServedTestbed, type ServedTestbed } from '../lab/testbed.ts';
-import type { Obstacle } from '../network/obstacles.ts';
+import type { Obstacle } from '../network/namespace.ts';
 import { networkUnavailable } from '../network/open.ts';
+import { GO_MISSING } from '../test-programs.ts';
 
 const TRIALS = 3;
 /**

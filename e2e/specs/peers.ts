@@ -5,7 +5,7 @@ import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import * as v from 'valibot';
 import { type Network, networkUnavailable, openNetwork } from '../network/open.ts';
 import { type Chains, makeChains, type RunningAioquic, startAioquic } from '../origins/aioquic.ts';
-import type { Identity } from '../origins/raw/tcp.ts';
+import type { Identity } from '../origins/raw.ts';
 import { test as base } from './fixtures.ts';
 
 export const HOST = 'peer.test';

@@ -2,7 +2,7 @@
 import { type Explanation, explanationSchema } from '@photofinish/shared/verdict/explanation';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import * as v from 'valibot';
-import { HTTP2_ACTS, startHttp2, startTls, type TcpPeer } from '../origins/raw/tcp.ts';
+import { HTTP2_ACTS, startHttp2, startTls, type TcpPeer } from '../origins/raw.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { expect, reachLocal, runPhotofinish } from './fixtures.ts';
 import { type Behaviour, type Ground, HOST, test } from './peers.ts';

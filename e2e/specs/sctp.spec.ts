@@ -8,6 +8,7 @@ import { isAbsent } from '../lab/client.ts';
 import { sctpPlain, sctpTls } from '../lab/clients/peers.ts';
 import { record } from '../lab/experiment.ts';
 import { readJournal } from '../lab/journal.ts';
+import { P1 } from '../lab/p1/cells.ts';
 import {
   type Candidate,
   ENCAPSULATION_PORT,
@@ -20,11 +21,10 @@ import {
   TLS_PORT,
   type Transport,
 } from '../lab/p1/contenders.ts';
-import { P1 } from '../lab/p1/p1-record.ts';
 import { p1, parseOptions } from '../lab/p1.ts';
 import { openServedTestbed } from '../lab/testbed.ts';
+import type { Shape } from '../network/link.ts';
 import { type Network, networkUnavailable, openNetwork } from '../network/open.ts';
-import type { Shape } from '../network/shape.ts';
 import { USRSCTP } from '../run/usrsctp.mjs';
 import { scratchDirectory } from '../scratch.ts';
 

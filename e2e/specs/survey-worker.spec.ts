@@ -7,10 +7,10 @@ import { canaryEveryMs } from '../../native-host/survey/canary.ts';
 import { collect } from '../../native-host/survey/collect.ts';
 import type { Survey } from '../../native-host/survey/result.ts';
 import { createStreams, vantageConsumer } from '../../native-host/survey/streams.ts';
-import { GO_MISSING } from '../go-programs.ts';
 import { startNats } from '../origins/nats.ts';
 import { onPath } from '../run/find-browser.mjs';
 import { CANARY, CANARY_EVERY_MS, type Ground, jobOf, openGround, VANTAGE } from '../survey/worker-ground.ts';
+import { GO_MISSING } from '../test-programs.ts';
 import { test as base, expect } from './fixtures.ts';
 
 interface Fixtures {

@@ -6,12 +6,12 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { runCommand, runOrThrow } from '../child-process.ts';
-import { GO_MISSING, goProgram } from '../go-programs.ts';
 import { networkUnavailable } from '../network/open.ts';
 import { startNats } from '../origins/nats.ts';
 import { onPath } from '../run/find-browser.mjs';
 import { TOP } from '../scratch.ts';
 import { type Ground, openGround, VANTAGES } from '../survey/ground.ts';
+import { GO_MISSING, goProgram } from '../test-programs.ts';
 import { expect, PHOTOFINISH, reachLocal, test } from './fixtures.ts';
 
 const CLI = join(TOP, 'native-host/dist/cli.js');

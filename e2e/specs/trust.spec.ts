@@ -4,7 +4,7 @@ import { type AttemptError, raceDocumentSchema, type Trial } from '@photofinish/
 import type { CertificateReason } from '@photofinish/shared/race/terms';
 import * as v from 'valibot';
 import { type Chains, makeChains, startAioquic } from '../origins/aioquic.ts';
-import { HTTP2_ACTS, startHttp2 } from '../origins/raw/tcp.ts';
+import { HTTP2_ACTS, startHttp2 } from '../origins/raw.ts';
 import { test as base, expect, runPhotofinish } from './fixtures.ts';
 
 const HOST = 'www.peer.test';

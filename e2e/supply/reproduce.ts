@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { cargoEnvironment, placelessFlags } from '../rust-programs.ts';
 import { scratchDirectory, TOP } from '../scratch.ts';
+import { cargoEnvironment, placelessFlags } from '../test-programs.ts';
 
 const ADDON = 'native-host/quic/napi/photofinish-quic.node';
 

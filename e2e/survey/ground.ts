@@ -1,17 +1,55 @@
-// The ground of a survey in namespaces: in the middle origins on several networks and a NATS server, around it vantage
-// points of which one drops UDP and one loses packets, and processes that can be killed and started again.
+// The ground of a survey in namespaces: in the middle origins on several networks, three servers under thousands of
+// names by a rule instead of a list, and a NATS server; around it vantage points of which one drops UDP and one loses
+// packets; and processes that can be killed and started again.
+
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { goProgram } from '../go-programs.ts';
 import type { Namespace } from '../network/namespace.ts';
 import { type Network, openNetwork } from '../network/open.ts';
 import { startDnsInside } from '../origins/dns.ts';
-import { startOrigins } from '../origins/start.ts';
+import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';
-import { ALL_NETWORKS, EVERYWHERE, estateHost, estateIndex, SERVERS } from './estate.ts';
+import { goProgram } from '../test-programs.ts';
+
+/** IPv4 of the namespace that they run in. */
+const EVERYWHERE = '0.0.0.0';
+
+/** What is served below each of these names. */
+const SERVERS = {
+  advertised: { host: '*.advertised.test', address: EVERYWHERE, h3: true, altSvc: 'auto' },
+  silent: { host: '*.silent.test', address: EVERYWHERE, h3: true },
+  tcp: { host: '*.tcp.test', address: EVERYWHERE, h3: false },
+} as const satisfies Record<string, OriginSettings>;
+
+const KINDS = Object.keys(SERVERS) as (keyof typeof SERVERS)[];
+/** All of it is local to the machine in the middle. */
+const ALL_NETWORKS = '10.88.0.0/16';
+/** Below .0 and above .254 there are no hosts. */
+const HOSTS_PER_NETWORK = 254;
+
+interface EstateHost {
+  readonly name: string;
+  readonly server: keyof typeof SERVERS;
+  /** The first three octets of its /24. */
+  readonly network: string;
+  readonly address: string;
+}
+
+/** The host of a number from 0, on one of so many networks, at most 255. */
+function estateHost(index: number, networks: number): EstateHost {
+  const server = KINDS[index % KINDS.length] ?? 'tcp';
+  const network = `10.88.${(index % networks) + 1}`;
+  const address = `${network}.${1 + (Math.floor(index / networks) % HOSTS_PER_NETWORK)}`;
+  return { name: `o${index}.${server}.test`, server, network, address };
+}
+
+/** The number in a host's name. */
+function estateIndex(name: string): number {
+  return Number(name.slice(1, name.indexOf('.')));
+}
 
 export const VANTAGES = ['east', 'blocked', 'lossy'] as const;
 type Vantage = (typeof VANTAGES)[number];
@@ -80,7 +118,7 @@ function restartable(name: string, start: () => ChildProcessWithoutNullStreams):
   };
 }
 
-export interface GroundOptions {
+interface GroundOptions {
   /** An empty directory. */
   readonly dir: string;
   readonly origins: number;

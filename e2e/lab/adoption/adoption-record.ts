@@ -1,18 +1,17 @@
 // The record of `adoption`, with one line for each turn of a client: its trials and the link's report; and the summary
 // of a complete or partial record.
 import * as v from 'valibot';
-import type { LinkReport } from '../../network/shape.ts';
-import { type Absent, type LabTrial, labTrialSchema } from '../client.ts';
+import type { LinkReport } from '../../network/link.ts';
+import { type Absent, clientKindSchema, type LabTrial, labTrialSchema } from '../client.ts';
 import {
   count,
   type ExperimentRecord,
   type Journal,
   linkReportSchema,
   type RecordSchema,
+  turnKey,
 } from '../journal.ts';
-import { type Cell, turnKey } from './turn-plan.ts';
-
-const kindSchema = v.picklist(['ours', 'peer', 'browser']);
+import type { Cell } from './turns.ts';
 
 const askedSchema = v.object({
   full: v.boolean(),
@@ -23,7 +22,7 @@ const askedSchema = v.object({
     v.object({
       name: v.string(),
       title: v.string(),
-      kind: kindSchema,
+      kind: clientKindSchema,
       versions: v.record(v.string(), v.string()),
       trials: count,
       /** Trials per turn. */
@@ -34,7 +33,7 @@ const askedSchema = v.object({
 export type AdoptionPlan = v.InferOutput<typeof askedSchema>;
 
 const foundSchema = v.object({
-  absent: v.array(v.object({ name: v.string(), title: v.string(), kind: kindSchema, why: v.string() })),
+  absent: v.array(v.object({ name: v.string(), title: v.string(), kind: clientKindSchema, why: v.string() })),
 });
 
 export type AdoptionFindings = v.InferOutput<typeof foundSchema>;

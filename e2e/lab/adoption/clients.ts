@@ -7,9 +7,9 @@ import {
   firefoxHappyFirst,
   firefoxHappySecond,
   firefoxSecond,
-} from '../clients/cold-browsers.ts';
-import { type OursOptions, ours } from '../clients/ours.ts';
+} from '../clients/browsers.ts';
 import { curl, goAltSvc, goRace, quinn, sctpPlain, sctpTls, undici } from '../clients/peers.ts';
+import { type OursOptions, ours } from '../photofinish.ts';
 
 export interface ClientChoice {
   readonly name: string;

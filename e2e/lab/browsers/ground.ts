@@ -1,24 +1,25 @@
 // The testbed of `browsers`: names that the client looks up with a DNS server of its own, whose answers may be late,
 // a server of both address families and all protocols, and everything that shows what a client did.
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../browsers/tab.ts';
 import type { Namespace } from '../../network/namespace.ts';
 import type { Peer } from '../../network/open.ts';
 import { type HostScript, startDnsInside } from '../../origins/dns.ts';
-import { scratchDirectory } from '../../scratch.ts';
-import { goPublic, PUBLIC_ADDRESS } from '../clients/visits.ts';
+import { scratchIn } from '../../scratch.ts';
+import { goPublic, PUBLIC_ADDRESS } from '../clients/browsers.ts';
 import { RunInterrupted } from '../experiment.ts';
 import { openTestbed } from '../testbed.ts';
-import { startCapture } from './capture.ts';
 import {
+  type Capture,
   connectionOf,
   type LoggedRequest,
   type Observation,
   observe,
   readRequest,
   recentConnections,
+  startCapture,
 } from './observation.ts';
 
 /** Where the client's resolver asks; the link has no part in it. */
@@ -119,90 +120,93 @@ function followLog(file: string) {
   };
 }
 
-/** Opens the testbed for those hosts; rejects if that is impossible, as `openTestbed` does. */
-export async function openGround(seed: number, hosts: readonly [Host, ...Host[]]): Promise<Ground> {
-  const [first, ...others] = hosts.map(({ name }) => name) as [string, ...string[]];
-  const dir = await scratchDirectory('lab-browsers');
-  const testbed = await openTestbed(seed, [first, ...others]);
-  const { client, server, caPath, spki } = testbed;
-  const stops = [testbed.close, () => rm(dir, { recursive: true, force: true })];
-  const close = async () => {
-    for (const stop of stops.splice(0).reverse()) await stop();
-  };
-  try {
-    const device = server.clientDevice;
-    const route = async () => {
-      await goPublic(testbed);
-      // Without a route to the Internet, clients take an address family for unusable.
-      for (const family of ['-4', '-6'])
-        await client.ip(family, 'route', 'replace', 'default', 'dev', device);
-    };
-    await route();
-    const accessLog = join(dir, 'access.log');
-    await writeFile(accessLog, '');
-    const caddy = await testbed.startCaddy([first, ...others], { accessLog, routes: routesFor(hosts) });
-    const names = Object.fromEntries(hosts.map((host) => [host.name, scriptOf(host, server.ipv6)]));
-    const dns = await startDnsInside(client, RESOLVER, names);
-    stops.push(dns.stop);
-    const capture = await startCapture(client, [server.clientDevice, 'lo'], PORTS);
-    stops.push(capture.close);
-    const resolvConf = join(dir, 'resolv.conf');
-    await writeFile(resolvConf, `nameserver ${RESOLVER}\n`);
-    const requests = followLog(accessLog);
-    const lastSeenMs = new Map<string, number>();
-    const note = async () => {
-      const packets = await capture.take();
+/** The packets of the client, and the connections of which some may still arrive. */
+function watchPackets({ take }: Pick<Capture, 'take'>) {
+  const lastSeenMs = new Map<string, number>();
+  return {
+    async take() {
+      const packets = await take();
       for (const packet of packets) {
         const connection = connectionOf(packet);
         if (connection !== null) lastSeenMs.set(connection, packet.atMs);
       }
       return packets;
-    };
-    let visits = 0;
-    let hostPart = FIRST_HOST_PART;
-    return {
-      client,
-      server,
-      hosts: [first, ...others],
-      caPath,
-      spki,
-      resolver: dns.resolver,
-      versions: { Caddy: caddy.version.split(' ')[0] ?? '' },
-      program: (file, args) => ({
-        file: 'sh',
-        // `ip netns exec` gives every program mounts of its own.
-        args: ['-ec', 'mount --bind "$0" /etc/resolv.conf; exec "$@"', resolvConf, file, ...args],
-      }),
-      async changeAddress() {
-        const addressOf = (part: number) => server.clientIpv4.replace(/\d+$/, `${part}/24`);
-        await client.ip('address', 'delete', addressOf(hostPart), 'dev', device);
-        hostPart = hostPart === FIRST_HOST_PART ? OTHER_HOST_PART : FIRST_HOST_PART;
-        await client.ip('address', 'add', addressOf(hostPart), 'dev', device);
-        await route();
-      },
-      async drain() {
-        const silent = await until(async () => {
-          await server.report();
-          await sleep(SILENCE_MS);
-          const { up, down } = await server.report();
-          return up.delivered + down.delivered + (await server.waiting()) === 0;
-        }, SILENT_WITHIN_MS);
-        if (!silent) throw new RunInterrupted('a client does not fall silent; run it again to go on');
-      },
-      async observe(visitor, host) {
-        await note();
-        await requests();
-        const earlier = recentConnections(lastSeenMs, Date.now());
-        visits += 1;
-        const error = await visitor.visit(`https://${host}/?visit=${visits}`);
-        const found = error === undefined ? LOGGED_WITHIN_MS : 0;
-        const request = await until(async () => (await requests()).find((each) => each.host === host), found);
-        return observe({ packets: await note(), earlier, host, request, error });
-      },
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+    },
+    recent: () => recentConnections(lastSeenMs, Date.now()),
+  };
+}
+
+async function drain(server: Peer): Promise<void> {
+  const silent = await until(async () => {
+    await server.report();
+    await sleep(SILENCE_MS);
+    const { up, down } = await server.report();
+    return up.delivered + down.delivered + (await server.waiting()) === 0;
+  }, SILENT_WITHIN_MS);
+  if (!silent) throw new RunInterrupted('a client does not fall silent; run it again to go on');
+}
+
+/** Opens the testbed for those hosts; rejects if that is impossible, as `openTestbed` does. */
+export async function openGround(seed: number, hosts: readonly [Host, ...Host[]]): Promise<Ground> {
+  const [first, ...others] = hosts.map(({ name }) => name) as [string, ...string[]];
+  await using opening = new AsyncDisposableStack();
+  const dir = await scratchIn(opening, 'lab-browsers');
+  const testbed = await openTestbed(seed, [first, ...others]);
+  opening.defer(testbed.close);
+  const { client, server, caPath, spki } = testbed;
+  const device = server.clientDevice;
+  const route = async () => {
+    await goPublic(testbed);
+    // Without a route to the Internet, clients take an address family for unusable.
+    for (const family of ['-4', '-6']) await client.ip(family, 'route', 'replace', 'default', 'dev', device);
+  };
+  await route();
+  const accessLog = join(dir, 'access.log');
+  await writeFile(accessLog, '');
+  const caddy = await testbed.startCaddy([first, ...others], { accessLog, routes: routesFor(hosts) });
+  const names = Object.fromEntries(hosts.map((host) => [host.name, scriptOf(host, server.ipv6)]));
+  const dns = await startDnsInside(client, RESOLVER, names);
+  opening.defer(dns.stop);
+  const capture = await startCapture(client, [device, 'lo'], PORTS);
+  opening.defer(capture.close);
+  const resolvConf = join(dir, 'resolv.conf');
+  await writeFile(resolvConf, `nameserver ${RESOLVER}\n`);
+  const requests = followLog(accessLog);
+  const packets = watchPackets(capture);
+  let visits = 0;
+  let hostPart = FIRST_HOST_PART;
+  const closing = opening.move();
+  return {
+    client,
+    server,
+    hosts: [first, ...others],
+    caPath,
+    spki,
+    resolver: dns.resolver,
+    versions: { Caddy: caddy.version.split(' ')[0] ?? '' },
+    program: (file, args) => ({
+      file: 'sh',
+      // `ip netns exec` gives every program mounts of its own.
+      args: ['-ec', 'mount --bind "$0" /etc/resolv.conf; exec "$@"', resolvConf, file, ...args],
+    }),
+    async changeAddress() {
+      const addressOf = (part: number) => server.clientIpv4.replace(/\d+$/, `${part}/24`);
+      await client.ip('address', 'delete', addressOf(hostPart), 'dev', device);
+      hostPart = hostPart === FIRST_HOST_PART ? OTHER_HOST_PART : FIRST_HOST_PART;
+      await client.ip('address', 'add', addressOf(hostPart), 'dev', device);
+      await route();
+    },
+    drain: () => drain(server),
+    async observe(visitor, host) {
+      await packets.take();
+      await requests();
+      const earlier = packets.recent();
+      visits += 1;
+      const error = await visitor.visit(`https://${host}/?visit=${visits}`);
+      const found = error === undefined ? LOGGED_WITHIN_MS : 0;
+      const request = await until(async () => (await requests()).find((each) => each.host === host), found);
+      return observe({ packets: await packets.take(), earlier, host, request, error });
+    },
+    close: () => closing.disposeAsync(),
+  };
 }

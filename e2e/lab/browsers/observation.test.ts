@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encode } from 'dns-packet';
-import type { Packet } from './capture.ts';
-import { observe, readRequest, recentConnections } from './observation.ts';
+import { observe, type Packet, readRequest, recentConnections } from './observation.ts';
 
 const HOST = 'a.test';
 const INITIAL = 0xc3;

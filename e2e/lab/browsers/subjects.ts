@@ -1,18 +1,18 @@
 // The clients of `browsers`: Chromium, Firefox with and without Happy Eyeballs v3, and our command line in two modes.
-import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as v from 'valibot';
+import { talkWith } from '../../child-process.ts';
 import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
 import { scratchDirectory } from '../../scratch.ts';
-import type { ClientKind } from '../client.ts';
-import { type BrowserSettings, versionOf } from '../clients/visits.ts';
+import { type ClientKind, DEADLINE_MS } from '../client.ts';
+import { type BrowserSettings, type ColdProfile, START, versionOf } from '../clients/browsers.ts';
 import { PHOTOFINISH, recordIn } from '../photofinish.ts';
 import type { Inside, Visitor } from './ground.ts';
-import { type Command, type Reply, replySchema } from './visitor.ts';
 
-const VISITOR = join(import.meta.dirname, 'visitor.ts');
+/** Browsers run in a process inside the namespace that runs this file. */
+const PROCESS = import.meta.filename;
 /** Our races that teach the client about the host. */
 const LESSONS = 3;
 
@@ -55,20 +55,11 @@ function browser(
         caPath,
         dir,
       };
-      const { file, args } = program(process.execPath, [VISITOR, JSON.stringify(settings)]);
-      const child = client.spawn(file, args);
-      const exited = once(child, 'exit');
-      const complaints: string[] = [];
-      createInterface(child.stderr).on('line', (line) => complaints.push(line));
-      child.stdin.on('error', () => {});
-      const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-      const reply = async (): Promise<Reply> => {
-        const { done, value } = await lines.next();
-        if (done) throw new Error(`${name} has ended: ${complaints.join('\n')}`);
-        return v.parse(replySchema, JSON.parse(value));
-      };
+      const { file, args } = program(process.execPath, [PROCESS, JSON.stringify(settings)]);
+      const { next, tell, stop } = talkWith(name, client.spawn(file, args));
+      const reply = async () => v.parse(replySchema, JSON.parse(await next()));
       const ask = async (command: Command) => {
-        child.stdin.write(`${JSON.stringify(command)}\n`);
+        tell(command);
         return (await reply()).error;
       };
       const visit = (url: string) => ask({ do: 'visit', url });
@@ -79,8 +70,7 @@ function browser(
         learn: async (url) => void (await visit(url)),
         part: async () => void (await ask({ do: 'part' })),
         async close() {
-          child.stdin.end();
-          await exited;
+          await stop();
           await rm(dir, { recursive: true, force: true });
         },
       };
@@ -130,3 +120,48 @@ export const SUBJECTS: readonly Subject[] = [
   ours('race', 'ours, race'),
   ours('v3', 'ours, v3'),
 ];
+
+const commandSchema = v.variant('do', [
+  /** Closes the profile, if there is one, and opens another without history. */
+  v.object({ do: v.literal('forget') }),
+  v.object({ do: v.literal('visit'), url: v.string() }),
+  /** Closes all connections of the profile, which keeps what it has learnt. */
+  v.object({ do: v.literal('part') }),
+]);
+type Command = v.InferOutput<typeof commandSchema>;
+
+/** The reply to a command; the error says why a visit failed. */
+const replySchema = v.object({ error: v.optional(v.string()) });
+type Reply = v.InferOutput<typeof replySchema>;
+
+async function visit({ tab }: ColdProfile, url: string): Promise<Reply> {
+  try {
+    await tab.goto(url, { timeoutMs: DEADLINE_MS });
+    return {};
+  } catch (error) {
+    return { error: String(error).split('\n')[0] ?? '' };
+  }
+}
+
+async function obey(settings: BrowserSettings): Promise<void> {
+  const running = await START[settings.browser](settings);
+  let profile: ColdProfile | null = null;
+  const reply = (told: Reply) => process.stdout.write(`${JSON.stringify(told)}\n`);
+  try {
+    reply({});
+    for await (const line of createInterface(process.stdin)) {
+      const command = v.parse(commandSchema, JSON.parse(line));
+      if (command.do === 'forget') {
+        await profile?.close();
+        profile = await running.newProfile();
+      }
+      if (profile === null) throw new Error('there is no profile yet');
+      if (command.do === 'part') await profile.partFromServers();
+      reply(command.do === 'visit' ? await visit(profile, command.url) : {});
+    }
+  } finally {
+    await running.close();
+  }
+}
+
+if (import.meta.main) await obey(JSON.parse(process.argv[2] ?? '') as BrowserSettings);

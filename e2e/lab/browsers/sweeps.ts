@@ -1,7 +1,7 @@
-// The sweeps of `browsers`, as data: in each, one thing is late by 21 delays, as on happy-eyeballs.net, and clients that
-// know different things decide whether to wait for it.
-import type { Obstacle } from '../../network/obstacles.ts';
-import type { Shapes } from '../../network/shape.ts';
+// The sweeps of `browsers`, as data: in each, one thing is late by 21 delays, as on happy-eyeballs.net, and clients
+// that know different things decide whether to wait for it.
+import type { Shapes } from '../../network/link.ts';
+import type { Obstacle } from '../../network/namespace.ts';
 import type { Host } from './ground.ts';
 
 /**
@@ -38,8 +38,8 @@ export interface Sweep {
   /** What is late, and therefore given up at some delay: a transport, an address family, or a DNS answer. */
   readonly late: 'quic' | 'ipv6' | 'A' | 'AAAA' | 'HTTPS';
   /**
-   * The visited host. Each delay has its own: Firefox without Happy Eyeballs v3 remembers for the whole browser, not for
-   * a container, at which hosts QUIC has failed.
+   * The visited host. Each delay has its own: Firefox without Happy Eyeballs v3 remembers for the whole browser, not
+   * for a container, at which hosts QUIC has failed.
    */
   host(delayMs: number): Host;
   shape(delayMs: number): Shapes;

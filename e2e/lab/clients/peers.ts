@@ -1,13 +1,11 @@
-// Other programs as clients under test. Each runs inside the client's namespace and prints one JSON document: quic-go and
-// net/http, libcurl, undici, quinn, and the laboratory's own SCTP.
-import { readFile, rm } from 'node:fs/promises';
+// Other programs as clients under test. Each runs inside the client's namespace and prints one JSON document: quic-go
+// and net/http, libcurl, undici, quinn, and the laboratory's own SCTP.
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
-import { goProgram } from '../../go-programs.ts';
-import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../../origins/python.ts';
-import { rustProgram } from '../../rust-programs.ts';
-import { scratchDirectory, TOP } from '../../scratch.ts';
+import { scratchIn, TOP } from '../../scratch.ts';
+import { goProgram, insistOnPython, PYTHON, PYTHON_FLAGS, rustProgram } from '../../test-programs.ts';
 import { DEADLINE_MS, type LabTrial, type Opener, parseTrials } from '../client.ts';
 import {
   ENCAPSULATION_PORT,
@@ -98,29 +96,25 @@ const QUIC_GO_INITIAL_RTT_MS = 67;
 const SCTP_PORTS = { plain: ENCAPSULATION_PORT, tls: ENCAPSULATION_PORT + 1 } as const;
 
 /**
- * SCTP over UDP in user space, to a server of its own; with TLS 1.3 (RFC 3436), established is the end of its handshake.
- * HTTP/1.0, one request.
+ * SCTP over UDP in user space, to a server of its own; with TLS 1.3 (RFC 3436), established is the end of its
+ * handshake. HTTP/1.0, one request.
  */
 function sctpUdp(name: string, title: string, security: keyof typeof SCTP_PORTS) {
   return peer(name, title, async ({ client, server }) => {
-    const dir = await scratchDirectory('sctp');
+    await using opening = new AsyncDisposableStack();
+    const dir = await scratchIn(opening, 'sctp');
     const encapsulationPort = SCTP_PORTS[security];
     const address = server.ipv4;
     const running = await startContenders(server, dir, ['sctp-udp'], [address], encapsulationPort);
     const { certificatePath, unavailable } = running;
+    opening.defer(running.stop);
     const [missing] = unavailable;
-    const close = async () => {
-      await running.stop();
-      await rm(dir, { recursive: true, force: true });
-    };
-    if (missing !== undefined) {
-      await close();
-      throw new Error(missing.reason);
-    }
+    if (missing !== undefined) throw new Error(missing.reason);
     const versions = { dcsctp: await lockedVersion('dcsctp'), rustls: await lockedVersion('rustls') };
+    const closing = opening.move();
     return {
       versions,
-      close,
+      close: () => closing.disposeAsync(),
       async run(trials) {
         const order = {
           candidate: { transport: 'sctp-udp', address },

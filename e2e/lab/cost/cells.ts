@@ -1,7 +1,10 @@
-// What is measured: each cell is one server, one object, one load and one kind of request, and is cut into segments
-// that are spread over the whole run.
+// What is measured and its record: each cell is one server, one object, one load and one kind of request, and is cut
+// into segments that are spread over the whole run; a line for each segment has its samples and whether its load was
+// sustained.
 import type { Random } from '@photofinish/shared/testing/seeded-random';
+import * as v from 'valibot';
 import { shuffled } from '../../bench/measure.ts';
+import { count, type RecordSchema, turnKey } from '../journal.ts';
 import type { Winner } from './generator.ts';
 
 export const SERVERS = ['caddy', 'own'] as const;
@@ -14,8 +17,8 @@ export type ObjectBytes = (typeof OBJECTS)[number];
 export const objectTitle = (bytes: number) => `${bytes / 1024} KiB`;
 
 /** The winner of the race: P1's HE-TCP, HE-SCTP and HE-50 %. */
-export const WINNERS = ['h2', 'h3', 'half'] as const;
-export type Winners = (typeof WINNERS)[number];
+const WINNERS = ['h2', 'h3', 'half'] as const;
+type Winners = (typeof WINNERS)[number];
 export const HIT_SHARES = [0, 0.2, 0.4, 0.6, 0.8, 1] as const;
 export type HitShare = (typeof HIT_SHARES)[number];
 
@@ -71,7 +74,7 @@ export interface Choice {
 }
 
 /** The extent of a run. */
-export const EXTENTS = ['quick', 'usual', 'full'] as const;
+const EXTENTS = ['quick', 'usual', 'full'] as const;
 export type Extent = (typeof EXTENTS)[number];
 
 /**
@@ -127,3 +130,100 @@ export function segmentsOf(cells: readonly Cell[], secondsPerCell: number, rando
     shuffled(cells, random).map((cell): Segment => ({ cell, round, seconds })),
   ).flat();
 }
+
+const figure = v.pipe(v.number(), v.finite());
+const nullable = v.nullable(figure);
+
+/** Processor time of one process during a sample. */
+const timeSchema = v.object({ userMs: figure, systemMs: figure });
+const memorySchema = v.nullable(v.object({ rssBytes: figure, pssBytes: figure }));
+const socketsSchema = v.nullable(v.object({ tcp: figure, timeWait: figure, udp: figure }));
+
+/** Some seconds of a segment: processor time used in them, memory at their end. */
+const sampleSchema = v.object({
+  seconds: figure,
+  /** Requests that ended within it, including failed ones. */
+  requests: figure,
+  server: timeSchema,
+  client: timeSchema,
+  /** All processes of the link together, which belong to neither client nor server. */
+  link: timeSchema,
+  /** Of all processors together. */
+  idleMs: figure,
+  busyMs: figure,
+  serverMemory: memorySchema,
+  clientMemory: memorySchema,
+  serverSockets: socketsSchema,
+  clientSockets: socketsSchema,
+  /** Of the whole kernel, client and server alike; null if the kernel does not report them. */
+  bufferBytes: nullable,
+  slabBytes: nullable,
+});
+export type Sample = v.InferOutput<typeof sampleSchema>;
+
+const driveSchema = v.object({
+  lateP99Ms: nullable,
+  rateShare: figure,
+  failedShare: figure,
+  idleShare: figure,
+  why: v.array(v.string()),
+});
+
+const segmentSchema = v.object({
+  kind: v.literal('turn'),
+  /** The cell. */
+  scenario: v.string(),
+  /** The cell's segment number, from 0. */
+  turn: figure,
+  endedAtMs: figure,
+  trials: v.array(sampleSchema),
+  drive: driveSchema,
+  /** Of races of both protocols: how many there were, and how many HTTP/3 won. */
+  races: v.object({ of: figure, h3: figure }),
+  serverVersion: v.string(),
+});
+export type SegmentRecord = v.InferOutput<typeof segmentSchema>;
+
+const list = <Item>(item: v.GenericSchema<unknown, Item>) => v.pipe(v.array(item), v.readonly());
+
+/** What every experiment under load is asked for. */
+export const askedOfLoads = {
+  seconds: count,
+  objects: list(v.picklist(OBJECTS)),
+  /** Requested loads; null: determined by trial. */
+  loads: v.nullable(list(count)),
+  cells: v.nullable(list(v.string())),
+};
+
+/** Loads of one server, or of one object and security: those driven, ascending, and those of P1 that are not. */
+export const drivenEntries = {
+  driven: v.array(count),
+  notDriven: v.array(v.object({ perSecond: count, why: v.string() })),
+};
+export type LoadsFound = v.InferOutput<v.ObjectSchema<typeof drivenEntries, undefined>>;
+
+/** The cells of a run. */
+export const cellsSchema = <Of extends { readonly way: unknown }>() =>
+  v.array(v.custom<Of>((value) => typeof value === 'object' && value !== null && 'way' in value));
+
+const askedSchema = v.object({
+  ...askedOfLoads,
+  extent: v.picklist(EXTENTS),
+  servers: list(v.picklist(SERVERS)),
+});
+export type CostPlan = v.InferOutput<typeof askedSchema>;
+
+const foundSchema = v.object({
+  /** Determined by trial, if none were requested. */
+  loads: v.array(v.object({ server: v.picklist(SERVERS), ...drivenEntries })),
+  scenarios: cellsSchema<Cell>(),
+});
+export type CostFindings = v.InferOutput<typeof foundSchema>;
+
+export const COST: RecordSchema<CostPlan, CostFindings, SegmentRecord> = {
+  experiment: 'cost',
+  asked: askedSchema,
+  found: foundSchema,
+  turn: segmentSchema,
+  keyOf: ({ scenario, turn }) => turnKey(scenario, turn),
+};

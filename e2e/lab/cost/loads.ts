@@ -1,22 +1,85 @@
-// Which loads this machine can drive: P1's if possible, otherwise steps up to the highest that passes the check,
-// determined with the most expensive requests.
-import type { Testbed } from '../testbed.ts';
-import { BASIC, cellOf, type ObjectBytes, RTT_MS, type ServerName } from './cells.ts';
-import type { Loads } from './cost-record.ts';
-import { measureSegment } from './segment.ts';
+// What the experiments under load, `cost` and `p1`, have in common: their options, which loads this machine can drive,
+// P1's if possible and otherwise steps up to the highest that passes the check, and how their turns are measured one
+// after the other.
+import { beginStep, formatDuration, heading, say } from '../../run/display.ts';
+import {
+  BadUsage,
+  choose,
+  listOf,
+  loadLines,
+  numberOr,
+  type readOptions,
+  readSeed,
+  wholeNumber,
+} from '../experiment.ts';
+import { type Journal, turnKey } from '../journal.ts';
+import { type LoadsFound, OBJECTS, type ObjectBytes } from './cells.ts';
 
-/** P1's four, with values between and below them for a smaller machine. */
-const TRIED = [25, 50, 75, 100, 150, 200, 300, 400, 550, 700, 850, 1000] as const;
+export const LOAD_OPTIONS = {
+  seconds: { type: 'string' },
+  quick: { type: 'boolean', default: false },
+  full: { type: 'boolean', default: false },
+  object: { type: 'string' },
+  loads: { type: 'string' },
+  cells: { type: 'string' },
+  seed: { type: 'string' },
+  fresh: { type: 'boolean', default: false },
+} as const;
+
+export interface LoadOptions {
+  /** Per cell. */
+  readonly seconds: number;
+  readonly objects: readonly ObjectBytes[];
+  /** Ascending; null: determined by trial. */
+  readonly loads: readonly number[] | null;
+  /** Substrings of cell names; null: all. */
+  readonly cells: readonly string[] | null;
+  readonly seed: number;
+  readonly fresh: boolean;
+}
+
+/** P1 ran each load for 600 s; its claims are judged on 60. */
+const JUDGED_SECONDS = 60;
+const QUICK_SECONDS = 12;
+
+const MOST_PER_SECOND = 10_000;
+
+/** The value of `--loads`, ascending; null without one. Throws BadUsage for anything but requests a second. */
+function readLoads(text: string | undefined): readonly number[] | null {
+  if (text === undefined) return null;
+  const loads = listOf(text).map((load) => wholeNumber('loads', load, 1, MOST_PER_SECOND));
+  return [...new Set(loads)].toSorted((a, b) => a - b);
+}
+
+/** Throws BadUsage for the first mistake. */
+export function readLoadOptions(values: ReturnType<typeof readOptions<typeof LOAD_OPTIONS>>): LoadOptions {
+  const { quick, full, fresh } = values;
+  if (quick && full) throw new BadUsage('choose one of --quick and --full');
+  return {
+    seconds: numberOr(quick ? QUICK_SECONDS : JUDGED_SECONDS, 'seconds', values.seconds, 3, 600),
+    objects: choose('object', values.object, OBJECTS, (bytes) => String(bytes / 1024)),
+    loads: readLoads(values.loads),
+    cells: values.cells === undefined ? null : listOf(values.cells),
+    seed: readSeed(values.seed),
+    fresh,
+  };
+}
+
+/** Whether `--cells` names the cell. */
+export const isWanted = ({ cells }: Pick<LoadOptions, 'cells'>, id: string): boolean =>
+  cells === null || cells.some((part) => id.includes(part));
+
+/** Warns on a busy machine. */
+export function sayLoad(): void {
+  for (const line of loadLines(': fewer loads are driven, and the others cost more')) say(line);
+}
+
 const P1_LOADS = [100, 400, 700, 1000] as const;
-const TRY_SECONDS = 5;
 /** Fewer show no trend over the load. */
 const STEPS = 4;
 
 /** So that a load which barely passed does not fail in half of its cells. */
 const HEADROOM = 0.8;
-
-/** An upper bound in seconds, for the estimate. */
-export const TRIES_SECONDS = TRIED.length * (TRY_SECONDS + 4);
 
 /** P1's loads up to the highest, or even steps if fewer than two of those are among them; ascending. */
 export function loadsUpTo(highest: number): number[] {
@@ -33,7 +96,7 @@ export function loadsUpTo(highest: number): number[] {
 export async function climbLoads(
   tried: readonly number[],
   tryLoad: (perSecond: number) => Promise<readonly string[]>,
-): Promise<Pick<Loads[number], 'driven' | 'notDriven'>> {
+): Promise<LoadsFound> {
   let highest = 0;
   let why = '';
   for (const perSecond of tried) {
@@ -48,19 +111,82 @@ export async function climbLoads(
   return { driven, notDriven };
 }
 
-/** Tries one server with the naive race for an object, increasing the load until one is not driven. */
-export async function findLoads(
-  testbed: Testbed,
-  server: ServerName,
-  objectBytes: ObjectBytes,
-  seed: number,
-  onTry: (perSecond: number) => void,
-): Promise<Loads[number]> {
-  const found = await climbLoads(TRIED, async (perSecond) => {
-    onTry(perSecond);
-    const way = BASIC.naive;
-    const cell = cellOf({ server, objectBytes, perSecond, rttMs: RTT_MS, postQuantum: true, way });
-    return (await measureSegment(testbed, { cell, round: 0, seconds: TRY_SECONDS }, seed)).drive.why;
-  });
-  return { server, ...found };
+interface Climb<Of> {
+  readonly tried: readonly number[];
+  /** An upper bound of a try, for the estimate. */
+  readonly secondsPerTry: number;
+  readonly titleOf: (of: Of) => string;
+  /** What is said of loads that are not driven. */
+  readonly limitsOf: (notDriven: LoadsFound['notDriven']) => string;
+  /** Measures the most expensive requests, the naive race, at that load; as for `climbLoads`. */
+  readonly tryLoad: (of: Of, perSecond: number) => Promise<readonly string[]>;
+}
+
+/** For each of `all` the requested loads, or those that this machine drives. */
+export async function findLoads<Of extends object>(
+  all: readonly Of[],
+  requested: readonly number[] | null,
+  { tried, secondsPerTry, titleOf, limitsOf, tryLoad }: Climb<Of>,
+): Promise<(Of & LoadsFound)[]> {
+  if (requested !== null) return all.map((of) => ({ ...of, driven: [...requested], notDriven: [] }));
+  const mostMs = 1000 * tried.length * secondsPerTry * all.length;
+  heading(`Loads that this machine drives (at most ${formatDuration(mostMs)})`);
+  const found: (Of & LoadsFound)[] = [];
+  for (const of of all) {
+    const step = beginStep(titleOf(of));
+    const loads = await climbLoads(tried, (perSecond) => {
+      step.detail(`${perSecond} requests/s`);
+      return tryLoad(of, perSecond);
+    });
+    const limits = loads.notDriven.length === 0 ? '' : `; not driven: ${limitsOf(loads.notDriven)}`;
+    step.end(loads.driven.length > 0, `${loads.driven.join(', ')} requests/s${limits}`);
+    found.push({ ...of, ...loads });
+  }
+  return found;
+}
+
+interface LoadTurn {
+  readonly cell: { readonly id: string };
+  readonly round: number;
+}
+
+interface LoadTurns<Turn extends LoadTurn, Line> {
+  /** What the turns are called, in the plural, and the round of one. */
+  readonly words: readonly [turns: string, round: string];
+  readonly seconds: (turn: Turn) => number;
+  readonly measure: (turn: Turn) => Promise<Line>;
+}
+
+/**
+ * Measures and records those that the journal lacks, and shows how far it is; false if one failed, which does not keep
+ * it from the others.
+ */
+export async function measureTurns<
+  Turn extends LoadTurn,
+  Line extends { readonly drive: { readonly why: readonly string[] } },
+>(
+  journal: Pick<Journal<unknown, unknown, Line>, 'has' | 'append'>,
+  all: readonly Turn[],
+  { words: [noun, part], seconds, measure }: LoadTurns<Turn, Line>,
+): Promise<boolean> {
+  const todo = all.filter(({ cell, round }) => !journal.has(turnKey(cell.id, round)));
+  const totalMs = todo.reduce((sum, turn) => sum + 1000 * seconds(turn), 0);
+  heading(`${todo.length} ${noun}, about ${formatDuration(totalMs)}`);
+  const startedMs = performance.now();
+  let failed = 0;
+  for (const [index, turn] of todo.entries()) {
+    const step = beginStep(`${index + 1} of ${todo.length}  ${turn.cell.id}, ${part} ${turn.round + 1}`);
+    try {
+      const measured = await measure(turn);
+      await journal.append(measured);
+      const { why } = measured.drive;
+      const leftMs = ((performance.now() - startedMs) / (index + 1)) * (todo.length - index - 1);
+      const not = why.length === 0 ? '' : `not driven: ${why.join('; ')}; `;
+      step.end(why.length === 0, `${not}${formatDuration(leftMs)} left`);
+    } catch (error) {
+      failed += 1;
+      step.end(false, error instanceof Error ? error.message : String(error));
+    }
+  }
+  return failed === 0;
 }

@@ -1,6 +1,8 @@
 // One segment: a new server, a new client, a few seconds of warm-up, then samples of the resources used by each process
-// and the kernel.
+// and the kernel; and whether its load was really driven. The generator must not be the bottleneck, or the figures
+// would be of a lower load and of an overloaded machine.
 import { setTimeout as pause } from 'node:timers/promises';
+import { percentile } from '@photofinish/shared/race/statistics';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import {
   bufferBytes,
@@ -13,11 +15,67 @@ import {
   socketsOf,
 } from '../../proc.ts';
 import type { Testbed } from '../testbed.ts';
-import type { Segment } from './cells.ts';
-import type { Sample, SegmentRecord } from './cost-record.ts';
-import { judgeDrive } from './drive-check.ts';
+import type { Sample, Segment, SegmentRecord } from './cells.ts';
 import { exponentialMoments, type LoadGenerator, startGenerator } from './generator.ts';
 import { type RunningServer, setLink, startServer } from './servers.ts';
+
+/** One round trip of P1's link: a start later than that no longer follows the schedule. */
+const MOST_LATE_P99_MS = 20;
+const LEAST_RATE_SHARE = 0.97;
+/** More requests may be under way at the end than at the beginning without any being late. */
+const LEAST_SHORTFALL = 5;
+const LEAST_IDLE_SHARE = 0.03;
+const MOST_FAILED_SHARE = 0.01;
+
+export interface Drive {
+  /**
+   * The scheduled and the actual start of each request, milliseconds of the same clock; both in chronological order.
+   */
+  readonly scheduledMs: readonly number[];
+  readonly startedMs: readonly number[];
+  /** Requests that ended within the measured time, including failed ones, and the number scheduled for it. */
+  readonly ended: number;
+  readonly expected: number;
+  readonly failed: number;
+  /** Unused share of the whole machine's processor time. */
+  readonly idleShare: number;
+  /** Error messages of the generator. */
+  readonly complaints: readonly string[];
+}
+
+interface DriveJudgement {
+  readonly lateP99Ms: number;
+  /** Ended over expected. */
+  readonly rateShare: number;
+  readonly failedShare: number;
+  readonly idleShare: number;
+  /** Why the load does not count as driven; empty if it does. */
+  readonly why: readonly string[];
+}
+
+/** The delay of each start; an apparently early one, due to a coarser clock, counts as 0. */
+export function lateness(scheduledMs: readonly number[], startedMs: readonly number[]): number[] {
+  return startedMs.map((atMs, index) => Math.max(0, atMs - (scheduledMs[index] ?? atMs)));
+}
+
+const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+
+/** Judges a load; without a single start it was not driven. */
+export function judgeDrive(drive: Drive): DriveJudgement {
+  const late = lateness(drive.scheduledMs, drive.startedMs).toSorted((a, b) => a - b);
+  const lateP99Ms = late.length === 0 ? Number.POSITIVE_INFINITY : percentile(late, 0.99);
+  const rateShare = drive.expected === 0 ? 0 : drive.ended / drive.expected;
+  const failedShare = drive.ended === 0 ? 1 : drive.failed / drive.ended;
+  const { idleShare } = drive;
+  const why: string[] = [];
+  if (lateP99Ms > MOST_LATE_P99_MS) why.push(`starts late: p99 ${lateP99Ms.toFixed(0)} ms`);
+  const short = drive.expected - drive.ended >= LEAST_SHORTFALL || drive.ended === 0;
+  if (rateShare < LEAST_RATE_SHARE && short) why.push(`rate: ${percent(rateShare)} of what was asked`);
+  if (idleShare < LEAST_IDLE_SHARE) why.push(`processors: ${percent(idleShare)} left`);
+  if (failedShare > MOST_FAILED_SHARE) why.push(`failed: ${percent(failedShare)}`);
+  if (drive.complaints.length > 0) why.push(`generator: ${drive.complaints[0]}`);
+  return { lateP99Ms, rateShare, failedShare, idleShare, why };
+}
 
 /** Loads code, fills caches, and lets garbage collection reach a steady state; not measured. */
 const WARM_UP_MS = 2000;

@@ -1,8 +1,8 @@
 // The servers whose cost is measured, one at a time, restarted for each segment so that no cell inherits another's
 // memory; and the link in front of them, which determines the winner of a race.
+import type { Shape } from '../../network/link.ts';
 import type { Namespace } from '../../network/namespace.ts';
 import type { Peer } from '../../network/open.ts';
-import type { Shape } from '../../network/shape.ts';
 import { type OriginSettings, startOrigins } from '../../origins/start.ts';
 import { openTestbed, type Testbed } from '../testbed.ts';
 import type { ObjectBytes, ServerName } from './cells.ts';
@@ -85,14 +85,13 @@ export async function giveMorePorts(client: Namespace): Promise<void> {
 
 /** A testbed for servers under load; otherwise like `openTestbed`. */
 export async function openLoadedTestbed(seed: number): Promise<Testbed> {
+  await using opening = new AsyncDisposableStack();
   const testbed = await openTestbed(seed, Object.values(HOSTS));
-  try {
-    await giveMorePorts(testbed.client);
-    return testbed;
-  } catch (error) {
-    await testbed.close();
-    throw error;
-  }
+  opening.defer(testbed.close);
+  await giveMorePorts(testbed.client);
+  // From here on the caller closes it.
+  opening.move();
+  return testbed;
 }
 
 /** Sets the link's round trip. The additional UDP delay, by which the old protocol wins, applies unless that is 0. */

@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { startEcho } from '../../network/echo.ts';
+import type { Direction, Loss } from '../../network/link.ts';
 import { type Network, openNetwork } from '../../network/open.ts';
-import type { Direction, Loss } from '../../network/shape.ts';
 import { processorTimeOf } from '../../proc.ts';
 import { count, directionReportSchema, type RecordSchema } from '../journal.ts';
 import { sendStream, timeConnects } from './traffic.ts';
@@ -248,17 +248,15 @@ function lossWords(share: number, { link: { lost, delivered } }: LossLine): stri
  * first.
  */
 export async function briefAccuracy(seed = 1): Promise<string[]> {
+  await using closing = new AsyncDisposableStack();
   const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed } });
-  try {
-    const lines: string[] = [];
-    for (const delayMs of DELAYS_MS)
-      lines.push(delayWords(await measureDelay(network, 'up', delayMs, DELAYED_DATAGRAMS)));
-    for (const share of SHARES) {
-      const asked = { kind: 'independent', share } as const;
-      lines.push(lossWords(share, await measureLoss(network, 'down', asked, LOST_DATAGRAMS)));
-    }
-    return lines;
-  } finally {
-    await network.close();
+  closing.defer(network.close);
+  const lines: string[] = [];
+  for (const delayMs of DELAYS_MS)
+    lines.push(delayWords(await measureDelay(network, 'up', delayMs, DELAYED_DATAGRAMS)));
+  for (const share of SHARES) {
+    const asked = { kind: 'independent', share } as const;
+    lines.push(lossWords(share, await measureLoss(network, 'down', asked, LOST_DATAGRAMS)));
   }
+  return lines;
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { talkWith } from '../../child-process.ts';
 import type { Namespace } from '../../network/namespace.ts';
 
 /** Both ends are processes inside a namespace that run this file. */
@@ -43,28 +44,10 @@ async function withFar<Answer>(
   at: Namespace,
   work: () => Promise<Answer>,
 ): Promise<{ answer: Answer; arrivals: Arrival[] }> {
-  const child = at.spawn(process.execPath, [PROCESS, 'far']);
-  const closed = once(child, 'close');
-  child.stdout.setEncoding('utf8');
-  const printed: string[] = [];
-  const complaints: string[] = [];
-  child.stderr.setEncoding('utf8').on('data', (text: string) => complaints.push(text));
-  await Promise.race([
-    once(child.stdout, 'data'),
-    closed.then(() => {
-      throw new Error(complaints.join(''));
-    }),
-  ]);
-  child.stdout.on('data', (text: string) => printed.push(text));
-  try {
-    const answer = await work();
-    child.stdin.end();
-    await closed;
-    return { answer, arrivals: JSON.parse(printed.join('')) as Arrival[] };
-  } catch (error) {
-    child.stdin.end();
-    throw error;
-  }
+  const { next, stop } = talkWith('the receiver', at.spawn(process.execPath, [PROCESS, 'far']));
+  await next();
+  const answer = await work().finally(stop);
+  return { answer, arrivals: JSON.parse(await next()) as Arrival[] };
 }
 
 /**

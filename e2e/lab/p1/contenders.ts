@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { whenReady } from '../../child-process.ts';
 import type { Namespace } from '../../network/namespace.ts';
-import { rustProgram } from '../../rust-programs.ts';
+import { rustProgram } from '../../test-programs.ts';
 
 /** With the arguments `serve`, `load` or `trials` and settings as JSON. */
 export const PROGRAM = rustProgram('photofinish-sctp');

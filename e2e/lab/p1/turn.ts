@@ -1,14 +1,13 @@
 // One turn of `p1`: a new server, a short warm-up, then one load, and what the server used for it.
-import { rm } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openNetwork } from '../../network/open.ts';
 import { bufferBytes, mainThreadMs, memoryOf, processors, processorTimeOf, slabBytes } from '../../proc.ts';
-import { scratchDirectory } from '../../scratch.ts';
+import { scratchIn } from '../../scratch.ts';
 import { RTT_MS } from '../cost/cells.ts';
 import { seedOf } from '../cost/segment.ts';
 import { giveMorePorts } from '../cost/servers.ts';
-import { type Cell, TURN_SECONDS, type Turn, type Winners } from './cells.ts';
+import { type Cell, TURN_SECONDS, type Turn, type TurnRecord, type Winners } from './cells.ts';
 import {
   type Candidate,
   type Load,
@@ -20,7 +19,6 @@ import {
   TLS_PORT,
   type Transport,
 } from './contenders.ts';
-import type { TurnRecord } from './p1-record.ts';
 
 /** Additional delay for TCP over IPv6, each way: SCTP, which takes two round trips, is established before it. */
 const TCP_EXTRA_MS = 60;
@@ -39,37 +37,28 @@ export async function openGround(seed: number, sctp: Transport) {
   const apart = { transport: 'tcp', family: 6, delayMs: TCP_EXTRA_MS } as const;
   const shape = { delayMs: RTT_MS / 2, apart };
   const transports = [...new Set<Transport>(['tcp', sctp, 'sctp', 'sctp-udp'])];
-  const dir = await scratchDirectory('p1');
-  const stops = [() => rm(dir, { recursive: true, force: true })];
-  const close = async () => {
-    for (const stop of stops.splice(0).reverse()) await stop();
+  await using opening = new AsyncDisposableStack();
+  const dir = await scratchIn(opening, 'p1');
+  const network = await openNetwork({ link: { kind: 'tun', shape, seed } });
+  opening.defer(network.close);
+  const { client } = network;
+  const { server } = network.peers;
+  await giveMorePorts(client);
+  const closing = opening.move();
+  return {
+    client,
+    server,
+    sctp,
+    /** Rejects if TCP or its contender is not available here. */
+    async start(): Promise<RunningContenders> {
+      const running = await startContenders(server, dir, transports, [server.ipv4, server.ipv6]);
+      const missing = running.unavailable.find(({ transport }) => transport === 'tcp' || transport === sctp);
+      if (missing === undefined) return running;
+      await running.stop();
+      throw new Error(`${missing.transport}: ${missing.reason}`);
+    },
+    close: () => closing.disposeAsync(),
   };
-  try {
-    const network = await openNetwork({ link: { kind: 'tun', shape, seed } });
-    stops.push(network.close);
-    const { client } = network;
-    const { server } = network.peers;
-    await giveMorePorts(client);
-    return {
-      client,
-      server,
-      sctp,
-      /** Rejects if TCP or its contender is not available here. */
-      async start(): Promise<RunningContenders> {
-        const running = await startContenders(server, dir, transports, [server.ipv4, server.ipv6]);
-        const missing = running.unavailable.find(
-          ({ transport }) => transport === 'tcp' || transport === sctp,
-        );
-        if (missing === undefined) return running;
-        await running.stop();
-        throw new Error(`${missing.transport}: ${missing.reason}`);
-      },
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
 }
 
 /** TCP wins over IPv4, SCTP over IPv6. */

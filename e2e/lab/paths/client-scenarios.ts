@@ -1,27 +1,12 @@
 // Scenarios in which clients take turns, ours and peers, on a path under one condition after another.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Obstacle } from '../../network/obstacles.ts';
+import type { Loss, Shape, Shapes } from '../../network/link.ts';
+import type { Obstacle } from '../../network/namespace.ts';
 import type { Peer } from '../../network/open.ts';
-import type { Loss, Shape, Shapes } from '../../network/shape.ts';
-import type { Opener } from '../client.ts';
+import type { Client, LabTrial, Opener } from '../client.ts';
 import { curl, goH3, goRace, quinn } from '../clients/peers.ts';
-import {
-  counted,
-  h2Alone,
-  h3Known,
-  h3KnownClassic,
-  h3KnownOne,
-  h3MetBefore,
-  h3Unknown,
-  h3UnknownClassic,
-  raceCutShort,
-  raceKnown,
-  raceKnownCutShort,
-  raceKnownNotFresh,
-  raceMetBefore,
-  raceNotFresh,
-  raceUnknown,
-} from './clients.ts';
+import { type OursOptions, ours } from '../photofinish.ts';
+import type { ServedTestbed } from '../testbed.ts';
 import {
   CLEAN,
   LOST_TCP,
@@ -32,6 +17,99 @@ import {
   type Scenario,
   takeTurns,
 } from './scenario.ts';
+
+const raceOf = (options: Omit<OursOptions, 'mode'>): Opener => ours({ ...options, mode: 'race' });
+
+const h3Unknown = ours({ name: 'h3', title: 'ours, host unknown', mode: 'h3' });
+const h3Known = ours({
+  name: 'h3-known',
+  title: 'ours, host known',
+  mode: 'h3',
+  known: true,
+});
+/** Like quinn and quic-go: one connection, whatever happens to its handshake. */
+const h3KnownOne = ours({
+  name: 'h3-known-one',
+  title: 'ours, host known, without the fresh attempt',
+  mode: 'h3',
+  known: true,
+  options: ['--no-fresh-quic'],
+});
+/** Their first flight is one packet instead of two. */
+const CLASSIC = ['--no-post-quantum'];
+const h3UnknownClassic = ours({
+  name: 'h3-classic',
+  title: 'ours, host unknown, no ML-KEM',
+  mode: 'h3',
+  options: CLASSIC,
+});
+const h3KnownClassic = ours({
+  name: 'h3-known-classic',
+  title: 'ours, host known, no ML-KEM',
+  mode: 'h3',
+  known: true,
+  options: CLASSIC,
+});
+/** Learning is slow on slow paths too, so a few races must do. */
+const FEW_LESSONS = 5;
+const h3MetBefore = ours({
+  name: 'h3-known',
+  title: `ours, host met ${FEW_LESSONS} times`,
+  mode: 'h3',
+  known: true,
+  lessons: FEW_LESSONS,
+});
+const raceMetBefore = raceOf({
+  name: 'race-known',
+  title: `ours, host met ${FEW_LESSONS} times`,
+  known: true,
+  lessons: FEW_LESSONS,
+});
+const raceUnknown = raceOf({ name: 'race', title: 'ours, host unknown' });
+const raceKnown = raceOf({ name: 'race-known', title: 'ours, host known', known: true });
+const raceNotFresh = raceOf({
+  name: 'race-not-fresh',
+  title: 'ours, host unknown, --no-fresh-quic',
+  options: ['--no-fresh-quic'],
+});
+const raceKnownNotFresh = raceOf({
+  name: 'race-known-not-fresh',
+  title: 'ours, host known, --no-fresh-quic',
+  known: true,
+  options: ['--no-fresh-quic'],
+});
+
+/**
+ * If HTTP/3 is broken, it would continue for the rest of the trial after HTTP/2 is adopted: this ends it, far later
+ * than any HTTP/2 is established here.
+ */
+const BEATEN_ENDS = ['--timeout', '600'];
+const raceCutShort = raceOf({ name: 'race', title: 'ours, host unknown', options: BEATEN_ENDS });
+const raceKnownCutShort = raceOf({
+  name: 'race-known',
+  title: 'ours, host known',
+  known: true,
+  options: BEATEN_ENDS,
+});
+const h2Alone = ours({ name: 'h2', title: 'ours, HTTP/2 alone', mode: 'h2' });
+
+/** The same client, one process per trial, with its datagrams counted as they leave the namespace. */
+async function counted(client: Client, testbed: ServedTestbed): Promise<Client> {
+  const counter = await testbed.client.countSent({ transport: 'udp' });
+  return {
+    ...client,
+    async run(trials) {
+      const made: LabTrial[] = [];
+      while (made.length < trials) {
+        const before = await counter.read();
+        const [trial] = await client.run(1);
+        if (trial === undefined) throw new Error(`${client.name} made no trial`);
+        made.push({ ...trial, datagramsSent: (await counter.read()) - before });
+      }
+      return made;
+    },
+  };
+}
 
 /** The state of the path during all turns. */
 interface Condition {

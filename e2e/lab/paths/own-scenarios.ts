@@ -1,13 +1,12 @@
 // Scenarios that measure only our own command line, from its records: UDP refused, HTTP/3 known to be broken, and both
 // paths blocked.
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
 import { shuffled } from '../../bench/measure.ts';
-import { scratchDirectory } from '../../scratch.ts';
+import { scratchIn } from '../../scratch.ts';
 import { type CommandLine, recordIn } from '../photofinish.ts';
 import { batches, CLEAN, LOST_TCP, LOST_UDP, REFUSED_UDP, ROUND_TRIP_MS, type Scenario } from './scenario.ts';
 
@@ -73,7 +72,8 @@ export const knownBroken: Scenario = {
   async measure({ testbed: { client, server }, command, random, record, progress }, trials) {
     await server.shape({ up: CLEAN, down: CLEAN });
     await server.obstruct([LOST_UDP]);
-    const dir = await scratchDirectory('lab-known-broken');
+    await using closing = new AsyncDisposableStack();
+    const dir = await scratchIn(closing, 'lab-known-broken');
     const remembering = ['--memory', 'full', '--cache', join(dir, 'cache.sqlite'), '--network', 'laboratory'];
     const middle = async (...options: string[]) => {
       const race = await command.race('--trials', String(TRIALS_A_ROUND), ...options);
@@ -82,27 +82,23 @@ export const knownBroken: Scenario = {
         throw new Error('HTTP/2 failed on a path that carries it');
       return value;
     };
-    try {
-      await command.race(...remembering, '--timeout', String(LESSON_MS));
-      const counter = await client.countSent({ transport: 'udp' });
-      const sides = {
-        known: async () => {
-          const before = await counter.read();
-          const medianMs = await middle(...remembering);
-          return { medianMs, udpPackets: (await counter.read()) - before };
-        },
-        alone: async () => ({ medianMs: await middle('--mode', 'h2', '--memory', 'none') }),
-      };
-      const rounds = Math.ceil(trials / TRIALS_A_ROUND);
-      for (let turn = 0; turn < rounds; turn += 1) {
-        progress(`${turn} of ${rounds} rounds`);
-        for (const name of shuffled(['known', 'alone'] as const, random)) {
-          const client = { name, title: TITLES[name], kind: 'ours' } as const;
-          await record({ scenario: 'known-broken', turn }, client, async () => [await sides[name]()]);
-        }
+    await command.race(...remembering, '--timeout', String(LESSON_MS));
+    const counter = await client.countSent({ transport: 'udp' });
+    const sides = {
+      known: async () => {
+        const before = await counter.read();
+        const medianMs = await middle(...remembering);
+        return { medianMs, udpPackets: (await counter.read()) - before };
+      },
+      alone: async () => ({ medianMs: await middle('--mode', 'h2', '--memory', 'none') }),
+    };
+    const rounds = Math.ceil(trials / TRIALS_A_ROUND);
+    for (let turn = 0; turn < rounds; turn += 1) {
+      progress(`${turn} of ${rounds} rounds`);
+      for (const name of shuffled(['known', 'alone'] as const, random)) {
+        const client = { name, title: TITLES[name], kind: 'ours' } as const;
+        await record({ scenario: 'known-broken', turn }, client, async () => [await sides[name]()]);
       }
-    } finally {
-      await rm(dir, { recursive: true, force: true });
     }
   },
 };

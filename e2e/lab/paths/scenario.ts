@@ -1,12 +1,13 @@
 // The interface of a `paths` scenario, what it measures with, and how clients take turns on its path.
 import type { Random } from '@photofinish/shared/testing/seeded-random';
+import * as v from 'valibot';
 import { shuffled } from '../../bench/measure.ts';
-import type { Obstacle } from '../../network/obstacles.ts';
-import type { Shape } from '../../network/shape.ts';
-import type { Client, Opener } from '../client.ts';
+import type { Shape } from '../../network/link.ts';
+import type { Obstacle } from '../../network/namespace.ts';
+import { type Client, clientKindSchema, labTrialSchema, type Opener } from '../client.ts';
+import { count, linkReportSchema, type RecordSchema, turnKey } from '../journal.ts';
 import type { CommandLine } from '../photofinish.ts';
 import { CADDY_PORT, type ServedTestbed } from '../testbed.ts';
-import type { PathTrial } from './paths-record.ts';
 
 /** The default round trip of a path, milliseconds. */
 export const ROUND_TRIP_MS = 50;
@@ -80,3 +81,60 @@ export async function takeTurns(
     done += batch;
   }
 }
+
+const ms = v.pipe(v.number(), v.finite());
+
+const askedSchema = v.object({
+  full: v.boolean(),
+  /** Trials of each client in each scenario, and why hypotheses cannot be judged on so few. */
+  rows: v.array(
+    v.object({ name: v.string(), title: v.string(), trials: count, tooFew: v.optional(v.string()) }),
+  ),
+});
+
+export type PathsPlan = v.InferOutput<typeof askedSchema>;
+
+const clientSchema = {
+  client: v.string(),
+  title: v.string(),
+  clientKind: clientKindSchema,
+};
+
+const turnSchema = v.object({
+  kind: v.literal('turn'),
+  /** The scenario, followed by a slash and the condition if it has several. */
+  scenario: v.string(),
+  ...clientSchema,
+  /** Numbers this client's turns in the scenario from 0. */
+  turn: count,
+  endedAtMs: v.number(),
+  trials: v.array(
+    v.union([
+      labTrialSchema,
+      v.strictObject({ afterRefusalMs: ms }),
+      v.strictObject({ beyondDeadlineMs: ms }),
+      v.strictObject({ medianMs: ms, udpPackets: v.optional(count) }),
+    ]),
+  ),
+});
+const absentSchema = v.object({ kind: v.literal('absent'), ...clientSchema, why: v.string() });
+const versionsSchema = v.object({ kind: v.literal('versions'), versions: v.record(v.string(), v.string()) });
+const linkSchema = v.object({ kind: v.literal('link'), scenario: v.string(), link: linkReportSchema });
+
+const lineSchema = v.variant('kind', [turnSchema, absentSchema, versionsSchema, linkSchema]);
+export type Line = v.InferOutput<typeof lineSchema>;
+type PathTrial = v.InferOutput<typeof turnSchema>['trials'][number];
+
+/** The key of a completed scenario is its name. */
+function keyOf(line: Line): string | null {
+  if (line.kind === 'turn') return turnKey(line.scenario, line.client, line.turn);
+  return line.kind === 'link' ? line.scenario : null;
+}
+
+export const PATHS: RecordSchema<PathsPlan, object, Line> = {
+  experiment: 'paths',
+  asked: askedSchema,
+  found: v.object({}),
+  turn: lineSchema,
+  keyOf,
+};

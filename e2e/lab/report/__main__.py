@@ -10,11 +10,24 @@ from pathlib import Path
 
 import pandas as pd
 
-from . import adoption, adoption_claims, adoption_tables, avoidance, browsers, browsers_page, cost, cost_claims
-from . import cost_tables, emulator, misses, p1, p1_claims, p1_page, p1_tables, pages, paths, records
+from . import adoption, adoption_claims, adoption_page, adoption_tables, avoidance, browsers, cost, cost_claims, link
+from . import load_pages, misses, p1, p1_claims, paths
 from .hypotheses import any_missed, format_hypotheses
 from .page import render
 from .tables import format_markdown, format_result_table
+
+
+SCHEMA = "photofinish.lab/1"
+
+
+def read(folder):
+    """The meta document and the complete lines of a record. Raises ValueError for content that no experiment has
+    written."""
+    meta = json.loads((Path(folder) / "meta.json").read_text())
+    if meta.get("schema") != SCHEMA:
+        raise ValueError(f"{folder}: not a record of {SCHEMA}")
+    whole, _, _torn = (Path(folder) / "trials.jsonl").read_text().rpartition("\n")
+    return meta, [json.loads(line) for line in whole.split("\n") if line]
 
 
 def _plain(value):
@@ -35,35 +48,35 @@ def _plain(value):
 def _adoption(meta, lines):
     run = adoption.Run(meta, lines)
     rows = adoption_claims.hypotheses(run)
-    *paper, link = adoption_tables.tables(run)
+    *paper, own_link = adoption_tables.tables(run)
     missing = adoption_tables.missing_clients(run)
     text = [
         *(format_result_table(table) for table in paper if table.rows),
         adoption_tables.CITATION,
         *(["\n".join([adoption_tables.MISSING_TITLE, *missing])] if missing else []),
-        format_result_table(link),
+        format_result_table(own_link),
         misses.format_misses(run),
     ]
-    tables = {"tables": [*paper, link], **adoption_tables.document(run)}
+    tables = {"tables": [*paper, own_link], **adoption_tables.document(run)}
     figures = pd.json_normalize(_plain(tables["figures"]))
     frames = {"figures": figures, "trials": adoption_tables.trials(run)}
-    return rows, text, tables, frames, pages.adoption_page(run, rows)
+    return rows, text, tables, frames, adoption_page.page(run, rows)
 
 
 def _cost(meta, lines):
     run = cost.Run(meta, lines)
     rows = cost_claims.hypotheses(run)
-    tables = cost_tables.tables(run)
-    samples = pd.DataFrame(cost_tables.samples(run))
-    return rows, [*map(format_result_table, tables)], {"tables": tables}, {"samples": samples}, pages.cost_page(run, rows)
+    tables = cost.tables(run)
+    samples = pd.DataFrame(cost.samples(run))
+    return rows, [*map(format_result_table, tables)], {"tables": tables}, {"samples": samples}, load_pages.cost_page(run, rows)
 
 
 def _p1(meta, lines):
     run = p1.Run(meta, lines)
     rows = p1_claims.hypotheses(run)
-    tables = p1_tables.tables(run)
-    frames = {"turns": pd.DataFrame(p1_tables.turns(run))}
-    return rows, [*map(format_result_table, tables)], {"tables": tables}, frames, p1_page.page(run, rows)
+    tables = p1.tables(run)
+    frames = {"turns": pd.DataFrame(p1.turns(run))}
+    return rows, [*map(format_result_table, tables)], {"tables": tables}, frames, load_pages.p1_page(run, rows)
 
 
 def _paths(meta, lines):
@@ -71,7 +84,7 @@ def _paths(meta, lines):
     by_row = paths.by_row(run)
     rows = [row for own in by_row.values() for row in own]
     absent = [f"not measured: {line['title']}: {line['why']}" for line in run.absent.values()]
-    return rows, absent, {"rows": by_row}, {}, pages.paths_page(run, by_row)
+    return rows, absent, {"rows": by_row}, {}, paths.page(run, by_row)
 
 
 def _browsers(meta, lines):
@@ -80,12 +93,12 @@ def _browsers(meta, lines):
     figures = browsers.figures(run)
     frames = {"figures": pd.DataFrame(figures)}
     text = [*map(format_result_table, tables)]
-    return [], text, {"tables": tables, "figures": figures}, frames, browsers_page.page(run, tables)
+    return [], text, {"tables": tables, "figures": figures}, frames, browsers.page(run, tables)
 
 
 def _link(meta, lines):
-    tables = emulator.tables(lines)
-    return [], [*map(format_result_table, tables)], {"tables": tables}, {}, pages.link_page(meta, tables)
+    tables = link.tables(lines)
+    return [], [*map(format_result_table, tables)], {"tables": tables}, {}, link.page(meta, tables)
 
 
 EXPERIMENTS = {
@@ -100,7 +113,7 @@ EXPERIMENTS = {
 
 def report(folder):
     """Prints and writes the results of the record in the folder; returns its hypotheses."""
-    meta, lines = records.read(folder)
+    meta, lines = read(folder)
     rows, text, document, frames, page = EXPERIMENTS[meta["experiment"]](meta, lines)
     print("\n\n".join([*text, *([format_hypotheses(rows)] if rows else [])]))
     if rows:

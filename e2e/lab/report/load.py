@@ -2,6 +2,10 @@
 
 import numpy as np
 
+from .hypotheses import format_number, significant
+from .tables import NONE
+
+BYTES_PER_MIB = 2**20
 HIT_SHARES = (0, 0.2, 0.4, 0.6, 0.8, 1)
 # P1 ran each load for 600 s; claims are judged on 60.
 JUDGED_SECONDS = 60
@@ -50,3 +54,17 @@ def least_squares(x, y):
     around = ((y - y.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
     left = ((y - intercept[:, None] - slope[:, None] * x) ** 2).sum(axis=1)
     return slope, intercept, np.where(around == 0, 1, 1 - left / np.where(around == 0, 1, around))
+
+
+def figure_text(value):
+    """Three significant figures, more than the samples' spread supports."""
+    return format_number(significant(value))
+
+
+def spread_text(summary, figure, scale=1):
+    """The median with the 10th and 90th percentile."""
+    spread = summary.spread(figure)
+    if spread is None:
+        return NONE
+    middle, low, high = (figure_text(value / scale) for value in spread)
+    return f"{middle} ({low}–{high})"

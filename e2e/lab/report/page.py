@@ -1,12 +1,32 @@
 """The HTML page of a report: one self-contained file, for light and dark themes and for print."""
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from .hypotheses import COLUMNS, cells_of
+
+HOW = "How this was measured, and what may be wrong with it: docs/laboratory.md."
+JUDGING = (
+    'A hypothesis holds if the favourable end of the 95 % interval meets it; "whole interval" says that the unfavourable'
+    " end does too."
+)
+
+
+def conditions(meta, *own):
+    machine = meta["machine"]
+    system = f"{machine['cpu']}, {machine['cores']} cores, {machine['memoryGiB']} GiB, {machine['system']}"
+    begun = datetime.fromtimestamp(meta["startedAtMs"] / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return [("Begun", begun), ("Machine", system), *own, ("Seed", str(meta["seed"])), ("Build", meta["build"][:12])]
+
+
+def versions_of(*found):
+    merged = {name: version for versions in found for name, version in versions.items()}
+    return "Versions", ", ".join(f"{name} {version}" for name, version in merged.items())
+
 
 SIGNS = {"holds": "✓", "holds, whole interval": "✓", "MISSED": "✗", "not judged": "○", "not measured": "–", "reported": ""}
 

@@ -2,9 +2,11 @@
 
 import pandas as pd
 
-from .adoption import times_of
+from . import plots
+from .adoption import DEADLINE_MS, times_of
 from .estimates import Mulberry32, exactly, mean_estimate, median, percentile_estimate, wilson
-from .hypotheses import Hypothesis, fixed, format_number, judge
+from .hypotheses import Hypothesis, by_group, fixed, format_number, judge
+from .page import HOW, JUDGING, Figure, Page, Section, conditions, versions_of
 
 # Each figure gets its own stream from this, so that leaving one out changes no other.
 SEED = 1
@@ -228,3 +230,42 @@ def lateness_words(run):
     links = [line["link"][way]["lateUs"] for line in run.lines if line["kind"] == "link" for way in ("up", "down")]
     worst = max([0, *(late["p99"] for late in links if late)])
     return f"{fixed(worst, 0)} µs at the 99th percentile of the worst row"
+
+
+def page(run, rows_by_name):
+    sections = []
+    for name, rows in rows_by_name.items():
+        groups = dict.fromkeys(row.group for row in rows)
+        figures = []
+        for nth, group in enumerate(groups):
+            clients = run.drawn.get(group, [])
+            if len(clients) < 2:
+                continue
+            signs = plots.signs((client.name, client.kind) for client, _ in clients)
+            strips = []
+            for client, times in clients:
+                told = [float(time) for time in times if time < DEADLINE_MS]
+                strips.append((client.label, signs[client.name], told, len(times) - len(told), None))
+            drawing = plots.strips(f"plot-{name}-{nth}", f"{group}: every trial.", strips, 50, 10_000, "ms", width=760)
+            figures.append(Figure(f"{group}: every trial", "The figures are in the table.", [drawing]))
+        sections.append(Section(name, figures=figures, hypotheses=by_group(rows)))
+    versions = [line["versions"] for line in run.lines if line["kind"] == "versions"]
+    absent = [f"{line['title']}: {line['why']}" for line in run.absent.values()]
+    return Page(
+        title="Broken and lossy paths",
+        lead="What a race costs where it matters most: UDP lost, refused or known to be lost, everything dead, first"
+        " flights lost. Server: Caddy at its defaults.",
+        conditions=conditions(
+            run.meta,
+            versions_of(run.meta["machine"]["versions"], *versions),
+            ("Trials", "those of --full" if run.asked["full"] else "the usual"),
+            ("The link's lateness", lateness_words(run)),
+        ),
+        rows=[row for rows in rows_by_name.values() for row in rows],
+        sections=[*sections, *([Section("Not measured", lists=[{"title": "Clients", "lines": absent}])] if absent else [])],
+        footer=[
+            f"{JUDGING} A failed trial counts as 30 000 ms. Records do not say when an attempt failed: the time from a"
+            " refusal to the start of TCP is derived from the round trip of TCP's connecting.",
+            HOW,
+        ],
+    )

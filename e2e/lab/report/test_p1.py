@@ -5,8 +5,10 @@ import copy
 import unittest
 from pathlib import Path
 
-from . import p1, p1_claims, p1_page, p1_tables, records
+from . import p1, p1_claims
+from .__main__ import read
 from .hypotheses import any_missed
+from .load_pages import p1_page
 from .page import render
 from .tables import NONE
 
@@ -15,7 +17,7 @@ FIXTURE = Path(__file__).parent / "fixtures" / "p1-made-up"
 
 class P1(unittest.TestCase):
     def setUp(self):
-        self.meta, self.lines = records.read(FIXTURE)
+        self.meta, self.lines = read(FIXTURE)
         self.run_of_four = p1.Run(self.meta, self.lines)
 
     def row(self, beginning, run=None):
@@ -93,12 +95,12 @@ class P1(unittest.TestCase):
         nothing = p1.Run(self.meta, [])
         claims = p1_claims.hypotheses(nothing)
         self.assertEqual({row.verdict for row in claims}, {"not measured"})
-        processor = p1_tables.tables(nothing)[0]
+        processor = p1.tables(nothing)[0]
         self.assertEqual({cell for row in processor.rows for cell in row.cells[1:]}, {NONE})
-        self.assertIn("not measured", render(p1_page.page(nothing, claims)))
+        self.assertIn("not measured", render(p1_page(nothing, claims)))
 
     def test_loads_that_were_not_driven_are_named(self):
-        drive = p1_tables.tables(self.run_of_four)[-1]
+        drive = p1.tables(self.run_of_four)[-1]
         self.assertIn("1 KiB, plain, 1000/s", [row.scenario for row in drive.rows])
         self.assertTrue(any("3 of 4 turns" in cell for row in drive.rows for cell in row.cells))
 

@@ -7,8 +7,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from . import adoption, adoption_claims, adoption_tables, avoidance, browsers, browsers_page, cost, cost_claims
-from . import cost_tables, emulator, misses, pages, paths, records
+from . import adoption, adoption_claims, adoption_tables, avoidance, browsers, cost, cost_claims, link, load_pages, misses
+from . import paths
+from .__main__ import read
 from .estimates import Count, Estimate, Mulberry32, exactly, mean_estimate, percentile_estimate, ratio_of_shares, wilson
 from .hypotheses import Hypothesis, any_missed, fixed, format_number, judge
 from .load import least_squares
@@ -60,14 +61,14 @@ def _adoption(meta, lines):
 
 def _cost(meta, lines):
     run = cost.Run(meta, lines)
-    [by_hits] = [pages.hit_lines(group) for group in run.groups if group[0].cell["objectBytes"] == 1024]
+    [by_hits] = [load_pages.hit_lines(group) for group in run.groups if group[0].cell["objectBytes"] == 1024]
     shapes = []
     for winner, (points, _) in by_hits.items():
         fit = least_squares([x for x, _ in points], [spread[0] for _, spread in points])
         shapes.append({"winner": winner, **dict(zip(("slope", "intercept", "r2"), (float(each[0]) for each in fit)))})
     return {
         "hypotheses": cost_claims.hypotheses(run),
-        "tables": _tables(cost_tables.tables(run)),
+        "tables": _tables(cost.tables(run)),
         "spreads": [
             {"scenario": each.cell["id"], **{name: each.spread(name) for name in cost.FIGURES}} for each in run.summaries
         ],
@@ -84,14 +85,14 @@ def _link(_meta, lines):
     texts = [
         # There, a direction is named in each line, not only in its first.
         format_table(table.columns, [[row.scenario, *row.cells] for row in table.rows]).split("\n")
-        for table in emulator.tables(lines)
+        for table in link.tables(lines)
     ]
     return {
         "texts": texts,
-        "outsideUs": [emulator.spread(line["aboveUs"]) for line in own["delay"]],
-        "losses": [emulator.loss_of(line) for line in own["loss"]],
-        "mbps": [emulator.mbps(line) for line in own["rate"]],
-        "tookMs": [emulator.spread(line["tookMs"]) for line in sorted(own["round-trip"], key=lambda line: not line["cable"])],
+        "outsideUs": [link.spread(line["aboveUs"]) for line in own["delay"]],
+        "losses": [link.loss_of(line) for line in own["loss"]],
+        "mbps": [link.mbps(line) for line in own["rate"]],
+        "tookMs": [link.spread(line["tookMs"]) for line in sorted(own["round-trip"], key=lambda line: not line["cable"])],
         "shares": [line["usedMs"] / line["spanMs"] for line in own["cpu"]],
     }
 
@@ -122,7 +123,7 @@ class Golden(unittest.TestCase):
         ):
             with self.subTest(name):
                 expected = json.loads((FIXTURES / name / "expected.json").read_text())
-                self.assert_same(_plain(figures(*records.read(FIXTURES / name))), expected, name)
+                self.assert_same(_plain(figures(*read(FIXTURES / name))), expected, name)
 
     def test_a_figure_that_differs_is_found(self):
         with self.assertRaises(AssertionError):
@@ -135,13 +136,13 @@ class Records(unittest.TestCase):
             meta = {"schema": "photofinish.lab/1"}
             (Path(folder) / "meta.json").write_text(json.dumps(meta))
             (Path(folder) / "trials.jsonl").write_text('{"turn":0}\n{"tur')
-            self.assertEqual(records.read(folder), (meta, [{"turn": 0}]))
+            self.assertEqual(read(folder), (meta, [{"turn": 0}]))
 
     def test_what_no_experiment_has_written_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "meta.json").write_text('{"schema":"another"}')
             with self.assertRaises(ValueError):
-                records.read(folder)
+                read(folder)
 
 
 class Estimates(unittest.TestCase):
@@ -195,13 +196,13 @@ class Judging(unittest.TestCase):
 
 class Emulator(unittest.TestCase):
     def test_a_burst_is_a_run_of_numbers_that_did_not_arrive(self):
-        self.assertEqual(emulator.mean_burst([]), 0)
-        self.assertEqual(emulator.mean_burst([0, 1, 4, 5, 7]), 5 / 3)
-        self.assertEqual(emulator.mean_burst(range(5)), 5)
+        self.assertEqual(link.mean_burst([]), 0)
+        self.assertEqual(link.mean_burst([0, 1, 4, 5, 7]), 5 / 3)
+        self.assertEqual(link.mean_burst(range(5)), 5)
 
     def test_bursts_have_the_stationary_share_of_their_two_states(self):
-        self.assertEqual(emulator.asked_share({"kind": "bursts", "enter": 0.1, "leave": 0.3}), 0.25)
-        self.assertEqual(emulator.asked_share({"kind": "bursts", "enter": 0, "leave": 0}), 0)
+        self.assertEqual(link.asked_share({"kind": "bursts", "enter": 0.1, "leave": 0.3}), 0.25)
+        self.assertEqual(link.asked_share({"kind": "bursts", "enter": 0, "leave": 0}), 0)
 
 
 def _visit(delay, request, attempts, queries=()):
@@ -264,7 +265,7 @@ class Browsers(unittest.TestCase):
         run = self.run_of("quic", _visit(0, ("h3", 4), QUIC_THEN_TCP), _visit(50, ("h2", 4), QUIC_THEN_TCP))
         [table] = browsers.tables(run)
         self.assertEqual(table.rows[0].cells, ["1", "0", "–", "250 (250 to 250)", "2", "0"])
-        self.assertIn("<td", render(browsers_page.page(run, [table])))
+        self.assertIn("<td", render(browsers.page(run, [table])))
 
 
 class Avoidance(unittest.TestCase):
@@ -300,7 +301,7 @@ class Markdown(unittest.TestCase):
 
 class FullRun(unittest.TestCase):
     def test_a_thousand_trials_on_both_sides_are_judged(self):
-        meta, lines = records.read(FIXTURES / "adoption")
+        meta, lines = read(FIXTURES / "adoption")
         meta["asked"]["scenarios"] = [each for each in meta["asked"]["scenarios"] if each["id"] == "delay-50"]
         full = {**meta, "asked": {**meta["asked"], "full": True}}
         many = [{**line, "trials": line["trials"] * 100} if line["kind"] == "turn" else line for line in lines]

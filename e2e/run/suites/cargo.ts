@@ -1,5 +1,5 @@
 // Rust tests: stable Rust has only cargo's text output, so it is parsed line by line.
-import { cargoEnvironment } from '../../rust-programs.ts';
+import { cargoEnvironment } from '../../test-programs.ts';
 import { make } from '../artefacts.ts';
 import { beginStep } from '../display.ts';
 import { onPath } from '../find-browser.mjs';

@@ -1,7 +1,7 @@
 // A page that failed to load: the popup names its host and the browser's error, and a race determines what responds
 // there. Nothing is recorded, since there was no response.
 import type { Popup } from '../../browsers/popup.ts';
-import { CLOSED_PORT } from '../../origins/raw/tcp.ts';
+import { CLOSED_PORT } from '../../origins/raw.ts';
 import { expect, exportedReport } from '../fixtures.ts';
 import { servedTest, violations } from '../steps.ts';
 

@@ -2,8 +2,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { navigationProtocol } from '../../browsers/tab.ts';
-import { SCRIPTS } from '../../origins/stacks/stack.ts';
-import { presentStacks } from '../../origins/stacks/stacks.ts';
+import { SCRIPTS } from '../../origins/stack.ts';
+import { presentStacks } from '../../origins/stacks.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
 import { COUNTED } from '../steps.ts';
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Session } from '../../browsers/session.ts';
 import { navigationProtocol, type Tab, visitUntil } from '../../browsers/tab.ts';
-import { GO_MISSING } from '../../go-programs.ts';
+import { GO_MISSING } from '../../test-programs.ts';
 import { badgeText, expect, exportedReport, test } from '../fixtures.ts';
 
 async function expectUpgrade(session: Session, tab: Tab, origin: string, dir: string): Promise<void> {

@@ -5,7 +5,7 @@ import type { ObservationMode } from '@photofinish/shared/web/observation';
 import type { Popup } from '../../browsers/popup.ts';
 import { storedRecords } from '../../browsers/stored.ts';
 import type { Tab } from '../../browsers/tab.ts';
-import { GO_MISSING, goProgram } from '../../go-programs.ts';
+import { GO_MISSING, goProgram } from '../../test-programs.ts';
 import { expect, exportedReport, type TestFixtures, test } from '../fixtures.ts';
 import { COUNTED } from '../steps.ts';
 import { hostOf, KINDS } from './kinds.ts';

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { LocalOrigins } from '../../browsers/session.ts';
 import { startCaddy } from '../../origins/caddy.ts';
-import { protocolOf, type ServedProtocol } from '../../origins/stacks/stack.ts';
+import { protocolOf, type ServedProtocol } from '../../origins/stack.ts';
 import { type RunningOrigin, type SeenRequest, startOrigins } from '../../origins/start.ts';
 import { hostOf, KINDS, type Kind, type Tools } from './kinds.ts';
 

@@ -8,8 +8,7 @@ use std::thread;
 use serde::{Deserialize, Serialize};
 
 use crate::LinkError;
-use crate::carry::{carry, lock};
-use crate::device::{self, End};
+use crate::device::{self, End, carry, lock};
 use crate::direction::Direction;
 use crate::report::DirectionReport;
 use crate::shape::Shape;

@@ -1,9 +1,7 @@
 //! A link between two network namespaces that delays and loses packets as configured. The logic
-//! (`direction`, `loss`) uses neither clock nor socket; `carry` uses both.
+//! (`direction`, `loss`) uses neither clock nor socket; `device` uses both.
 
 pub mod busy_wait;
-#[cfg(target_os = "linux")]
-mod carry;
 #[cfg(target_os = "linux")]
 mod control;
 #[cfg(target_os = "linux")]

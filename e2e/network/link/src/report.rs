@@ -33,7 +33,7 @@ impl Default for Tally {
     }
 }
 
-/// As `e2e/network/shape.ts` describes it.
+/// As `e2e/network/link.ts` describes it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DirectionReport {

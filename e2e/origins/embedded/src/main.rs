@@ -6,14 +6,13 @@
 
 mod certificates;
 mod page;
-mod ports;
 mod quic;
-mod resource;
 mod settings;
 mod site;
 mod tcp;
 
 use std::io;
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, mpsc};
@@ -23,7 +22,6 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
 use crate::certificates::{Authority, LeafFiles};
-use crate::ports::Sockets;
 use crate::settings::{OriginSettings, Settings};
 use crate::site::{Neighbour, Site};
 
@@ -89,12 +87,54 @@ fn run() -> Result<(), Failure> {
     })
 }
 
+/// A free TCP port is rarely taken on UDP, so this many tries fail only if something is broken.
+const DRAWS: usize = 50;
+
+struct Sockets {
+    port: u16,
+    tcp: Option<TcpListener>,
+    udp: Option<UdpSocket>,
+}
+
+/// Binds the origin's sockets. With port 0 the number is free on both transports even if only one
+/// is kept, so that an origin without HTTP/3 really refuses UDP there.
+fn bind(origin: &OriginSettings) -> io::Result<Sockets> {
+    if origin.port != 0 {
+        let at = SocketAddr::new(origin.address, origin.port);
+        let tcp = origin.tcp.then(|| TcpListener::bind(at)).transpose()?;
+        let udp = origin.h3.then(|| UdpSocket::bind(at)).transpose()?;
+        return Ok(Sockets {
+            port: origin.port,
+            tcp,
+            udp,
+        });
+    }
+    let mut draws = 1;
+    loop {
+        let tcp = TcpListener::bind((origin.address, 0))?;
+        let at = tcp.local_addr()?;
+        match UdpSocket::bind(at) {
+            Ok(udp) => {
+                return Ok(Sockets {
+                    port: at.port(),
+                    tcp: origin.tcp.then_some(tcp),
+                    udp: origin.h3.then_some(udp),
+                });
+            }
+            Err(error) if error.kind() != io::ErrorKind::AddrInUse || draws == DRAWS => {
+                return Err(error);
+            }
+            Err(_) => draws += 1,
+        }
+    }
+}
+
 /// Binds every origin first, so that each can link to the others' ports, then serves them all.
 fn listen(settings: &Settings, authority: &Authority) -> Result<Ready, Failure> {
     let bound: Vec<(&OriginSettings, Sockets)> = settings
         .origins
         .iter()
-        .map(|origin| match ports::bind(origin) {
+        .map(|origin| match bind(origin) {
             Ok(sockets) => Ok((origin, sockets)),
             Err(error) => Err(format!("{}:{}: {error}", origin.host, origin.port)),
         })

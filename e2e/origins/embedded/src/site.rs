@@ -10,8 +10,7 @@ use http::header::{self, HeaderName, HeaderValue};
 use http::{Method, Response, StatusCode, Uri};
 use serde_json::json;
 
-use crate::page;
-use crate::resource::{self, ResourceKind};
+use crate::page::{self, ResourceKind};
 use crate::settings::{OriginSettings, TcpProtocol};
 
 const TIMING_ALLOW_ORIGIN: HeaderName = HeaderName::from_static("timing-allow-origin");
@@ -143,7 +142,7 @@ impl Site {
         match path {
             "/" if self.body_bytes > 0 => {
                 let kind = ResourceKind::Text;
-                let body = resource::body(kind, protocol, self.body_bytes);
+                let body = page::resource(kind, protocol, self.body_bytes);
                 respond(kind.content_type(), PAGE_CACHING, body)
             }
             "/" => html(page::index(&self.neighbours, self.index, protocol)),
@@ -169,7 +168,7 @@ impl Site {
                     } else {
                         RESOURCE_CACHING
                     };
-                    let body = resource::body(kind, protocol, bytes.unwrap_or(0));
+                    let body = page::resource(kind, protocol, bytes.unwrap_or(0));
                     respond(kind.content_type(), caching, body)
                 }
                 None => {

@@ -1,0 +1,290 @@
+// The links that P2 measured, which client is measured there when, how long that takes, and the loop that measures,
+// cell by cell and turn by turn, nothing in parallel. Within a cell clients take turns, spread over the cell's whole
+// time in an order randomised for each round, so that a machine that slows down affects all of them.
+import { seededRandom } from '@photofinish/shared/testing/seeded-random';
+import { shuffled } from '../../bench/measure.ts';
+import type { Peer } from '../../network/open.ts';
+import { beginStep, formatDuration, say } from '../../run/display.ts';
+import { type Client, type ClientKind, DEADLINE_MS } from '../client.ts';
+import { RunInterrupted } from '../experiment.ts';
+import { turnKey } from '../journal.ts';
+import type { Line } from './adoption-record.ts';
+
+/** One setting of the link, in which every client is measured. */
+export interface Cell {
+  /** `delay-50`, `loss-10`; delay 0 without loss belongs to both of P2's sweeps and is `delay-0`. */
+  readonly id: string;
+  /** The external round trip, half in each direction (P2, tables 1 and 2). */
+  readonly delayMs: number;
+  /** From server to client, 0 to 1 (P2, tables 3 and 4). */
+  readonly loss: number;
+}
+
+/** P2, tables 1 and 2: external round trips. */
+const DELAYS_MS = [0, 50, 100, 150, 200];
+/** P2, tables 3 and 4, in addition to no loss. */
+const LOSS_PERCENTS = [3, 10, 25, 50];
+
+/** Delay 0 without loss belongs to both sweeps. */
+export const CELLS: readonly Cell[] = [
+  ...DELAYS_MS.map((delayMs) => ({ id: `delay-${delayMs}`, delayMs, loss: 0 })),
+  ...LOSS_PERCENTS.map((percent) => ({ id: `loss-${percent}`, delayMs: 0, loss: percent / 100 })),
+];
+
+/** One client's share of the work in every cell. */
+interface Portion {
+  readonly name: string;
+  readonly trials: number;
+  /** Trials per turn; the last turn may have fewer. */
+  readonly batch: number;
+}
+
+interface Turn {
+  readonly client: string;
+  /** Numbers this client's turns in the cell from 0. */
+  readonly number: number;
+  readonly trials: number;
+}
+
+interface CellPlan {
+  readonly cell: Cell;
+  readonly turns: readonly Turn[];
+}
+
+function turnsOf({ name, trials, batch }: Portion): Turn[] {
+  return Array.from({ length: Math.ceil(trials / batch) }, (_, number) => ({
+    client: name,
+    number,
+    trials: Math.min(batch, trials - number * batch),
+  }));
+}
+
+/** The turns of every cell in the order that the seed determines. */
+export function planRun(cells: readonly Cell[], portions: readonly Portion[], seed: number): CellPlan[] {
+  const random = seededRandom(seed);
+  const all = portions.map(turnsOf);
+  const rounds = Math.max(0, ...all.map((turns) => turns.length));
+  // A client with fewer turns than there are rounds is spread evenly instead of finishing early.
+  const roundOf = ({ number }: Turn, of: number) => Math.floor(((number + 0.5) * rounds) / of);
+  return cells.map((cell) => {
+    const turns = Array.from({ length: rounds }, (_, round) => {
+      const present = all.map((own) => own.find((turn) => roundOf(turn, own.length) === round));
+      return shuffled(
+        present.filter((turn) => turn !== undefined),
+        random,
+      );
+    });
+    return { cell, turns: turns.flat() };
+  });
+}
+
+/** The plan without completed turns; `done` contains their `turnKey`. */
+export function remaining(plan: readonly CellPlan[], done: { has(key: string): boolean }): CellPlan[] {
+  return plan.map(({ cell, turns }) => ({
+    cell,
+    turns: turns.filter((turn) => !done.has(turnKey(cell.id, turn.client, turn.number))),
+  }));
+}
+
+/** By kind: time to start a turn, time per trial on an idle link, and round trips per trial. */
+const COSTS: Readonly<Record<ClientKind, { turnMs: number; trialMs: number; roundTrips: number }>> = {
+  ours: { turnMs: 500, trialMs: 15, roundTrips: 3 },
+  peer: { turnMs: 300, trialMs: 15, roundTrips: 3 },
+  // Mostly the start of the browser with a new profile.
+  browser: { turnMs: 500, trialMs: 3000, roundTrips: 8 },
+};
+/** Races that teach the client about the host, before a cell. */
+const LESSONS = 20;
+/** Multiplied by loss / (1 - loss): a race takes half of it, Alt-Svc several times as much (P2's Table 4: 1100). */
+const LOSS_MS = 300;
+
+/** What a turn is expected to take. */
+export function expectedTurnMs(kind: ClientKind, { delayMs, loss }: Cell, trials: number): number {
+  const { turnMs, trialMs, roundTrips } = COSTS[kind];
+  return turnMs + trials * (trialMs + roundTrips * delayMs + (LOSS_MS * loss) / (1 - loss));
+}
+
+/** What is known about a client before it is measured. */
+export interface ClientTraits {
+  readonly kind: ClientKind;
+  /** Whether it prepares before each cell. */
+  readonly prepares: boolean;
+}
+
+interface Estimate {
+  /** Records the actual duration of a client's preparation. */
+  prepared(name: string, cell: Cell, tookMs: number): void;
+  /** Records the actual duration of a turn. */
+  measured(name: string, cell: Cell, trials: number, tookMs: number): void;
+  /** For the turns of a cell in which all clients are prepared. */
+  turnsMs(plan: CellPlan): number;
+  /** For whole cells, including preparations. */
+  cellsMs(plans: readonly CellPlan[]): number;
+}
+
+/** A duration estimate for these clients, by name; the measured speed of each kind corrects it. */
+export function estimate(clients: ReadonlyMap<string, ClientTraits>): Estimate {
+  const seen = new Map<ClientKind, { expectedMs: number; tookMs: number }>();
+  const see = (name: string, cell: Cell, trials: number, tookMs: number) => {
+    const kind = clients.get(name)?.kind;
+    if (kind === undefined) return;
+    const sums = seen.get(kind) ?? { expectedMs: 0, tookMs: 0 };
+    sums.expectedMs += expectedTurnMs(kind, cell, trials);
+    sums.tookMs += tookMs;
+    seen.set(kind, sums);
+  };
+  const expect = (name: string, cell: Cell, trials: number) => {
+    const kind = clients.get(name)?.kind;
+    if (kind === undefined) return 0;
+    const { expectedMs, tookMs } = seen.get(kind) ?? { expectedMs: 1, tookMs: 1 };
+    return (expectedTurnMs(kind, cell, trials) * tookMs) / expectedMs;
+  };
+  const turnsMs = ({ cell, turns }: CellPlan) =>
+    turns.reduce((sum, { client, trials }) => sum + expect(client, cell, trials), 0);
+  const preparationsMs = ({ cell, turns }: CellPlan) => {
+    const names = [...new Set(turns.map(({ client }) => client))];
+    const learners = names.filter((name) => clients.get(name)?.prepares);
+    return learners.reduce((sum, name) => sum + expect(name, cell, LESSONS), 0);
+  };
+  return {
+    prepared: (name, cell, tookMs) => see(name, cell, LESSONS, tookMs),
+    measured: see,
+    turnsMs,
+    cellsMs: (plans) => plans.reduce((sum, plan) => sum + preparationsMs(plan) + turnsMs(plan), 0),
+  };
+}
+
+/** The end of the link that changes it and reports on it. */
+type Link = Pick<Peer, 'shape' | 'report'>;
+
+interface Measuring {
+  readonly link: Link;
+  readonly clients: readonly Client[];
+  readonly journal: { append(line: Line): Promise<void> };
+  readonly estimate: Estimate;
+}
+
+async function setLink(link: Link, { delayMs, loss }: Cell): Promise<void> {
+  const half = { delayMs: delayMs / 2 };
+  await link.shape({ up: half, down: { ...half, loss: { kind: 'independent', share: loss } } });
+}
+
+/** Twice the deadline, for browsers that visit twice; a client that takes longer has hung. */
+const TRIAL_LIMIT_MS = 2 * DEADLINE_MS;
+const GRACE_MS = 60_000;
+/** A preparation takes some dozens of trials. */
+const PREPARATION_LIMIT_MS = GRACE_MS + 50 * TRIAL_LIMIT_MS;
+
+/** A client that hangs would keep using the link on which others are measured, so the run ends with it. */
+async function inTime<T>(name: string, limitMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const overdue = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const limit = formatDuration(limitMs);
+      reject(
+        new RunInterrupted(
+          `${name} has hung for ${limit}. What was measured is kept: run it again to go on.`,
+        ),
+      );
+    }, limitMs);
+  });
+  try {
+    return await Promise.race([work, overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** One cell's part of the run: the clients still taking part, and progress messages. */
+class CellRun {
+  readonly #measuring: Measuring;
+  readonly #cell: Cell;
+  readonly #inIt: Map<string, Client>;
+  readonly #crashes: string[] = [];
+
+  constructor(measuring: Measuring, { cell, turns }: CellPlan) {
+    this.#measuring = measuring;
+    this.#cell = cell;
+    const names = new Set(turns.map(({ client }) => client));
+    const present = measuring.clients.filter(({ name }) => names.has(name));
+    this.#inIt = new Map(present.map((client) => [client.name, client]));
+  }
+
+  /** The clients that crashed, as sentences. */
+  get crashes(): readonly string[] {
+    return this.#crashes;
+  }
+
+  get inIt(): readonly Client[] {
+    return [...this.#inIt.values()];
+  }
+
+  /**
+   * The client's result, or null if it crashed: it then has no more turns in this cell, and its error is recorded.
+   * Rejects with RunInterrupted if it takes longer than the limit.
+   */
+  async #orOut<T>(client: Client, limitMs: number, work: () => Promise<T>): Promise<T | null> {
+    const { name } = client;
+    try {
+      return await inTime(name, limitMs, work());
+    } catch (cause) {
+      if (cause instanceof RunInterrupted) throw cause;
+      this.#inIt.delete(name);
+      const error = cause instanceof Error ? cause.message : String(cause);
+      this.#crashes.push(`${name} broke off at ${this.#cell.id} and has no more turns there: ${error}`);
+      const where = { scenario: this.#cell.id, client: name, endedAtMs: Date.now() };
+      await this.#measuring.journal.append({ kind: 'crash', ...where, error });
+      return null;
+    }
+  }
+
+  async prepare(client: Client): Promise<void> {
+    const startedMs = performance.now();
+    await this.#orOut(client, PREPARATION_LIMIT_MS, async () => client.prepare?.());
+    const tookMs = performance.now() - startedMs;
+    if (client.prepare !== undefined) this.#measuring.estimate.prepared(client.name, this.#cell, tookMs);
+  }
+
+  async take({ client: name, number, trials: wanted }: Turn): Promise<void> {
+    const client = this.#inIt.get(name);
+    if (client === undefined) return;
+    const { link, journal, estimate } = this.#measuring;
+    // Discards what the previous client's connections were still sending.
+    await link.report();
+    const startedMs = performance.now();
+    const trials = await this.#orOut(client, GRACE_MS + wanted * TRIAL_LIMIT_MS, async () => {
+      const given = await client.run(wanted);
+      if (given.length !== wanted)
+        throw new Error(`${name} gave ${given.length} trials when asked for ${wanted}`);
+      return given;
+    });
+    if (trials === null) return;
+    estimate.measured(name, this.#cell, wanted, performance.now() - startedMs);
+    const where = { scenario: this.#cell.id, client: name, turn: number, endedAtMs: Date.now() };
+    await journal.append({ kind: 'turn', ...where, trials, link: await link.report() });
+  }
+}
+
+/** Measures what remains of the plan, recording each turn in the journal. Rejects with RunInterrupted. */
+export async function measure(measuring: Measuring, plan: readonly CellPlan[]): Promise<void> {
+  for (const [index, cellPlan] of plan.entries()) {
+    const { cell, turns } = cellPlan;
+    if (turns.length === 0) continue;
+    const step = beginStep(`${cell.id}, cell ${index + 1} of ${plan.length}`);
+    await setLink(measuring.link, cell);
+    const run = new CellRun(measuring, cellPlan);
+    for (const client of run.inIt) {
+      step.detail(`preparing ${client.name}`);
+      await run.prepare(client);
+    }
+    for (const [done, turn] of turns.entries()) {
+      const { estimate } = measuring;
+      const hereMs = estimate.turnsMs({ cell, turns: turns.slice(done) });
+      const left = formatDuration(hereMs + estimate.cellsMs(plan.slice(index + 1)));
+      step.detail(`${turn.client}, turn ${done + 1} of ${turns.length}, ${left} left in all`);
+      await run.take(turn);
+    }
+    step.end(run.crashes.length === 0, `${turns.reduce((sum, { trials }) => sum + trials, 0)} trials`);
+    for (const crash of run.crashes) say(`    ${crash}`);
+  }
+}

@@ -1,0 +1,310 @@
+// Chromium and Firefox under test: a browser inside the client's namespace visits Caddy, each trial in a profile
+// without history, measured by the browser's own Navigation Timing.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { protocolFromAlpn } from '@photofinish/shared/web/protocol';
+import { chromiumTab } from '../../browsers/chromium-tab.ts';
+import { launchChromium } from '../../browsers/launch-chromium.ts';
+import { launchFirefox } from '../../browsers/launch-firefox.ts';
+import type { RunningBrowser } from '../../browsers/running.ts';
+import { type Tab, waitInParts } from '../../browsers/tab.ts';
+import { runCommand } from '../../child-process.ts';
+import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
+import { scratchIn } from '../../scratch.ts';
+import { DEADLINE_MS, type LabTrial, type Opener, parseTrials } from '../client.ts';
+import type { ServedTestbed } from '../testbed.ts';
+
+/**
+ * The browser's part of a turn is a process inside the namespace that runs this file, so that a browser and its driver
+ * share a loopback device.
+ */
+const PROCESS = import.meta.filename;
+/**
+ * Caddy's address for browsers: a documentation address (RFC 5737), which they treat as public. For private ones
+ * Firefox refuses to open the fallback connection of a visit whose QUIC does not respond.
+ */
+export const PUBLIC_ADDRESS = '203.0.113.1';
+/** Under heavy loss a first visit may fail; a user would reload. */
+const LESSONS = 3;
+
+/**
+ * `first`: the profile's first navigation to the origin, of which it knows nothing. `second`: after an uncounted first
+ * one that taught the profile the origin's Alt-Svc, all connections are closed and the same profile navigates again: it
+ * needs a new connection and may choose the protocol.
+ */
+type Visit = 'first' | 'second';
+
+/** How a browser is started. */
+export interface BrowserSettings {
+  readonly browser: BrowserKind;
+  /** Preferences that differ from the browser's defaults. */
+  readonly preferences: Readonly<Record<string, boolean>>;
+  /** The hosts that it trusts. */
+  readonly hosts: readonly string[];
+  /** Where all of them are; null: where the system's resolver says. */
+  readonly address: string | null;
+  readonly spki: readonly string[];
+  readonly caPath: string;
+  /** An empty directory for the browser's files. */
+  readonly dir: string;
+}
+
+/** The order for the process inside the namespace. */
+interface Visits extends BrowserSettings {
+  readonly visit: Visit;
+  readonly trials: number;
+  readonly origin: string;
+}
+
+/** A profile without history that shares nothing with others: connections, Alt-Svc, session tickets. */
+export interface ColdProfile {
+  readonly tab: Tab;
+  /** Waits for background work that the first visit started, then closes every connection of the profile. */
+  partFromServers(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface VisitingBrowser extends Pick<RunningBrowser, 'close'> {
+  newProfile(): Promise<ColdProfile>;
+}
+
+type StartVisiting = (settings: BrowserSettings) => Promise<VisitingBrowser>;
+
+/** Runs in the page. Milliseconds from the start of the navigation. */
+function navigationTiming() {
+  const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  if (entry === undefined) throw new Error('the page has no navigation timing');
+  const { nextHopProtocol, connectStart, connectEnd, responseStart } = entry;
+  return { nextHopProtocol, connectStart, connectEnd, responseStart };
+}
+
+/**
+ * Established is connectEnd: both browsers set it to the end of TLS over TCP, or of QUIC's handshake, on the connection
+ * that carried the response. It counts from the navigation's start, not from connectStart, which is that connection's
+ * own: a connection that began late, in a race that another attempt lost, would look fast. So it includes the
+ * milliseconds that a browser spends before it connects. If both are equal the connection existed before, and there is
+ * no result. Names need no look-up.
+ */
+async function navigate(tab: Tab, url: string): Promise<LabTrial> {
+  try {
+    await tab.goto(url, { timeoutMs: DEADLINE_MS });
+    const { nextHopProtocol, connectStart, connectEnd, responseStart } = await tab.evaluate(navigationTiming);
+    return {
+      adopted: protocolFromAlpn(nextHopProtocol),
+      establishedMs: connectEnd > connectStart ? connectEnd : null,
+      firstByteMs: responseStart > 0 ? responseStart : null,
+    };
+  } catch (error) {
+    const [why = ''] = String(error).split('\n');
+    return { adopted: null, establishedMs: null, firstByteMs: null, error: why };
+  }
+}
+
+/** The last of the required lessons. */
+async function learn(tab: Tab, origin: string): Promise<LabTrial> {
+  let lesson = await navigate(tab, origin);
+  for (let tries = 1; lesson.adopted === null && tries < LESSONS; tries += 1)
+    lesson = await navigate(tab, origin);
+  return lesson;
+}
+
+async function visitOnce(
+  { tab, partFromServers }: ColdProfile,
+  { visit, origin }: Visits,
+): Promise<LabTrial> {
+  if (visit === 'second') {
+    const lesson = await learn(tab, origin);
+    if (lesson.adopted === null) return { ...lesson, error: `the first visit failed: ${lesson.error}` };
+    await partFromServers();
+  }
+  return navigate(tab, origin);
+}
+
+/** Makes the visits with a running browser. */
+async function makeVisits(browser: VisitingBrowser, visits: Visits): Promise<LabTrial[]> {
+  const trials: LabTrial[] = [];
+  while (trials.length < visits.trials) {
+    const profile = await browser.newProfile();
+    trials.push(await visitOnce(profile, visits));
+    await profile.close();
+  }
+  return trials;
+}
+
+/** The version that a browser's program prints. */
+export async function versionOf(executable: string): Promise<string> {
+  const { stdout } = await runCommand(executable, ['--version']);
+  return /\d[\w.]*/.exec(stdout)?.[0] ?? 'unknown';
+}
+
+/** Makes the server reachable at the public address too. */
+export async function goPublic({ client, server }: Pick<ServedTestbed, 'client' | 'server'>): Promise<void> {
+  await server.ip('address', 'replace', `${PUBLIC_ADDRESS}/32`, 'dev', 'lo');
+  await client.ip('route', 'replace', PUBLIC_ADDRESS, 'dev', server.clientDevice);
+}
+
+const TITLES: Readonly<Record<BrowserKind, string>> = { chromium: 'Chromium', firefox: 'Firefox' };
+const VISIT_TITLES: Readonly<Record<Visit, string>> = {
+  first: 'first visit',
+  second: 'second visit, new connection',
+};
+
+/** A browser with preferences that differ from its defaults. */
+interface BrowserVariant {
+  /** Follows the browser's in the client's name. */
+  readonly name: string;
+  readonly title: string;
+  readonly preferences: Visits['preferences'];
+}
+
+/** Opens a browser as a client. It runs only during its own turns, since an idle browser still does work of its own. */
+function browser(kind: BrowserKind, visit: Visit, variant?: BrowserVariant): Opener {
+  const name = [kind, variant?.name ?? [], visit].flat().join('-');
+  const title = [TITLES[kind], variant?.title ?? [], VISIT_TITLES[visit]].flat().join(', ');
+  const preferences = variant?.preferences ?? {};
+  return async (testbed) => {
+    const { client, caPath, spki } = testbed;
+    const { origin, host } = testbed.caddy;
+    const executable = findBrowser(kind);
+    if (executable === null) return { name, title, kind: 'browser', why: `${TITLES[kind]} was not found` };
+    await goPublic(testbed);
+    return {
+      name,
+      title,
+      kind: 'browser',
+      versions: { [TITLES[kind]]: await versionOf(executable) },
+      async run(trials) {
+        await using closing = new AsyncDisposableStack();
+        const dir = await scratchIn(closing, `lab-${name}`);
+        const where = { origin, hosts: [host], address: PUBLIC_ADDRESS };
+        const visits: Visits = { browser: kind, visit, preferences, trials, ...where, spki, caPath, dir };
+        const { stdout, stderr } = await client.run(process.execPath, [PROCESS, JSON.stringify(visits)]);
+        if (stdout === '') throw new Error(`${name}: ${stderr}`);
+        return parseTrials(stdout);
+      },
+      async close() {},
+    };
+  };
+}
+
+/**
+ * Otherwise Chromium preconnects to a page's host before the navigation, and Navigation Timing then reports no connect
+ * phase, or only its end (`NetworkPredictionOptions::kDisabled`).
+ */
+const NO_PREDICTION = { net: { network_prediction_options: 2 } };
+/** chrome://net-internals sends this for "flush socket pools": it closes all connections, including QUIC. */
+const FLUSH_PAGE = 'chrome://net-internals/#sockets';
+
+declare const chrome: { send(message: 'flushSocketPools'): void };
+
+/** Origins as browsers are told of them, by name. */
+const originsOf = (hosts: readonly string[]) => Object.fromEntries(hosts.map((host) => [host, { host }]));
+
+/**
+ * A private window's profile for each trial. Such profiles share neither connections nor Alt-Svc nor session tickets,
+ * and need no restart. Within one, the ticket of a first visit's TLS over TCP remains, with which a second handshake
+ * over TCP takes as many round trips; QUIC has none yet.
+ */
+const startChromium: StartVisiting = async ({ hosts, address, spki, dir }) => {
+  const running = await launchChromium({
+    userDataDir: join(dir, 'profile'),
+    local: { origins: originsOf(hosts), spki, address },
+    preferences: NO_PREDICTION,
+  });
+  const whole = running.context.browser();
+  if (whole === null) throw new Error('Chromium opens no private windows');
+  return {
+    close: running.close,
+    async newProfile() {
+      const context = await whole.newContext();
+      const tab = chromiumTab(await context.newPage());
+      return {
+        tab,
+        async partFromServers() {
+          await tab.goto(FLUSH_PAGE);
+          await tab.evaluate(() => chrome.send('flushSocketPools'));
+        },
+        close: () => context.close(),
+      };
+    },
+  };
+};
+
+export const chromiumFirst = browser('chromium', 'first');
+export const chromiumSecond = browser('chromium', 'second');
+
+/**
+ * After learning of an alternative, Firefox makes a QUIC connection to it, and uses it only once that has succeeded. It
+ * may take this long: several round trips of the slowest link, or a retransmitted first flight.
+ */
+const VALIDATION_MS = 1000;
+
+const FIREFOX_PREFERENCES = {
+  // Otherwise its clock has a resolution of a millisecond.
+  'privacy.reduceTimerPrecision': false,
+  // The connection above would leave a ticket, and the second visit would send its request before the handshake
+  // (0-RTT): no client here resumes sessions.
+  'network.ssl_tokens_cache_capacity': 0,
+};
+
+/** A container for each trial: Firefox partitions connections, Alt-Svc and session tickets by container. */
+const startFirefox: StartVisiting = async ({ hosts, address, spki, caPath, preferences, dir }) => {
+  const [profile, home, downloads] = [join(dir, 'profile'), join(dir, 'home'), join(dir, 'downloads')];
+  for (const made of [home, downloads]) await mkdir(made, { recursive: true });
+  const running = await launchFirefox({
+    profile,
+    home,
+    downloads,
+    local: { origins: originsOf(hosts), spki, caPath, address },
+    preferences: { ...FIREFOX_PREFERENCES, ...preferences },
+    headless: true,
+  });
+  const { privileged } = running;
+  return {
+    close: running.close,
+    async newProfile() {
+      const tab = await running.newContainerTab();
+      return {
+        tab,
+        async partFromServers() {
+          await waitInParts(VALIDATION_MS);
+          await privileged.closeConnections();
+        },
+        async close() {
+          await tab.close();
+          // Connections belong to the browser, not to the tab.
+          await privileged.closeConnections();
+        },
+      };
+    },
+  };
+};
+
+export const firefoxFirst = browser('firefox', 'first');
+export const firefoxSecond = browser('firefox', 'second');
+
+/** Happy Eyeballs version 3, which Firefox 153 contains and leaves off; without it, QUIC is tried alone at first. */
+const HAPPY_EYEBALLS: BrowserVariant = {
+  name: 'he3',
+  title: 'Happy Eyeballs v3',
+  preferences: { 'network.http.happy_eyeballs_enabled': true },
+};
+
+export const firefoxHappyFirst = browser('firefox', 'first', HAPPY_EYEBALLS);
+export const firefoxHappySecond = browser('firefox', 'second', HAPPY_EYEBALLS);
+
+export const START: Readonly<Record<BrowserKind, StartVisiting>> = {
+  chromium: startChromium,
+  firefox: startFirefox,
+};
+
+// Runs inside the namespace: makes the visits given as argument and prints the trials.
+if (import.meta.main) {
+  const visits = JSON.parse(process.argv[2] ?? '') as Visits;
+  const running = await START[visits.browser](visits);
+  try {
+    process.stdout.write(JSON.stringify(await makeVisits(running, visits)));
+  } finally {
+    await running.close();
+  }
+}

@@ -1,0 +1,265 @@
+// The third-party components of our archives, bundled npm packages and linked crates: what they are, which licences
+// they may have and whose texts we must include, and a software bill of materials for vulnerability scanners.
+
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as CDX from '@cyclonedx/cyclonedx-library';
+import { PackageURL } from 'packageurl-js';
+import parseExpression from 'spdx-expression-parse';
+import satisfies from 'spdx-satisfies';
+import * as v from 'valibot';
+import { runOrThrow } from '../child-process.ts';
+import { TOP } from '../scratch.ts';
+
+/** One third-party package in an archive. */
+export interface BundledPackage {
+  readonly registry: 'npm' | 'cargo';
+  readonly name: string;
+  readonly version: string;
+  /** As declared by the package; null if it declares none. */
+  readonly licence: string | null;
+  readonly directory: string;
+  /** Whether our own code depends on it, rather than only one of its dependents. */
+  readonly direct: boolean;
+  /** Its dependencies within the same archive, by `idOf`. */
+  readonly needs: readonly string[];
+}
+
+/** Identifies one version of a package within its registry. */
+const idOf = ({ name, version }: Pick<BundledPackage, 'name' | 'version'>): string => `${name}@${version}`;
+
+/** The crate of the helper's addon. */
+export const ADDON_CRATE = 'photofinish-quic-napi';
+
+const OWN_SCOPE = '@photofinish/';
+
+const npmPackage = v.object({
+  name: v.string(),
+  version: v.string(),
+  license: v.optional(v.string()),
+  dependencies: v.optional(v.record(v.string(), v.string()), {}),
+});
+
+async function readPackage(directory: string) {
+  return v.parse(npmPackage, JSON.parse(await readFile(join(directory, 'package.json'), 'utf8')));
+}
+
+/** What a workspace bundles: its direct and transitive dependencies. */
+export async function npmBundled(workspace: string): Promise<readonly BundledPackage[]> {
+  const found = new Map<string, BundledPackage>();
+  const direct = new Set<string>();
+  const visit = async (directory: string, own: boolean): Promise<string[]> => {
+    const needs: string[] = [];
+    for (const name of Object.keys((await readPackage(directory)).dependencies)) {
+      const below = join(TOP, 'node_modules', name);
+      if (name.startsWith(OWN_SCOPE)) {
+        await visit(below, true);
+        continue;
+      }
+      const { version, license = null } = await readPackage(below);
+      const id = idOf({ name, version });
+      needs.push(id);
+      if (own) direct.add(id);
+      if (found.has(id)) continue;
+      const each = { registry: 'npm', name, version, licence: license, directory: below } as const;
+      // Added before its dependencies are looked up, in case of cycles.
+      found.set(id, { ...each, direct: false, needs: [] });
+      found.set(id, { ...each, direct: false, needs: await visit(below, false) });
+    }
+    return needs;
+  };
+  await visit(join(TOP, workspace), true);
+  return [...found].map(([id, each]) => ({ ...each, direct: direct.has(id) }));
+}
+
+const cargoMetadata = v.object({
+  packages: v.array(
+    v.object({
+      id: v.string(),
+      name: v.string(),
+      version: v.string(),
+      license: v.nullable(v.string()),
+      manifest_path: v.string(),
+      source: v.nullable(v.string()),
+    }),
+  ),
+  resolve: v.object({
+    nodes: v.array(
+      v.object({
+        id: v.string(),
+        deps: v.array(
+          v.object({ pkg: v.string(), dep_kinds: v.array(v.object({ kind: v.nullable(v.string()) })) }),
+        ),
+      }),
+    ),
+  }),
+});
+
+/** What is linked into a crate of ours on this system, without build and test dependencies. */
+export async function cargoBundled(crate: string): Promise<readonly BundledPackage[]> {
+  const rustc = await runOrThrow('rustc', ['--print', 'host-tuple']);
+  const args = ['metadata', '--format-version', '1', '--locked', '--filter-platform', rustc.trim()];
+  const stdout = await runOrThrow('cargo', args, { cwd: TOP });
+  const { packages, resolve } = v.parse(cargoMetadata, JSON.parse(stdout));
+  const links = new Map(
+    resolve.nodes.map(({ id, deps }) => [
+      id,
+      deps.filter((dep) => dep.dep_kinds.some(({ kind }) => kind === null)).map(({ pkg }) => pkg),
+    ]),
+  );
+  const start = packages.find(({ name }) => name === crate);
+  if (start === undefined) throw new Error(`there is no crate ${crate}`);
+  const linked = new Set([start.id]);
+  // A Set iterates in insertion order, including elements added meanwhile.
+  for (const id of linked) for (const dependency of links.get(id) ?? []) linked.add(dependency);
+  const byId = new Map(packages.map((each) => [each.id, each]));
+  const needsOf = (id: string): string[] =>
+    (links.get(id) ?? []).flatMap((need) => {
+      const each = byId.get(need);
+      return each === undefined || each.source === null ? [] : [idOf(each)];
+    });
+  const direct = new Set(
+    packages.filter(({ id, source }) => linked.has(id) && source === null).flatMap(({ id }) => needsOf(id)),
+  );
+  return packages
+    .filter(({ id, source }) => linked.has(id) && source !== null)
+    .map((each) => ({
+      registry: 'cargo',
+      name: each.name,
+      version: each.version,
+      licence: each.license,
+      directory: dirname(each.manifest_path),
+      direct: direct.has(idOf(each)),
+      needs: needsOf(each.id),
+    }));
+}
+
+/** Ours. */
+export const LICENCE = 'MIT';
+
+/** Licences that require only their text and notices, which each archive contains. */
+const ALLOWED = [
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'Unicode-3.0',
+  'Unlicense',
+  'Zlib',
+];
+
+/** Its licence as an SPDX expression; older crates separate alternatives with a slash. Null if it names none. */
+function spdxOf({ licence }: Pick<BundledPackage, 'licence'>): string | null {
+  return licence === null ? null : licence.replaceAll(/\s*\/\s*/g, ' OR ');
+}
+
+function isAllowed(expression: string): boolean {
+  try {
+    return satisfies(expression, ALLOWED);
+  } catch {
+    // Not an SPDX expression.
+    return false;
+  }
+}
+
+/** Why packages may not be distributed, a line for each of those. */
+export function licenceFaults(bundled: readonly BundledPackage[]): string[] {
+  return bundled.flatMap((each) => {
+    const expression = spdxOf(each);
+    if (expression === null) return [`${each.registry} ${idOf(each)} names no licence`];
+    return isAllowed(expression) ? [] : [`${each.registry} ${idOf(each)} is under ${each.licence}`];
+  });
+}
+
+/** Their file name in an archive. */
+export const NOTICES_FILE = 'THIRD-PARTY.txt';
+
+const LICENCE_FILE = /^(licen[cs]e|copying|notice|copyright)([-._].*)?$/i;
+
+async function licenceTexts(directory: string): Promise<string[]> {
+  const names = (await readdir(directory, { withFileTypes: true }))
+    .filter((entry) => entry.isFile() && LICENCE_FILE.test(entry.name))
+    .map(({ name }) => name)
+    .toSorted();
+  const texts = await Promise.all(names.map((name) => readFile(join(directory, name), 'utf8')));
+  return texts.map((text) => text.replaceAll('\r\n', '\n').trim());
+}
+
+/**
+ * One text for all of them: the packages with their licences, then every licence once, with the packages it applies to.
+ */
+export async function notices(bundled: readonly BundledPackage[]): Promise<string> {
+  const sorted = bundled.toSorted((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
+  const holders = new Map<string, string[]>();
+  for (const { name, version, directory } of sorted)
+    for (const text of new Set(await licenceTexts(directory)))
+      holders.set(text, [...(holders.get(text) ?? []), `${name} ${version}`]);
+  return [
+    'This software contains the following packages by others.',
+    '',
+    ...sorted.map(({ name, version, licence }) => `${name} ${version}: ${licence ?? 'see below'}`),
+    ...[...holders].flatMap(([text, names]) => ['', '-'.repeat(78), `${names.join(', ')}:`, '', text]),
+    '',
+  ].join('\n');
+}
+
+export const SBOM_FILE = 'sbom.cdx.json';
+
+const { Component, Bom, Metadata } = CDX.Models;
+const { ComponentType } = CDX.Enums;
+
+/** The subject of the bill. */
+export interface Subject {
+  readonly name: string;
+  readonly version: string;
+}
+
+const licences = new CDX.Contrib.License.Factories.LicenseFactory(parseExpression);
+
+function purlOf({ registry, name, version }: BundledPackage): string {
+  const [scope, rest] = name.startsWith('@') ? name.split('/') : [null, name];
+  return new PackageURL(registry, scope, rest ?? name, version, null, null).toString();
+}
+
+function componentOf(each: BundledPackage): CDX.Models.Component {
+  const purl = purlOf(each);
+  const component = new Component(ComponentType.Library, each.name, {
+    bomRef: purl,
+    version: each.version,
+    purl,
+    scope: CDX.Enums.ComponentScope.Required,
+  });
+  const licence = spdxOf(each);
+  if (licence !== null) component.licenses.add(licences.makeFromString(licence));
+  return component;
+}
+
+/**
+ * The bill in CycloneDX 1.6, independent of the order of the packages, and without time and place of the build, so that
+ * the same source gives the same bytes.
+ */
+export function billOf(subject: Subject, bundled: readonly BundledPackage[]): string {
+  const root = new Component(ComponentType.Application, subject.name, {
+    bomRef: `${subject.name}@${subject.version}`,
+    version: subject.version,
+  });
+  root.licenses.add(licences.makeFromString(LICENCE));
+  const bom = new Bom({ metadata: new Metadata({ component: root }) });
+  const components = new Map(bundled.map((each) => [idOf(each), componentOf(each)]));
+  for (const each of bundled) {
+    const component = components.get(idOf(each));
+    if (component === undefined) continue;
+    bom.components.add(component);
+    if (each.direct) root.dependencies.add(component.bomRef);
+    for (const need of each.needs) {
+      const needed = components.get(need);
+      if (needed !== undefined) component.dependencies.add(needed.bomRef);
+    }
+  }
+  const normalizers = new CDX.Serialize.JSON.Normalize.Factory(CDX.Spec.Spec1dot6);
+  const text = new CDX.Serialize.JsonSerializer(normalizers).serialize(bom, { sortLists: true, space: 2 });
+  return `${text}\n`;
+}
