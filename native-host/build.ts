@@ -23,8 +23,11 @@ const dist = join(root, 'dist');
 const addonDirectory = join(root, 'quic/napi');
 
 const MAIN_BUNDLE = 'main-bundle.cjs';
+const CLI_BUNDLE = 'cli-main.js';
 /** What a browser starts. */
 const MAIN = 'main.cjs';
+/** What the command starts. */
+const CLI = 'cli.js';
 /** Compiled code, which `MAIN` writes and reads. */
 const COMPILED = 'compiled';
 
@@ -92,7 +95,7 @@ const COMMON_JS: BuildOptions = {
 
 const BUNDLES: readonly BuildOptions[] = [
   {
-    entryPoints: ['cli.ts'],
+    entryPoints: { [basename(CLI_BUNDLE, '.js')]: 'cli.ts' },
     format: 'esm',
     splitting: true,
     chunkNames: 'cli-[name]-[hash]',
@@ -234,7 +237,8 @@ function compileHelper(): string[] {
 mkdirSync(dist, { recursive: true });
 const addons = copyAddon();
 const bundled = await Promise.all([bundleMain(), ...BUNDLES.map(bundle)]);
-const written = new Set([...addons, ...bundled.flat(), ...compileHelper()]);
+copyFileSync(join(root, 'bin', CLI), join(dist, CLI));
+const written = new Set([CLI, ...addons, ...bundled.flat(), ...compileHelper()]);
 for (const name of readdirSync(dist)) if (!written.has(name)) rmSync(join(dist, name), { recursive: true });
 if (addons.length === 0) {
   console.error('native-host: the HTTP/3 addon is not built; run: npm run build:quic -w native-host');
