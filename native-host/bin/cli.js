@@ -4,7 +4,7 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 
 // Beside the code, where nobody can write who could not replace the code itself, whatever modes Node gives its files.
-const compiled = join(import.meta.dirname, 'compiled-cli');
+const compiled = join(import.meta.dirname, 'compiled-node');
 try {
   mkdirSync(compiled, { recursive: true, mode: 0o700 });
   enableCompileCache(compiled);

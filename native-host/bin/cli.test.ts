@@ -25,7 +25,7 @@ function newProgram(t: TestContext) {
   const main = 'console.log(JSON.stringify(process.argv.slice(2)));\nprocess.exitCode = 7;';
   writeFileSync(join(directory, 'cli-main.js'), main);
   return {
-    compiled: join(directory, 'compiled-cli'),
+    compiled: join(directory, 'compiled-node'),
     run(): void {
       const args = [join(directory, 'cli.js'), 'race', 'a b'];
       const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env: {} });

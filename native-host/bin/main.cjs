@@ -5,8 +5,8 @@ const { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } =
 const { dirname, join } = require('node:path');
 
 const OLDEST_NODE = 22;
-const MAIN_BUNDLE = './main-bundle.cjs';
-/** How bundles name each other; they are all in this directory. */
+const MAIN_BUNDLE = 'main-bundle.cjs';
+/** How bundles name each other. */
 const BUNDLE = /^\.\/[\w-]+\.cjs$/;
 const [HEAD, TAIL] = ['(function (exports, require, module, __filename, __dirname) { ', '\n})'];
 
@@ -75,40 +75,49 @@ function writeCompiled(file, source, script) {
   }
 }
 
+/** For bundles that are loaded later, Node's own cache, which only its owner can reach, whatever modes Node gives its files. */
+function keepWithNode() {
+  const directory = join(__dirname, 'compiled-node');
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    require('node:module').enableCompileCache(directory);
+  } catch {
+    // Where nothing can be kept, every start compiles.
+  }
+}
+
 function start() {
   const { Script } = require('node:vm');
-  const directory = compiledDirectory();
-  const loaded = new Map();
-  /** What to write when the helper ends, because by then all that a start takes is compiled. */
-  const wanting = [];
+  const filename = join(__dirname, MAIN_BUNDLE);
+  const file = join(compiledDirectory(), MAIN_BUNDLE);
+  const source = readFileSync(filename);
+  const cachedData = readCompiled(file, source);
+  const text = HEAD + source.toString() + TAIL;
+  const script = new Script(text, { filename, columnOffset: -HEAD.length, cachedData });
 
-  /** As Node's `require`, which spends longer on finding a module than this takes. */
-  const load = (id) => {
-    if (!BUNDLE.test(id)) return require(id);
-    const known = loaded.get(id);
-    if (known !== undefined) return known.exports;
-    const module = { exports: {} };
-    loaded.set(id, module);
-    const filename = join(__dirname, id);
-    const source = readFileSync(filename);
-    const file = join(directory, id);
-    const cachedData = readCompiled(file, source);
-    const text = HEAD + source.toString() + TAIL;
-    const script = new Script(text, { filename, columnOffset: -HEAD.length, cachedData });
-    if (cachedData === undefined || script.cachedDataRejected) wanting.push({ file, source, script });
-    try {
-      script.runInThisContext()(module.exports, load, module, filename, __dirname);
-    } catch (error) {
-      loaded.delete(id);
-      throw error;
-    }
-    return module.exports;
+  // Bundles that are loaded later require this one.
+  const module = { exports: {}, loaded: true };
+  require.cache[filename] = module;
+
+  let wanting = cachedData === undefined || script.cachedDataRejected === true;
+  const keep = () => {
+    if (!wanting || !module.exports.hasForecast()) return;
+    wanting = false;
+    writeCompiled(file, source, script);
   };
-
-  const { hasForecast } = load(MAIN_BUNDLE);
-  process.once('exit', () => {
-    if (hasForecast()) for (const { file, source, script } of wanting) writeCompiled(file, source, script);
-  });
+  // A race changes flags of V8, and code compiled under others would be rejected at the next start.
+  let isFirst = true;
+  const load = (id) => {
+    if (isFirst && BUNDLE.test(id)) {
+      isFirst = false;
+      keep();
+      keepWithNode();
+    }
+    return require(id);
+  };
+  script.runInThisContext()(module.exports, load, module, filename, __dirname);
+  // By then all that a start takes is compiled.
+  process.once('exit', keep);
 }
 
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) refuse();
