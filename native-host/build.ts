@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -15,7 +16,7 @@ import { basename, join } from 'node:path';
 import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { type Request, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { type BuildOptions, build, type OutputFile, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type OutputFile, type Plugin, transform } from 'esbuild';
 import { frame } from './wire/framing.ts';
 
 const root = import.meta.dirname;
@@ -218,8 +219,11 @@ function answerForecast(home: string): void {
 }
 
 /** With nothing compiled, the helper keeps what it takes to start. */
-function compileHelper(): string[] {
-  copyFileSync(join(root, 'bin', MAIN), join(dist, MAIN));
+async function compileHelper(): Promise<string[]> {
+  const main = readFileSync(join(root, 'bin', MAIN), 'utf8');
+  // Nothing keeps the code of this file, so it is short; and an old Node must be able to read it.
+  const { code } = await transform(main, { minifyWhitespace: true, minifySyntax: true, target: 'node12' });
+  writeFileSync(join(dist, MAIN), code);
   const home = mkdtempSync(join(tmpdir(), 'photofinish-build-'));
   try {
     writeFileSync(join(home, 'config.json'), JSON.stringify({ cache: 'cache.db' }), { mode: 0o600 });
@@ -238,7 +242,7 @@ mkdirSync(dist, { recursive: true });
 const addons = copyAddon();
 const bundled = await Promise.all([bundleMain(), ...BUNDLES.map(bundle)]);
 copyFileSync(join(root, 'bin', CLI), join(dist, CLI));
-const written = new Set([CLI, ...addons, ...bundled.flat(), ...compileHelper()]);
+const written = new Set([CLI, ...addons, ...bundled.flat(), ...(await compileHelper())]);
 for (const name of readdirSync(dist)) if (!written.has(name)) rmSync(join(dist, name), { recursive: true });
 if (addons.length === 0) {
   console.error('native-host: the HTTP/3 addon is not built; run: npm run build:quic -w native-host');
