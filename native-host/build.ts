@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -22,27 +23,14 @@ const root = import.meta.dirname;
 const dist = join(root, 'dist');
 const addonDirectory = join(root, 'quic/napi');
 
-/** Node's own cache of compiled code, beside the bundles; it does without where it can neither be read nor written. */
-const COMPILED = 'compiled';
 const MAIN_BUNDLE = 'main-bundle.cjs';
+const CLI_BUNDLE = 'cli-main.js';
 /** What a browser starts. */
 const MAIN = 'main.cjs';
-const MAIN_TEXT = `// Starts the helper with its code compiled beforehand, which saves a twentieth of the time to its first forecast.
-// An older Node may have taken the place of the one that the launcher names; it can read this and say so.
-if (Number(process.versions.node.split('.')[0]) < 22) {
-  var text = 'the helper needs Node 22 or later, and ' + process.execPath + ' is ' + process.versions.node +
-    '; run "photofinish install" again with a newer one';
-  var json = Buffer.from(JSON.stringify({ id: 0, type: 'error', code: 'internal', message: text }));
-  var head = Buffer.alloc(4);
-  head[require('node:os').endianness() === 'LE' ? 'writeUInt32LE' : 'writeUInt32BE'](json.length);
-  process.stderr.write('photofinish: old-node: ' + text + '\\n');
-  process.stdout.write(Buffer.concat([head, json]));
-  process.exitCode = 2;
-} else {
-  require('node:module').enableCompileCache(require('node:path').join(__dirname, '${COMPILED}'));
-  require('./${MAIN_BUNDLE}');
-}
-`;
+/** What the command starts. */
+const CLI = 'cli.js';
+/** Compiled code, which `MAIN` writes and reads. */
+const COMPILED = 'compiled';
 
 /** Leaves packages of CommonJS modules to files beside the bundles: an ES module cannot contain their `require`. */
 const packagesBeside: Plugin = {
@@ -108,7 +96,7 @@ const COMMON_JS: BuildOptions = {
 
 const BUNDLES: readonly BuildOptions[] = [
   {
-    entryPoints: ['cli.ts'],
+    entryPoints: { [basename(CLI_BUNDLE, '.js')]: 'cli.ts' },
     format: 'esm',
     splitting: true,
     chunkNames: 'cli-[name]-[hash]',
@@ -135,33 +123,34 @@ async function bundle(options: BuildOptions): Promise<string[]> {
   return Object.keys(metafile?.outputs ?? {}).map((path) => basename(path));
 }
 
-/** A file of ES modules as CommonJS, with its map. Files name each other with their new endings. */
-async function writeCommonJs({ path, text }: OutputFile): Promise<string[]> {
-  const name = `${basename(path, '.js')}.cjs`;
-  const modules = text.replaceAll(/(["'])(\.\/main-[\w-]+)\.js\1/g, '$1$2.cjs$1');
-  const { code, map } = await transform(modules, {
-    format: 'cjs',
-    target: 'node24',
-    minifySyntax: true,
-    minifyWhitespace: true,
-    supported: { 'dynamic-import': false },
-    sourcemap: 'external',
-    sourcefile: name,
-  });
-  writeFileSync(join(dist, name), `${code}//# sourceMappingURL=${name}.map\n`);
-  writeFileSync(join(dist, `${name}.map`), map);
-  return [name, `${name}.map`];
+/** Reads the files that esbuild divided the helper into; what is loaded later stays in files of its own. */
+function divided(files: readonly OutputFile[]): Plugin {
+  return {
+    name: 'divided',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^\.\/main-later-.*\.js$/ }, ({ path }) => ({
+        path: path.replace(/\.js$/, '.cjs'),
+        external: true,
+      }));
+      onResolve({ filter: /^\.\/[\w-]+\.cjs$/ }, ({ path }) => ({ path, external: true }));
+      onResolve({ filter: /^\.\/main-.*\.js$/ }, ({ path }) => ({ path, namespace: 'divided' }));
+      onLoad({ filter: /./, namespace: 'divided' }, ({ path }) => ({
+        contents: files.find((file) => basename(file.path) === basename(path))?.text ?? '',
+        resolveDir: root,
+      }));
+    },
+  };
 }
 
 /**
- * Bundles the helper: what its first forecast needs, and what is loaded later. esbuild divides only ES modules, and
- * CommonJS starts sooner; see COMMON_JS.
+ * Bundles the helper into what its first forecast needs, and what is loaded later and uses the former. esbuild divides
+ * only ES modules, and CommonJS starts sooner (see COMMON_JS), so the parts are bundled once more.
  */
 async function bundleMain(): Promise<string[]> {
   const { outputFiles = [] } = await build({
     ...SHARED,
     entryPoints: ['main.ts'],
-    entryNames: basename(MAIN_BUNDLE, '.cjs'),
+    entryNames: 'main-entry',
     chunkNames: 'main-[name]-[hash]',
     format: 'esm',
     splitting: true,
@@ -170,7 +159,32 @@ async function bundleMain(): Promise<string[]> {
     sourcemap: 'inline',
     write: false,
   });
-  return (await Promise.all(outputFiles.map(writeCommonJs))).flat();
+  const names = outputFiles.map(({ path }) => basename(path));
+  const [shared, later] = ['main-chunk-', 'main-later-'].map(
+    (start) => names.find((name) => name.startsWith(start)) ?? '',
+  );
+  const part = (contents: string, name: string, plugins: readonly Plugin[]): Promise<string[]> =>
+    bundle({
+      ...COMMON_JS,
+      stdin: { contents, resolveDir: root, sourcefile: name },
+      entryNames: basename(name, '.cjs'),
+      plugins: [...plugins, divided(outputFiles)],
+    });
+  const toMain: Plugin = {
+    name: 'to-main',
+    setup({ onResolve }) {
+      onResolve({ filter: /^\.\/main-chunk-/ }, () => ({ path: `./${MAIN_BUNDLE}`, external: true }));
+    },
+  };
+  const parts = await Promise.all([
+    part(`export * from './${shared}'; export * from './main-entry.js';`, MAIN_BUNDLE, []),
+    part(
+      outputFiles.find(({ path }) => basename(path) === later)?.text ?? '',
+      `${later}`.replace(/js$/, 'cjs'),
+      [toMain],
+    ),
+  ]);
+  return parts.flat();
 }
 
 /** Copies the addon beside the bundles by rename, because a running helper may have the old one mapped. */
@@ -184,31 +198,51 @@ function copyAddon(): string[] {
   return addons;
 }
 
-/** Writes the entry and lets the helper answer one forecast, so that what this takes is compiled and kept. */
-function compileHelper(): string[] {
-  const main = join(dist, MAIN);
-  writeFileSync(main, MAIN_TEXT);
-  const compiled = join(dist, COMPILED);
-  rmSync(compiled, { recursive: true, force: true });
+/** Lets the helper answer one forecast, as if a browser had started it; `home` is for its files. */
+function answerForecast(home: string): void {
   const session: Request[] = [
     { type: 'hello', id: 1, protocol: WIRE_PROTOCOL, program: 'build' },
     { type: 'forecast', id: 2, browser: 'chromium', site: 'a.test', origins: ['https://a.test' as Origin] },
   ];
-  const home = mkdtempSync(join(tmpdir(), 'photofinish-build-'));
   const { status, stderr } = spawnSync(
     process.execPath,
-    [main, '--', `chrome-extension://${CHROMIUM_EXTENSION_ID}/`],
-    { input: Buffer.concat(session.map(frame)), env: { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home } },
+    [
+      join(dist, MAIN),
+      '--config',
+      join(home, 'config.json'),
+      '--',
+      `chrome-extension://${CHROMIUM_EXTENSION_ID}/`,
+    ],
+    { input: Buffer.concat(session.map(frame)), env: { HOME: home } },
   );
-  rmSync(home, { recursive: true });
   if (status !== 0) throw new Error(`the helper that was built does not run: ${stderr}`);
+}
+
+/** With nothing compiled, the helper keeps what it takes to start. */
+async function compileHelper(): Promise<string[]> {
+  const main = readFileSync(join(root, 'bin', MAIN), 'utf8');
+  // Nothing keeps the code of this file, so it is short; and an old Node must be able to read it.
+  const { code } = await transform(main, { minifyWhitespace: true, minifySyntax: true, target: 'node12' });
+  writeFileSync(join(dist, MAIN), code);
+  const home = mkdtempSync(join(tmpdir(), 'photofinish-build-'));
+  try {
+    writeFileSync(join(home, 'config.json'), JSON.stringify({ cache: 'cache.db' }), { mode: 0o600 });
+    // The second start finds the files that the first one made, as nearly every start does.
+    for (let start = 1; start <= 2; start += 1) {
+      rmSync(join(dist, COMPILED), { recursive: true, force: true });
+      answerForecast(home);
+    }
+  } finally {
+    rmSync(home, { recursive: true });
+  }
   return [MAIN, COMPILED];
 }
 
 mkdirSync(dist, { recursive: true });
 const addons = copyAddon();
 const bundled = await Promise.all([bundleMain(), ...BUNDLES.map(bundle)]);
-const written = new Set([...addons, ...bundled.flat(), ...compileHelper()]);
+copyFileSync(join(root, 'bin', CLI), join(dist, CLI));
+const written = new Set([CLI, ...addons, ...bundled.flat(), ...(await compileHelper())]);
 for (const name of readdirSync(dist)) if (!written.has(name)) rmSync(join(dist, name), { recursive: true });
 if (addons.length === 0) {
   console.error('native-host: the HTTP/3 addon is not built; run: npm run build:quic -w native-host');

@@ -39,7 +39,15 @@ const outbox = createOutbox({
   },
 });
 
+let forecastSent = false;
+
+/** Whether a forecast was answered, so that all the code that a start needs has run. */
+export function hasForecast(): boolean {
+  return forecastSent;
+}
+
 function send(reply: SentReply): void {
+  if (reply.type === 'forecast') forecastSent = true;
   for (const bytes of framesOf(reply)) outbox.send(bytes);
 }
 

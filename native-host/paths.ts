@@ -13,7 +13,6 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { homedir, userInfo } from 'node:os';
 import { dirname, isAbsolute, sep } from 'node:path';
 
 /**
@@ -21,6 +20,10 @@ import { dirname, isAbsolute, sep } from 'node:path';
  * started by browsers, would be written to the current directory.
  */
 export function userHome(): string {
+  const { HOME } = process.env;
+  // What node:os would return, without loading it at each start.
+  if (process.platform !== 'win32' && HOME !== undefined && isAbsolute(HOME)) return HOME;
+  const { homedir, userInfo } = process.getBuiltinModule('node:os');
   const home = homedir();
   return isAbsolute(home) ? home : userInfo().homedir;
 }

@@ -27,6 +27,21 @@ test('bundled roots are known; those of CA files are added, all of a file', asyn
   assert.equal(extra.at(-1)?.match(/BEGIN CERTIFICATE/g)?.length, 2);
 });
 
+test('no root is listed twice, however its lines are wrapped', async (t) => {
+  const bundled = getCACertificates('bundled');
+  const line = (pem: string): string => pem.replaceAll(/-----[A-Z ]+-----|\s/g, '');
+  const rewrapped = `-----BEGIN CERTIFICATE-----\n${line(first).replaceAll(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----\n`;
+  assert.notEqual(rewrapped, first);
+  const system = getCACertificates('system');
+  t.diagnostic(`the system lists ${system.length} certificates`);
+  const trust = await readTrust([await file('known.pem', rewrapped), await file('twice.pem', first)]);
+  assert.ok(trust.ok);
+  const { extra } = trust.value.roots();
+  const lines = [...bundled, ...extra].map(line);
+  assert.equal(new Set(lines).size, lines.length);
+  for (const pem of system) assert.ok(lines.includes(line(pem)));
+});
+
 test('the store is created once, and refuses what is not a chain', async () => {
   const trust = await readTrust([]);
   assert.ok(trust.ok);

@@ -55,12 +55,19 @@ async function readCaFile(file: string): Promise<{ pem: string } | { message: st
   return { pem: certificates.join('\n') };
 }
 
+/** What a certificate says: Node wraps the lines of its own and of the system's certificates differently. */
+function contentsOf(pem: string): string {
+  return pem.split('\n').join('');
+}
+
 function readRoots(caPems: readonly string[]): Roots {
   const bundled = getCACertificates('bundled');
-  const known = new Set(bundled);
+  // Node lists the system's once for each file that holds them, up to four times.
+  const others = [...new Set([...getCACertificates('system'), ...caPems])];
+  const extra = new Map(others.map((pem) => [contentsOf(pem), pem]));
   // Most of the system's are the same, and every one of a list costs time, here and with each chain.
-  const extra = new Set([...getCACertificates('system'), ...caPems].filter((pem) => !known.has(pem)));
-  return { bundled, extra: [...extra] };
+  for (const pem of bundled) extra.delete(contentsOf(pem));
+  return { bundled, extra: [...extra.values()] };
 }
 
 function trustOf(caPems: readonly string[], postQuantum: boolean): Trust {

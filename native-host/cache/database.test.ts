@@ -21,7 +21,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { systemClock } from '../clock.ts';
 import { observation } from '../testing/cache-samples.ts';
 import { openDatabase } from './database.ts';
-import { whyNotOurs } from './own-file.ts';
+import { isPlainlyCurrent, whyNotOurs } from './own-file.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { type HostCache, openHostCache } from './store.ts';
 
@@ -192,6 +192,25 @@ test('a file of a newer version is left alone to the byte; the helper works in m
   assert.match(said.join(), /memory only/);
   cache.close();
   assert.deepEqual(readFileSync(path), before);
+});
+
+test('so is one whose newer version is only in its journal yet', async (t) => {
+  const path = join(await folder(t), 'cache.db');
+  open(path).close();
+  assert.equal(isPlainlyCurrent(path), true);
+  const newer = new DatabaseSync(path);
+  newer.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}; CREATE TABLE future (x)`);
+  assert.equal(isPlainlyCurrent(path), false);
+  const before = [path, `${path}-wal`].map((file) => readFileSync(file));
+  const cache = open(path);
+  assert.match(cache.stats().storeReason ?? '', /newer version/);
+  cache.close();
+  assert.deepEqual(
+    [path, `${path}-wal`].map((file) => readFileSync(file)),
+    before,
+  );
+  newer.close();
+  assert.equal(isPlainlyCurrent(path), false);
 });
 
 test("another program's database is left alone", async (t) => {

@@ -4,8 +4,7 @@ import { chmodSync, closeSync, openSync, renameSync, rmSync, statSync } from 'no
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { asidePath, foreignOwner, insecurePath, irregularReason, makePrivateDirectory } from '../paths.ts';
-
-import { whyNotOurs, whyNotToOpen } from './own-file.ts';
+import { isPlainlyCurrent, whyNotOurs, whyNotToOpen } from './own-file.ts';
 import { foreignReason, hasOwnSchema, mark, migrate } from './schema.ts';
 
 /** Result codes of sqlite3.h. */
@@ -129,6 +128,7 @@ function whyNotTrusted(path: string): string | null {
 /** Opened read-only, because closing a writable connection would already change another version's file. */
 function whyLeaveAlone(path: string): string | null {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return null;
+  if (isPlainlyCurrent(path)) return null;
   const unlike = whyNotToOpen(path);
   if (unlike !== null) return `the file is left alone: ${unlike}`;
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, readOnly: true });

@@ -1,10 +1,11 @@
 // Determines by a file's first bytes whether it is ours, so that a mistaken path never destroys another file. Only a
 // file marked as ours, or an empty one, is ever set aside, replaced or deleted.
-import { closeSync, constants, openSync, readSync } from 'node:fs';
-import { APPLICATION_ID } from './schema.ts';
+import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
+import { APPLICATION_ID, SCHEMA_VERSION } from './schema.ts';
 
-/** SQLite's file format, section 1.3: magic, offset of the application id, header size. */
+/** SQLite's file format, section 1.3: magic, offsets of the user version and the application id, header size. */
 const MAGIC = 'SQLite format 3\0';
+const USER_VERSION_AT = 60;
 const APPLICATION_ID_AT = 68;
 const HEADER_BYTES = 100;
 
@@ -31,6 +32,23 @@ function whyNoDatabase(head: Buffer): string | null {
   return isDatabase ? null : 'it is no SQLite database';
 }
 
+function isMarked(head: Buffer): boolean {
+  const isWhole = head.length === HEADER_BYTES && whyNoDatabase(head) === null;
+  return isWhole && head.readUInt32BE(APPLICATION_ID_AT) === APPLICATION_ID;
+}
+
+/**
+ * Whether the first bytes already show that the file is ours and of this schema, because no journal has newer ones. It
+ * need not be opened to find out, which would take as long as all that a starting helper asks of it.
+ */
+export function isPlainlyCurrent(path: string): boolean {
+  const head = headOf(path);
+  if (!isMarked(head) || head.readUInt32BE(USER_VERSION_AT) !== SCHEMA_VERSION) return false;
+  return ['-wal', '-journal'].every(
+    (suffix) => (statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0) === 0,
+  );
+}
+
 /** Why SQLite must not even open a file for writing, in words: it would take a short text for an empty database. */
 export function whyNotToOpen(path: string): string | null {
   return whyNoDatabase(headOf(path));
@@ -39,8 +57,7 @@ export function whyNotToOpen(path: string): string | null {
 /** Why an unreadable file is not ours to move, in words; null: it is marked as ours, empty, or does not exist. */
 export function whyNotOurs(path: string): string | null {
   const head = headOf(path);
-  const isMarked = head.length === HEADER_BYTES && head.readUInt32BE(APPLICATION_ID_AT) === APPLICATION_ID;
-  if (head.length === 0 || (isMarked && whyNoDatabase(head) === null)) return null;
+  if (head.length === 0 || isMarked(head)) return null;
   return whyNoDatabase(head) ?? "it is another program's database";
 }
 
