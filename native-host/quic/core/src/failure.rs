@@ -357,7 +357,8 @@ mod tests {
         let (forbidden, prohibited) = (1, 13);
         let of = |errno| io::Error::from_raw_os_error(errno);
         assert_eq!(of(forbidden).kind(), of(prohibited).kind());
-        let sent = |errno| Failure::from_socket(&SocketError::Undeliverable(Arc::new(of(errno))), "it");
+        let sent =
+            |errno| Failure::from_socket(&SocketError::Undeliverable(Arc::new(of(errno))), "it");
         for failure in [Failure::from_opening(of(forbidden)), sent(forbidden)] {
             assert_eq!(failure.code(), "internal", "{failure}");
         }
