@@ -39,6 +39,11 @@ export interface SessionOptions {
   readonly dir: string;
   /** If absent, the session uses the real network: no host mapping, no certificate exceptions. */
   readonly local?: LocalOrigins | undefined;
+  /**
+   * The DNS server that the helper asks about the local origins, as `address:port`; default: it is given their addresses,
+   * and so does not learn what DNS advertises.
+   */
+  readonly resolver?: string | undefined;
   readonly headless: boolean;
   /** Whether the helper is installed; default: true. */
   readonly helper?: boolean;
@@ -54,7 +59,7 @@ export interface SessionOptions {
 }
 
 /** The options that affect the launch of the browser. */
-export interface LaunchOptions extends Omit<SessionOptions, 'helper' | 'consent' | 'local'> {
+export interface LaunchOptions extends Omit<SessionOptions, 'helper' | 'consent' | 'local' | 'resolver'> {
   readonly local?: TrustedOrigins | undefined;
 }
 
@@ -100,20 +105,26 @@ export function hostDirectory({ browser, home, profile }: SessionFiles): string 
     : join(home, '.mozilla', 'native-messaging-hosts');
 }
 
-/** The helper's settings for these origins: their addresses, the CA to trust, and permission to use loopback. */
-function helperSettings(cache: string, local: LocalOrigins | undefined): object {
+/** The helper's settings for these origins: how to find them, the CA to trust, and permission to use loopback. */
+function helperSettings(cache: string, local?: LocalOrigins, resolver?: string): object {
   if (local === undefined) return { cache };
+  const reach = { cache, allowPrivate: ['127.0.0.0/8'], ca: [local.caPath] };
+  if (resolver !== undefined) return { ...reach, resolver };
   const resolve = Object.values(local.origins).map(({ host, port, address = '127.0.0.1' }) => [
     `${host}:${port}`,
     address,
   ]);
-  return { cache, allowPrivate: ['127.0.0.0/8'], ca: [local.caPath], resolve: Object.fromEntries(resolve) };
+  return { ...reach, resolve: Object.fromEntries(resolve) };
 }
 
 /** Writes the helper's settings and installs it for the browser, as `photofinish install` does. */
-export async function installHelper(files: SessionFiles, local?: LocalOrigins): Promise<void> {
+export async function installHelper(
+  files: SessionFiles,
+  local?: LocalOrigins,
+  resolver?: string,
+): Promise<void> {
   const { browser, home, profile, config } = files;
-  const settings = JSON.stringify(helperSettings(files.cache, local), null, 2);
+  const settings = JSON.stringify(helperSettings(files.cache, local, resolver), null, 2);
   await writeFile(config, `${settings}\n`, { mode: 0o600 });
   const args = ['install', '--browser', browser, '--config', config];
   if (browser === 'chromium') {
@@ -191,7 +202,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const files = sessionFiles(options.browser, options.dir);
   const fresh = await makeDirectories(files);
   const { helper = true, consent = helper } = options;
-  if (helper) await installHelper(files, options.local);
+  if (helper) await installHelper(files, options.local, options.resolver);
   let running = await launch(options, files);
   const session = sessionWith(files, () => running, {
     async restart() {

@@ -226,6 +226,11 @@ export async function startDns(
   };
 }
 
+/** Starts a server that knows where these origins on loopback are; no record there advertises anything. */
+export function startDnsFor(origins: readonly { readonly host: string }[]): Promise<RunningDns> {
+  return startDns(Object.fromEntries(origins.map(({ host }) => [host, { A: [LOOPBACK] }])));
+}
+
 /**
  * Starts such a server as a process inside a namespace, on port 53 of one of its IPv4 addresses; it ends with `stop`, and
  * with the network. Rejects if it cannot listen.

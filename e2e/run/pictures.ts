@@ -10,6 +10,7 @@ import { type Filling, fillLedger } from '../browsers/filled.ts';
 import type { Popup } from '../browsers/popup.ts';
 import { openSession, type Session } from '../browsers/session.ts';
 import { type Tab, until } from '../browsers/tab.ts';
+import { startDnsFor } from '../origins/dns.ts';
 import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';
 import { build } from './artefacts.ts';
@@ -134,14 +135,17 @@ async function run(): Promise<boolean> {
   await rm(DIR, { recursive: true, force: true });
   await mkdir(DIR, { recursive: true, mode: 0o700 });
   const served = await startOrigins({ origins: localOrigins(), dir: join(DIR, 'origins') });
+  const dns = await startDnsFor(Object.values(served.origins));
   let session: Session | null = null;
   try {
-    session = await openSession({ browser: 'chromium', dir: DIR, headless: true, local: served });
+    const { resolver } = dns;
+    session = await openSession({ browser: 'chromium', dir: DIR, headless: true, local: served, resolver });
     const origins = Object.values(served.origins).map(({ origin }) => readOrigin(origin));
     for (const file of await photograph(session, origins)) say(relative(TOP, file));
     return true;
   } finally {
     await session?.close();
+    dns.stop();
     await served.stop();
   }
 }

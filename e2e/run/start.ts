@@ -14,6 +14,7 @@ import { type Origin, originParts, parseOrigin } from '@photofinish/shared/web/o
 import * as v from 'valibot';
 import type { OriginRow } from '../browsers/popup.ts';
 import { openSession, type Session } from '../browsers/session.ts';
+import { startDnsFor } from '../origins/dns.ts';
 import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';
 import { build } from './artefacts.ts';
@@ -148,18 +149,20 @@ async function run(options: StartOptions): Promise<boolean> {
   await mkdir(REPORT_DIR, { recursive: true, mode: 0o700 });
 
   heading('Browser');
-  const local = options.origins.length === 0;
-  const served = local ? await startOrigins({ origins: localOrigins(), dir: join(DIR, 'origins') }) : null;
+  const isLocal = options.origins.length === 0;
+  const served = isLocal ? await startOrigins({ origins: localOrigins(), dir: join(DIR, 'origins') }) : null;
   const origins = served
     ? Object.values(served.origins).map(({ origin }) => readOrigin(origin))
     : options.origins;
+  const dns = served && (await startDnsFor(Object.values(served.origins)));
   let session: Session | null = null;
   try {
     const step = beginStep('Chromium with the extension and the helper');
     const { headless } = options;
-    session = await openSession({ browser: 'chromium', dir: DIR, headless, local: served ?? undefined });
+    const local = served ?? undefined;
+    session = await openSession({ browser: 'chromium', dir: DIR, headless, local, resolver: dns?.resolver });
     step.end(true, session.version);
-    const ok = await tour(session, origins, local, headless);
+    const ok = await tour(session, origins, isLocal, headless);
     if (!headless) {
       say('\nThe browser stays open; close it or press Ctrl-C to end.');
       await session.closed();
@@ -167,6 +170,7 @@ async function run(options: StartOptions): Promise<boolean> {
     return ok;
   } finally {
     await session?.close();
+    dns?.stop();
     await served?.stop();
   }
 }
