@@ -7,16 +7,10 @@ import { TOP } from '../../scratch.ts';
 import { makeAll } from '../artefacts.ts';
 import { ARTEFACTS, type ArtefactName, type Selection, specFiles } from '../command-lines.mjs';
 import { endCommandsOnSignals, runStep } from '../step-command.ts';
-import type { Failure, Skip, SuiteResult } from '../tally.ts';
+import type { Counts, Failure, Skip, SuiteResult } from '../tally.ts';
 
 const CLI = join(TOP, 'node_modules', '@playwright', 'test', 'cli.js');
 const REPORT = join(TOP, '.photofinish', 'test', 'playwright.json');
-
-export interface BrowserCounts {
-  readonly passed: number;
-  readonly failures: readonly Failure[];
-  readonly skipped: readonly Skip[];
-}
 
 function explain(test: JSONReportTest): string {
   const errors = test.results.flatMap((result) => result.errors);
@@ -29,7 +23,7 @@ function skipReason(test: JSONReportTest): string {
 }
 
 /** Parses Playwright's JSON report. A test that passes only on retry has failed. */
-export function readPlaywrightReport(report: JSONReport): BrowserCounts {
+export function readPlaywrightReport(report: JSONReport): Counts {
   const failures: Failure[] = report.errors.map((error) => ({
     name: 'outside of any test',
     detail: stripVTControlCharacters(error.stack ?? error.message ?? error.value ?? ''),
