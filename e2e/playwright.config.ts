@@ -9,7 +9,7 @@ const IN_FIREFOX = 'firefox/*.spec.ts';
 
 export default defineConfig({
   testDir: 'specs',
-  globalSetup: './run/playwright-setup.ts',
+  globalSetup: './run/suites/playwright.ts',
   outputDir: 'test-results/artifacts',
   // Each worker runs its own browser and servers.
   workers: 2,

@@ -14,8 +14,8 @@ import {
   type SessionOptions,
   sessionFiles,
   sessionWith,
+  settleIn,
 } from './session.ts';
-import { settleIn } from './welcome.ts';
 
 /**
  * One installation: settings and host cache are created in `dir`; its origins must be among those that the browser

@@ -12,11 +12,14 @@ import { launchChromium } from './launch-chromium.ts';
 import { homeEnvironment, launchFirefox } from './launch-firefox.ts';
 import { Popup } from './popup.ts';
 import type { ProxyChoice, RunningBrowser, LocalOrigins as TrustedOrigins } from './running.ts';
-import type { Tab } from './tab.ts';
-import { settleIn } from './welcome.ts';
+import { storedSettings } from './stored.ts';
+import { type Tab, until } from './tab.ts';
 
 const HELPER_COMMAND = join(TOP, 'native-host/bin/photofinish');
 const POPUP_SIZE = { width: 520, height: 600 };
+/** For the welcome page: a browser event, a start of the background and one read of its storage. */
+const OPEN_TIMEOUT_MS = 45_000;
+const ANSWER_TIMEOUT_MS = 45_000;
 
 /** Background work of Firefox, such as telemetry and preloading, that does not affect how pages load. */
 export const QUIET_FIREFOX = {
@@ -195,6 +198,55 @@ export async function makeDirectories({ home, profile }: SessionFiles): Promise<
   const made = { recursive: true, mode: 0o700 } as const;
   await mkdir(home, made);
   return (await mkdir(profile, made)) !== undefined;
+}
+
+/** Runs in a page of the extension: closes the welcome page if it is open, and returns whether it was. */
+async function closeIfOpen(): Promise<boolean> {
+  const tabs = await chrome.tabs.query({ url: chrome.runtime.getURL('welcome/welcome.html') });
+  await chrome.tabs.remove(tabs.flatMap(({ id }) => id ?? []));
+  return tabs.length > 0;
+}
+
+/**
+ * Runs in a page of the extension: whether consent to the helper is missing. The browser knows this before the page
+ * shows it.
+ */
+async function wantsConsent(): Promise<boolean> {
+  if (location.protocol !== 'moz-extension:') return false;
+  const handedOn = { data_collection: ['browsingActivity'] } as chrome.permissions.Permissions;
+  return !(await chrome.permissions.contains(handedOn));
+}
+
+interface Settling {
+  /** Whether the profile is new, so that the welcome page opens. */
+  readonly fresh: boolean;
+  /** Whether to consent to the use of the helper. */
+  readonly consent: boolean;
+}
+
+/**
+ * Completes the first steps of an installation, so that they never interfere with a spec: closes the welcome page, and
+ * consents to the helper where the browser asks (Firefox). Uses the options page, and closes it. Throws if the welcome
+ * page of a new profile does not open by itself.
+ */
+export async function settleIn(options: Tab, { fresh, consent }: Settling): Promise<void> {
+  if (fresh) {
+    // Stored once the page is open; the background of a new installation may not answer yet.
+    const welcomed = async () => (await storedSettings(options).catch(() => null))?.welcomed === true;
+    if ((await until(welcomed, OPEN_TIMEOUT_MS)) === null) throw new Error('the welcome page did not open');
+    if ((await until(() => options.evaluate(closeIfOpen), OPEN_TIMEOUT_MS)) === null)
+      throw new Error('the welcome page cannot be found');
+  }
+  const said = options.part('helper');
+  if ((await until(() => said.text(), ANSWER_TIMEOUT_MS)) === null)
+    throw new Error('the options say nothing about the helper');
+  if (consent && (await options.evaluate(wantsConsent))) {
+    const ask = options.find('#consent-ask');
+    await ask.click();
+    const gone = async () => !(await ask.isVisible());
+    if ((await until(gone, ANSWER_TIMEOUT_MS)) === null) throw new Error('the consent was not taken');
+  }
+  await options.close();
 }
 
 /** Creates the installation in `dir` and opens the browser. */

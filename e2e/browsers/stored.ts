@@ -1,8 +1,12 @@
-// Reads what the extension has stored, from one of its pages: values of its storage, and the ledger's records, where
-// the report would be too coarse or too large.
+// What the extension has stored, through one of its pages: reads values of its storage and the ledger's records, where
+// the report would be too coarse or too large, and fills the ledger of a profile that needs a history.
+import { join } from 'node:path';
+import { build } from 'esbuild';
 import type { StoreAnswer } from '../../extension/common/messages.ts';
 import type { OriginRecord } from '../../extension/common/records/schema.ts';
 import type { StoreKey } from '../../extension/common/store/store.ts';
+import { TOP } from '../scratch.ts';
+import type { Session } from './session.ts';
 import type { Tab } from './tab.ts';
 
 /** A stored value, read in a page of the extension through its own modules; undefined if there is none. */
@@ -48,4 +52,56 @@ export async function storedRequests(page: Tab): Promise<ReadonlyMap<string, num
   for (const { origin, counts } of await storedRecords(page))
     sums.set(origin, (sums.get(origin) ?? 0) + Object.values(counts).reduce((sum, count) => sum + count, 0));
   return sums;
+}
+
+const FIXTURE = join(TOP, 'extension/testing/filled-ledger.ts');
+
+/** The amount of data; `extension/testing/filled-ledger.ts` documents each number. */
+export interface Filling {
+  readonly seed: number;
+  readonly origins: number;
+  readonly sites: number;
+  readonly days: number;
+  readonly daysPerOrigin: number;
+  readonly raced: number;
+}
+
+/** A year of a heavy user. */
+export const HEAVY: Filling = {
+  seed: 1,
+  origins: 100_000,
+  sites: 20_000,
+  days: 400,
+  daysPerOrigin: 4,
+  raced: 2000,
+};
+
+type RowCounts = Readonly<Record<'records' | 'days' | 'totals' | 'races', number>>;
+interface Page {
+  readonly filler: { fillLedger(filling: Filling & { readonly nowMs: number }): Promise<RowCounts> };
+}
+
+/**
+ * Fills a new session's ledger up to the present, with the same rows for a seed as in the extension's unit tests; returns
+ * the number of rows by store.
+ */
+export async function fillLedger(session: Session, filling: Filling): Promise<RowCounts> {
+  const bundled = await build({
+    entryPoints: [FIXTURE],
+    bundle: true,
+    format: 'iife',
+    globalName: 'filler',
+    write: false,
+    logLevel: 'silent',
+  });
+  const tab = await session.openPage('popup/popup.html');
+  try {
+    await tab.inject(`${bundled.outputFiles[0]?.text ?? ''};globalThis.filler = filler;`);
+    return await tab.evaluate(
+      (given) => (globalThis as unknown as Page).filler.fillLedger({ ...given, nowMs: Date.now() }),
+      filling,
+    );
+  } finally {
+    await tab.close();
+  }
 }

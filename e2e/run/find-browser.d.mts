@@ -13,3 +13,6 @@ export function onPath(name: string): string | null;
 
 /** The browser named by its environment variable, otherwise the one on the path; null if there is none. */
 export function findBrowser(kind: BrowserKind): string | null;
+
+/** Paths of usrsctp's programs, and a message for their absence. */
+export const USRSCTP: Readonly<Record<'client' | 'server' | 'missing', string>>;

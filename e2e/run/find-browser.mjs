@@ -1,4 +1,4 @@
-// Finds the browsers to test with: plain JavaScript, because it runs with whatever Node is installed before anything
+// Finds the browsers and other installed programs to test with: plain JavaScript, because it runs with whatever Node is installed before anything
 // else exists, and again in the specs.
 import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -51,3 +51,12 @@ export function findBrowser(kind) {
   if (chosen) return existsSync(chosen) ? chosen : null;
   return [...names.map(onPath), elsewhere].find((file) => file && existsSync(file) && !isSnap(file)) ?? null;
 }
+
+/** Debian's package is the only one that contains usrsctp's programs. */
+const USRSCTP_DIR = '/usr/lib/usrsctp';
+
+export const USRSCTP = {
+  client: `${USRSCTP_DIR}/http_client`,
+  server: `${USRSCTP_DIR}/echo_server`,
+  missing: "usrsctp's programs are not installed; in Debian and Ubuntu: apt-get install libusrsctp-examples",
+};

@@ -6,9 +6,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { BROWSERS, findBrowser, onPath } from './find-browser.mjs';
+import { BROWSERS, findBrowser, onPath, USRSCTP } from './find-browser.mjs';
 import { findPython, PYTHON_NEEDED } from './python.mjs';
-import { USRSCTP } from './usrsctp.mjs';
 
 /** A problem that only the user can fix; its message says how. */
 export class MissingPrerequisite extends Error {}

@@ -21,7 +21,7 @@ import { build } from './artefacts.ts';
 import { BadUsage, readCommandLine, usageOf } from './command-lines.mjs';
 import { beginStep, formatTable, heading, say } from './display.ts';
 import { endCommandsOnSignals } from './step-command.ts';
-import { exportReports, raceAll, visitAll, visitMixedPage } from './tour.ts';
+import { exportReports, type PopupRows, raceAll, visitAll, visitMixedPage } from './tour.ts';
 
 /** Real pages load from dozens of origins; the report lists the rest. */
 const SHOWN_ORIGINS = 12;
@@ -46,9 +46,6 @@ function adoptionLine({ site, adoption: { byRequest } }: ReportSite): string {
     percent === null ? 'share unknown' : `${percent} % HTTP/3 of ${byRequest.known} known requests`;
   return `${site}: ${share}, ${byRequest.hidden} hidden`;
 }
-
-/** The popup's rows for the last page of each visited origin. */
-export type PopupRows = ReadonlyMap<Origin, readonly OriginRow[]>;
 
 /** A page belongs to the site of its own registrable domain. */
 function rowsOfSite(site: string, popups: PopupRows): readonly OriginRow[] {

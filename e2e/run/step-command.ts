@@ -2,7 +2,7 @@
 // interrupted.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { TOP } from '../scratch.ts';
 import { beginStep, formatElapsed, type Step } from './display.ts';
 
@@ -69,7 +69,8 @@ function signalAll(child: ChildProcess, signal: NodeJS.Signals): void {
 function standBack({ pid }: ChildProcess, nice: number): void {
   if (pid === undefined || nice === 0) return;
   try {
-    setPriority(pid, nice);
+    // root could raise it: the whole run may have been started with a lower one.
+    setPriority(pid, Math.max(nice, getPriority()));
     // With autogroups, Linux distributes processor time among sessions first, and every command here has its own
     // session.
     writeFileSync(`/proc/${pid}/autogroup`, String(nice));

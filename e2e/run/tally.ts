@@ -13,11 +13,15 @@ export interface Skip {
   readonly reason: string;
 }
 
-export interface SuiteResult {
-  readonly suite: string;
+/** What a tool's own report says. */
+export interface Counts {
   readonly passed: number;
   readonly failures: readonly Failure[];
   readonly skipped: readonly Skip[];
+}
+
+export interface SuiteResult extends Counts {
+  readonly suite: string;
   readonly elapsedMs: number;
 }
 

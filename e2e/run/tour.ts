@@ -7,7 +7,6 @@ import type { OriginRow, Popup, ReportFormat } from '../browsers/popup.ts';
 import type { Session } from '../browsers/session.ts';
 import { navigationProtocol, type Tab } from '../browsers/tab.ts';
 import { beginStep, heading } from './display.ts';
-import type { PopupRows } from './start.ts';
 
 /** Enough for a browser to learn about HTTP/3 on the first visit, use it on the next, and be forecast on the last. */
 const VISITS = 4;
@@ -87,6 +86,9 @@ async function raceAt(stop: Stop, popup: Popup): Promise<boolean> {
     return false;
   }
 }
+
+/** The popup's rows for the last page of each visited origin. */
+export type PopupRows = ReadonlyMap<Origin, readonly OriginRow[]>;
 
 export interface RaceOutcomes {
   readonly rows: PopupRows;

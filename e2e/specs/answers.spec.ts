@@ -1,13 +1,13 @@
-// Servers that complete handshakes but do not respond in time, over one protocol or both: which protocol is adopted,
-// what is held responsible, and how that is worded.
+// Servers that complete handshakes but do not respond in time, and those that refuse, over one protocol or both: which
+// protocol is adopted, what is held responsible, and how that is worded.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Mode } from '@photofinish/shared/race/terms';
 import { type Explanation, explanationSchema } from '@photofinish/shared/verdict/explanation';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import * as v from 'valibot';
 import { startDns } from '../origins/dns.ts';
-import { startHttp2 } from '../origins/raw.ts';
-import { startOrigins } from '../origins/start.ts';
+import { HTTP2_ACTS, startHttp2, startTls, type TcpPeer } from '../origins/raw.ts';
+import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { expect, reachLocal, runPhotofinish } from './fixtures.ts';
 import { type Behaviour, type Ground, HOST, raceOf, test } from './peers.ts';
 
@@ -45,6 +45,19 @@ function failuresOf({ trials }: OriginRace): (string | undefined)[] {
   return trials.flatMap(({ attempts }) =>
     attempts.map(({ protocol, error }) => `${protocol} ${error?.code}`),
   );
+}
+
+/** The result of `explain` without DNS. */
+async function explain(origin: string, ...args: readonly string[]): Promise<Explanation> {
+  const { stdout } = await runPhotofinish([
+    'explain',
+    origin,
+    '--json',
+    '--resolver',
+    `${LOOPBACK}:1`,
+    ...args,
+  ]);
+  return v.parse(explanationSchema, JSON.parse(stdout));
 }
 
 /** HTTP/3 is given half of it, and the other half suffices for HTTP/2 on a busy machine. */
@@ -96,10 +109,8 @@ test('a site with a time to first byte beyond the time-out over both is slow, no
   const running = await startOrigins({ origins: { slow } });
   const { origin } = running.origins.slow;
   const reach = reachLocal(running.caPath, [running.origins.slow]);
-  const explain = (...more: string[]) =>
-    runPhotofinish(['explain', origin, '--json', '--resolver', `${LOOPBACK}:1`, ...reach, ...more]);
   const hasty = await runPhotofinish(['race', origin, ...IN_TIME, ...NO_MEMORY, ...reach]);
-  const said = v.parse(explanationSchema, JSON.parse((await explain(...IN_TIME)).stdout));
+  const said = await explain(origin, ...reach, ...IN_TIME);
   // Half of it is for HTTP/3.
   const longer = ['--timeout', String(3 * answerDelayMs)];
   const patient = await runPhotofinish(['race', origin, ...longer, ...NO_MEMORY, ...reach]);
@@ -114,4 +125,57 @@ test('a site with a time to first byte beyond the time-out over both is slow, no
     expect(verdictText(verdict)).toContain('slow or not responding');
   }
   expect([patient.code, raceOf(patient.stdout).trials[0]?.adopted]).toEqual([0, 'h3']);
+});
+
+type StartTcpPeer = (ground: Ground, port: number) => Promise<TcpPeer>;
+const http2 =
+  (act: keyof typeof HTTP2_ACTS): StartTcpPeer =>
+  ({ identity }, port) =>
+    startHttp2(identity, HTTP2_ACTS[act], { port });
+
+/** aioquic's behaviour over HTTP/3, and Node's on the same port over TCP. */
+const REFUSALS: readonly (readonly [Behaviour, StartTcpPeer, says: RegExp, never: RegExp])[] = [
+  [
+    'misdirected',
+    http2('misdirected'),
+    /it does not serve peer\.test on this port\. .* came with an Alt-Svc header, which clients ignore/,
+    /offering HTTP\/3|connects/,
+  ],
+  // Like nginx's `return 444`.
+  [
+    'reset',
+    http2('reset'),
+    /ends the exchange without a response \(.*INTERNAL_ERROR/,
+    /offering HTTP\/3|connects/,
+  ],
+  [
+    'certificate-required',
+    ({ identity }, port) => startTls({ ...identity, requestCert: true }, port),
+    /HTTP\/2 \(client certificate required\): the server demands a client certificate/,
+    /TLS 1\.3|connects/,
+  ],
+];
+for (const [name, beside, says, never] of REFUSALS)
+  test(`${name} over HTTP/3 and HTTP/2 (aioquic, Node)`, async ({ ground, dir }) => {
+    const port = ground.aioquic.ports[name];
+    const tcp = await beside(ground, port);
+    const reach = ['--allow-private', '--ca', ground.chains.caPath, '--resolve', `${HOST}:${port}:127.0.0.1`];
+    const { verdict } = await explain(`https://${HOST}:${port}`, '--cache', `${dir}/cache.db`, ...reach);
+    tcp.stop();
+    expect(verdict.code).toBe('unknown');
+    expect(verdictText(verdict)).toMatch(says);
+    expect(verdictText(verdict)).not.toMatch(never);
+  });
+
+test('a draft of HTTP/3 is advertised but QUIC refused: first make the server listen on QUIC', async ({
+  dir,
+}) => {
+  const settings: OriginSettings = { host: 'draft.test', h3: false, altSvc: 'h3-29=":443"' };
+  const running = await startOrigins({ origins: { settings } });
+  const { origin, port } = running.origins.settings;
+  const reach = reachLocal(running.caPath, [running.origins.settings]);
+  const { verdict } = await explain(origin, '--cache', `${dir}/cache.db`, ...reach);
+  await running.stop();
+  expect(verdict.code).toBe('h3-advertisement-wrong');
+  expect(verdictText(verdict)).toContain(`Make QUIC version 1 listen on UDP ${port} first`);
 });

@@ -10,7 +10,6 @@ import * as v from 'valibot';
 import { type KeptBrowser, keepBrowser } from '../browsers/kept.ts';
 import { type FirefoxOptions, launchFirefox } from '../browsers/launch-firefox.ts';
 import type { Popup } from '../browsers/popup.ts';
-import { realHosts } from '../browsers/real-names.ts';
 import { openSession, type Session, type SessionOptions } from '../browsers/session.ts';
 import { describe, type Look, type Part, type Tab, until } from '../browsers/tab.ts';
 import { type ProgramResult, runCommand } from '../child-process.ts';
@@ -19,6 +18,7 @@ import { ORIGIN_KINDS, type RunningOrigin, type RunningOrigins, startOrigins } f
 import { BROWSERS, type BrowserKind, findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory, TOP } from '../scratch.ts';
 import { GO_MISSING } from '../test-programs.ts';
+import { realHosts } from './real-names.ts';
 
 const KEPT = [
   // Identifies the Firefox version it belongs to; others discard it.

@@ -25,7 +25,7 @@ import { p1, parseOptions } from '../lab/p1.ts';
 import { openServedTestbed } from '../lab/testbed.ts';
 import type { Shape } from '../network/link.ts';
 import { type Network, networkUnavailable, openNetwork } from '../network/open.ts';
-import { USRSCTP } from '../run/usrsctp.mjs';
+import { USRSCTP } from '../run/find-browser.mjs';
 import { scratchDirectory } from '../scratch.ts';
 
 const SCTP_TRANSPORTS = ['sctp-udp', 'sctp'] as const;

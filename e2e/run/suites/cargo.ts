@@ -4,13 +4,7 @@ import { make } from '../artefacts.ts';
 import { beginStep } from '../display.ts';
 import { onPath } from '../find-browser.mjs';
 import { type Command, runStep } from '../step-command.ts';
-import type { Failure, Skip, SuiteResult } from '../tally.ts';
-
-export interface CargoCounts {
-  readonly passed: number;
-  readonly failures: readonly Failure[];
-  readonly skipped: readonly Skip[];
-}
+import type { Counts, SuiteResult } from '../tally.ts';
 
 const TEST_LINE =
   /^test (?<name>.+?)(?: - should panic)? \.\.\. (?<state>ok|FAILED|ignored)(?:, (?<reason>.+))?$/;
@@ -53,7 +47,7 @@ function failureDetails(lines: readonly string[]): Map<string, string> {
   return details;
 }
 
-function readSection({ target, lines }: Section): CargoCounts {
+function readSection({ target, lines }: Section): Counts {
   const tests = lines.map(readTestLine).filter((test) => test !== null);
   const named = (state: string) => tests.filter((test) => test.state === state);
   const details = failureDetails(lines);
@@ -75,7 +69,7 @@ function readSection({ target, lines }: Section): CargoCounts {
 }
 
 /** Parses the output of `cargo test`, one test binary at a time. */
-export function readCargoOutput(output: string): CargoCounts {
+export function readCargoOutput(output: string): Counts {
   const counts = sectionsOf(output).map(readSection);
   return {
     passed: counts.reduce((sum, { passed }) => sum + passed, 0),
@@ -120,7 +114,7 @@ const cargoTest = (): Command => ({
 /** Runs the tests of every crate, in the profile that the build used. */
 export async function runCargoTests(): Promise<SuiteResult> {
   const startedMs = performance.now();
-  const result = (counts: CargoCounts): SuiteResult => ({
+  const result = (counts: Counts): SuiteResult => ({
     ...counts,
     suite: 'rust',
     elapsedMs: performance.now() - startedMs,

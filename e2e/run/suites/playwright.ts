@@ -1,21 +1,16 @@
-// Browser tests: runs Playwright and parses its JSON report.
+// Browser tests: runs Playwright and parses its JSON report; as Playwright's global setup, builds what specs need.
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { JSONReport, JSONReportSpec, JSONReportSuite, JSONReportTest } from '@playwright/test/reporter';
 import { TOP } from '../../scratch.ts';
-import { type Selection, specFiles } from '../command-lines.mjs';
-import { runStep } from '../step-command.ts';
-import type { Failure, Skip, SuiteResult } from '../tally.ts';
+import { makeAll } from '../artefacts.ts';
+import { ARTEFACTS, type ArtefactName, type Selection, specFiles } from '../command-lines.mjs';
+import { endCommandsOnSignals, runStep } from '../step-command.ts';
+import type { Counts, Failure, Skip, SuiteResult } from '../tally.ts';
 
 const CLI = join(TOP, 'node_modules', '@playwright', 'test', 'cli.js');
 const REPORT = join(TOP, '.photofinish', 'test', 'playwright.json');
-
-export interface BrowserCounts {
-  readonly passed: number;
-  readonly failures: readonly Failure[];
-  readonly skipped: readonly Skip[];
-}
 
 function explain(test: JSONReportTest): string {
   const errors = test.results.flatMap((result) => result.errors);
@@ -28,7 +23,7 @@ function skipReason(test: JSONReportTest): string {
 }
 
 /** Parses Playwright's JSON report. A test that passes only on retry has failed. */
-export function readPlaywrightReport(report: JSONReport): BrowserCounts {
+export function readPlaywrightReport(report: JSONReport): Counts {
   const failures: Failure[] = report.errors.map((error) => ({
     name: 'outside of any test',
     detail: stripVTControlCharacters(error.stack ?? error.message ?? error.value ?? ''),
@@ -95,4 +90,14 @@ export async function runBrowserTests(selection: Selection): Promise<SuiteResult
   if (!ended.ok && failures.length === 0)
     failures.push({ name: `playwright, exit code ${ended.code}`, detail: ended.output });
   return { ...counts, suite, failures, elapsedMs: ended.elapsedMs };
+}
+
+/** Runs before the first spec, so that specs started by hand find everything built; under `npm test` it is already. */
+export default async function makeWhatSpecsNeed(): Promise<void> {
+  if (process.env.PHOTOFINISH_ARTEFACTS === 'made') return;
+  const release = endCommandsOnSignals();
+  const { failed } = await makeAll(Object.keys(ARTEFACTS) as ArtefactName[]);
+  release();
+  if (failed.length > 0)
+    throw new Error(failed.map(({ title, output }) => `${title}:\n${output}`).join('\n'));
 }

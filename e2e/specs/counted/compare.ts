@@ -1,25 +1,110 @@
 // Compares a report's counts with the server's log, for every kind of request and over several visits: no response is
-// counted under a wrong protocol, and inexact counts are exactly those that docs/counts.md lists.
+// counted under a wrong protocol, and inexact counts are exactly those in the table of docs/counts.md. A run with
+// PHOTOFINISH_WRITE_COUNTS writes its own columns of that table; any other run is compared with them.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { markdownTable } from '@photofinish/shared/report/markdown';
 import type { Report } from '@photofinish/shared/report/report';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import type { Popup } from '../../browsers/popup.ts';
 import { storedRecords } from '../../browsers/stored.ts';
 import type { Tab } from '../../browsers/tab.ts';
+import { TOP } from '../../scratch.ts';
 import { GO_MISSING, goProgram } from '../../test-programs.ts';
 import { expect, exportedReport, type TestFixtures, test } from '../fixtures.ts';
 import { COUNTED } from '../steps.ts';
 import { hostOf, KINDS } from './kinds.ts';
 import { type CountedSite, LAST, type ServedRequest, startCountedSite } from './site.ts';
-import {
-  type ColumnName,
-  type Counts,
-  cellOf,
-  committedColumn,
-  faultsOf,
-  type KindCounts,
-  total,
-  writeColumn,
-} from './table.ts';
+
+const PAGE = join(TOP, 'docs', 'counts.md');
+const MARKED = /(<!-- begin measured -->\n)[\s\S]*?(\n<!-- end measured -->)/;
+const HEADS = {
+  'chromium, full': 'Chromium, full mode',
+  'chromium, light': 'Chromium, light mode',
+  'firefox, full': 'Firefox',
+};
+/** A browser with its observation mode. */
+type ColumnName = keyof typeof HEADS;
+const COLUMNS = Object.keys(HEADS) as ColumnName[];
+const NOT_MEASURED = 'not measured';
+
+/** Requests by protocol; protocols without requests are absent. */
+type Counts = Readonly<Record<string, number>>;
+
+/** One kind as counted by its server and by the report. */
+interface KindCounts {
+  readonly served: Counts;
+  readonly reported: Counts;
+  /** Why the protocol of the most recent response of unknown protocol is unknown. */
+  readonly reason: string | null;
+}
+
+/** A column: cells by name of the kind. */
+type Column = Readonly<Record<string, string>>;
+
+/** The sum over all protocols. */
+const total = (counts: Counts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+/**
+ * Responses counted under a wrong protocol, or more often than they occurred, which only light mode may do with those of
+ * unknown protocol; empty if there are none.
+ */
+function faultsOf({ served, reported }: KindCounts, column: ColumnName): string[] {
+  const more = Object.entries(reported).flatMap(([protocol, count]) =>
+    protocol !== 'unknown' && count > (served[protocol] ?? 0)
+      ? [`${count} over ${protocol}, which carried ${served[protocol] ?? 0}`]
+      : [],
+  );
+  const [came, told] = [total(served), total(reported)];
+  if (column === 'chromium, light' && told - (reported.unknown ?? 0) <= came) return more;
+  return told > came ? [...more, `${told} in all, of ${came}`] : more;
+}
+
+/** The table's cell for the accuracy of a kind's counts. */
+function cellOf({ served, reported, reason }: KindCounts): string {
+  const [came, told] = [total(served), total(reported)];
+  const unknown = reported.unknown ?? 0;
+  if (came === 0) return 'no request';
+  if (told === 0) return 'not counted';
+  if (told < came) return 'partly not counted';
+  if (unknown === 0) return 'exact';
+  if (told > came) return `at most (${reason})`;
+  return `${unknown < told ? 'partly unknown' : 'unknown'} (${reason})`;
+}
+
+function rowsOf(page: string): Map<string, string[]> {
+  const [table = ''] = MARKED.exec(page) ?? [];
+  const rows = table.split('\n').map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  return new Map(rows.map(([what = '', ...cells]) => [what, cells]));
+}
+
+/** The column as committed. */
+function committedColumn(column: ColumnName): Column {
+  const rows = rowsOf(readFileSync(PAGE, 'utf8'));
+  const at = COLUMNS.indexOf(column);
+  return Object.fromEntries(KINDS.map(({ name, what }) => [name, rows.get(what)?.[at] ?? NOT_MEASURED]));
+}
+
+/** Writes the column, with the text around the table. */
+function writeColumn(name: ColumnName, column: Column): void {
+  const page = readFileSync(PAGE, 'utf8');
+  const columns = COLUMNS.map((each) => (each === name ? column : committedColumn(each)));
+  const rows = KINDS.map(({ name: kind, what, why = '' }) => [
+    what,
+    ...columns.map((each) => each[kind] ?? NOT_MEASURED),
+    why,
+  ]);
+  const table = markdownTable(['Requests', ...COLUMNS.map((each) => HEADS[each]), 'Why'], rows).join('\n');
+  writeFileSync(
+    PAGE,
+    page.replace(MARKED, (_, begin, end) => `${begin}\n${table}\n${end}`),
+  );
+}
 
 /** The first is over HTTP/2; later ones are over HTTP/3 and use stored responses. */
 const VISITS = 4;
