@@ -1,7 +1,15 @@
 // What a browser starts: the helper's modules, with the code that earlier starts had V8 compile. Node's own compile
 // cache keeps no function that is compiled when first called, which most are: half of what the helper adds to the time
 // that Node takes until the first forecast.
-const { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } = require('node:fs');
+const {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} = require('node:fs');
 const { dirname, join } = require('node:path');
 
 const OLDEST_NODE = 22;
@@ -53,6 +61,17 @@ function readCompiled(file, source) {
 }
 
 /**
+ * Removes the drafts that helpers left behind which were killed while writing. One that is just writing keeps nothing
+ * then, as the file has been written.
+ *
+ * @param {string} directory
+ */
+function removeDrafts(directory) {
+  for (const name of readdirSync(directory))
+    if (name.startsWith(`${MAIN_BUNDLE}.`)) rmSync(join(directory, name), { force: true });
+}
+
+/**
  * Another helper may be writing the same file. Where nothing can be written, every start compiles.
  *
  * @param {string} file
@@ -66,6 +85,7 @@ function writeCompiled(file, source, script) {
     const code = script.createCachedData();
     writeFileSync(draft, Buffer.concat([source, code, code]), { mode: 0o644, flag: 'wx' });
     renameSync(draft, file);
+    removeDrafts(dirname(file));
   } catch {
     try {
       rmSync(draft);

@@ -164,6 +164,15 @@ test('where nothing can be kept, the helper starts all the same and leaves nothi
   assert.deepEqual(readdirSync(join(program.kept(), '..')), ['main-bundle.cjs']);
 });
 
+test('drafts of helpers that were killed while writing do not pile up', (t) => {
+  const program = newProgram(t);
+  program.start();
+  rmSync(program.kept());
+  for (const id of [1, 2]) writeFileSync(`${program.kept()}.${id}`, 'half');
+  program.start();
+  assert.deepEqual(readdirSync(join(program.kept(), '..')), ['main-bundle.cjs']);
+});
+
 test('an error names the bundle and where it happened, and a bundle that failed is loaded again', (t) => {
   const program = newProgram(t);
   const load =

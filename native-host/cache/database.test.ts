@@ -213,6 +213,17 @@ test('so is one whose newer version is only in its journal yet', async (t) => {
   assert.equal(isPlainlyCurrent(path), false);
 });
 
+test('journals are looked for beside the file that a link leads to', async (t) => {
+  const directory = await folder(t);
+  const [path, link] = [join(directory, 'real.db'), join(directory, 'cache.db')];
+  open(path).close();
+  symlinkSync(path, link);
+  const newer = new DatabaseSync(path);
+  newer.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}; CREATE TABLE future (x)`);
+  assert.equal(isPlainlyCurrent(link), false);
+  newer.close();
+});
+
 test("another program's database is left alone", async (t) => {
   const path = join(await folder(t), 'places.sqlite');
   const foreign = new DatabaseSync(path);

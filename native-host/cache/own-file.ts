@@ -1,6 +1,6 @@
 // Determines by a file's first bytes whether it is ours, so that a mistaken path never destroys another file. Only a
 // file marked as ours, or an empty one, is ever set aside, replaced or deleted.
-import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, constants, lstatSync, openSync, readSync, statSync } from 'node:fs';
 import { APPLICATION_ID, SCHEMA_VERSION } from './schema.ts';
 
 /** SQLite's file format, section 1.3: magic, offsets of the user version and the application id, header size. */
@@ -44,6 +44,8 @@ function isMarked(head: Buffer): boolean {
 export function isPlainlyCurrent(path: string): boolean {
   const head = headOf(path);
   if (!isMarked(head) || head.readUInt32BE(USER_VERSION_AT) !== SCHEMA_VERSION) return false;
+  // SQLite keeps journals beside what a link leads to.
+  if (lstatSync(path).isSymbolicLink()) return false;
   return ['-wal', '-journal'].every(
     (suffix) => (statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0) === 0,
   );
