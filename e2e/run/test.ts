@@ -43,8 +43,11 @@ async function nodeSide(
   };
   const otherSide = async () => {
     const results = checks ? [await runQuickChecks()] : [];
-    for (const [workspace, files] of units.filter((unit) => !ofHelper(unit)))
+    for (const [workspace, files] of units.filter((unit) => !ofHelper(unit))) {
+      // Its editions are examined.
+      if (workspace === 'e2e' && made.includes('extension')) await make('extension');
       results.push(await runNodeTests(workspace, files, grep));
+    }
     return results;
   };
   return (await Promise.all([otherSide(), helperSide()])).flat();

@@ -80,12 +80,12 @@ export async function proxyMode(): Promise<ProxyMode | null> {
 }
 
 /**
- * Whether a setting leads every request through a proxy, or none; null: it does not say, because the operating system, a
- * script or the network decides, or because the browser reports it with each request.
+ * Whether requests go through a proxy by this setting; null: it does not say, because the operating system, a script or
+ * the network decides, because the rules for fixed proxies may leave out hosts and schemes, or because the browser reports
+ * it with each request.
  */
-export function proxiedBy(mode: ProxyMode | null): boolean | null {
-  if (mode === 'direct') return false;
-  return mode === 'fixed_servers' ? true : null;
+export function proxiedBy(mode: ProxyMode | null): false | null {
+  return mode === 'direct' ? false : null;
 }
 
 /** Calls `listen` with the mode after each change of the setting. */

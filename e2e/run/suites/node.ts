@@ -22,27 +22,43 @@ export const SEEDED = ['--import', import.meta.resolve('./seed.ts')];
 const TEST_TIMEOUT_MS = 180_000;
 
 const ADDON = 'native-host/quic/napi/photofinish-quic.node';
-/** Tests that load the QUIC addon or start local origins. */
+/** Tests that load the QUIC addon, start local origins, or start the built helper. */
 const WITH_RUST = [
+  'native-host/adversity.test.ts',
   'native-host/cli.test.ts',
+  'native-host/cli/race-input.test.ts',
+  'native-host/crashes.test.ts',
   'native-host/discover/connectivity.test.ts',
   'native-host/discover/discovery.test.ts',
   'native-host/discover/dns.test.ts',
   'native-host/main.test.ts',
   'native-host/quic/addon.test.ts',
+  'native-host/race/h2-floods.test.ts',
   'native-host/race/h2-handshake.test.ts',
+  'native-host/race/h2-refusals.test.ts',
   'native-host/race/h2.test.ts',
   'native-host/race/h3.test.ts',
   'native-host/race/heeded.test.ts',
   'native-host/race/key-shares.test.ts',
   'native-host/race/response-reading.test.ts',
+  'native-host/soak.test.ts',
   'native-host/trust.test.ts',
   'native-host/wire/race-over-port.test.ts',
 ];
 const RUST_NOT_BUILT = 'the QUIC addon and the local origins are not built; run: npm run build';
+const WITH_EXTENSION = 'e2e/packaging/permissions.test.ts';
+const EXTENSION_NOT_BUILT = 'the extension is not built; run: npm run build -- extension';
 
-function isRustBuilt(): boolean {
-  return existsSync(join(TOP, ADDON)) && existsSync(rustProgram('photofinish-origin'));
+/** What keeps a file from running: what it needs is built by `npm test`, but not by `npm run unit`. */
+function missingFor(): (file: string) => string | null {
+  const isBuilt = (path: string) => existsSync(join(TOP, path));
+  const rust =
+    isBuilt(ADDON) && isBuilt('native-host/dist/main.cjs') && existsSync(rustProgram('photofinish-origin'));
+  const extension = isBuilt('extension/dist/chromium/manifest.json');
+  return (file) => {
+    if (!rust && WITH_RUST.includes(file)) return RUST_NOT_BUILT;
+    return !extension && file === WITH_EXTENSION ? EXTENSION_NOT_BUILT : null;
+  };
 }
 
 function readLine(line: string): NodeTestLine | null {
@@ -112,12 +128,14 @@ export async function runNodeTests(
   files: readonly string[],
   grep?: string,
 ): Promise<SuiteResult> {
-  const built = isRustBuilt();
-  const present = files.filter((file) => built || !WITH_RUST.includes(file));
-  const absent = files.filter((file) => !present.includes(file));
-  const skipped: Skip[] = absent.map((name) => ({ name, reason: RUST_NOT_BUILT }));
+  const missing = missingFor();
+  const present = files.filter((file) => missing(file) === null);
+  const skipped: Skip[] = files.flatMap((name) => {
+    const reason = missing(name);
+    return reason === null ? [] : [{ name, reason }];
+  });
   const title = `unit tests of ${workspace}`;
-  if (present.length === 0) beginStep(title).end('skipped', RUST_NOT_BUILT);
+  if (present.length === 0) beginStep(title).end('skipped', skipped[0]?.reason ?? '');
   const together = present.filter(shareProcess);
   const apart = present.filter((file) => !shareProcess(file));
   const ended = await Promise.all([

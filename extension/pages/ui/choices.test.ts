@@ -17,7 +17,7 @@ test('if the browser reports the proxy with each request there is no setting', (
   assert.equal(proxyWords(null).clear, true);
 });
 
-test('a setting tells whether requests go through a proxy only if it leaves nothing to others', () => {
+test('a setting rules a proxy out only if it leaves nothing to others', () => {
   assert.deepEqual(
     PROXY_MODES.map((mode) => [mode, proxiedBy(mode)]),
     [
@@ -25,7 +25,7 @@ test('a setting tells whether requests go through a proxy only if it leaves noth
       ['system', null],
       ['auto_detect', null],
       ['pac_script', null],
-      ['fixed_servers', true],
+      ['fixed_servers', null],
     ],
   );
   assert.equal(proxiedBy(null), null);
