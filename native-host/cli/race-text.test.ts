@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { Attempt, OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { ATTEMPT_ERROR_CODES, type Mode } from '@photofinish/shared/race/terms';
 import { parseOrigin } from '@photofinish/shared/web/origin';
-import { summaryOf } from '../race/summary.ts';
+import { summaryOf } from '../race/series.ts';
 import { raceText } from './race-text.ts';
 import { plain, printable, table } from './text.ts';
 

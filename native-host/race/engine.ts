@@ -24,7 +24,6 @@ import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { TrialPlan } from './plan.ts';
 import { beginHedged, drain, onSignOfLife, open, openFirst, openNext } from './starting.ts';
 import type { Traffic } from './transport.ts';
-import { trialOf } from './trial-record.ts';
 import {
   enter,
   isExhausted,
@@ -34,6 +33,7 @@ import {
   setTimer,
   type TrialState,
   tell,
+  trialOf,
 } from './trial-state.ts';
 
 export interface TrialMachine {
