@@ -7,8 +7,7 @@ import { inputs } from '@photofinish/shared/testing/hostile';
 import { serviceRecord } from '@photofinish/shared/testing/service-record';
 import fc from 'fast-check';
 import { addressPolicy, classifyAddress } from '../address/guard.ts';
-import type { Answer } from './answer.ts';
-import { guardAnswer } from './guarded-answer.ts';
+import { type Answer, guardAnswer } from './answer.ts';
 import { createServiceReader } from './service.ts';
 
 const octets = (count: number) => fc.uint8Array({ minLength: count, maxLength: count });

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/terms';
 import fc from 'fast-check';
 import { NO_HINTS, type PathHint } from '../cache/hints.ts';
-import type { Endpoint } from '../discover/endpoint.ts';
+import type { Endpoint } from '../discover/discovering.ts';
 import { plainPlan } from '../testing/race.ts';
 import { type Behaviour, endpoint, type Listing, simulate } from '../testing/simulation.ts';
 import type { Decision } from './plan.ts';

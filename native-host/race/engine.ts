@@ -16,7 +16,7 @@
 // Read next: modes.ts (the kinds of races), plan.ts (the plan of one trial), starting.ts (what is attempted when),
 // deciding.ts (what is adopted, and what ends then), drive.ts (carries out the actions).
 import type { AttemptError, Trial } from '@photofinish/shared/race/outcome';
-import type { Endpoint } from '../discover/endpoint.ts';
+import type { Endpoint } from '../discover/discovering.ts';
 import type { AttemptGroup } from './attempt-group.ts';
 import { expiredError, type Run } from './attempt-run.ts';
 import { adopt, ask, beat, conclude, end, fail, resume, stop } from './deciding.ts';

@@ -6,6 +6,9 @@ import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES, MAX_INTERIM_RESPONSES } from './request-limits.ts';
 import { type AttemptAnswer, misdirectedError } from './transport.ts';
 
+/** Upper bound for delta-seconds; larger values are read as this (RFC 9111 section 1.2.2). */
+const MOST_SECONDS = 2 ** 31;
+
 export interface ExchangeOptions {
   readonly socket: TLSSocket;
   readonly authority: string;
@@ -139,9 +142,6 @@ export function readResponse(
     },
   };
 }
-
-/** Upper bound for delta-seconds; larger values are read as this (RFC 9111 section 1.2.2). */
-const MOST_SECONDS = 2 ** 31;
 
 /**
  * `Age` in seconds (RFC 9111 section 5.1), null if absent. Of several members the first counts; a value that is not a

@@ -2,7 +2,7 @@
 // it. Counters avoid scanning all attempts at every event.
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { Trial } from '@photofinish/shared/race/outcome';
-import { type Endpoint, endpointKey } from '../discover/endpoint.ts';
+import { type Endpoint, endpointKey } from '../discover/discovering.ts';
 import { AttemptGroup } from './attempt-group.ts';
 import { attemptOf, type Phase, type Run, rounded } from './attempt-run.ts';
 import type { TimerName, TrialAction } from './events.ts';

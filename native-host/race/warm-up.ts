@@ -17,6 +17,14 @@ const DISCARD_PORT = 9;
 /** A firewall that drops the refusal must not delay the first race. */
 const PATIENCE_MS = 100;
 
+const HTTP1_NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n';
+const HTTP2_SETTINGS = Buffer.from('000000040000000000', 'hex');
+/** HEADERS on stream 1 with END_STREAM and static entry 9, `:status: 204` (RFC 7541 appendix A). */
+const HTTP2_NO_CONTENT = Buffer.from('00000101050000000189', 'hex');
+const FRAME_HEAD_BYTES = 9;
+const TYPE_HEADERS = 1;
+const PREFACE_BYTES = 24;
+
 /** Target of a warm-up: a loopback port that refuses connections. */
 export const WARM_UP: AttemptTarget = {
   address: '127.0.0.1',
@@ -26,14 +34,6 @@ export const WARM_UP: AttemptTarget = {
   initialRttMs: PATIENCE_MS,
   handshakeTimeoutMs: PATIENCE_MS,
 };
-
-const HTTP1_NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n';
-const HTTP2_SETTINGS = Buffer.from('000000040000000000', 'hex');
-/** HEADERS on stream 1 with END_STREAM and static entry 9, `:status: 204` (RFC 7541 appendix A). */
-const HTTP2_NO_CONTENT = Buffer.from('00000101050000000189', 'hex');
-const FRAME_HEAD_BYTES = 9;
-const TYPE_HEADERS = 1;
-const PREFACE_BYTES = 24;
 
 interface LoadedTransport {
   readonly Client: UndiciClient;

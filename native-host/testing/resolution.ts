@@ -5,7 +5,7 @@ import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import { serviceRecord } from '@photofinish/shared/testing/service-record';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Answer, QueryKind } from '../discover/answer.ts';
-import { type Endpoint, sameEndpoint } from '../discover/endpoint.ts';
+import { type Endpoint, sameEndpoint } from '../discover/discovering.ts';
 import { createResolution } from '../discover/resolution.ts';
 import type {
   Connectivity,
