@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/terms';
 import fc from 'fast-check';
-import { NO_HINTS, type PathHint } from '../cache/hints.ts';
+import { NO_HINTS, type PathHint } from '../cache/policy.ts';
 import type { Endpoint } from '../discover/discovering.ts';
 import { plainPlan } from '../testing/race.ts';
 import { type Behaviour, endpoint, type Listing, simulate } from '../testing/simulation.ts';

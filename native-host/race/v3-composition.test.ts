@@ -8,7 +8,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { serviceRecord } from '@photofinish/shared/testing/service-record';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { addressPolicy } from '../address/guard.ts';
-import { type Hints, NO_HINTS } from '../cache/hints.ts';
+import { type Hints, NO_HINTS } from '../cache/policy.ts';
 import type { Answer, QueryKind } from '../discover/answer.ts';
 import { openDiscovering } from '../discover/discovery.ts';
 import { arrange } from '../testing/race.ts';
