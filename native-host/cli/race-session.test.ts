@@ -1,5 +1,5 @@
 // How trials are split into parallel runs, and that merging the runs loses none of them.
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
 // The text of a race: aligned columns, lanes that end where the race ended them, and nothing that moves a cursor.
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

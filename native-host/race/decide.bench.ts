@@ -4,7 +4,7 @@
 import { argv, stdout } from 'node:process';
 import { median } from '@photofinish/shared/race/statistics';
 import type { Mode } from '@photofinish/shared/race/terms';
-import { serviceRecord } from '@photofinish/shared/testing/service-record';
+import { serviceRecord } from '@photofinish/shared/testing/race-samples';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Answer, QueryKind } from '../discover/answer.ts';
 import type { Endpoint } from '../discover/discovering.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import { serviceRecord } from '@photofinish/shared/testing/service-record';
+import { serviceRecord } from '@photofinish/shared/testing/race-samples';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { addressPolicy } from '../address/guard.ts';
 import { type Hints, NO_HINTS } from '../cache/policy.ts';
