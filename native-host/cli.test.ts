@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import * as v from 'valibot';
 import { COMMANDS, TABLE } from './cli/command-table.ts';
 import { CLI, ended, startCommand } from './testing/command.ts';

@@ -68,6 +68,10 @@ function settingsOf(config: string | undefined): Settings {
   }
 }
 
+/**
+ * Opens the parts, gives each what it needs of the others, and reads until the browser closes. Every part is named once
+ * and several need parts that are opened after them, so all of it is in one place in spite of its length.
+ */
 function serve(settings: Settings, caller: Caller): void {
   const clock = systemClock;
   const aboutSalt: string[] = [];

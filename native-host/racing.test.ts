@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import { fileOutcome } from './racing.ts';
 import { down, race, trial, up } from './testing/cache-samples.ts';
 

@@ -4,7 +4,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isQueriedForBoth } from '@photofinish/shared/race/discovered';
 import type { OriginRace, RaceDocument } from '@photofinish/shared/race/outcome';
-import { allTexts } from '@photofinish/shared/testing/verdicts';
+import { allTexts } from '@photofinish/shared/testing/race-samples';
 import { type Explanation, explanationSchema } from '@photofinish/shared/verdict/explanation';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import * as v from 'valibot';

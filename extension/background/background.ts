@@ -28,9 +28,9 @@ import {
   type Settings,
 } from '../common/settings.ts';
 import { siteOfHost } from '../common/site.ts';
+import { troubleWords } from '../ledger/database.ts';
 import { openKeptLedger } from '../ledger/keeping.ts';
 import { pruneHourly } from '../ledger/prune.ts';
-import { troubleWords } from '../ledger/trouble.ts';
 import { createInspection } from './devtools/inspection.ts';
 import { createForecaster, useForecasts } from './forecast/forecaster.ts';
 import { comparison } from './helper/helper.ts';

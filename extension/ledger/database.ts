@@ -1,8 +1,27 @@
 // The ledger's database, migrated to the newest version; every module of the ledger uses it. Durability is the
-// browser's default (`relaxed`): what is committed survives the browser, but not a power failure.
+// browser's default (`relaxed`): what is committed survives the browser, but not a power failure. A migration runs
+// inside the browser's upgrade transaction: if it fails, or the browser is terminated, the previous version stays
+// intact. What a failing IndexedDB means for the user is said in words: the browser's own errors name causes, not
+// consequences.
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { type VerdictInWords, verdictAsWritten } from '@photofinish/shared/race/verdict-schema';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { IDBPDatabase, IDBPTransaction } from 'idb';
+import { getMessage, type MessageKey } from '../common/catalog.ts';
 import { holdOpen, type Opener } from '../common/open-database.ts';
-import { LEDGER_NAME, type LedgerSchema } from '../common/records/schema.ts';
-import { LEDGER_VERSION, upgradeFrom } from './migrations.ts';
+import { emptyDay } from '../common/records/fold.ts';
+import {
+  type DayRow,
+  type DayTotal,
+  LEDGER_NAME,
+  type LedgerSchema,
+  NETWORK_UNKNOWN,
+} from '../common/records/schema.ts';
+import { verdictOfRecord } from '../common/verdict.ts';
+import { chunksOf } from './chunks.ts';
+import { racesOf } from './row-changes.ts';
+import { emptyTotal, movedTotal } from './totals.ts';
+import { abandon, type Store } from './transaction.ts';
 
 /** Returns the database, reopened if it was closed. */
 export type Database = Opener<LedgerSchema>;
@@ -10,4 +29,116 @@ export type Database = Opener<LedgerSchema>;
 /** The database, opened and migrated in the background; see `holdOpen`. */
 export function openDatabase(name = LEDGER_NAME): Database {
   return holdOpen<LedgerSchema>({ name, version: LEDGER_VERSION, upgrade: upgradeFrom });
+}
+
+export type Upgrade = IDBPTransaction<LedgerSchema, Store[], 'versionchange'>;
+type Migration = (db: IDBPDatabase<LedgerSchema>, tx: Upgrade) => void | Promise<void>;
+
+/** Before version 2, days were stored without their network. */
+type DayRow1 = Omit<DayRow, 'network'>;
+/** Before version 3, verdicts of races were stored as text. */
+type RaceInWords = Omit<OriginRace, 'verdict'> & { readonly verdict: VerdictInWords };
+
+function createVersion1(db: IDBPDatabase<LedgerSchema>): void {
+  const records = db.createObjectStore('records', { keyPath: ['origin', 'site'] });
+  records.createIndex('site', 'site');
+  records.createIndex('lastSeenMs', 'lastSeenMs');
+  db.createObjectStore('days', { keyPath: ['day', 'site', 'origin'] }).createIndex('site', ['site', 'day']);
+  db.createObjectStore('races', { keyPath: ['origin', 'atMs'] }).createIndex('atMs', 'atMs');
+  db.createObjectStore('outbox', { autoIncrement: true });
+  db.createObjectStore('batches', { keyPath: 'key' }).createIndex('atMs', 'atMs');
+}
+
+/** Stores days by network, and totals beside them; the network of what was recorded before is unknown. */
+async function networksAndTotals(db: IDBPDatabase<LedgerSchema>, tx: Upgrade): Promise<void> {
+  const old = tx.objectStore('days');
+  old.name = 'days-1';
+  const days = db.createObjectStore('days', { keyPath: ['day', 'site', 'origin', 'network'] });
+  days.createIndex('site', ['site', 'day']);
+  const totals = db.createObjectStore('totals', { keyPath: ['day', 'network'] });
+  let total: DayTotal | null = null;
+  for await (const rows of chunksOf(old)) {
+    const changes = (rows as readonly DayRow1[]).map((row) => ({
+      before: emptyDay(row.day, row.site, row.origin, NETWORK_UNKNOWN),
+      after: { ...row, network: NETWORK_UNKNOWN },
+    }));
+    // In parallel: sequentially, a year's rows would take minutes.
+    await Promise.all(changes.map(async ({ after }) => days.put(after)));
+    for (const change of changes) {
+      const { day } = change.after;
+      if (total !== null && total.day !== day) await totals.put(total);
+      total = movedTotal(total?.day === day ? total : emptyTotal(day, NETWORK_UNKNOWN), change);
+    }
+  }
+  if (total !== null) await totals.put(total);
+  db.deleteObjectStore('days-1' as Store);
+}
+
+/** Records store the verdict that follows from them and the newest race of their origin. */
+async function verdicts(tx: Upgrade): Promise<void> {
+  const records = tx.objectStore('records');
+  const races = tx.objectStore('races');
+  const raced = new Set((await races.getAllKeys()).map(([origin]) => origin));
+  const newest = async (origin: Origin): Promise<OriginRace | undefined> =>
+    raced.has(origin) ? (await races.openCursor(racesOf(origin), 'prev'))?.value : undefined;
+  for await (const rows of chunksOf(records))
+    await Promise.all(
+      rows.map(async (row) =>
+        records.put({ ...row, verdict: verdictOfRecord(row, await newest(row.origin)).code }),
+      ),
+    );
+}
+
+/** Verdicts of races become data; earlier ones were text, and remain text. */
+async function verdictsAsData(tx: Upgrade): Promise<void> {
+  const races = tx.objectStore('races');
+  for await (const rows of chunksOf(races))
+    await Promise.all(
+      (rows as readonly (OriginRace | RaceInWords)[]).map(async (row) => {
+        if ('text' in row.verdict) await races.put({ ...row, verdict: verdictAsWritten(row.verdict) });
+      }),
+    );
+}
+
+/** `MIGRATIONS[n]` converts version n to n + 1. Never edited once released; a change is another migration. */
+const MIGRATIONS: readonly Migration[] = [
+  createVersion1,
+  async (db, tx) => {
+    await networksAndTotals(db, tx);
+    await verdicts(tx);
+  },
+  (_, tx) => verdictsAsData(tx),
+  // Their rules changed: visits elsewhere, proxies and records that DNS was not asked for now leave a verdict open.
+  (_, tx) => verdicts(tx),
+];
+
+const LEDGER_VERSION = MIGRATIONS.length;
+
+/** Migrates a database from an older version to this one. If anything fails, the upgrade is undone. */
+export async function upgradeFrom(
+  oldVersion: number,
+  db: IDBPDatabase<LedgerSchema>,
+  tx: Upgrade,
+): Promise<void> {
+  // The caller that opens the database reports the failure.
+  tx.done.catch(() => {});
+  try {
+    for (const migrate of MIGRATIONS.slice(oldVersion)) await migrate(db, tx);
+  } catch (error) {
+    abandon(tx);
+    throw error;
+  }
+}
+
+const REMEDIES: Record<string, MessageKey> = {
+  VersionError: 'popupStorageNewer',
+  QuotaExceededError: 'popupStorageFull',
+  // Chromium's error for a full disk, and for one that it cannot read.
+  UnknownError: 'popupStorageMaybeFull',
+};
+
+/** What failed and what to do, for any error that the ledger rejects with. */
+export function troubleWords(error: unknown): string {
+  const name = error instanceof Error || error instanceof DOMException ? error.name : 'Error';
+  return getMessage('popupStorageFails', { name, remedy: getMessage(REMEDIES[name] ?? 'popupStorageOther') });
 }

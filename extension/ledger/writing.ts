@@ -14,9 +14,8 @@ import {
 } from '../common/records/backfill.ts';
 import { emptyDay, emptyRecord, foldDay, foldRecord } from '../common/records/fold.ts';
 import { dayOf, MAX_OUTBOX_ROWS } from '../common/records/schema.ts';
-import { type Batch, groupByDay, groupByRecord } from './batch.ts';
+import { type Batch, groupByDay, groupByRecord, withinQuota } from './batch.ts';
 import type { Database } from './database.ts';
-import { withinQuota } from './quota.ts';
 import { AFTER_ALL, putDays, putRace, putRecord } from './row-changes.ts';
 import { type Store, type WriteTransaction, whole } from './transaction.ts';
 

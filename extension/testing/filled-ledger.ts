@@ -1,9 +1,8 @@
 // Fills a ledger with a heavy user's year, reproducibly by seed: for benchmarks, specs and tests. Runs in Node over
 // fake-indexeddb and in a page of the extension; it imports nothing from Node.
 
-import { attempt, trial } from '@photofinish/shared/testing/race-samples';
+import { attempt, trial, verdictSaying } from '@photofinish/shared/testing/race-samples';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import '../common/catalog.ts';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';

@@ -3,8 +3,7 @@
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
-import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import { attempt, originRace, trial, verdictSaying } from '@photofinish/shared/testing/race-samples';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { EndedRequest } from '../background/observe/requests.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Names, ServiceRecord } from '@photofinish/shared/race/discovered';
-import { serviceRecord } from '@photofinish/shared/testing/service-record';
+import { serviceRecord } from '@photofinish/shared/testing/race-samples';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';

@@ -3,15 +3,15 @@ import { test } from 'node:test';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/terms';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
-import { observationSchema } from '@photofinish/shared/web/observation';
+import { type Observation, observationSchema } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { down, observation, race, trial, up } from '../testing/cache-samples.ts';
 import { MAX_BACK_OFF_MS } from './back-off.ts';
-import { foldAddresses, foldRace, foldSighting, sightingOf } from './fold.ts';
+import { foldAddresses, foldRace, foldSighting, foldUse, sightingOf } from './fold.ts';
 import { reachable, SUCCESS_FRESH_MS } from './policy.ts';
-import { type AddressRecord, type HostRecord, newHost } from './record.ts';
+import { type AddressRecord, type HostRecord, newHost, newUse } from './record.ts';
 
 const NOW = 5_000_000;
 const HOST = newHost('https://a.test' as Origin, 'home', 0);
@@ -299,6 +299,69 @@ test('no valid observation or race throws, and a back-off is bounded by two days
         assert.ok(goesOn || (host.h3BackOffUntilMs ?? 0) >= (before.h3BackOffUntilMs ?? 0));
         assert.ok((host.h3RttVarMs ?? 0) >= 0 && (host.h3LossRate ?? 0) <= 1);
       }
+    }),
+  );
+});
+
+const USE = newUse('chromium', 'https://a.test' as Origin, 'a.test', 'home');
+
+test('only network answers count', () => {
+  for (const delivery of ['http-cache', 'service-worker', 'prefetch'] as const)
+    assert.equal(
+      foldUse(USE, sightingOf(observation({ delivery, protocol: 'h3', altSvc: 'h3=":443"' })), NOW),
+      USE,
+    );
+});
+
+test('stays count visits, not requests: a page of fifty resources on one connection is one visit', () => {
+  let use = foldUse(USE, sightingOf(observation({ altSvc: 'h3=":443"' })), NOW);
+  assert.equal(use.stays, 0);
+  for (let i = 1; i <= 50; i += 1)
+    use = foldUse(use, sightingOf(observation({ kind: 'resource' })), NOW + i * 100);
+  assert.equal(use.stays, 0);
+  use = foldUse(use, sightingOf(observation({})), NOW + 10_000);
+  use = foldUse(use, sightingOf(observation({ kind: 'resource' })), NOW + 100_000);
+  assert.equal(use.stays, 2);
+  assert.equal(foldUse(use, sightingOf(observation({ protocol: 'h3' })), NOW + 100_001).stays, 0);
+});
+
+test('a repeated advertisement keeps the count, one that returns after a gap restarts it', () => {
+  const advert = { altSvc: 'h3=":443"; ma=60' };
+  let use = foldUse(USE, sightingOf(observation(advert)), NOW);
+  use = foldUse(use, sightingOf(observation(advert)), NOW + 1000);
+  assert.deepEqual([use.stays, use.advertisedAtMs, use.advertisedUntilMs], [1, NOW, NOW + 61_000]);
+  use = foldUse(use, sightingOf(observation(advert)), NOW + 500_000);
+  assert.deepEqual([use.stays, use.advertisedAtMs], [0, NOW + 500_000]);
+  assert.equal(
+    foldUse(use, sightingOf(observation({ altSvc: 'clear' })), NOW + 500_001).advertisedUntilMs,
+    null,
+  );
+});
+
+test('a hidden protocol still contributes its advertisement, and keeps the last known protocol', () => {
+  const known = foldUse(USE, sightingOf(observation({})), NOW);
+  const hidden: Partial<Observation> = {
+    protocol: 'unknown',
+    reason: 'no-timing-allow-origin',
+    altSvc: 'h3=":1"',
+  };
+  const use = foldUse(known, sightingOf(observation(hidden)), NOW + 1);
+  assert.deepEqual([use.protocol, use.protocolAtMs], ['h2', NOW]);
+  assert.ok((use.advertisedUntilMs ?? 0) > NOW);
+});
+
+test('the newest answer decides, in any order of arrival', () => {
+  const answer = fc.record({
+    at: fc.integer({ min: 1, max: 1_000_000 }),
+    protocol: fc.constantFrom('h3', 'h2', 'http/1.1'),
+  });
+  fc.assert(
+    fc.property(fc.uniqueArray(answer, { minLength: 1, selector: (a) => a.at }), (answers) => {
+      const newest = answers.toSorted((a, b) => b.at - a.at)[0];
+      let use = USE;
+      for (const { at, protocol } of answers) use = foldUse(use, sightingOf(observation({ protocol })), at);
+      assert.equal(use.protocol, newest?.protocol);
+      assert.equal(use.protocolAtMs, newest?.at);
     }),
   );
 });

@@ -1,10 +1,17 @@
-// How a race's outcome and a browser's observation change a host's record. Pure; the only way in which evidence becomes
-// memory, and the only place where the two are reconciled.
+// How a race's outcome and a browser's observation change a host's record, and the observation that browser's own history
+// with an origin. Pure; the only way in which evidence becomes memory, and the only place where it is reconciled.
 import { conclusiveAttempts, isOurDoing, timedTrials } from '@photofinish/shared/race/conclusive';
 import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
 import { type AltSvc, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type { Observation } from '@photofinish/shared/web/observation';
-import { foldAltSvc, foldMisdirected, foldServices, type HeardAltSvc, type Hearing } from './advertised.ts';
+import {
+  foldAltSvc,
+  foldMisdirected,
+  foldServices,
+  type HeardAltSvc,
+  type Hearing,
+  h3LifeMs,
+} from './advertised.ts';
 import { backOffMs, failuresAfterSuccess, h3FailureOf, LOSSY_RATE } from './back-off.ts';
 import {
   handshakeSampleMs,
@@ -15,7 +22,10 @@ import {
   undisturbed,
 } from './estimate.ts';
 import { advertisedUntilMs, successFreshMs } from './policy.ts';
-import type { AddressRecord, Basis, HostRecord } from './record.ts';
+import type { AddressRecord, Basis, HostRecord, UseRecord } from './record.ts';
+
+/** Requests closer together than this share a connection, so they are one visit. */
+const VISIT_GAP_MS = 60_000;
 
 /** A race to be folded in; `heard`: its Alt-Svc header if that was received and not from memory. */
 export interface FinishedRace {
@@ -214,4 +224,37 @@ export function foldSighting(host: HostRecord, o: Sighting, atMs: number): HostR
     next = { ...next, tcpProtocol: o.protocol, tcpAtMs: atMs };
   }
   return next === host ? host : { ...next, updatedAtMs: Math.max(next.updatedAtMs, atMs) };
+}
+
+function foldAdvertised(use: UseRecord, altSvc: AltSvc, atMs: number): UseRecord {
+  if (!altSvc.clear && altSvc.alternatives.length === 0) return use;
+  const lifeMs = h3LifeMs(altSvc);
+  if (lifeMs === null) return { ...use, advertisedAtMs: null, advertisedUntilMs: null, stays: 0 };
+  const known = use.advertisedUntilMs !== null && atMs < use.advertisedUntilMs;
+  return {
+    ...use,
+    advertisedAtMs: known ? use.advertisedAtMs : atMs,
+    advertisedUntilMs: atMs + lifeMs,
+    stays: known ? use.stays : 0,
+  };
+}
+
+/** Folds a browser's network answer into its own history; an answer older than the newest one changes nothing. */
+export function foldUse(use: UseRecord, o: Sighting, atMs: number): UseRecord {
+  if (o.delivery !== 'network' || atMs < use.seenAtMs) return use;
+  const newVisit = o.kind === 'navigation' || atMs - use.seenAtMs > VISIT_GAP_MS;
+  let next: UseRecord = { ...use, seenAtMs: atMs };
+  if (o.protocol === 'h3') {
+    next = { ...next, protocol: 'h3', protocolAtMs: atMs, stays: 0 };
+  } else if (o.protocol !== 'unknown') {
+    const knew = use.advertisedUntilMs !== null && atMs < use.advertisedUntilMs;
+    next = {
+      ...next,
+      protocol: o.protocol,
+      protocolAtMs: atMs,
+      tcpProtocol: o.protocol,
+      stays: use.stays + (knew && newVisit ? 1 : 0),
+    };
+  }
+  return o.altSvc === null ? next : foldAdvertised(next, o.altSvc, atMs);
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { NO_HINTS } from './hints.ts';
 import {
   advertisedUntilMs,
   expected,
@@ -10,6 +9,7 @@ import {
   forecastOf,
   MAX_SUCCESS_FRESH_MS,
   MEASURED_FRESH_MS,
+  NO_HINTS,
   reachable,
   recallOf,
   SHARED_FRESH_MS,

@@ -2,12 +2,12 @@
 // Advertised and reachable are separate facts: an advertisement refreshed over TCP never makes a broken path work.
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { SharedOutcome } from '@photofinish/shared/race/outcome';
+import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import { type AltSvc, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { VISITS_BEFORE_CHOICE } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { AddressHistory } from '../discover/discovering.ts';
-import { type Hints, NO_HINTS, type PathHint } from './hints.ts';
 import type {
   AddressRecord,
   Basis,
@@ -192,6 +192,37 @@ export function forecastOf(
   const hit = (reach.fresh && reach.basis !== 'shared') || expect.basis !== 'none';
   return { origin, reachable: reach, expected: expect, hit };
 }
+
+/** A path's history over one transport, in milliseconds (RFC 6298, RFC 9002 section 5). */
+export interface PathHint {
+  readonly srttMs: number;
+  readonly rttvarMs: number;
+  /** Time to established without loss; null: never established. */
+  readonly handshakeMs: number | null;
+  /** Share of sent packets lost, from 0 to 1; null if the transport does not report it. */
+  readonly lossRate: number | null;
+}
+
+/** What memory tells a race about an origin's paths without deciding its protocol: the known host of memory `hints`. */
+export interface Hints {
+  readonly h3: PathHint | null;
+  readonly h2: PathHint | null;
+  /** HTTP/3 failed here while TCP worked, and is avoided until then (milliseconds since the epoch). */
+  readonly h3Broken: { readonly code: AttemptErrorCode; readonly untilMs: number } | null;
+  /** What races of other machines found, as long as this one has no evidence of its own; null: nothing. */
+  readonly shared: SharedOutcome | null;
+  /** By address literal. */
+  readonly addresses: ReadonlyMap<string, AddressHistory>;
+}
+
+/** Nothing is known. */
+export const NO_HINTS: Hints = {
+  h3: null,
+  h2: null,
+  h3Broken: null,
+  shared: null,
+  addresses: new Map(),
+};
 
 /** What a race reads before it starts: all of it with memory `full`, the hints alone with memory `hints`. */
 export interface Recall {

@@ -12,12 +12,13 @@ import {
   ANY_NETWORK,
   type HostForecastRow,
   type HostRecord,
+  idsOf,
   newHost,
+  recordId,
   type SharedRecord,
   type UseForecastRow,
   type UseRecord,
 } from './record.ts';
-import { idsOf, recordId } from './record-id.ts';
 import { isSoundAddress, isSoundForecastRow, isSoundHost, isSoundShared, isSoundUse } from './soundness.ts';
 import type { Statements } from './statements.ts';
 

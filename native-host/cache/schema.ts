@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { UDP_BLOCKED_CODES } from '@photofinish/shared/race/terms';
 import type { Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { recordId } from './record-id.ts';
+import { recordId } from './record.ts';
 
 /** "PFin": marks the file as ours, so that a mistaken path never turns another program's database into a cache. */
 export const APPLICATION_ID = 0x5046696e;

@@ -16,13 +16,13 @@ import { forecastOf, type Recall, recallOf } from './policy.ts';
 import {
   type AddressRecord,
   type HostRecord,
+  idsOf,
   SHARED_REFUSALS,
   type SharedRecord,
   type SharedRefusal,
   type SharedRefusals,
   type UseRecord,
 } from './record.ts';
-import { idsOf } from './record-id.ts';
 import {
   addressesOf,
   countersOf,

@@ -15,8 +15,7 @@ import {
   evidenceOfRaces,
   type Remembered,
 } from '@photofinish/shared/verdict/explanation';
-import { leftOutWords } from '@photofinish/shared/verdict/left-out';
-import { sharedOutcomeWords } from '@photofinish/shared/verdict/shared-outcome';
+import { leftOutWords, sharedOutcomeWords } from '@photofinish/shared/verdict/record-words';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { hostPort, type OriginParts, originParts } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';

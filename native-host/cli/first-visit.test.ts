@@ -2,8 +2,7 @@
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
-import { serviceRecord } from '@photofinish/shared/testing/service-record';
+import { attempt, originRace, serviceRecord, trial } from '@photofinish/shared/testing/race-samples';
 import { firstVisitWords } from './first-visit.ts';
 
 const h2 = attempt({ protocol: 'h2', startedMs: 20, establishedMs: 31, outcome: 'adopted' });

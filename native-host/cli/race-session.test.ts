@@ -1,12 +1,12 @@
 // How trials are split into parallel runs, and that merging the runs loses none of them.
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
-import { summaryOf } from '../race/summary.ts';
+import { summaryOf } from '../race/series.ts';
 import { allAdopted, inParallel, joinRuns, splitTrials } from './race-session.ts';
 
 function trial(establishedMs: number | null): Trial {

@@ -13,7 +13,7 @@ import type { OriginParts } from '@photofinish/shared/web/origin';
 import { NETWORK_CHANGED } from '../network/watch.ts';
 import { MODE_RULES } from '../race/modes.ts';
 import { TCP_ATTEMPT_DELAY_MS } from '../race/pacing.ts';
-import { summaryOf } from '../race/summary.ts';
+import { summaryOf } from '../race/series.ts';
 import type { RaceSpec, Racing } from '../racing.ts';
 import type { RaceCommand } from './race-options.ts';
 import type { Terminal } from './terminal.ts';

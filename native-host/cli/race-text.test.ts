@@ -1,12 +1,12 @@
 // The text of a race: aligned columns, lanes that end where the race ended them, and nothing that moves a cursor.
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Attempt, OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { ATTEMPT_ERROR_CODES, type Mode } from '@photofinish/shared/race/terms';
 import { parseOrigin } from '@photofinish/shared/web/origin';
-import { summaryOf } from '../race/summary.ts';
+import { summaryOf } from '../race/series.ts';
 import { raceText } from './race-text.ts';
 import { plain, printable, table } from './text.ts';
 

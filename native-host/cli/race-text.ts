@@ -9,8 +9,7 @@ import type {
 } from '@photofinish/shared/race/outcome';
 import { comparisonOf, wholePairs } from '@photofinish/shared/race/race-pairs';
 import { gainStepMs, resultWords } from '@photofinish/shared/verdict/gain';
-import { leftOutWords } from '@photofinish/shared/verdict/left-out';
-import { sharedInRaceWords } from '@photofinish/shared/verdict/shared-outcome';
+import { leftOutWords, sharedInRaceWords } from '@photofinish/shared/verdict/record-words';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { codeHint } from './codes.ts';

@@ -6,8 +6,7 @@ import { diffListing } from '@photofinish/shared/report/diff-document';
 import type { Report } from '@photofinish/shared/report/report';
 import { compareReports } from '@photofinish/shared/report/report-compare';
 import { reportListing } from '@photofinish/shared/report/report-document';
-import { report, reportOrigin } from '@photofinish/shared/testing/race-samples';
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import { report, reportOrigin, verdictSaying } from '@photofinish/shared/testing/race-samples';
 import { documentText } from './reporting.ts';
 import { LINE_COLUMNS, plain } from './text.ts';
 

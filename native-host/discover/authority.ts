@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { TransportName } from '@photofinish/shared/race/terms';
 import type { Family } from '../address/address-bytes.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from './discovering.ts';
 import type { Questions } from './questions.ts';
 import { httpsQueryName, type Service, type ServiceAnswer } from './service.ts';
 

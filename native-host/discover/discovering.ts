@@ -1,11 +1,33 @@
 // The interface between races and discovery. Behind it every address has passed the guard, and nothing in front of it
 // ever resolves a name.
-
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
+import type { TransportName } from '@photofinish/shared/race/terms';
 import type { Alternative } from '@photofinish/shared/web/alt-svc';
 import type { OriginParts } from '@photofinish/shared/web/origin';
-import type { Endpoint } from './endpoint.ts';
+import type { Family } from '../address/address-bytes.ts';
+
+/**
+ * A destination endpoint (Happy Eyeballs v3 draft, section 4): one address, one port, one transport, and its source.
+ */
+export interface Endpoint {
+  readonly transport: TransportName;
+  readonly address: string;
+  readonly port: number;
+  /** The name that the address belongs to: the origin's host, a record's TargetName, an alternative's host. */
+  readonly host: string;
+  readonly source: 'origin' | 'https-record' | 'alt-svc';
+}
+
+/** Two endpoints have the same key if they have the same address, port and transport. */
+export function endpointKey({ transport, address, port }: Endpoint): string {
+  return `${transport} ${address} ${port}`;
+}
+
+/** Whether two endpoints have the same address, port and transport; their sources do not matter. */
+export function sameEndpoint(a: Endpoint, b: Endpoint): boolean {
+  return a.transport === b.transport && a.address === b.address && a.port === b.port;
+}
 
 /** What is remembered about an address, for the draft's rules on history (section 5.3). */
 export interface AddressHistory {
@@ -59,4 +81,22 @@ export interface Discovering {
     alternatives: readonly Alternative[],
     signal: AbortSignal,
   ): Promise<FollowedAlternatives>;
+}
+
+/**
+ * A family that this machine cannot use is not queried (Happy Eyeballs v3 draft, section 4.1), so whether a name has
+ * addresses of it is unknown.
+ */
+const FAMILY_NAMES = { ipv6: 'IPv6', ipv4: 'IPv4' } as const;
+const RECORDS = { ipv6: 'AAAA', ipv4: 'A' } as const;
+
+/** The error of a name for which the queries of these families, at least one, all had negative answers. */
+export function noAddress(host: string, families: readonly Family[]) {
+  const unusable = (['ipv6', 'ipv4'] as const).find((family) => !families.includes(family));
+  const [queried] = families;
+  const message =
+    unusable === undefined || queried === undefined
+      ? `${host} has no address`
+      : `${host} has no ${RECORDS[queried]} record, and this machine cannot use ${FAMILY_NAMES[unusable]}`;
+  return { code: 'no-address', message } as const;
 }

@@ -5,12 +5,10 @@ import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { type AddressPolicy, refusedPort } from '../address/guard.ts';
 import type { Clock } from '../clock.ts';
-import type { Answer, DnsClient } from './answer.ts';
+import { type Answer, type DnsClient, guardAnswer } from './answer.ts';
 import type { SourceFor } from './connectivity.ts';
-import type { DiscoveryNews, DiscoveryQuery } from './discovering.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { DiscoveryNews, DiscoveryQuery, Endpoint } from './discovering.ts';
 import { createGivenHosts, type GivenHosts } from './given-hosts.ts';
-import { guardAnswer } from './guarded-answer.ts';
 import { type AskedQuestion, createLearntNames } from './learnt-names.ts';
 import { createResolution, type Resolution } from './resolution.ts';
 import type {

@@ -10,10 +10,9 @@ import { type Clock, systemClock } from '../clock.ts';
 import { loadQuicAddon } from '../quic/addon.ts';
 import { type DnsScene, dnsScene, type Script, zone } from '../testing/dns-server.ts';
 import type { DnsClient } from './answer.ts';
-import type { Discovery, DiscoveryNews, DiscoveryQuery } from './discovering.ts';
+import type { Discovery, DiscoveryNews, DiscoveryQuery, Endpoint } from './discovering.ts';
 import { type DiscoveryParts, openDiscovering } from './discovery.ts';
 import { openDns } from './dns.ts';
-import type { Endpoint } from './endpoint.ts';
 import type { Connectivity } from './resolution-events.ts';
 
 const BOTH: Connectivity = { ipv6: true, ipv4: true, preferred: 'ipv6', nat64Prefix: null };

@@ -8,10 +8,10 @@ import type {
   Discovery,
   DiscoveryNews,
   DiscoveryQuery,
+  Endpoint,
   FollowedAlternatives,
 } from './discovering.ts';
 import { type DiscoveryParts, type DiscoveryRun, runDiscovery } from './discovery-run.ts';
-import type { Endpoint } from './endpoint.ts';
 import { RESOLUTION_DELAY_MS } from './resolution.ts';
 
 export type { DiscoveryParts } from './discovery-run.ts';

@@ -5,8 +5,7 @@ import * as v from 'valibot';
 import { loadQuicAddon } from '../quic/addon.ts';
 import { dnsScene, type Script, zone } from '../testing/dns-server.ts';
 import type { Answer } from './answer.ts';
-import { type Getaddrinfo, openDns } from './dns.ts';
-import { lastResort } from './last-resort.ts';
+import { type Getaddrinfo, lastResort, openDns } from './dns.ts';
 
 const never = new AbortController().signal;
 

@@ -6,7 +6,6 @@ import { hostPort } from '@photofinish/shared/web/origin';
 import { systemClock } from '../clock.ts';
 import { type DnsAnswer, type DnsResolver, type DnsService, loadQuicAddon } from '../quic/addon.ts';
 import { type AddressRecord, type Answer, type DnsClient, MOST_RECORDS, type QueryKind } from './answer.ts';
-import { isBeyondDns, lastResort } from './last-resort.ts';
 
 /**
  * Two rounds of five seconds, like the system's own resolver (resolv.conf(5)); a race's time-out is usually shorter.
@@ -15,6 +14,13 @@ const QUESTION_TIMEOUT_MS = 10_000;
 const DNS_PORT = 53;
 /** getaddrinfo reports no TTL; Chromium assumes a minute for its answers too (`kCacheEntryTTLSeconds`). */
 const GETADDRINFO_TTL_SECONDS = 60;
+/**
+ * Each call of getaddrinfo occupies one of libuv's four threads for as long as the system takes, so a list of dead names
+ * could block all of them, and with them every later name. The other threads are for files and cryptography.
+ */
+const CALLS_AT_ONCE = 2;
+/** Of a call, including waiting in the queue. Hosts on the link answer within half a second (RFC 6762 section 6). */
+const PATIENCE_MS = 1000;
 /** Codes meaning that the name has no addresses, or does not exist. */
 const NO_ADDRESS = new Set(['ENODATA', 'ENOTFOUND']);
 
@@ -151,6 +157,56 @@ function getaddrinfoClient(getaddrinfo: Getaddrinfo, reason: string): DnsClient 
 
 function withPort(server: string): string {
   return isIP(server) === 0 ? server : hostPort(server, DNS_PORT);
+}
+
+export type After = (delayMs: number, run: () => void) => () => void;
+
+function tooLate(): NodeJS.ErrnoException {
+  return Object.assign(new Error('getaddrinfo did not answer in time'), { code: 'ETIMEOUT' });
+}
+
+/**
+ * The same function with limited concurrency, shared by all callers; rejects with code `ETIMEOUT` after the maximum
+ * wait.
+ */
+export function lastResort(getaddrinfo: Getaddrinfo, after: After): Getaddrinfo {
+  const line: (() => void)[] = [];
+  let calls = 0;
+
+  function next(): void {
+    if (calls >= CALLS_AT_ONCE) return;
+    line.shift()?.();
+  }
+
+  return (name) =>
+    new Promise((resolve, reject) => {
+      const call = (): void => {
+        calls += 1;
+        void getaddrinfo(name)
+          .then(resolve, reject)
+          .finally(() => {
+            forget();
+            calls -= 1;
+            next();
+          });
+      };
+      const forget = after(PATIENCE_MS, () => {
+        const at = line.indexOf(call);
+        if (at !== -1) line.splice(at, 1);
+        reject(tooLate());
+      });
+      line.push(call);
+      next();
+    });
+}
+
+/**
+ * Whether DNS is not authoritative for a name: link-local names (RFC 6762), and single labels, which belong to the
+ * system.
+ */
+function isBeyondDns(name: string): boolean {
+  const bare = name.replace(/\.$/, '').toLowerCase();
+  return !bare.includes('.') || bare.endsWith('.local');
 }
 
 const systemLastResort = lastResort(systemGetaddrinfo, systemClock.after);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TransportName } from '@photofinish/shared/race/terms';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from './discovering.ts';
 import { areEnough, firstEndpoints, MOST_ENDPOINTS } from './first-endpoints.ts';
 
 function places(transport: TransportName, count: number, net = '192.0.2'): Endpoint[] {

@@ -1,7 +1,7 @@
 // Limits how much of what DNS and Alt-Svc name is tried by one race: otherwise a zone of thousands of addresses would
 // turn every race into a packet flood to hosts that never asked for it.
 import { TRANSPORTS } from '@photofinish/shared/race/terms';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from './discovering.ts';
 
 /** Endpoints per list: HTTP/3 and TCP at six addresses of each family, more than a trial of 3 s reaches. */
 export const MOST_ENDPOINTS = 24;

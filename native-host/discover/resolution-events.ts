@@ -2,8 +2,7 @@
 import type { Alternative } from '@photofinish/shared/web/alt-svc';
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { Answer, QueryKind } from './answer.ts';
-import type { AddressHistory } from './discovering.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { AddressHistory, Endpoint } from './discovering.ts';
 
 /** `resolution`: the resolution delay (section 4.2); `expiry`: the TTL of the first answer in use has expired (4.4). */
 export type ResolutionTimer = 'resolution' | 'expiry';

@@ -21,9 +21,8 @@ import { isIP } from 'node:net';
 import type { Alternative } from '@photofinish/shared/web/alt-svc';
 import { addressBytes, addressText, type Family, familyOf } from '../address/address-bytes.ts';
 import { type Authority, type AuthorityEndpoints, type Walk, walkAuthority } from './authority.ts';
-import { type Endpoint, sameEndpoint } from './endpoint.ts';
+import { type Endpoint, noAddress, sameEndpoint } from './discovering.ts';
 import { firstEndpoints } from './first-endpoints.ts';
-import { noAddress } from './no-address.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import type {
   Connectivity,

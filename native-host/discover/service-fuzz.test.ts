@@ -4,11 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import { inputs } from '@photofinish/shared/testing/hostile';
-import { serviceRecord } from '@photofinish/shared/testing/service-record';
+import { serviceRecord } from '@photofinish/shared/testing/race-samples';
 import fc from 'fast-check';
 import { addressPolicy, classifyAddress } from '../address/guard.ts';
-import type { Answer } from './answer.ts';
-import { guardAnswer } from './guarded-answer.ts';
+import { type Answer, guardAnswer } from './answer.ts';
 import { createServiceReader } from './service.ts';
 
 const octets = (count: number) => fc.uint8Array({ minLength: count, maxLength: count });

@@ -1,5 +1,6 @@
 // Puts grouped endpoints into the order of attempts (Happy Eyeballs v3 draft, sections 5.3 and 8.2): each group sorted
-// by destination address and interleaved, including IPv4 addresses behind a NAT64.
+// by destination address, including IPv4 addresses behind a NAT64, then interleaved by address family, so that a family
+// whose path is broken delays nothing else.
 import type { TransportName } from '@photofinish/shared/race/terms';
 import { type Family, familyOf } from '../address/address-bytes.ts';
 import {
@@ -10,10 +11,8 @@ import {
   sourceOf,
 } from '../address/address-selection.ts';
 import { nat64Of } from '../address/nat64.ts';
-import type { AddressHistory } from './discovering.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { AddressHistory, Endpoint } from './discovering.ts';
 import { areEnough } from './first-endpoints.ts';
-import { interleave } from './interleave.ts';
 
 export interface SortingOptions {
   readonly nat64Prefix: string | null;
@@ -128,4 +127,39 @@ export function createSorting(
     }
     return sorted;
   };
+}
+
+interface InterleavedItem {
+  readonly transport: TransportName;
+  readonly family: Family;
+}
+
+/** Alternates two lists, beginning with `first`; the rest of the longer list follows. */
+function alternate<T>(first: readonly T[], second: readonly T[]): T[] {
+  const out: T[] = [];
+  for (let i = 0; i < first.length || i < second.length; i += 1) {
+    const a = first[i];
+    const b = second[i];
+    if (a !== undefined) out.push(a);
+    if (b !== undefined) out.push(b);
+  }
+  return out;
+}
+
+/**
+ * Interleaves one group that is already sorted. The family of its best endpoint begins, and families alternate one by
+ * one (a Preferred Address Family Count of 1); within each family HTTP/3 and TCP alternate, HTTP/3 first, because the
+ * draft favours QUIC (section 3) and puts both protocols in one group if neither is critical (section 5.1.1). Two
+ * addresses a and b of each family thus give h3/v6a, h3/v4a, h2/v6a, h2/v4a, h3/v6b, and so on.
+ */
+export function interleave<T extends InterleavedItem>(sorted: readonly T[]): T[] {
+  const lead = sorted[0]?.family;
+  const turns = (led: boolean): T[] => {
+    const family = sorted.filter((item) => (item.family === lead) === led);
+    return alternate(
+      family.filter((item) => item.transport === 'h3'),
+      family.filter((item) => item.transport === 'h2'),
+    );
+  };
+  return alternate(turns(true), turns(false));
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { type HostCache, openHostCache } from '../cache/store.ts';
 import type { NatsConnection } from '../survey/nats.ts';

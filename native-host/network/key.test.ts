@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { linkLayerAddress, type NetworkFacts, NO_NETWORK, networkKey, networkWords } from './key.ts';
+import { linkLayerAddress, type NetworkFacts, NO_NETWORK, networkKey, networkWords, siphash } from './key.ts';
 
 const SALT = new Uint8Array(32).fill(1);
 const HOME: NetworkFacts = {
@@ -65,4 +65,19 @@ test('in words: which facts were readable, never their values', () => {
     'of no known kind, without a gateway, a tunnel holds the default route',
   );
   for (const secret of [HOME.gateway, HOME.linkLayer ?? '']) assert.ok(!networkWords(HOME).includes(secret));
+});
+
+const counting = (length: number) => Uint8Array.from({ length }, (_, n) => n);
+
+test("the paper's own example (appendix A), and its reference vectors at word boundaries", () => {
+  const vectors: [number, string][] = [
+    [0, '726fdb47dd0e0e31'],
+    [1, '74f839c593dc67fd'],
+    [7, 'ab0200f58b01d137'],
+    [8, '93f5f5799a932462'],
+    [15, 'a129ca6149be45e5'],
+    [63, '958a324ceb064572'],
+  ];
+  for (const [length, hash] of vectors)
+    assert.equal(siphash(counting(16), counting(length)), hash, `${length}`);
 });

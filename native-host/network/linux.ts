@@ -3,7 +3,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { NetworkInterfaceInfo } from 'node:os';
 import type { Clock } from '../clock.ts';
-import { type RunCommand, runCommand } from './command.ts';
 import { FAR_AWAY, nudge, sourceAddress } from './datagram.ts';
 import type { InterfaceKind, NetworkFacts } from './key.ts';
 import {
@@ -14,9 +13,10 @@ import {
   neighbour4,
   neighbour6,
   type Route,
+  readSsid,
 } from './linux-tables.ts';
-import { readSsid } from './linux-wireless.ts';
 import type { Glance, NetworkSource } from './source.ts';
+import { type RunCommand, runCommand } from './system.ts';
 
 /**
  * How long a neighbour may take to answer: the kernel sends three requests, one per second

@@ -2,7 +2,7 @@
 // 6 of the Happy Eyeballs v3 draft for a list that may change during the trial; no event requires a scan of all
 // attempts.
 import type { TransportName } from '@photofinish/shared/race/terms';
-import { type Endpoint, endpointKey as keyOf } from '../discover/endpoint.ts';
+import { type Endpoint, endpointKey as keyOf } from '../discover/discovering.ts';
 import type { Run } from './attempt-run.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './pacing.ts';
 import type { PlannedGroup } from './plan.ts';

@@ -1,7 +1,7 @@
 // One attempt within the race's state machine: its progress, and the record made from it.
 import type { Attempt, AttemptError } from '@photofinish/shared/race/outcome';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
-import type { Endpoint } from '../discover/endpoint.ts';
+import type { Endpoint } from '../discover/discovering.ts';
 import type { AttemptGroup } from './attempt-group.ts';
 import { NO_TRAFFIC, type Packets, type Traffic } from './transport.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '@photofinish/shared/race/outcome';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { boundedFindings } from '@photofinish/shared/verdict/bounded';
-import { leftOutWords } from '@photofinish/shared/verdict/left-out';
+import { leftOutWords } from '@photofinish/shared/verdict/record-words';
 import * as v from 'valibot';
 import { race, trial, up } from '../testing/cache-samples.ts';
 import '@photofinish/shared/language/english';

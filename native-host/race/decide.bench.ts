@@ -4,10 +4,10 @@
 import { argv, stdout } from 'node:process';
 import { median } from '@photofinish/shared/race/statistics';
 import type { Mode } from '@photofinish/shared/race/terms';
-import { serviceRecord } from '@photofinish/shared/testing/service-record';
+import { serviceRecord } from '@photofinish/shared/testing/race-samples';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Answer, QueryKind } from '../discover/answer.ts';
-import type { Endpoint } from '../discover/endpoint.ts';
+import type { Endpoint } from '../discover/discovering.ts';
 import { MOST_ENDPOINTS } from '../discover/first-endpoints.ts';
 import { createResolution } from '../discover/resolution.ts';
 import { plainPlan } from '../testing/race.ts';

@@ -7,8 +7,13 @@ import type { TransportName } from '@photofinish/shared/race/terms';
 import { type Alternative, type AltSvc, h3Alternatives } from '@photofinish/shared/web/alt-svc';
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import { type Clock, nextPoll } from '../clock.ts';
-import type { Discovering, DiscoveryNews, DiscoveryQuery, LiveDiscovery } from '../discover/discovering.ts';
-import type { Endpoint } from '../discover/endpoint.ts';
+import type {
+  Discovering,
+  DiscoveryNews,
+  DiscoveryQuery,
+  Endpoint,
+  LiveDiscovery,
+} from '../discover/discovering.ts';
 import { withLateness } from './disturbance.ts';
 import { createTrial, type TrialMachine } from './engine.ts';
 import {

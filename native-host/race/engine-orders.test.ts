@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AttemptErrorCode, Mode, TransportName } from '@photofinish/shared/race/terms';
 import fc from 'fast-check';
-import type { Endpoint } from '../discover/endpoint.ts';
+import type { Endpoint } from '../discover/discovering.ts';
 import { plainPlan } from '../testing/race.ts';
 import { type Behaviour, endpoint, simulate } from '../testing/simulation.ts';
 import type { Decision, TrialPlan } from './plan.ts';

@@ -16,7 +16,7 @@
 // Read next: modes.ts (the kinds of races), plan.ts (the plan of one trial), starting.ts (what is attempted when),
 // deciding.ts (what is adopted, and what ends then), drive.ts (carries out the actions).
 import type { AttemptError, Trial } from '@photofinish/shared/race/outcome';
-import type { Endpoint } from '../discover/endpoint.ts';
+import type { Endpoint } from '../discover/discovering.ts';
 import type { AttemptGroup } from './attempt-group.ts';
 import { expiredError, type Run } from './attempt-run.ts';
 import { adopt, ask, beat, conclude, end, fail, resume, stop } from './deciding.ts';
@@ -24,7 +24,6 @@ import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { TrialPlan } from './plan.ts';
 import { beginHedged, drain, onSignOfLife, open, openFirst, openNext } from './starting.ts';
 import type { Traffic } from './transport.ts';
-import { trialOf } from './trial-record.ts';
 import {
   enter,
   isExhausted,
@@ -34,6 +33,7 @@ import {
   setTimer,
   type TrialState,
   tell,
+  trialOf,
 } from './trial-state.ts';
 
 export interface TrialMachine {

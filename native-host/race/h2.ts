@@ -10,11 +10,9 @@ import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { nextPoll } from '../clock.ts';
 import type { TrustStore } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
-import { warmUpExchanges } from './exchange-warm-up.ts';
 import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
 import { type Http2, http2Exchange } from './http2-exchange.ts';
-import { createReadWatch, READ_TOO_MUCH } from './read-budget.ts';
-import { USER_AGENT } from './request-limits.ts';
+import { createReadWatch, READ_TOO_MUCH, USER_AGENT } from './request-limits.ts';
 import { type RunningExchange, responseTimeout } from './response-reading.ts';
 import { certificateError, connectError, exchangeError } from './tcp-failure.ts';
 import { judgeChain, secure } from './tls-socket.ts';
@@ -31,7 +29,7 @@ import {
   type Traffic,
   type Transport,
 } from './transport.ts';
-import { WARM_UP } from './warm-up.ts';
+import { WARM_UP, warmUpExchanges } from './warm-up.ts';
 
 /** The old protocols in order of preference (RFC 7301); many servers follow the client's order. */
 const ALPN_PROTOCOLS = ['h2', 'http/1.1'];

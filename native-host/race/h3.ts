@@ -10,8 +10,8 @@ import type {
 } from '../quic/addon.ts';
 import { loadQuicAddon } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
-import { ageSeconds } from './age.ts';
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
+import { ageSeconds } from './response-reading.ts';
 import {
   type AttemptAnswer,
   type AttemptFailure,

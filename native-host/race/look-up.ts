@@ -2,8 +2,7 @@
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { Clock } from '../clock.ts';
-import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discovering.ts';
-import { noAddress } from '../discover/no-address.ts';
+import { type Discovering, type Discovery, type DiscoveryQuery, noAddress } from '../discover/discovering.ts';
 import { isTooLate } from './disturbance.ts';
 import { type Lateness, NEVER_LATE, type WatchLateness } from './lateness.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Hints, NO_HINTS, type PathHint } from '../cache/hints.ts';
+import { type Hints, NO_HINTS, type PathHint } from '../cache/policy.ts';
 import { establishingMs, PACED_BY_PATH, type PacingOptions, pacingOf } from './pacing.ts';
 import { leavesH3Out } from './plan.ts';
 

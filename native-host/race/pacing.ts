@@ -1,6 +1,6 @@
 // The pace of a race: every delay that memory or a flag can influence, each with the rule it comes from. Pure.
 import type { TransportName } from '@photofinish/shared/race/terms';
-import type { Hints, PathHint } from '../cache/hints.ts';
+import type { Hints, PathHint } from '../cache/policy.ts';
 
 /** Requested delays in milliseconds; null derives the value from what is known about the path. */
 export interface PacingOptions {

@@ -9,7 +9,7 @@ import type { DrivenTrial } from './drive.ts';
 import { type Decision, pacingInMode } from './plan.ts';
 import { discoveredAlternatives, type RaceMemory } from './remembered.ts';
 import type { RaceOptions } from './run.ts';
-import { cacheUseOf, summaryOf } from './summary.ts';
+import { cacheUseOf, summaryOf } from './series.ts';
 
 export interface RaceResult {
   readonly options: RaceOptions;

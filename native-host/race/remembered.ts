@@ -7,7 +7,7 @@ import type { Trial } from '@photofinish/shared/race/outcome';
 import type { Memory } from '@photofinish/shared/race/terms';
 import { type Alternative, type AltSvc, h3Alternatives } from '@photofinish/shared/web/alt-svc';
 import { isMisdirectedAlternative } from '../cache/back-off.ts';
-import { type Hints, NO_HINTS } from '../cache/hints.ts';
+import { type Hints, NO_HINTS } from '../cache/policy.ts';
 import type { DrivenTrial } from './drive.ts';
 import type { Decision } from './plan.ts';
 

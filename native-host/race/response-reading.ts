@@ -1,10 +1,13 @@
-// What is read of a response, its limits, and how reading ends: the same for HTTP/2 and HTTP/1.1.
+// What is read of a response, its limits, and how reading ends: the same for HTTP/2 and HTTP/1.1. `Age` is parsed
+// strictly as a number of seconds, because the result is subtracted from lifetimes and sent on.
 import type { TLSSocket } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
-import { ageSeconds } from './age.ts';
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES, MAX_INTERIM_RESPONSES } from './request-limits.ts';
 import { type AttemptAnswer, misdirectedError } from './transport.ts';
+
+/** Upper bound for delta-seconds; larger values are read as this (RFC 9111 section 1.2.2). */
+const MOST_SECONDS = 2 ** 31;
 
 export interface ExchangeOptions {
   readonly socket: TLSSocket;
@@ -138,4 +141,14 @@ export function readResponse(
       if (bodyBytes === MAX_BODY_BYTES) complete();
     },
   };
+}
+
+/**
+ * `Age` in seconds (RFC 9111 section 5.1), null if absent. Of several members the first counts; a value that is not a
+ * non-negative integer is ignored and gives 0.
+ */
+export function ageSeconds(value: string | null): number {
+  const [first = ''] = (value ?? '').split(',', 1);
+  const digits = first.trim();
+  return /^[0-9]+$/.test(digits) ? Math.min(Number(digits), MOST_SECONDS) : 0;
 }

@@ -4,7 +4,7 @@ import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
-import { NO_HINTS } from '../cache/hints.ts';
+import { NO_HINTS } from '../cache/policy.ts';
 import { adopted, arrange, race } from '../testing/race.ts';
 import type { Script } from '../testing/virtual-time.ts';
 import { raceOrigin } from './run.ts';

@@ -4,7 +4,7 @@ import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
-import { type Hints, NO_HINTS } from '../cache/hints.ts';
+import { type Hints, NO_HINTS } from '../cache/policy.ts';
 import { adopted, race } from '../testing/race.ts';
 
 const HINTS: Hints = {

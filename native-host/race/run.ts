@@ -7,8 +7,13 @@ import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import type { Memory, Mode } from '@photofinish/shared/race/terms';
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import { type Clock, nextPoll } from '../clock.ts';
-import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discovering.ts';
-import { type Endpoint, endpointKey } from '../discover/endpoint.ts';
+import {
+  type Discovering,
+  type Discovery,
+  type DiscoveryQuery,
+  type Endpoint,
+  endpointKey,
+} from '../discover/discovering.ts';
 import { type DrivenTrial, driveTrial, type Transports } from './drive.ts';
 import type { WatchLateness } from './lateness.ts';
 import { lookUp } from './look-up.ts';

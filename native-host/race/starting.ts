@@ -1,6 +1,6 @@
 // What a trial starts, and when: the endpoints of a group in order (Happy Eyeballs v3 draft, section 6), and the groups
 // in order (P2, rule 1).
-import type { Endpoint } from '../discover/endpoint.ts';
+import type { Endpoint } from '../discover/discovering.ts';
 import type { AttemptGroup } from './attempt-group.ts';
 import { newRun, type Run } from './attempt-run.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './pacing.ts';

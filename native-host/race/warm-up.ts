@@ -1,12 +1,29 @@
 // The first attempt in a process is slow (code is paged in, random generators are seeded: 2 ms for QUIC, 7 ms for TLS,
 // instead of 0.3 and 1 ms), which would decide the first race. So each transport warms up once while it loads, without
-// a peer.
+// a peer. The first request is slow over TCP too: compiling Node's HTTP/2 client or undici takes 20 ms of a first
+// answer's time, in one block during which no forecast is answered. So each client sends one to an in-memory peer that
+// sends the shortest possible answer.
+import { duplexPair } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import { nextPoll } from '../clock.ts';
+import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
+import { type Http2, http2Exchange } from './http2-exchange.ts';
+import { USER_AGENT } from './request-limits.ts';
+import type { ExchangeOptions, ExchangeResult, RunningExchange } from './response-reading.ts';
 import type { AttemptTarget } from './transport.ts';
 
 /** The discard service (RFC 863), closed nearly everywhere; in any case nothing leaves the machine. */
 const DISCARD_PORT = 9;
 /** A firewall that drops the refusal must not delay the first race. */
 const PATIENCE_MS = 100;
+
+const HTTP1_NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n';
+const HTTP2_SETTINGS = Buffer.from('000000040000000000', 'hex');
+/** HEADERS on stream 1 with END_STREAM and static entry 9, `:status: 204` (RFC 7541 appendix A). */
+const HTTP2_NO_CONTENT = Buffer.from('00000101050000000189', 'hex');
+const FRAME_HEAD_BYTES = 9;
+const TYPE_HEADERS = 1;
+const PREFACE_BYTES = 24;
 
 /** Target of a warm-up: a loopback port that refuses connections. */
 export const WARM_UP: AttemptTarget = {
@@ -17,3 +34,65 @@ export const WARM_UP: AttemptTarget = {
   initialRttMs: PATIENCE_MS,
   handshakeTimeoutMs: PATIENCE_MS,
 };
+
+interface LoadedTransport {
+  readonly Client: UndiciClient;
+  readonly http2: Http2;
+}
+
+/** Whether these client bytes contain a complete request HEADERS frame (RFC 9113 section 4.1). */
+function holdsHeaders(sent: Buffer): boolean {
+  for (let at = PREFACE_BYTES; at + FRAME_HEAD_BYTES <= sent.length; ) {
+    const endAt = at + FRAME_HEAD_BYTES + sent.readUIntBE(at, 3);
+    if (sent[at + 3] === TYPE_HEADERS) return endAt <= sent.length;
+    at = endAt;
+  }
+  return false;
+}
+
+function warmUp(
+  exchange: (options: ExchangeOptions) => RunningExchange,
+  isAsked: (sent: Buffer) => boolean,
+  answer: Buffer | string,
+  timeoutMs: number,
+): Promise<ExchangeResult> {
+  const [nearEnd, farEnd] = duplexPair();
+  let sent = Buffer.alloc(0);
+  let answered = false;
+  farEnd.on('data', (bytes: Buffer) => {
+    sent = Buffer.concat([sent, bytes]);
+    if (answered || !isAsked(sent)) return;
+    answered = true;
+    farEnd.write(answer);
+  });
+  const zeroMs = performance.now();
+  const { authority } = WARM_UP;
+  // undici and Node use nothing of a TLS socket beyond a stream except this.
+  const socket = Object.assign(nearEnd, { bytesRead: 0 }) as unknown as TLSSocket;
+  const running = exchange({
+    ...{ socket, authority, userAgent: USER_AGENT, timeoutMs },
+    sinceStart: () => performance.now() - zeroMs,
+  });
+  return running.result;
+}
+
+/** Sends one request over each version of HTTP to an in-memory peer, each in a separate turn; returns the results. */
+export async function warmUpExchanges(
+  { Client, http2 }: LoadedTransport,
+  timeoutMs = WARM_UP.handshakeTimeoutMs,
+): Promise<readonly ExchangeResult[]> {
+  const new2 = await warmUp(
+    (options) => http2Exchange(http2, options),
+    holdsHeaders,
+    Buffer.concat([HTTP2_SETTINGS, HTTP2_NO_CONTENT]),
+    timeoutMs,
+  );
+  await nextPoll();
+  const old = await warmUp(
+    (options) => http1Exchange(Client, options),
+    (sent) => sent.includes('\r\n\r\n'),
+    HTTP1_NO_CONTENT,
+    timeoutMs,
+  );
+  return [new2, old];
+}

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { type OriginRace, originRaceSchema } from '@photofinish/shared/race/outcome';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
-import { NO_HINTS } from '../cache/hints.ts';
+import { NO_HINTS } from '../cache/policy.ts';
 import { PACED_BY_PATH, type PacingOptions } from '../race/pacing.ts';
 import { type PlanInput, planTrial, type TrialPlan } from '../race/plan.ts';
 import { type RaceOptions, raceOrigin } from '../race/run.ts';

@@ -2,10 +2,10 @@
 // action.
 import assert from 'node:assert/strict';
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
-import { serviceRecord } from '@photofinish/shared/testing/service-record';
+import { serviceRecord } from '@photofinish/shared/testing/race-samples';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Answer, QueryKind } from '../discover/answer.ts';
-import { type Endpoint, sameEndpoint } from '../discover/endpoint.ts';
+import { type Endpoint, sameEndpoint } from '../discover/discovering.ts';
 import { createResolution } from '../discover/resolution.ts';
 import type {
   Connectivity,

@@ -9,10 +9,10 @@ import type {
   Discovery,
   DiscoveryNews,
   DiscoveryQuery,
+  Endpoint,
   FollowedAlternatives,
   LiveDiscovery,
 } from '../discover/discovering.ts';
-import type { Endpoint } from '../discover/endpoint.ts';
 
 export interface DiscoveryScript {
   /** Of the origin's own host, in order; none: no address. */

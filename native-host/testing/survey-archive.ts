@@ -4,8 +4,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import type { Attempt, AttemptError, Discovered, OriginRace, Trial } from '@photofinish/shared/race/outcome';
-import { attempt, clearComparison, originRace, trial } from '@photofinish/shared/testing/race-samples';
-import { serviceRecord } from '@photofinish/shared/testing/service-record';
+import {
+  attempt,
+  clearComparison,
+  originRace,
+  serviceRecord,
+  trial,
+} from '@photofinish/shared/testing/race-samples';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { RESULT_SCHEMA, SURVEY_SCHEMA, type Survey, type SurveyResult } from '../survey/result.ts';

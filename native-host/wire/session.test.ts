@@ -9,7 +9,7 @@ import type { SentReply } from '@photofinish/shared/port/reply';
 import { WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import * as v from 'valibot';
 import { openHostCache } from '../cache/store.ts';
 import type { NetworkFacts } from '../network/key.ts';

@@ -1,8 +1,7 @@
 // Tests the rule on simulated origins, with noise as on real connections: skewed, with occasional delays of a second.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seededRandom } from '../testing/seeded-random.ts';
-import { TAILS, type Tail, tailed } from '../testing/simulated-times.ts';
+import { seededRandom, TAILS, type Tail, tailed } from '../testing/seeded-random.ts';
 import { comparePairs, differsBetween, LEAST_PAIRS, MOST_PAIRS, type PairMs } from './paired-comparison.ts';
 
 const pair = (h3: number, h2: number): PairMs => ({ h3, h2 });

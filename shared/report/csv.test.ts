@@ -1,9 +1,15 @@
-import { verdictSaying } from '../testing/verdicts.ts';
+import {
+  clearComparison,
+  comparison,
+  originRace,
+  report,
+  reportOrigin,
+  verdictSaying,
+} from '../testing/race-samples.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { clearComparison, comparison, originRace, report, reportOrigin } from '../testing/race-samples.ts';
 import type { Origin } from '../web/origin.ts';
 import { reportToCsv } from './csv.ts';
 

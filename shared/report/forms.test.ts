@@ -1,12 +1,11 @@
 // The other formats of reports and comparisons: summaries that fit a ticket, pages and tables that are inert.
-import { verdictSaying } from '../testing/verdicts.ts';
+import { comparison, report, reportOrigin, verdictSaying } from '../testing/race-samples.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { micromark } from 'micromark';
 import { gfm, gfmHtml } from 'micromark-extension-gfm';
-import { comparison, report, reportOrigin } from '../testing/race-samples.ts';
 import { anyReport } from '../testing/reports.ts';
 import type { Origin } from '../web/origin.ts';
 import { DIFF_FORMS, REPORT_FORMS } from './forms.ts';

@@ -1,8 +1,7 @@
-import { verdictSaying } from '../testing/verdicts.ts';
+import { comparison, originRace, report, reportOrigin, verdictSaying } from '../testing/race-samples.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { comparison, originRace, report, reportOrigin } from '../testing/race-samples.ts';
 import type { Origin } from '../web/origin.ts';
 import { REPORT_FORMS } from './forms.ts';
 import type { ReportSite } from './report.ts';

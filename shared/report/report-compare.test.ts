@@ -1,11 +1,10 @@
 // What a comparison may and may not claim: nothing without data, symmetric in both directions, counts beside shares.
-import { verdictSaying } from '../testing/verdicts.ts';
+import { clearComparison, comparison, report, reportOrigin, verdictSaying } from '../testing/race-samples.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { clearComparison, comparison, report, reportOrigin } from '../testing/race-samples.ts';
 import { anyReport } from '../testing/reports.ts';
 import type { ObservationMode } from '../web/observation.ts';
 import type { Origin } from '../web/origin.ts';

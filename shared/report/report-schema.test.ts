@@ -1,4 +1,4 @@
-import { verdictSaying } from '../testing/verdicts.ts';
+import { attempt, originRace, report, reportOrigin, trial, verdictSaying } from '../testing/race-samples.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -8,7 +8,6 @@ import formats from 'ajv-formats';
 import * as v from 'valibot';
 import type { Message, MessageParams } from '../language/message.ts';
 import type { Finding, Verdict } from '../race/verdict-schema.ts';
-import { attempt, originRace, report, reportOrigin, trial } from '../testing/race-samples.ts';
 import { REPORT_1 } from '../testing/report-1.ts';
 import { verdictInWords } from '../verdict/verdict-text.ts';
 import { type Report, reportDocumentSchema, reportSchema } from './report.ts';

@@ -4,8 +4,7 @@ import type { Attempt, AttemptError, Discovered } from '../race/outcome.ts';
 import type { Evidence } from '../verdict/evidence.ts';
 import type { Origin } from '../web/origin.ts';
 import { originParts } from '../web/origin.ts';
-import { attempt } from './race-samples.ts';
-import { serviceRecord } from './service-record.ts';
+import { attempt, serviceRecord } from './race-samples.ts';
 
 const origin = originParts('https://a.test' as Origin);
 export const refused: AttemptError = { code: 'udp-refused', message: 'refused' };

@@ -1,13 +1,15 @@
-// Races as a helper would report them, for the tests of everything that reads or draws one.
-
+// Races as a helper would report them, with their verdicts and the HTTPS records of resolvers, for the tests of
+// everything that reads or draws one.
+import type { ServiceRecord } from '../race/discovered.ts';
 import type { Attempt, OriginRace, Trial } from '../race/outcome.ts';
 import { MOST_PAIRS } from '../race/paired-comparison.ts';
 import { compareTrials } from '../race/race-pairs.ts';
 import { statistics } from '../race/statistics.ts';
+import { type Verdict, type VerdictCode, verdictAsWritten } from '../race/verdict-schema.ts';
 import type { Report, ReportOrigin } from '../report/report.ts';
 import { gainMsOf } from '../verdict/gain.ts';
+import { otherFindings, verdictText } from '../verdict/verdict-text.ts';
 import type { Origin } from '../web/origin.ts';
-import { verdictSaying } from './verdicts.ts';
 
 export const SAMPLE_ORIGIN = 'https://example.org' as Origin;
 
@@ -109,6 +111,39 @@ export function report(origins: ReportOrigin[] = [reportOrigin()], over: Partial
         accuracy: { hits: 0, of: 0 },
       },
     ],
+    ...over,
+  };
+}
+
+/** A verdict with exactly these texts, with others that also hold. */
+export function verdictSaying(
+  code: VerdictCode,
+  text: string,
+  ...others: readonly (readonly [code: VerdictCode, text: string])[]
+): Verdict {
+  const findings = others.map(([other, said]) => ({ code: other, text: said }));
+  return verdictAsWritten({ code, text, findings });
+}
+
+/** The text of a verdict, then those of all its other findings. */
+export function allTexts(verdict: Verdict): string[] {
+  return [verdictText(verdict), ...otherFindings(verdict).map(({ text }) => text)];
+}
+
+/** By default in ServiceMode, for the name itself and without parameters. */
+export function serviceRecord(name: string, over: Partial<ServiceRecord> = {}): ServiceRecord {
+  return {
+    owner: name,
+    priority: 1,
+    target: name,
+    alpn: [],
+    noDefaultAlpn: false,
+    port: null,
+    ipv4Hints: [],
+    ipv6Hints: [],
+    ech: false,
+    incompatible: false,
+    ttlSeconds: 300,
     ...over,
   };
 }

@@ -5,8 +5,7 @@ import { VERDICT_CODES } from '../race/verdict-schema.ts';
 import type { Report, ReportOrigin, ReportSite } from '../report/report.ts';
 import { OBSERVATION_MODES } from '../web/observation.ts';
 import type { Origin } from '../web/origin.ts';
-import { comparison } from './race-samples.ts';
-import { verdictSaying } from './verdicts.ts';
+import { comparison, verdictSaying } from './race-samples.ts';
 
 const count = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 60 }));
 const counts = fc.record({ h3: count, h2: count, 'http/1.1': count, unknown: count });

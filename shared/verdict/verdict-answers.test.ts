@@ -1,6 +1,6 @@
 // Verdicts on hosts that connect and do not answer as they should: a completed handshake is never called missing.
 
-import { allTexts } from '../testing/verdicts.ts';
+import { allTexts } from '../testing/race-samples.ts';
 import { verdictInWords, verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';

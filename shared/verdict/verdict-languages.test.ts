@@ -7,7 +7,7 @@ import { useCatalog } from '../language/catalog.ts';
 import type { AttemptError } from '../race/outcome.ts';
 import { ATTEMPT_ERROR_CODES, CERTIFICATE_REASONS } from '../race/terms.ts';
 import { at444, atB, base, h2, h3, names, onB, own, quiet, refused, silent } from '../testing/evidence.ts';
-import { allTexts } from '../testing/verdicts.ts';
+import { allTexts } from '../testing/race-samples.ts';
 import type { Gain } from './gain.ts';
 import { type Evidence, verdictOf } from './verdict.ts';
 

@@ -1,6 +1,6 @@
 // What verdicts say beyond their codes: an action for every failure, whose fault it is, and the source of the evidence.
 
-import { allTexts } from '../testing/verdicts.ts';
+import { allTexts, attempt, originRace, trial } from '../testing/race-samples.ts';
 import { otherFindings, verdictInWords, verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
@@ -8,7 +8,6 @@ import { test } from 'node:test';
 import type { Attempt, AttemptError } from '../race/outcome.ts';
 import { ATTEMPT_ERROR_CODES, CERTIFICATE_REASONS } from '../race/terms.ts';
 import { base, dead, h2, h3, own, quiet, refused, silent, unasked, unheard } from '../testing/evidence.ts';
-import { attempt, originRace, trial } from '../testing/race-samples.ts';
 import type { Gain } from './gain.ts';
 import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 

@@ -1,4 +1,4 @@
-import { allTexts } from '../testing/verdicts.ts';
+import { allTexts, originRace, trial } from '../testing/race-samples.ts';
 import { otherFindings, verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
@@ -23,7 +23,6 @@ import {
   unresolved,
   wrongName,
 } from '../testing/evidence.ts';
-import { originRace, trial } from '../testing/race-samples.ts';
 import type { Origin } from '../web/origin.ts';
 import { type BrowserEvidence, type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 

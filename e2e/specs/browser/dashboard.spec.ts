@@ -2,7 +2,7 @@
 // with a full ledger as well as an empty one.
 import { readFile } from 'node:fs/promises';
 import { type Report, reportSchema } from '@photofinish/shared/report/report';
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import * as v from 'valibot';
 import type { Session } from '../../browsers/session.ts';
 import { fillLedger } from '../../browsers/stored.ts';

@@ -12,7 +12,7 @@ import {
   type TimingAck,
   type TimingBatch,
 } from '../../common/timing.ts';
-import { troubleWords } from '../../ledger/trouble.ts';
+import { troubleWords } from '../../ledger/database.ts';
 import type { Recordable } from './recordable.ts';
 import type { Recorder } from './recorder.ts';
 import { type RequestTable, SETTLE_MS } from './requests.ts';

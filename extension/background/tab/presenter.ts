@@ -8,8 +8,8 @@ import { getMessage } from '../../common/catalog.ts';
 import type { HelperState, PageView, PopupEvent } from '../../common/messages.ts';
 import { deltaOf, same } from '../../common/page/delta.ts';
 import type { Page } from '../../common/page/model.ts';
+import { troubleWords } from '../../ledger/database.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { troubleWords } from '../../ledger/trouble.ts';
 import {
   type Background,
   emptyView,

@@ -1,5 +1,5 @@
 // Compared files are untrusted: anything but a report is rejected, and changes are shown with their reasons.
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

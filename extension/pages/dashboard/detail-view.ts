@@ -10,8 +10,8 @@ import { OTHER_ORIGINS, SITE_DAY_ORIGINS, SITE_ORIGINS } from '@photofinish/shar
 import { getMessage } from '../../common/catalog.ts';
 import type { DayRow, OriginRecord } from '../../common/records/schema.ts';
 import { verdictOfRecord } from '../../common/verdict.ts';
+import { troubleWords } from '../../ledger/database.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { troubleWords } from '../../ledger/trouble.ts';
 import { make } from '../ui/elements.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
 import { createFigure, raceFigure } from './figures.ts';

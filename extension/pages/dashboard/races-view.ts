@@ -10,8 +10,8 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { DAY_MS } from '../../common/records/schema.ts';
+import { troubleWords } from '../../ledger/database.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { troubleWords } from '../../ledger/trouble.ts';
 import { dayStartMs } from '../charts/days.ts';
 import {
   countUpTo,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import type { OriginView } from '../../common/messages.ts';
 import { speak } from '../../testing/catalogs.ts';
 import { aRace, originView } from '../../testing/samples.ts';

@@ -3,8 +3,7 @@
 import { MARK_LABELS, markOf } from '@photofinish/shared/drawing/marks';
 import type { SharedMessageKey } from '@photofinish/shared/language/catalog';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
-import { leftOutWords } from '@photofinish/shared/verdict/left-out';
-import { sharedInRaceWords } from '@photofinish/shared/verdict/shared-outcome';
+import { leftOutWords, sharedInRaceWords } from '@photofinish/shared/verdict/record-words';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';

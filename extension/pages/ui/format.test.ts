@@ -9,8 +9,8 @@ import {
   comparison,
   originRace,
   trial,
+  verdictSaying,
 } from '@photofinish/shared/testing/race-samples';
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import type { Gain } from '@photofinish/shared/verdict/gain';
 import { verdictOf } from '@photofinish/shared/verdict/verdict';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';

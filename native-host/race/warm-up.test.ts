@@ -4,7 +4,7 @@ import http2 from 'node:http2';
 import { test } from 'node:test';
 import { Client } from 'undici';
 import { PLENTY_MS } from '../testing/peers.ts';
-import { warmUpExchanges } from './exchange-warm-up.ts';
+import { warmUpExchanges } from './warm-up.ts';
 
 test('both versions of HTTP send a request and receive an answer', async () => {
   const results = await warmUpExchanges({ Client, http2 }, PLENTY_MS);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
-import { idsOf, recordId } from './record-id.ts';
+import { idsOf, recordId } from './record.ts';
 
 test('all records of an origin lie between its ids, which fit a signed row id', () => {
   fc.assert(

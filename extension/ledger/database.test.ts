@@ -15,8 +15,8 @@ import { createVersion1, VERSION_1 } from '../testing/ledger-version-1.ts';
 import { aRace } from '../testing/samples.ts';
 import { type Failure, failAt } from '../testing/storage.ts';
 import { CHUNK_ROWS } from './chunks.ts';
+import { troubleWords, upgradeFrom } from './database.ts';
 import { openLedger } from './ledger.ts';
-import { upgradeFrom } from './migrations.ts';
 
 const { stores } = VERSION_1;
 
@@ -194,4 +194,18 @@ for (const how of ['throws', 'aborts'] satisfies Failure[])
 test('a ledger of a newer program is rejected and left alone', async () => {
   (await openDB(LEDGER_NAME, 99)).close();
   await assert.rejects(openLedger().countRows(), { name: 'VersionError' });
+});
+
+test('a failing storage is reported with what to do about it', () => {
+  assert.match(troubleWords(new DOMException('', 'VersionError')), /\(VersionError\).*update the extension/);
+  assert.match(troubleWords(new DOMException('', 'QuotaExceededError')), /free up some space/);
+  assert.match(
+    troubleWords(new DOMException('', 'UnknownError')),
+    /may be full: free up some space.*restart/,
+  );
+  assert.match(
+    troubleWords(new DOMException('', 'InvalidStateError')),
+    /Restart the browser.*records will be lost/,
+  );
+  assert.match(troubleWords('text'), /nothing is being recorded/);
 });

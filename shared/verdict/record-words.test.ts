@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OriginRace } from '../race/outcome.ts';
 import { originRace } from '../testing/race-samples.ts';
-import { sharedInRaceWords, sharedOutcomeWords } from './shared-outcome.ts';
+import { sharedInRaceWords, sharedOutcomeWords } from './record-words.ts';
 
 const HOUR_MS = 3_600_000;
 const WORKED = { atMs: 10 * HOUR_MS, h3Failure: null, tcpProtocol: null };

@@ -1,4 +1,5 @@
-// Runs a system command for its output, with limits on time and size; networks are identified by what it prints.
+// What the sources of several platforms read from their system: the output of commands, with limits on time and size,
+// and the addresses of this machine's own interfaces.
 
 /** A slow disk or a busy machine may need it; beyond that, no result is better than waiting. */
 const COMMAND_TIMEOUT_MS = 2000;
@@ -26,3 +27,18 @@ export const runCommand: RunCommand = (file, args, timeout = COMMAND_TIMEOUT_MS)
       resolve(error === null ? stdout : null),
     );
   });
+
+/**
+ * Changes whenever an interface or one of its IPv4 addresses is added or removed: on systems whose tables cannot be read
+ * without a command, a change of network shows here first.
+ */
+export function interfacesMark(): string {
+  const interfaces = Object.entries(process.getBuiltinModule('node:os').networkInterfaces());
+  return JSON.stringify(
+    interfaces.map(([device, addresses = []]) => [
+      device,
+      // IPv6 privacy addresses (RFC 8981) change on the same network.
+      addresses.flatMap(({ family, cidr }) => (family === 'IPv4' ? [cidr] : [])),
+    ]),
+  );
+}

@@ -1,0 +1,40 @@
+// What is said of a race's record beside its verdict: what is missing because a server or resolver sent too much of it,
+// and what the fleet cache says of the origin, in words that name it: an outcome on a machine of the organisation, which
+// may be this one.
+import { getMessage, type SharedMessageKey } from '../language/catalog.ts';
+import type { LeftOut, OriginRace, SharedOutcome } from '../race/outcome.ts';
+import { attemptErrorWords } from './attempt-words.ts';
+
+const KINDS: readonly (readonly [keyof LeftOut, SharedMessageKey])[] = [
+  ['addresses', 'leftOutAddresses'],
+  ['services', 'leftOutServices'],
+  ['lookups', 'leftOutLookups'],
+  ['attempts', 'leftOutAttempts'],
+];
+
+/** One sentence, or none if the record is complete. */
+export function leftOutWords({ leftOut }: Pick<OriginRace, 'leftOut'>): string[] {
+  if (leftOut === undefined) return [];
+  const said = KINDS.flatMap(([kind, key]) =>
+    leftOut[kind] === 0 ? [] : [getMessage(key, { count: leftOut[kind] })],
+  );
+  return [getMessage('leftOut', { what: said.join(', ') })];
+}
+
+const HOUR_MS = 3_600_000;
+
+/** One sentence. The outcome tells its hour and nothing finer. */
+export function sharedOutcomeWords({ atMs, h3Failure }: SharedOutcome, nowMs: number): string {
+  const count = Math.max(1, Math.ceil((nowMs - atMs) / HOUR_MS));
+  return h3Failure === null
+    ? getMessage('sharedWorked', { count })
+    : getMessage('sharedFailed', { count, failure: attemptErrorWords(h3Failure) });
+}
+
+/** What a race knew of it, and what that changed; nothing if it knew nothing. */
+export function sharedInRaceWords({ sharedOutcome, mode, startDelayMs, atMs }: OriginRace): string[] {
+  if (sharedOutcome === undefined) return [];
+  const words = sharedOutcomeWords(sharedOutcome, atMs);
+  const isSlower = sharedOutcome.h3Failure !== null && mode === 'race' && startDelayMs === 0;
+  return [isSlower ? `${words} ${getMessage('sharedHeadStart')}` : words];
+}
