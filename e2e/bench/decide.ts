@@ -9,21 +9,21 @@ import { TOP } from '../scratch.ts';
 import { measureInStep, type Side } from './measure.ts';
 import { type Fact, publish } from './result.ts';
 
-/** Runs a scene in its own process: `node decide.bench.ts SCENE ENDPOINTS` prints microseconds. */
-const SCENES = join(TOP, 'native-host/race/decide.bench.ts');
+/** Runs a scenario in its own process: `node decide.bench.ts SCENARIO ENDPOINTS` prints microseconds. */
+const SCENARIOS = join(TOP, 'native-host/race/decide.bench.ts');
 const RUNS = 7;
 const SIZES = [16, 32, 64, 128, 256, 512, 1024] as const;
 
-async function microseconds(scene: string, endpoints: number): Promise<number> {
-  const stdout = await runOrThrow(process.execPath, [SCENES, scene, String(endpoints)]);
+async function microseconds(scenario: string, endpoints: number): Promise<number> {
+  const stdout = await runOrThrow(process.execPath, [SCENARIOS, scenario, String(endpoints)]);
   const value = Number(stdout);
   if (!(value > 0)) throw new Error(`no figure but "${stdout}"`);
   return value;
 }
 
-async function figure(scene: string, endpoints: number): Promise<number> {
+async function figure(scenario: string, endpoints: number): Promise<number> {
   const values: number[] = [];
-  for (let i = 0; i < RUNS; i += 1) values.push(await microseconds(scene, endpoints));
+  for (let i = 0; i < RUNS; i += 1) values.push(await microseconds(scenario, endpoints));
   return median(values) ?? Number.NaN;
 }
 

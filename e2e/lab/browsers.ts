@@ -6,10 +6,10 @@ import * as v from 'valibot';
 import { shuffled } from '../bench/measure.ts';
 import { beginStep, heading, say } from '../run/display.ts';
 import { avoid, avoidanceSchema, hostOf, WAYS, type Way } from './browsers/avoidance.ts';
-import { type Ground, openGround, type Visitor } from './browsers/ground.ts';
 import { observationSchema } from './browsers/observation.ts';
 import { SUBJECTS, type Subject } from './browsers/subjects.ts';
 import { CLEAN, DELAYS_MS, hostsOf, SWEEPS, type Sweep } from './browsers/sweeps.ts';
+import { type NamedTestbed, openNamedTestbed, type Visitor } from './browsers/testbed.ts';
 import { clientKindSchema } from './client.ts';
 import {
   BadUsage,
@@ -160,7 +160,7 @@ export function expectedMs({ sweeps, ways, delaysMs, subjects, trials }: Browser
 type BrowsersJournal = Journal<BrowsersPlan, BrowsersFindings, Line>;
 
 interface Opened {
-  readonly ground: Ground;
+  readonly testbed: NamedTestbed;
   /** The clients that are installed, with their versions, and the others. */
   readonly present: readonly { readonly subject: Subject; readonly version: string }[];
   readonly absent: readonly Subject[];
@@ -174,45 +174,45 @@ async function open({ subjects, sweeps, ways, delaysMs }: BrowsersOptions, seed:
   const avoided = ways.flatMap(({ way }) => subjects.map((subject) => hostOf(way, subject)));
   const [first, ...others] = [...hostsOf(sweeps, delaysMs), ...avoided];
   if (first === undefined) throw new BadUsage('there is nothing to measure');
-  const ground = await openGround(seed, [first, ...others]);
+  const testbed = await openNamedTestbed(seed, [first, ...others]);
   return {
-    ground,
+    testbed,
     present: versions.flatMap(({ subject, version }) => (version === null ? [] : { subject, version })),
     absent: versions.flatMap(({ subject, version }) => (version === null ? subject : [])),
-    close: ground.close,
+    close: testbed.close,
   };
 }
 
 /** One visit at one delay by a client without history, after those that teach it what it is to know. */
-async function observeAt(ground: Ground, visitor: Visitor, sweep: Sweep, delayMs: number) {
+async function observeAt(testbed: NamedTestbed, visitor: Visitor, sweep: Sweep, delayMs: number) {
   const host = sweep.host(delayMs).name;
   const late = sweep.shape(delayMs);
   await visitor.forget();
   if (sweep.knowledge !== 'nothing') {
-    await ground.drain();
-    await ground.server.shape(sweep.knowledge === 'visited' ? late : CLEAN);
+    await testbed.drain();
+    await testbed.server.shape(sweep.knowledge === 'visited' ? late : CLEAN);
     for (let visits = sweep.knowledge === 'used' ? 2 : 1; visits > 0; visits -= 1) {
       await visitor.learn(`https://${host}/`);
       await visitor.part();
     }
   }
-  await ground.drain();
-  await ground.server.shape(late);
-  return { delayMs, ...(await ground.observe(visitor, host)) };
+  await testbed.drain();
+  await testbed.server.shape(late);
+  return { delayMs, ...(await testbed.observe(visitor, host)) };
 }
 
 async function takeTurn(
-  ground: Ground,
+  testbed: NamedTestbed,
   subject: Subject,
   sweep: Sweep,
   delaysMs: readonly number[],
 ): Promise<SweepTurn['trials']> {
-  await ground.server.shape(CLEAN);
-  await ground.server.obstruct(sweep.obstacles);
-  const visitor = await subject.start(ground, 'hints');
+  await testbed.server.shape(CLEAN);
+  await testbed.server.obstruct(sweep.obstacles);
+  const visitor = await subject.start(testbed, 'hints');
   try {
     const trials: SweepTurn['trials'] = [];
-    for (const delayMs of delaysMs) trials.push(await observeAt(ground, visitor, sweep, delayMs));
+    for (const delayMs of delaysMs) trials.push(await observeAt(testbed, visitor, sweep, delayMs));
     return trials;
   } finally {
     await visitor.close();
@@ -221,14 +221,14 @@ async function takeTurn(
 
 async function measureWay(
   { way, trials, limitMs }: PlannedWay,
-  { ground, present }: Opened,
+  { testbed, present }: Opened,
   journal: BrowsersJournal,
 ): Promise<void> {
   const step = beginStep(way.title);
   const subjects = present.map(({ subject }) => subject);
   for (let turn = 0; turn < trials; turn += 1)
     await journal.once(turnKey(way.name, turn), async () => {
-      const clients = await avoid(ground, way, subjects, limitMs, (text) =>
+      const clients = await avoid(testbed, way, subjects, limitMs, (text) =>
         step.detail(`${text}, turn ${turn + 1} of ${trials}`),
       );
       return { kind: 'avoidance', way: way.name, turn, endedAtMs: Date.now(), clients };
@@ -242,7 +242,7 @@ async function measure(
   opened: Opened,
   journal: BrowsersJournal,
 ): Promise<boolean> {
-  const { ground, present } = opened;
+  const { testbed, present } = opened;
   heading('Measuring');
   for (const line of loadLines(', and clients start their attempts late')) say(`  ${line}`);
   const random = seededRandom(seed);
@@ -253,7 +253,7 @@ async function measure(
         const order = shuffled(delaysMs, random);
         step.detail(`${subject.name}, turn ${turn + 1} of ${trials}`);
         await journal.once(turnKey(sweep.name, subject.name, turn), async () => {
-          const made = await takeTurn(ground, subject, sweep, order);
+          const made = await takeTurn(testbed, subject, sweep, order);
           const where = { sweep: sweep.name, client: subject.name, turn, endedAtMs: Date.now() };
           return { kind: 'turn', ...where, load: loadavg()[0] ?? 0, trials: made };
         });
@@ -286,8 +286,8 @@ export function browsers(options: BrowsersOptions): Experiment<BrowsersPlan, Bro
       })),
       clients: present.map(({ subject: { name, title, kind }, version }) => ({ name, title, kind, version })),
     }),
-    find: async ({ ground, absent }) => ({
-      versions: { ...ground.versions },
+    find: async ({ testbed, absent }) => ({
+      versions: { ...testbed.versions },
       absent: absent.map(({ name, title }) => ({ name, title })),
     }),
     measure: (opened, journal) => measure(options, opened, journal),

@@ -27,7 +27,7 @@ import {
   turnsOf,
 } from './p1/cells.ts';
 import { TRANSPORTS, type Transport } from './p1/contenders.ts';
-import { type Ground, measureTurn, openGround, TURN_OVERHEAD_SECONDS } from './p1/turn.ts';
+import { measureTurn, openTestbed, type Testbed, TURN_OVERHEAD_SECONDS } from './p1/turn.ts';
 
 const USAGE = `usage: npm run lab -- p1 [OPTION...]
   --seconds N       measured seconds of each cell, 3 to 600; 60 unless said
@@ -80,8 +80,8 @@ function groupsOfRun(plan: P1Plan, loads: P1Findings['loads']): Group[] {
 const TRIED = [50, 100, 200, 300, 400, 550, 700, 850, 1000] as const;
 const WHOLE_TURN_SECONDS = TURN_SECONDS + TURN_OVERHEAD_SECONDS;
 
-async function find(ground: Ground, { seed, ...plan }: P1Options): Promise<P1Findings> {
-  const running = await ground.start();
+async function find(testbed: Testbed, { seed, ...plan }: P1Options): Promise<P1Findings> {
+  const running = await testbed.start();
   const { timers } = running;
   await running.stop();
   const pairs = plan.objects.flatMap((objectBytes) =>
@@ -94,14 +94,14 @@ async function find(ground: Ground, { seed, ...plan }: P1Options): Promise<P1Fin
     limitsOf: ([first]) => `${first?.perSecond} and above (${first?.why})`,
     async tryLoad(of, perSecond) {
       const cell = cellOf({ ...of, perSecond, way: BASIC.naive });
-      return (await measureTurn(ground, { cell, round: 0 }, seed)).drive.why;
+      return (await measureTurn(testbed, { cell, round: 0 }, seed)).drive.why;
     },
   });
   return { loads, timers, scenarios: groupsOfRun(plan, loads).flat() };
 }
 
 /** Measures every turn of the selected cells; the run is complete even if some loads could not be driven. */
-export function p1(options: P1Options): Experiment<P1Plan, P1Findings, TurnRecord, Ground> {
+export function p1(options: P1Options): Experiment<P1Plan, P1Findings, TurnRecord, Testbed> {
   const { seed, fresh, ...plan } = options;
   return {
     schema: P1,
@@ -109,16 +109,16 @@ export function p1(options: P1Options): Experiment<P1Plan, P1Findings, TurnRecor
     fresh,
     open(drawn) {
       sayLoad();
-      return openGround(drawn, plan.sctp);
+      return openTestbed(drawn, plan.sctp);
     },
     plan: () => plan,
-    find: (ground) => find(ground, options),
-    measure(ground, journal) {
+    find: (testbed) => find(testbed, options),
+    measure(testbed, journal) {
       const groups = groupsOfRun(plan, journal.meta.found.loads);
       return measureTurns(journal, turnsOf(groups, plan.seconds, seededRandom(seed)), {
         words: ['turns', 'round'],
         seconds: () => WHOLE_TURN_SECONDS,
-        measure: (turn) => measureTurn(ground, turn, seed),
+        measure: (turn) => measureTurn(testbed, turn, seed),
       });
     },
   };

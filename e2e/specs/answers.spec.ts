@@ -9,7 +9,7 @@ import { startDns } from '../origins/dns.ts';
 import { HTTP2_ACTS, startHttp2, startTls, type TcpPeer } from '../origins/raw.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { expect, reachLocal, runPhotofinish } from './fixtures.ts';
-import { type Behaviour, type Ground, HOST, raceOf, test } from './peers.ts';
+import { type Behaviour, HOST, raceOf, type Testbed, test } from './peers.ts';
 
 const LOOPBACK = '127.0.0.1';
 const NO_MEMORY = ['--memory', 'none', '--json'];
@@ -22,7 +22,7 @@ interface PeerBesideH3 {
 }
 
 /** HTTP/2 that responds at once and advertises HTTP/3, on the port of a QUIC server that does not. */
-async function startBeside({ aioquic, identity, chains }: Ground, name: Behaviour): Promise<PeerBesideH3> {
+async function startBeside({ aioquic, identity, chains }: Testbed, name: Behaviour): Promise<PeerBesideH3> {
   const port = aioquic.ports[name];
   const tcp = await startHttp2(
     identity,
@@ -71,9 +71,9 @@ const MODES: readonly (readonly [Mode, ...string[]])[] = [
 for (const name of ['silent', 'late'] as const) {
   for (const [mode, ...headStart] of MODES)
     test(`${mode}: HTTP/3 is ${name}, HTTP/2 responds and is adopted (aioquic, node:http2)`, async ({
-      ground,
+      testbed,
     }) => {
-      const { port, reach, stop } = await startBeside(ground, name);
+      const { port, reach, stop } = await startBeside(testbed, name);
       const how = ['--mode', mode, ...headStart, ...IN_TIME, ...NO_MEMORY];
       const args = ['race', `https://${HOST}:${port}`, ...how, ...reach];
       const { code, stdout } = await runPhotofinish(args);
@@ -89,8 +89,8 @@ for (const name of ['silent', 'late'] as const) {
       expect(stdout).not.toContain('tcp-timeout');
     });
 
-  test(`explain: HTTP/3 is ${name}, HTTP/2 responds (aioquic, node:http2)`, async ({ ground, dir }) => {
-    const { port, reach, stop } = await startBeside(ground, name);
+  test(`explain: HTTP/3 is ${name}, HTTP/2 responds (aioquic, node:http2)`, async ({ testbed, dir }) => {
+    const { port, reach, stop } = await startBeside(testbed, name);
     const cache = ['--cache', `${dir}/cache.db`, '--network', 'home'];
     const origin = `https://${HOST}:${port}`;
     const args = ['explain', origin, '--json', ...IN_TIME, ...cache, ...reach];
@@ -127,7 +127,7 @@ test('a site with a time to first byte beyond the time-out over both is slow, no
   expect([patient.code, raceOf(patient.stdout).trials[0]?.adopted]).toEqual([0, 'h3']);
 });
 
-type StartTcpPeer = (ground: Ground, port: number) => Promise<TcpPeer>;
+type StartTcpPeer = (testbed: Testbed, port: number) => Promise<TcpPeer>;
 const http2 =
   (act: keyof typeof HTTP2_ACTS): StartTcpPeer =>
   ({ identity }, port) =>
@@ -156,10 +156,16 @@ const REFUSALS: readonly (readonly [Behaviour, StartTcpPeer, says: RegExp, never
   ],
 ];
 for (const [name, beside, says, never] of REFUSALS)
-  test(`${name} over HTTP/3 and HTTP/2 (aioquic, Node)`, async ({ ground, dir }) => {
-    const port = ground.aioquic.ports[name];
-    const tcp = await beside(ground, port);
-    const reach = ['--allow-private', '--ca', ground.chains.caPath, '--resolve', `${HOST}:${port}:127.0.0.1`];
+  test(`${name} over HTTP/3 and HTTP/2 (aioquic, Node)`, async ({ testbed, dir }) => {
+    const port = testbed.aioquic.ports[name];
+    const tcp = await beside(testbed, port);
+    const reach = [
+      '--allow-private',
+      '--ca',
+      testbed.chains.caPath,
+      '--resolve',
+      `${HOST}:${port}:127.0.0.1`,
+    ];
     const { verdict } = await explain(`https://${HOST}:${port}`, '--cache', `${dir}/cache.db`, ...reach);
     tcp.stop();
     expect(verdict.code).toBe('unknown');

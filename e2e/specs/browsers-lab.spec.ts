@@ -30,7 +30,7 @@ test.beforeAll(async () => {
 test.afterAll(async () => testbed?.close());
 
 /** Waits until packets of earlier visits have arrived: the client's kernel answers for browsers that have exited. */
-async function quietScene(): Promise<ServedTestbed> {
+async function quietTestbed(): Promise<ServedTestbed> {
   if (testbed === undefined) throw new Error('there is no testbed');
   for (;;) {
     await testbed.server.report();
@@ -76,7 +76,7 @@ for (const { name, first, second } of [
   });
 
   test(`${name} starts and exits without sending anything`, async () => {
-    const { client } = await quietScene();
+    const { client } = await quietTestbed();
     const counters = [
       await client.countSent({ transport: 'tcp' }),
       await client.countSent({ transport: 'udp' }),

@@ -15,7 +15,7 @@ import {
   startTls,
   startVersionNegotiation,
 } from '../origins/raw.ts';
-import type { BadChain, Behaviour, Ground } from './peers.ts';
+import type { BadChain, Behaviour, Testbed } from './peers.ts';
 
 interface Place {
   readonly port: number;
@@ -24,7 +24,7 @@ interface Place {
   stop?(): void;
 }
 
-export type Where = (ground: Ground) => Promise<Place>;
+export type Where = (testbed: Testbed) => Promise<Place>;
 
 /** What these omit is known only at the end of the attempt. */
 const ENDLESS: readonly (Behaviour | BadChain)[] = ['settings-never', 'goaway'];

@@ -22,9 +22,9 @@ function failureOf(stdout: string): AttemptError | undefined {
 }
 
 for (const [code, how, peer, mode, where, says] of CASES)
-  test(`${code}: ${how} (${peer}, ${mode})`, async ({ ground }) => {
-    const { port, stop, endless } = await where(ground);
-    const args = raceArguments(port, mode, ground.chains.caPath, { code, endless });
+  test(`${code}: ${how} (${peer}, ${mode})`, async ({ testbed }) => {
+    const { port, stop, endless } = await where(testbed);
+    const args = raceArguments(port, mode, testbed.chains.caPath, { code, endless });
     const { code: exit, stdout } = await runPhotofinish(args);
     stop?.();
     const error = failureOf(stdout);
@@ -35,9 +35,9 @@ for (const [code, how, peer, mode, where, says] of CASES)
   });
 
 for (const [how, peer, mode, where] of HARMLESS)
-  test(`no failure: ${how} (${peer}, ${mode})`, async ({ ground }) => {
-    const { port, stop } = await where(ground);
-    const { code, stdout } = await runPhotofinish(raceArguments(port, mode, ground.chains.caPath));
+  test(`no failure: ${how} (${peer}, ${mode})`, async ({ testbed }) => {
+    const { port, stop } = await where(testbed);
+    const { code, stdout } = await runPhotofinish(raceArguments(port, mode, testbed.chains.caPath));
     stop?.();
     const [trial] = raceOf(stdout).trials;
     expect([code, trial?.adopted]).toEqual([0, mode]);
@@ -95,9 +95,9 @@ test('port-blocked: a port that browsers refuse to connect to (our guard)', asyn
   expect(verdictText(race.verdict)).toContain('browsers do not connect to port 25');
 });
 
-test('cancelled: an interrupt from the keyboard (SIGINT)', async ({ ground }) => {
+test('cancelled: an interrupt from the keyboard (SIGINT)', async ({ testbed }) => {
   const silence = await startSilence();
-  const child = spawn(PHOTOFINISH, raceArguments(silence.port, 'h3', ground.chains.caPath));
+  const child = spawn(PHOTOFINISH, raceArguments(silence.port, 'h3', testbed.chains.caPath));
   const exited = once(child, 'exit');
   const printed = text(child.stdout);
   await silence.asked;
@@ -138,13 +138,13 @@ test.describe('in a network of our own', () => {
   for (const family of ['ipv4', 'ipv6'] as const)
     for (const mode of ['h3', 'h2'] as const)
       test(`no-route: an address beyond the network (the kernel, ${mode}, ${family})`, async ({
-        ground,
+        testbed,
         path,
       }) => {
         test.skip('unavailable' in path, 'unavailable' in path ? path.unavailable : '');
         if ('unavailable' in path) return;
         const to = { address: UNROUTED[family], code: 'no-route' } as const;
-        const args = raceArguments(path.ports[family], mode, ground.chains.caPath, to);
+        const args = raceArguments(path.ports[family], mode, testbed.chains.caPath, to);
         const { stdout } = await path.network.client.run(PHOTOFINISH, args);
         const error = failureOf(stdout);
         expect(error?.code, error?.message).toBe('no-route');
@@ -152,14 +152,14 @@ test.describe('in a network of our own', () => {
 
   for (const family of ['ipv4', 'ipv6'] as const)
     for (const [code, how, mode, at, obstacle] of OBSTRUCTED)
-      test(`${code}: ${how} (nftables, ${mode}, ${family})`, async ({ ground, path }) => {
+      test(`${code}: ${how} (nftables, ${mode}, ${family})`, async ({ testbed, path }) => {
         test.skip('unavailable' in path, 'unavailable' in path ? path.unavailable : '');
         if ('unavailable' in path) return;
         const { network, ports } = path;
         const { client } = network;
         const { server } = network.peers;
         const argumentsTo = (to: RaceExpectation) =>
-          raceArguments(ports[family], mode, ground.chains.caPath, { address: server[family], ...to });
+          raceArguments(ports[family], mode, testbed.chains.caPath, { address: server[family], ...to });
         const ends = { server, client };
         await ends[at].obstruct([obstacle]);
         const obstructed = await client.run(PHOTOFINISH, argumentsTo({ code }));

@@ -10,7 +10,7 @@ import { HOSTILE_PEERS, startHostile } from '../origins/hostile.ts';
 import { startHttp2 } from '../origins/raw.ts';
 import { residentMiB } from '../proc.ts';
 import { expect } from './fixtures.ts';
-import { type Ground, HOST, test } from './peers.ts';
+import { HOST, type Testbed, test } from './peers.ts';
 
 const QUIC_PEERS = [
   'flood-wide',
@@ -43,17 +43,17 @@ interface Hostile {
   readonly port: number;
 }
 
-interface Scene {
+interface ReadyHelper {
   readonly helper: HostPort;
   readonly good: number;
 }
 
 async function begin(
-  { chains, aioquic }: Ground,
+  { chains, aioquic }: Testbed,
   dir: string,
   good: number,
   ports: number[],
-): Promise<Scene> {
+): Promise<ReadyHelper> {
   const config = `${dir}/config.json`;
   const resolve = Object.fromEntries([good, ...ports].map((port) => [`${HOST}:${port}`, '127.0.0.1']));
   const settings = { allowPrivate: ['127.0.0.0/8'], ca: [chains.caPath], resolve, cache: `${dir}/cache.db` };
@@ -70,7 +70,7 @@ async function begin(
 }
 
 /** Races them three at a time together with a working one; returns the record of each. */
-async function raceAll({ helper, good }: Scene, hostile: readonly Hostile[], mode: 'h3' | 'h2') {
+async function raceAll({ helper, good }: ReadyHelper, hostile: readonly Hostile[], mode: 'h3' | 'h2') {
   const records = new Map<string, OriginRace>();
   const beforeMiB = residentMiB(helper.pid);
   for (let at = 0; at < hostile.length; at += AT_ONCE) {
@@ -97,21 +97,21 @@ async function raceAll({ helper, good }: Scene, hostile: readonly Hostile[], mod
   return records;
 }
 
-test('over QUIC', async ({ ground, dir }) => {
-  const { chains, identity } = ground;
+test('over QUIC', async ({ testbed, dir }) => {
+  const { chains, identity } = testbed;
   const files = chains.files('p256');
   const peers = Object.fromEntries(QUIC_PEERS.map((behaviour) => [behaviour, { behaviour, ...files }]));
   const running = await startAioquic({ peers });
   const tcp = await startHttp2(identity, (stream) => stream.respond({ ':status': 204 }, { endStream: true }));
   const hostile = QUIC_PEERS.map((name) => ({ name, port: running.ports[name] ?? 0 }));
-  const scene = await begin(
-    ground,
+  const ready = await begin(
+    testbed,
     dir,
     tcp.port,
     hostile.map(({ port }) => port),
   );
-  const records = await raceAll(scene, hostile, 'h3');
-  await scene.helper.close();
+  const records = await raceAll(ready, hostile, 'h3');
+  await ready.helper.close();
   tcp.stop();
   await running.stop();
   for (const [name, { trials }] of records) {
@@ -124,21 +124,21 @@ test('over QUIC', async ({ ground, dir }) => {
   }
 });
 
-test('over TCP', async ({ ground, dir }) => {
-  const { identity } = ground;
+test('over TCP', async ({ testbed, dir }) => {
+  const { identity } = testbed;
   const good = await startHttp2(identity, (stream) =>
     stream.respond({ ':status': 204 }, { endStream: true }),
   );
   const running = await Promise.all(HOSTILE_PEERS.map((name) => startHostile(name, identity)));
   const hostile = HOSTILE_PEERS.map((name, i) => ({ name, port: running[i]?.port ?? 0 }));
-  const scene = await begin(
-    ground,
+  const ready = await begin(
+    testbed,
     dir,
     good.port,
     hostile.map(({ port }) => port),
   );
-  const records = await raceAll(scene, hostile, 'h2');
-  await scene.helper.close();
+  const records = await raceAll(ready, hostile, 'h2');
+  await ready.helper.close();
   for (const [i, name] of HOSTILE_PEERS.entries()) {
     const attempts = records.get(name)?.trials.flatMap((trial) => trial.attempts) ?? [];
     expect(attempts.length, name).toBe(1);

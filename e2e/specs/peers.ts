@@ -52,7 +52,7 @@ export type Behaviour = (typeof BEHAVIOURS)[number];
 const BAD_CHAINS = ['expired', 'not-yet-valid', 'wrong-name', 'unknown-root'] as const;
 export type BadChain = (typeof BAD_CHAINS)[number];
 
-export interface Ground {
+export interface Testbed {
   readonly chains: Chains;
   readonly aioquic: RunningAioquic<Behaviour | BadChain>;
   /** The host's valid chain. */
@@ -64,8 +64,8 @@ export type Path =
   | { readonly network: Network<'server'>; readonly ports: Readonly<Record<'ipv4' | 'ipv6', number>> }
   | { readonly unavailable: string };
 
-export const test = base.extend<object, { ground: Ground; path: Path }>({
-  ground: [
+export const test = base.extend<object, { testbed: Testbed; path: Path }>({
+  testbed: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
     async ({}, use) => {
       const chains = await makeChains(HOST);
@@ -81,7 +81,7 @@ export const test = base.extend<object, { ground: Ground; path: Path }>({
     { scope: 'worker' },
   ],
   path: [
-    async ({ ground }, use) => {
+    async ({ testbed }, use) => {
       const unavailable = await networkUnavailable('veth');
       if (unavailable !== null) return use({ unavailable });
       const network = await openNetwork();
@@ -89,7 +89,7 @@ export const test = base.extend<object, { ground: Ground; path: Path }>({
       const listening = (address: string) =>
         startAioquic({
           address,
-          peers: { page: { behaviour: 'wide-answer', ...ground.chains.files('p256') } },
+          peers: { page: { behaviour: 'wide-answer', ...testbed.chains.files('p256') } },
           spawn: server.spawn,
         });
       const [v4, v6] = await Promise.all([listening(server.ipv4), listening(server.ipv6)]);

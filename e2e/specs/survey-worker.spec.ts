@@ -9,46 +9,53 @@ import type { Survey } from '../../native-host/survey/result.ts';
 import { createStreams, vantageConsumer } from '../../native-host/survey/streams.ts';
 import { startNats } from '../origins/nats.ts';
 import { onPath } from '../run/find-browser.mjs';
-import { CANARY, CANARY_EVERY_MS, type Ground, jobOf, openGround, VANTAGE } from '../survey/worker-ground.ts';
+import {
+  CANARY,
+  CANARY_EVERY_MS,
+  jobOf,
+  openTestbed,
+  type Testbed,
+  VANTAGE,
+} from '../survey/worker-testbed.ts';
 import { GO_MISSING } from '../test-programs.ts';
 import { test as base, expect } from './fixtures.ts';
 
 interface Fixtures {
   /** Opens a survey with these jobs. */
-  readonly openSurvey: (jobs: readonly string[], over?: Partial<Survey>) => Promise<Ground>;
+  readonly openSurvey: (jobs: readonly string[], over?: Partial<Survey>) => Promise<Testbed>;
 }
 
 const test = base.extend<Fixtures>({
   openSurvey: async ({ dir }, use) => {
     test.skip(onPath('go') === null, GO_MISSING);
     const server = await startNats(join(dir, 'nats'));
-    const grounds: Ground[] = [];
+    const testbeds: Testbed[] = [];
     await use(async (jobs, over) => {
-      const ground = await openGround(server, `survey-${grounds.length}`, jobs, over);
-      grounds.push(ground);
-      return ground;
+      const testbed = await openTestbed(server, `survey-${testbeds.length}`, jobs, over);
+      testbeds.push(testbed);
+      return testbed;
     });
-    for (const ground of grounds) await ground.close();
+    for (const testbed of testbeds) await testbed.close();
     await server.stop();
   },
 });
 
 const THREE = ['a.test', 'b.test', 'c.test'];
-const originsOf = (ground: Ground): string[] => ground.world.raced.map(({ origin }) => origin.slice(8));
-const jobsIn = async (ground: Ground): Promise<number[]> =>
-  (await ground.results()).map(({ job }) => job).toSorted((a, b) => a - b);
+const originsOf = (testbed: Testbed): string[] => testbed.world.raced.map(({ origin }) => origin.slice(8));
+const jobsIn = async (testbed: Testbed): Promise<number[]> =>
+  (await testbed.results()).map(({ job }) => job).toSorted((a, b) => a - b);
 
 /** Jobs of the list that were delivered and not acknowledged. */
-async function unacknowledged({ manager, names }: Ground): Promise<number> {
+async function unacknowledged({ manager, names }: Testbed): Promise<number> {
   return (await manager.consumers.info(names.streams.todo, VANTAGE)).num_ack_pending;
 }
 
-async function racesIn(ground: Ground): Promise<OriginRace[]> {
-  return (await ground.results()).flatMap(({ document }) => [...document.races]);
+async function racesIn(testbed: Testbed): Promise<OriginRace[]> {
+  return (await testbed.results()).flatMap(({ document }) => [...document.races]);
 }
 
 /** No race ends until the returned function is called. */
-function holdRaces({ world }: Ground): () => void {
+function holdRaces({ world }: Testbed): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   world.gate = promise;
   return resolve;
@@ -56,11 +63,11 @@ function holdRaces({ world }: Ground): () => void {
 
 /** Collects what a survey has measured into a directory. */
 async function collectOf(
-  ground: Ground,
+  testbed: Testbed,
   dir: string,
   over: Partial<Parameters<typeof collect>[0]> = {},
 ): Promise<void> {
-  const { client, manager, names, control, world } = ground;
+  const { client, manager, names, control, world } = testbed;
   await control.follow();
   await collect({
     ...{ client, manager, control, names, dir, clock: world.clock, isDone: () => true },
@@ -70,78 +77,78 @@ async function collectOf(
 }
 
 /** After the next round of canaries, when the canaries have answered. */
-async function nextCanaries({ world }: Ground): Promise<void> {
+async function nextCanaries({ world }: Testbed): Promise<void> {
   const before = world.canaries;
   world.clock.skip(CANARY_EVERY_MS);
   await expect.poll(() => world.canaries).toBeGreaterThan(before);
 }
 
 /** After the next round of canaries, which fails. */
-async function failCanaries(ground: Ground): Promise<void> {
-  ground.world.canaryReached = false;
-  await nextCanaries(ground);
-  await expect.poll(() => ground.world.said.join()).toContain('the canaries fail');
+async function failCanaries(testbed: Testbed): Promise<void> {
+  testbed.world.canaryReached = false;
+  await nextCanaries(testbed);
+  await expect.poll(() => testbed.world.said.join()).toContain('the canaries fail');
 }
 
 test('each job has one result, stored before it is acknowledged', async ({ openSurvey }) => {
-  const ground = await openSurvey(THREE.map(jobOf));
-  const { manager, names, world } = ground;
+  const testbed = await openSurvey(THREE.map(jobOf));
+  const { manager, names, world } = testbed;
   await manager.streams.delete(names.streams.result);
-  const worker = await ground.startWorker();
+  const worker = await testbed.startWorker();
   await expect.poll(() => world.said.join()).toContain('results could not be stored');
-  expect(await unacknowledged(ground)).toBe(3);
+  expect(await unacknowledged(testbed)).toBe(3);
   await createStreams(manager, names, 1);
   expect(await worker.done).toBe(3);
-  expect(await jobsIn(ground)).toEqual([1, 2, 3]);
-  expect(await unacknowledged(ground)).toBe(0);
-  expect(originsOf(ground).toSorted()).toEqual(THREE);
+  expect(await jobsIn(testbed)).toEqual([1, 2, 3]);
+  expect(await unacknowledged(testbed)).toBe(0);
+  expect(originsOf(testbed).toSorted()).toEqual(THREE);
 });
 
 test('a worker that has just begun publishes within seconds', async ({ openSurvey }) => {
-  const ground = await openSurvey(THREE.map(jobOf), { canaries: [CANARY] });
-  await ground.startWorker({ drains: false, canaryEveryMs });
-  await expect.poll(() => ground.world.raced.length).toBe(3);
-  ground.world.clock.skip(3000);
-  await expect.poll(() => jobsIn(ground)).toEqual([1, 2, 3]);
+  const testbed = await openSurvey(THREE.map(jobOf), { canaries: [CANARY] });
+  await testbed.startWorker({ drains: false, canaryEveryMs });
+  await expect.poll(() => testbed.world.raced.length).toBe(3);
+  testbed.world.clock.skip(3000);
+  await expect.poll(() => jobsIn(testbed)).toEqual([1, 2, 3]);
 });
 
 test('what was measured since the last good canary is measured again when one fails', async ({
   openSurvey,
 }) => {
-  const ground = await openSurvey(THREE.map(jobOf), { canaries: [CANARY] });
-  const { world } = ground;
-  await ground.startWorker({ drains: false });
+  const testbed = await openSurvey(THREE.map(jobOf), { canaries: [CANARY] });
+  const { world } = testbed;
+  await testbed.startWorker({ drains: false });
   await expect.poll(() => world.raced.length).toBe(3);
-  await failCanaries(ground);
-  await nextCanaries(ground);
-  expect(await ground.results()).toEqual([]);
-  expect(await unacknowledged(ground)).toBe(3);
+  await failCanaries(testbed);
+  await nextCanaries(testbed);
+  expect(await testbed.results()).toEqual([]);
+  expect(await unacknowledged(testbed)).toBe(3);
   expect(world.raced.length).toBe(3);
   world.canaryReached = true;
-  await nextCanaries(ground);
+  await nextCanaries(testbed);
   await expect.poll(() => world.raced.length).toBe(6);
-  expect(await ground.results()).toEqual([]);
-  await nextCanaries(ground);
-  await expect.poll(() => jobsIn(ground)).toEqual([1, 2, 3]);
-  await expect.poll(() => unacknowledged(ground)).toBe(0);
-  const races = await racesIn(ground);
+  expect(await testbed.results()).toEqual([]);
+  await nextCanaries(testbed);
+  await expect.poll(() => jobsIn(testbed)).toEqual([1, 2, 3]);
+  await expect.poll(() => unacknowledged(testbed)).toBe(0);
+  const races = await racesIn(testbed);
   expect(races.map(({ atMs }) => atMs).toSorted()).toEqual([4, 5, 6]);
 });
 
 test('a worker shares only what a good canary vouches for, and its races know what others share only then', async ({
   openSurvey,
 }) => {
-  const ground = await openSurvey([jobOf('a.test')], { canaries: [CANARY] });
-  const { world } = ground;
+  const testbed = await openSurvey([jobOf('a.test')], { canaries: [CANARY] });
+  const { world } = testbed;
   const shared: number[] = [];
-  await ground.startWorker({ drains: false, share: ({ atMs }) => shared.push(atMs) });
+  await testbed.startWorker({ drains: false, share: ({ atMs }) => shared.push(atMs) });
   await expect.poll(() => world.raced.length).toBe(1);
-  await failCanaries(ground);
+  await failCanaries(testbed);
   world.canaryReached = true;
-  await nextCanaries(ground);
+  await nextCanaries(testbed);
   await expect.poll(() => world.raced.length).toBe(2);
   expect(shared).toEqual([]);
-  await nextCanaries(ground);
+  await nextCanaries(testbed);
   await expect.poll(() => shared).toEqual([2]);
   expect(world.raced.map(({ memory }) => memory)).toEqual(['hints', 'hints']);
   const cold = await openSurvey([jobOf('a.test')]);
@@ -152,28 +159,28 @@ test('a worker shares only what a good canary vouches for, and its races know wh
 test('a race under way when the canaries fail is raced again, though they recover before it ends', async ({
   openSurvey,
 }) => {
-  const ground = await openSurvey([jobOf('a.test')], { canaries: [CANARY] });
-  const { world } = ground;
-  const letRacesEnd = holdRaces(ground);
-  await ground.startWorker({ drains: false });
+  const testbed = await openSurvey([jobOf('a.test')], { canaries: [CANARY] });
+  const { world } = testbed;
+  const letRacesEnd = holdRaces(testbed);
+  await testbed.startWorker({ drains: false });
   await expect.poll(() => world.raced.length).toBe(1);
-  await failCanaries(ground);
+  await failCanaries(testbed);
   world.canaryReached = true;
-  await nextCanaries(ground);
+  await nextCanaries(testbed);
   await expect.poll(() => world.said.join()).toContain('succeed again');
   letRacesEnd();
   await expect.poll(() => world.raced.length).toBe(2);
-  await nextCanaries(ground);
-  await expect.poll(() => jobsIn(ground)).toEqual([1]);
-  const races = await racesIn(ground);
+  await nextCanaries(testbed);
+  await expect.poll(() => jobsIn(testbed)).toEqual([1]);
+  const races = await racesIn(testbed);
   expect(races.map(({ atMs }) => atMs)).toEqual([2]);
 });
 
 test('no canary is raced that opted out', async ({ openSurvey }) => {
-  const ground = await openSurvey([jobOf('a.test')], { canaries: [CANARY] });
-  const { control, world } = ground;
-  const worker = await ground.startWorker({ drains: false });
-  await expect.poll(() => jobsIn(ground)).toEqual([]);
+  const testbed = await openSurvey([jobOf('a.test')], { canaries: [CANARY] });
+  const { control, world } = testbed;
+  const worker = await testbed.startWorker({ drains: false });
+  await expect.poll(() => jobsIn(testbed)).toEqual([]);
   await expect.poll(() => world.canaries).toBeGreaterThan(0);
   await control.addOptOut([new URL(CANARY).hostname]);
   await expect.poll(() => worker.control.state().optOut.entries.length).toBe(1);
@@ -185,45 +192,45 @@ test('no canary is raced that opted out', async ({ openSurvey }) => {
 });
 
 test('what was measured on another network is measured again', async ({ openSurvey }) => {
-  const ground = await openSurvey(THREE.map(jobOf), { canaries: [CANARY] });
-  const { world } = ground;
-  await ground.startWorker({ drains: false });
+  const testbed = await openSurvey(THREE.map(jobOf), { canaries: [CANARY] });
+  const { world } = testbed;
+  await testbed.startWorker({ drains: false });
   await expect.poll(() => world.raced.length).toBe(3);
   world.moveTo('cafe');
   await expect.poll(() => world.raced.length).toBe(6);
-  await nextCanaries(ground);
-  await expect.poll(() => jobsIn(ground)).toEqual([1, 2, 3]);
-  const races = await racesIn(ground);
+  await nextCanaries(testbed);
+  await expect.poll(() => jobsIn(testbed)).toEqual([1, 2, 3]);
+  const races = await racesIn(testbed);
   expect(races.map(({ network }) => network)).toEqual(['cafe', 'cafe', 'cafe']);
 });
 
 test('a race under way while the network changes is no result', async ({ openSurvey }) => {
-  const ground = await openSurvey([jobOf('a.test')]);
-  const { world } = ground;
-  const letRacesEnd = holdRaces(ground);
-  const worker = await ground.startWorker();
+  const testbed = await openSurvey([jobOf('a.test')]);
+  const { world } = testbed;
+  const letRacesEnd = holdRaces(testbed);
+  const worker = await testbed.startWorker();
   await expect.poll(() => world.raced.length).toBe(1);
   world.moveTo('cafe');
   letRacesEnd();
   expect(await worker.done).toBe(1);
-  expect((await racesIn(ground)).map(({ atMs }) => atMs)).toEqual([2]);
+  expect((await racesIn(testbed)).map(({ atMs }) => atMs)).toEqual([2]);
 });
 
 test('a pause begins no further race, and what was taken goes on after it', async ({ openSurvey }) => {
-  const ground = await openSurvey(['a.test', 'b.test'].map(jobOf));
-  const { control, world } = ground;
-  const letRacesEnd = holdRaces(ground);
-  const worker = await ground.startWorker({ atOnce: 1 });
+  const testbed = await openSurvey(['a.test', 'b.test'].map(jobOf));
+  const { control, world } = testbed;
+  const letRacesEnd = holdRaces(testbed);
+  const worker = await testbed.startWorker({ atOnce: 1 });
   await expect.poll(() => world.raced.length).toBe(1);
-  await expect.poll(() => unacknowledged(ground)).toBe(2);
+  await expect.poll(() => unacknowledged(testbed)).toBe(2);
   await control.setPaused(true);
   await expect.poll(() => worker.control.state().paused).toBe(true);
   letRacesEnd();
-  await expect.poll(() => jobsIn(ground)).toEqual([1]);
-  expect(originsOf(ground)).toEqual(['a.test']);
+  await expect.poll(() => jobsIn(testbed)).toEqual([1]);
+  expect(originsOf(testbed)).toEqual(['a.test']);
   await control.setPaused(false);
   expect(await worker.done).toBe(2);
-  expect(originsOf(ground)).toEqual(['a.test', 'b.test']);
+  expect(originsOf(testbed)).toEqual(['a.test', 'b.test']);
 });
 
 test('one budget is changed without the other, and two operators do not undo each other', async ({
@@ -243,18 +250,18 @@ test('one budget is changed without the other, and two operators do not undo eac
 test('who opts out while a survey runs, by name or by address, is not raced any more', async ({
   openSurvey,
 }) => {
-  const ground = await openSurvey([...THREE, 'd.test'].map(jobOf));
-  const { control, world } = ground;
+  const testbed = await openSurvey([...THREE, 'd.test'].map(jobOf));
+  const { control, world } = testbed;
   world.addresses['c.test'] = '198.51.100.9';
-  const letRacesEnd = holdRaces(ground);
-  const worker = await ground.startWorker({ atOnce: 1 });
+  const letRacesEnd = holdRaces(testbed);
+  const worker = await testbed.startWorker({ atOnce: 1 });
   await expect.poll(() => world.raced.length).toBe(1);
   await control.addOptOut(['b.test', '198.51.100.0/24']);
   await expect.poll(() => worker.control.state().optOut.entries.length).toBe(2);
   letRacesEnd();
   expect(await worker.done).toBe(2);
-  expect(originsOf(ground)).toEqual(['a.test', 'd.test']);
-  expect(await ground.dead()).toEqual([
+  expect(originsOf(testbed)).toEqual(['a.test', 'd.test']);
+  expect(await testbed.dead()).toEqual([
     { vantage: VANTAGE, job: 2, origin: 'https://b.test', reason: 'opt-out' },
     { vantage: VANTAGE, job: 3, origin: 'https://c.test', reason: 'opt-out' },
   ]);
@@ -264,11 +271,11 @@ test('a list of those who opt out may be much longer than a message, and is neve
   openSurvey,
 }) => {
   const many = Array.from({ length: 100_000 }, (_, index) => `number-${index}.of-a-long-list.example.org`);
-  const ground = await openSurvey([...THREE, 'd.test'].map(jobOf));
-  const { control, manager, names, world } = ground;
+  const testbed = await openSurvey([...THREE, 'd.test'].map(jobOf));
+  const { control, manager, names, world } = testbed;
   world.addresses['c.test'] = '198.51.100.9';
-  const letRacesEnd = holdRaces(ground);
-  const worker = await ground.startWorker({ atOnce: 1 });
+  const letRacesEnd = holdRaces(testbed);
+  const worker = await testbed.startWorker({ atOnce: 1 });
   await expect.poll(() => world.raced.length).toBe(1);
   const lengths = new Set<number>();
   await worker.control.follow(() => lengths.add(worker.control.state().optOut.entries.length));
@@ -279,50 +286,50 @@ test('a list of those who opt out may be much longer than a message, and is neve
   expect([...lengths].filter((length) => length > 0)).toEqual([100_000, 100_002]);
   letRacesEnd();
   expect(await worker.done).toBe(2);
-  expect(originsOf(ground)).toEqual(['a.test', 'd.test']);
+  expect(originsOf(testbed)).toEqual(['a.test', 'd.test']);
   // Nothing of the first list is left, and who comes later has the second before the first race.
   const stored = await manager.streams.info(`KV_${names.bucket}`, { subjects_filter: '>' });
   const generations = Object.keys(stored.state.subjects ?? {}).flatMap(
     (subject) => /\.opt-out\.([^.]+)\./.exec(subject)?.[1] ?? [],
   );
   expect(new Set(generations).size).toBe(1);
-  const later = await ground.startWorker();
+  const later = await testbed.startWorker();
   await later.done;
   expect(later.control.state().optOut.entries).toEqual([...many, 'b.test', '198.51.100.0/24']);
 });
 
 test('without a part of the list of those who opted out nobody begins', async ({ openSurvey }) => {
-  const ground = await openSurvey([jobOf('a.test')]);
-  const { control, manager, names, world } = ground;
+  const testbed = await openSurvey([jobOf('a.test')]);
+  const { control, manager, names, world } = testbed;
   await control.addOptOut(['b.test']);
   await manager.streams.purge(`KV_${names.bucket}`, { filter: `$KV.${names.bucket}.opt-out.*.0` });
-  const worker = await ground.startWorker();
+  const worker = await testbed.startWorker();
   await expect(worker.done).rejects.toThrow('the opt-out list on the server is incomplete');
   expect(world.raced).toEqual([]);
 });
 
 test('a name has one worker, until that one is dead', async ({ openSurvey }) => {
-  const ground = await openSurvey([]);
-  const first = await ground.startWorker({ drains: false });
+  const testbed = await openSurvey([]);
+  const first = await testbed.startWorker({ drains: false });
   await expect.poll(() => first.control.state().workers.size).toBe(1);
-  const second = await ground.startWorker();
+  const second = await testbed.startWorker();
   await expect(second.done).rejects.toThrow(
     'a worker only at office is running; name this one with --worker',
   );
-  const other = await ground.startWorker({ worker: 'other' });
+  const other = await testbed.startWorker({ worker: 'other' });
   expect(await other.done).toBe(0);
   await first.cutOff();
-  const third = await ground.startWorker();
+  const third = await testbed.startWorker();
   expect(await third.done).toBe(0);
   await expect.poll(() => third.control.state().workers.size).toBe(0);
 });
 
 test('jobs of a network that does not answer are given up in the end', async ({ openSurvey }) => {
   const hosts = Array.from({ length: 20 }, (_, index) => `h${index}.test`);
-  const ground = await openSurvey(hosts.map(jobOf));
-  const { world } = ground;
+  const testbed = await openSurvey(hosts.map(jobOf));
+  const { world } = testbed;
   world.hostsReached = false;
-  const worker = await ground.startWorker();
+  const worker = await testbed.startWorker();
   let over = false;
   const done = worker.done.finally(() => {
     over = true;
@@ -336,7 +343,7 @@ test('jobs of a network that does not answer are given up in the end', async ({ 
   const measured = await done;
   expect(measured).toBeGreaterThanOrEqual(10);
   expect(measured).toBeLessThan(hosts.length);
-  const dead = await ground.dead();
+  const dead = await testbed.dead();
   expect(dead).toHaveLength(hosts.length - measured);
   for (const each of dead) expect(each).toMatchObject({ vantage: VANTAGE, reason: 'no-answer' });
 });
@@ -348,32 +355,32 @@ test('a message that is no job is given up, and the others go on', async ({ open
     '{"origin":"http://a.test","mode":"race"}',
     '{"origin":"https://a.test","mode":"v3"}',
   ];
-  const ground = await openSurvey([...bad, jobOf('a.test')]);
-  const worker = await ground.startWorker();
+  const testbed = await openSurvey([...bad, jobOf('a.test')]);
+  const worker = await testbed.startWorker();
   expect(await worker.done).toBe(1);
-  expect(await jobsIn(ground)).toEqual([5]);
-  const dead = (await ground.dead()) as { readonly job: number; readonly reason: string }[];
+  expect(await jobsIn(testbed)).toEqual([5]);
+  const dead = (await testbed.dead()) as { readonly job: number; readonly reason: string }[];
   expect(dead.map(({ job }) => job).toSorted()).toEqual([1, 2, 3, 4]);
   for (const { reason } of dead) expect(reason).toBe('bad-job');
 });
 
 test('races to one network begin no faster than its budget', async ({ openSurvey }) => {
-  const ground = await openSurvey(THREE.map(jobOf), { perNetworkPerSecond: 1 });
-  const { world } = ground;
+  const testbed = await openSurvey(THREE.map(jobOf), { perNetworkPerSecond: 1 });
+  const { world } = testbed;
   for (const [index, host] of THREE.entries()) world.addresses[host] = `192.0.2.${index}`;
-  const worker = await ground.startWorker();
+  const worker = await testbed.startWorker();
   expect(await worker.done).toBe(3);
   for (const [index, { allowedMs }] of world.raced.entries())
     if (index > 0) expect(allowedMs - (world.raced[index - 1]?.askedMs ?? 0)).toBeGreaterThanOrEqual(1000);
 });
 
 test('a collector writes at once what waited for it', async ({ openSurvey, dir }) => {
-  const ground = await openSurvey(THREE.map(jobOf));
-  const worker = await ground.startWorker();
+  const testbed = await openSurvey(THREE.map(jobOf));
+  const worker = await testbed.startWorker();
   expect(await worker.done).toBe(3);
   const ends = new AbortController();
   const wrote: string[] = [];
-  const collecting = collectOf(ground, join(dir, 'archive'), {
+  const collecting = collectOf(testbed, join(dir, 'archive'), {
     isDone: () => false,
     signal: ends.signal,
     wrote: (segment) => wrote.push(segment),
@@ -384,10 +391,10 @@ test('a collector writes at once what waited for it', async ({ openSurvey, dir }
 });
 
 test('a job that ended ten workers is given up, and the archive says so', async ({ openSurvey, dir }) => {
-  const ground = await openSurvey([jobOf('deadly.test')], {
+  const testbed = await openSurvey([jobOf('deadly.test')], {
     list: { jobs: 2, badLines: 0, sha256: '0'.repeat(64) },
   });
-  const { client, manager, names } = ground;
+  const { client, manager, names } = testbed;
   await vantageConsumer(manager, names, 'todo', VANTAGE);
   const consumer = await client.consumers.get(names.streams.todo, VANTAGE);
   for (let deliveries = 0; deliveries < 10; deliveries += 1) {
@@ -396,11 +403,11 @@ test('a job that ended ten workers is given up, and the archive says so', async 
     message?.nak();
   }
   await client.publish(names.todoSubject(0), jobOf('a.test'));
-  const worker = await ground.startWorker();
+  const worker = await testbed.startWorker();
   expect(await worker.done).toBe(1);
-  expect(originsOf(ground)).toEqual(['a.test']);
+  expect(originsOf(testbed)).toEqual(['a.test']);
   const archive = join(dir, 'archive');
-  await collectOf(ground, archive);
+  await collectOf(testbed, archive);
   const [line = '', ...more] = (await readFile(join(archive, 'dead.ndjson'), 'utf8')).split('\n');
   expect(JSON.parse(line)).toEqual({ vantage: VANTAGE, job: 1, reason: 'max-deliveries' });
   expect(more).toEqual(['']);

@@ -10,7 +10,7 @@ import { networkUnavailable } from '../network/open.ts';
 import { startNats } from '../origins/nats.ts';
 import { onPath } from '../run/find-browser.mjs';
 import { TOP } from '../scratch.ts';
-import { type Ground, openGround, VANTAGES } from '../survey/ground.ts';
+import { openTestbed, type Testbed, VANTAGES } from '../survey/testbed.ts';
 import { GO_MISSING, goProgram } from '../test-programs.ts';
 import { expect, PHOTOFINISH, reachLocal, test } from './fixtures.ts';
 
@@ -234,29 +234,29 @@ cluster { name: survey, listen: "127.0.0.1:${ports[3 + index]}", routes: ${JSON.
 });
 
 test.describe('in namespaces', () => {
-  let ground: Ground;
+  let testbed: Testbed;
   test.beforeEach(async ({ dir }) => {
     const why = await networkUnavailable('tun');
     test.skip(why !== null, why ?? '');
-    ground = await openGround({ dir, origins: ORIGINS, networks: NETWORKS });
+    testbed = await openTestbed({ dir, origins: ORIGINS, networks: NETWORKS });
   });
-  test.afterEach(async () => ground?.close());
+  test.afterEach(async () => testbed?.close());
 
   test('every vantage point has every origin exactly once, whatever is killed meanwhile', async ({ dir }) => {
     test.setTimeout(PATIENCE_MS + KILLS * KILL_EVERY_MS);
-    const [canary = ''] = ground.origins;
-    const server = await ground.startServer();
-    const loaded = await ground.survey(
+    const [canary = ''] = testbed.origins;
+    const server = await testbed.startServer();
+    const loaded = await testbed.survey(
       'load',
-      ground.list,
+      testbed.list,
       '--per-network',
       String(PER_NETWORK),
       '--canary',
       canary,
     );
     expect(loaded.stdout).toContain(`${ORIGINS} of ${ORIGINS} jobs loaded`);
-    const workers = VANTAGES.map((vantage) => ground.startWorker(vantage));
-    const collector = ground.startCollector();
+    const workers = VANTAGES.map((vantage) => testbed.startWorker(vantage));
+    const collector = testbed.startCollector();
     const victims = [server, ...workers, collector];
     // Each in turn, the worker that is slowest to finish more often.
     for (let kill = 0; kill < KILLS; kill += 1) {
@@ -271,9 +271,9 @@ test.describe('in namespaces', () => {
     expect(collector.output()).not.toContain('internal');
     expect(collector.hasEnded()).toBe(false);
     await collector.stop();
-    expect((await ground.survey('collect', ground.archive, '--drain')).code).toBe(0);
+    expect((await testbed.survey('collect', testbed.archive, '--drain')).code).toBe(0);
 
-    const { vantages, files } = await exported(ground.archive, join(dir, 'parquet'));
+    const { vantages, files } = await exported(testbed.archive, join(dir, 'parquet'));
     expect(vantages).toMatchObject(
       VANTAGES.toSorted().map((vantage) => ({
         vantage,
@@ -284,7 +284,7 @@ test.describe('in namespaces', () => {
       })),
     );
     expect(files.reduce((sum, { rows }) => sum + rows, 0)).toBe(VANTAGES.length * ORIGINS);
-    expect(worstExcess(ground, canary)).toBeLessThanOrEqual(0);
+    expect(worstExcess(testbed, canary)).toBeLessThanOrEqual(0);
   });
 });
 
@@ -295,7 +295,7 @@ const ARRIVAL_SLACK = 1.5;
  * By how many requests any network's busiest time exceeded its budget: at most one a worker, and the rate. A race that
  * tries HTTP/2 as well makes a second request, and canaries are no races.
  */
-function worstExcess({ seen }: Ground, canary: string): number {
+function worstExcess({ seen }: Testbed, canary: string): number {
   const windowMs = 10_000;
   const allowed = ARRIVAL_SLACK * (VANTAGES.length + (PER_NETWORK * windowMs) / 1000);
   const networks = Map.groupBy(

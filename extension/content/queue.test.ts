@@ -5,7 +5,7 @@ import { TIMING as timing } from '../testing/samples.ts';
 import { ANSWER_MS, COALESCE_MS, createQueue, LOADING_COALESCE_MS, type NumberedBatch } from './queue.ts';
 
 /** A queue on virtual time whose sends are answered by `answer`. */
-function bench(answer: (batch: NumberedBatch) => Promise<boolean>, loading = () => false) {
+function testbed(answer: (batch: NumberedBatch) => Promise<boolean>, loading = () => false) {
   const sent: NumberedBatch[] = [];
   let timers: { dueMs: number; run: () => void }[] = [];
   let nowMs = 0;
@@ -33,7 +33,7 @@ function bench(answer: (batch: NumberedBatch) => Promise<boolean>, loading = () 
 const seqs = (sent: readonly NumberedBatch[]) => sent.map((batch) => batch.seq);
 
 test('a burst is sent as one batch', async () => {
-  const { queue, sent, pass } = bench(async () => true);
+  const { queue, sent, pass } = testbed(async () => true);
   queue.add([timing]);
   queue.add([timing, timing]);
   await pass(COALESCE_MS - 1);
@@ -46,7 +46,7 @@ test('a burst is sent as one batch', async () => {
 });
 
 test('while the page loads the first batch is sent soon and the others rarely', async () => {
-  const { queue, sent, pass } = bench(
+  const { queue, sent, pass } = testbed(
     async () => true,
     () => true,
   );
@@ -62,7 +62,7 @@ test('while the page loads the first batch is sent soon and the others rarely', 
 
 test('an unacknowledged batch is sent again under its number until it is durable', async () => {
   let durable = false;
-  const { queue, sent, pass } = bench(async () => durable);
+  const { queue, sent, pass } = testbed(async () => durable);
   queue.add([timing]);
   await pass(COALESCE_MS);
   await pass(1000);
@@ -74,7 +74,7 @@ test('an unacknowledged batch is sent again under its number until it is durable
 
 test('a send that throws counts as unacknowledged', async () => {
   let calls = 0;
-  const { queue, sent, pass } = bench(async () => {
+  const { queue, sent, pass } = testbed(async () => {
     calls += 1;
     if (calls === 1) throw new Error('the message port closed');
     return true;
@@ -87,7 +87,7 @@ test('a send that throws counts as unacknowledged', async () => {
 
 test('leaving sends at once, returning resends what is unacknowledged', async () => {
   const answers: ((durable: boolean) => void)[] = [];
-  const { queue, sent, settle } = bench(() => new Promise((resolve) => answers.push(resolve)));
+  const { queue, sent, settle } = testbed(() => new Promise((resolve) => answers.push(resolve)));
   queue.add([timing]);
   queue.flush();
   assert.deepEqual(seqs(sent), [1]);
@@ -100,7 +100,7 @@ test('leaving sends at once, returning resends what is unacknowledged', async ()
 });
 
 test('batches and pages are bounded', async () => {
-  const { queue, sent } = bench(async () => true);
+  const { queue, sent } = testbed(async () => true);
   queue.add(Array.from({ length: MAX_PAGE_ENTRIES + 5 }, () => timing));
   queue.flush();
   assert.equal(
@@ -111,7 +111,7 @@ test('batches and pages are bounded', async () => {
 });
 
 test('a page that stays open for long reports as much in its next hour', async () => {
-  const { queue, sent, pass } = bench(async () => true);
+  const { queue, sent, pass } = testbed(async () => true);
   const entries = () => sent.reduce((sum, b) => sum + b.entries.length, 0);
   queue.add(Array.from({ length: MAX_PAGE_ENTRIES }, () => timing));
   queue.flush();
@@ -124,7 +124,7 @@ test('a page that stays open for long reports as much in its next hour', async (
 });
 
 test('after a stop nothing is sent', async () => {
-  const { queue, sent, pass } = bench(async () => false);
+  const { queue, sent, pass } = testbed(async () => false);
   queue.add([timing]);
   queue.stop();
   queue.add([timing]);
@@ -136,7 +136,7 @@ test('after a stop nothing is sent', async () => {
 
 test('a batch without any answer is sent again, and its late answer still counts', async () => {
   const answers: ((durable: boolean) => void)[] = [];
-  const { queue, sent, pass, settle } = bench(() => new Promise((resolve) => answers.push(resolve)));
+  const { queue, sent, pass, settle } = testbed(() => new Promise((resolve) => answers.push(resolve)));
   queue.add([timing]);
   await pass(COALESCE_MS);
   await pass(ANSWER_MS);

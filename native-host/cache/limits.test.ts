@@ -14,7 +14,7 @@ const START = 1_700_000_000_000;
 const DAY_MS = 24 * 3_600_000;
 const BATCH = 500;
 
-interface Scene {
+interface Testbed {
   readonly cache: HostCache;
   readonly clock: { now: number };
   /** Reports this many origins below a site, in batches as sent over the port. */
@@ -25,7 +25,7 @@ interface Scene {
   bytes(): number;
 }
 
-async function scene(t: TestContext, limits: Partial<CacheLimits>): Promise<Scene> {
+async function testbed(t: TestContext, limits: Partial<CacheLimits>): Promise<Testbed> {
   const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
   const path = join(directory, 'cache.db');
   const clock = { now: START };
@@ -70,7 +70,7 @@ const knownOf = (cache: HostCache, site: string): number =>
   cache.list().filter(({ origin }) => origin.endsWith(`.${site}`)).length;
 
 test('a site can add a limited number of origins a day; other sites, and the next day, are not affected', async (t) => {
-  const { cache, clock, visit, rows, counters } = await scene(t, { newOrigins: 100 });
+  const { cache, clock, visit, rows, counters } = await testbed(t, { newOrigins: 100 });
   visit('news.test', 90);
   visit('hostile.test', 5000);
   assert.deepEqual([knownOf(cache, 'news.test'), knownOf(cache, 'hostile.test')], [90, 100]);
@@ -85,7 +85,7 @@ test('a site can add a limited number of origins a day; other sites, and the nex
 });
 
 test('beyond the total row limit, the site that added the most loses its oldest records, and the history stays', async (t) => {
-  const { cache, clock, visit, rows, counters } = await scene(t, { newOrigins: 2000, rows: 4000 });
+  const { cache, clock, visit, rows, counters } = await testbed(t, { newOrigins: 2000, rows: 4000 });
   for (let n = 0; n < 20; n += 1) visit(`site${n}.test`, 40);
   cache.recordRace(race([trial(up('h3'))], { origin: 'https://raced.site1.test' as Origin }));
   for (let day = 0; day < 8; day += 1) {
@@ -103,7 +103,7 @@ test('beyond the total row limit, the site that added the most loses its oldest 
 });
 
 test('if no site has flooded the cache, the oldest records are deleted', async (t) => {
-  const { clock, visit, cache, rows, counters } = await scene(t, { rows: 1000 });
+  const { clock, visit, cache, rows, counters } = await testbed(t, { rows: 1000 });
   for (let n = 0; n < 60; n += 1) {
     clock.now += 60_000;
     visit(`site${n}.test`, 20);
@@ -115,7 +115,7 @@ test('if no site has flooded the cache, the oldest records are deleted', async (
 });
 
 test('the file size is bounded, and so is the number of observation ids', async (t) => {
-  const { clock, visit, bytes, rows } = await scene(t, { bytes: 1024 * 1024, folded: 1500 });
+  const { clock, visit, bytes, rows } = await testbed(t, { bytes: 1024 * 1024, folded: 1500 });
   for (let day = 0; day < 10; day += 1) {
     clock.now += DAY_MS;
     visit('hostile.test', 2000, `day${day}x`);
@@ -126,7 +126,7 @@ test('the file size is bounded, and so is the number of observation ids', async 
 });
 
 test('a wipe deletes the counts of sites as well', async (t) => {
-  const { cache, visit, rows, counters } = await scene(t, { newOrigins: 10 });
+  const { cache, visit, rows, counters } = await testbed(t, { newOrigins: 10 });
   visit('a.test', 20);
   cache.wipe();
   visit('a.test', 20);

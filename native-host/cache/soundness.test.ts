@@ -19,13 +19,13 @@ const B = 'https://b.test' as Origin;
 const NOW = 1_700_000_000_000;
 const clock = { nowMs: () => NOW, epochMs: () => NOW, after: () => () => {} };
 
-interface Scene {
+interface Testbed {
   readonly path: string;
   open(said?: string[]): HostCache;
 }
 
 /** A closed cache that knows two hosts, their addresses, and a browser's use of them. */
-async function scene(t: TestContext): Promise<Scene> {
+async function testbed(t: TestContext): Promise<Testbed> {
   const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const path = join(directory, 'cache.db');
@@ -75,7 +75,7 @@ for (const [browser, column, value] of [
   ['chromium', 'advertisedUntilMs', '9e999'],
 ] as const)
   test(`a row with ${column} ${value} is dropped and reported; the other rows stay`, async (t) => {
-    const { path, open } = await scene(t);
+    const { path, open } = await testbed(t);
     const db = new DatabaseSync(path);
     db.exec(`UPDATE known SET ${column} = ${value} WHERE origin = '${A}' AND browser = '${browser}'`);
     db.close();
@@ -95,7 +95,7 @@ for (const [browser, column, value] of [
   });
 
 test('whatever bits flip on disk, all results are sound, and nothing throws', async (t) => {
-  const { path, open } = await scene(t);
+  const { path, open } = await testbed(t);
   const whole = readFileSync(path);
   // After the file's header, whose marks identify it as ours.
   const flips = fc.array(fc.nat({ max: (whole.length - 100) * 8 - 1 }), { minLength: 1, maxLength: 40 });

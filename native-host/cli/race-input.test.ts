@@ -25,7 +25,7 @@ interface Run {
 }
 
 /** A list of origins that refuse at once, and how to race it. */
-async function scene(t: TestContext, count: number) {
+async function testbed(t: TestContext, count: number) {
   const home = scratchDirectory(t);
   const port = await closedPort();
   const hosts = Array.from({ length: count }, (_, index) => `h${index}.test:${port}`);
@@ -75,7 +75,7 @@ function originsIn(stdout: string): string[] {
 }
 
 test('shards race every line of a list once, whatever its order', async (t) => {
-  const { origins, whole } = await scene(t, 24);
+  const { origins, whole } = await testbed(t, 24);
   const shares = await Promise.all([1, 2].map((shard) => whole('--shard', `${shard}/2`, '--seed', 'mine')));
   const raced = shares.map(({ stdout }) => originsIn(stdout));
   assert.ok(raced.every((share) => share.length > 0));
@@ -100,7 +100,7 @@ function doneIn(note: Note | null, origins: readonly string[]): string[] {
 }
 
 test('a killed run goes on: nothing is missing, and nothing that was noted is repeated', async (t) => {
-  const { home, hosts, origins, start, whole } = await scene(t, 280);
+  const { home, hosts, origins, start, whole } = await testbed(t, 280);
   const path = join(home, 'notes.json');
   const resume = ['--resume', path];
   const options = { mode: 'race', shard: null } as const;
@@ -132,7 +132,7 @@ test('a killed run goes on: nothing is missing, and nothing that was noted is re
 });
 
 test('an interrupted run goes on with the races that it stopped', async (t) => {
-  const { home, hosts, origins, start } = await scene(t, 5);
+  const { home, hosts, origins, start } = await testbed(t, 5);
   const sockets = new Set<Socket>();
   const silent = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1');
   await once(silent, 'listening');
@@ -159,7 +159,7 @@ test('an interrupted run goes on with the races that it stopped', async (t) => {
 });
 
 test('another list, other options and an unusable file are refused, and nothing is raced', async (t) => {
-  const { home, hosts, start, whole } = await scene(t, 4);
+  const { home, hosts, start, whole } = await testbed(t, 4);
   const path = join(home, 'notes.json');
   assert.equal((await whole('--resume', path)).code, 1);
   const other = start('--resume', path);

@@ -194,7 +194,7 @@ test('what is not a note is refused and stays as it is', (t) => {
 });
 
 /** A run whose output, disk and clock are the test's. */
-async function scene(t: TestContext, earlier: Note | null = null) {
+async function testbed(t: TestContext, earlier: Note | null = null) {
   const directory = scratchDirectory(t);
   const path = join(directory, 'notes.json');
   if (earlier !== null) await writeNote(path, earlier);
@@ -249,7 +249,7 @@ async function scene(t: TestContext, earlier: Note | null = null) {
 }
 
 test('a note a second while there are results, and none while there are not', async (t) => {
-  const { resume, events, timers, print, fire } = await scene(t);
+  const { resume, events, timers, print, fire } = await testbed(t);
   assert.equal(timers.size, 0);
   print(1, 3);
   assert.equal(timers.size, 1);
@@ -263,7 +263,7 @@ test('a note a second while there are results, and none while there are not', as
 });
 
 test('a note after 200 results, one at a time', async (t) => {
-  const { resume, notes, timers, state, print, fire } = await scene(t);
+  const { resume, notes, timers, state, print, fire } = await testbed(t);
   const disk = Promise.withResolvers<void>();
   state.disk = disk.promise;
   print(1, 700);
@@ -280,7 +280,7 @@ test('a note after 200 results, one at a time', async (t) => {
 });
 
 test('the last note is written after one under way, and none after it', async (t) => {
-  const { resume, notes, timers, state, print, fire } = await scene(t);
+  const { resume, notes, timers, state, print, fire } = await testbed(t);
   const disk = Promise.withResolvers<void>();
   state.disk = disk.promise;
   print(1, 201);
@@ -301,7 +301,7 @@ test('the last note is written after one under way, and none after it', async (t
 });
 
 test('only results that were written are noted; the last note waits for them', async (t) => {
-  const { resume, notes, state, print, fire } = await scene(t);
+  const { resume, notes, state, print, fire } = await testbed(t);
   print(1, 2);
   const written: ((ok: boolean) => void)[] = [];
   state.output = (done) => void written.push(done);
@@ -328,12 +328,12 @@ test('a document that a kill has cut short does not spoil the next', async (t) =
     last: { line: 1, origin: 'https://host-1.test' },
     ended: false,
   };
-  const killed = await scene(t, note);
+  const killed = await testbed(t, note);
   assert.equal(killed.resume.isLeft(1, 'https://host-1.test'), false);
   killed.print(2, 3);
   assert.deepEqual(killed.events, ['\n2', '3']);
   await killed.resume.close();
-  const ended = await scene(t, { ...note, ended: true });
+  const ended = await testbed(t, { ...note, ended: true });
   assert.equal(ended.resume.isLeft(1, 'https://host-1.test'), false);
   ended.print(2, 2);
   assert.deepEqual(ended.events, ['2']);
@@ -341,7 +341,7 @@ test('a document that a kill has cut short does not spoil the next', async (t) =
 });
 
 test('a note that cannot be written is reported once, stops nothing, and is made up for', async (t) => {
-  const { resume, events, notes, state, print, fire } = await scene(t);
+  const { resume, events, notes, state, print, fire } = await testbed(t);
   const full = Promise.reject(new Error('no space left'));
   full.catch(() => {});
   state.disk = full;
@@ -363,7 +363,7 @@ test('a note that cannot be written is reported once, stops nothing, and is made
 });
 
 test('without a place for the note nothing is raced', async (t) => {
-  const { path } = await scene(t);
+  const { path } = await testbed(t);
   const parts = {
     clock: { after: () => () => {} },
     result: () => {},

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FAR_AWAY } from '../network/datagram.ts';
-import { dnsScene, zone } from '../testing/dns-server.ts';
+import { dnsTestbed, zone } from '../testing/dns-server.ts';
 import { type Environment, familiesOf, watchConnectivity } from './connectivity.ts';
 import { openDns } from './dns.ts';
 
@@ -48,7 +48,7 @@ function handClock() {
 const DNS64 = zone({ 'ipv4only.arpa': { AAAA: ['64:ff9b::c000:aa', '64:ff9b::c000:ab'] } });
 
 test('the NAT64 prefix is queried on IPv6-only networks, once per TTL', async (t) => {
-  const { server, asked } = await dnsScene(t, DNS64);
+  const { server, asked } = await dnsTestbed(t, DNS64);
   const dns = openDns({ server });
   const clock = handClock();
   const dual = watchConnectivity(machine('192.168.0.2', '2001:db8::2'), clock);
@@ -71,7 +71,7 @@ test('the NAT64 prefix is queried on IPv6-only networks, once per TTL', async (t
 });
 
 test('on another network it is queried again; its absence is cached for a minute', async (t) => {
-  const { server, asked } = await dnsScene(t, () => ({ records: [] }));
+  const { server, asked } = await dnsTestbed(t, () => ({ records: [] }));
   const dns = openDns({ server });
   const clock = handClock();
   let self = '2001:db8::2';

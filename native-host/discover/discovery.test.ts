@@ -8,7 +8,7 @@ import * as v from 'valibot';
 import { addressPolicy } from '../address/guard.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { loadQuicAddon } from '../quic/addon.ts';
-import { type DnsScene, dnsScene, type Script, zone } from '../testing/dns-server.ts';
+import { type DnsTestbed, dnsTestbed, type Script, zone } from '../testing/dns-server.ts';
 import type { DnsClient } from './answer.ts';
 import type { Discovery, DiscoveryNews, DiscoveryQuery, Endpoint } from './discovering.ts';
 import { type DiscoveryParts, openDiscovering } from './discovery.ts';
@@ -54,8 +54,8 @@ function patientClock(owes: () => boolean): Clock {
 }
 
 /** Discovery with a real server and this machine's routes. A busy machine is not mistaken for a slow server. */
-async function scene(t: TestContext, script: Script, facts: Partial<DiscoveryParts> = {}) {
-  const dns: DnsScene = await dnsScene(t, script);
+async function testbed(t: TestContext, script: Script, facts: Partial<DiscoveryParts> = {}) {
+  const dns: DnsTestbed = await dnsTestbed(t, script);
   const underWay = new Set<string>();
   const watched = (client: DnsClient): DnsClient => ({
     async ask(name, kind, signal) {
@@ -102,7 +102,7 @@ function errorIn(found: Discovery): string {
 }
 
 test('addresses of both families and services are found, and what was learnt is recorded', async (t) => {
-  const { settle } = await scene(
+  const { settle } = await testbed(
     t,
     zone({
       'a.test': { A: [ONE], AAAA: [SIX], HTTPS: [{ target: 'svc.test', alpn: ['h3'], port: 8443 }] },
@@ -137,7 +137,7 @@ test('addresses of both families and services are found, and what was learnt is 
 
 test('of a zone with more addresses than a race tries the first are used, and the others counted', async (t) => {
   const many = (net: string): string[] => Array.from({ length: 40 }, (_, i) => `${net}.${i + 1}`);
-  const { settle } = await scene(
+  const { settle } = await testbed(
     t,
     zone({
       'a.test': { A: many('1.1.1'), HTTPS: [{ target: 'svc.test' }] },
@@ -151,19 +151,19 @@ test('of a zone with more addresses than a race tries the first are used, and th
 });
 
 test('for an origin on a port blocked by browsers no question is asked', async (t) => {
-  const { settle, asked } = await scene(t, zone({ 'a.test': { A: [ONE] } }));
+  const { settle, asked } = await testbed(t, zone({ 'a.test': { A: [ONE] } }));
   for (const port of [22, 25, 6667]) {
     const found = await settle(query(`https://a.test:${port}`));
     assert.equal(errorIn(found), 'port-blocked');
   }
-  const pinned = await scene(t, zone({}), { pins: new Map([['a.test:25', ONE]]) });
+  const pinned = await testbed(t, zone({}), { pins: new Map([['a.test:25', ONE]]) });
   assert.equal(errorIn(await pinned.settle(query('https://a.test:25'))), 'port-blocked');
   assert.deepEqual([...asked, ...pinned.asked], []);
 });
 
 test('nor are records and alternatives followed there, and QUIC not to ports used for reflection attacks', async (t) => {
   const record = (port: number, priority: number) => ({ priority, target: 'svc.test', alpn: ['h3'], port });
-  const { settle } = await scene(
+  const { settle } = await testbed(
     t,
     zone({
       'a.test': { A: [ONE], HTTPS: [record(6667, 1), record(11211, 2), record(8443, 3)] },
@@ -181,7 +181,7 @@ test('nor are records and alternatives followed there, and QUIC not to ports use
 });
 
 test('hints replace addresses that do not arrive, and are marked as hints', async (t) => {
-  const { settle } = await scene(t, (name, kind) => {
+  const { settle } = await testbed(t, (name, kind) => {
     if (name === 'svc.test') return 'silence';
     return { records: kind === 'HTTPS' ? [{ target: 'svc.test', alpn: ['h3'], hints: [TWO] }] : [] };
   });
@@ -196,7 +196,7 @@ test('hints replace addresses that do not arrive, and are marked as hints', asyn
 });
 
 test('a lost answer is not awaited, and is reported as missing', async (t) => {
-  const { settle } = await scene(t, (_, kind) =>
+  const { settle } = await testbed(t, (_, kind) =>
     kind === 'HTTPS' ? 'silence' : { records: kind === 'A' ? [ONE] : [] },
   );
   const found = await settle(query('https://a.test'));
@@ -206,7 +206,7 @@ test('a lost answer is not awaited, and is reported as missing', async (t) => {
 });
 
 test('no such name, no address, and a failing server are distinguished', async (t) => {
-  const { settle } = await scene(t, (name) => {
+  const { settle } = await testbed(t, (name) => {
     if (name.endsWith('none.test')) return 'NXDOMAIN';
     return name.endsWith('failing.test') ? 'SERVFAIL' : { records: [] };
   });
@@ -216,7 +216,7 @@ test('no such name, no address, and a failing server are distinguished', async (
 });
 
 test('a cancelled discovery ends at once, with what it had learnt', async (t) => {
-  const { discovery, heard, answered } = await scene(t, (_, kind) =>
+  const { discovery, heard, answered } = await testbed(t, (_, kind) =>
     kind === 'A' ? { records: [] } : 'silence',
   );
   const abort = new AbortController();
@@ -241,7 +241,7 @@ test('pins and literals cause no question', async (t) => {
   ]);
   const policy = addressPolicy(['127.0.0.0/8', '::1']);
   const openDns = () => assert.fail('DNS was opened');
-  const { settle } = await scene(t, () => 'silence', { pins, policy, openDns });
+  const { settle } = await testbed(t, () => 'silence', { pins, policy, openDns });
   const pinned = await settle(
     query('https://a.test', { alternatives: [alternative('', 8443), alternative('alt.test', 8443)] }),
   );
@@ -267,12 +267,12 @@ test('the target of an HTTPS record can be pinned by its own port; a pin of anot
     'svc.test': { A: [TWO] },
   });
   const facts = { policy: addressPolicy(['127.0.0.0/8']) };
-  const near = await scene(t, script, { ...facts, pins: new Map([['svc.test:8443', '127.0.0.2']]) });
+  const near = await testbed(t, script, { ...facts, pins: new Map([['svc.test:8443', '127.0.0.2']]) });
   assert.ok(
     placesIn(await near.settle(query('https://a.test'))).includes('h3 127.0.0.2 8443 svc.test https-record'),
   );
   assert.ok(!near.asked.some((question) => question.endsWith('svc.test')));
-  const far = await scene(t, script, { ...facts, pins: new Map([['svc.test:9', '127.0.0.2']]) });
+  const far = await testbed(t, script, { ...facts, pins: new Map([['svc.test:9', '127.0.0.2']]) });
   const places = placesIn(await far.settle(query('https://a.test')));
   assert.ok(places.includes(`h3 ${TWO} 8443 svc.test https-record`), places.join());
 });
@@ -285,13 +285,13 @@ test("a forbidden address of the origin's own host blocks it: A, AAAA, pin or li
     'mapped.test': { A: [ONE], AAAA: ['::ffff:127.0.0.1'] },
   };
   const pins = new Map([['pin.test:443', '169.254.169.254']]);
-  const { settle } = await scene(t, zone(names), { pins });
+  const { settle } = await testbed(t, zone(names), { pins });
   const hosts = [...Object.keys(names), 'pin.test', '127.0.0.1', '[::1]', '[fe80::1]'];
   for (const host of hosts) assert.equal(errorIn(await settle(query(`https://${host}`))), 'blocked', host);
 });
 
 test('a forbidden hint, target or alternative is left out, and the race continues without it', async (t) => {
-  const { settle } = await scene(
+  const { settle } = await testbed(
     t,
     zone({
       'a.test': {
@@ -327,7 +327,7 @@ test('a forbidden hint, target or alternative is left out, and the race continue
 });
 
 test('when the guard leaves nothing, that is the reason given', async (t) => {
-  const { settle } = await scene(
+  const { settle } = await testbed(
     t,
     zone({ 'a.test': { HTTPS: [{ priority: 0, target: 'inner.test' }] }, 'inner.test': { A: ['10.0.0.1'] } }),
   );
@@ -335,7 +335,7 @@ test('when the guard leaves nothing, that is the reason given', async (t) => {
 });
 
 test('rebinding: a name that was public a moment ago is checked again', async (t) => {
-  const { settle } = await scene(t, (_, kind, nth) =>
+  const { settle } = await testbed(t, (_, kind, nth) =>
     kind === 'A' ? { records: [nth === 1 ? ONE : '127.0.0.1'] } : { records: [] },
   );
   const same = query('https://a.test');
@@ -350,7 +350,7 @@ async function newsUntil(
   isLast: (news: DiscoveryNews) => boolean,
 ): Promise<DiscoveryNews[]> {
   const first = Promise.withResolvers<void>();
-  const { discovery } = await scene(t, scriptOf(first.promise));
+  const { discovery } = await testbed(t, scriptOf(first.promise));
   const heard: DiscoveryNews[] = [];
   await new Promise<void>((resolve) => {
     const live = discovery.begin(query('https://a.test'), (news) => {
@@ -404,7 +404,7 @@ test('lists grow with the answers, the last one is final, and nothing is deliver
   );
   const lists = heard.map((news) => (news.type === 'endpoints' ? placesOf(news.endpoints).length : 0));
   assert.deepEqual(lists, [2, 4]);
-  const { discovery, settle, asked } = await scene(t, () => ({ records: [] }));
+  const { discovery, settle, asked } = await testbed(t, () => ({ records: [] }));
   discovery.begin(query('https://a.test'), () => assert.fail('it was cancelled')).cancel();
   // Asked later and answered: an answer to the first would have been received before.
   await settle(query('https://b.test'));
@@ -412,7 +412,7 @@ test('lists grow with the answers, the last one is final, and nothing is deliver
 });
 
 test("alternatives on the origin's own host are followed without a question, others through DNS and guard", async (t) => {
-  const { discovery, settle, asked } = await scene(
+  const { discovery, settle, asked } = await testbed(
     t,
     zone({
       'a.test': { A: [ONE] },
@@ -437,7 +437,7 @@ test("alternatives on the origin's own host are followed without a question, oth
 });
 
 test('a lost look-up of one alternative does not delay the others', async (t) => {
-  const { discovery } = await scene(t, (name, kind) => {
+  const { discovery } = await testbed(t, (name, kind) => {
     if (name === 'lost.test') return 'silence';
     return name.endsWith('alt.test') ? { records: kind === 'A' ? [TWO] : [] } : { records: [] };
   });
@@ -448,7 +448,7 @@ test('a lost look-up of one alternative does not delay the others', async (t) =>
 });
 
 test('following ends with its signal, and reports its questions', async (t) => {
-  const { discovery, heard } = await scene(t, (name) => (name === 'a.test' ? { records: [] } : 'silence'));
+  const { discovery, heard } = await testbed(t, (name) => (name === 'a.test' ? { records: [] } : 'silence'));
   const abort = new AbortController();
   const following = discovery.follow(origin('https://a.test'), [alternative('alt.test', 1)], abort.signal);
   await heard('A alt.test');
@@ -465,7 +465,7 @@ test("behind the network's own NAT64 prefix the guard checks the IPv4 address", 
     preferred: 'ipv6',
     nat64Prefix: '64:ff9b:1:2::/96',
   });
-  const { settle } = await scene(
+  const { settle } = await testbed(
     t,
     zone({
       'a.test': { A: [ONE] },

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { serviceRecordSchema } from '@photofinish/shared/race/discovered';
 import * as v from 'valibot';
 import { loadQuicAddon } from '../quic/addon.ts';
-import { dnsScene, type Script, zone } from '../testing/dns-server.ts';
+import { dnsTestbed, type Script, zone } from '../testing/dns-server.ts';
 import type { Answer } from './answer.ts';
 import { type Getaddrinfo, lastResort, openDns } from './dns.ts';
 
@@ -16,19 +16,19 @@ function addressesOf(answer: Answer): readonly string[] {
 
 /** The system's client with a server of ours instead of the configured ones. */
 async function system(t: TestContext, script: Script, getaddrinfo?: Getaddrinfo) {
-  const scene = await dnsScene(t, script);
+  const testbed = await dnsTestbed(t, script);
   const { DnsResolver } = loadQuicAddon();
-  const systemResolver = () => new DnsResolver(scene.server);
+  const systemResolver = () => new DnsResolver(testbed.server);
   const open = () =>
     openDns({ server: null, systemResolver, ...(getaddrinfo && { behindDns: getaddrinfo }) });
-  return { ...scene, open, dns: open() };
+  return { ...testbed, open, dns: open() };
 }
 
 /** A getaddrinfo that must not be called. */
 const unasked: Getaddrinfo = async (name) => assert.fail(`getaddrinfo was asked for ${name}`);
 
 test("only the user's server is asked, for each type separately", async (t) => {
-  const { server, asked } = await dnsScene(
+  const { server, asked } = await dnsTestbed(
     t,
     zone({
       'a.test': {
@@ -69,7 +69,7 @@ test("only the user's server is asked, for each type separately", async (t) => {
 });
 
 test('a record of port 0, which must be ignored, is still one that outcomes and reports accept', async (t) => {
-  const { server } = await dnsScene(t, zone({ 'a.test': { HTTPS: [{ alpn: ['h3'], port: 0 }] } }));
+  const { server } = await dnsTestbed(t, zone({ 'a.test': { HTTPS: [{ alpn: ['h3'], port: 0 }] } }));
   const answer = await openDns({ server }).ask('a.test', 'HTTPS', never);
   assert.ok(answer.ok && answer.kind === 'HTTPS', JSON.stringify(answer));
   const [{ port, incompatible }] = v.parse(v.tuple([serviceRecordSchema]), answer.services);
@@ -77,13 +77,13 @@ test('a record of port 0, which must be ignored, is still one that outcomes and 
 });
 
 test('HTTPS names of other ports, with their underscores, can be queried', async (t) => {
-  const { server } = await dnsScene(t, zone({ '_8443._https.a.test': { HTTPS: [{ alpn: ['h3'] }] } }));
+  const { server } = await dnsTestbed(t, zone({ '_8443._https.a.test': { HTTPS: [{ alpn: ['h3'] }] } }));
   const answer = await openDns({ server }).ask('_8443._https.a.test', 'HTTPS', never);
   assert.ok(answer.ok && answer.kind === 'HTTPS' && answer.services.length === 1, JSON.stringify(answer));
 });
 
 test('failures are answers with their reason', async (t) => {
-  const { server } = await dnsScene(t, (name) => (name === 'refused.test' ? 'REFUSED' : 'SERVFAIL'));
+  const { server } = await dnsTestbed(t, (name) => (name === 'refused.test' ? 'REFUSED' : 'SERVFAIL'));
   const dns = openDns({ server });
   const reason = async (name: string): Promise<string> => {
     const answer = await dns.ask(name, 'A', never);
@@ -96,7 +96,7 @@ test('failures are answers with their reason', async (t) => {
 });
 
 test('a cancelled question resolves at once, even if cancelled before it was asked', async (t) => {
-  const { server, asked, heard } = await dnsScene(t, () => 'silence');
+  const { server, asked, heard } = await dnsTestbed(t, () => 'silence');
   const dns = openDns({ server });
   const abort = new AbortController();
   const asking = dns.ask('a.test', 'A', abort.signal);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Alternative } from '@photofinish/shared/web/alt-svc';
-import { a, aaaa, https, type Reply, resolve, type Scene } from '../testing/resolution.ts';
+import { a, aaaa, https, type Reply, resolve, type Testbed } from '../testing/resolution.ts';
 
 const ORIGIN = [aaaa('a.test', 10, ['2001:db8::1']), a('a.test', 10, ['192.0.2.1'])];
 const NO_RECORDS = https('a.test', 5);
@@ -12,7 +12,7 @@ function h3At(host: string, port: number): Alternative {
   return { alpn: 'h3', host, port, maxAgeSeconds: 3600, persist: false };
 }
 
-function withAlternatives(alternatives: Alternative[], replies: Reply[], more: Partial<Scene> = {}) {
+function withAlternatives(alternatives: Alternative[], replies: Reply[], more: Partial<Testbed> = {}) {
   return resolve({ assumeH3: true, alternatives, replies: [...ORIGIN, ...replies], ...more });
 }
 

@@ -11,13 +11,13 @@ import {
   IPV6_ONLY,
   type Reply,
   resolve,
-  type Scene,
+  type Testbed,
 } from '../testing/resolution.ts';
 import { createSorting, interleave } from './sorting.ts';
 
 const ORIGIN = [aaaa('a.test', 10, ['2001:db8::1']), a('a.test', 10, ['192.0.2.1'])];
 
-function last(replies: readonly Reply[], more: Partial<Scene> = {}): readonly string[] {
+function last(replies: readonly Reply[], more: Partial<Testbed> = {}): readonly string[] {
   return resolve({ replies: [...replies, ...ORIGIN], ...more }).last;
 }
 

@@ -120,7 +120,7 @@ interface Machine {
   reachable(): string;
 }
 
-async function scene(t: TestContext) {
+async function testbed(t: TestContext) {
   const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
   const saltFile = join(directory, 'salt');
   writeFileSync(saltFile, SALT, { mode: 0o600 });
@@ -173,7 +173,7 @@ async function scene(t: TestContext) {
 }
 
 test('what one machine raced is forecast by another, until that has raced itself', async (t) => {
-  const { machine, pass } = await scene(t);
+  const { machine, pass } = await testbed(t);
   const [a, b] = [machine('a'), machine('b')];
   await pass();
   assert.equal(b.reachable(), 'unknown none');
@@ -190,7 +190,7 @@ test('what one machine raced is forecast by another, until that has raced itself
 });
 
 test('shared outcomes are counted apart, are no records of this machine, and are wiped with them', async (t) => {
-  const { machine, pass } = await scene(t);
+  const { machine, pass } = await testbed(t);
   const [a, b] = [machine('a'), machine('b')];
   await pass();
   a.race(WORKS);
@@ -202,7 +202,7 @@ test('shared outcomes are counted apart, are no records of this machine, and are
 });
 
 test("a machine's own outcome does not come back as another's, and what comes with it is stored", async (t) => {
-  const { bucket, machine, pass } = await scene(t);
+  const { bucket, machine, pass } = await testbed(t);
   const [a, b] = [machine('a'), machine('b')];
   await pass();
   a.race(WORKS);
@@ -221,7 +221,7 @@ test("a machine's own outcome does not come back as another's, and what comes wi
 });
 
 test('an outcome is published once an hour for each origin, whatever it is', async (t) => {
-  const { bucket, machine, pass } = await scene(t);
+  const { bucket, machine, pass } = await testbed(t);
   const a = machine('a');
   await pass();
   a.race(WORKS);
@@ -238,7 +238,7 @@ test('an outcome is published once an hour for each origin, whatever it is', asy
 });
 
 test('what another machine said within the same hour is not repeated', async (t) => {
-  const { bucket, machine, pass } = await scene(t);
+  const { bucket, machine, pass } = await testbed(t);
   const [a, b] = [machine('a'), machine('b')];
   await pass();
   a.race(WORKS);
@@ -250,7 +250,7 @@ test('what another machine said within the same hour is not repeated', async (t)
 });
 
 test('what proves nothing that lasts is not published', async (t) => {
-  const { bucket, machine, pass } = await scene(t);
+  const { bucket, machine, pass } = await testbed(t);
   const a = machine('a');
   await pass();
   const packets = { sent: 20, lost: 2 };
@@ -267,7 +267,7 @@ test('what proves nothing that lasts is not published', async (t) => {
 });
 
 test('a failure on a network that blocks UDP is not published as one of the host', async (t) => {
-  const { bucket, machine, pass } = await scene(t);
+  const { bucket, machine, pass } = await testbed(t);
   const a = machine('a');
   await pass();
   a.race(FAILS, { otherHosts: { failedHosts: 2, reachedHosts: 0 } });
@@ -279,7 +279,7 @@ test('a failure on a network that blocks UDP is not published as one of the host
 });
 
 test('without "publish" a machine only reads', async (t) => {
-  const { bucket, machine, pass } = await scene(t);
+  const { bucket, machine, pass } = await testbed(t);
   const [a, b] = [machine('a'), machine('b', { publish: false })];
   await pass();
   b.race(FAILS);
@@ -293,7 +293,7 @@ test('without "publish" a machine only reads', async (t) => {
 });
 
 test('machines with different labels share nothing', async (t) => {
-  const { machine, pass } = await scene(t);
+  const { machine, pass } = await testbed(t);
   const [a, b] = [machine('a', { network: 'office' }), machine('b', { network: 'home' })];
   await pass();
   a.race(WORKS);
@@ -303,7 +303,7 @@ test('machines with different labels share nothing', async (t) => {
 });
 
 test('what is no outcome is refused and counted, and changes nothing; what is withdrawn is gone', async (t) => {
-  const { bucket, machine, pass, clock } = await scene(t);
+  const { bucket, machine, pass, clock } = await testbed(t);
   const [a, b] = [machine('a'), machine('b')];
   await pass();
   a.race(WORKS);
@@ -342,7 +342,7 @@ test('what is no outcome is refused and counted, and changes nothing; what is wi
 });
 
 test('a server that is away is told once, and asked again; what was learnt is still there', async (t) => {
-  const { bucket, machine, pass } = await scene(t);
+  const { bucket, machine, pass } = await testbed(t);
   const [a, b] = [machine('a'), machine('b')];
   await pass();
   a.race(WORKS);
@@ -363,7 +363,7 @@ test('a server that is away is told once, and asked again; what was learnt is st
 });
 
 test('a process that is about to race waits for what the bucket holds, and for no more', async (t) => {
-  const { bucket, machine, pass, clock } = await scene(t);
+  const { bucket, machine, pass, clock } = await testbed(t);
   const readyMs = async (fleet: Fleet): Promise<number> => {
     const sinceMs = clock.nowMs();
     let tookMs = Number.NaN;
@@ -388,13 +388,13 @@ test('a process that is about to race waits for what the bucket holds, and for n
 });
 
 test('a bucket is not empty because its first value waits until this process gets a processor', async (t) => {
-  const teacher = await scene(t);
+  const teacher = await testbed(t);
   const a = teacher.machine('a');
   await teacher.pass();
   a.race(WORKS);
   await teacher.pass();
   const [[key, value] = ['', '']] = teacher.bucket.puts;
-  const { bucket, machine, pass, clock } = await scene(t);
+  const { bucket, machine, pass, clock } = await testbed(t);
   const { fleet, cache } = machine('b');
   await pass(0);
   // The timer of an event loop that was held up runs before it reads its sockets.
@@ -409,7 +409,7 @@ test('a bucket is not empty because its first value waits until this process get
 });
 
 test('a process that ends waits for its publications, says nothing of it, and follows no longer', async (t) => {
-  const { bucket, machine, pass, clock } = await scene(t);
+  const { bucket, machine, pass, clock } = await testbed(t);
   const [a, b] = [machine('a'), machine('b')];
   await pass();
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
-import { HOMES, type MachineScene, machineScene } from '../testing/machine.ts';
+import { HOMES, type MachineTestbed, machineTestbed } from '../testing/machine.ts';
 import { BROWSER_NAMES, type BrowserName } from './browser-names.ts';
 import { browsersOf, userDirectories } from './browsers.ts';
 import { examineBrowser, type InstallSettings } from './doctor.ts';
@@ -89,34 +89,34 @@ const LAUNCHERS: Record<Platform, string> = {
 };
 
 /** A home in which those browsers have run, with the helper and its Node on the disk. */
-function homeWith(platform: Platform, names: readonly BrowserName[]): MachineScene {
-  const scene = machineScene(platform);
-  for (const name of names) scene.makeDirectory(PLACES[platform][name].profile);
-  for (const path of [RUNTIMES[platform], MAINS[platform]]) scene.machine.disk.write(path, '', 0o700);
-  return scene;
+function homeWith(platform: Platform, names: readonly BrowserName[]): MachineTestbed {
+  const testbed = machineTestbed(platform);
+  for (const name of names) testbed.makeDirectory(PLACES[platform][name].profile);
+  for (const path of [RUNTIMES[platform], MAINS[platform]]) testbed.machine.disk.write(path, '', 0o700);
+  return testbed;
 }
 
-function run(scene: MachineScene, request: InstallRequest = ALL, main = MAINS[scene.machine.platform]) {
-  const launcher = { runtime: RUNTIMES[scene.machine.platform], main, config: null, copy: null };
-  return install(planInstall(request, launcher, scene.directories, scene.exists), scene.machine);
+function run(testbed: MachineTestbed, request: InstallRequest = ALL, main = MAINS[testbed.machine.platform]) {
+  const launcher = { runtime: RUNTIMES[testbed.machine.platform], main, config: null, copy: null };
+  return install(planInstall(request, launcher, testbed.directories, testbed.exists), testbed.machine);
 }
 
 /** Everything except the helper itself. */
-function written(scene: MachineScene): string[] {
-  const own = [RUNTIMES[scene.machine.platform], MAINS[scene.machine.platform]];
-  return [...scene.files.keys()].filter((path) => !own.includes(path)).sort();
+function written(testbed: MachineTestbed): string[] {
+  const own = [RUNTIMES[testbed.machine.platform], MAINS[testbed.machine.platform]];
+  return [...testbed.files.keys()].filter((path) => !own.includes(path)).sort();
 }
 
 /** The doctor on one browser; `hello` is answered like by a working helper. */
-async function examine(scene: MachineScene, name: BrowserName, request: InstallRequest = ALL) {
-  const target = targetsOf(request, scene.directories, scene.exists).find(
+async function examine(testbed: MachineTestbed, name: BrowserName, request: InstallRequest = ALL) {
+  const target = targetsOf(request, testbed.directories, testbed.exists).find(
     (each) => each.browser.name === name,
   );
   assert.ok(target);
   const asked: InstallSettings[] = [];
   const greeted: (readonly [string, readonly string[]])[] = [];
   const { findings } = await examineBrowser({
-    machine: scene.machine,
+    machine: testbed.machine,
     target,
     extensionIds: request.extensionIds,
     installCommand: (kept) => {
@@ -133,7 +133,7 @@ async function examine(scene: MachineScene, name: BrowserName, request: InstallR
 
 for (const platform of PLATFORMS) {
   test(`${platform}: every browser is where its documentation says`, () => {
-    for (const browser of browsersOf(machineScene(platform).directories)) {
+    for (const browser of browsersOf(machineTestbed(platform).directories)) {
       const place = PLACES[platform][browser.name];
       assert.ok(browser.profileDirectories.includes(place.profile), browser.name);
       assert.equal(browser.manifest, place.manifest);
@@ -143,21 +143,21 @@ for (const platform of PLATFORMS) {
 
   for (const name of BROWSER_NAMES)
     test(`${platform}, ${name}: installed, examined without problems, uninstalled completely`, async () => {
-      const scene = homeWith(platform, [name]);
+      const testbed = homeWith(platform, [name]);
       const place = PLACES[platform][name];
-      const result = run(scene);
+      const result = run(testbed);
       assert.equal(result.browsers.find(({ browser }) => browser === name)?.state, 'written');
-      assert.deepEqual(written(scene), [LAUNCHERS[platform], place.manifest].sort());
-      assert.deepEqual([...scene.keys], place.key === undefined ? [] : [[place.key, place.manifest]]);
-      const manifest = JSON.parse(scene.files.get(place.manifest) ?? '');
+      assert.deepEqual(written(testbed), [LAUNCHERS[platform], place.manifest].sort());
+      assert.deepEqual([...testbed.keys], place.key === undefined ? [] : [[place.key, place.manifest]]);
+      const manifest = JSON.parse(testbed.files.get(place.manifest) ?? '');
       assert.equal(manifest.path, LAUNCHERS[platform]);
-      assert.deepEqual(parseLauncher(scene.files.get(manifest.path) ?? '', platform), {
+      assert.deepEqual(parseLauncher(testbed.files.get(manifest.path) ?? '', platform), {
         runtime: RUNTIMES[platform],
         main: MAINS[platform],
         config: null,
       });
 
-      const { states, greeted } = await examine(scene, name);
+      const { states, greeted } = await examine(testbed, name);
       assert.deepEqual(states, ['manifest ok', 'extension ok', 'launcher ok', 'runtime ok', 'hello ok']);
       const caller =
         name === 'firefox'
@@ -165,59 +165,59 @@ for (const platform of PLATFORMS) {
           : [`chrome-extension://${CHROMIUM_EXTENSION_ID}/`];
       assert.deepEqual(greeted, [[LAUNCHERS[platform], caller]]);
 
-      uninstall(ALL, scene.directories, scene.machine);
-      assert.deepEqual(written(scene), []);
-      assert.equal(scene.keys.size, 0);
-      assert.equal(scene.exists(pathsOf(platform).dirname(LAUNCHERS[platform])), false);
+      uninstall(ALL, testbed.directories, testbed.machine);
+      assert.deepEqual(written(testbed), []);
+      assert.equal(testbed.keys.size, 0);
+      assert.equal(testbed.exists(pathsOf(platform).dirname(LAUNCHERS[platform])), false);
     });
 
   test(`${platform}: installing again after a move updates all paths`, async () => {
-    const scene = homeWith(platform, BROWSER_NAMES);
-    run(scene);
-    const before = [written(scene), [...scene.keys]];
+    const testbed = homeWith(platform, BROWSER_NAMES);
+    run(testbed);
+    const before = [written(testbed), [...testbed.keys]];
     const moved = pathsOf(platform).join(HOMES[platform], 'moved', 'main.cjs');
-    scene.files.delete(MAINS[platform]);
+    testbed.files.delete(MAINS[platform]);
     for (const name of BROWSER_NAMES) {
-      const { findings } = await examine(scene, name);
+      const { findings } = await examine(testbed, name);
       assert.match(findings.at(-1)?.text ?? '', /main\.cjs is missing/);
       assert.match(findings.at(-1)?.remedy ?? '', new RegExp(`install --browser ${name}`));
     }
-    scene.machine.disk.write(moved, '', 0o600);
-    run(scene, ALL, moved);
-    scene.files.delete(moved);
-    assert.deepEqual([written(scene), [...scene.keys]], before);
-    assert.ok(parseLauncher(scene.files.get(LAUNCHERS[platform]) ?? '', platform)?.main === moved);
+    testbed.machine.disk.write(moved, '', 0o600);
+    run(testbed, ALL, moved);
+    testbed.files.delete(moved);
+    assert.deepEqual([written(testbed), [...testbed.keys]], before);
+    assert.ok(parseLauncher(testbed.files.get(LAUNCHERS[platform]) ?? '', platform)?.main === moved);
   });
 
   test(`${platform}: a helper in the npx cache is copied, and the copy is removed with the launcher`, () => {
-    const scene = homeWith(platform, ['chrome']);
+    const testbed = homeWith(platform, ['chrome']);
     const { join } = pathsOf(platform);
     const cached = join(HOMES[platform], '_npx', '0123', 'node_modules', 'photofinish');
     const main = join(cached, 'dist', 'main.cjs');
     const addon = join(HOMES[platform], 'quic.node');
     for (const path of [main, join(cached, 'bin', 'photofinish.cjs'), addon])
-      scene.machine.disk.write(path, path, 0o600);
+      testbed.machine.disk.write(path, path, 0o600);
     const copy = [
       { from: cached, at: '' },
       { from: addon, at: join('dist', 'photofinish-quic.node') },
     ];
     const helper = { runtime: RUNTIMES[platform], main, config: null, copy };
-    install(planInstall(ALL, helper, scene.directories, scene.exists), scene.machine);
+    install(planInstall(ALL, helper, testbed.directories, testbed.exists), testbed.machine);
     const directory = join(pathsOf(platform).dirname(LAUNCHERS[platform]), 'helper');
-    const launcher = parseLauncher(scene.files.get(LAUNCHERS[platform]) ?? '', platform);
+    const launcher = parseLauncher(testbed.files.get(LAUNCHERS[platform]) ?? '', platform);
     assert.equal(launcher?.main, join(directory, 'dist', 'main.cjs'));
-    assert.equal(scene.files.get(launcher.main), main);
-    assert.equal(scene.files.get(join(directory, 'dist', 'photofinish-quic.node')), addon);
-    assert.ok(scene.exists(join(directory, 'bin', 'photofinish.cjs')));
-    uninstall(ALL, scene.directories, scene.machine);
-    assert.equal(scene.exists(pathsOf(platform).dirname(LAUNCHERS[platform])), false);
-    assert.ok(scene.exists(main));
+    assert.equal(testbed.files.get(launcher.main), main);
+    assert.equal(testbed.files.get(join(directory, 'dist', 'photofinish-quic.node')), addon);
+    assert.ok(testbed.exists(join(directory, 'bin', 'photofinish.cjs')));
+    uninstall(ALL, testbed.directories, testbed.machine);
+    assert.equal(testbed.exists(pathsOf(platform).dirname(LAUNCHERS[platform])), false);
+    assert.ok(testbed.exists(main));
   });
 
   test(`${platform}: a manifest that cannot be written does not affect other browsers`, () => {
-    const scene = homeWith(platform, BROWSER_NAMES);
-    scene.locked.add(PLACES[platform].edge.manifest);
-    const states = run(scene).browsers.map(({ browser, state }) => `${browser} ${state}`);
+    const testbed = homeWith(platform, BROWSER_NAMES);
+    testbed.locked.add(PLACES[platform].edge.manifest);
+    const states = run(testbed).browsers.map(({ browser, state }) => `${browser} ${state}`);
     assert.deepEqual(states, [
       'chromium written',
       'chrome written',
@@ -228,11 +228,11 @@ for (const platform of PLATFORMS) {
   });
 
   test(`${platform}: files of other programs stay`, () => {
-    const scene = homeWith(platform, ['chromium', 'firefox']);
+    const testbed = homeWith(platform, ['chromium', 'firefox']);
     const { manifest } = PLACES[platform].chromium;
     const foreign = '{"name":"org.other","path":"/x","type":"stdio"}';
-    scene.machine.disk.write(manifest, foreign, 0o600);
-    const result = run(scene);
+    testbed.machine.disk.write(manifest, foreign, 0o600);
+    const result = run(testbed);
     assert.deepEqual(
       result.browsers
         .filter(({ state }) => state !== 'skipped')
@@ -242,69 +242,69 @@ for (const platform of PLATFORMS) {
         ['firefox', 'written'],
       ],
     );
-    uninstall(ALL, scene.directories, scene.machine);
-    assert.deepEqual(written(scene), [manifest]);
-    assert.equal(scene.files.get(manifest), foreign);
+    uninstall(ALL, testbed.directories, testbed.machine);
+    assert.deepEqual(written(testbed), [manifest]);
+    assert.equal(testbed.files.get(manifest), foreign);
   });
 
   test(`${platform}: store ids are allowed, examined, and kept by the remedy`, async () => {
-    const scene = homeWith(platform, ['chrome']);
+    const testbed = homeWith(platform, ['chrome']);
     const request = { ...ALL, extensionIds: [STORE_ID] };
-    run(scene, request);
-    const { states, greeted } = await examine(scene, 'chrome', request);
+    run(testbed, request);
+    const { states, greeted } = await examine(testbed, 'chrome', request);
     assert.ok(states.every((state) => state.endsWith(' ok')));
     assert.deepEqual(greeted[0]?.[1], [`chrome-extension://${STORE_ID}/`]);
-    const { findings, asked } = await examine(scene, 'chrome', { ...ALL, extensionIds: ['b'.repeat(32)] });
+    const { findings, asked } = await examine(testbed, 'chrome', { ...ALL, extensionIds: ['b'.repeat(32)] });
     assert.match(findings.find(({ check }) => check === 'extension')?.text ?? '', /does not allow/);
     assert.deepEqual(asked.at(-1)?.extensionIds, [STORE_ID, 'b'.repeat(32)]);
   });
 }
 
 test("win32: a key that names another program's manifest is neither replaced nor removed", async () => {
-  const scene = homeWith('win32', ['edge', 'firefox']);
+  const testbed = homeWith('win32', ['edge', 'firefox']);
   const key = PLACES.win32.edge.key ?? '';
   const theirs = 'C:\\other\\manifest.json';
-  scene.machine.disk.write(theirs, '{"name":"org.other","path":"C:\\\\x.exe","type":"stdio"}', 0o600);
-  scene.keys.set(key, theirs);
-  const result = run(scene);
+  testbed.machine.disk.write(theirs, '{"name":"org.other","path":"C:\\\\x.exe","type":"stdio"}', 0o600);
+  testbed.keys.set(key, theirs);
+  const result = run(testbed);
   assert.match(result.browsers.find(({ browser }) => browser === 'edge')?.reason ?? '', /another program's/);
-  assert.equal(scene.keys.get(key), theirs);
-  const { findings } = await examine(scene, 'edge');
+  assert.equal(testbed.keys.get(key), theirs);
+  const { findings } = await examine(testbed, 'edge');
   assert.match(findings[0]?.text ?? '', /names "org\.other"/);
-  uninstall(ALL, scene.directories, scene.machine);
-  assert.deepEqual([...scene.keys], [[key, theirs]]);
+  uninstall(ALL, testbed.directories, testbed.machine);
+  assert.deepEqual([...testbed.keys], [[key, theirs]]);
 });
 
 test('win32: a key from an earlier location is updated, and one that names a missing file is found and removed', async () => {
-  const scene = homeWith('win32', ['chrome']);
+  const testbed = homeWith('win32', ['chrome']);
   const { key = '', manifest } = PLACES.win32.chrome;
-  scene.keys.set(key, 'D:\\gone\\manifest.json');
-  const { findings } = await examine(scene, 'chrome');
+  testbed.keys.set(key, 'D:\\gone\\manifest.json');
+  const { findings } = await examine(testbed, 'chrome');
   assert.match(findings[0]?.text ?? '', /names D:\\gone\\manifest\.json, which does not exist/);
-  run(scene);
-  assert.equal(scene.keys.get(key), manifest);
-  scene.files.delete(manifest);
-  uninstall(ALL, scene.directories, scene.machine);
-  assert.equal(scene.keys.size, 0);
+  run(testbed);
+  assert.equal(testbed.keys.get(key), manifest);
+  testbed.files.delete(manifest);
+  uninstall(ALL, testbed.directories, testbed.machine);
+  assert.equal(testbed.keys.size, 0);
 });
 
 test('win32: a registry that refuses fails only for its browser, and the doctor names what is missing', async () => {
-  const scene = homeWith('win32', ['edge', 'firefox']);
-  scene.locked.add(PLACES.win32.edge.key ?? '');
-  const result = run(scene);
+  const testbed = homeWith('win32', ['edge', 'firefox']);
+  testbed.locked.add(PLACES.win32.edge.key ?? '');
+  const result = run(testbed);
   assert.equal(
     result.browsers.find(({ browser }) => browser === 'edge')?.reason,
     'the registry refused the change',
   );
   assert.equal(result.browsers.find(({ browser }) => browser === 'firefox')?.state, 'written');
-  const { findings } = await examine(scene, 'edge');
+  const { findings } = await examine(testbed, 'edge');
   assert.match(findings[0]?.text ?? '', /^no registry key HKCU\\Software\\Microsoft\\Edge/);
 });
 
 test('win32: removing from Chrome also removes from Brave, and is reported', () => {
-  const scene = homeWith('win32', ['chrome', 'brave']);
-  run(scene);
-  const [result] = uninstall({ ...ALL, browsers: ['chrome'] }, scene.directories, scene.machine).browsers;
+  const testbed = homeWith('win32', ['chrome', 'brave']);
+  run(testbed);
+  const [result] = uninstall({ ...ALL, browsers: ['chrome'] }, testbed.directories, testbed.machine).browsers;
   assert.deepEqual([result?.state, result?.reason], ['removed', 'for Brave too, which reads the same key']);
 });
 
@@ -314,11 +314,11 @@ for (const [directory, name, kind] of [
   ['.var/app/com.google.Chrome', 'chrome', 'Flatpak'],
 ] as const)
   test(`linux: ${name} from ${kind} is explained by install and doctor`, async () => {
-    const scene = homeWith('linux', []);
-    scene.makeDirectory(`${HOMES.linux}/${directory}`);
+    const testbed = homeWith('linux', []);
+    testbed.makeDirectory(`${HOMES.linux}/${directory}`);
     const words = new RegExp(`from ${kind} cannot start programs outside its sandbox`);
-    assert.match(run(scene).browsers.find(({ browser }) => browser === name)?.reason ?? '', words);
-    const { findings, states } = await examine(scene, name);
+    assert.match(run(testbed).browsers.find(({ browser }) => browser === name)?.reason ?? '', words);
+    const { findings, states } = await examine(testbed, name);
     assert.deepEqual(states, ['manifest note']);
     assert.match(findings[0]?.text ?? '', words);
   });
@@ -326,18 +326,18 @@ for (const [directory, name, kind] of [
 const CHROMIUM_MANIFEST = PLACES.linux.chromium.manifest;
 
 /** A home without any profile, and programs at these places. */
-function programsAt(paths: readonly string[], searchPath: string): MachineScene {
-  const scene = homeWith('linux', []);
-  for (const path of paths) scene.machine.disk.write(path, '', 0o755);
-  return { ...scene, directories: userDirectories('linux', { PATH: searchPath }, HOMES.linux) };
+function programsAt(paths: readonly string[], searchPath: string): MachineTestbed {
+  const testbed = homeWith('linux', []);
+  for (const path of paths) testbed.machine.disk.write(path, '', 0o755);
+  return { ...testbed, directories: userDirectories('linux', { PATH: searchPath }, HOMES.linux) };
 }
 
 test('linux: a browser that was never started is found by its program on the PATH', async () => {
-  const scene = programsAt(['/usr/bin/chromium-browser', '/opt/b/firefox-esr'], 'relative:/opt/b:/usr/bin');
-  const before = await examine(scene, 'chromium');
+  const testbed = programsAt(['/usr/bin/chromium-browser', '/opt/b/firefox-esr'], 'relative:/opt/b:/usr/bin');
+  const before = await examine(testbed, 'chromium');
   assert.deepEqual(before.states, ['manifest note'], 'nobody has to install for every browser there is');
   assert.match(before.findings[0]?.remedy ?? '', /install --browser chromium/);
-  const states = run(scene).browsers.map(({ browser, state }) => `${browser} ${state}`);
+  const states = run(testbed).browsers.map(({ browser, state }) => `${browser} ${state}`);
   assert.deepEqual(states.toSorted(), [
     'brave skipped',
     'chrome skipped',
@@ -345,30 +345,32 @@ test('linux: a browser that was never started is found by its program on the PAT
     'edge skipped',
     'firefox written',
   ]);
-  assert.ok(scene.files.has(CHROMIUM_MANIFEST));
-  assert.equal((await examine(scene, 'chromium')).states.at(-1), 'hello ok');
+  assert.ok(testbed.files.has(CHROMIUM_MANIFEST));
+  assert.equal((await examine(testbed, 'chromium')).states.at(-1), 'hello ok');
 });
 
 test('linux: a script on the PATH that starts the Snap does not count as a usable browser', () => {
-  const scene = programsAt(['/usr/bin/chromium-browser', '/snap/bin/chromium'], '/usr/bin:/snap/bin');
-  const chromium = run(scene).browsers.find(({ browser }) => browser === 'chromium');
+  const testbed = programsAt(['/usr/bin/chromium-browser', '/snap/bin/chromium'], '/usr/bin:/snap/bin');
+  const chromium = run(testbed).browsers.find(({ browser }) => browser === 'chromium');
   assert.equal(chromium?.state, 'skipped');
   assert.match(chromium?.reason ?? '', /from Snap cannot start programs outside its sandbox/);
-  assert.equal(scene.files.has(CHROMIUM_MANIFEST), false);
+  assert.equal(testbed.files.has(CHROMIUM_MANIFEST), false);
 });
 
 test('linux: a distribution’s browser beside leftovers of a Snap is written, with a note', () => {
-  const scene = programsAt(['/usr/bin/chromium'], '/usr/bin');
-  scene.makeDirectory(`${HOMES.linux}/snap/chromium`);
-  const chromium = run(scene).browsers.find(({ browser }) => browser === 'chromium');
+  const testbed = programsAt(['/usr/bin/chromium'], '/usr/bin');
+  testbed.makeDirectory(`${HOMES.linux}/snap/chromium`);
+  const chromium = run(testbed).browsers.find(({ browser }) => browser === 'chromium');
   assert.equal(chromium?.state, 'written');
   assert.match(chromium?.reason ?? '', /Snap/);
 });
 
 test('darwin: a browser is found by its bundle, for all users or for one', () => {
-  const scene = homeWith('darwin', []);
-  scene.makeDirectory('/Applications/Google Chrome.app');
-  scene.makeDirectory(`${HOMES.darwin}/Applications/Firefox.app`);
-  const states = run(scene).browsers.flatMap(({ browser, state }) => (state === 'written' ? [browser] : []));
+  const testbed = homeWith('darwin', []);
+  testbed.makeDirectory('/Applications/Google Chrome.app');
+  testbed.makeDirectory(`${HOMES.darwin}/Applications/Firefox.app`);
+  const states = run(testbed).browsers.flatMap(({ browser, state }) =>
+    state === 'written' ? [browser] : [],
+  );
   assert.deepEqual(states.toSorted(), ['chrome', 'firefox']);
 });

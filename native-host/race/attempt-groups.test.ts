@@ -19,7 +19,7 @@ const FAMILIES: readonly Endpoint[] = [
   endpoint('h2', { address: '127.0.0.1' }),
 ];
 
-interface Scene {
+interface Testbed {
   readonly mode?: Mode;
   readonly endpoints?: readonly Endpoint[];
   readonly with?: Partial<PlainInput>;
@@ -27,7 +27,7 @@ interface Scene {
   readonly peers?: Readonly<Record<string, Behaviour | readonly Behaviour[]>>;
 }
 
-function play({ mode = 'race', endpoints = FAMILIES, with: more, peers = {} }: Scene): Simulation {
+function play({ mode = 'race', endpoints = FAMILIES, with: more, peers = {} }: Testbed): Simulation {
   const plan = plainPlan({ mode, endpoints, tcpAttemptDelayMs: 10, timeoutMs: TIMEOUT_MS, ...more });
   const seen = new Map<string, number>();
   return simulate({

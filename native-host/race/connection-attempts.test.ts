@@ -24,14 +24,14 @@ const listed = (atMs: number, endpoints: readonly string[], final = true): Listi
   final,
 });
 
-interface Scene {
+interface Testbed {
   readonly lists: readonly Listing[];
   /** By address; silent by default. */
   readonly peers?: Readonly<Record<string, Behaviour>>;
   readonly with?: Partial<PlainInput>;
 }
 
-function play({ lists, peers = {}, with: more }: Scene): Simulation {
+function play({ lists, peers = {}, with: more }: Testbed): Simulation {
   const plan = plainPlan({ mode: 'v3', timeoutMs: TIMEOUT_MS, ...more });
   return simulate({ plan, lists, behave: (_transport, _nth, { address }) => peers[address] ?? SILENT });
 }
@@ -210,9 +210,9 @@ test('section 6.1: an attempt that made progress and failed starts the next at o
 
 test('section 6.2: "SHOULD NOT attempt [...] protocols that the client" leaves out: broken HTTP/3 costs no UDP', () => {
   const hints = { ...NO_HINTS, h3Broken: { code: 'udp-timeout', untilMs: 1000 } as const };
-  const scene = { lists: [listed(0, ['h3 6a', 'h2 6a', 'h3 4a', 'h2 4a'])] };
-  assert.deepEqual(starts(play({ ...scene, with: { hints, epochMs: 999 } })), ['h2 6a 0', 'h2 4a 250']);
-  assert.equal(starts(play({ ...scene, with: { hints, epochMs: 1000 } }))[0], 'h3 6a 0');
+  const testbed = { lists: [listed(0, ['h3 6a', 'h2 6a', 'h3 4a', 'h2 4a'])] };
+  assert.deepEqual(starts(play({ ...testbed, with: { hints, epochMs: 999 } })), ['h2 6a 0', 'h2 4a 250']);
+  assert.equal(starts(play({ ...testbed, with: { hints, epochMs: 1000 } }))[0], 'h3 6a 0');
 });
 
 test('section 4.3: "any newly received endpoints are incorporated" while none is established', () => {

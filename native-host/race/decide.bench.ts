@@ -1,6 +1,6 @@
 // Cost of deciding without any I/O: a simple race, a list of many endpoints, and the same starting from DNS answers, of
 // which a race tries no more than its first endpoints.
-// Run: node decide.bench.ts SCENE ENDPOINTS; prints the median microseconds of one decision.
+// Run: node decide.bench.ts SCENARIO ENDPOINTS; prints the median microseconds of one decision.
 import { argv, stdout } from 'node:process';
 import { median } from '@photofinish/shared/race/statistics';
 import type { Mode } from '@photofinish/shared/race/terms';
@@ -16,8 +16,8 @@ import type { TrialAction } from './events.ts';
 import type { TrialPlan } from './plan.ts';
 import type { AttemptLimits } from './trial-budget.ts';
 
-export const SCENES = ['simple', 'endpoints', 'answers'] as const;
-export type Scene = (typeof SCENES)[number];
+export const SCENARIOS = ['simple', 'endpoints', 'answers'] as const;
+export type Scenario = (typeof SCENARIOS)[number];
 
 const HOST = 'a.test';
 const SAMPLES = 60;
@@ -145,15 +145,15 @@ function answersRace(
   return listed;
 }
 
-/** One decision of a scene, to be repeated. Throws when the scene does not end as it should. */
-export function sceneOf(scene: Scene, count: number): () => void {
-  if (scene === 'simple') {
+/** One decision of a scenario, to be repeated. Throws when the scenario does not end as it should. */
+export function scenarioOf(scenario: Scenario, count: number): () => void {
+  if (scenario === 'simple') {
     const endpoints = endpointsOf(4).filter(({ address }) => address.includes(':'));
     const plan = planOf('race', endpoints);
     return () => simpleRace(plan);
   }
   const plan = planOf('v3', []);
-  if (scene === 'endpoints') {
+  if (scenario === 'endpoints') {
     const endpoints = endpointsOf(count);
     return () => endpointsRace(plan, endpoints);
   }
@@ -178,15 +178,15 @@ function microsecondsEach(decide: () => void, forMs: number): number {
 }
 
 /** Median microseconds of one decision after a warm-up. */
-function measureDecision(scene: Scene, count: number): number {
-  const decide = sceneOf(scene, count);
+function measureDecision(scenario: Scenario, count: number): number {
+  const decide = scenarioOf(scenario, count);
   microsecondsEach(decide, WARM_UP_MS);
   const samples = Array.from({ length: SAMPLES }, () => microsecondsEach(decide, SAMPLE_MS));
   return median(samples) ?? Number.NaN;
 }
 
 if (import.meta.main) {
-  const scene = SCENES.find((name) => name === argv[2]);
-  if (scene === undefined) throw new Error(`no scene "${argv[2]}"; there are ${SCENES.join(', ')}`);
-  stdout.write(`${measureDecision(scene, Number(argv[3] ?? 2))}\n`);
+  const scenario = SCENARIOS.find((name) => name === argv[2]);
+  if (scenario === undefined) throw new Error(`no scenario "${argv[2]}"; there are ${SCENARIOS.join(', ')}`);
+  stdout.write(`${measureDecision(scenario, Number(argv[3] ?? 2))}\n`);
 }

@@ -11,14 +11,14 @@ const TIMEOUT_MS = 3000;
 const DUE_MS = TIMEOUT_MS / 2;
 const MUTE: Behaviour = { handshakeMs: 0, answerMs: null };
 
-interface Scene {
+interface Testbed {
   readonly mode?: Mode;
   readonly h3: Behaviour;
   readonly h2: Behaviour;
   readonly addresses?: readonly string[];
 }
 
-function play({ mode = 'race', h3, h2, addresses = ['127.0.0.1'] }: Scene): Simulation {
+function play({ mode = 'race', h3, h2, addresses = ['127.0.0.1'] }: Testbed): Simulation {
   const endpoints = addresses.flatMap((address) => [
     endpoint('h3', { address }),
     endpoint('h2', { address }),

@@ -19,7 +19,7 @@ function plan(mode: Mode, overrides: Partial<PlainInput> = {}) {
   });
 }
 
-interface Scene extends Omit<World, 'plan' | 'behave'> {
+interface Testbed extends Omit<World, 'plan' | 'behave'> {
   readonly mode?: Mode;
   readonly with?: Partial<PlainInput>;
   readonly h3?: Behaviour | readonly Behaviour[];
@@ -37,7 +37,7 @@ function nthOf(behaviours: Behaviour | readonly Behaviour[] | undefined, nth: nu
   return list[Math.min(nth, list.length - 1)] ?? NEVER;
 }
 
-function play({ mode = 'race', with: overrides, h3, h2, ...world }: Scene): Simulation {
+function play({ mode = 'race', with: overrides, h3, h2, ...world }: Testbed): Simulation {
   const behave: World['behave'] = (transport, nth) => nthOf(transport === 'h3' ? h3 : h2, nth);
   return simulate({ ...world, plan: plan(mode, overrides), behave });
 }

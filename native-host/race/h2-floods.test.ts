@@ -7,14 +7,14 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import {
   failureOf,
   type Http2FrameKind,
-  h2Scene,
+  h2Testbed,
   http2Frame,
   requestOn,
   serving,
 } from '../testing/h2-server.ts';
 import { target } from '../testing/peers.ts';
 
-const { ca, pair, transport, get } = await h2Scene();
+const { ca, pair, transport, get } = await h2Testbed();
 after(() => ca.stop());
 
 /** What the kernel buffers of server and client hold besides what is read, in a process that runs both. */

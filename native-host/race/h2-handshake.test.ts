@@ -7,11 +7,11 @@ import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import type { ChainVerdict } from '../quic/addon.ts';
-import { failureOf, h2Scene, serving } from '../testing/h2-server.ts';
+import { failureOf, h2Testbed, serving } from '../testing/h2-server.ts';
 import { HOST, LOOPBACK, target, trusted } from '../testing/peers.ts';
 import { h2Transport } from './h2.ts';
 
-const { ca, pair, transport, http2 } = await h2Scene();
+const { ca, pair, transport, http2 } = await h2Testbed();
 after(() => ca.stop());
 
 const BACKLOG = 1;

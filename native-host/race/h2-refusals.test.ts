@@ -5,10 +5,10 @@ import { constants } from 'node:http2';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
-import { failureOf, h2Scene, serving } from '../testing/h2-server.ts';
+import { failureOf, h2Testbed, serving } from '../testing/h2-server.ts';
 import { target } from '../testing/peers.ts';
 
-const { ca, pair, transport, http2, get } = await h2Scene();
+const { ca, pair, transport, http2, get } = await h2Testbed();
 after(() => ca.stop());
 
 /** A frame of RFC 9113 section 4.1. */

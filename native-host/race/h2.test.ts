@@ -7,11 +7,11 @@ import { createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
-import { failureOf, h2Scene, requestOn, serving } from '../testing/h2-server.ts';
+import { failureOf, h2Testbed, requestOn, serving } from '../testing/h2-server.ts';
 import { HOST, PLENTY_MS, target } from '../testing/peers.ts';
 import type { RunningAttempt } from './transport.ts';
 
-const { ca, pair, transport, http2, get } = await h2Scene();
+const { ca, pair, transport, http2, get } = await h2Testbed();
 after(() => ca.stop());
 
 /** An attempt and its socket, because received bytes can otherwise only be observed through a request. */

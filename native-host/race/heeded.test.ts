@@ -6,10 +6,10 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { Server } from 'node:net';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
-import { h2Scene, requestOn, serving } from '../testing/h2-server.ts';
+import { h2Testbed, requestOn, serving } from '../testing/h2-server.ts';
 import { HOST } from '../testing/peers.ts';
 
-const { ca, pair, http2, get } = await h2Scene();
+const { ca, pair, http2, get } = await h2Testbed();
 after(() => ca.stop());
 
 /** The Alt-Svc value read from an HTTP/2 server, and where it was received. */

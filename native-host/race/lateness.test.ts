@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { latenessMeter, watchEventLoop } from './lateness.ts';
 
 /** A meter whose timer is fired by the test. */
-function scene() {
+function testbed() {
   let nowMs = 0;
   let due: { readonly atMs: number; readonly run: () => void } | null = null;
   const watch = latenessMeter({
@@ -33,21 +33,21 @@ function scene() {
 }
 
 test('timers that fire when due record no lateness', () => {
-  const { watch, fire } = scene();
+  const { watch, fire } = testbed();
   const late = watch();
   for (let i = 0; i < 1000; i += 1) fire(1);
   assert.deepEqual(late.read(), { worstMs: 0, totalMs: 0 });
 });
 
 test('the longest delay and the total are recorded, less the timer’s granularity of a millisecond each', () => {
-  const { watch, fire } = scene();
+  const { watch, fire } = testbed();
   const late = watch();
   for (const ms of [6, 0, 31, 2]) fire(ms);
   assert.deepEqual(late.read(), { worstMs: 30, totalMs: 36 });
 });
 
 test('an overdue timer counts before it has fired, and only once', () => {
-  const { watch, fire, pass } = scene();
+  const { watch, fire, pass } = testbed();
   const late = watch();
   pass(10 + 201);
   assert.deepEqual(late.read(), { worstMs: 200, totalMs: 200 });
@@ -56,7 +56,7 @@ test('an overdue timer counts before it has fired, and only once', () => {
 });
 
 test('a watch that begins while the loop is blocked counts only its own part', () => {
-  const { watch, fire, pass } = scene();
+  const { watch, fire, pass } = testbed();
   const early = watch();
   pass(10 + 300);
   const late = watch();
@@ -65,7 +65,7 @@ test('a watch that begins while the loop is blocked counts only its own part', (
 });
 
 test('no timer runs while there is no watch', () => {
-  const { watch, armed } = scene();
+  const { watch, armed } = testbed();
   const [first, second] = [watch(), watch()];
   first.end();
   assert.ok(armed());

@@ -6,10 +6,10 @@ import { createServer as createHttpsServer } from 'node:https';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import fc from 'fast-check';
-import { h2Scene, serving } from '../testing/h2-server.ts';
+import { h2Testbed, serving } from '../testing/h2-server.ts';
 import { ageSeconds } from './response-reading.ts';
 
-const { ca, pair, http2, get } = await h2Scene();
+const { ca, pair, http2, get } = await h2Testbed();
 after(() => ca.stop());
 
 test('421 is misdirected', async () => {

@@ -26,7 +26,7 @@ interface Reply {
   readonly services?: readonly Partial<ServiceRecord>[];
 }
 
-interface Scene {
+interface Testbed {
   /** By `KIND name`, times from the question on; answered at once with nothing by default. */
   readonly dns: Readonly<Record<string, Reply>>;
   /** In the order of the attempts, the last one repeating. */
@@ -42,7 +42,7 @@ function answerOf(name: string, kind: QueryKind, { addresses = [], services = []
   return { ok: true, kind, services: services.map((own) => serviceRecord(name, { ...offer, ...own })) };
 }
 
-async function play({ dns, h3 = [NEVER], h2 = [NEVER], known }: Scene) {
+async function play({ dns, h3 = [NEVER], h2 = [NEVER], known }: Testbed) {
   const memory = known === undefined ? 'none' : 'hints';
   const { time, options } = arrange([...h3], [...h2], { mode: 'v3', memory, ...(known && { known }) });
   const { clock } = time;

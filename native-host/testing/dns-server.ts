@@ -35,7 +35,7 @@ type Reply =
 /** `nth` counts the questions for this name and type from 1. */
 export type Script = (name: string, kind: QueryKind, nth: number) => Reply;
 
-export interface DnsScene {
+export interface DnsTestbed {
   readonly server: string;
   /** Every question so far, as `A a.test`. */
   readonly asked: readonly string[];
@@ -83,7 +83,7 @@ function packetOf(name: string, kind: QueryKind, record: string | HttpsScript, t
 }
 
 /** Starts a scripted server, stopped after the test. */
-export async function dnsScene(t: TestContext, script: Script): Promise<DnsScene> {
+export async function dnsTestbed(t: TestContext, script: Script): Promise<DnsTestbed> {
   const socket = createSocket('udp4');
   const asked: string[] = [];
   const held = new Set<string>();

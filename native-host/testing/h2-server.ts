@@ -66,7 +66,7 @@ export async function failureOf(attempt: RunningAttempt): Promise<AttemptFailure
   return result;
 }
 
-interface Scene {
+interface Testbed {
   readonly ca: ThrowawayOrigins;
   /** The certificate and key of `HOST`. */
   readonly pair: { readonly cert: string; readonly key: string };
@@ -81,7 +81,7 @@ interface Scene {
 }
 
 /** Creates the testbed; `ca.stop` removes it. */
-export async function h2Scene(): Promise<Scene> {
+export async function h2Testbed(): Promise<Testbed> {
   const ca = await throwawayOrigins([HOST, LOOPBACK]);
   const pair = await ca.certificateOf(HOST);
   const transport = h2Transport(await trusted([ca.caPath]));

@@ -3,7 +3,7 @@
 import { type UserDirectories, userDirectories } from '../install/browsers.ts';
 import { type Disk, type Machine, type Platform, pathsOf, type Registry } from '../install/machine.ts';
 
-export interface MachineScene {
+export interface MachineTestbed {
   readonly machine: Machine;
   readonly directories: UserDirectories;
   /** Path to text. */
@@ -30,7 +30,7 @@ function systemError(code: string): Error {
 }
 
 /** An empty home on a system of that kind. */
-export function machineScene(platform: Platform): MachineScene {
+export function machineTestbed(platform: Platform): MachineTestbed {
   const { dirname, join, sep } = pathsOf(platform);
   const files = new Map<string, string>();
   const directories = new Set<string>();

@@ -70,7 +70,7 @@ function routesOf(connectivity: Connectivity): (destination: string) => string |
   };
 }
 
-export interface Scene extends Partial<Omit<ResolutionOptions, 'origin'>> {
+export interface Testbed extends Partial<Omit<ResolutionOptions, 'origin'>> {
   /** Default `https://a.test`. */
   readonly origin?: string;
   /** The nth time a question is asked it gets its nth reply, the last one repeating. */
@@ -105,9 +105,9 @@ interface Pending {
   readonly event: ResolutionEvent;
 }
 
-/** Runs a resolution in the scene's world until nothing is left to happen, or its time is up. */
-export function resolve(scene: Scene): ResolutionLog {
-  const { replies = [], untilMs = 10_000, ...rest } = scene;
+/** Runs a resolution in the testbed's world until nothing is left to happen, or its time is up. */
+export function resolve(testbed: Testbed): ResolutionLog {
+  const { replies = [], untilMs = 10_000, ...rest } = testbed;
   const origin = parseOrigin(rest.origin ?? 'https://a.test');
   assert.ok(origin.ok);
   const connectivity = rest.connectivity ?? DUAL_STACK;

@@ -6,7 +6,7 @@ import { virtualTime } from '../testing/virtual-time.ts';
 import { createOutbox, MAX_WAITING_BYTES, PATIENCE_MS } from './outbox.ts';
 
 /** A pipe whose free space is controlled by the test. */
-function pipeScene(room = 0) {
+function pipeTestbed(room = 0) {
   const time = virtualTime();
   const got: number[] = [];
   const stuck: number[] = [];
@@ -37,7 +37,7 @@ test('however much space there is and when, all bytes are written in order', asy
       fc.array(chunk, { minLength: 1 }),
       fc.array(fc.nat({ max: 60 })),
       async (chunks, rooms) => {
-        const { outbox, state, got, stuck, pass } = pipeScene();
+        const { outbox, state, got, stuck, pass } = pipeTestbed();
         for (const [n, bytes] of chunks.entries()) {
           state.room += rooms[n] ?? 0;
           outbox.send(bytes);
@@ -58,12 +58,12 @@ test('however much space there is and when, all bytes are written in order', asy
 });
 
 test('a pipe that nobody reads: reported once, at the limit of bytes or time, and no further byte is buffered', async () => {
-  const byBytes = pipeScene();
+  const byBytes = pipeTestbed();
   const megabyte = new Uint8Array(1024 * 1024);
   for (let n = 0; n < 40; n += 1) byBytes.outbox.send(megabyte);
   assert.deepEqual(byBytes.stuck, [MAX_WAITING_BYTES + megabyte.length]);
   await byBytes.outbox.empty();
-  const byTime = pipeScene();
+  const byTime = pipeTestbed();
   byTime.outbox.send(new Uint8Array(10));
   await byTime.pass(PATIENCE_MS - 100);
   assert.deepEqual(byTime.stuck, []);
@@ -72,7 +72,7 @@ test('a pipe that nobody reads: reported once, at the limit of bytes or time, an
 });
 
 test('a browser that reads slowly is waited for', async () => {
-  const { outbox, state, stuck, got, pass } = pipeScene();
+  const { outbox, state, stuck, got, pass } = pipeTestbed();
   outbox.send(new Uint8Array(10));
   for (let n = 0; n < 10; n += 1) {
     await pass(PATIENCE_MS - 1000);
@@ -83,7 +83,7 @@ test('a browser that reads slowly is waited for', async () => {
 });
 
 test('nothing more is written once the browser has gone', async () => {
-  const { outbox, state, stuck, pass } = pipeScene();
+  const { outbox, state, stuck, pass } = pipeTestbed();
   outbox.send(new Uint8Array(10));
   state.gone = true;
   await pass(100);

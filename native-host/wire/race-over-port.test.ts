@@ -6,13 +6,13 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
 import { RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import { DEFAULT_TIMEOUT_MS } from '../race/pacing.ts';
-import { dnsScene } from '../testing/dns-server.ts';
-import { h2Scene, serving } from '../testing/h2-server.ts';
+import { dnsTestbed } from '../testing/dns-server.ts';
+import { h2Testbed, serving } from '../testing/h2-server.ts';
 import { HOST, LOOPBACK } from '../testing/peers.ts';
 import { closedPort, silentPort } from '../testing/ports.ts';
 import { type Helper, home } from '../testing/spawned-helper.ts';
 
-const { ca, http2 } = await h2Scene();
+const { ca, http2 } = await h2Testbed();
 after(() => ca.stop());
 
 /** A helper that may connect to `HOST` on loopback and trusts its certificate. */
@@ -125,7 +125,7 @@ test('the thirty-first race within a minute is refused', async (t) => {
 
 test('a name rebound to loopback is blocked between two races of one helper', async (t) => {
   const port = await closedPort();
-  const { server: resolver } = await dnsScene(t, (_, kind, nth) =>
+  const { server: resolver } = await dnsTestbed(t, (_, kind, nth) =>
     kind === 'A' ? { records: [nth === 1 ? '127.0.0.2' : '127.0.0.1'] } : { records: [] },
   );
   const helper = await helperFor(t, port, { resolver, resolve: {}, allowPrivate: ['127.0.0.2'] });

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { avoid, WAYS } from './avoidance.ts';
-import type { Ground, Visitor } from './ground.ts';
 import type { Observation } from './observation.ts';
 import type { Subject } from './subjects.ts';
+import type { NamedTestbed, Visitor } from './testbed.ts';
 
 /** Runs one turn of one client, which uses these protocols in turn; returns what happened, and its visits. */
 async function stepsOf(name: string, protocols: readonly ('h2' | 'h3')[]) {
@@ -18,7 +18,7 @@ async function stepsOf(name: string, protocols: readonly ('h2' | 'h3')[]) {
     close: async () => void steps.push('close'),
   };
   const subject = { name: 'fake', start: async () => visitor } as unknown as Subject;
-  const ground = {
+  const testbed = {
     server: {
       obstruct: async (obstacles: readonly object[]) =>
         void steps.push(obstacles.length > 0 ? 'break' : 'mend'),
@@ -32,10 +32,10 @@ async function stepsOf(name: string, protocols: readonly ('h2' | 'h3')[]) {
       const protocol = answers.shift() ?? 'h2';
       return { queries: [], attempts: [], request: { protocol, family: 4 } };
     },
-  } as unknown as Ground;
+  } as unknown as NamedTestbed;
   const way = WAYS.find((each) => each.name === name);
   assert.ok(way);
-  const [client] = await avoid(ground, way, [subject], 60_000, () => {});
+  const [client] = await avoid(testbed, way, [subject], 60_000, () => {});
   return { steps: steps.slice(2), visits: client?.visits ?? [] };
 }
 

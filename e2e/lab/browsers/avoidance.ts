@@ -3,10 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import { count } from '../journal.ts';
-import type { Ground, Host, Visitor } from './ground.ts';
 import { observationSchema } from './observation.ts';
 import type { Subject } from './subjects.ts';
 import { CLEAN, lateQuic, NO_UDP } from './sweeps.ts';
+import type { Host, NamedTestbed, Visitor } from './testbed.ts';
 
 /** Between the visits of one client; the resolution of the result. */
 const INTERVAL_MS = 15_000;
@@ -101,14 +101,14 @@ export function hostOf(way: Way, subject: Subject): Host {
 class Avoider {
   readonly visits: Visited[] = [];
   readonly subject: Subject;
-  readonly #ground: Ground;
+  readonly #testbed: NamedTestbed;
   readonly #visitor: Visitor;
   readonly #host: string;
   #startedMs: number | null = null;
 
-  constructor(ground: Ground, subject: Subject, visitor: Visitor, host: string) {
+  constructor(testbed: NamedTestbed, subject: Subject, visitor: Visitor, host: string) {
     this.subject = subject;
-    this.#ground = ground;
+    this.#testbed = testbed;
     this.#visitor = visitor;
     this.#host = host;
   }
@@ -125,12 +125,12 @@ class Avoider {
   /** Visits, over a new connection unless told otherwise. */
   async visit({ keepsConnections = false } = {}): Promise<Visited> {
     if (!keepsConnections) await this.#visitor.part();
-    await this.#ground.drain();
+    await this.#testbed.drain();
     const nowMs = performance.now();
     this.#startedMs ??= nowMs;
     const visited = {
       startedMs: Math.round(nowMs - this.#startedMs),
-      ...(await this.#ground.observe(this.#visitor, this.#host)),
+      ...(await this.#testbed.observe(this.#visitor, this.#host)),
     };
     this.visits.push(visited);
     return visited;
@@ -141,15 +141,15 @@ class Avoider {
   }
 }
 
-async function visitLate(ground: Ground, avoiders: readonly Avoider[]): Promise<void> {
+async function visitLate(testbed: NamedTestbed, avoiders: readonly Avoider[]): Promise<void> {
   for (const avoider of avoiders) {
-    await ground.server.shape(lateQuic(LATE_MS));
+    await testbed.server.shape(lateQuic(LATE_MS));
     await avoider.visit();
     // The late handshake completes while nothing else happens.
-    await ground.drain();
+    await testbed.drain();
     await avoider.visit({ keepsConnections: true });
-    await ground.drain();
-    await ground.server.shape(CLEAN);
+    await testbed.drain();
+    await testbed.server.shape(CLEAN);
     await avoider.visit();
   }
 }
@@ -167,32 +167,32 @@ async function visitUntil(avoiders: readonly Avoider[], limitMs: number): Promis
 
 /** One turn of all clients in a way. */
 export async function avoid(
-  ground: Ground,
+  testbed: NamedTestbed,
   way: Way,
   subjects: readonly Subject[],
   limitMs: number,
   progress: (text: string) => void,
 ): Promise<Avoidance['clients']> {
-  const { server } = ground;
+  const { server } = testbed;
   await server.obstruct([]);
   await server.shape(CLEAN);
   const avoiders: Avoider[] = [];
   try {
     for (const subject of subjects) {
       progress(`${subject.name} learns`);
-      const visitor = await subject.start(ground, 'full');
-      const avoider = new Avoider(ground, subject, visitor, hostOf(way, subject).name);
+      const visitor = await subject.start(testbed, 'full');
+      const avoider = new Avoider(testbed, subject, visitor, hostOf(way, subject).name);
       avoiders.push(avoider);
       await avoider.learn(way.lessons);
     }
     progress('visiting');
-    if (way.quic === 'late') await visitLate(ground, avoiders);
+    if (way.quic === 'late') await visitLate(testbed, avoiders);
     else {
       await server.obstruct(NO_UDP);
       for (const avoider of avoiders) await avoider.visit();
       if (way.quic === 'broken-once') await server.obstruct([]);
       if (way.changesAddress) {
-        await ground.changeAddress();
+        await testbed.changeAddress();
         await sleep(NOTICED_MS);
       }
       await visitUntil(avoiders, limitMs);

@@ -9,7 +9,7 @@ import { scratchDirectory } from '../../scratch.ts';
 import { type ClientKind, DEADLINE_MS } from '../client.ts';
 import { type BrowserSettings, type ColdProfile, START, versionOf } from '../clients/browsers.ts';
 import { PHOTOFINISH, recordIn } from '../photofinish.ts';
-import type { Inside, Visitor } from './ground.ts';
+import type { Inside, Visitor } from './testbed.ts';
 
 /** Browsers run in a process inside the namespace that runs this file. */
 const PROCESS = import.meta.filename;

@@ -2,7 +2,7 @@
 // that know different things decide whether to wait for it.
 import type { Shapes } from '../../network/link.ts';
 import type { Obstacle } from '../../network/namespace.ts';
-import type { Host } from './ground.ts';
+import type { Host } from './testbed.ts';
 
 /**
  * Close together where clients decide: the drafts' delays are 50 ms (resolution), 250 ms (attempts) and at most two

@@ -30,10 +30,10 @@ const MOST_ASTRAY_SHARE = 0.05;
 /** A start of the server and of two loads, and the ends of their connections. */
 export const TURN_OVERHEAD_SECONDS = 1 + WARM_UP_MS / 1000;
 
-export type Ground = Awaited<ReturnType<typeof openGround>>;
+export type Testbed = Awaited<ReturnType<typeof openTestbed>>;
 
 /** The network of all turns, and the folder of the server's certificate; rejects if it cannot be opened. */
-export async function openGround(seed: number, sctp: Transport) {
+export async function openTestbed(seed: number, sctp: Transport) {
   const apart = { transport: 'tcp', family: 6, delayMs: TCP_EXTRA_MS } as const;
   const shape = { delayMs: RTT_MS / 2, apart };
   const transports = [...new Set<Transport>(['tcp', sctp, 'sctp', 'sctp-udp'])];
@@ -62,7 +62,7 @@ export async function openGround(seed: number, sctp: Transport) {
 }
 
 /** TCP wins over IPv4, SCTP over IPv6. */
-function pathsOf({ way }: Cell, { server, sctp }: Ground, served: readonly Candidate[]): Candidate[][] {
+function pathsOf({ way }: Cell, { server, sctp }: Testbed, served: readonly Candidate[]): Candidate[][] {
   if (way.kind === 'six') return [served.filter(({ transport }) => transport !== 'sctp-kernel')];
   const race = (address: string): Candidate[] =>
     (['tcp', sctp] as const).map((transport) => ({ transport, address }));
@@ -74,12 +74,12 @@ function pathsOf({ way }: Cell, { server, sctp }: Ground, served: readonly Candi
   return way.winner === 'half' ? [of.tcp, of.sctp] : [of[way.winner]];
 }
 
-function loadOf(cell: Cell, ground: Ground, running: RunningContenders, seed: number): Load {
+function loadOf(cell: Cell, testbed: Testbed, running: RunningContenders, seed: number): Load {
   const { security, way } = cell;
   const { certificatePath, served } = running;
   const alone = way.kind !== 'cached' || way.hitShare === 1;
   return {
-    paths: pathsOf(cell, ground, served),
+    paths: pathsOf(cell, testbed, served),
     port: security === 'plain' ? PLAIN_PORT : TLS_PORT,
     tls: security === 'plain' ? null : { version: security, certificatePath },
     objectBytes: cell.objectBytes,
@@ -122,14 +122,14 @@ export function faultsOf(load: LoadResult, idleShare: number, anyWinner = false)
 }
 
 async function measureOn(
-  ground: Ground,
+  testbed: Testbed,
   turn: Turn,
   running: RunningContenders,
   seed: number,
 ): Promise<TurnRecord> {
-  const { client, server } = ground;
+  const { client, server } = testbed;
   const { pid } = running;
-  const load = loadOf(turn.cell, ground, running, seedOf(turn, seed));
+  const load = loadOf(turn.cell, testbed, running, seedOf(turn, seed));
   await runLoad(client, { ...load, durationMs: WARM_UP_MS, seed: (load.seed ^ 1) >>> 0 });
   const before = readAll(pid, server.linkPid);
   const inTheMiddle = pause(load.durationMs / 2).then(() => ({
@@ -163,15 +163,15 @@ async function measureOn(
 }
 
 /** Measures one turn. Rejects if the server or the client fails. */
-export async function measureTurn(ground: Ground, turn: Turn, seed: number): Promise<TurnRecord> {
+export async function measureTurn(testbed: Testbed, turn: Turn, seed: number): Promise<TurnRecord> {
   const blocked = turn.cell.way.kind === 'middlebox';
-  const transport = ground.sctp === 'sctp-udp' ? 'udp' : 'sctp';
-  const running = await ground.start();
+  const transport = testbed.sctp === 'sctp-udp' ? 'udp' : 'sctp';
+  const running = await testbed.start();
   try {
-    if (blocked) await ground.server.obstruct([{ transport, effect: 'drop' }]);
-    return await measureOn(ground, turn, running, seed);
+    if (blocked) await testbed.server.obstruct([{ transport, effect: 'drop' }]);
+    return await measureOn(testbed, turn, running, seed);
   } finally {
-    if (blocked) await ground.server.obstruct([]);
+    if (blocked) await testbed.server.obstruct([]);
     await running.stop();
   }
 }

@@ -11,7 +11,7 @@ import { createInspection } from './inspection.ts';
 
 const request: InspectedRequest = { ...INSPECTED_REQUEST, url: 'https://a.test/' };
 
-function bench(refused: readonly number[] = []) {
+function testbed(refused: readonly number[] = []) {
   const told: [number, readonly InspectedRequest[]][] = [];
   const closed: number[] = [];
   const inspection = createInspection({
@@ -32,14 +32,14 @@ function bench(refused: readonly number[] = []) {
   };
 }
 
-function watched({ inspection }: ReturnType<typeof bench>, tabId: number): InspectedEvent[] {
+function watched({ inspection }: ReturnType<typeof testbed>, tabId: number): InspectedEvent[] {
   const events: InspectedEvent[] = [];
   inspection.watch(tabId, (event) => events.push(event));
   return events;
 }
 
 test('a watcher receives existing requests, new ones, and that the tools closed', () => {
-  const tools = bench();
+  const tools = testbed();
   tools.say({ type: 'begin', tabId: 3 });
   tools.say({ type: 'requests', tabId: 3, requests: [request], again: false });
   const events = watched(tools, 3);
@@ -60,7 +60,7 @@ test('a watcher receives existing requests, new ones, and that the tools closed'
 });
 
 test('requests reported before fill the list and are not passed on again', () => {
-  const tools = bench();
+  const tools = testbed();
   tools.say({ type: 'requests', tabId: 3, requests: [request], again: true });
   assert.deepEqual(tools.told, []);
   assert.equal(watched(tools, 3)[0]?.requests.length, 1);
@@ -69,14 +69,14 @@ test('requests reported before fill the list and are not passed on again', () =>
 });
 
 test('nothing is reported for a tab that may not be recorded', () => {
-  const tools = bench([3]);
+  const tools = testbed([3]);
   tools.say({ type: 'begin', tabId: 3 });
   tools.say({ type: 'requests', tabId: 3, requests: [request], again: false });
   assert.deepEqual([tools.told, watched(tools, 3)[0]?.requests], [[], []]);
 });
 
 test('forgetting empties the lists of those tabs, whose tools stay open', () => {
-  const tools = bench();
+  const tools = testbed();
   for (const tabId of [3, 4]) tools.say({ type: 'requests', tabId, requests: [request], again: false });
   tools.inspection.forget([3, 5]);
   assert.deepEqual(watched(tools, 3)[0], { requests: [], anew: true, inspected: true });
@@ -88,7 +88,7 @@ test('forgetting empties the lists of those tabs, whose tools stay open', () => 
 
 test('invalid messages are dropped with a warning', () => {
   const complaints = mock.method(console, 'error', () => {});
-  const tools = bench();
+  const tools = testbed();
   const tooMany = Array.from({ length: MAX_INSPECTED_AT_ONCE + 1 }, () => request);
   for (const message of [
     null,

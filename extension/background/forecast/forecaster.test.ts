@@ -12,7 +12,7 @@ const forecastOf = (origin: Origin): Forecast => ({
   hit: true,
 });
 
-function bench(known: readonly string[] = []) {
+function testbed(known: readonly string[] = []) {
   const asked: { site: string; origins: readonly Origin[] }[] = [];
   const arrived: Navigation[] = [];
   let reads = 0;
@@ -34,13 +34,13 @@ function bench(known: readonly string[] = []) {
 }
 
 test('the page’s own origin is requested alone and synchronously', () => {
-  const { forecaster, asked } = bench(['https://cdn.a.test']);
+  const { forecaster, asked } = testbed(['https://cdn.a.test']);
   forecaster.navigate(1, 0, 'https://www.a.test/page');
   assert.deepEqual(asked, [{ site: 'a.test', origins: ['https://www.a.test'] }]);
 });
 
 test('the origins the site used before follow, read once and then from memory', async () => {
-  const { forecaster, asked, turn, reads } = bench(['https://a.test', 'https://cdn.a.test']);
+  const { forecaster, asked, turn, reads } = testbed(['https://a.test', 'https://cdn.a.test']);
   forecaster.navigate(1, 0, 'https://a.test/');
   await turn();
   forecaster.commit(1, 0, 'doc');
@@ -60,7 +60,7 @@ test('the origins the site used before follow, read once and then from memory', 
 });
 
 test('a forecast belongs to the document that its navigation committed', async () => {
-  const { forecaster, arrived, turn } = bench();
+  const { forecaster, arrived, turn } = testbed();
   forecaster.navigate(1, 0, 'https://a.test/');
   await turn();
   assert.equal(forecaster.commit(2, 0, 'other'), null);
@@ -72,7 +72,7 @@ test('a forecast belongs to the document that its navigation committed', async (
 });
 
 test('a redirect to another origin requests again, and the page gets the last answer', async () => {
-  const { forecaster, turn } = bench();
+  const { forecaster, turn } = testbed();
   forecaster.navigate(1, 0, 'https://a.test/');
   forecaster.navigate(1, 0, 'https://b.test/');
   await turn();
@@ -80,7 +80,7 @@ test('a redirect to another origin requests again, and the page gets the last an
 });
 
 test('a navigation that restarts in another process is requested once', async () => {
-  const { forecaster, asked, turn } = bench();
+  const { forecaster, asked, turn } = testbed();
   forecaster.navigate(1, 0, 'https://a.test/');
   forecaster.navigate(1, 0, 'https://a.test/');
   forecaster.navigate(2, 0, 'https://a.test/');
@@ -90,7 +90,7 @@ test('a navigation that restarts in another process is requested once', async ()
 });
 
 test('pages that are not https get no forecast', () => {
-  const { forecaster, asked } = bench();
+  const { forecaster, asked } = testbed();
   forecaster.navigate(1, 0, 'http://a.test/');
   forecaster.navigate(1, 0, 'about:blank');
   assert.deepEqual(asked, []);
@@ -98,14 +98,14 @@ test('pages that are not https get no forecast', () => {
 
 test('a message never holds more origins than the wire allows', async () => {
   const many = Array.from({ length: MAX_FORECAST_ORIGINS }, (_, i) => `https://o${i}.test`);
-  const { forecaster, asked, turn } = bench(many);
+  const { forecaster, asked, turn } = testbed(many);
   forecaster.navigate(1, 0, 'https://a.test/');
   await turn();
   assert.ok(asked.every((a) => a.origins.length <= MAX_FORECAST_ORIGINS));
 });
 
 test('after forgetting, the ledger is queried again', async () => {
-  const { forecaster, turn, reads } = bench(['https://cdn.a.test']);
+  const { forecaster, turn, reads } = testbed(['https://cdn.a.test']);
   forecaster.navigate(1, 0, 'https://a.test/');
   await turn();
   forecaster.forget();

@@ -27,7 +27,7 @@ const STATS = {
 const HELLO = { id: 0, type: 'hello', protocol: WIRE_PROTOCOL, program: 'photofinish 1.0.0' } as const;
 
 /** A port on virtual time, with the far end controlled by the test. */
-function bench() {
+function testbed() {
   const states: HelperState[] = [];
   const posted: { readonly type: string }[] = [];
   let timers: { dueMs: number; run: () => void }[] = [];
@@ -87,14 +87,14 @@ function bench() {
 
 const code = (expected: string) => (error: unknown) =>
   error instanceof HelperError && error.code === expected;
-const ask = (b: ReturnType<typeof bench>, timeoutMs = 1000) => {
+const ask = (b: ReturnType<typeof testbed>, timeoutMs = 1000) => {
   const asked = b.port.ask({ type: 'stats' }, { timeoutMs });
   asked.reply.catch(() => {});
   return asked;
 };
 
 test('requests are sent after hello without waiting for its answer', async () => {
-  const b = bench();
+  const b = testbed();
   b.port.connect();
   const { id, reply } = ask(b);
   assert.deepEqual(
@@ -113,7 +113,7 @@ test('requests are sent after hello without waiting for its answer', async () =>
 });
 
 test('a helper that is not installed is missing, and requests fail with that code', async () => {
-  const b = bench();
+  const b = testbed();
   b.port.connect();
   const { reply } = ask(b);
   await b.close('Specified native messaging host not found.');
@@ -123,7 +123,7 @@ test('a helper that is not installed is missing, and requests fail with that cod
 });
 
 test('a helper that exited is crashed, pending requests fail, and pauses between retries double', async () => {
-  const b = bench();
+  const b = testbed();
   b.port.connect();
   await b.receive(HELLO);
   const { reply } = ask(b);
@@ -140,7 +140,7 @@ test('a helper that exited is crashed, pending requests fail, and pauses between
 });
 
 test('the user can reconnect without waiting for the pause', async () => {
-  const b = bench();
+  const b = testbed();
   b.port.connect();
   await b.close('Native host has exited.');
   b.port.connect();
@@ -150,25 +150,25 @@ test('the user can reconnect without waiting for the pause', async () => {
 });
 
 test('another version of the wire protocol is incompatible, whichever side notices', async () => {
-  const theirs = bench();
+  const theirs = testbed();
   theirs.port.connect();
   await theirs.receive({ ...HELLO, protocol: 2 });
   assert.equal(theirs.port.state.state, 'incompatible');
-  const ours = bench();
+  const ours = testbed();
   ours.port.connect();
   await ours.receive({ id: 0, type: 'error', code: 'bad-protocol', message: 'update the older one' });
   assert.deepEqual(ours.port.state, { state: 'incompatible', message: 'update the older one' });
 });
 
 test('a helper that never says hello counts as crashed', async () => {
-  const b = bench();
+  const b = testbed();
   b.port.connect();
   await b.pass(15_000);
   assert.equal(b.port.state.state, 'crashed');
 });
 
 test('an error reply rejects with the helper’s code', async () => {
-  const b = bench();
+  const b = testbed();
   b.port.connect();
   const { id, reply } = ask(b);
   await b.receive({ id, type: 'error', code: 'too-many-races', message: 'later' });
@@ -176,7 +176,7 @@ test('an error reply rejects with the helper’s code', async () => {
 });
 
 test('silence is a time-out, and progress is not silence', async () => {
-  const b = bench();
+  const b = testbed();
   b.port.connect();
   const { id, reply } = ask(b, 1000);
   await b.pass(900);
@@ -190,7 +190,7 @@ test('silence is a time-out, and progress is not silence', async () => {
 });
 
 test('a reply in chunks is reassembled', async () => {
-  const b = bench();
+  const b = testbed();
   b.port.connect();
   const { id, reply } = ask(b);
   const text = JSON.stringify({ ...STATS, id });
@@ -219,7 +219,7 @@ for (const [name, message] of Object.entries({
   },
 }))
   test(`a malformed reply fails only its own request: ${name}`, async () => {
-    const b = bench();
+    const b = testbed();
     b.port.connect();
     await b.receive(HELLO);
     const [first, second] = [ask(b), ask(b)];
@@ -232,7 +232,7 @@ for (const [name, message] of Object.entries({
   });
 
 test('a reply longer than any allowed by the schema fails its own request, and its rest is dropped', async () => {
-  const b = bench();
+  const b = testbed();
   b.port.connect();
   await b.receive(HELLO);
   const { id, reply } = ask(b);
@@ -249,7 +249,7 @@ for (const [name, message] of Object.entries({
   'an error about no request': { id: 0, type: 'error', code: 'bad-json', message: 'not JSON' },
 }))
   test(`a message that violates the wire protocol ends the connection: ${name}`, async () => {
-    const b = bench();
+    const b = testbed();
     b.port.connect();
     await b.receive(HELLO);
     const { reply } = ask(b);
@@ -259,14 +259,14 @@ for (const [name, message] of Object.entries({
   });
 
 test('a malformed hello ends the connection', async () => {
-  const b = bench();
+  const b = testbed();
   b.port.connect();
   await b.receive({ ...HELLO, program: '' });
   assert.equal(b.port.state.state, 'crashed');
 });
 
 test('a reply without a pending request is dropped', async () => {
-  const b = bench();
+  const b = testbed();
   b.port.connect();
   await b.receive(HELLO);
   await b.receive({ ...STATS, id: 99 });
@@ -274,7 +274,7 @@ test('a reply without a pending request is dropped', async () => {
 });
 
 test('without the user’s consent the port is closed and stays closed, until requested again', async () => {
-  const { port, states, receive, close, connects, pass } = bench();
+  const { port, states, receive, close, connects, pass } = testbed();
   port.connect();
   await receive(HELLO);
   const { reply } = port.ask({ type: 'stats' }, { timeoutMs: 1000 });
@@ -290,7 +290,7 @@ test('without the user’s consent the port is closed and stays closed, until re
 });
 
 test('an older helper sends verdicts as text: they become data with the same text', async () => {
-  const b = bench();
+  const b = testbed();
   b.port.connect();
   await b.receive(HELLO);
   const asked = b.port.ask(

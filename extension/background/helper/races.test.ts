@@ -12,7 +12,7 @@ import { Races } from './races.ts';
 
 const origins = Array.from({ length: RACES_AT_ONCE + 2 }, (_, i) => `https://o${i}.test` as Origin);
 
-function bench() {
+function testbed() {
   const running = new Map<Origin, { resolve: (race: OriginRace) => void; reject: (e: Error) => void }>();
   const done: Origin[] = [];
   const failed: string[] = [];
@@ -54,7 +54,7 @@ function bench() {
 }
 
 test('no more races at once than the helper’s budget allows; the next follows when one ends', async () => {
-  const { races, running, done, finish } = bench();
+  const { races, running, done, finish } = testbed();
   for (const origin of origins) races.start(comparison(origin));
   assert.equal(running.size, RACES_AT_ONCE);
   await finish(origins[0] as Origin);
@@ -63,7 +63,7 @@ test('no more races at once than the helper’s budget allows; the next follows 
 });
 
 test('no more races begin per minute than the helper accepts, and the others follow automatically', async () => {
-  const { races, running, failed, alarms, asked, finish } = bench();
+  const { races, running, failed, alarms, asked, finish } = testbed();
   const many = Array.from({ length: RACES_PER_MINUTE + 3 }, (_, i) => `https://many${i}.test` as Origin);
   races.startAll(many.map(comparison));
   for (const origin of many.slice(0, RACES_PER_MINUTE)) await finish(origin);
@@ -77,7 +77,7 @@ test('no more races begin per minute than the helper accepts, and the others fol
 });
 
 test('a race requested on its own goes before the many that wait', async () => {
-  const { races, running, finish } = bench();
+  const { races, running, finish } = testbed();
   races.startAll(origins.map(comparison));
   const alone = 'https://alone.test' as Origin;
   races.start(comparison(alone));
@@ -86,7 +86,7 @@ test('a race requested on its own goes before the many that wait', async () => {
 });
 
 test('stopping ends running and waiting races, and later requests are counted from zero', async () => {
-  const { races, running, failed, asked } = bench();
+  const { races, running, failed, asked } = testbed();
   races.startAll(origins.map(comparison));
   races.stop();
   await new Promise((resolve) => setImmediate(resolve));
@@ -98,14 +98,14 @@ test('stopping ends running and waiting races, and later requests are counted fr
 });
 
 test('an origin is not raced twice at once', () => {
-  const { races, running } = bench();
+  const { races, running } = testbed();
   races.start(comparison(origins[0] as Origin));
   races.start(comparison(origins[0] as Origin));
   assert.equal(running.size, 1);
 });
 
 test('a waiting race is cancelled here, a running one by the helper', async () => {
-  const { races, failed } = bench();
+  const { races, failed } = testbed();
   for (const origin of origins) races.start(comparison(origin));
   races.cancel(origins.at(-1) as Origin);
   races.cancel(origins[0] as Origin);
@@ -114,7 +114,7 @@ test('a waiting race is cancelled here, a running one by the helper', async () =
 });
 
 test('waiting races are withdrawn when no longer wanted; running ones continue', async () => {
-  const { races, running, failed, finish } = bench();
+  const { races, running, failed, finish } = testbed();
   for (const origin of origins) races.start(comparison(origin));
   const [first, kept, withdrawn] = [origins[0], origins.at(-2), origins.at(-1)] as [Origin, Origin, Origin];
   races.withdraw(({ origin }) => origin !== kept);
@@ -125,7 +125,7 @@ test('waiting races are withdrawn when no longer wanted; running ones continue',
 });
 
 test('an exhausted budget is reported in words that say when to retry', async () => {
-  const { races, running, words } = bench();
+  const { races, running, words } = testbed();
   races.start(comparison(origins[0] as Origin));
   running
     .get(origins[0] as Origin)
@@ -135,7 +135,7 @@ test('an exhausted budget is reported in words that say when to retry', async ()
 });
 
 test('a race beyond the queue’s limit is rejected, not silently dropped', () => {
-  const { races, failed } = bench();
+  const { races, failed } = testbed();
   for (let i = 0; i < 600; i += 1) races.start(comparison(`https://many${i}.test` as Origin));
   assert.equal(failed.length, 600 - RACES_AT_ONCE - 500);
   assert.equal(failed[0], `https://many${RACES_AT_ONCE + 500}.test too-many-races`);

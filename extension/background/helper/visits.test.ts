@@ -17,7 +17,7 @@ const VISIT: Visit = {
   proxied: false,
 };
 
-function bench(settings: Partial<Settings> = {}, { ready = true, known = false, unasked = false } = {}) {
+function testbed(settings: Partial<Settings> = {}, { ready = true, known = false, unasked = false } = {}) {
   const orders: RaceOrder[] = [];
   const visited = createFirstVisitRaces({
     settings: () => ({ ...DEFAULT_SETTINGS, raceWhen: 'first-visit', ...settings }),
@@ -30,7 +30,7 @@ function bench(settings: Partial<Settings> = {}, { ready = true, known = false, 
 }
 
 test('a first visit is raced once, in the chosen mode and with the chosen start delay', async () => {
-  const { visited, orders } = bench({ raceMode: 'v3', startDelayMs: 40 });
+  const { visited, orders } = testbed({ raceMode: 'v3', startDelayMs: 40 });
   await visited(VISIT);
   await visited({ ...VISIT, startedMs: 2 });
   assert.deepEqual(orders, [
@@ -39,7 +39,7 @@ test('a first visit is raced once, in the chosen mode and with the chosen start 
 });
 
 test('unless a start delay was chosen, the helper decides from what it knows about the host', async () => {
-  const { visited, orders } = bench();
+  const { visited, orders } = testbed();
   await visited(VISIT);
   assert.deepEqual(
     orders.map(({ startDelayMs }) => startDelayMs),
@@ -49,7 +49,7 @@ test('unless a start delay was chosen, the helper decides from what it knows abo
 
 test('by default, and if only clicks may race, no visit starts a race', async () => {
   for (const raceWhen of ['never', 'click'] as const) {
-    const { visited, orders } = bench({ raceWhen });
+    const { visited, orders } = testbed({ raceWhen });
     await visited(VISIT);
     assert.deepEqual(orders, []);
   }
@@ -57,12 +57,12 @@ test('by default, and if only clicks may race, no visit starts a race', async ()
 });
 
 test('a page that navigated by itself is raced only within its quota, and the user’s own visit always', async () => {
-  const { visited, orders } = bench();
+  const { visited, orders } = testbed();
   await visited({ ...VISIT, unasked: true });
   assert.deepEqual(orders, []);
   await visited(VISIT);
   assert.equal(orders.length, 1);
-  const within = bench({}, { unasked: true });
+  const within = testbed({}, { unasked: true });
   await within.visited({ ...VISIT, unasked: true });
   assert.equal(within.orders.length, 1);
 });
@@ -75,7 +75,7 @@ const FORBIDDEN: readonly (readonly [string, Partial<Visit>])[] = [
 ];
 for (const [what, doubt] of FORBIDDEN)
   test(`${what} forbids it, and a later visit without it may race`, async () => {
-    const { visited, orders } = bench();
+    const { visited, orders } = testbed();
     await visited({ ...VISIT, ...doubt });
     assert.deepEqual(orders, []);
     await visited(VISIT);
@@ -84,7 +84,7 @@ for (const [what, doubt] of FORBIDDEN)
 
 test('neither a known origin nor a missing helper starts a race', async () => {
   for (const state of [{ known: true }, { ready: false }]) {
-    const { visited, orders } = bench({}, state);
+    const { visited, orders } = testbed({}, state);
     await visited(VISIT);
     assert.deepEqual(orders, []);
   }

@@ -11,7 +11,7 @@ import {
 } from './firefox-observer.ts';
 import type { EndedRequest } from './requests.ts';
 
-function bench() {
+function testbed() {
   const ended: EndedRequest[] = [];
   const redirected: string[] = [];
   const visited: DocumentVisit[] = [];
@@ -24,7 +24,7 @@ function bench() {
 }
 
 function ended(details: FirefoxDetails): EndedRequest | undefined {
-  const { observer, ended } = bench();
+  const { observer, ended } = testbed();
   observer.headersReceived(details);
   return ended[0];
 }
@@ -90,7 +90,7 @@ test('an answer from the cache says nothing new about the protocol', () => {
 });
 
 test('a revalidated copy is one answer, with the protocol that carried the 304', () => {
-  const { observer, ended } = bench();
+  const { observer, ended } = testbed();
   for (const event of events.CONFIRMED) observer.headersReceived(event);
   assert.deepEqual(
     ended.map((r) => [r.protocol, r.revalidated, r.fromCache]),
@@ -99,7 +99,7 @@ test('a revalidated copy is one answer, with the protocol that carried the 304',
 });
 
 test('a redirect is one answer, and what follows it knows where the chain began', () => {
-  const { observer, ended, redirected } = bench();
+  const { observer, ended, redirected } = testbed();
   const { redirectUrl, ...headers } = events.REDIRECT;
   observer.headersReceived(headers);
   observer.redirected(events.REDIRECT);
@@ -119,13 +119,13 @@ test('a redirect status without a Location is an answer', () => {
 });
 
 test('a service worker that takes a page over is neither an answer nor a new navigation', () => {
-  const { observer, ended, redirected } = bench();
+  const { observer, ended, redirected } = testbed();
   observer.redirected(events.TAKEN_BY_WORKER);
   assert.deepEqual([ended, redirected], [[], []]);
 });
 
 test('a failed request had no answer, although its server’s address is known', () => {
-  const { observer, ended } = bench();
+  const { observer, ended } = testbed();
   observer.failed(events.CERTIFICATE_REFUSED);
   assert.deepEqual([ended[0]?.answered, ended[0]?.protocol], [false, null]);
 });
@@ -136,7 +136,7 @@ test('a worker’s own request names its initiator', () => {
 });
 
 test('extensions’ own requests belong to no page', () => {
-  const { observer, ended } = bench();
+  const { observer, ended } = testbed();
   const own = { ...events.HIDDEN_SCRIPT, originUrl: 'moz-extension://11111111-2222-4333-8444-555555555555/' };
   observer.headersReceived(own);
   observer.redirected({ ...own, redirectUrl: 'https://a.test/' });
@@ -152,7 +152,7 @@ test('a batch waits for the requests of its newest entries, and no longer', () =
 });
 
 test('a server’s answer to a top-level request is a visit, with everything that could forbid racing it', () => {
-  const { observer, visited, ended } = bench();
+  const { observer, visited, ended } = testbed();
   const page = events.PAGE_OVER_H3;
   observer.headersReceived({ ...page, proxyInfo: null, cookieStoreId: 'firefox-default' });
   observer.headersReceived({ ...page, proxyInfo: { type: 'socks' }, cookieStoreId: 'firefox-container-3' });

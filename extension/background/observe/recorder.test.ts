@@ -26,7 +26,7 @@ const request: EndedRequest = {
   url: timing.url,
 };
 
-async function bench(mayRecord: () => boolean = () => true) {
+async function testbed(mayRecord: () => boolean = () => true) {
   const storage = { get: async () => ({}), set: async () => {}, remove: async () => {} };
   const pages = new Pages(await loadSavedMap(storage, 'p:'), await loadSavedMap(storage, 's:'), () => {});
   const table = new RequestTable();
@@ -66,7 +66,7 @@ async function bench(mayRecord: () => boolean = () => true) {
 }
 
 test('both halves of a request become one observation of the page', async () => {
-  const { pages, table, recorded, recorder } = await bench();
+  const { pages, table, recorded, recorder } = await testbed();
   table.add(request);
   await recorder.record(batch, sender);
   const [o] = recorded[0]?.observations ?? [];
@@ -75,7 +75,7 @@ test('both halves of a request become one observation of the page', async () => 
 });
 
 test('after a failure the same batch yields the same observations, joined as before', async () => {
-  const { table, recorded, recorder, fail, pages } = await bench();
+  const { table, recorded, recorder, fail, pages } = await testbed();
   table.add(request);
   fail.next = true;
   await assert.rejects(recorder.record(batch, sender), /disk is full/);
@@ -85,7 +85,7 @@ test('after a failure the same batch yields the same observations, joined as bef
 });
 
 test('every batch says how it was observed', async () => {
-  const { table, recorded, recorder, observing } = await bench();
+  const { table, recorded, recorder, observing } = await testbed();
   await recorder.record(batch, sender);
   observing.mode = 'light';
   await recorder.recordLeft({ ...batch, seq: 2 }, sender.url);
@@ -98,7 +98,7 @@ test('every batch says how it was observed', async () => {
 });
 
 test('a frame’s batch belongs to its page’s site and page', async () => {
-  const { pages, recorded, recorder } = await bench();
+  const { pages, recorded, recorder } = await testbed();
   await recorder.record(batch, sender);
   pages.commitFrame('frame', 'doc');
   await recorder.record(
@@ -116,7 +116,7 @@ test('a frame’s batch belongs to its page’s site and page', async () => {
 });
 
 test('an answer without a timing is recorded once, on its page', async () => {
-  const { pages, table, recorded, recorder } = await bench();
+  const { pages, table, recorded, recorder } = await testbed();
   await recorder.record(batch, sender);
   const resource = { ...request, kind: 'resource', documentId: 'doc', atMs: 20_000 - SETTLE_MS } as const;
   table.add(resource);
@@ -127,7 +127,7 @@ test('an answer without a timing is recorded once, on its page', async () => {
 });
 
 test('an answer whose event arrives after its hidden timing still counts as network', async () => {
-  const { pages, table, recorded, recorder } = await bench();
+  const { pages, table, recorded, recorder } = await testbed();
   const url = 'https://hidden.test/a.js';
   const hidden = {
     ...timing,
@@ -147,7 +147,7 @@ test('an answer whose event arrives after its hidden timing still counts as netw
 });
 
 test('a page requested and never shown was not a navigation', async () => {
-  const { pages, table, recorded, recorder } = await bench();
+  const { pages, table, recorded, recorder } = await testbed();
   table.add({ ...request, atMs: 0 });
   await recorder.recordMissed();
   assert.equal(recorded[0]?.observations[0]?.kind, 'resource');
@@ -160,7 +160,7 @@ test('a page requested and never shown was not a navigation', async () => {
 });
 
 test('a worker’s own request belongs to the site of its initiator', async () => {
-  const { table, recorded, recorder } = await bench();
+  const { table, recorded, recorder } = await testbed();
   const own = { ...request, tabId: -1, kind: 'resource', initiator: 'https://www.b.test', atMs: 0 } as const;
   table.add(own);
   await recorder.recordMissed();
@@ -168,7 +168,7 @@ test('a worker’s own request belongs to the site of its initiator', async () =
 });
 
 test('missed answers that could not be stored are stored the next time', async () => {
-  const { table, recorded, recorder, fail } = await bench();
+  const { table, recorded, recorder, fail } = await testbed();
   table.add({ ...request, atMs: 0 });
   fail.next = true;
   await assert.rejects(recorder.recordMissed());
@@ -177,7 +177,7 @@ test('missed answers that could not be stored are stored the next time', async (
 });
 
 test('missed answers are counted once, however often they are asked for while storage is slow', async () => {
-  const { table, recorded, recorder } = await bench();
+  const { table, recorded, recorder } = await testbed();
   table.add({ ...request, atMs: 0 });
   const first = recorder.recordMissed();
   table.add({ ...request, id: '8', url: 'https://www.a.test/other', atMs: 0 });
@@ -188,7 +188,7 @@ test('missed answers are counted once, however often they are asked for while st
 });
 
 test('a batch that comes when its tab shows the next page is counted and leaves that page in view', async () => {
-  const { pages, recorded, recorder } = await bench();
+  const { pages, recorded, recorder } = await testbed();
   pages.commit({ ...sender, startedMs: 1000 });
   pages.commit({ ...sender, documentId: 'next', startedMs: 2000 });
   pages.show(1, 'next');
@@ -199,20 +199,20 @@ test('a batch that comes when its tab shows the next page is counted and leaves 
 });
 
 test('frames inside pages that are not visits are not recorded', async () => {
-  const { recorded, recorder } = await bench();
+  const { recorded, recorder } = await testbed();
   await recorder.record({ ...batch, topOrigin: 'chrome-extension://abc' }, sender);
   assert.equal(recorded.length, 0);
 });
 
 test('what may not be recorded is dropped, even if no page reported it', async () => {
-  const { table, recorded, recorder } = await bench(() => false);
+  const { table, recorded, recorder } = await testbed(() => false);
   table.add({ ...request, atMs: 0 });
   await recorder.recordMissed();
   assert.deepEqual([recorded.length, table.size], [0, 0]);
 });
 
 test('a page that never reports still decides its forecast if its answer names its protocol', async () => {
-  const { pages, table, recorded, recorder } = await bench();
+  const { pages, table, recorded, recorder } = await testbed();
   const page = pages.commit({ documentId: 'pdf', tabId: 1, url: timing.url, startedMs: 0 });
   assert.ok(page);
   const origin = page.origin;
@@ -244,7 +244,7 @@ const hiddenRequest: EndedRequest = {
 const inspected: InspectedRequest = { ...INSPECTED_REQUEST, url: hiddenRequest.url, startMs: 1000 };
 
 test('what the developer tools reported before is recorded with its protocol', async () => {
-  const { recorded, recorder, table, devtoolsFeed } = await bench();
+  const { recorded, recorder, table, devtoolsFeed } = await testbed();
   devtoolsFeed.tell(1, [inspected]);
   table.add(hiddenRequest);
   await recorder.record(hiddenBatch, sender);
@@ -253,7 +253,7 @@ test('what the developer tools reported before is recorded with its protocol', a
 });
 
 test('what they report later is added to the observation and to its page', async () => {
-  const { recorder, table, devtoolsFeed } = await bench();
+  const { recorder, table, devtoolsFeed } = await testbed();
   await recorder.record(batch, sender);
   table.add(hiddenRequest);
   await recorder.record(hiddenBatch, sender);
@@ -262,7 +262,7 @@ test('what they report later is added to the observation and to its page', async
 });
 
 test('what they report while a batch is being stored is backfilled after it', async () => {
-  const { recorder, table, devtoolsFeed, fail, backfilled } = await bench();
+  const { recorder, table, devtoolsFeed, fail, backfilled } = await testbed();
   table.add(hiddenRequest);
   fail.next = true;
   await assert.rejects(recorder.record(hiddenBatch, sender));
@@ -275,7 +275,7 @@ test('what they report while a batch is being stored is backfilled after it', as
 });
 
 test('answers that no timing reported get their protocol from the tools, too', async () => {
-  const { recorded, recorder, table, devtoolsFeed } = await bench();
+  const { recorded, recorder, table, devtoolsFeed } = await testbed();
   devtoolsFeed.tell(1, [inspected]);
   table.add({ ...hiddenRequest, atMs: 20_000 - SETTLE_MS });
   await recorder.recordMissed();
@@ -284,7 +284,7 @@ test('answers that no timing reported get their protocol from the tools, too', a
 
 test('a batch says whether its answers came through a proxy: of the request, or as set for the browser', async () => {
   const proxiedAs = async (set: boolean | null, ofRequest?: boolean) => {
-    const { recorded, recorder, table, observing } = await bench();
+    const { recorded, recorder, table, observing } = await testbed();
     observing.proxied = set;
     table.add({ ...request, ...(ofRequest !== undefined && { proxied: ofRequest }) });
     await recorder.record(batch, sender);
@@ -295,7 +295,7 @@ test('a batch says whether its answers came through a proxy: of the request, or 
     assert.equal(await proxiedAs(null, proxied), proxied);
     assert.equal(await proxiedAs(proxied), proxied);
   }
-  const { recorded, recorder, table, observing } = await bench();
+  const { recorded, recorder, table, observing } = await testbed();
   observing.proxied = true;
   table.add({ ...request, atMs: 20_000 - SETTLE_MS });
   await recorder.recordMissed();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadSavedMap, Pages } from './pages.ts';
 
-async function bench() {
+async function testbed() {
   const stored = new Map<string, unknown>();
   const area = {
     get: async () => Object.fromEntries(stored),
@@ -22,7 +22,7 @@ async function bench() {
 }
 
 test('forgotten pages are removed from memory and from session storage', async () => {
-  const { pages, stored, show } = await bench();
+  const { pages, stored, show } = await testbed();
   show('a1', 1, 'https://a.test/');
   show('b', 1, 'https://b.test/');
   show('a2', 2, 'https://www.a.test/');
@@ -38,7 +38,7 @@ test('forgotten pages are removed from memory and from session storage', async (
 });
 
 test('a restored document is the same page as before', async () => {
-  const { pages, show } = await bench();
+  const { pages, show } = await testbed();
   show('a', 1, 'https://a.test/');
   const before = pages.shown(1);
   show('b', 1, 'https://b.test/');
@@ -47,7 +47,7 @@ test('a restored document is the same page as before', async () => {
 });
 
 test('a frame belongs to the outermost document above it', async () => {
-  const { pages, show } = await bench();
+  const { pages, show } = await testbed();
   show('a', 1, 'https://a.test/');
   pages.commitFrame('frame', 'a');
   pages.commitFrame('within', 'frame');

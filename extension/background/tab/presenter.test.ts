@@ -30,7 +30,7 @@ function watcher() {
   return { tell, views, events };
 }
 
-function bench(more: Partial<PresenterDeps> = {}) {
+function testbed(more: Partial<PresenterDeps> = {}) {
   const tabs = new Map<number, Page>();
   const timers: (() => void)[] = [];
   const buttons: string[] = [];
@@ -55,7 +55,7 @@ function bench(more: Partial<PresenterDeps> = {}) {
 }
 
 test('a burst of changes is drawn once', async () => {
-  const { presenter, tabs, timers, buttons, settle } = bench();
+  const { presenter, tabs, timers, buttons, settle } = testbed();
   tabs.set(1, recorded('d'));
   for (let i = 0; i < 50; i += 1) presenter.refresh(1);
   assert.equal(timers.length, 1);
@@ -65,7 +65,7 @@ test('a burst of changes is drawn once', async () => {
 });
 
 test('the button is set again for a new document, as browsers reset it, and otherwise only for changes', async () => {
-  const { presenter, tabs, buttons, settle } = bench();
+  const { presenter, tabs, buttons, settle } = testbed();
   const draw = async (page: Page) => {
     tabs.set(1, page);
     presenter.refresh(1);
@@ -86,7 +86,7 @@ test('a page that has reported nothing yet is looked up only if it is watched', 
     lookUps += 1;
     return new Map();
   };
-  const { presenter, tabs, buttons, settle } = bench({
+  const { presenter, tabs, buttons, settle } = testbed({
     ledger: { recordsOf, newestRaces: async () => new Map() },
   });
   tabs.set(1, newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 }));
@@ -101,7 +101,7 @@ test('a page that has reported nothing yet is looked up only if it is watched', 
 });
 
 test('a page restored after one without a record gets its button back', async () => {
-  const { presenter, tabs, buttons, settle } = bench();
+  const { presenter, tabs, buttons, settle } = testbed();
   for (const page of [recorded('d'), undefined, recorded('d')]) {
     if (page) tabs.set(1, page);
     else tabs.delete(1);
@@ -112,7 +112,7 @@ test('a page restored after one without a record gets its button back', async ()
 });
 
 test('a page restored after one that had not reported yet gets its button back', async () => {
-  const { presenter, tabs, buttons, settle } = bench();
+  const { presenter, tabs, buttons, settle } = testbed();
   const unreported = newPage({ documentId: 'e', tabId: 1, origin: A, site: 'a.test', startedMs: 0 });
   for (const page of [recorded('d'), unreported, recorded('d')]) {
     tabs.set(1, page);
@@ -124,7 +124,7 @@ test('a page restored after one that had not reported yet gets its button back',
 
 test('a tab opened before Photofinish, or none at all, has a view too', async () => {
   const { tell, views } = watcher();
-  const { presenter } = bench();
+  const { presenter } = testbed();
   presenter.watch(-1, tell);
   await turn();
   assert.equal(views[0]?.state, 'browser-page');
@@ -132,7 +132,7 @@ test('a tab opened before Photofinish, or none at all, has a view too', async ()
 
 test('every view says how requests are observed at present', async () => {
   const { tell, views } = watcher();
-  const { presenter, tabs } = bench({ mode: () => 'light' });
+  const { presenter, tabs } = testbed({ mode: () => 'light' });
   presenter.watch(1, tell);
   await turn();
   tabs.set(2, recorded('d', 'h3', 2));
@@ -151,7 +151,7 @@ test('a failing storage costs the history, not the page in view, and is reported
   const broken = async () => {
     throw new DOMException('', 'VersionError');
   };
-  const { presenter, tabs, buttons } = bench({ ledger: { recordsOf: broken, newestRaces: broken } });
+  const { presenter, tabs, buttons } = testbed({ ledger: { recordsOf: broken, newestRaces: broken } });
   tabs.set(1, recorded('d', 'h3'));
   presenter.watch(1, tell);
   await turn();
@@ -163,7 +163,7 @@ test('a failing storage costs the history, not the page in view, and is reported
 
 test('a watcher receives the view at once, from memory, and then what the ledger adds', async () => {
   const record = { ...emptyRecord(A, 'a.test', 5), navigations: { ...NO_REQUESTS, h2: 3 } };
-  const { presenter, tabs } = bench({
+  const { presenter, tabs } = testbed({
     ledger: {
       recordsOf: async () => new Map([[A, record]]),
       newestRaces: async () => new Map([[A, aRace()]]),
@@ -183,7 +183,7 @@ test('a watcher receives the view at once, from memory, and then what the ledger
 });
 
 test('what the toolbar read from the ledger is in the popup’s first view', async () => {
-  const { presenter, tabs, settle } = bench({
+  const { presenter, tabs, settle } = testbed({
     ledger: { recordsOf: async () => new Map(), newestRaces: async () => new Map([[A, aRace()]]) },
   });
   tabs.set(1, recorded('d'));
@@ -199,7 +199,7 @@ test('what the toolbar read from the ledger is in the popup’s first view', asy
 });
 
 test('a watcher receives only changes; a new one receives the whole view', async () => {
-  const { presenter, tabs, settle } = bench();
+  const { presenter, tabs, settle } = testbed();
   const page = recorded('d');
   tabs.set(1, page);
   const one = watcher();
@@ -230,7 +230,7 @@ test('a page for which the ledger took too long is not drawn over its successor'
     new Promise<Map<Origin, never>>((resolve) => {
       answer = () => resolve(new Map<Origin, never>());
     });
-  const { presenter, tabs } = bench({ ledger: { recordsOf: slow, newestRaces: async () => new Map() } });
+  const { presenter, tabs } = testbed({ ledger: { recordsOf: slow, newestRaces: async () => new Map() } });
   tabs.set(1, recorded('d'));
   const { tell, views } = watcher();
   presenter.watch(1, tell);
@@ -241,7 +241,7 @@ test('a page for which the ledger took too long is not drawn over its successor'
 });
 
 test('a page that may not be recorded says so instead of loading forever', async () => {
-  const { presenter, tabs } = bench({
+  const { presenter, tabs } = testbed({
     documentOf: async () => ({
       documentId: 'd',
       url: 'https://a.test/',
@@ -259,7 +259,7 @@ test('a page that may not be recorded says so instead of loading forever', async
 });
 
 test('the source view of a page, of which only the request was seen, is distinguished from the page', async () => {
-  const { presenter, tabs } = bench({
+  const { presenter, tabs } = testbed({
     documentOf: async () => ({
       documentId: 'd',
       url: 'view-source:https://a.test/',
@@ -279,7 +279,7 @@ test('the source view of a page, of which only the request was seen, is distingu
 });
 
 test('every watcher of a tab is updated after changes, until it ends', async () => {
-  const { presenter, tabs, settle, timers } = bench();
+  const { presenter, tabs, settle, timers } = testbed();
   const seen: string[] = [];
   const endOne = presenter.watch(1, () => seen.push('one'));
   const endTwo = presenter.watch(1, () => seen.push('two'));

@@ -1,4 +1,4 @@
-// The ground of a worker of a survey: a real NATS server on loopback, and races, a network and a clock that a spec
+// The testbed of a worker of a survey: a real NATS server on loopback, and races, a network and a clock that a spec
 // controls.
 import { zstdDecompressSync } from 'node:zlib';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
@@ -89,7 +89,7 @@ interface World {
   moveTo(network: string): void;
 }
 
-export interface Ground {
+export interface Testbed {
   readonly names: SurveyNames;
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
@@ -162,12 +162,12 @@ function openWorld(): World & Pick<WorkerParts, 'race' | 'network' | 'say'> {
 }
 
 /** A survey of its own on the server: these jobs, given as the bytes of their messages. */
-export async function openGround(
+export async function openTestbed(
   { url }: RunningNats,
   name: string,
   jobs: readonly string[],
   over: Partial<Survey> = {},
-): Promise<Ground> {
+): Promise<Testbed> {
   const server = { servers: [url], token: null, credsFile: null, nkeyFile: null, caFile: null };
   const connection = await connectTo(server);
   const manager = await jetstreamManager(connection);

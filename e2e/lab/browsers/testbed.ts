@@ -72,7 +72,7 @@ export interface Inside {
   readonly resolver: string;
 }
 
-export interface Ground extends Inside {
+export interface NamedTestbed extends Inside {
   readonly server: Peer;
   readonly versions: Readonly<Record<string, string>>;
   /**
@@ -147,7 +147,10 @@ async function drain(server: Peer): Promise<void> {
 }
 
 /** Opens the testbed for those hosts; rejects if that is impossible, as `openTestbed` does. */
-export async function openGround(seed: number, hosts: readonly [Host, ...Host[]]): Promise<Ground> {
+export async function openNamedTestbed(
+  seed: number,
+  hosts: readonly [Host, ...Host[]],
+): Promise<NamedTestbed> {
   const [first, ...others] = hosts.map(({ name }) => name) as [string, ...string[]];
   await using opening = new AsyncDisposableStack();
   const dir = await scratchIn(opening, 'lab-browsers');

@@ -1,4 +1,4 @@
-// The ground of a survey in namespaces: in the middle origins on several networks, three servers under thousands of
+// The testbed of a survey in namespaces: in the middle origins on several networks, three servers under thousands of
 // names by a rule instead of a list, and a NATS server; around it vantage points of which one drops UDP and one loses
 // packets; and processes that can be killed and started again.
 
@@ -118,14 +118,14 @@ function restartable(name: string, start: () => ChildProcessWithoutNullStreams):
   };
 }
 
-interface GroundOptions {
+interface TestbedOptions {
   /** An empty directory. */
   readonly dir: string;
   readonly origins: number;
   readonly networks: number;
 }
 
-export interface Ground {
+export interface Testbed {
   readonly dir: string;
   readonly archive: string;
   /** One line each. */
@@ -150,7 +150,7 @@ async function waitForServer(inside: Namespace): Promise<void> {
   throw new Error('the NATS server accepts no connection');
 }
 
-export async function openGround({ dir, origins: count, networks }: GroundOptions): Promise<Ground> {
+export async function openTestbed({ dir, origins: count, networks }: TestbedOptions): Promise<Testbed> {
   const network = await openNetwork<Vantage>({ peers: VANTAGES, link: { kind: 'tun', shape: {} } });
   const { client: hub, peers } = network;
   await hub.ip('route', 'add', 'local', ALL_NETWORKS, 'dev', 'lo');
