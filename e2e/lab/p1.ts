@@ -26,7 +26,7 @@ import {
   type TurnRecord,
   turnsOf,
 } from './p1/cells.ts';
-import { TRANSPORTS, type Transport } from './p1/contenders.ts';
+import { TRANSPORTS, type Transport } from './p1/transports.ts';
 import { measureTurn, openTestbed, type Testbed, TURN_OVERHEAD_SECONDS } from './p1/turn.ts';
 
 const USAGE = `usage: npm run lab -- p1 [OPTION...]
@@ -37,7 +37,7 @@ const USAGE = `usage: npm run lab -- p1 [OPTION...]
   --tls A,B         only with these: ${SECURITIES.join(', ')}; plain and 1.2 unless said
   --loads A,B       these requests a second instead of what is found to be driven
   --cells A,B       only cells whose names contain one of these
-  --sctp NAME       TCP's contender: ${TRANSPORTS.slice(1).join(', ')}; sctp unless said
+  --sctp NAME       SCTP's transport: ${TRANSPORTS.slice(1).join(', ')}; sctp unless said
   --seed N          decides order and gaps; 1 unless said
   --fresh           measure anew instead of going on where the last run stopped`;
 

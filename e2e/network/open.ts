@@ -95,7 +95,7 @@ let opened = 0;
  * Starts a process that removes the namespaces when its standard input closes, which also happens if this process is
  * killed.
  */
-function appointUndertaker(names: readonly string[]): () => Promise<void> {
+function startReaper(names: readonly string[]): () => Promise<void> {
   const script = `cat > /dev/null; ${REMOVE}`;
   // In its own process group: an interrupt from the keyboard must not reach it.
   const child = spawn('sh', ['-c', script, 'sh', ...names], {
@@ -184,7 +184,7 @@ export async function openNetwork<Name extends string = 'server'>(
   opened += 1;
   const owner = thisProcess();
   const nameOf = (role: string) => namespaceName(owner, opened, role);
-  const remove = appointUndertaker(['client', ...names].map(nameOf));
+  const remove = startReaper(['client', ...names].map(nameOf));
   const closes: (() => Promise<void>)[] = [];
   let closing: Promise<void> | undefined;
   const close = () => {

@@ -95,14 +95,14 @@ async function comesTrue(ready: () => boolean | Promise<boolean>, child: ChildPr
 }
 
 /** Address, host name and expected certificate authority of a request to a server. */
-export interface AskedServer {
+export interface ReachableServer {
   readonly host: string;
   readonly port: number;
   readonly caPath: string;
 }
 
 /** The headers of its HTTP/1.1 response; null if there is none. */
-export async function answerOf({ host, port, caPath }: AskedServer) {
+export async function answerOf({ host, port, caPath }: ReachableServer) {
   const ca = await readFile(caPath);
   const request = get({ host: '127.0.0.1', port, servername: host, ca, agent: false, headers: { host } });
   try {

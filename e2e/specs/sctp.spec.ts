@@ -15,12 +15,12 @@ import {
   type Load,
   type LoadResult,
   PLAIN_PORT,
-  type RunningContenders,
+  type RunningTransports,
   runLoad,
-  startContenders,
+  startTransports,
   TLS_PORT,
   type Transport,
-} from '../lab/p1/contenders.ts';
+} from '../lab/p1/transports.ts';
 import { p1, parseOptions } from '../lab/p1.ts';
 import { openServedTestbed } from '../lab/testbed.ts';
 import type { Shape } from '../network/link.ts';
@@ -46,7 +46,7 @@ const ECHO_BYTES = 8192;
 
 let network: Network<'server'> | undefined;
 let dir: string;
-let contenders: RunningContenders | undefined;
+let served: RunningTransports | undefined;
 
 test.beforeEach(async () => {
   const why = await networkUnavailable('tun');
@@ -54,9 +54,9 @@ test.beforeEach(async () => {
   dir = await scratchDirectory('sctp');
 });
 test.afterEach(async () => {
-  await contenders?.stop();
+  await served?.stop();
   await network?.close();
-  contenders = undefined;
+  served = undefined;
   network = undefined;
   await rm(dir, { recursive: true, force: true });
 });
@@ -70,8 +70,8 @@ async function open(shape: Shape = { delayMs: DELAY_MS }) {
 async function openServed(transports: readonly Transport[], shape?: Shape) {
   const { client, server } = await open(shape);
   const { ipv4, ipv6 } = server;
-  const running = await startContenders(server, dir, transports, [ipv4, ipv6]);
-  contenders = running;
+  const running = await startTransports(server, dir, transports, [ipv4, ipv6]);
+  served = running;
   const [missing] = running.unavailable;
   test.skip(missing !== undefined, `${missing?.transport}: ${missing?.reason}`);
   return { client, server, running };

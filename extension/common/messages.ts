@@ -152,7 +152,7 @@ export interface PageDelta {
 }
 
 /** A race that the user requested. */
-export interface RaceAsked {
+export interface RaceRequest {
   readonly origin: Origin;
   /** It waits while the maximum number that the helper allows are running, or began within the last minute. */
   readonly state: 'waiting' | 'racing' | 'over';
@@ -170,7 +170,7 @@ export type PopupEvent =
    * The races started by a click since the last time that none was in progress: sent at `watch`, and whenever one is
    * queued, begins or ends.
    */
-  | { readonly type: 'races'; readonly races: readonly RaceAsked[] }
+  | { readonly type: 'races'; readonly races: readonly RaceRequest[] }
   | { readonly type: 'steer-failed'; readonly message: string }
   | { readonly type: 'helper'; readonly helper: HelperState }
   /** `null`: the helper could not be asked, and its state says why. */

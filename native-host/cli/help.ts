@@ -42,7 +42,7 @@ Examples:
 format of "race -", on a NATS server with JetStream; "work" on any machine races
 it and needs only an outgoing connection; "collect" archives the results; "run"
 does all three on this machine with a server of its own. Every worker keeps to
-one budget for each network, and heeds opt-out and pause within seconds.
+one budget for each network, and obeys opt-out and pause within seconds.
 
 "export" makes Parquet of an archive, and "report" a page; see docs/survey.md.`,
     after: `Exit status: 0 if done; 1 if a server, disk or race failed; 2 for bad usage or

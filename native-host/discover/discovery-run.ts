@@ -9,7 +9,7 @@ import { type Answer, type DnsClient, guardAnswer } from './answer.ts';
 import type { SourceFor } from './connectivity.ts';
 import type { DiscoveryNews, DiscoveryQuery, Endpoint } from './discovering.ts';
 import { createGivenHosts, type GivenHosts } from './given-hosts.ts';
-import { type AskedQuestion, createLearntNames } from './learnt-names.ts';
+import { createLearntNames, type OpenQuery } from './learnt-names.ts';
 import { createResolution, type Resolution } from './resolution.ts';
 import type {
   Connectivity,
@@ -146,7 +146,7 @@ class RunningDiscovery implements DiscoveryRun {
     return host === this.#query.origin.host;
   }
 
-  #receive(number: number, question: AskedQuestion, answer: Answer): void {
+  #receive(number: number, question: OpenQuery, answer: Answer): void {
     if (this.#over) return;
     const { answer: guarded, note } = guardAnswer(answer, this.#parts.policy, this.#connectivity.nat64Prefix);
     this.#learnt.answered(question, guarded, note, this.#sinceStart());
@@ -172,7 +172,7 @@ class RunningDiscovery implements DiscoveryRun {
       this.#events.push({ type: 'answer', query: number, answer: known });
       return;
     }
-    const question: AskedQuestion = { name, kind, askedMs: this.#sinceStart() };
+    const question: OpenQuery = { name, kind, askedMs: this.#sinceStart() };
     this.#learnt.asked(question);
     this.#stop ??= new AbortController();
     void this.#dns

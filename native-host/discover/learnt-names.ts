@@ -10,7 +10,7 @@ import { familyOf } from '../address/address-bytes.ts';
 import { nat64Of } from '../address/nat64.ts';
 import type { Answer, QueryKind } from './answer.ts';
 
-export interface AskedQuestion {
+export interface OpenQuery {
   readonly name: string;
   readonly kind: QueryKind;
   readonly askedMs: number;
@@ -20,9 +20,9 @@ export interface LearntNames {
   /** An address that a race may use. */
   address(found: DiscoveredAddress): void;
   /** A question was asked; it counts as unanswered until `answered`. */
-  asked(question: AskedQuestion): void;
+  asked(question: OpenQuery): void;
   /** Its answer after the guard; `note`: what the guard left out. */
-  answered(question: AskedQuestion, answer: Answer, note: string | null, nowMs: number): void;
+  answered(question: OpenQuery, answer: Answer, note: string | null, nowMs: number): void;
   /** Number of addresses and names that a race does not try although answers named them. */
   untried(count: number): void;
   /** An endpoint's address; if it was in no answer, it was synthesised from an IPv4 address with this NAT64 prefix. */
@@ -52,7 +52,7 @@ export function createLearntNames(): LearntNames {
   const addresses = new Map<string, DiscoveredAddress>();
   const services = new Map<string, ServiceRecord>();
   const lookups: Lookup[] = [];
-  const unanswered = new Set<AskedQuestion>();
+  const unanswered = new Set<OpenQuery>();
   /** Records beyond those accepted, by question, because a renewed answer has the same ones. */
   const beyond = new Map<string, number>();
   let untried = 0;

@@ -229,7 +229,7 @@ test('race: once HTTP/3 is known to work, advertised endpoints are not tried', (
 });
 
 test('a group without endpoints is skipped without delaying the next one', () => {
-  const group = { opens: 'staggered', whenBeaten: 'cancelled', givesWay: false, learns: false } as const;
+  const group = { opens: 'staggered', whenBeaten: 'cancelled', awaitsAnswer: false, learns: false } as const;
   const plan = {
     ...plainPlan({ mode: 'naive', tcpAttemptDelayMs: 70, timeoutMs: TIMEOUT_MS }),
     groups: [

@@ -93,7 +93,7 @@ function onEstablished(s: TrialState, run: Run, event: EventOf<'established'>, n
     end(s, run, 'established-late', nowMs);
     run.group.learnt = true;
     stop(s, run.group, nowMs);
-  } else if (run.group.rules.givesWay || s.count.asked + s.count.overdue > 0) ask(s, run, nowMs);
+  } else if (run.group.rules.awaitsAnswer || s.count.asked + s.count.overdue > 0) ask(s, run, nowMs);
   else adopt(s, run, nowMs);
 }
 
@@ -130,7 +130,7 @@ function onAnswered(s: TrialState, run: Run, event: EventOf<'answered'>, nowMs: 
     if (run.phase === 'overdue') beat(s, run, nowMs);
     conclude(s, run, nowMs);
   } else if (run.phase === 'overdue') end(s, run, 'cancelled', nowMs);
-  else if (run.group.rules.givesWay && s.adopted === null) enter(s, run, 'held');
+  else if (run.group.rules.awaitsAnswer && s.adopted === null) enter(s, run, 'held');
   else adopt(s, run, nowMs);
   if (s.expired || !event.advertises || learners(s, run).length === 0) return;
   s.following += 1;

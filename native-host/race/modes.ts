@@ -14,7 +14,7 @@ export interface GroupRules {
   /** What happens to its attempts when another group's is adopted first. */
   readonly whenBeaten: 'runs-on' | 'cancelled';
   /** A handshake alone does not win: the answer is read first, and alternatives that it advertises take precedence. */
-  readonly givesWay: boolean;
+  readonly awaitsAnswer: boolean;
   /** Endpoints advertised by another group's answer replace those not attempted yet. */
   readonly learns: boolean;
 }
@@ -28,7 +28,7 @@ export interface RaceRules {
    * Where HTTP/3 is tried. `assumed`: at the origin's own port even if nothing advertises it (P2). `alt-svc`: only at
    * advertised alternatives. `discovered`: wherever DNS and alternatives name it.
    */
-  readonly h3Places: 'assumed' | 'alt-svc' | 'discovered';
+  readonly h3Endpoints: 'assumed' | 'alt-svc' | 'discovered';
   /** Names are looked up before the trials, or within each trial and as part of its time. */
   readonly discovers: 'before' | 'during';
   /** A hedged QUIC attempt may start beside the first one. */
@@ -51,7 +51,7 @@ const H3: GroupRules = {
   transports: ['h3'],
   opens: 'at-once',
   whenBeaten: 'runs-on',
-  givesWay: false,
+  awaitsAnswer: false,
   learns: false,
 };
 const H2: GroupRules = { ...H3, transports: ['h2'], whenBeaten: 'cancelled' };
@@ -64,7 +64,7 @@ function alone(group: GroupRules): RaceRules {
     kind: 'race',
     groups: [group],
     groupsWhenAdvertised: [group],
-    h3Places: 'assumed',
+    h3Endpoints: 'assumed',
     discovers: 'before',
     hedges: false,
     usesDecision: false,
@@ -85,7 +85,7 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
     kind: 'race',
     groups: LEARNING_QUIC_FIRST,
     groupsWhenAdvertised: LEARNING_QUIC_FIRST,
-    h3Places: 'assumed',
+    h3Endpoints: 'assumed',
     discovers: 'before',
     hedges: true,
     usesDecision: true,
@@ -94,7 +94,7 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
   // Happy Eyeballs v3, section 6: one list across protocols and families; on success all others are cancelled.
   v3: {
     ...alone({ ...H3, transports: ['h3', 'h2'], whenBeaten: 'cancelled' }),
-    h3Places: 'discovered',
+    h3Endpoints: 'discovered',
     discovers: 'during',
     avoidsBroken: true,
   },
@@ -102,11 +102,11 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
     kind: 'race',
     // P2's baseline: a complete old-HTTP exchange tells the client where HTTP/3 is (RFC 7838 section 2.4).
     groups: [
-      { ...H2, givesWay: true },
+      { ...H2, awaitsAnswer: true },
       { ...H3, opens: 'advertised', learns: true },
     ],
     groupsWhenAdvertised: QUIC_FIRST,
-    h3Places: 'alt-svc',
+    h3Endpoints: 'alt-svc',
     discovers: 'before',
     hedges: false,
     usesDecision: true,

@@ -58,7 +58,7 @@ function rememberedGroups(
   if (first === undefined || first.opens === 'advertised') return null;
   const fallback = groups.filter((group) => group !== first && group.opens !== 'advertised');
   return [
-    { ...first, opens: 'at-once', givesWay: false, learns: false },
+    { ...first, opens: 'at-once', awaitsAnswer: false, learns: false },
     ...fallback.map((group): PlannedGroup => ({ ...group, opens: 'staggered', learns: false })),
   ];
 }
@@ -74,7 +74,7 @@ function plannedGroups(rules: RaceRules, endpoints: readonly Endpoint[]): readon
   const advertised = endpoints.some((e) => e.transport === 'h3' && e.source === 'alt-svc');
   const groups = advertised ? rules.groupsWhenAdvertised : rules.groups;
   const allowed = (e: Endpoint): boolean =>
-    e.transport !== 'h3' || rules.h3Places !== 'alt-svc' || e.source === 'alt-svc';
+    e.transport !== 'h3' || rules.h3Endpoints !== 'alt-svc' || e.source === 'alt-svc';
   return groups.map((group) => ({
     ...group,
     endpoints: endpoints.filter((e) => group.transports.includes(e.transport) && allowed(e)),

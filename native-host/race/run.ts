@@ -89,13 +89,13 @@ type FailedDiscovery = Extract<Discovery, { readonly ok: false }>;
 
 function queryOf(options: RaceOptions, mode: Mode, memory: RaceMemory): DiscoveryQuery {
   const { clock, origin } = options;
-  const { discovers, h3Places } = raceRulesOf(mode);
+  const { discovers, h3Endpoints } = raceRulesOf(mode);
   // Within a trial their questions would delay the origin's own answers, and their results would not be used.
   const idle = discovers === 'during' && leavesH3Out(mode, memory.hints, clock.epochMs());
   return {
     origin,
     alternatives: idle ? [] : memory.alternatives(clock.nowMs()),
-    assumeH3: h3Places === 'assumed',
+    assumeH3: h3Endpoints === 'assumed',
     history: memory.hints.addresses,
   };
 }

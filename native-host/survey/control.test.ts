@@ -1,4 +1,4 @@
-// What a worker heeds follows the control bucket entry by entry, and a damaged entry never loosens what is in force.
+// What binds a worker follows the control bucket entry by entry, and a damaged entry never loosens what is in force.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SAMPLE_SURVEY } from '../testing/survey-archive.ts';

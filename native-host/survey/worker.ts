@@ -147,7 +147,7 @@ class Worker {
   }
 
   /** What the control bucket says now. */
-  heed(): void {
+  follow(): void {
     const { control, clock, say } = this.#parts;
     const { entries } = control.state().optOut;
     // Announcements change nothing in it, and it may be long.
@@ -346,7 +346,7 @@ export async function work(parts: WorkerParts): Promise<number> {
   const client = jetstream(parts.connection);
   const manager = await jetstreamManager(parts.connection, { checkAPI: false });
   const worker = new Worker(parts, client, manager, await parts.network.settled());
-  await parts.control.follow(() => worker.heed());
-  worker.heed();
+  await parts.control.follow(() => worker.follow());
+  worker.follow();
   return worker.run();
 }

@@ -81,7 +81,7 @@ interface Model {
   readonly endpoint: Endpoint;
   readonly group: number;
   readonly behaviour: Behaviour;
-  readonly givesWay: boolean;
+  readonly awaitsAnswer: boolean;
   readonly startedMs: number;
   established: boolean;
   asked: boolean;
@@ -174,9 +174,9 @@ class SimulatedWorld {
     const group = this.#world.plan.groups.findIndex((l) => l.transports.includes(transport));
     assert.ok(group >= 0, 'only what a group holds is attempted');
     this.#checkStart(endpoint, group);
-    const givesWay = this.#world.plan.groups[group]?.givesWay ?? false;
+    const awaitsAnswer = this.#world.plan.groups[group]?.awaitsAnswer ?? false;
     const state = { startedMs: this.#nowMs, established: false, asked: false, overdue: false, over: false };
-    this.#models.push({ endpoint, group, behaviour, givesWay, ...state });
+    this.#models.push({ endpoint, group, behaviour, awaitsAnswer, ...state });
     const { handshakeMs, transportMs: seen = handshakeMs } = behaviour;
     const transportMs = seen === null ? null : this.#nowMs + seen;
     if (transportMs !== null && seen !== handshakeMs && (handshakeMs === null || (seen ?? 0) < handshakeMs))
@@ -209,7 +209,7 @@ class SimulatedWorld {
     const undecided = this.#adopted === null || this.#modelOf(this.#adopted).overdue;
     const beside = undecided && this.#models.some((m) => m.asked && !m.over);
     assert.ok(
-      this.#adopted === attempt || model.givesWay || beside,
+      this.#adopted === attempt || model.awaitsAnswer || beside,
       'a late or undecided attempt sends no request',
     );
     model.asked = true;

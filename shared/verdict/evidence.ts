@@ -121,9 +121,10 @@ export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: Brow
   const trials = soundTrials(race.trials);
   const attempts = trials.flatMap((trial) => trial.attempts);
   // Mode `race` tries HTTP/3 first; if it did not, it followed what memory holds against it.
-  const heeded = trials.some((trial) => trial.cacheHit) || (race.mode === 'race' && attempts.length > 0);
+  const followsMemory =
+    trials.some((trial) => trial.cacheHit) || (race.mode === 'race' && attempts.length > 0);
   const untried = (race.discovered.names?.untried ?? 0) + Math.max(0, ...trials.map((t) => t.untried ?? 0));
-  const leftOut = heeded && race.memory !== 'none' && !attempts.some(isH3);
+  const leftOut = followsMemory && race.memory !== 'none' && !attempts.some(isH3);
   return {
     origin: originParts(race.origin),
     attempts: trials.flatMap(conclusiveAttempts),

@@ -11,9 +11,9 @@ import {
   ENCAPSULATION_PORT,
   PLAIN_PORT,
   PROGRAM as SCTP_PROGRAM,
-  startContenders,
+  startTransports,
   TLS_PORT,
-} from '../p1/contenders.ts';
+} from '../p1/transports.ts';
 import type { ServedTestbed } from '../testbed.ts';
 
 /** A peer's program, ready to run on the testbed. */
@@ -105,7 +105,7 @@ function sctpUdp(name: string, title: string, security: keyof typeof SCTP_PORTS)
     const dir = await scratchIn(opening, 'sctp');
     const encapsulationPort = SCTP_PORTS[security];
     const address = server.ipv4;
-    const running = await startContenders(server, dir, ['sctp-udp'], [address], encapsulationPort);
+    const running = await startTransports(server, dir, ['sctp-udp'], [address], encapsulationPort);
     const { certificatePath, unavailable } = running;
     opening.defer(running.stop);
     const [missing] = unavailable;

@@ -5,7 +5,7 @@ import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { BadUsage } from '../experiment.ts';
 import { parseOptions } from '../p1.ts';
 import { type DrivenLoads, groupsOf, turnsOf } from './cells.ts';
-import type { LoadResult } from './contenders.ts';
+import type { LoadResult } from './transports.ts';
 import { faultsOf } from './turn.ts';
 
 const loads: DrivenLoads[] = [

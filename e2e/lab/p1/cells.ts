@@ -13,7 +13,7 @@ import {
   type ObjectBytes,
 } from '../cost/cells.ts';
 import { count, type Journal, type RecordSchema, turnKey } from '../journal.ts';
-import { loadSchema, type TlsVersion, TRANSPORTS } from './contenders.ts';
+import { loadSchema, type TlsVersion, TRANSPORTS } from './transports.ts';
 
 /** P1's two, and the version that has replaced its own. */
 export const SECURITIES = ['plain', '1.2', '1.3'] as const;
@@ -137,7 +137,7 @@ const planSchema = v.object({
   ...askedOfLoads,
   full: v.boolean(),
   securities: v.pipe(v.array(v.picklist(SECURITIES)), v.readonly()),
-  /** The contender of TCP. */
+  /** The transport raced against TCP. */
   sctp: v.picklist(TRANSPORTS),
 });
 export type P1Plan = v.InferOutput<typeof planSchema>;

@@ -13,12 +13,12 @@ import {
   type Load,
   type LoadResult,
   PLAIN_PORT,
-  type RunningContenders,
+  type RunningTransports,
   runLoad,
-  startContenders,
+  startTransports,
   TLS_PORT,
   type Transport,
-} from './contenders.ts';
+} from './transports.ts';
 
 /** Additional delay for TCP over IPv6, each way: SCTP, which takes two round trips, is established before it. */
 const TCP_EXTRA_MS = 60;
@@ -49,9 +49,9 @@ export async function openTestbed(seed: number, sctp: Transport) {
     client,
     server,
     sctp,
-    /** Rejects if TCP or its contender is not available here. */
-    async start(): Promise<RunningContenders> {
-      const running = await startContenders(server, dir, transports, [server.ipv4, server.ipv6]);
+    /** Rejects if TCP or the transport raced against it is not available here. */
+    async start(): Promise<RunningTransports> {
+      const running = await startTransports(server, dir, transports, [server.ipv4, server.ipv6]);
       const missing = running.unavailable.find(({ transport }) => transport === 'tcp' || transport === sctp);
       if (missing === undefined) return running;
       await running.stop();
@@ -74,7 +74,7 @@ function pathsOf({ way }: Cell, { server, sctp }: Testbed, served: readonly Cand
   return way.winner === 'half' ? [of.tcp, of.sctp] : [of[way.winner]];
 }
 
-function loadOf(cell: Cell, testbed: Testbed, running: RunningContenders, seed: number): Load {
+function loadOf(cell: Cell, testbed: Testbed, running: RunningTransports, seed: number): Load {
   const { security, way } = cell;
   const { certificatePath, served } = running;
   const alone = way.kind !== 'cached' || way.hitShare === 1;
@@ -124,7 +124,7 @@ export function faultsOf(load: LoadResult, idleShare: number, anyWinner = false)
 async function measureOn(
   testbed: Testbed,
   turn: Turn,
-  running: RunningContenders,
+  running: RunningTransports,
   seed: number,
 ): Promise<TurnRecord> {
   const { client, server } = testbed;

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { HelperError } from '../../common/helper/state.ts';
-import type { RaceAsked } from '../../common/messages.ts';
+import type { RaceRequest } from '../../common/messages.ts';
 import { aRace } from '../../testing/samples.ts';
 import { comparison } from './helper.ts';
 import { Races } from './races.ts';
@@ -19,7 +19,7 @@ function testbed() {
   const words: string[] = [];
   const alarms: (() => void)[] = [];
   let nowMs = 0;
-  let asked: readonly RaceAsked[] = [];
+  let asked: readonly RaceRequest[] = [];
   const races = new Races({
     race: ({ origin }) => ({
       result: new Promise((resolve, reject) => running.set(origin, { resolve, reject })),

@@ -8,7 +8,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import type { Clock } from '../../common/browser.ts';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { HelperError } from '../../common/helper/state.ts';
-import type { RaceAsked } from '../../common/messages.ts';
+import type { RaceRequest } from '../../common/messages.ts';
 import type { RaceOrder, RunningRace } from './helper.ts';
 
 export interface RacesDeps {
@@ -17,7 +17,7 @@ export interface RacesDeps {
   readonly onDone: (race: OriginRace) => void;
   readonly onFailed: (origin: Origin, code: string, message: string) => void;
   /** Called whenever `asked` changed. */
-  readonly onAsked: (asked: readonly RaceAsked[]) => void;
+  readonly onAsked: (asked: readonly RaceRequest[]) => void;
   readonly clock: Clock & { nowMs(): number };
 }
 
@@ -52,7 +52,7 @@ export class Races {
   readonly #deps: RacesDeps;
   readonly #running = new Map<Origin, { readonly order: RaceOrder; readonly race: RunningRace }>();
   readonly #waiting = new Map<Origin, WaitingRace>();
-  readonly #asked = new Map<Origin, RaceAsked['state']>();
+  readonly #asked = new Map<Origin, RaceRequest['state']>();
   /** When the races of the last minute began. */
   #begunMs: number[] = [];
   #called = false;
@@ -88,7 +88,7 @@ export class Races {
   }
 
   /** The races started by a click, since the last time that none was in progress. */
-  get asked(): readonly RaceAsked[] {
+  get asked(): readonly RaceRequest[] {
     return [...this.#asked].map(([origin, state]) => ({ origin, state }));
   }
 
@@ -99,7 +99,7 @@ export class Races {
   }
 
   /** Records the progress of a race that a user requested; other races are not reported. */
-  #note(origin: Origin, state: RaceAsked['state']): void {
+  #note(origin: Origin, state: RaceRequest['state']): void {
     if ((this.#asked.get(origin) ?? 'over') === 'over') return;
     this.#asked.set(origin, state);
     this.#deps.onAsked(this.asked);

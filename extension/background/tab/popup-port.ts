@@ -6,7 +6,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import type { PagePort } from '../../common/browser.ts';
 import type { InspectedListener } from '../../common/inspected-request.ts';
-import type { HelperState, PopupEvent, RaceAsked } from '../../common/messages.ts';
+import type { HelperState, PopupEvent, RaceRequest } from '../../common/messages.ts';
 import { type PopupRequest, popupRequestSchema } from '../../common/popup-requests.ts';
 import type { Watcher } from './presenter.ts';
 
@@ -18,7 +18,7 @@ export interface PopupActions {
   readonly cancelRace: (origin: Origin) => void;
   readonly stopRaces: () => void;
   /** The races started by a click, done and pending. */
-  readonly racesAsked: () => readonly RaceAsked[];
+  readonly racesAsked: () => readonly RaceRequest[];
   readonly reconnectHelper: () => void;
   /** Rejects with a message for the user when the browser refuses. */
   readonly steer: (origin: Origin, on: boolean) => Promise<void>;

@@ -6,7 +6,7 @@ import { formatNumber } from '@photofinish/shared/language/catalog';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
-import type { OriginView, PageView, RaceAsked } from '../../common/messages.ts';
+import type { OriginView, PageView, RaceRequest } from '../../common/messages.ts';
 import { requestsOf } from '../../common/page/delta.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { forecastWords } from '../ui/format.ts';
@@ -240,7 +240,7 @@ export function wireTools({ onFilter, onRaceAll, onStop }: ToolHandlers): void {
   });
 }
 
-function renderProgress(here: readonly RaceAsked[]): void {
+function renderProgress(here: readonly RaceRequest[]): void {
   const done = here.filter(({ state }) => state === 'over').length;
   racing = done < here.length;
   byId('race-progress').hidden = !racing;
@@ -252,7 +252,7 @@ function renderProgress(here: readonly RaceAsked[]): void {
 }
 
 /** The tools above the table of this page; `asked` are the requested races, here and elsewhere. */
-export function renderTools(page: PageView, asked: readonly RaceAsked[]): void {
+export function renderTools(page: PageView, asked: readonly RaceRequest[]): void {
   const { origins, helper } = page;
   byId('tools').hidden = origins.length < MANY_ORIGINS;
   const own = new Set(origins.map(({ origin }) => origin));

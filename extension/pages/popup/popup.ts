@@ -4,7 +4,7 @@
 
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
-import type { HelperState, PageView, PopupEvent, RaceAsked } from '../../common/messages.ts';
+import type { HelperState, PageView, PopupEvent, RaceRequest } from '../../common/messages.ts';
 import { withDelta } from '../../common/page/delta.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
 import { byId, setAttribute, setText } from '../ui/elements.ts';
@@ -27,7 +27,7 @@ const ALL_SITES = { origins: ['https://*/*'] };
 const running = new Map<Origin, RaceInView>();
 const failures = new Map<Origin, RaceFailure>();
 /** Races that the user requested, in this popup or an earlier one. */
-let asked: readonly RaceAsked[] = [];
+let asked: readonly RaceRequest[] = [];
 let waiting: ReadonlySet<Origin> = new Set();
 let page: PageView | null = null;
 /** What the steering button last requested, until the page shows it: a background that ends meanwhile forgets it. */

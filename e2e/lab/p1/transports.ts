@@ -1,4 +1,4 @@
-// P1's contenders: a server over TCP and SCTP, and a load on it, each a process of photofinish-sctp in a namespace.
+// P1's transports: a server over TCP and SCTP, and a load on it, each a process of photofinish-sctp in a namespace.
 import * as v from 'valibot';
 import { whenReady } from '../../child-process.ts';
 import type { Namespace } from '../../network/namespace.ts';
@@ -58,7 +58,7 @@ export const loadSchema = v.object({
 });
 export type LoadResult = v.InferOutput<typeof loadSchema>;
 
-export interface RunningContenders extends v.InferOutput<typeof readySchema> {
+export interface RunningTransports extends v.InferOutput<typeof readySchema> {
   readonly pid: number;
   stop(): Promise<void>;
 }
@@ -67,13 +67,13 @@ export interface RunningContenders extends v.InferOutput<typeof readySchema> {
  * Starts the server on these addresses of the namespace. What is not available there is named in `unavailable`. Rejects
  * with its error output if it does not start.
  */
-export async function startContenders(
+export async function startTransports(
   inside: Namespace,
   dir: string,
   transports: readonly Transport[],
   addresses: readonly string[],
   encapsulationPort = ENCAPSULATION_PORT,
-): Promise<RunningContenders> {
+): Promise<RunningTransports> {
   const ports = { plainPort: PLAIN_PORT, tlsPort: TLS_PORT, encapsulationPort };
   const child = inside.spawn(PROGRAM, ['serve', JSON.stringify({ dir, addresses, transports, ...ports })]);
   const { line, stop } = await whenReady('the SCTP server', child);

@@ -64,7 +64,7 @@ async function protocolsOf(tab: Tab, url: string): Promise<string[]> {
 
 function page(stream: ServerHttp2Stream, fields: Readonly<Record<string, string>> = {}): void {
   stream.respond({ ':status': 200, 'content-type': 'text/html', ...fields });
-  stream.end('<!doctype html><link rel="icon" href="data:,"><title>heeded</title>');
+  stream.end('<!doctype html><link rel="icon" href="data:,"><title>advertised</title>');
 }
 
 function session(stream: ServerHttp2Stream): ServerHttp2Session {
@@ -77,7 +77,7 @@ const ADVERTISED: readonly {
   readonly act: (alternative: string, origin: () => string) => Act;
   readonly source: 'frame' | 'answer';
   /** Whether each browser returns over HTTP/3. */
-  readonly heeded: Readonly<Record<BrowserKind, boolean>>;
+  readonly isProcessed: Readonly<Record<BrowserKind, boolean>>;
 }[] = [
   {
     how: 'an ALTSVC frame on stream 0',
@@ -86,7 +86,7 @@ const ADVERTISED: readonly {
       page(stream);
     },
     source: 'frame',
-    heeded: { chromium: true, firefox: true },
+    isProcessed: { chromium: true, firefox: true },
   },
   {
     how: 'an ALTSVC frame on the stream of the request',
@@ -95,7 +95,7 @@ const ADVERTISED: readonly {
       page(stream);
     },
     source: 'frame',
-    heeded: { chromium: true, firefox: true },
+    isProcessed: { chromium: true, firefox: true },
   },
   {
     how: 'Alt-Svc in a 103 alone',
@@ -104,17 +104,17 @@ const ADVERTISED: readonly {
       page(stream);
     },
     source: 'answer',
-    heeded: { chromium: true, firefox: false },
+    isProcessed: { chromium: true, firefox: false },
   },
 ];
 
-for (const { how, act, source, heeded } of ADVERTISED)
+for (const { how, act, source, isProcessed } of ADVERTISED)
   test(`${how} is read`, async ({ local, open, kind, serve }) => {
     const alternative = `h3=":${local.origins.both.port}"; ma=60`;
     const served: VisitedServer = await serve(act(alternative, () => served.origin));
     const session = await open();
     const used = await protocolsOf(await session.newTab(), served.origin);
-    expect([used[0], used.at(-1)]).toEqual(['h2', heeded[kind] ? 'h3' : 'h2']);
+    expect([used[0], used.at(-1)]).toEqual(['h2', isProcessed[kind] ? 'h3' : 'h2']);
     const { discovered } = await served.race('h2');
     expect(discovered.altSvc).toBe(alternative);
     expect(discovered.alternatives?.map((each) => each.source)).toEqual([source]);
