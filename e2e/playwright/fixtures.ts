@@ -147,26 +147,29 @@ export const test = base.extend<PhotofinishFixtures>({
     }
     const { helper } = { ...DEFAULTS, ...photofinishOptions };
     const dir = await mkdtemp(join(tmpdir(), 'photofinish-'));
-    if (helper !== false) await installHelper(dir, helper === true ? {} : helper);
-    const extension = await copyInFullMode(extensionDirectory(), join(dir, 'extension'));
-    const context = await chromium.launchPersistentContext(join(dir, 'profile'), {
-      ...launchOptions,
-      ...given,
-      // Playwright's own headless mode would choose a headless shell, which does not support extensions.
-      headless: false,
-      args: [
-        ...(headless === false ? [] : ['--headless=new']),
-        `--load-extension=${extension}`,
-        `--disable-extensions-except=${extension}`,
-        ...(launchOptions.args ?? []),
-      ],
-      ignoreDefaultArgs: ['--disable-extensions'],
-    });
-    await closeWelcome(context);
-    watchResponses(context, browserName);
-    await use(context);
-    await context.close();
-    await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+    try {
+      if (helper !== false) await installHelper(dir, helper === true ? {} : helper);
+      const extension = await copyInFullMode(extensionDirectory(), join(dir, 'extension'));
+      const context = await chromium.launchPersistentContext(join(dir, 'profile'), {
+        ...launchOptions,
+        ...given,
+        // Playwright's own headless mode would choose a headless shell, which does not support extensions.
+        headless: false,
+        args: [
+          ...(headless === false ? [] : ['--headless=new']),
+          `--load-extension=${extension}`,
+          `--disable-extensions-except=${extension}`,
+          ...(launchOptions.args ?? []),
+        ],
+        ignoreDefaultArgs: ['--disable-extensions'],
+      });
+      await closeWelcome(context);
+      watchResponses(context, browserName);
+      await use(context);
+      await context.close();
+    } finally {
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+    }
   },
 
   photofinish: [
