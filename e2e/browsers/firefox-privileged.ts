@@ -326,6 +326,14 @@ export class PrivilegedContext {
       throw new Error(`Firefox did not close its connections within ${CLOSE_TIMEOUT_MS} ms`);
   }
 
+  /**
+   * Makes Firefox try HTTP/3 again with every host. Once a QUIC attempt to a host has failed, it tries none with that
+   * host, on any port, until the network changes.
+   */
+  endHttp3Exclusions(): Promise<void> {
+    return this.#run(() => Services.obs.notifyObservers(null, 'network:reset-http3-excluded-list'));
+  }
+
   /** The number of downloads started. */
   async downloads(): Promise<number> {
     return (await this.#run(downloadedFiles)).length;

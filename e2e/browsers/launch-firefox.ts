@@ -164,6 +164,9 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningFir
     const installerOf = (file: string): Installer => ({
       async install() {
         await privileged.forgetRequests();
+        // Attempts to the origins of the previous installation may fail as late as now.
+        await privileged.closeConnections();
+        await privileged.endHttp3Exclusions();
         await privileged.install(file);
         host = await privileged.hostOf(addOn);
       },

@@ -263,6 +263,8 @@ const startFirefox: StartVisiting = async ({ hosts, address, spki, caPath, prefe
   return {
     close: running.close,
     async newProfile() {
+      // A container has its own Alt-Svc cache, but not its own list of hosts whose QUIC has failed.
+      await privileged.endHttp3Exclusions();
       const tab = await running.newContainerTab();
       return {
         tab,

@@ -1,5 +1,6 @@
 // The isolation that other specs rely on when they share a browser: an installation finds nothing of the previous one,
-// neither in the extension nor in the helper, and what the browser has learnt about sites concerns other ports.
+// neither in the extension nor in the helper, and what the browser has learnt about sites concerns other ports. (That
+// Firefox remembers failed QUIC by host, and only after half a minute, is undone where the extension is installed.)
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { STORE_KEYS } from '../../../extension/common/store/store.ts';
