@@ -2,6 +2,7 @@
 // cache keeps no function that is compiled when first called, which most are: half of what the helper adds to the time
 // that Node takes until the first forecast.
 const {
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -41,15 +42,17 @@ function compiledDirectory() {
 }
 
 /**
- * The compiled code of a source; undefined if there is none for exactly this source, or if it is damaged. V8 compares
- * only the source's length and checks no sum, and Node's own sums would take longer to load than all of this. So a file
- * has the source and twice the code.
+ * The compiled code of a source; undefined if there is none for exactly this source, if it is damaged, or if it
+ * is another user's, who may have put it here while others could write. V8 compares only the source's length and checks
+ * no sum, and Node's own sums would take longer to load than all of this. So a file has the source and twice the code.
  *
  * @param {string} file
  * @param {Buffer} source
+ * @param {number} owner the bundle's
  */
-function readCompiled(file, source) {
+function readCompiled(file, source, owner) {
   try {
+    if (lstatSync(file).uid !== owner) return undefined;
     const all = readFileSync(file);
     const half = source.length + (all.length - source.length) / 2;
     const code = all.subarray(source.length, half);
@@ -111,7 +114,7 @@ function start() {
   const filename = join(__dirname, MAIN_BUNDLE);
   const file = join(compiledDirectory(), MAIN_BUNDLE);
   const source = readFileSync(filename);
-  const cachedData = readCompiled(file, source);
+  const cachedData = readCompiled(file, source, statSync(filename).uid);
   const text = HEAD + source.toString() + TAIL;
   const script = new Script(text, { filename, columnOffset: -HEAD.length, cachedData });
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
+  chownSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -131,6 +132,22 @@ test('damaged code is not run, and is replaced', (t) => {
     assert.equal(program.start(), 'one 1 true\n');
     assert.notDeepEqual(readFileSync(program.kept()), damaged);
   }
+});
+
+test('code of another user is not run', (t) => {
+  const [one, two] = [newProgram(t, 'one'), newProgram(t, 'two')];
+  one.start();
+  two.start();
+  const foreign = Buffer.concat([
+    readFileSync(one.bundle),
+    readFileSync(two.kept()).subarray(statSync(two.bundle).size),
+  ]);
+  writeFileSync(one.kept(), foreign);
+  assert.equal(one.start(), 'two 1 true\n');
+  if (process.getuid?.() !== 0) return t.skip('only root can give a file to another user');
+  writeFileSync(one.kept(), foreign);
+  chownSync(one.kept(), 65_534, 65_534);
+  assert.equal(one.start(), 'one 1 true\n');
 });
 
 test('code that V8 compiled otherwise is replaced', (t) => {
