@@ -3,7 +3,7 @@
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Mode } from '@photofinish/shared/race/terms';
-import { advertisedPlaces, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
+import { advertisedAlternatives, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
 import { isFailed, NO_OTHERS, reachOfEach } from '@photofinish/shared/verdict/evidence';
 import {
   discoveredIn,
@@ -120,7 +120,7 @@ function isComparable(race: OriginRace): boolean {
 /** Whether an advertised endpoint was not attempted, for example because HTTP/3 at the origin's own port was first. */
 function leavesOpen(races: Races): boolean {
   // Other hosts do not influence what is still to be tried.
-  return advertisedPlaces(evidenceOfRaces(races, NO_OTHERS)).some(({ reach }) => reach === 'not-tried');
+  return advertisedAlternatives(evidenceOfRaces(races, NO_OTHERS)).some(({ reach }) => reach === 'not-tried');
 }
 
 /** Whether the races so far ended before DNS had answered for its HTTPS record. */

@@ -1,7 +1,7 @@
 // What one result of a survey shows, by the same rules as verdicts: the basis of the export and of the report. And what
 // the results of a vantage point show together about its network.
 import type { Attempt, AttemptError, NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
-import { advertisedPlaces, recordOffersH3 } from '@photofinish/shared/verdict/advertised';
+import { advertisedAlternatives, recordOffersH3 } from '@photofinish/shared/verdict/advertised';
 import {
   evidenceOfRace,
   isAnswered,
@@ -42,7 +42,7 @@ export function factsOf(race: OriginRace): Facts {
   const roundTripsMs = attempts.flatMap(({ rttMs }) => (rttMs == null ? [] : [rttMs]));
   return {
     ...reachOfEach(attempts),
-    advertised: advertisedPlaces(evidence).map(({ reach }) => reach),
+    advertised: advertisedAlternatives(evidence).map(({ reach }) => reach),
     altSvcH3:
       altSvc === null ? (isHeardOverTcp ? false : null) : h3Alternatives(parseAltSvc(altSvc)).length > 0,
     recordH3: recordOffersH3(evidence),

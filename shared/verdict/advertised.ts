@@ -12,14 +12,16 @@ import { certificateReasonMessage, failureMessage } from './attempt-words.ts';
 import { type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
 
 /** An endpoint advertised for HTTP/3. */
-export interface Place {
+export interface AlternativeService {
   /** The origin's own host if the advertisement names none; IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
   readonly source: 'alt-svc' | 'https-record';
 }
 
-export interface PlaceReached extends Place {
+export type HostAndPort = Pick<AlternativeService, 'host' | 'port'>;
+
+export interface TriedAlternative extends AlternativeService {
   readonly reach: Reach;
 }
 
@@ -31,9 +33,9 @@ export interface Fault {
 }
 
 /** What is advertised, the results there, and what is wrong with it. */
-export interface Advertised {
+export interface Advertisement {
   /** Every endpoint that Alt-Svc and HTTPS records name, each once; in the server's order. */
-  readonly places: readonly PlaceReached[];
+  readonly alternatives: readonly TriedAlternative[];
   /** Faults that keep clients from HTTP/3 come first. */
   readonly faults: readonly Fault[];
   /** The header withdraws every advertisement (RFC 7838 section 3). */
@@ -43,16 +45,16 @@ export interface Advertised {
 }
 
 /** The evidence with its parsed Alt-Svc value, and the endpoints it names. */
-interface Heard extends Evidence {
+interface ParsedEvidence extends Evidence {
   /** Null: no header was received. */
   readonly altSvc: AltSvc | null;
-  readonly byHeader: readonly Place[];
+  readonly byHeader: readonly AlternativeService[];
 }
 
-function heardOf(evidence: Evidence): Heard {
+function heardOf(evidence: Evidence): ParsedEvidence {
   const { discovered, origin } = evidence;
   const altSvc = discovered.altSvc === null ? null : parseAltSvc(discovered.altSvc);
-  return { ...evidence, altSvc, byHeader: alternativePlaces(discovered, altSvc, origin.host) };
+  return { ...evidence, altSvc, byHeader: alternativesByHeader(discovered, altSvc, origin.host) };
 }
 
 /** The host of a record's name: for a port other than 443 that is _PORT._https.HOST (RFC 9460 section 9.1). */
@@ -61,11 +63,11 @@ function hostOf(name: string): string {
 }
 
 /** The HTTP/3 alternatives in force: a header replaces whatever was remembered, `clear` withdraws it. */
-function alternativePlaces(
+function alternativesByHeader(
   { alternatives = [] }: Discovered,
   altSvc: AltSvc | null,
   ownHost: string,
-): Place[] {
+): AlternativeService[] {
   const named =
     altSvc === null
       ? alternatives.filter((a) => a.alpn === 'h3' && a.expiresInSeconds > 0)
@@ -86,13 +88,13 @@ function targetOf({ target }: ServiceRecord, evidence: Evidence): string {
 }
 
 /** Records in ServiceMode found for the origin itself, not for a host named by Alt-Svc. */
-function ownServices({ discovered, origin, byHeader }: Heard): ServiceRecord[] {
+function ownServices({ discovered, origin, byHeader }: ParsedEvidence): ServiceRecord[] {
   const others = byHeader.map(({ host }) => host).filter((host) => host !== origin.host);
   const services = discovered.names?.services ?? [];
   return services.filter(({ priority, owner }) => priority > 0 && !others.includes(hostOf(owner)));
 }
 
-function recordPlaces(evidence: Heard): Place[] {
+function alternativesByRecord(evidence: ParsedEvidence): AlternativeService[] {
   return ownServices(evidence)
     .filter((record) => !record.incompatible && record.alpn.includes('h3'))
     .toSorted((a, b) => a.priority - b.priority)
@@ -104,7 +106,7 @@ function recordPlaces(evidence: Heard): Place[] {
 }
 
 /** Whether a record that lists h3 is ignored: for a mandatory key that we do not support, or for a malformed set. */
-function ignoresH3Record(evidence: Heard): boolean {
+function ignoresH3Record(evidence: ParsedEvidence): boolean {
   return ownServices(evidence).some((record) => record.incompatible && record.alpn.includes('h3'));
 }
 
@@ -114,14 +116,14 @@ function ignoresH3Record(evidence: Heard): boolean {
  */
 export function recordOffersH3(evidence: Evidence): boolean | null {
   const heard = heardOf(evidence);
-  if (recordPlaces(heard).length > 0) return true;
+  if (alternativesByRecord(heard).length > 0) return true;
   if (ignoresH3Record(heard)) return null;
   const { names } = evidence.discovered;
   const asked = names?.lookups.some(({ kind }) => kind === 'HTTPS') === true;
   return asked && !isRecordUnanswered(names) ? false : null;
 }
 
-function isSamePlace(a: Pick<Place, 'host' | 'port'>, b: Pick<Place, 'host' | 'port'>): boolean {
+function isSameEndpoint(a: HostAndPort, b: HostAndPort): boolean {
   return a.host === b.host && a.port === b.port;
 }
 
@@ -172,35 +174,34 @@ export function recordUnknownMessage({ discovered, origin }: Evidence): Message 
 }
 
 /** The attempts over HTTP/3 at an endpoint. */
-export function h3AttemptsAt(
-  { attempts, origin }: Evidence,
-  place: Pick<Place, 'host' | 'port'>,
-): readonly Attempt[] {
+export function h3AttemptsAt({ attempts, origin }: Evidence, endpoint: HostAndPort): readonly Attempt[] {
   return attempts.filter(
-    (a) => isH3(a) && isSamePlace({ host: hostOf(a.host ?? origin.host), port: a.port }, place),
+    (a) => isH3(a) && isSameEndpoint({ host: hostOf(a.host ?? origin.host), port: a.port }, endpoint),
   );
 }
 
 /** The result of HTTP/3 at an endpoint, from all attempts at its addresses. */
-function reachAt(evidence: Evidence, place: Pick<Place, 'host' | 'port'>): Reach {
-  if (portBlock(place.port, 'h3') !== null) return { code: 'port-blocked', message: 'no port for HTTP/3' };
-  const reach = reachOf(h3AttemptsAt(evidence, place));
-  return reach === 'not-tried' && place.host !== evidence.origin.host
-    ? lookupFailure(evidence, place.host)
+function reachAt(evidence: Evidence, endpoint: HostAndPort): Reach {
+  if (portBlock(endpoint.port, 'h3') !== null) return { code: 'port-blocked', message: 'no port for HTTP/3' };
+  const reach = reachOf(h3AttemptsAt(evidence, endpoint));
+  return reach === 'not-tried' && endpoint.host !== evidence.origin.host
+    ? lookupFailure(evidence, endpoint.host)
     : reach;
 }
 
-function placesOf(evidence: Heard): PlaceReached[] {
-  const places = [...evidence.byHeader, ...recordPlaces(evidence)];
-  return places
-    .filter((place, index) => places.findIndex((other) => isSamePlace(other, place)) === index)
-    .map((place) => ({ ...place, reach: reachAt(evidence, place) }));
+function triedAlternatives(evidence: ParsedEvidence): TriedAlternative[] {
+  const alternatives = [...evidence.byHeader, ...alternativesByRecord(evidence)];
+  return alternatives
+    .filter(
+      (alternative, index) => alternatives.findIndex((other) => isSameEndpoint(other, alternative)) === index,
+    )
+    .map((alternative) => ({ ...alternative, reach: reachAt(evidence, alternative) }));
 }
 
 /** `on port 443` or `at other.test:443`. */
-export function placeMessage(place: Pick<Place, 'host' | 'port'>, ownHost: string): Message {
-  if (place.host === ownHost) return message('placePort', { port: String(place.port) });
-  return message('placeHost', { place: hostPort(place.host, place.port) });
+export function endpointMessage(endpoint: HostAndPort, ownHost: string): Message {
+  if (endpoint.host === ownHost) return message('placePort', { port: String(endpoint.port) });
+  return message('placeHost', { place: hostPort(endpoint.host, endpoint.port) });
 }
 
 /** The sentences of each fault. */
@@ -236,32 +237,37 @@ function emptyFaults(evidence: Evidence, { alternatives }: AltSvc): Said {
   return [[message('faultDrafts', { drafts }), exampleFor(evidence)]];
 }
 
-function whereMessage({ source }: Place): Message {
+function whereMessage({ source }: AlternativeService): Message {
   return message(source === 'alt-svc' ? 'inAltSvc' : 'inRecord');
 }
 
-function portFault(evidence: Evidence, place: PlaceReached): Message[] {
+function portFault(evidence: Evidence, alternative: TriedAlternative): Message[] {
   const { host, port } = evidence.origin;
-  const block = portBlock(place.port, 'h3');
+  const block = portBlock(alternative.port, 'h3');
   if (block !== null) {
     const key = block === 'browsers' ? 'faultPortBlocked' : 'faultPortReflects';
-    return [message(key, { place: placeMessage(place, host), where: whereMessage(place) })];
+    return [message(key, { place: endpointMessage(alternative, host), where: whereMessage(alternative) })];
   }
-  if (place.host !== host || place.port === port) return [];
-  if (!isFailed(place.reach) || !isUnanswered(place.reach)) return [];
-  const { code } = place.reach;
+  if (alternative.host !== host || alternative.port === port) return [];
+  if (!isFailed(alternative.reach) || !isUnanswered(alternative.reach)) return [];
+  const { code } = alternative.reach;
   const failure = message(codeKey('failure', code));
-  const params = { other: String(place.port), port: String(port), failure, where: whereMessage(place) };
+  const params = {
+    other: String(alternative.port),
+    port: String(port),
+    failure,
+    where: whereMessage(alternative),
+  };
   if (reachAt(evidence, { host, port }) === 'established') return [message('faultPortSpeaksOwn', params)];
   // Silence may be caused by a firewall anywhere.
   return code === 'udp-refused' ? [message('faultPortSilent', params)] : [];
 }
 
-function hostFault(evidence: Evidence, place: PlaceReached): Message[] {
+function hostFault(evidence: Evidence, alternative: TriedAlternative): Message[] {
   const { host } = evidence.origin;
-  if (place.host === host || !isFailed(place.reach)) return [];
-  const params = { place: placeMessage(place, host), host, where: whereMessage(place) };
-  switch (place.reach.code) {
+  if (alternative.host === host || !isFailed(alternative.reach)) return [];
+  const params = { place: endpointMessage(alternative, host), host, where: whereMessage(alternative) };
+  switch (alternative.reach.code) {
     // A resolver that does not answer proves nothing about the name.
     case 'no-address':
       return [message('faultHostNoAddress', params)];
@@ -270,7 +276,7 @@ function hostFault(evidence: Evidence, place: PlaceReached): Message[] {
       return [
         message('faultHostCertificate', {
           ...params,
-          reason: certificateReasonMessage(place.reach.reason),
+          reason: certificateReasonMessage(alternative.reach.reason),
         }),
       ];
     case 'misdirected':
@@ -288,39 +294,44 @@ function addressesAt({ discovered, attempts, origin }: Evidence, host: string): 
 }
 
 /** Whether two endpoints are the same, under whichever names, and HTTP/3 fails at neither. */
-function leadsAlike(evidence: Evidence, a: Place, b: Place): boolean {
-  if (isSamePlace(a, b)) return true;
+function leadsAlike(evidence: Evidence, a: AlternativeService, b: AlternativeService): boolean {
+  if (isSameEndpoint(a, b)) return true;
   const [there, here] = [addressesAt(evidence, a.host), addressesAt(evidence, b.host)];
   const shared = a.port === b.port && [...there].some((address) => here.has(address));
-  return shared && ![a, b].some((place) => isFailed(reachAt(evidence, place)));
+  return shared && ![a, b].some((alternative) => isFailed(reachAt(evidence, alternative)));
 }
 
-function contradictions(evidence: Heard): Message[] {
+function contradictions(evidence: ParsedEvidence): Message[] {
   const { altSvc, byHeader } = evidence;
   const { host } = evidence.origin;
-  const byRecord = recordPlaces(evidence);
+  const byRecord = alternativesByRecord(evidence);
   const [record] = byRecord;
   const [header] = byHeader;
   if (record !== undefined && altSvc?.clear) return [message('faultRecordAgainstClear')];
   if (record !== undefined && header !== undefined) {
     if (byHeader.some((a) => byRecord.some((b) => leadsAlike(evidence, a, b)))) return [];
-    const places = { record: placeMessage(record, host), header: placeMessage(header, host) };
-    return [message('faultRecordAgainstHeader', places)];
+    const params = { record: endpointMessage(record, host), header: endpointMessage(header, host) };
+    return [message('faultRecordAgainstHeader', params)];
   }
   const usable = ownServices(evidence).filter((service) => !service.incompatible);
   return header !== undefined && usable.length > 0 ? [message('faultRecordWithout')] : [];
 }
 
-function faultsOf(evidence: Heard, places: readonly PlaceReached[]): Fault[] {
+function faultsOf(evidence: ParsedEvidence, alternatives: readonly TriedAlternative[]): Fault[] {
   const { altSvc } = evidence;
-  const usable = places.some(({ reach }) => reach === 'established');
+  const usable = alternatives.some(({ reach }) => reach === 'established');
   const each = (sentences: readonly Message[]): Said => sentences.map((sentence) => [sentence]);
   const of = (faults: Said, leads: boolean): Fault[] => faults.map((said) => ({ said, leads }));
   return [
     ...(altSvc === null ? [] : of(syntaxFaults(evidence, altSvc), true)),
-    ...(altSvc === null ? [] : of(emptyFaults(evidence, altSvc), places.length === 0)),
+    ...(altSvc === null ? [] : of(emptyFaults(evidence, altSvc), alternatives.length === 0)),
     ...of(
-      each(places.flatMap((place) => [...portFault(evidence, place), ...hostFault(evidence, place)])),
+      each(
+        alternatives.flatMap((alternative) => [
+          ...portFault(evidence, alternative),
+          ...hostFault(evidence, alternative),
+        ]),
+      ),
       !usable,
     ),
     ...of(each(contradictions(evidence)), false),
@@ -328,17 +339,17 @@ function faultsOf(evidence: Heard, places: readonly PlaceReached[]): Fault[] {
 }
 
 /** The endpoints at which HTTP/3 is advertised, and what came of it there. */
-export function advertisedPlaces(evidence: Evidence): readonly PlaceReached[] {
-  return placesOf(heardOf(evidence));
+export function advertisedAlternatives(evidence: Evidence): readonly TriedAlternative[] {
+  return triedAlternatives(heardOf(evidence));
 }
 
 /** Everything about how HTTP/3 is advertised. */
-export function advertisedBy(evidence: Evidence): Advertised {
+export function advertisedBy(evidence: Evidence): Advertisement {
   const heard = heardOf(evidence);
-  const places = placesOf(heard);
+  const alternatives = triedAlternatives(heard);
   return {
-    places,
-    faults: faultsOf(heard, places),
+    alternatives,
+    faults: faultsOf(heard, alternatives),
     withdrawn: heard.altSvc?.clear === true,
     ignoresH3Record: ignoresH3Record(heard),
   };

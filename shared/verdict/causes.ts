@@ -30,7 +30,7 @@ const ORDERLY: ReadonlySet<string> = new Set(['NO_ERROR', 'H3_NO_ERROR']);
 /** The message for an error, taking into account what it says beside its code. */
 function causeKey(
   { code, reason = 'other', wireCode, endedBy }: AttemptError,
-  { advertiser, isTcp = false }: FailedPlace,
+  { advertiser, isTcp = false }: FailedEndpoint,
 ): SharedMessageKey {
   if (isTcp && code === 'handshake-timeout') return 'causeTlsHandshakeTimeout';
   if (code === 'certificate-invalid')
@@ -55,7 +55,7 @@ const WITHDRAWALS: Record<Advertiser, SharedMessageKey> = {
   nothing: 'withdrawH3',
 };
 
-export interface FailedPlace {
+export interface FailedEndpoint {
   readonly host: string;
   readonly port: number;
   readonly advertiser: Advertiser;
@@ -64,10 +64,10 @@ export interface FailedPlace {
 }
 
 /** The cause and the remedy as the end of a sentence, with its full stop. */
-export function causeMessage(error: AttemptError, place: FailedPlace): Message {
-  const { host, port, advertiser } = place;
+export function causeMessage(error: AttemptError, endpoint: FailedEndpoint): Message {
+  const { host, port, advertiser } = endpoint;
   const reflects = error.code === 'port-blocked' && !BAD_PORTS.has(port);
-  return message(reflects ? 'causePortReflects' : causeKey(error, place), {
+  return message(reflects ? 'causePortReflects' : causeKey(error, endpoint), {
     host,
     port: String(port),
     message: error.message,

@@ -139,7 +139,7 @@ const REACHED: readonly Row[] = [
     [],
   ],
   [
-    'two places advertised, one of them dead',
+    'two endpoints advertised, one of them dead',
     {
       discovered: { altSvc: 'h3=":444", h3=":443"', knownRoot: true },
       attempts: [h3(refused, { port: 444 }), h3(), h2()],
@@ -172,7 +172,7 @@ const UNREACHABLE: readonly Row[] = [
     /in its HTTPS record, but there is no reply over UDP.* remove h3 from the HTTPS record/,
   ],
   [
-    'the place of an HTTPS record: its port, its target',
+    'the endpoint of an HTTPS record: its port, its target',
     {
       discovered: { ...quiet, names: names([{ target: 'b.test', port: 444 }]) },
       attempts: [h3(silent, { ...onB, source: 'https-record' }), h2()],
@@ -243,7 +243,7 @@ const UNREACHABLE: readonly Row[] = [
     /^Not known whether it offers HTTP\/3: no response advertises it, .* Whether an HTTPS record/,
   ],
   [
-    'an HTTPS record and Alt-Svc name the same dead place',
+    'an HTTPS record and Alt-Svc name the same dead endpoint',
     { discovered: { ...own, names: names([{}]) }, attempts: [h3(silent), h2()] },
     'h3-advertised-unreachable',
     [],
@@ -422,7 +422,7 @@ const WRONG: readonly Row[] = [
     ['h3-advertisement-wrong'],
   ],
   [
-    'an HTTPS record and Alt-Svc that name different places',
+    'an HTTPS record and Alt-Svc that name different endpoints',
     { discovered: { ...own, names: names([{ port: 8443 }]) } },
     'h3-available',
     ['h3-advertisement-wrong'],

@@ -8,11 +8,11 @@ import type { Finding, Verdict, VerdictCode } from '../race/verdict-schema.ts';
 import { type Browser, VISITS_BEFORE_CHOICE } from '../web/observation.ts';
 import { PROTOCOL_NAMES } from '../web/protocol.ts';
 import {
-  type Advertised,
+  type Advertisement,
   advertisedBy,
+  endpointMessage,
+  type HostAndPort,
   h3AttemptsAt,
-  type Place,
-  placeMessage,
   recordUnknownMessage,
 } from './advertised.ts';
 import { failureMessage } from './attempt-words.ts';
@@ -44,7 +44,7 @@ const RETRIES: Readonly<Record<Browser, SharedMessageKey>> = {
 };
 
 /** Facts derived from the evidence, computed once and used by every rule. */
-interface Facts extends Advertised {
+interface Facts extends Advertisement {
   readonly evidence: Evidence;
   readonly h3: Reach;
   readonly h2: Reach;
@@ -88,9 +88,9 @@ function networkCleared({ network }: Evidence, error: AttemptError): Message | n
     : null;
 }
 
-function unreachableFinding({ evidence, places }: Facts): Finding[] {
-  if (places.some(({ reach }) => reach === 'established')) return [];
-  const [first, ...rest] = places.flatMap((p) => (isFailed(p.reach) ? [{ ...p, error: p.reach }] : []));
+function unreachableFinding({ evidence, alternatives }: Facts): Finding[] {
+  if (alternatives.some(({ reach }) => reach === 'established')) return [];
+  const [first, ...rest] = alternatives.flatMap((p) => (isFailed(p.reach) ? [{ ...p, error: p.reach }] : []));
   if (first === undefined) return [];
   const ownHost = evidence.origin.host;
   const { host, port, error, source } = first;
@@ -100,11 +100,11 @@ function unreachableFinding({ evidence, places }: Facts): Finding[] {
     : causeMessage(error, { host, port, advertiser: source });
   const key = source === 'https-record' ? 'verdictUnreachableRecord' : 'verdictUnreachable';
   const others = rest.map((p) =>
-    message('placeFailed', { place: placeMessage(p, ownHost), failure: failureMessage(p.error) }),
+    message('placeFailed', { place: endpointMessage(p, ownHost), failure: failureMessage(p.error) }),
   );
   return findingsOn(
     'h3-advertised-unreachable',
-    message(key, { place: placeMessage(first, ownHost), cause }),
+    message(key, { place: endpointMessage(first, ownHost), cause }),
     blocked ? null : networkCleared(evidence, error),
     others.length === 0 ? null : message('verdictAlsoFails', { places: others }),
   );
@@ -143,7 +143,7 @@ function answeredOverTcp({ evidence }: Facts): boolean {
 
 function notOfferedFinding(facts: Facts): Finding[] {
   const { evidence, h3 } = facts;
-  if (!isFailed(h3) || facts.places.length > 0 || facts.ignoresH3Record) return [];
+  if (!isFailed(h3) || facts.alternatives.length > 0 || facts.ignoresH3Record) return [];
   const recordUnknown = recordUnknownMessage(evidence);
   if (recordUnknown !== null) {
     const { port } = evidence.origin;
@@ -163,12 +163,12 @@ function notOfferedFinding(facts: Facts): Finding[] {
 /** Never what has already been done: that advice would be circular. */
 const ADVICE = { race: 'verdictRaceThere', explain: 'verdictExplainThere' } as const;
 
-/** Advertised only at endpoints not attempted: what is known, if anything, is about another endpoint. */
-function elsewhereFinding({ evidence, h3, h2, places }: Facts): Finding[] {
-  const [first] = places;
-  if (first === undefined || places.some(({ reach }) => reach !== 'not-tried')) return [];
+/** Advertisement only at endpoints not attempted: what is known, if anything, is about another endpoint. */
+function elsewhereFinding({ evidence, h3, h2, alternatives }: Facts): Finding[] {
+  const [first] = alternatives;
+  if (first === undefined || alternatives.some(({ reach }) => reach !== 'not-tried')) return [];
   const { origin, leftOut } = evidence;
-  const place = placeMessage(first, origin.host);
+  const place = endpointMessage(first, origin.host);
   const { next = 'race' } = evidence;
   const advice = next === null ? null : message(ADVICE[next], { origin: origin.origin });
   if (isFailed(h3)) {
@@ -195,10 +195,10 @@ function familyKey(tcp: Reach): SharedMessageKey {
 /** One address family works and the other does not at an endpoint: a browser on the broken one waits, or stays on TCP. */
 function familyMessageAt(
   { evidence }: Facts,
-  place: Pick<Place, 'host' | 'port'> & { readonly source: Advertiser },
+  endpoint: HostAndPort & { readonly source: Advertiser },
 ): Message | null {
-  const h3 = h3AttemptsAt(evidence, place);
-  const tcp = evidence.attempts.filter((a) => !isH3(a) && (a.host ?? evidence.origin.host) === place.host);
+  const h3 = h3AttemptsAt(evidence, endpoint);
+  const tcp = evidence.attempts.filter((a) => !isH3(a) && (a.host ?? evidence.origin.host) === endpoint.host);
   const broken = FAMILIES.find((family) => isFailed(over(family, h3)));
   if (broken === undefined) return null;
   const working: Family = broken === 'IPv6' ? 'IPv4' : 'IPv6';
@@ -208,7 +208,7 @@ function familyMessageAt(
   if (error.code === 'no-route') return null;
   // A peer that was heard listens there.
   if (!isUnanswered(error)) {
-    const { host, port, source } = place;
+    const { host, port, source } = endpoint;
     return message('verdictFamilyCause', {
       broken,
       working,
@@ -222,8 +222,8 @@ function familyMessageAt(
 function familyMessage(facts: Facts): Message | null {
   const { host, port } = facts.evidence.origin;
   const own = { host, port, source: 'nothing' } as const;
-  for (const place of facts.places.length > 0 ? facts.places : [own]) {
-    const said = familyMessageAt(facts, place);
+  for (const alternative of facts.alternatives.length > 0 ? facts.alternatives : [own]) {
+    const said = familyMessageAt(facts, alternative);
     if (said !== null) return said;
   }
   return null;
@@ -239,11 +239,11 @@ function trustsRoot(evidence: Evidence): boolean {
 }
 
 function reachedFindings(facts: Facts): Finding[] {
-  const { evidence, h3, h2, places, withdrawn } = facts;
+  const { evidence, h3, h2, alternatives, withdrawn } = facts;
   if (h3 !== 'established') return [];
   const findings: Finding[] = [];
   const family = familyMessage(facts);
-  const isUnadvertised = places.length === 0 && !facts.ignoresH3Record && answeredOverTcp(facts);
+  const isUnadvertised = alternatives.length === 0 && !facts.ignoresH3Record && answeredOverTcp(facts);
   const recordUnknown = recordUnknownMessage(evidence);
   if (isUnadvertised && recordUnknown === null) {
     const key = withdrawn ? 'verdictWithdrawn' : 'verdictNotAdvertised';
@@ -268,7 +268,8 @@ function reachedFindings(facts: Facts): Finding[] {
         ]
       : [];
   findings.push(...findingsOn('h3-available', message('verdictAvailable'), alone, ...unsure));
-  if (family !== null && places.length > 0) findings.push(...findingsOn('h3-advertised-unreachable', family));
+  if (family !== null && alternatives.length > 0)
+    findings.push(...findingsOn('h3-advertised-unreachable', family));
   return findings;
 }
 
@@ -290,17 +291,17 @@ function deadKey({ attempts }: Evidence, h3: AttemptError, h2: AttemptError): Sh
 /** Neither was answered, so nothing can be said about HTTP/3; returns the sentences that say so, or none. */
 function deadMessages({ evidence, h3, h2 }: Facts): Message[] {
   const { host, port } = evidence.origin;
-  const place = { host, port, advertiser: 'nothing' } as const;
+  const alternative = { host, port, advertiser: 'nothing' } as const;
   const failed = evidence.error !== undefined || (isFailed(h3) && isFailed(h2));
   if (evidence.offline && failed) return [message('verdictOffline')];
   if (evidence.error !== undefined)
-    return [message('verdictUntried', { cause: causeMessage(evidence.error, place) })];
+    return [message('verdictUntried', { cause: causeMessage(evidence.error, alternative) })];
   if (!isFailed(h3) || !isFailed(h2)) return [];
   const said = message(deadKey(evidence, h3, h2), {
     h3: failureMessage(h3),
     h2: failureMessage(h2),
     old: oldName(evidence),
-    cause: causeMessage(h2, { ...place, isTcp: true }),
+    cause: causeMessage(h2, { ...alternative, isTcp: true }),
   });
   const ignored = h3.ignoredAltSvc !== undefined || h2.ignoredAltSvc !== undefined;
   return ignored ? [said, message('verdictIgnoredAltSvc')] : [said];
@@ -400,7 +401,7 @@ function found(code: VerdictCode, ...said: readonly (Message | null)[]): Browser
 }
 
 function browserSide(facts: Facts, browser: BrowserEvidence): BrowserSide {
-  const { evidence, h3, places, faults } = facts;
+  const { evidence, h3, alternatives, faults } = facts;
   if (browser.lastProtocol === 'h3')
     return found('h3-used', message('verdictUsed'), ...nowMessages(facts, browser));
   const now = nowMessages(facts, browser);
@@ -408,7 +409,7 @@ function browserSide(facts: Facts, browser: BrowserEvidence): BrowserSide {
     const protocol = PROTOCOL_NAMES[browser.lastProtocol];
     return found('unknown', message('pageReached', { protocol }), ...now);
   }
-  const dead = places.every(({ reach }) => isFailed(reach));
+  const dead = alternatives.every(({ reach }) => isFailed(reach));
   if (dead || isFailed(h3) || faults.some(({ leads }) => leads)) return NOTHING_SHOWN;
   const visits = browser.visitsSinceAdvertised;
   const staying = visits !== null && visits >= VISITS_BEFORE_CHOICE;
