@@ -9,7 +9,7 @@ import { CacheUnavailable } from './cache/database.ts';
 import type { HostCache } from './cache/store.ts';
 import { type Clock, nextPoll } from './clock.ts';
 import { ownAddresses, watchConnectivity } from './discover/connectivity.ts';
-import type { Discovering } from './discover/discovering.ts';
+import type { Discoverer } from './discover/discovering.ts';
 import { openDiscovering } from './discover/discovery.ts';
 import { openDns } from './discover/dns.ts';
 import { loadQuicAddon } from './quic/addon.ts';
@@ -42,7 +42,7 @@ export interface RacingParts {
 export type RaceSpec = Omit<RaceOptions, 'discovery' | 'known' | 'transports' | 'clock' | 'watchLateness'>;
 
 /** Runs one race to its record; with memory `full` the outcome is in the cache when it resolves. */
-export type Racing = (spec: RaceSpec) => Promise<OriginRace>;
+export type RunRace = (spec: RaceSpec) => Promise<OriginRace>;
 
 /** Without the addon no source address is known; the HTTP/3 transport reports the missing addon. */
 function sourceFor(destination: string): string | null {
@@ -53,7 +53,7 @@ function sourceFor(destination: string): string | null {
   }
 }
 
-function discoveryOf({ pins, resolver, policy, clock }: RacingParts): Discovering {
+function discoveryOf({ pins, resolver, policy, clock }: RacingParts): Discoverer {
   return openDiscovering({
     ...{ pins, policy, clock, sourceFor },
     openDns: () => openDns({ server: resolver }),
@@ -111,7 +111,7 @@ function keepYoungGenerationSmall(): void {
  * rejects only when a transport cannot be loaded. A name that cannot be resolved or is forbidden gives a record with
  * `error` and without trials.
  */
-export async function openRacing(parts: RacingParts): Promise<Racing> {
+export async function openRacing(parts: RacingParts): Promise<RunRace> {
   keepYoungGenerationSmall();
   const trust = await readTrust(parts.ca, parts.postQuantum);
   if (!trust.ok) throw new Error(trust.message);

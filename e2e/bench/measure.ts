@@ -70,7 +70,7 @@ export interface Ratio {
 }
 
 /** What a side costs beyond the baseline in the same round: the median, with its 95 % bootstrap interval. */
-export interface Beyond {
+export interface ExcessCost {
   readonly side: string;
   readonly baseline: string;
   readonly beyond: number;
@@ -87,7 +87,7 @@ export interface Measurement {
   readonly seed: number;
   readonly sides: readonly SideResult[];
   readonly ratios: readonly Ratio[];
-  readonly beyond: readonly Beyond[];
+  readonly beyond: readonly ExcessCost[];
 }
 
 function medianOf(values: readonly number[]): number {

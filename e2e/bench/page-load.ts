@@ -93,7 +93,7 @@ async function load(tab: Tab, url: string): Promise<number> {
   });
 }
 
-interface Place {
+interface LoadSetting {
   readonly kind: BrowserKind;
   readonly answerDelayMs: number;
   readonly rounds: number;
@@ -129,7 +129,7 @@ const COMPARISONS: Readonly<Record<BrowserKind, readonly Comparison[]>> = {
 };
 
 async function compareAt(
-  { kind, answerDelayMs, rounds, resources }: Place,
+  { kind, answerDelayMs, rounds, resources }: LoadSetting,
   { mode, alone, bare, ratioAtMost }: Comparison,
   dir: string,
 ): Promise<[Measurement, string]> {

@@ -4,7 +4,7 @@ import { arch, cpus, release, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
 import { formatTable } from '../run/display.ts';
 import { SCRATCH, TOP } from '../scratch.ts';
-import type { Beyond, Measurement, Ratio } from './measure.ts';
+import type { ExcessCost, Measurement, Ratio } from './measure.ts';
 
 const RESULTS = join(SCRATCH, 'bench');
 const BYTES_PER_GIB = 2 ** 30;
@@ -49,7 +49,7 @@ function goalText(met: boolean, goal: string): string {
 }
 
 const ratioMeets = ({ ratio, atMost }: Ratio) => atMost === null || ratio <= atMost;
-const beyondMeets = ({ beyond, atMost }: Beyond) => atMost === null || beyond <= atMost;
+const beyondMeets = ({ beyond, atMost }: ExcessCost) => atMost === null || beyond <= atMost;
 const factMeets = ({ value, atLeast = -Infinity, atMost = Infinity }: Fact) =>
   value >= atLeast && value <= atMost;
 

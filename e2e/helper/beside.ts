@@ -35,7 +35,7 @@ export interface SideBySide {
 type Message = Record<string, unknown>;
 
 /** Requests forecasts from one helper and times the replies. */
-class Asker {
+class ForecastClient {
   readonly forecastsMs: number[] = [];
   readonly onCoreMs: number[] = [];
   readonly #helper: HostPort;
@@ -82,8 +82,8 @@ export async function raceBesideForecasts(
   const startedMs = performance.now();
   const races = new Map<number, Message>();
   const chunks = new Map<number, string>();
-  const asker = new Asker(helper);
-  const idleAsker = idle === null ? null : new Asker(idle);
+  const asker = new ForecastClient(helper);
+  const idleAsker = idle === null ? null : new ForecastClient(idle);
   let tookMs = 0;
   let mostMiB = 0;
   for (const order of orders) helper.send({ type: 'race', ...order, reason: 'click' });

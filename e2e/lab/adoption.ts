@@ -11,7 +11,7 @@ import {
 } from './adoption/adoption-record.ts';
 import { CLIENTS, type ClientChoice, FULL_TRIALS } from './adoption/clients.ts';
 import { CELLS, type Cell, estimate, measure, planRun, remaining } from './adoption/turns.ts';
-import { type Absent, type Client, type ClientKind, isAbsent } from './client.ts';
+import { type Client, type ClientKind, isAbsent, type UnavailableClient } from './client.ts';
 import {
   BadUsage,
   choose,
@@ -113,7 +113,7 @@ async function checkLink(): Promise<void> {
 
 async function openClients(testbed: ServedTestbed, choices: readonly ClientChoice[]) {
   const clients: Client[] = [];
-  const absent: Absent[] = [];
+  const absent: UnavailableClient[] = [];
   for (const { name, open } of choices) {
     const step = beginStep(name);
     const opened = await open(testbed);
@@ -136,7 +136,7 @@ function sayMachine({ awake }: ServedTestbed): void {
 interface Clients {
   readonly testbed: ServedTestbed;
   readonly clients: readonly Client[];
-  readonly absent: readonly Absent[];
+  readonly absent: readonly UnavailableClient[];
   close(): Promise<void>;
 }
 

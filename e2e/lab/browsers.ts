@@ -159,7 +159,7 @@ export function expectedMs({ sweeps, ways, delaysMs, subjects, trials }: Browser
 
 type BrowsersJournal = Journal<BrowsersPlan, BrowsersFindings, Line>;
 
-interface Opened {
+interface OpenTestbed {
   readonly testbed: NamedTestbed;
   /** The clients that are installed, with their versions, and the others. */
   readonly present: readonly { readonly subject: Subject; readonly version: string }[];
@@ -167,7 +167,10 @@ interface Opened {
   close(): Promise<void>;
 }
 
-async function open({ subjects, sweeps, ways, delaysMs }: BrowsersOptions, seed: number): Promise<Opened> {
+async function open(
+  { subjects, sweeps, ways, delaysMs }: BrowsersOptions,
+  seed: number,
+): Promise<OpenTestbed> {
   const versions = await Promise.all(
     subjects.map(async (subject) => ({ subject, version: await subject.version() })),
   );
@@ -221,7 +224,7 @@ async function takeTurn(
 
 async function measureWay(
   { way, trials, limitMs }: PlannedWay,
-  { testbed, present }: Opened,
+  { testbed, present }: OpenTestbed,
   journal: BrowsersJournal,
 ): Promise<void> {
   const step = beginStep(way.title);
@@ -239,7 +242,7 @@ async function measureWay(
 /** Every turn of every client in every sweep, in an order that the seed determines, then the ways. */
 async function measure(
   { sweeps, ways, delaysMs, trials, seed }: BrowsersOptions,
-  opened: Opened,
+  opened: OpenTestbed,
   journal: BrowsersJournal,
 ): Promise<boolean> {
   const { testbed, present } = opened;
@@ -265,7 +268,9 @@ async function measure(
 }
 
 /** Measures what the options select and the journal does not contain yet. */
-export function browsers(options: BrowsersOptions): Experiment<BrowsersPlan, BrowsersFindings, Line, Opened> {
+export function browsers(
+  options: BrowsersOptions,
+): Experiment<BrowsersPlan, BrowsersFindings, Line, OpenTestbed> {
   const { full, trials, delaysMs, sweeps, ways, seed, fresh } = options;
   return {
     schema: BROWSERS,

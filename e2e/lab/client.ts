@@ -73,7 +73,7 @@ export interface Client {
 }
 
 /** A client that is unavailable here; the tables name it. */
-export interface Absent {
+export interface UnavailableClient {
   readonly name: string;
   readonly title: string;
   readonly kind: ClientKind;
@@ -81,8 +81,8 @@ export interface Absent {
 }
 
 /** Opens a client on a testbed; never rejects because something is not installed. */
-export type Opener = (testbed: ServedTestbed) => Promise<Client | Absent>;
+export type Opener = (testbed: ServedTestbed) => Promise<Client | UnavailableClient>;
 
-export function isAbsent(entry: Client | Absent): entry is Absent {
+export function isAbsent(entry: Client | UnavailableClient): entry is UnavailableClient {
   return 'why' in entry;
 }

@@ -2,7 +2,7 @@
 // flights lost, servers with a single protocol, and the number of packets that handling all this costs.
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { beginStep } from '../run/display.ts';
-import { type Absent, type Client, isAbsent, type Opener } from './client.ts';
+import { type Client, isAbsent, type Opener, type UnavailableClient } from './client.ts';
 import { choose, type Experiment, numberOr, readOptions, runExperiment } from './experiment.ts';
 import { type Journal, turnKey } from './journal.ts';
 import {
@@ -80,7 +80,7 @@ class PathsSession implements Session {
   readonly command;
   readonly random = seededRandom(SEED);
   readonly #journal: PathsJournal;
-  readonly #opened = new Map<Opener, Client | Absent>();
+  readonly #opened = new Map<Opener, Client | UnavailableClient>();
   /** Receives progress messages from now on. */
   progress = (_text: string): void => {};
 

@@ -24,7 +24,7 @@ export type Loss =
  * Packets of one transport, with additional delay in a separate queue. A change of this setting may reorder packets in
  * flight.
  */
-interface Apart {
+interface TrafficClassShape {
   readonly transport: 'udp' | 'tcp';
   /** Default: both. */
   readonly family?: 4 | 6;
@@ -48,7 +48,7 @@ export interface Shape {
   /** Longer IP packets are dropped silently: a path MTU black hole for all transports. */
   readonly maxPacketBytes?: number;
   /** Neither queue waits for the other; loss and rate apply to both together. */
-  readonly apart?: Apart;
+  readonly apart?: TrafficClassShape;
 }
 
 export type Direction = 'up' | 'down';

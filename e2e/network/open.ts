@@ -132,7 +132,7 @@ async function bringUp(namespace: Namespace, device: string, ipv4: string, ipv6:
 }
 
 /** The optional capabilities of a link; a cable has none. */
-type Laid = Partial<Forwarder>;
+type LinkCapabilities = Partial<Forwarder>;
 
 async function backendFor(link: LinkKind): Promise<LinkBackend> {
   if (link.kind !== 'shaped') return link.kind;
@@ -141,7 +141,12 @@ async function backendFor(link: LinkKind): Promise<LinkBackend> {
 }
 
 /** Creates the two devices of a link, and the forwarder or netem between them. */
-async function layLink(client: End, peer: End, backend: LinkBackend, seed: number): Promise<Laid> {
+async function layLink(
+  client: End,
+  peer: End,
+  backend: LinkBackend,
+  seed: number,
+): Promise<LinkCapabilities> {
   if (backend === 'tun') return startForwarder(client, peer, seed);
   const far = ['peer', 'name', peer.device, 'netns', peer.namespace];
   await runOrThrow('ip', ['link', 'add', client.device, 'netns', client.namespace, 'type', 'veth', ...far]);
@@ -149,7 +154,7 @@ async function layLink(client: End, peer: End, backend: LinkBackend, seed: numbe
 }
 
 /** A peer as callers see it. */
-function joined(peer: Namespace, clientDevice: string, addresses: Addresses, laid: Laid): Peer {
+function joined(peer: Namespace, clientDevice: string, addresses: Addresses, laid: LinkCapabilities): Peer {
   return {
     ...peer,
     ...addresses,

@@ -86,7 +86,7 @@ export async function logFrom(file: string, versionOf: (line: string) => string 
 }
 
 /** How a server is started that is a program with a log of its own. */
-interface Configured extends Pick<Program, 'file' | 'args' | 'cwd' | 'env'> {
+interface ServerProgram extends Pick<Program, 'file' | 'args' | 'cwd' | 'env'> {
   readonly version: string;
   readonly h3: boolean;
   readonly log: string;
@@ -97,7 +97,7 @@ interface Configured extends Pick<Program, 'file' | 'args' | 'cwd' | 'env'> {
 /** A server on a port of loopback; it is ready once it answers, and once it advertises HTTP/3 if it speaks that. */
 export function startLogging(
   name: string,
-  configure: (options: StackOptions & { readonly port: number }) => Promise<Configured>,
+  configure: (options: StackOptions & { readonly port: number }) => Promise<ServerProgram>,
 ): Stack['start'] {
   return async (options) => {
     const port = await freePort();

@@ -87,7 +87,7 @@ async function closeWelcome(context: BrowserContext): Promise<void> {
   await welcome()?.close();
 }
 
-type Given = Pick<
+type ContextOptions = Pick<
   BrowserContextOptions,
   | 'baseURL'
   | 'colorScheme'
@@ -99,7 +99,7 @@ type Given = Pick<
   | 'viewport'
 >;
 
-function definedOf(options: Readonly<Record<keyof Given, unknown>>): Given {
+function definedOf(options: Readonly<Record<keyof ContextOptions, unknown>>): ContextOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 

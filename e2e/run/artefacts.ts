@@ -15,7 +15,7 @@ import { findPython, isPythonCurrent, PYTHON_NEEDED, pythonCommands, recordPytho
 import { type Command, endCommandsOnSignals, runStep } from './step-command.ts';
 
 /** The result of building an artefact; if `skipped` or `failed`, it is missing or out of date. */
-export type Made =
+export type BuildResult =
   | { readonly state: 'made' }
   | { readonly state: 'skipped'; readonly reason: string }
   | { readonly state: 'failed'; readonly output: string };
@@ -86,17 +86,17 @@ const RECIPES: Readonly<Record<ArtefactName, Recipe>> = {
 };
 
 /** Each artefact is built once per process, however often it is requested. */
-const asked = new Map<ArtefactName, Promise<Made>>();
+const asked = new Map<ArtefactName, Promise<BuildResult>>();
 const lastOfTool = new Map<string, Promise<unknown>>();
 
-async function runCommands({ title, commands, finish }: Recipe): Promise<Made> {
+async function runCommands({ title, commands, finish }: Recipe): Promise<BuildResult> {
   const ended = await runStep(title, await commands());
   if (!ended.ok) return { state: 'failed', output: ended.output };
   finish?.();
   return { state: 'made' };
 }
 
-function inTurn(tool: string | undefined, run: () => Promise<Made>): Promise<Made> {
+function inTurn(tool: string | undefined, run: () => Promise<BuildResult>): Promise<BuildResult> {
   if (tool === undefined) return run();
   const turn = (lastOfTool.get(tool) ?? Promise.resolve()).then(run);
   lastOfTool.set(
@@ -106,10 +106,10 @@ function inTurn(tool: string | undefined, run: () => Promise<Made>): Promise<Mad
   return turn;
 }
 
-async function makeNow(name: ArtefactName): Promise<Made> {
+async function makeNow(name: ArtefactName): Promise<BuildResult> {
   const recipe = RECIPES[name];
   const { title, needs = [], missing, current, tool } = recipe;
-  const without = (reason: string): Made => {
+  const without = (reason: string): BuildResult => {
     beginStep(title).end('skipped', reason);
     return { state: 'skipped', reason };
   };
@@ -127,7 +127,7 @@ async function makeNow(name: ArtefactName): Promise<Made> {
 }
 
 /** Builds an artefact and its dependencies, at most once. Never throws. */
-export function make(name: ArtefactName): Promise<Made> {
+export function make(name: ArtefactName): Promise<BuildResult> {
   const made = asked.get(name) ?? makeNow(name);
   asked.set(name, made);
   return made;

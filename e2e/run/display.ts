@@ -13,7 +13,7 @@ export interface Step {
 }
 
 /** The part of a terminal or log stream that is used. */
-type Out = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns'>;
+type OutputStream = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns'>;
 
 /** Seconds with one decimal, minutes from 100 s on. */
 export function formatElapsed(ms: number): string {
@@ -23,13 +23,13 @@ export function formatElapsed(ms: number): string {
 }
 
 export class Display {
-  readonly #out: Out;
+  readonly #out: OutputStream;
   /** A function per open step that renders its line, in starting order. */
   readonly #open = new Set<() => string>();
   #drawn = 0;
   #redraw: NodeJS.Timeout | undefined;
 
-  constructor(out: Out) {
+  constructor(out: OutputStream) {
     this.#out = out;
   }
 

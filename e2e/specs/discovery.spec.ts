@@ -8,7 +8,7 @@ import { test as base, expect, runPhotofinish } from './fixtures.ts';
 
 const LOOPBACK = '127.0.0.1';
 
-interface Found {
+interface DiscoveryRun {
   readonly code: number | null;
   readonly race: OriginRace;
   readonly asked: readonly string[];
@@ -25,7 +25,7 @@ interface Fixtures {
     origin: { readonly origin: string; readonly ca: string },
     names: Readonly<Record<string, HostScript>>,
     ...args: string[]
-  ) => Promise<Found>;
+  ) => Promise<DiscoveryRun>;
 }
 
 const test = base.extend<Fixtures, Worker>({

@@ -17,30 +17,30 @@ import {
 } from '../origins/raw.ts';
 import type { BadChain, Behaviour, Testbed } from './peers.ts';
 
-interface Place {
+interface FailingEndpoint {
   readonly port: number;
   /** Whether an attempt there lasts until its time-out, whatever the code. */
   readonly endless?: boolean;
   stop?(): void;
 }
 
-export type Where = (testbed: Testbed) => Promise<Place>;
+export type FindEndpoint = (testbed: Testbed) => Promise<FailingEndpoint>;
 
 /** What these omit is known only at the end of the attempt. */
 const ENDLESS: readonly (Behaviour | BadChain)[] = ['settings-never', 'goaway'];
 const ofAioquic =
-  (name: Behaviour | BadChain): Where =>
+  (name: Behaviour | BadChain): FindEndpoint =>
   async ({ aioquic }) => ({ port: aioquic.ports[name], endless: ENDLESS.includes(name) });
 const http2 =
-  (act: keyof typeof HTTP2_ACTS): Where =>
+  (act: keyof typeof HTTP2_ACTS): FindEndpoint =>
   ({ identity }) =>
     startHttp2(identity, HTTP2_ACTS[act]);
 const http1 =
-  (act: keyof typeof HTTP1_ACTS): Where =>
+  (act: keyof typeof HTTP1_ACTS): FindEndpoint =>
   ({ identity }) =>
     startHttp1(identity, HTTP1_ACTS[act]);
 const tlsWith =
-  (chain: BadChain): Where =>
+  (chain: BadChain): FindEndpoint =>
   async ({ chains }) =>
     startTls(await chains.read(chain));
 
@@ -49,7 +49,7 @@ export type Case = readonly [
   how: string,
   peer: 'aioquic' | 'raw UDP' | 'raw TCP' | 'the kernel' | 'node:tls' | 'node:http2' | 'node:https',
   mode: 'h3' | 'h2',
-  where: Where,
+  where: FindEndpoint,
   /** The expected message, or the certificate's reason. */
   says: RegExp | CertificateReason,
 ];
@@ -287,7 +287,12 @@ export const CASES: readonly Case[] = [
 ];
 
 /** Unusual behaviour that must not be a failure. */
-export const HARMLESS: readonly (readonly [how: string, peer: string, mode: 'h3' | 'h2', where: Where])[] = [
+export const HARMLESS: readonly (readonly [
+  how: string,
+  peer: string,
+  mode: 'h3' | 'h2',
+  where: FindEndpoint,
+])[] = [
   ['a Retry costs a round trip and no more', 'aioquic', 'h3', ofAioquic('retry-once')],
   ['an endless body is cut at the cap', 'aioquic', 'h3', ofAioquic('endless-body')],
   ['an endless body is cut at the cap', 'node:http2', 'h2', http2('endlessBody')],

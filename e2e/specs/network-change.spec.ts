@@ -18,13 +18,13 @@ const BLACK_HOLE = '10.99.0.1';
 /** A network look-up is valid for 250 ms; a busy machine may take longer, but not this long. */
 const NOTICED_MS = 30_000;
 
-type Place = 'home' | 'cafe';
+type NetworkName = 'home' | 'cafe';
 
 interface Machine {
-  readonly net: Network<Place>;
+  readonly net: Network<NetworkName>;
   readonly settings: string;
   /** Makes a gateway the only default one. */
-  join(place: Place, family?: '-4' | '-6'): Promise<void>;
+  join(place: NetworkName, family?: '-4' | '-6'): Promise<void>;
   /** A helper in the machine's namespace, after the `hello` exchange. */
   helper(): Promise<HelperConversation>;
 }
@@ -39,7 +39,7 @@ const test = base.extend<{ machine: Machine }>({
   machine: async ({ dir }, use) => {
     const why = await networkUnavailable('veth');
     base.skip(why !== null, why ?? '');
-    const net = await openNetwork<Place>({ peers: ['home', 'cafe'] });
+    const net = await openNetwork<NetworkName>({ peers: ['home', 'cafe'] });
     const ports: HostPort[] = [];
     const settings = join(dir, 'config.json');
     const allowed = { allowPrivate: ['10.0.0.0/8'], cache: 'cache.db', logs: 'helper.log' };

@@ -22,10 +22,10 @@ const LOST_TCP: Obstacle = { transport: 'tcp', effect: 'drop' };
 
 /** Round trips until the handshakes of a cold connection are complete. */
 const ROUND_TRIPS = { h3: 1, h2: 2 } as const;
-type Adopted = keyof typeof ROUND_TRIPS;
+type AdoptedProtocol = keyof typeof ROUND_TRIPS;
 
 const RACING: readonly Opener[] = [goRace, curl];
-const EXPECTED: readonly (readonly [Adopted, readonly Opener[]])[] = [
+const EXPECTED: readonly (readonly [AdoptedProtocol, readonly Opener[]])[] = [
   ['h3', [...RACING, goH3, quinn, quinn67]],
   ['h2', [goAltSvc, undici]],
 ];

@@ -85,9 +85,9 @@ async function raceAll({ ports }: ServersByChain, mode: Mode, caFiles: readonly 
   return new Map(NAMES.map((name, index) => [name, trials[index]]));
 }
 
-type Raced = Awaited<ReturnType<typeof raceAll>>;
+type TrustRaces = Awaited<ReturnType<typeof raceAll>>;
 
-const test = base.extend<object, { served: ServersByChain; judged: Readonly<Record<Mode, Raced>> }>({
+const test = base.extend<object, { served: ServersByChain; judged: Readonly<Record<Mode, TrustRaces>> }>({
   served: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
     async ({}, use) => {

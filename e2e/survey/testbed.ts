@@ -59,7 +59,7 @@ const LOSS = 0.05;
 const NATS_PORT = 4222;
 
 /** A request that an origin saw. */
-interface Seen {
+interface OriginRequest {
   readonly network: string;
   readonly host: string;
   readonly atMs: number;
@@ -131,7 +131,7 @@ export interface Testbed {
   /** One line each. */
   readonly list: string;
   readonly origins: readonly string[];
-  readonly seen: readonly Seen[];
+  readonly seen: readonly OriginRequest[];
   readonly network: Network<Vantage>;
   startServer(): Promise<Restartable>;
   /** `survey` with these words, at the server's own place, to its end. */
@@ -159,7 +159,7 @@ export async function openTestbed({ dir, origins: count, networks }: TestbedOpti
   const loss = { kind: 'independent', share: LOSS } as const;
   await peers.lossy.shape({ up: { loss }, down: { loss } });
 
-  const seen: Seen[] = [];
+  const seen: OriginRequest[] = [];
   const running = await startOrigins({
     origins: SERVERS,
     inside: hub,

@@ -65,7 +65,7 @@ const silence = { code: 'udp-timeout', message: 'nothing came' } as const;
 const UNREACHED = originRace([trial([attempt({ protocol: 'h3', outcome: 'failed', error: silence })], null)]);
 
 /** A race that a worker began. */
-interface Began {
+interface RaceStart {
   readonly origin: string;
   readonly memory: RaceSpec['memory'];
   /** Between these its budget allowed it. */
@@ -77,7 +77,7 @@ interface Began {
 interface World {
   readonly clock: SkippingClock;
   readonly said: readonly string[];
-  readonly raced: readonly Began[];
+  readonly raced: readonly RaceStart[];
   canaries: number;
   canaryReached: boolean;
   /** Whether anything but the canary is. */
@@ -114,7 +114,7 @@ interface RunningWorker {
 function openWorld(): World & Pick<WorkerParts, 'race' | 'network' | 'say'> {
   const clock = skippingClock();
   const said: string[] = [];
-  const raced: Began[] = [];
+  const raced: RaceStart[] = [];
   let key = 'home';
   let left: () => void = () => {};
   async function race({ origin, network, memory, mayUse, signal }: RaceSpec): Promise<OriginRace> {

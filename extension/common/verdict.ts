@@ -3,7 +3,7 @@
 
 import type { SharedMessageKey } from '@photofinish/shared/language/catalog';
 import { type Message, message } from '@photofinish/shared/language/message';
-import type { Discovered, OriginRace } from '@photofinish/shared/race/outcome';
+import type { DiscoveryEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { boundedFindings } from '@photofinish/shared/verdict/bounded';
 import { isFailed, reachOfEach } from '@photofinish/shared/verdict/evidence';
@@ -110,10 +110,10 @@ function isRefuted({ attempts, browser }: Evidence): boolean {
 
 /** What is advertised by the newest header to the race or to the browser; one that has expired no longer counts. */
 function newestAdvertisement(
-  discovered: Discovered,
+  discovered: DiscoveryEvidence,
   race: OriginRace,
   record: OriginRecord | undefined,
-): Pick<Discovered, 'altSvc' | 'alternatives'> {
+): Pick<DiscoveryEvidence, 'altSvc' | 'alternatives'> {
   const { altSvc, alternatives = [] } = discovered;
   if (record === undefined) return { altSvc, alternatives };
   const told = standingAdvertisement(record, race);

@@ -2,11 +2,11 @@
 // when. Whether HTTP/3 can then be reached is a separate fact, stored elsewhere.
 
 import type { Names } from '@photofinish/shared/race/discovered';
-import type { Attempt, Discovered } from '@photofinish/shared/race/outcome';
+import type { Attempt, DiscoveryEvidence } from '@photofinish/shared/race/outcome';
 import { type Alternative, type AltSvc, h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { isMisdirectedAlternative } from './back-off.ts';
-import type { HostRecord, Teller } from './record.ts';
+import type { AltSvcReceiver, HostRecord } from './record.ts';
 
 /** An alternative that answered 421 is ignored for the default lifetime without `ma` (RFC 7838 section 3.1). */
 export const MISDIRECTED_MS = 24 * 3_600_000;
@@ -55,7 +55,7 @@ function believed(host: HostRecord, alternatives: readonly Alternative[], atMs: 
 /** How a header was received: when, by whom, and how old it already was (its answer's `Age`). */
 export interface Hearing {
   readonly atMs: number;
-  readonly by: Teller;
+  readonly by: AltSvcReceiver;
   readonly ageMs?: number;
 }
 
@@ -142,7 +142,7 @@ export interface HeardAltSvc {
  * and unexpired came from memory; an expired one is not given to races, so it was really received.
  */
 export function heardAltSvc(
-  discovered: Discovered,
+  discovered: DiscoveryEvidence,
   hosts: readonly (HostRecord | null)[],
   nowMs: number,
 ): HeardAltSvc | null {
@@ -167,7 +167,7 @@ export interface KnownAlternative {
   readonly port: number;
   readonly persist: boolean;
   /** Null: a header from before the source was stored. */
-  readonly said: Teller | 'https-record' | null;
+  readonly said: AltSvcReceiver | 'https-record' | null;
   readonly saidAtMs: number;
   readonly untilMs: number;
 }

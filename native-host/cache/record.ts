@@ -17,7 +17,7 @@ const PART_BITS = 32n;
 /** How a success became known: by a race of ours, or by a browser that used HTTP/3. */
 export type Basis = 'raced' | 'observed';
 /** Who received the answer with an Alt-Svc header. */
-export type Teller = 'browser' | 'race';
+export type AltSvcReceiver = 'browser' | 'race';
 
 /**
  * One origin on one network. What is *advertised* and what is *reachable* are stored separately; so are the two
@@ -57,7 +57,7 @@ export interface HostRecord {
   readonly altSvc: string | null;
   readonly altSvcAtMs: number | null;
   readonly altSvcUntilMs: number | null;
-  readonly altSvcBy: Teller | null;
+  readonly altSvcBy: AltSvcReceiver | null;
   /** What HTTPS records offer, written as a header value, and their lifetime (RFC 9460). */
   readonly service: string | null;
   readonly serviceAtMs: number | null;

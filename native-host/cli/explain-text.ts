@@ -10,10 +10,10 @@ import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
 import { attemptErrorWords, failureWords } from '@photofinish/shared/verdict/attempt-words';
 import { isFailed, NO_OTHERS, reachOfEach } from '@photofinish/shared/verdict/evidence';
 import {
+  type CacheKnowledge,
   discoveredIn,
   type Explanation,
   evidenceOfRaces,
-  type Remembered,
 } from '@photofinish/shared/verdict/explanation';
 import { leftOutWords, sharedOutcomeWords } from '@photofinish/shared/verdict/record-words';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
@@ -253,7 +253,7 @@ function compareSection(explanation: Explanation, paint: Paint): string[] {
     : drawPhotoFinish(explanation.compare, paint);
 }
 
-function rememberedWords(remembered: Remembered, nowMs: number): string[] {
+function rememberedWords(remembered: CacheKnowledge, nowMs: number): string[] {
   const { h3, tcp, altSvc, races } = remembered;
   const left = (untilMs: number | null): string | null =>
     untilMs !== null && untilMs > nowMs ? duration(untilMs - nowMs) : null;

@@ -6,12 +6,12 @@ import type { Mode } from '@photofinish/shared/race/terms';
 import { advertisedAlternatives, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
 import { isFailed, NO_OTHERS, reachOfEach } from '@photofinish/shared/verdict/evidence';
 import {
+  type CacheKnowledge,
   discoveredIn,
   EXPLAIN_SCHEMA,
   type Explanation,
   evidenceOfRaces,
   type Races,
-  type Remembered,
   verdictOfRaces,
 } from '@photofinish/shared/verdict/explanation';
 import type { OriginParts } from '@photofinish/shared/web/origin';
@@ -21,7 +21,7 @@ import { type HostCache, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
 import { recordOnlyOn } from '../network/recording.ts';
 import { PACED_BY_PATH } from '../race/pacing.ts';
-import { fileOutcome, type Racing } from '../racing.ts';
+import { fileOutcome, type RunRace } from '../racing.ts';
 import { cachePath } from './caching.ts';
 import { explanationText } from './explain-text.ts';
 import { copiedKeys } from './fleet-joining.ts';
@@ -56,7 +56,7 @@ export function parseExplainCommand(args: readonly string[]): ExplainCommand {
   return { ...rest, origin, pairs };
 }
 
-function rememberedH3(host: HostRecord): Remembered['h3'] {
+function rememberedH3(host: HostRecord): CacheKnowledge['h3'] {
   const { h3AtMs, h3FailedAtMs, h3Failure, h3Failures: failures } = host;
   if (h3FailedAtMs !== null && h3FailedAtMs > (h3AtMs ?? 0))
     return { failure: h3Failure, atMs: h3FailedAtMs, untilMs: host.h3BackOffUntilMs, failures };
@@ -64,7 +64,7 @@ function rememberedH3(host: HostRecord): Remembered['h3'] {
 }
 
 /** What the host cache contains about the origin on this network; null: nothing. */
-function recalled(cache: HostCache, { origin }: ExplainCommand, network: string): Remembered | null {
+function recalled(cache: HostCache, { origin }: ExplainCommand, network: string): CacheKnowledge | null {
   const host = cache.show(origin.origin).hosts.find((record) => record.network === network);
   if (host === undefined) return null;
   const { tcpProtocol, tcpAtMs, altSvc, altSvcAtMs } = host;
@@ -82,7 +82,7 @@ function recalled(cache: HostCache, { origin }: ExplainCommand, network: string)
 interface ExplainContext {
   readonly command: ExplainCommand;
   readonly terminal: Terminal;
-  readonly racing: Racing;
+  readonly racing: RunRace;
   readonly network: string;
   readonly signal: AbortSignal;
   /** Stores an outcome; never rejects. */

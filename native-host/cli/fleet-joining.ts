@@ -7,7 +7,7 @@ import { defaultConfigPath, type FleetSettings, loadSettings } from '../config.t
 import type { Fleet } from '../fleet/fleet.ts';
 import { fleetKeys, readFleetSalt } from '../fleet/keys.ts';
 import type { Network } from '../network/watch.ts';
-import type { Racing, RacingParts } from '../racing.ts';
+import type { RacingParts, RunRace } from '../racing.ts';
 import { cachePath, helperSettings } from './caching.ts';
 import type { Terminal } from './terminal.ts';
 import { Complaint } from './usage.ts';
@@ -57,7 +57,7 @@ export async function joinFleet(
 }
 
 /** Races whose outcomes are shared, unless the machine has left their network. */
-export function sharing(race: Racing, fleet: Fleet, network: Pick<Network, 'isStill'>): Racing {
+export function sharing(race: RunRace, fleet: Fleet, network: Pick<Network, 'isStill'>): RunRace {
   return async (spec) => {
     const raced = await race(spec);
     if (network.isStill(raced.network)) fleet.share(raced);

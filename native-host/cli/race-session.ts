@@ -2,7 +2,7 @@
 // many trials of many origins, several at a time, merged into one record of each origin.
 import { knownRootOf } from '@photofinish/shared/race/conclusive';
 import {
-  type Discovered,
+  type DiscoveryEvidence,
   type OriginRace,
   RACE_SCHEMA,
   type RaceDocument,
@@ -14,7 +14,7 @@ import { NETWORK_CHANGED } from '../network/watch.ts';
 import { MODE_RULES } from '../race/modes.ts';
 import { TCP_ATTEMPT_DELAY_MS } from '../race/pacing.ts';
 import { summaryOf } from '../race/series.ts';
-import type { RaceSpec, Racing } from '../racing.ts';
+import type { RaceSpec, RunRace } from '../racing.ts';
 import type { RaceCommand } from './race-options.ts';
 import type { Terminal } from './terminal.ts';
 import type { NetworkNames } from './text.ts';
@@ -23,7 +23,7 @@ import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, messageOf } from './
 /** The state of a run of `race`, from when the network is known until it ends. */
 export interface Session {
   readonly command: RaceCommand;
-  readonly race: Racing;
+  readonly race: RunRace;
   readonly network: string;
   readonly names: NetworkNames;
   readonly stop: AbortController;
@@ -117,7 +117,7 @@ export async function inParallel<T, R>(
 }
 
 /** For each question the last result of any run; for the root, of one that saw QUIC's chain. */
-function joinDiscovered(runs: readonly OriginRace[]): Discovered {
+function joinDiscovered(runs: readonly OriginRace[]): DiscoveryEvidence {
   const each = runs.map(({ discovered }) => discovered);
   const names = each.findLast((d) => d.names !== undefined)?.names;
   const alternatives = each.findLast((d) => d.alternatives !== undefined)?.alternatives;

@@ -11,7 +11,7 @@ import { recordOnlyOn } from '../network/recording.ts';
 import { saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
 import { type Network, namedNetwork, watchNetwork } from '../network/watch.ts';
-import { openRacing, type Racing, type RacingParts } from '../racing.ts';
+import { openRacing, type RacingParts, type RunRace } from '../racing.ts';
 import { cachePath, networkSalt } from './caching.ts';
 import { fleetSettings, joinFleet, sharing } from './fleet-joining.ts';
 import { SOUND_AT_A_TIME } from './option-tables.ts';
@@ -75,7 +75,7 @@ export function networkOf(
 
 interface RaceContext {
   readonly command: RaceCommand;
-  readonly race: Racing;
+  readonly race: RunRace;
   readonly network: string;
   readonly signal: AbortSignal;
   readonly trialOver: () => void;
@@ -120,7 +120,7 @@ export async function openRacingFor(
     Partial<Pick<RaceCommand, 'postQuantum'>>,
   cache: RacingParts['cache'],
   userAgent: string | null = null,
-): Promise<Racing> {
+): Promise<RunRace> {
   try {
     return await openRacing({
       ca: command.caFiles,

@@ -15,7 +15,7 @@ export interface AddressRecord {
 export const MOST_RECORDS = 16;
 
 /** How many records an answer had beyond those accepted; absent: none. */
-interface Bounded {
+interface RecordBound {
   readonly untried?: number;
 }
 
@@ -28,8 +28,8 @@ export type Answer =
       readonly ok: true;
       readonly kind: 'A' | 'AAAA';
       readonly addresses: readonly AddressRecord[];
-    } & Bounded)
-  | ({ readonly ok: true; readonly kind: 'HTTPS'; readonly services: readonly ServiceRecord[] } & Bounded)
+    } & RecordBound)
+  | ({ readonly ok: true; readonly kind: 'HTTPS'; readonly services: readonly ServiceRecord[] } & RecordBound)
   | { readonly ok: false; readonly kind: QueryKind; readonly message: string };
 
 /** Asks one question. Never rejects; an aborted question resolves as failed. */

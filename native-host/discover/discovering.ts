@@ -67,7 +67,7 @@ export interface FollowedAlternatives {
   readonly names: Names;
 }
 
-export interface Discovering {
+export interface Discoverer {
   /** Runs a discovery until every answer is in, or the resolution delay has passed. Never rejects. */
   settle(query: DiscoveryQuery, signal: AbortSignal): Promise<Discovery>;
   /** Starts a discovery whose answers arrive while connections are already attempted. */

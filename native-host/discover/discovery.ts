@@ -4,7 +4,7 @@ import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import type {
-  Discovering,
+  Discoverer,
   Discovery,
   DiscoveryNews,
   DiscoveryQuery,
@@ -23,7 +23,7 @@ function givenUp(host: string): AttemptError {
 }
 
 /** Discovery for races. */
-export function openDiscovering(parts: DiscoveryParts): Discovering {
+export function openDiscovering(parts: DiscoveryParts): Discoverer {
   const { clock } = parts;
   /**
    * Addresses found for a race's origin, for as long as the race refers to it: its own alternatives are at the same

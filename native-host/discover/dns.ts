@@ -159,7 +159,7 @@ function withPort(server: string): string {
   return isIP(server) === 0 ? server : hostPort(server, DNS_PORT);
 }
 
-export type After = (delayMs: number, run: () => void) => () => void;
+export type StartTimer = (delayMs: number, run: () => void) => () => void;
 
 function tooLate(): NodeJS.ErrnoException {
   return Object.assign(new Error('getaddrinfo did not answer in time'), { code: 'ETIMEOUT' });
@@ -169,7 +169,7 @@ function tooLate(): NodeJS.ErrnoException {
  * The same function with limited concurrency, shared by all callers; rejects with code `ETIMEOUT` after the maximum
  * wait.
  */
-export function lastResort(getaddrinfo: Getaddrinfo, after: After): Getaddrinfo {
+export function lastResort(getaddrinfo: Getaddrinfo, after: StartTimer): Getaddrinfo {
   const line: (() => void)[] = [];
   let calls = 0;
 

@@ -23,7 +23,7 @@ export interface BucketChange {
 }
 
 /** Called with a message for people, in which no host is named; `isTrouble`: nothing is shared until the next one. */
-type Say = (message: string, isTrouble: boolean) => void;
+type OnMessage = (message: string, isTrouble: boolean) => void;
 
 /** A whole organisation's machines would otherwise dial a lost server every second. */
 const RECONNECT_MS = 30_000;
@@ -45,14 +45,14 @@ async function open(connection: NatsConnection, { bucket, publish }: FleetSettin
 }
 
 /** Says when the connection is lost, and when it is made again, which the client does by itself. */
-export async function tellOf(connection: Pick<NatsConnection, 'status'>, say: Say): Promise<void> {
+export async function tellOf(connection: Pick<NatsConnection, 'status'>, say: OnMessage): Promise<void> {
   for await (const { type } of connection.status())
     if (type === 'disconnect') say('the connection is lost', true);
     else if (type === 'reconnect') say('the connection is made again', false);
 }
 
 /** Connects to the server and opens the bucket; rejects with the reason. `say`: where a lost connection is reported. */
-async function connectBucket(settings: FleetSettings, say: Say): Promise<Bucket> {
+async function connectBucket(settings: FleetSettings, say: OnMessage): Promise<Bucket> {
   const { server, credsFile, nkeyFile, caFile } = settings;
   const options = { servers: [server], credsFile, nkeyFile, caFile, token: null };
   const connection = await connectTo({ ...options, reconnectMs: RECONNECT_MS });
@@ -106,7 +106,7 @@ interface FleetParts {
   readonly settings: FleetSettings;
   readonly cache: Pick<HostCache, 'shared' | 'fileShared'>;
   readonly clock: Clock;
-  readonly say: Say;
+  readonly say: OnMessage;
   /** Another than the real one in tests. */
   readonly connect?: () => Promise<Bucket>;
 }

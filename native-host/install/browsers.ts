@@ -43,12 +43,12 @@ interface Sandbox {
 }
 
 /** A directory below one of the user's. */
-type Place = `${'home' | 'config' | 'data'}/${string}`;
+type UserPath = `${'home' | 'config' | 'data'}/${string}`;
 
-interface Places {
-  readonly profiles: readonly [Place, ...Place[]];
+interface BrowserPaths {
+  readonly profiles: readonly [UserPath, ...UserPath[]];
   /** Where hosts are searched for; default `NativeMessagingHosts` in the profile. */
-  readonly hosts?: Place;
+  readonly hosts?: UserPath;
   /** Names on the `PATH`. On Windows installers add none; the first start creates the profile. */
   readonly programs?: readonly string[];
   /** A macOS application, for all users or for one. */
@@ -61,7 +61,7 @@ interface Places {
 }
 
 /** Profiles according to Chromium's docs/user_data_dir.md, and Microsoft's, Brave's and Mozilla's own pages. */
-const PLACES: Readonly<Record<BrowserName, Readonly<Record<Platform, Places>>>> = {
+const PLACES: Readonly<Record<BrowserName, Readonly<Record<Platform, BrowserPaths>>>> = {
   chromium: {
     linux: {
       profiles: ['config/chromium'],
@@ -165,7 +165,7 @@ function browserIn(directories: UserDirectories, name: BrowserName): Browser {
   const { profiles, hosts, programs = [], bundle, vendor, snap, flatpak } = PLACES[name][platform];
   const { join } = pathsOf(platform);
   const roots: Readonly<Record<string, string>> = { home, config: configHome, data: dataHome };
-  const at = (place: Place): string => {
+  const at = (place: UserPath): string => {
     const [root = '', ...rest] = place.split('/');
     return join(roots[root] ?? '', ...rest);
   };

@@ -81,10 +81,14 @@ function sandboxNote(browser: Browser, kind: string): string {
   return `${browser.title} from ${kind} cannot start programs outside its sandbox; install the distribution's or the vendor's own package`;
 }
 
-type Exists = (path: string) => boolean;
+type FileExists = (path: string) => boolean;
 
 /** Whether a program of the browser can be started; a script that only starts the sandboxed package does not count. */
-function hasProgram({ programs, sandboxes }: Browser, directories: UserDirectories, exists: Exists): boolean {
+function hasProgram(
+  { programs, sandboxes }: Browser,
+  directories: UserDirectories,
+  exists: FileExists,
+): boolean {
   if (sandboxes.some(({ program }) => exists(program))) return false;
   const { isAbsolute, join } = pathsOf(directories.platform);
   return programs.some((program) =>
@@ -94,7 +98,12 @@ function hasProgram({ programs, sandboxes }: Browser, directories: UserDirectori
   );
 }
 
-function targetOf(browser: Browser, asked: boolean, directories: UserDirectories, exists: Exists): Target {
+function targetOf(
+  browser: Browser,
+  asked: boolean,
+  directories: UserDirectories,
+  exists: FileExists,
+): Target {
   const sandbox = browser.sandboxes.find((place) => exists(place.directory) || exists(place.program));
   const note = sandbox === undefined ? null : sandboxNote(browser, sandbox.kind);
   if (browser.profileDirectories.some(exists)) return { browser, state: 'present', note };
@@ -107,7 +116,7 @@ function targetOf(browser: Browser, asked: boolean, directories: UserDirectories
 export function targetsOf(
   request: InstallRequest,
   directories: UserDirectories,
-  exists: Exists,
+  exists: FileExists,
 ): readonly Target[] {
   const known = browsersOf(directories);
   const { userDataDirectory } = request;
@@ -130,7 +139,7 @@ export function planInstall(
   request: InstallRequest,
   { copy: parts, ...helper }: Helper,
   directories: UserDirectories,
-  exists: Exists,
+  exists: FileExists,
 ): InstallPlan {
   const { basename, join } = pathsOf(directories.platform);
   const path = launcherPath(request, directories);

@@ -30,19 +30,19 @@ const SUPPORT = `${HOMES.darwin}/Library/Application Support`;
 const LOCAL = `${HOMES.win32}\\AppData\\Local`;
 const HOST = 'org.photofinish.host';
 
-interface Place {
+interface InstallPaths {
   readonly profile: string;
   readonly manifest: string;
   readonly key?: string;
 }
 
 /** Below the home: the profile, and the directory of manifests. */
-function linuxPlace(profile: string, hosts = `${profile}/NativeMessagingHosts`): Place {
+function linuxPlace(profile: string, hosts = `${profile}/NativeMessagingHosts`): InstallPaths {
   return { profile: `${HOMES.linux}/${profile}`, manifest: `${HOMES.linux}/${hosts}/${HOST}.json` };
 }
 
 /** Both below the user's support files. */
-function macPlace(profile: string, hosts = profile): Place {
+function macPlace(profile: string, hosts = profile): InstallPaths {
   return {
     profile: `${SUPPORT}/${profile}`,
     manifest: `${SUPPORT}/${hosts}/NativeMessagingHosts/${HOST}.json`,
@@ -50,7 +50,7 @@ function macPlace(profile: string, hosts = profile): Place {
 }
 
 /** The profile below the application data, our own manifest, and the vendor whose registry key names that. */
-function windowsPlace(profile: string, manifest: string, vendor: string): Place {
+function windowsPlace(profile: string, manifest: string, vendor: string): InstallPaths {
   return {
     profile: `${HOMES.win32}\\AppData\\${profile}`,
     manifest: `${LOCAL}\\photofinish\\native-messaging\\${manifest}.json`,
@@ -59,7 +59,7 @@ function windowsPlace(profile: string, manifest: string, vendor: string): Place 
 }
 
 /** According to the browsers' own documentation. */
-const PLACES: Record<Platform, Record<BrowserName, Place>> = {
+const PLACES: Record<Platform, Record<BrowserName, InstallPaths>> = {
   linux: {
     chromium: linuxPlace('.config/chromium'),
     chrome: linuxPlace('.config/google-chrome'),

@@ -23,14 +23,14 @@ const WIRED = {
 };
 const WIREGUARD = { ...WIRED, '/sys/class/net/wg0/type': '65534\n' };
 
-interface Says {
+interface FakeSystem {
   readonly source?: string | null;
   readonly addresses?: Record<string, string>;
   readonly run?: (command: string) => string | null;
   readonly nudge?: (address: string) => void;
 }
 
-function source(files: Record<string, string>, says: Says = {}) {
+function source(files: Record<string, string>, says: FakeSystem = {}) {
   const time = virtualTime();
   const asked: string[] = [];
   const machine: LinuxMachine = {

@@ -66,14 +66,14 @@ export function linuxMachine(clock: Pick<Clock, 'after'>): LinuxMachine {
   };
 }
 
-type Beneath = Route & { readonly family: 4 | 6 };
+type RouteBelowTunnel = Route & { readonly family: 4 | 6 };
 
 /** Where packets leave: the interface, the gateway beneath a tunnel, and whether there is a tunnel. */
 interface Exit {
   readonly device: string;
   readonly tunnel: boolean;
   /** The interface itself, or the best one beneath the tunnel; null: no readable table names it. */
-  readonly beneath: Beneath | null;
+  readonly beneath: RouteBelowTunnel | null;
 }
 
 const folderOf = (device: string): string => `/sys/class/net/${device}`;
@@ -128,7 +128,7 @@ function exitOf(machine: LinuxMachine): Exit | null {
   return { device, tunnel, beneath: beneath ?? null };
 }
 
-function resolved4(machine: LinuxMachine, route: Beneath): string | null {
+function resolved4(machine: LinuxMachine, route: RouteBelowTunnel): string | null {
   return route.family === 4 ? neighbour4(machine.read('/proc/net/arp'), route) : null;
 }
 
@@ -138,7 +138,7 @@ async function resolved6(machine: LinuxMachine, route: Route): Promise<string | 
 }
 
 /** The gateway's link-layer address, prompted by a datagram if necessary; null: it does not answer. */
-async function resolve(machine: LinuxMachine, route: Beneath): Promise<string | null> {
+async function resolve(machine: LinuxMachine, route: RouteBelowTunnel): Promise<string | null> {
   if (route.gateway === null) return null;
   const look = (): Promise<string | null> | string | null =>
     route.family === 4 ? resolved4(machine, route) : resolved6(machine, route);
@@ -160,7 +160,7 @@ function factsOf(machine: LinuxMachine, exit: Exit, linkLayer: string | null, ss
 }
 
 /** The route of an interface used only by policy rules: its table cannot be read, but queried. */
-async function ruledRoute(machine: LinuxMachine, device: string): Promise<Beneath | null> {
+async function ruledRoute(machine: LinuxMachine, device: string): Promise<RouteBelowTunnel | null> {
   for (const family of [4, 6] as const) {
     const answer = (await machine.run('ip', ['-o', 'route', 'get', FAR_AWAY[family]])) ?? '';
     const gateway = gatewayOfRouteGet(answer);

@@ -8,7 +8,7 @@ import { type Alternative, type AltSvc, h3Alternatives } from '@photofinish/shar
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import { type Clock, nextPoll } from '../clock.ts';
 import type {
-  Discovering,
+  Discoverer,
   DiscoveryNews,
   DiscoveryQuery,
   Endpoint,
@@ -43,7 +43,7 @@ type TrialListener = (event: Progress['event'], transport: TransportName, atMs: 
 export interface Drive {
   readonly plan: TrialPlan;
   readonly origin: OriginParts;
-  readonly discovery: Discovering;
+  readonly discovery: Discoverer;
   /** What a live plan asks of discovery during the trial; null if the plan contains the endpoints. */
   readonly live: DiscoveryQuery | null;
   /** Whether an alternative named by an answer is worth following. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Names } from '@photofinish/shared/race/discovered';
 import { parseOrigin } from '@photofinish/shared/web/origin';
-import type { Discovering, Discovery } from '../discover/discovering.ts';
+import type { Discoverer, Discovery } from '../discover/discovering.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
 import { LOOK_UPS_AT_ONCE, lookUp, notInTime } from './look-up.ts';
 
@@ -44,7 +44,7 @@ async function many(count: number, takesMs: number | null, timeoutMs: number) {
         if (takesMs !== null) clock.after(takesMs, () => end('no-address'));
         else signal.addEventListener('abort', () => end('cancelled'), { once: true });
       }),
-  } as Discovering;
+  } as Discoverer;
   const each = { discovery, query, timeoutMs, clock, watchLateness: null, signal: null };
   const settled = await run(Promise.all(Array.from({ length: count }, () => lookUp(each))));
   return {
@@ -80,7 +80,7 @@ test('a look-up waiting for its slot ends with its signal', async () => {
         if (signal.aborted) end();
         else signal.addEventListener('abort', end, { once: true });
       }),
-  } as Discovering;
+  } as Discoverer;
   const each = { discovery, query, timeoutMs: 60_000, clock, watchLateness: null, signal: stop.signal };
   clock.after(10, () => stop.abort());
   const all = Array.from({ length: 2 * LOOK_UPS_AT_ONCE }, () => lookUp(each));

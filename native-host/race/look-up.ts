@@ -2,12 +2,12 @@
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { Clock } from '../clock.ts';
-import { type Discovering, type Discovery, type DiscoveryQuery, noAddress } from '../discover/discovering.ts';
+import { type Discoverer, type Discovery, type DiscoveryQuery, noAddress } from '../discover/discovering.ts';
 import { isTooLate } from './disturbance.ts';
 import { type Lateness, NEVER_LATE, type WatchLateness } from './lateness.ts';
 
 export interface LookUp {
-  readonly discovery: Discovering;
+  readonly discovery: Discoverer;
   readonly query: DiscoveryQuery;
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -47,10 +47,10 @@ interface Slots {
   readonly line: (() => void)[];
 }
 
-const slotsOf = new WeakMap<Discovering, Slots>();
+const slotsOf = new WeakMap<Discoverer, Slots>();
 
 /** Waits for a slot, at most until the signal is aborted; the returned function releases it. */
-async function takeSlot(discovery: Discovering, signal: AbortSignal): Promise<() => void> {
+async function takeSlot(discovery: Discoverer, signal: AbortSignal): Promise<() => void> {
   const slots = slotsOf.get(discovery) ?? { taken: 0, line: [] };
   slotsOf.set(discovery, slots);
   if (slots.taken >= LOOK_UPS_AT_ONCE && !signal.aborted)

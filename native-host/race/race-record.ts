@@ -1,6 +1,6 @@
 // The record of a race: its trials, what was learnt about the origin, the summary, and the verdict.
 import type { DiscoveredAlternative, Names } from '@photofinish/shared/race/discovered';
-import type { AttemptError, Discovered, OriginRace } from '@photofinish/shared/race/outcome';
+import type { AttemptError, DiscoveryEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
 import { printableDeep } from '@photofinish/shared/web/printable';
 import { rounded } from './attempt-run.ts';
@@ -51,7 +51,7 @@ function namesOf({ done, names }: RaceResult): Names | null {
   };
 }
 
-function discoveredBy(raced: RaceResult): Discovered {
+function discoveredBy(raced: RaceResult): DiscoveryEvidence {
   const { options, done } = raced;
   const remembered = options.memory === 'full' ? options.known?.altSvc : undefined;
   const h3Root = done.findLast((d) => d.knownRoot.h3 !== null)?.knownRoot.h3;

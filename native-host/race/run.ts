@@ -8,7 +8,7 @@ import type { Memory, Mode } from '@photofinish/shared/race/terms';
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import { type Clock, nextPoll } from '../clock.ts';
 import {
-  type Discovering,
+  type Discoverer,
   type Discovery,
   type DiscoveryQuery,
   type Endpoint,
@@ -28,7 +28,7 @@ import { type AttemptLimits, isUsedUp, TRIAL_LIMITS } from './trial-budget.ts';
 
 export interface RaceOptions {
   readonly origin: OriginParts;
-  readonly discovery: Discovering;
+  readonly discovery: Discoverer;
   readonly network: string;
   readonly mode: Mode;
   readonly memory: Memory;

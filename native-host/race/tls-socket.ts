@@ -59,7 +59,7 @@ function tlsOptions(
   };
 }
 
-interface Secured {
+interface SecureConnection {
   readonly socket: TLSSocket;
   /** The server's, once the handshake is done. */
   readonly certificate: () => X509Certificate | undefined;
@@ -71,7 +71,7 @@ export function secure(
   target: AttemptTarget,
   secureContext: SecureContext,
   alpn: readonly string[],
-): Secured {
+): SecureConnection {
   const socket: TLSSocket = connect({
     ...tlsOptions(target, secureContext, alpn),
     checkServerIdentity: () => checkNames(certificate(), target.host),

@@ -90,7 +90,7 @@ export class CanaryWatch {
 }
 
 /** A result that waits for a canary, and the job to acknowledge or to race again. */
-interface Held<Job, Result> {
+interface HeldResult<Job, Result> {
   readonly job: Job;
   readonly result: Result;
   /** When its race ended, by the worker's monotonic clock. */
@@ -102,25 +102,25 @@ interface Held<Job, Result> {
  * network has changed.
  */
 export class HeldResults<Job, Result> {
-  #waiting: Held<Job, Result>[] = [];
+  #waiting: HeldResult<Job, Result>[] = [];
 
   get size(): number {
     return this.#waiting.length;
   }
 
-  add(held: Held<Job, Result>): void {
+  add(held: HeldResult<Job, Result>): void {
     this.#waiting.push(held);
   }
 
   /** Those that ended before a good canary began: what came after it is not covered by it. */
-  release(canaryBeganMs: number): readonly Held<Job, Result>[] {
+  release(canaryBeganMs: number): readonly HeldResult<Job, Result>[] {
     const covered = this.#waiting.filter(({ endedMs }) => endedMs <= canaryBeganMs);
     this.#waiting = this.#waiting.filter(({ endedMs }) => endedMs > canaryBeganMs);
     return covered;
   }
 
   /** All of them: a canary failed, so none is evidence of anything but this vantage. */
-  discard(): readonly Held<Job, Result>[] {
+  discard(): readonly HeldResult<Job, Result>[] {
     const all = this.#waiting;
     this.#waiting = [];
     return all;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { comparison, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import { parseOrigin } from '@photofinish/shared/web/origin';
-import type { RaceSpec, Racing } from '../racing.ts';
+import type { RaceSpec, RunRace } from '../racing.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
 import { type JobRacing, raceJob, surveySpec } from './job-race.ts';
 import { optOut } from './opt-out.ts';
@@ -42,7 +42,7 @@ async function run({
       return next.next().value ?? permit;
     },
   };
-  const race: Racing = async ({ mayUse }) => {
+  const race: RunRace = async ({ mayUse }) => {
     events.push('looked up');
     for (const address of addresses) if (mayUse?.([address]) !== true) return CANCELLED;
     events.push('sent');

@@ -5,7 +5,7 @@ import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import type { LineRequest } from '../cli/input-lines.ts';
 import type { Clock } from '../clock.ts';
 import { PACED_BY_PATH } from '../race/pacing.ts';
-import type { RaceSpec, Racing } from '../racing.ts';
+import type { RaceSpec, RunRace } from '../racing.ts';
 import type { OptOut } from './opt-out.ts';
 import type { Permit, Politeness } from './politeness.ts';
 import type { Survey } from './result.ts';
@@ -22,7 +22,7 @@ export type JobOutcome =
   | { readonly kind: 'cancelled' };
 
 export interface JobRacing {
-  readonly race: Racing;
+  readonly race: RunRace;
   readonly politeness: Pick<Politeness, 'ask'>;
   /** What is in force now. */
   readonly optOut: () => OptOut;

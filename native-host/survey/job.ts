@@ -29,7 +29,7 @@ export const deadSchema = v.object({
   origin: v.optional(v.string()),
   reason: v.picklist(DEAD_REASONS),
 });
-export type Dead = v.InferOutput<typeof deadSchema>;
+export type DeadJob = v.InferOutput<typeof deadSchema>;
 
 /** The server's own reason: delivered as often as may be, without a result. */
 export const DELIVERED_TOO_OFTEN = 'max-deliveries';

@@ -3,7 +3,7 @@
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { RACE_SCHEMA } from '@photofinish/shared/race/outcome';
 import { PROGRAM } from '../version.ts';
-import type { Dead, Task } from './job.ts';
+import type { DeadJob, Task } from './job.ts';
 import { headers, type JetStreamClient, type JsMsg } from './nats.ts';
 import { batchesOf, RESULT_SCHEMA, type SurveyResult } from './result.ts';
 import type { SurveyNames } from './streams.ts';
@@ -19,7 +19,7 @@ export interface OutboxParts {
 }
 
 /** A race and the job it was for. */
-export interface Measured {
+export interface JobResult {
   readonly job: Task;
   readonly result: OriginRace;
 }
@@ -67,10 +67,10 @@ export class Outbox {
       this.#acknowledge(task.message);
   }
 
-  giveUp(task: Task, reason: Dead['reason']): Promise<void> {
+  giveUp(task: Task, reason: DeadJob['reason']): Promise<void> {
     const { names, vantage } = this.#parts;
     const { number, job } = task;
-    const dead: Dead = { vantage, job: number, ...(job !== null && { origin: job.origin }), reason };
+    const dead: DeadJob = { vantage, job: number, ...(job !== null && { origin: job.origin }), reason };
     const id = `dead.${vantage}.${number}`;
     return this.#send(task, 'a job could not be given up', names.deadSubject(vantage), id, dead);
   }
@@ -82,7 +82,7 @@ export class Outbox {
     return this.#send(task, 'a job could not be postponed', names.laterSubject(vantage), id, postponed);
   }
 
-  #resultOf({ job, result: race }: Measured): SurveyResult {
+  #resultOf({ job, result: race }: JobResult): SurveyResult {
     const { names, vantage } = this.#parts;
     const { mode, memory, startDelayMs } = race;
     return {
@@ -93,7 +93,7 @@ export class Outbox {
   }
 
   /** Stores results in batches; `stored` is called with the size of each. */
-  async publish(measured: readonly Measured[], stored: (results: number) => void): Promise<void> {
+  async publish(measured: readonly JobResult[], stored: (results: number) => void): Promise<void> {
     const { client, names, vantage, insist } = this.#parts;
     const messages = new Map(measured.map(({ job }) => [job.number, job.message]));
     for (const { id, bytes, results } of batchesOf(measured.map((each) => this.#resultOf(each)))) {

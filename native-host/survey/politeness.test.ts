@@ -248,14 +248,14 @@ const NETWORK_OF = new Map([
   ['2001:db8:0:1::1', 'v6'],
 ]);
 
-interface Begun {
+interface RaceStart {
   readonly atMs: number;
   /** Races allowed since the beginning, by the rates so far. */
   readonly allowed: number;
 }
 
 /** In every window of T seconds at most workers + rate x T; with changing rates their integral. */
-function assertWithin(races: readonly Begun[], workers: number): void {
+function assertWithin(races: readonly RaceStart[], workers: number): void {
   for (const [first, from] of races.entries())
     for (const [more, to] of races.slice(first).entries())
       assert.ok(
@@ -277,7 +277,7 @@ test('whatever is asked, and whoever is started again: workers + rate x T in T s
           polite: new Politeness(limits, nowMs),
           races: [] as { permit: Permit; addresses: readonly string[] }[],
         }));
-        const byNetwork = new Map<string | undefined, Begun[]>();
+        const byNetwork = new Map<string | undefined, RaceStart[]>();
         for (const { afterMs, worker, act, addresses, rate, refused: nothing } of steps) {
           nowMs += afterMs;
           allowed += (afterMs / 1000) * limits.perNetworkPerSecond;

@@ -8,7 +8,7 @@ import { VantageEvidence } from './facts.ts';
 import type { Task } from './job.ts';
 import { surveySpec } from './job-race.ts';
 import type { OptOut } from './opt-out.ts';
-import type { Measured } from './outbox.ts';
+import type { JobResult } from './outbox.ts';
 import type { WorkerParts } from './worker.ts';
 
 /** One pair, which shows what each transport reaches; a canary is near enough to answer in that time. */
@@ -22,7 +22,7 @@ export interface VantageParts
   readonly optOut: () => OptOut;
   /** Takes jobs that are to be raced again. */
   readonly again: (tasks: readonly Task[]) => void;
-  readonly publish: (measured: readonly Measured[]) => Promise<void>;
+  readonly publish: (measured: readonly JobResult[]) => Promise<void>;
   /** Gives the jobs back to the server: called while it has been sick for long. */
   readonly letGo: () => void;
   /** Called when races may begin again. */

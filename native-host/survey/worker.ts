@@ -10,7 +10,7 @@ import type { Pace } from '../cli/race-pace.ts';
 import { Complaint } from '../cli/usage.ts';
 import { type Clock, within } from '../clock.ts';
 import type { Network } from '../network/watch.ts';
-import type { Racing } from '../racing.ts';
+import type { RunRace } from '../racing.ts';
 import { budgetOf, type Control, Presence } from './control.ts';
 import { Intake } from './intake.ts';
 import { type JobSource, requestOf, type Task, taskOf } from './job.ts';
@@ -24,7 +24,7 @@ import {
   type NatsConnection,
 } from './nats.ts';
 import { type OptOut, optOut } from './opt-out.ts';
-import { type Measured, Outbox } from './outbox.ts';
+import { type JobResult, Outbox } from './outbox.ts';
 import { Politeness } from './politeness.ts';
 import type { Survey } from './result.ts';
 import { ACK_WAIT_MS, MAX_UNACKNOWLEDGED, type SurveyNames, vantageConsumer } from './streams.ts';
@@ -49,7 +49,7 @@ export interface WorkerParts {
   readonly survey: Survey;
   readonly vantage: string;
   readonly worker: string;
-  readonly race: Racing;
+  readonly race: RunRace;
   /** Told of every result that a good canary vouches for; races then know what the fleet shares. Null: each is cold. */
   readonly share: ((race: OriginRace) => void) | null;
   readonly network: Network;
@@ -268,7 +268,7 @@ class Worker {
     this.#begin();
   }
 
-  #publish(measured: readonly Measured[]): Promise<void> {
+  #publish(measured: readonly JobResult[]): Promise<void> {
     for (const { result } of measured) this.#parts.share?.(result);
     return this.#outbox.publish(measured, (results) => {
       this.#measured += results;

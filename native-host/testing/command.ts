@@ -10,7 +10,7 @@ export const CLI = join(import.meta.dirname, '../cli.ts');
 const { NODE_COMPILE_CACHE } = process.env;
 const COMPILE_CACHE = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 
-interface Ended {
+interface CommandResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -33,7 +33,7 @@ export function startCommand(
 }
 
 /** What a process has printed by its end. */
-export async function ended(child: ChildProcess): Promise<Ended> {
+export async function ended(child: ChildProcess): Promise<CommandResult> {
   let stdout = '';
   let stderr = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -100,7 +100,7 @@ function words({ transport, address, port }: Endpoint): string {
   return `${transport} ${address}${port === 443 ? '' : ` ${port}`}`;
 }
 
-interface Pending {
+interface PendingEvent {
   readonly atMs: number;
   readonly event: ResolutionEvent;
 }
@@ -126,7 +126,7 @@ export function resolve(testbed: Testbed): ResolutionLog {
   const lists: ListedEndpoints[] = [];
   const queries: string[] = [];
   let failure: ResolutionLog['failure'] = null;
-  let pending: Pending[] = [];
+  let pending: PendingEvent[] = [];
   const asked = new Map<string, number>();
   const underWay = new Map<number, string>();
 

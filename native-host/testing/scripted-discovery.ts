@@ -5,7 +5,7 @@ import { type Alternative, h3Alternatives } from '@photofinish/shared/web/alt-sv
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { Clock } from '../clock.ts';
 import type {
-  Discovering,
+  Discoverer,
   Discovery,
   DiscoveryNews,
   DiscoveryQuery,
@@ -49,7 +49,7 @@ function endpoint(
 }
 
 /** Endpoints by address, HTTP/3 first at each; an alternative replaces the origin's own endpoint for HTTP/3. */
-export class ScriptedDiscovery implements Discovering {
+export class ScriptedDiscovery implements Discoverer {
   readonly settled: DiscoveryQuery[] = [];
   readonly begun: DiscoveryQuery[] = [];
   readonly followed: (readonly Alternative[])[] = [];

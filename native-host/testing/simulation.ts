@@ -71,7 +71,7 @@ export interface World {
   readonly endLatencyMs?: number;
 }
 
-interface Pending {
+interface PendingEvent {
   readonly atMs: number;
   readonly event: TrialEvent;
   readonly owner: number | string;
@@ -94,7 +94,7 @@ interface Model {
 class SimulatedWorld {
   readonly #world: World;
   readonly #machine: TrialMachine;
-  readonly #pending: Pending[] = [];
+  readonly #pending: PendingEvent[] = [];
   readonly #models: Model[] = [];
   readonly #told: ToldEvent[] = [];
   readonly #requests: number[] = [];

@@ -3,7 +3,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
-import type { Attempt, AttemptError, Discovered, OriginRace, Trial } from '@photofinish/shared/race/outcome';
+import type {
+  Attempt,
+  AttemptError,
+  DiscoveryEvidence,
+  OriginRace,
+  Trial,
+} from '@photofinish/shared/race/outcome';
 import {
   attempt,
   clearComparison,
@@ -51,7 +57,7 @@ function reached(protocol: 'h3' | 'h2', ms: number, over: Partial<Attempt> = {})
 export function surveyRace(
   name: string,
   trials: Trial[],
-  discovered: Partial<Discovered> = {},
+  discovered: Partial<DiscoveryEvidence> = {},
   over: Partial<OriginRace> = {},
 ): OriginRace {
   const race = originRace(trials, {
@@ -64,7 +70,7 @@ export function surveyRace(
 }
 
 /** What DNS says of a host whose HTTPS record names these protocols; null: it has none. */
-function names(name: string, alpn: string[] | null): Pick<Discovered, 'names'> {
+function names(name: string, alpn: string[] | null): Pick<DiscoveryEvidence, 'names'> {
   const host = `${name}.test`;
   const services = alpn === null ? [] : [serviceRecord(host, { alpn })];
   const outcome = alpn === null ? 'empty' : 'answered';

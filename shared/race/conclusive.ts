@@ -1,6 +1,6 @@
 // Which trials and attempts say something about a protocol, rather than only about one address or about ourselves: the
 // one rule for memory, verdicts and series.
-import type { Attempt, Discovered, OriginRace, Trial } from './outcome.ts';
+import type { Attempt, DiscoveryEvidence, OriginRace, Trial } from './outcome.ts';
 import type { AttemptErrorCode } from './terms.ts';
 
 /** The trials whose outcome was not caused by this machine's own lateness. */
@@ -50,7 +50,7 @@ export function isOurDoing({
  */
 export function knownRootOf(
   races: readonly Pick<OriginRace, 'trials' | 'discovered'>[],
-): Discovered['knownRoot'] {
+): DiscoveryEvidence['knownRoot'] {
   const judged = races.filter(({ discovered }) => discovered.knownRoot !== null);
   // A race tells the root of TCP's chain only if it saw none of QUIC's.
   const overQuic = judged.find(({ trials }) =>

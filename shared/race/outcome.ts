@@ -186,7 +186,7 @@ export const discoveredSchema = v.object({
   /** Alternatives that were used or received, newest last. */
   alternatives: v.optional(list(discoveredAlternativeSchema, MAX_ALTERNATIVES)),
 });
-export type Discovered = v.InferOutput<typeof discoveredSchema>;
+export type DiscoveryEvidence = v.InferOutput<typeof discoveredSchema>;
 
 /** How other hosts fare over HTTP/3 on the same network. */
 export const networkEvidenceSchema = v.object({

@@ -148,7 +148,7 @@ function isZero(value: PageValue): boolean {
 }
 
 /** Blocks written in order to be measured, so that they are not written again. */
-type Written = Map<object, string>;
+type MarkupCache = Map<object, string>;
 type Columns = readonly Column<PageValue>[];
 
 function rowMarkup(cells: Row<PageValue>, columns: Columns, name = ''): string {
@@ -160,7 +160,7 @@ function rowMarkup(cells: Row<PageValue>, columns: Columns, name = ''): string {
   return `<tr${classed(name)}>${written.join('')}</tr>`;
 }
 
-function tableMarkup(table: Table<PageValue>, written?: Written): string {
+function tableMarkup(table: Table<PageValue>, written?: MarkupCache): string {
   const { name, caption, columns, rows, rest } = table;
   const under = caption === undefined ? '' : `<caption>${esc(caption)}</caption>`;
   const heads = columns.map(headMarkup).join('');
@@ -176,11 +176,11 @@ function figureMarkup({ id, finish, lines, table }: Figure): string {
   return `<figure>${drawing}<figcaption>${caption}</figcaption>${numbers}</figure>`;
 }
 
-function blocksMarkup(blocks: readonly PageBlock[], written: Written): string {
+function blocksMarkup(blocks: readonly PageBlock[], written: MarkupCache): string {
   return blocks.map((block) => written.get(block) ?? blockMarkup(block, written)).join('');
 }
 
-function sectionMarkup({ id, title, fold, blocks }: Section, written: Written): string {
+function sectionMarkup({ id, title, fold, blocks }: Section, written: MarkupCache): string {
   const head = `<h2 id="${id}">${markup(title)}</h2>`;
   const body = blocksMarkup(blocks, written);
   return fold === undefined
@@ -188,7 +188,7 @@ function sectionMarkup({ id, title, fold, blocks }: Section, written: Written): 
     : `<section class="site" aria-labelledby="${id}"><details${fold.open ? ' open' : ''}><summary>${head} <span class="what">${esc(fold.words)}</span></summary>${body}</details></section>`;
 }
 
-function blockMarkup(block: PageBlock, written: Written): string {
+function blockMarkup(block: PageBlock, written: MarkupCache): string {
   switch (block.kind) {
     case 'paragraph':
       return `${TONES[block.tone]}${markup(block.words)}</p>`;
@@ -242,7 +242,7 @@ function blockMarkup(block: PageBlock, written: Written): string {
 
 /** The document that `make` returns, given the sizes of its parts, as a whole page. */
 export function documentToHtml(make: (sizes: PageSizes) => ReportDocument<PageBlock>): string {
-  const written: Written = new Map();
+  const written: MarkupCache = new Map();
   const encoder = new TextEncoder();
   const measured = (part: object, text: string): number => {
     written.set(part, text);

@@ -49,13 +49,13 @@ export function adoptionOf({ protocols }: Pick<ReportOrigin, 'protocols'>): Adop
 }
 
 /** A race with the result of its pairs. */
-export interface Compared {
+export interface RaceComparison {
   readonly race: OriginRace;
   readonly comparison: PairedComparison;
 }
 
 /** The newest race of an origin whose pairs show the gain of HTTP/3, or that there is no clear difference. */
-export function newestComparison({ races }: Pick<ReportOrigin, 'races'>): Compared | undefined {
+export function newestComparison({ races }: Pick<ReportOrigin, 'races'>): RaceComparison | undefined {
   for (const race of races.toSorted((a, b) => b.atMs - a.atMs)) {
     const comparison = comparisonOf(race);
     if (comparison !== null) return { race, comparison };
@@ -64,7 +64,7 @@ export function newestComparison({ races }: Pick<ReportOrigin, 'races'>): Compar
 }
 
 /** A comparison's result in the form used by comparisons of reports; null: there is none. */
-export function gainOf(compared: Compared | undefined): DiffGain | null {
+export function gainOf(compared: RaceComparison | undefined): DiffGain | null {
   if (compared === undefined) return null;
   const { h3Ms, h2Ms, pairs, quicker, lowMs, highMs } = compared.comparison;
   const { network, atMs } = compared.race;
@@ -81,7 +81,7 @@ export function gainOf(compared: Compared | undefined): DiffGain | null {
   };
 }
 
-function gainDiffers(a: Compared | undefined, b: Compared | undefined): boolean {
+function gainDiffers(a: RaceComparison | undefined, b: RaceComparison | undefined): boolean {
   if (a === undefined || b === undefined || a.race.network !== b.race.network) return false;
   return differsBetween(a.comparison, b.comparison);
 }

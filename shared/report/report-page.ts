@@ -25,7 +25,7 @@ import {
   text,
 } from './document.ts';
 import { addProtocols, modesOf, type Report, totalOf } from './report.ts';
-import { type Compared, newestComparison, totalAdoption } from './report-compare.ts';
+import { newestComparison, type RaceComparison, totalAdoption } from './report-compare.ts';
 import { adoptionTitle, blocksOf, madeCondition, originsByVerdict, reportHead } from './report-document.ts';
 import { siteSections, sitesOnPage, sitesSection } from './report-sites.ts';
 import { networkWords } from './report-words.ts';
@@ -78,14 +78,14 @@ function verdictsSection(report: Report): Section {
 }
 
 /** A comparison with the gain in each of its pairs, and the difference of its medians. */
-interface Drawn extends Compared {
+interface DrawableComparison extends RaceComparison {
   readonly gainsMs: readonly number[];
   readonly medianMs: number;
 }
 
 /** The newest comparison of each origin on each network, newest first. */
-function comparisons(report: Report): Compared[] {
-  const newest = new Map<string, Compared>();
+function comparisons(report: Report): RaceComparison[] {
+  const newest = new Map<string, RaceComparison>();
   for (const { origins } of report.sites)
     for (const origin of origins) {
       const compared = newestComparison(origin);
@@ -102,7 +102,7 @@ function nearMedian(gainsMs: readonly number[]): number[] {
 }
 
 /** The axis always contains 0, because a gain is meaningless without its origin, and all medians. */
-function axisOf(drawn: readonly Drawn[]): GainAxis {
+function axisOf(drawn: readonly DrawableComparison[]): GainAxis {
   const shown = drawn.flatMap(({ gainsMs, medianMs }) => [medianMs, ...nearMedian(gainsMs)]);
   const [fromMs, toMs] = [Math.min(0, ...shown), Math.max(0, ...shown)];
   return toMs > fromMs ? { fromMs, toMs } : { fromMs: -1, toMs: 1 };
@@ -112,7 +112,7 @@ function axisOf(drawn: readonly Drawn[]): GainAxis {
 function gainsSection(report: Report): Section[] {
   const all = comparisons(report);
   if (all.length === 0) return [];
-  const drawn = all.slice(0, COMPARISONS_DRAWN).map(({ race, comparison }): Drawn => {
+  const drawn = all.slice(0, COMPARISONS_DRAWN).map(({ race, comparison }): DrawableComparison => {
     const medianMs = comparison.h2Ms - comparison.h3Ms;
     return { race, comparison, medianMs, gainsMs: pairGains(race.trials) };
   });

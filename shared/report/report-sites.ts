@@ -174,7 +174,7 @@ function siteSection({ site, origins, hidden }: ReportSite, index: number, page:
   return { ...section(`site-${index}`, host(site), ...blocks), fold: { open: page.open, words } };
 }
 
-type Counted = Pick<ReportSite, 'origins' | 'adoption' | 'hitRatio' | 'accuracy'>;
+type SiteCounts = Pick<ReportSite, 'origins' | 'adoption' | 'hitRatio' | 'accuracy'>;
 
 function siteColumns(): Column<PageValue>[] {
   const shares = ['reportByRequest', 'reportByOrigin', 'reportByNavigation'] as const;
@@ -183,7 +183,7 @@ function siteColumns(): Column<PageValue>[] {
   return [...columns('text', getMessage('reportSite')), ...columns('number', ...protocolHeads(), ...numbers)];
 }
 
-function siteRow(name: Value, { origins, adoption, hitRatio, accuracy }: Counted): Row<PageValue> {
+function siteRow(name: Value, { origins, adoption, hitRatio, accuracy }: SiteCounts): Row<PageValue> {
   const modes = modesOf(origins);
   const shares = [adoption.byRequest, adoption.byOrigin, adoption.byNavigation];
   return [
@@ -194,7 +194,7 @@ function siteRow(name: Value, { origins, adoption, hitRatio, accuracy }: Counted
   ];
 }
 
-function sumOf(sites: readonly ReportSite[]): Counted {
+function sumOf(sites: readonly ReportSite[]): SiteCounts {
   const ratio = (of: 'hitRatio' | 'accuracy') => ({
     hits: sites.reduce((sum, site) => sum + site[of].hits, 0),
     of: sites.reduce((sum, site) => sum + site[of].of, 0),

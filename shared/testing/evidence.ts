@@ -1,6 +1,6 @@
 // Evidence as produced by races, for the tests of everything that evaluates it.
 import type { Names, ServiceRecord } from '../race/discovered.ts';
-import type { Attempt, AttemptError, Discovered } from '../race/outcome.ts';
+import type { Attempt, AttemptError, DiscoveryEvidence } from '../race/outcome.ts';
 import type { Evidence } from '../verdict/evidence.ts';
 import type { Origin } from '../web/origin.ts';
 import { originParts } from '../web/origin.ts';
@@ -11,7 +11,7 @@ export const refused: AttemptError = { code: 'udp-refused', message: 'refused' }
 export const silent: AttemptError = { code: 'udp-timeout', message: 'no answer' };
 export const dead: AttemptError = { code: 'tcp-refused', message: 'connection refused' };
 export const quiet = { altSvc: null, knownRoot: true };
-export const own: Discovered = { altSvc: 'h3=":443"', knownRoot: true };
+export const own: DiscoveryEvidence = { altSvc: 'h3=":443"', knownRoot: true };
 
 /** An attempt over HTTP/3: established, or failed with the error. */
 export function h3(error: AttemptError | null = null, over: Partial<Attempt> = {}): Attempt {

@@ -41,12 +41,12 @@ const HOSTILE: readonly unknown[] = [
 ];
 const NAMES = ['__proto__', 'constructor', 'type', 'id', 'length', 'then', '', 'extra'];
 
-interface Place {
+interface JsonPosition {
   readonly parent: Record<string, unknown>;
   readonly key: string;
 }
 
-function placesOf(value: unknown, places: Place[] = []): Place[] {
+function placesOf(value: unknown, places: JsonPosition[] = []): JsonPosition[] {
   if (typeof value !== 'object' || value === null) return places;
   const parent = value as Record<string, unknown>;
   for (const key of Object.keys(parent)) {
@@ -66,8 +66,8 @@ type Change = typeof change extends fc.Arbitrary<infer C> ? C : never;
 
 function changed(document: { root: unknown }, { kind, at, other, drawn }: Change): void {
   const places = placesOf(document);
-  const place = places[at % places.length] as Place;
-  const from = places[other % places.length] as Place;
+  const place = places[at % places.length] as JsonPosition;
+  const from = places[other % places.length] as JsonPosition;
   const value = place.parent[place.key];
   if (kind <= 2) put(place.parent, place.key, structuredClone(HOSTILE[other % HOSTILE.length]));
   else if (kind === 3) put(place.parent, place.key, drawn);

@@ -5,7 +5,7 @@ import { codeKey } from '../language/code-keys.ts';
 import { type Message, message } from '../language/message.ts';
 import { portBlock } from '../race/blocked-ports.ts';
 import { isQueriedForBoth, type Names, type ServiceRecord } from '../race/discovered.ts';
-import type { Attempt, Discovered } from '../race/outcome.ts';
+import type { Attempt, DiscoveryEvidence } from '../race/outcome.ts';
 import { type AltSvc, h3Alternatives, parseAltSvc } from '../web/alt-svc.ts';
 import { hostPort } from '../web/origin.ts';
 import { certificateReasonMessage, failureMessage } from './attempt-words.ts';
@@ -64,7 +64,7 @@ function hostOf(name: string): string {
 
 /** The HTTP/3 alternatives in force: a header replaces whatever was remembered, `clear` withdraws it. */
 function alternativesByHeader(
-  { alternatives = [] }: Discovered,
+  { alternatives = [] }: DiscoveryEvidence,
   altSvc: AltSvc | null,
   ownHost: string,
 ): AlternativeService[] {
@@ -205,13 +205,13 @@ export function endpointMessage(endpoint: HostAndPort, ownHost: string): Message
 }
 
 /** The sentences of each fault. */
-type Said = readonly (readonly Message[])[];
+type FaultSentences = readonly (readonly Message[])[];
 
 function exampleFor({ origin }: Evidence): Message {
   return message('faultExample', { port: String(origin.port) });
 }
 
-function syntaxFaults(evidence: Evidence, { alternatives, skipped }: AltSvc): Said {
+function syntaxFaults(evidence: Evidence, { alternatives, skipped }: AltSvc): FaultSentences {
   if (skipped === 0) return [];
   const fault =
     alternatives.length === 0
@@ -221,7 +221,7 @@ function syntaxFaults(evidence: Evidence, { alternatives, skipped }: AltSvc): Sa
 }
 
 /** Entries that can be parsed and yet cannot lead a browser to HTTP/3. */
-function emptyFaults(evidence: Evidence, { alternatives }: AltSvc): Said {
+function emptyFaults(evidence: Evidence, { alternatives }: AltSvc): FaultSentences {
   if (alternatives.some((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0)) return [];
   if (alternatives.some((a) => a.alpn === 'h3')) return [[message('faultNoLifetime')]];
   const named = alternatives.map(({ alpn }) => alpn).filter((alpn) => /^(h3-|quic$)/.test(alpn));
@@ -320,8 +320,8 @@ function contradictions(evidence: ParsedEvidence): Message[] {
 function faultsOf(evidence: ParsedEvidence, alternatives: readonly TriedAlternative[]): Fault[] {
   const { altSvc } = evidence;
   const usable = alternatives.some(({ reach }) => reach === 'established');
-  const each = (sentences: readonly Message[]): Said => sentences.map((sentence) => [sentence]);
-  const of = (faults: Said, leads: boolean): Fault[] => faults.map((said) => ({ said, leads }));
+  const each = (sentences: readonly Message[]): FaultSentences => sentences.map((sentence) => [sentence]);
+  const of = (faults: FaultSentences, leads: boolean): Fault[] => faults.map((said) => ({ said, leads }));
   return [
     ...(altSvc === null ? [] : of(syntaxFaults(evidence, altSvc), true)),
     ...(altSvc === null ? [] : of(emptyFaults(evidence, altSvc), alternatives.length === 0)),

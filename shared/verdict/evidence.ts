@@ -1,6 +1,12 @@
 // The input of a verdict: attempts, what was discovered, the browser's own record, and other hosts on the network.
 import { conclusiveAttempts, isAllDisturbed, isOurDoing, soundTrials } from '../race/conclusive.ts';
-import type { Attempt, AttemptError, Discovered, NetworkEvidence, OriginRace } from '../race/outcome.ts';
+import type {
+  Attempt,
+  AttemptError,
+  DiscoveryEvidence,
+  NetworkEvidence,
+  OriginRace,
+} from '../race/outcome.ts';
 import { comparisonOf } from '../race/race-pairs.ts';
 import { UDP_BLOCKED_CODES, UDP_UNANSWERED_CODES } from '../race/terms.ts';
 import { OFFLINE_NETWORK } from '../web/network-name.ts';
@@ -40,7 +46,7 @@ export interface Evidence {
   readonly origin: OriginParts;
   /** Every attempt over both transports, oldest first. */
   readonly attempts: readonly Attempt[];
-  readonly discovered: Discovered;
+  readonly discovered: DiscoveryEvidence;
   /** The result of a comparison; null: not measured. */
   readonly gain: Gain | null;
   /** Why nothing was attempted at all. */

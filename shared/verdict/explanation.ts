@@ -3,7 +3,12 @@
 import * as v from 'valibot';
 import { conclusiveAttempts, isAllDisturbed, knownRootOf, soundTrials } from '../race/conclusive.ts';
 import { discoveredAlternativeSchema, type Names, namesSchema } from '../race/discovered.ts';
-import { type Discovered, type OriginRace, originRaceSchema, sharedOutcomeSchema } from '../race/outcome.ts';
+import {
+  type DiscoveryEvidence,
+  type OriginRace,
+  originRaceSchema,
+  sharedOutcomeSchema,
+} from '../race/outcome.ts';
 import { comparisonOf } from '../race/race-pairs.ts';
 import { ATTEMPT_ERROR_CODES } from '../race/terms.ts';
 import { type Verdict, verdictSchema } from '../race/verdict-schema.ts';
@@ -34,7 +39,7 @@ export const rememberedSchema = v.object({
   altSvc: v.nullable(v.object({ value: v.string(), atMs: epochMs, untilMs: v.nullable(epochMs) })),
   races: count,
 });
-export type Remembered = v.InferOutput<typeof rememberedSchema>;
+export type CacheKnowledge = v.InferOutput<typeof rememberedSchema>;
 
 export const EXPLAIN_SCHEMA = 'photofinish.explain/1';
 export const explanationSchema = v.object({
@@ -79,7 +84,7 @@ function hasHeardOfRecord(names: Names): boolean {
  * What the races found out besides reachability: from the first that knows, the plain race before the others. For
  * names, the first race that also has an answer about the HTTPS record; for the root, the first that saw QUIC's chain.
  */
-export function discoveredIn(races: Races): Discovered {
+export function discoveredIn(races: Races): DiscoveryEvidence {
   const all = finished(races).map((each) => each.discovered);
   const told = all.flatMap((each) => each.names ?? []);
   const names = told.find(hasHeardOfRecord) ?? told[0];

@@ -2,7 +2,7 @@
 // of a complete or partial record.
 import * as v from 'valibot';
 import type { LinkReport } from '../../network/link.ts';
-import { type Absent, clientKindSchema, type LabTrial, labTrialSchema } from '../client.ts';
+import { clientKindSchema, type LabTrial, labTrialSchema, type UnavailableClient } from '../client.ts';
 import {
   count,
   type ExperimentRecord,
@@ -84,7 +84,7 @@ export interface CellResult {
 }
 
 export interface AdoptionResult {
-  readonly absent: readonly Absent[];
+  readonly absent: readonly UnavailableClient[];
   readonly cells: readonly CellResult[];
 }
 

@@ -89,7 +89,7 @@ export const avoidanceSchema = v.object({
   ),
 });
 type Avoidance = v.InferOutput<typeof avoidanceSchema>;
-type Visited = Avoidance['clients'][number]['visits'][number];
+type AvoidanceVisit = Avoidance['clients'][number]['visits'][number];
 
 /** The host of one client: what Firefox without Happy Eyeballs v3 knows of a host, it knows in every profile. */
 export function hostOf(way: Way, subject: Subject): Host {
@@ -99,7 +99,7 @@ export function hostOf(way: Way, subject: Subject): Host {
 
 /** One client in a way, and its visits. */
 class Avoider {
-  readonly visits: Visited[] = [];
+  readonly visits: AvoidanceVisit[] = [];
   readonly subject: Subject;
   readonly #testbed: NamedTestbed;
   readonly #visitor: Visitor;
@@ -123,7 +123,7 @@ class Avoider {
   }
 
   /** Visits, over a new connection unless told otherwise. */
-  async visit({ keepsConnections = false } = {}): Promise<Visited> {
+  async visit({ keepsConnections = false } = {}): Promise<AvoidanceVisit> {
     if (!keepsConnections) await this.#visitor.part();
     await this.#testbed.drain();
     const nowMs = performance.now();

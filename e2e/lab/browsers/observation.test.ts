@@ -9,16 +9,16 @@ const INITIAL = 0xc3;
 const SHORT_HEADER = 0x43;
 const [SYN, SYN_ACK] = [0x02, 0x12];
 
-type Own = Pick<Packet, 'atMs'> & Partial<Packet> & { readonly port?: number };
+type PacketFields = Pick<Packet, 'atMs'> & Partial<Packet> & { readonly port?: number };
 
-const sent = ({ port = 4000, ...own }: Own): Packet => ({
+const sent = ({ port = 4000, ...own }: PacketFields): Packet => ({
   family: 6,
   transport: 'tcp',
   source: port,
   destination: 443,
   ...own,
 });
-const back = ({ port = 4000, ...own }: Own): Packet => ({
+const back = ({ port = 4000, ...own }: PacketFields): Packet => ({
   family: 6,
   transport: 'tcp',
   source: 443,

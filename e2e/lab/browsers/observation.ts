@@ -216,7 +216,7 @@ function attemptsIn(packets: readonly Packet[], earlier: ReadonlySet<string>) {
   return [...flows.values()];
 }
 
-interface Seen {
+interface VisitTraffic {
   /** Of one visit, in any order. */
   readonly packets: readonly Packet[];
   /** Connections that began before the visit, which may still be closing. */
@@ -228,7 +228,7 @@ interface Seen {
 }
 
 /** The observation of a visit, in milliseconds to three decimals. */
-export function observe({ packets, earlier, host, request, error }: Seen): Observation {
+export function observe({ packets, earlier, host, request, error }: VisitTraffic): Observation {
   const inOrder = packets.toSorted((a, b) => a.atMs - b.atMs);
   const [queries, attempts] = [queriesIn(inOrder, host), attemptsIn(inOrder, earlier)];
   const startMs = Math.min(...[...queries, ...attempts].map(({ atMs }) => atMs));

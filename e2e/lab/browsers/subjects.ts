@@ -9,7 +9,7 @@ import { scratchDirectory } from '../../scratch.ts';
 import { type ClientKind, DEADLINE_MS } from '../client.ts';
 import { type BrowserSettings, type ColdProfile, START, versionOf } from '../clients/browsers.ts';
 import { PHOTOFINISH, recordIn } from '../photofinish.ts';
-import type { Inside, Visitor } from './testbed.ts';
+import type { Visitor, VisitorHost } from './testbed.ts';
 
 /** Browsers run in a process inside the namespace that runs this file. */
 const PROCESS = import.meta.filename;
@@ -27,7 +27,7 @@ export interface Subject {
   /** Its version; null if it is not installed. */
   version(): Promise<string | null>;
   /** `memory` is our command line's in measured visits; browsers always remember. */
-  start(inside: Inside, memory: Memory): Promise<Visitor>;
+  start(inside: VisitorHost, memory: Memory): Promise<Visitor>;
 }
 
 function browser(

@@ -61,7 +61,7 @@ export interface Visitor {
 }
 
 /** What a visitor needs to be started. */
-export interface Inside {
+export interface VisitorHost {
   /** A program in the client's namespace that looks names up with the testbed's DNS server. */
   program(file: string, args: readonly string[]): { readonly file: string; readonly args: readonly string[] };
   readonly client: Namespace;
@@ -72,7 +72,7 @@ export interface Inside {
   readonly resolver: string;
 }
 
-export interface NamedTestbed extends Inside {
+export interface NamedTestbed extends VisitorHost {
   readonly server: Peer;
   readonly versions: Readonly<Record<string, string>>;
   /**

@@ -200,7 +200,7 @@ export const drivenEntries = {
   driven: v.array(count),
   notDriven: v.array(v.object({ perSecond: count, why: v.string() })),
 };
-export type LoadsFound = v.InferOutput<v.ObjectSchema<typeof drivenEntries, undefined>>;
+export type DrivenLoads = v.InferOutput<v.ObjectSchema<typeof drivenEntries, undefined>>;
 
 /** The cells of a run. */
 export const cellsSchema = <Of extends { readonly way: unknown }>() =>

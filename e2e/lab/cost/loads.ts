@@ -13,7 +13,7 @@ import {
   wholeNumber,
 } from '../experiment.ts';
 import { type Journal, turnKey } from '../journal.ts';
-import { type LoadsFound, OBJECTS, type ObjectBytes } from './cells.ts';
+import { type DrivenLoads, OBJECTS, type ObjectBytes } from './cells.ts';
 
 export const LOAD_OPTIONS = {
   seconds: { type: 'string' },
@@ -96,7 +96,7 @@ export function loadsUpTo(highest: number): number[] {
 export async function climbLoads(
   tried: readonly number[],
   tryLoad: (perSecond: number) => Promise<readonly string[]>,
-): Promise<LoadsFound> {
+): Promise<DrivenLoads> {
   let highest = 0;
   let why = '';
   for (const perSecond of tried) {
@@ -117,7 +117,7 @@ interface Climb<Of> {
   readonly secondsPerTry: number;
   readonly titleOf: (of: Of) => string;
   /** What is said of loads that are not driven. */
-  readonly limitsOf: (notDriven: LoadsFound['notDriven']) => string;
+  readonly limitsOf: (notDriven: DrivenLoads['notDriven']) => string;
   /** Measures the most expensive requests, the naive race, at that load; as for `climbLoads`. */
   readonly tryLoad: (of: Of, perSecond: number) => Promise<readonly string[]>;
 }
@@ -127,11 +127,11 @@ export async function findLoads<Of extends object>(
   all: readonly Of[],
   requested: readonly number[] | null,
   { tried, secondsPerTry, titleOf, limitsOf, tryLoad }: Climb<Of>,
-): Promise<(Of & LoadsFound)[]> {
+): Promise<(Of & DrivenLoads)[]> {
   if (requested !== null) return all.map((of) => ({ ...of, driven: [...requested], notDriven: [] }));
   const mostMs = 1000 * tried.length * secondsPerTry * all.length;
   heading(`Loads that this machine drives (at most ${formatDuration(mostMs)})`);
-  const found: (Of & LoadsFound)[] = [];
+  const found: (Of & DrivenLoads)[] = [];
   for (const of of all) {
     const step = beginStep(titleOf(of));
     const loads = await climbLoads(tried, (perSecond) => {

@@ -21,7 +21,7 @@ interface Stream {
   readonly perSecond: number;
 }
 
-interface Connects {
+interface ConnectLoad {
   readonly address: string;
   /** One after the other. */
   readonly times: number;
@@ -35,7 +35,7 @@ interface Arrival {
   readonly atUs: number;
 }
 
-async function near<Answer>(from: Namespace, order: Stream | Connects): Promise<Answer> {
+async function near<Answer>(from: Namespace, order: Stream | ConnectLoad): Promise<Answer> {
   const answer = await from.runOrThrow(process.execPath, [PROCESS, 'near', JSON.stringify(order)]);
   return (answer === '' ? undefined : JSON.parse(answer)) as Answer;
 }
@@ -67,7 +67,7 @@ export async function sendStream(
 }
 
 /** The duration of each of `times` TCP connects, microseconds. */
-export async function timeConnects(from: Namespace, to: Namespace, order: Connects): Promise<number[]> {
+export async function timeConnects(from: Namespace, to: Namespace, order: ConnectLoad): Promise<number[]> {
   return (await withFar(to, () => near<number[]>(from, order))).answer;
 }
 
@@ -121,7 +121,7 @@ async function stream({ address, datagrams, bytes, perSecond }: Stream): Promise
   for (const error of refused) throw error;
 }
 
-async function connects({ address, times }: Connects): Promise<number[]> {
+async function connects({ address, times }: ConnectLoad): Promise<number[]> {
   const tookUs: number[] = [];
   for (let done = 0; done < times; done += 1) {
     const began = nowNs();
@@ -138,7 +138,7 @@ async function connects({ address, times }: Connects): Promise<number[]> {
 // connects.
 if (import.meta.main) {
   const [role, argument = '{}'] = process.argv.slice(2);
-  const order = JSON.parse(argument) as Stream | Connects;
+  const order = JSON.parse(argument) as Stream | ConnectLoad;
   if (role === 'far') await far();
   else
     process.stdout.write(

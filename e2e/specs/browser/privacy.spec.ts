@@ -46,7 +46,7 @@ const KERNELS: ReadonlySet<string> = new Set(['arp', 'icmp', 'icmpv6']);
 
 const WHOSE = { [BROWSERS_ADDRESS]: 'browser', [HELPERS_ADDRESS]: 'helper' } as const;
 
-interface Told {
+interface Disclosure {
   readonly step: Step | 'before';
   readonly who: 'browser' | 'helper' | 'nobody';
   readonly host: Host | null;
@@ -54,7 +54,7 @@ interface Told {
 }
 
 /** The sender of a flow, its host, and the step in which it began. */
-function toldOf(flow: Flow, { begins, ports }: BrowsingRecord): Told {
+function toldOf(flow: Flow, { begins, ports }: BrowsingRecord): Disclosure {
   const step = STEPS.findLast((each) => (begins[each] ?? 0) <= flow.beganAtMs) ?? 'before';
   const [address = '', port = ''] = flow.to.split(':');
   const who = WHOSE[address as keyof typeof WHOSE] ?? 'nobody';
@@ -62,11 +62,11 @@ function toldOf(flow: Flow, { begins, ports }: BrowsingRecord): Told {
   return { step, who, host: host ?? null, flow };
 }
 
-function isMeant({ step, who, host }: Told): boolean {
+function isMeant({ step, who, host }: Disclosure): boolean {
   return step !== 'before' && who !== 'nobody' && host !== null && MEANT[step][who].includes(host);
 }
 
-function isKnown({ step, flow }: Told, kind: BrowserKind, gateway: string): boolean {
+function isKnown({ step, flow }: Disclosure, kind: BrowserKind, gateway: string): boolean {
   const warmsUp = step === WARM_UP.step && flow.to === WARM_UP.to;
   // The helper's empty datagram, which makes the kernel resolve the gateway's hardware address; see docs/privacy.md.
   const names = flow.transport === 'udp' && flow.to === `${gateway}:9` && flow.packets === 1;

@@ -44,13 +44,13 @@ const TICK_ROOM = 64;
 /** Up to this number of days each value of the line has a dot. */
 const MOST_DOTS = 31;
 
-interface Place {
+interface ColumnLayout {
   readonly step: number;
   readonly column: number;
   readonly centre: (index: number) => number;
 }
 
-function placeOf(widthPx: number, count: number): Place {
+function placeOf(widthPx: number, count: number): ColumnLayout {
   const step = (widthPx - START_ROOM - END_ROOM) / Math.max(1, count);
   const column = Math.min(WIDEST_COLUMN, step >= COLUMN_WITH_AIR ? step * 0.8 : step);
   return { step, column, centre: (index) => START_ROOM + (index + 0.5) * step };
@@ -71,12 +71,12 @@ function shareY(share: number): number {
   return TOP + SHARES_HEIGHT * (1 - share);
 }
 
-function column(place: Place, index: number, top: number, bottom: number): string {
+function column(place: ColumnLayout, index: number, top: number, bottom: number): string {
   const x = place.centre(index) - place.column / 2;
   return `M${px(x)} ${px(bottom)}V${px(top)}h${px(place.column)}V${px(bottom)}z`;
 }
 
-function bandPath(chart: ShareChart, place: Place, band: number): string {
+function bandPath(chart: ShareChart, place: ColumnLayout, band: number): string {
   const kind = chart.bands[band];
   const paths = chart.values.map((value, index) => {
     if (value === null || value.of === 0) return '';
@@ -93,7 +93,7 @@ function bandPath(chart: ShareChart, place: Place, band: number): string {
 }
 
 /** The line over consecutive days; a day without a value interrupts it. */
-function linePath(chart: ShareChart, place: Place): string {
+function linePath(chart: ShareChart, place: ColumnLayout): string {
   let pen = 'M';
   const points: string[] = [];
   const dots: string[] = [];
@@ -122,7 +122,7 @@ function linePath(chart: ShareChart, place: Place): string {
   );
 }
 
-function panelSvg(chart: ShareChart, place: Place): string {
+function panelSvg(chart: ShareChart, place: ColumnLayout): string {
   const most = Math.max(0, ...chart.values.map((value) => value?.of ?? 0));
   const top = TOP + SHARES_HEIGHT + PANEL_GAP;
   const bottom = top + PANEL_HEIGHT;
@@ -151,7 +151,7 @@ function compactNumber(value: number): string {
     : `${formatNumber(Number((value / 1e6).toPrecision(3)))}M`;
 }
 
-function daysAxis(chart: ShareChart, place: Place): string {
+function daysAxis(chart: ShareChart, place: ColumnLayout): string {
   const y = SHARE_CHART_HEIGHT - AXIS_ROOM + FONT_PX + 5;
   const most = Math.floor((chart.widthPx - START_ROOM - END_ROOM) / TICK_ROOM);
   return dayTicks(chart.days, most)

@@ -4,7 +4,7 @@ import { median } from '@photofinish/shared/race/statistics';
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
 import type { InspectedRequest } from '../../common/inspected-request.ts';
-import { type Sorting, sortBy } from '../ui/sorting.ts';
+import { type SortOrder, sortBy } from '../ui/sorting.ts';
 
 export interface Filter {
   /** Part of host or path, lower case; empty: all. */
@@ -122,7 +122,7 @@ function rank(group: Group, key: SortKey): number | string {
 /** Groups in the requested order; by default the page's own first, then by number of requests. */
 export function sortGroups(
   groups: readonly Group[],
-  sorting: Sorting<SortKey> | null,
+  sorting: SortOrder<SortKey> | null,
   own: Origin | null,
 ): Group[] {
   if (sorting === null)
@@ -153,7 +153,7 @@ function requestRank(request: InspectedRequest, key: SortKey): number | string {
 /** An origin's requests in the requested order; by default, and where they are equal, by start time. */
 export function sortRequests(
   requests: readonly InspectedRequest[],
-  sorting: Sorting<SortKey> | null,
+  sorting: SortOrder<SortKey> | null,
 ): readonly InspectedRequest[] {
   return sorting === null ? requests : sortBy(requests, sorting, requestRank);
 }

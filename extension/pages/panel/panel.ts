@@ -13,7 +13,7 @@ import { byId, make, setText } from '../ui/elements.ts';
 import { capitalSentence } from '../ui/format.ts';
 import type { RaceFailure } from '../ui/origin.ts';
 import { writeMessages } from '../ui/page-messages.ts';
-import { nextSorting, type Sorting } from '../ui/sorting.ts';
+import { nextSorting, type SortOrder } from '../ui/sorting.ts';
 import { type Group, groupsOf, NUMBER_KEYS, passes, type SortKey, sortGroups, sumOf } from './groups.ts';
 import { conditionsWords, emptyWords, type GroupRow, makeGroupRow, summaryWords } from './request-rows.ts';
 
@@ -34,7 +34,7 @@ let racing: ReadonlySet<Origin> = new Set();
 const failures = new Map<Origin, RaceFailure>();
 let background: BackgroundPort | null = null;
 let browser = BROWSER === 'firefox' ? 'Firefox' : 'Chromium';
-let sorting: Sorting<SortKey> | null = null;
+let sorting: SortOrder<SortKey> | null = null;
 let due = false;
 
 function inspectedTab(): number | null {

@@ -19,7 +19,7 @@ import { originLabel, unmeasuredWords } from '../ui/format.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
 import { type RaceFailure, raceButton, setMark, writeHost, writeVerdict } from '../ui/origin.ts';
 import { stateWords } from '../ui/origin-state-words.ts';
-import type { Sorting } from '../ui/sorting.ts';
+import type { SortOrder } from '../ui/sorting.ts';
 import { type Group, protocolOf, type SortKey, type Sum, sortRequests } from './groups.ts';
 
 const MARK_PX = 14;
@@ -32,7 +32,7 @@ interface ShownGroup {
   readonly group: Group;
   /** The background's view of the origin. */
   readonly view: OriginView | null;
-  readonly sorting: Sorting<SortKey> | null;
+  readonly sorting: SortOrder<SortKey> | null;
   readonly race: RaceButton;
 }
 

@@ -5,7 +5,7 @@ import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/ado
 import { clearComparison, comparison } from '@photofinish/shared/testing/race-samples';
 import type { OriginView } from '../../common/messages.ts';
 import { originView } from '../../testing/samples.ts';
-import { nextSorting, type Sorting, sortBy } from '../ui/sorting.ts';
+import { nextSorting, type SortOrder, sortBy } from '../ui/sorting.ts';
 import { type LineOptions, linesOf, MANY_ORIGINS, NUMBER_KEYS, originRank, type SortKey } from './lines.ts';
 
 function view(host: string, requests = 1, protocol: 'h2' | 'h3' = 'h2'): OriginView {
@@ -86,7 +86,7 @@ test('origins sort by every column, in both directions, and the sort is stable',
   const a = originView('a.test', { counts: counts({ h2: 5 }), race: compared(3) });
   const b = originView('b.test', { protocol: 'h3', counts: counts({ h3: 9 }) });
   const c = originView('c.test', { counts: counts({ h2: 5 }), race: compared(-4) });
-  const sorted = (sorting: Sorting<SortKey>) =>
+  const sorted = (sorting: SortOrder<SortKey>) =>
     sortBy([b, c, a], sorting, originRank)
       .map((o) => o.origin.slice(8, 9))
       .join('');
@@ -102,7 +102,7 @@ test('origins sort by every column, in both directions, and the sort is stable',
 });
 
 test('a header sorts numbers descending, text ascending, and reverses on the second click', () => {
-  const next = (current: Sorting<SortKey> | null, key: SortKey) => nextSorting(current, key, NUMBER_KEYS);
+  const next = (current: SortOrder<SortKey> | null, key: SortKey) => nextSorting(current, key, NUMBER_KEYS);
   const first = next(null, 'requests');
   assert.equal(first.direction, 'descending');
   assert.equal(next(null, 'race').direction, 'descending');

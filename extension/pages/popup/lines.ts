@@ -10,7 +10,7 @@ import { KNOWN_PROTOCOLS, PROTOCOLS, type Protocol } from '@photofinish/shared/w
 import type { OriginView } from '../../common/messages.ts';
 import { requestsOf } from '../../common/page/delta.ts';
 import { type ForecastScore, forecastWords, originLabel } from '../ui/format.ts';
-import { type Rank, type Sorting, sortBy } from '../ui/sorting.ts';
+import { type Rank, type SortOrder, sortBy } from '../ui/sorting.ts';
 
 /**
  * From this number of origins on, a page has too many rows to take in at once: sites are folded, and there is a filter.
@@ -35,7 +35,7 @@ export interface LineOptions {
   readonly own: Origin | null;
   /** What a host must contain, in lower case; empty: all. */
   readonly query: string;
-  readonly sorting: Sorting<SortKey> | null;
+  readonly sorting: SortOrder<SortKey> | null;
   /** Sites that the user opened. */
   readonly opened: ReadonlySet<string>;
 }

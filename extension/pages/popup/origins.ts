@@ -11,7 +11,7 @@ import { requestsOf } from '../../common/page/delta.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { forecastWords } from '../ui/format.ts';
 import { writeHost } from '../ui/origin.ts';
-import { nextSorting, type Sorting } from '../ui/sorting.ts';
+import { nextSorting, type SortOrder } from '../ui/sorting.ts';
 import { type RaceBoard, raceState } from './finish.ts';
 import {
   type Line,
@@ -42,7 +42,7 @@ const LINES_AT_ONCE = 40;
 const rows = new Map<Origin, Row>();
 const siteRows = new Map<string, SiteRow>();
 const opened = new Set<string>();
-let sorting: Sorting<SortKey> | null = null;
+let sorting: SortOrder<SortKey> | null = null;
 let query = '';
 let shown: readonly OriginView[] = [];
 let own: Origin | null = null;

@@ -15,9 +15,9 @@ import {
 import { RACE_TIMES, type Settings } from '../../common/settings.ts';
 import { byId, make, setText } from './elements.ts';
 
-type RaceWhen = Settings['raceWhen'];
+type RacePolicy = Settings['raceWhen'];
 
-const CHOICES: Record<RaceWhen, { readonly name: MessageKey; readonly meaning: MessageKey }> = {
+const CHOICES: Record<RacePolicy, { readonly name: MessageKey; readonly meaning: MessageKey }> = {
   never: { name: 'optionsRaceNever', meaning: 'optionsRaceNeverMeans' },
   click: { name: 'optionsRaceClick', meaning: 'optionsRaceClickMeans' },
   'first-visit': { name: 'optionsRaceFirstVisit', meaning: 'optionsRaceFirstVisitMeans' },
@@ -50,7 +50,7 @@ function makeChoice(type: 'radio' | 'checkbox', id: string, name: MessageKey, me
 }
 
 /** Draws the three choices into a fieldset that has a legend. */
-export function makeRaceChoice(fieldset: HTMLElement, onChoose: (when: RaceWhen) => void): void {
+export function makeRaceChoice(fieldset: HTMLElement, onChoose: (when: RacePolicy) => void): void {
   for (const when of RACE_TIMES) {
     const { name, meaning } = CHOICES[when];
     const { label, input } = makeChoice('radio', `race-when-${when}`, name, meaning);
@@ -65,7 +65,7 @@ export function makeRaceChoice(fieldset: HTMLElement, onChoose: (when: RaceWhen)
 export async function showRaceChoice(
   fieldset: HTMLElement,
   proxy: HTMLElement,
-  when: RaceWhen,
+  when: RacePolicy,
 ): Promise<void> {
   for (const input of fieldset.querySelectorAll('input')) input.checked = input.value === when;
   proxy.hidden = when !== 'first-visit';

@@ -1,7 +1,7 @@
 // Sorting a table by a click on the header of a column, in popup and panel. Pure.
 import { catalogLanguage } from '@photofinish/shared/language/catalog';
 
-export interface Sorting<Key extends string> {
+export interface SortOrder<Key extends string> {
   readonly key: Key;
   readonly direction: 'ascending' | 'descending';
 }
@@ -11,7 +11,7 @@ export type Rank = number | string | null;
 /** Items in the requested order. The sort is stable. */
 export function sortBy<Item, Key extends string>(
   items: readonly Item[],
-  { key, direction }: Sorting<Key>,
+  { key, direction }: SortOrder<Key>,
   rankOf: (item: Item, key: Key) => Rank,
 ): Item[] {
   const sign = direction === 'ascending' ? 1 : -1;
@@ -27,10 +27,10 @@ export function sortBy<Item, Key extends string>(
 
 /** The sorting after a click on a column's header: first descending for these columns, which are numbers. */
 export function nextSorting<Key extends string>(
-  current: Sorting<Key> | null,
+  current: SortOrder<Key> | null,
   key: Key,
   numbers: readonly Key[],
-): Sorting<Key> {
+): SortOrder<Key> {
   if (current?.key === key)
     return { key, direction: current.direction === 'ascending' ? 'descending' : 'ascending' };
   return { key, direction: numbers.includes(key) ? 'descending' : 'ascending' };
