@@ -14,7 +14,7 @@ import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { answerOf, asServed, observeRequests, openBrowserSteering } from '#edition';
 import { documentOfTab, isOwnPage, knownTabs, lockStorage, preciseNowMs, timers } from '../common/browser.ts';
 import { getMessage } from '../common/catalog.ts';
-import { createGestures, createUnasked, UNASKED_KEY } from '../common/helper/unasked.ts';
+import { createGestures, createPageInitiated, PAGE_INITIATED_KEY } from '../common/helper/page-initiated.ts';
 import { DEVTOOLS_PORT } from '../common/inspected-request.ts';
 import { POPUP_PORT } from '../common/messages.ts';
 import { forgetNames } from '../common/network-names.ts';
@@ -316,7 +316,7 @@ const onVisited = createVisits({
   ledger: async () => (await ready).ledger,
   race: (order) => races.start(order),
   gestures,
-  mayRaceUnasked: createUnasked(chrome.storage.session),
+  mayRacePageInitiated: createPageInitiated(chrome.storage.session),
 });
 
 const lightVisits = createLightVisits((visited) => void onVisited(visited).catch(logged));
@@ -401,7 +401,7 @@ async function wipe(): Promise<number | null> {
   table.expire(Number.POSITIVE_INFINITY);
   // So are batches that pages left behind.
   await takeLeft(chrome.storage.session, async () => {});
-  await chrome.storage.session.remove(UNASKED_KEY);
+  await chrome.storage.session.remove(PAGE_INITIATED_KEY);
   await steering?.wipe();
   // Uploads in progress must finish before the helper's own wipe: arriving later, they would restore deleted data.
   await upload().catch(() => {});

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { worthTelling } from './writing.ts';
+import { isWorthReporting } from './writing.ts';
 
 const base: Observation = {
   id: '1',
@@ -16,7 +16,7 @@ const base: Observation = {
 };
 
 test('the newest of each kind is sent', () => {
-  const told = worthTelling([base, { ...base, id: '2', atMs: 3 }, { ...base, id: '3', atMs: 2 }]);
+  const told = isWorthReporting([base, { ...base, id: '2', atMs: 3 }, { ...base, id: '3', atMs: 2 }]);
   assert.deepEqual(
     told.map((o) => o.id),
     ['2'],
@@ -24,7 +24,7 @@ test('the newest of each kind is sent', () => {
 });
 
 test('another protocol, origin or advertisement is another kind', () => {
-  const told = worthTelling([
+  const told = isWorthReporting([
     base,
     { ...base, protocol: 'h3' },
     { ...base, origin: 'https://b.test' as Origin },
@@ -35,6 +35,6 @@ test('another protocol, origin or advertisement is another kind', () => {
 
 test('what teaches nothing is not sent', () => {
   const hidden = { ...base, protocol: 'unknown', reason: 'missed' } as const;
-  assert.deepEqual(worthTelling([hidden, { ...base, delivery: 'http-cache' }]), []);
-  assert.equal(worthTelling([{ ...hidden, altSvc: 'h3=":443"' }]).length, 1);
+  assert.deepEqual(isWorthReporting([hidden, { ...base, delivery: 'http-cache' }]), []);
+  assert.equal(isWorthReporting([{ ...hidden, altSvc: 'h3=":443"' }]).length, 1);
 });

@@ -66,7 +66,7 @@ async function foldDays(tx: WriteTransaction, batch: Batch): Promise<void> {
 }
 
 async function tellHelper(tx: WriteTransaction, observations: readonly Observation[]): Promise<void> {
-  const told = worthTelling(observations);
+  const told = isWorthReporting(observations);
   if (told.length === 0) return;
   const outbox = tx.objectStore('outbox');
   const key = await outbox.add({ observations: told });
@@ -174,7 +174,7 @@ export function writesOn(database: Database) {
 // kind is enough for its cache; three hundred images of one origin add nothing.
 
 /** The newest observation of each batch per origin, site, protocol and advertisement, network answers only. */
-export function worthTelling(observations: readonly Observation[]): Observation[] {
+export function isWorthReporting(observations: readonly Observation[]): Observation[] {
   const newest = new Map<string, Observation>();
   for (const o of observations) {
     if (o.origin === OTHER_ORIGINS || o.delivery !== 'network') continue;

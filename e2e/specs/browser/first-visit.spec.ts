@@ -90,7 +90,7 @@ test('of first visits that a page makes without a click one is raced, and the op
 }) => {
   const session = await open({ local: served, proxy: 'none' });
   const options = await chooseRaceTime(session, 'first-visit');
-  await expect(options.part('unasked')).not.toBeSeen();
+  await expect(options.part('page-initiated')).not.toBeSeen();
   const { both, h2only, silent } = served.origins;
   const tab = await session.newTab();
   // Between two documents there is no context to evaluate in.
@@ -110,7 +110,7 @@ test('of first visits that a page makes without a click one is raced, and the op
   const silentPage = `${silent.origin}/page?resources=1`;
   await tab.evaluate((url) => void setTimeout(() => location.assign(url)), silentPage);
   await arrivesAt(silent.host);
-  await expect(options.part('unasked')).toMention('1 first visit was not raced');
+  await expect(options.part('page-initiated')).toMention('1 first visit was not raced');
 });
 
 test('behind a proxy no visit starts a race', async ({ open, served, dir, kind }) => {

@@ -11,19 +11,22 @@ const VISIT: Visit = {
   site: 'a.test',
   startedMs: 1,
   tabId: 1,
-  unasked: false,
+  pageInitiated: false,
   privateWindow: false,
   container: false,
   proxied: false,
 };
 
-function testbed(settings: Partial<Settings> = {}, { ready = true, known = false, unasked = false } = {}) {
+function testbed(
+  settings: Partial<Settings> = {},
+  { ready = true, known = false, pageInitiated = false } = {},
+) {
   const orders: RaceOrder[] = [];
   const visited = createFirstVisitRaces({
     settings: () => ({ ...DEFAULT_SETTINGS, raceWhen: 'first-visit', ...settings }),
     helperReady: async () => ready,
     known: async () => known,
-    mayRaceUnasked: async () => unasked,
+    mayRacePageInitiated: async () => pageInitiated,
     race: (order) => orders.push(order),
   });
   return { visited, orders };
@@ -58,12 +61,12 @@ test('by default, and if only clicks may race, no visit starts a race', async ()
 
 test('a page that navigated by itself is raced only within its quota, and the user’s own visit always', async () => {
   const { visited, orders } = testbed();
-  await visited({ ...VISIT, unasked: true });
+  await visited({ ...VISIT, pageInitiated: true });
   assert.deepEqual(orders, []);
   await visited(VISIT);
   assert.equal(orders.length, 1);
-  const within = testbed({}, { unasked: true });
-  await within.visited({ ...VISIT, unasked: true });
+  const within = testbed({}, { pageInitiated: true });
+  await within.visited({ ...VISIT, pageInitiated: true });
   assert.equal(within.orders.length, 1);
 });
 

@@ -3,7 +3,7 @@
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import { BROWSER } from '../../common/edition.ts';
-import type { Gestures } from '../../common/helper/unasked.ts';
+import type { Gestures } from '../../common/helper/page-initiated.ts';
 import { proxyMode } from '../../common/permissions.ts';
 import type { Settings } from '../../common/settings.ts';
 import { siteOfHost } from '../../common/site.ts';
@@ -44,13 +44,13 @@ export function createVisits({
     if (parts === null || deps.settings().raceWhen !== 'first-visit') return;
     if (!recordable.mayRecord({ tabId, pageUrl: url })) return;
     const { origin, host } = parts;
-    const unasked = byPage && !gestures.had(tabId);
+    const pageInitiated = byPage && !gestures.had(tabId);
     await firstVisit({
       origin,
       site: siteOfHost(host),
       startedMs: atMs,
       tabId,
-      unasked,
+      pageInitiated,
       privateWindow: privateWindow ?? recordable.isPrivateTab(tabId),
       container,
       // Chromium reports the proxy for the whole browser, not per request.
@@ -71,7 +71,7 @@ export interface Visit {
   readonly startedMs: number;
   readonly tabId: number;
   /** A page navigated there by itself, without a user action. */
-  readonly unasked: boolean;
+  readonly pageInitiated: boolean;
   readonly privateWindow: boolean;
   /** In a container tab, which keeps its identity separate (Firefox). */
   readonly container: boolean;
@@ -86,7 +86,7 @@ export interface FirstVisitDeps {
   /** Whether the origin was raced, or visited before this page began. */
   readonly known: (visit: Visit) => Promise<boolean>;
   /** Whether a visit without a user action may be raced; each call counts against the limit. */
-  readonly mayRaceUnasked: (visit: { tabId: number; site: string; atMs: number }) => Promise<boolean>;
+  readonly mayRacePageInitiated: (visit: { tabId: number; site: string; atMs: number }) => Promise<boolean>;
   readonly race: (order: RaceOrder) => void;
 }
 
@@ -111,8 +111,8 @@ export function createFirstVisitRaces(deps: FirstVisitDeps): (visit: Visit) => P
     // At a later visit the helper may be available.
     if (!ready) seen.delete(origin);
     if (!ready || !wanted()) return;
-    const { tabId, site, startedMs: atMs, unasked } = visit;
-    if (unasked && !(await deps.mayRaceUnasked({ tabId, site, atMs }))) {
+    const { tabId, site, startedMs: atMs, pageInitiated } = visit;
+    if (pageInitiated && !(await deps.mayRacePageInitiated({ tabId, site, atMs }))) {
       // The user may still visit it.
       seen.delete(origin);
       return;

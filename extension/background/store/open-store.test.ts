@@ -1,11 +1,11 @@
-// The store in the background, on both shelves: a change applies to the value it was meant for. What older versions
+// The store in the background, on both backends: a change applies to the value it was meant for. What older versions
 // kept elsewhere is moved once, whatever is interrupted, and nothing found there afterwards is trusted.
 import 'fake-indexeddb/auto';
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { IDBDatabase, IDBFactory } from 'fake-indexeddb';
 import { type StoreKey, update } from '../../common/store/store.ts';
-import { type DatabaseShelfDeps, keepOn, openDatabaseShelf, openSessionShelf } from './open-store.ts';
+import { type DatabaseBackendDeps, keepOn, openDatabaseBackend, openSessionBackend } from './open-store.ts';
 
 /** `storage.local`, where any page's process may write. */
 function olderArea(items: Record<string, unknown> = {}) {
@@ -32,12 +32,12 @@ function olderArea(items: Record<string, unknown> = {}) {
 const great = (value: unknown) => (typeof value === 'string' ? value.toUpperCase() : undefined);
 const TAKEN_OVER = { settings: great, 'network-names': great, steering: great };
 
-function open(older: DatabaseShelfDeps['older']) {
+function open(older: DatabaseBackendDeps['older']) {
   const told: StoreKey[] = [];
   const failures: unknown[] = [];
   const onFailure = (error: unknown) => failures.push(error);
-  const shelf = openDatabaseShelf({ older, takenOver: TAKEN_OVER, onFailure });
-  const store = keepOn(shelf, (key) => told.push(key));
+  const backend = openDatabaseBackend({ older, takenOver: TAKEN_OVER, onFailure });
+  const store = keepOn(backend, (key) => told.push(key));
   const values = async () =>
     Promise.all(
       (['settings', 'network-names', 'steering'] as const).map(async (key) => (await store.get(key)).value),
@@ -49,10 +49,10 @@ beforeEach(() => {
   globalThis.indexedDB = new IDBFactory();
 });
 
-/** Both shelves, empty. */
-const SHELVES = {
+/** Both backends, empty. */
+const BACKENDS = {
   database: () => open(olderArea().area).store,
-  session: () => keepOn(openSessionShelf(sessionArea()), () => {}),
+  session: () => keepOn(openSessionBackend(sessionArea()), () => {}),
 };
 
 function sessionArea() {
@@ -65,7 +65,7 @@ function sessionArea() {
   };
 }
 
-for (const [name, empty] of Object.entries(SHELVES)) {
+for (const [name, empty] of Object.entries(BACKENDS)) {
   test(`${name}: a value is stored if its revision still applies, otherwise the newer one is returned`, async () => {
     const store = empty();
     assert.deepEqual(await store.get('settings'), { revision: 0 });

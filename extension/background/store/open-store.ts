@@ -32,18 +32,18 @@ async function answerOf(store: Store, request: StoreRequest): Promise<StoreAnswe
   }
 }
 
-function openShelf(): Shelf {
+function openBackend(): StoreBackend {
   const older = chrome.storage.local;
   const deps = { older, takenOver: TAKEN_OVER, onFailure: console.error };
-  if (!chrome.extension.inIncognitoContext) return openDatabaseShelf(deps);
+  if (!chrome.extension.inIncognitoContext) return openDatabaseBackend(deps);
   // Without a place to mark the move as done, values meant to be trusted once would be trusted at each start.
   older.clear().catch(console.error);
-  return openSessionShelf(chrome.storage.session);
+  return openSessionBackend(chrome.storage.session);
 }
 
 /** Opens the store; must be called synchronously when the background starts, or requests are lost. */
 export function openStore(): Store {
-  const store = keepOn(openShelf(), (key) => {
+  const store = keepOn(openBackend(), (key) => {
     const event: StoreEvent = { type: 'store-changed', key };
     // Rejects where no page is open.
     chrome.runtime.sendMessage(event).catch(() => {});
@@ -76,7 +76,7 @@ interface OlderArea {
   clear(): Promise<void>;
 }
 
-export interface DatabaseShelfDeps {
+export interface DatabaseBackendDeps {
   readonly older: OlderArea;
   /** What of an older version's value is adopted; undefined: nothing. */
   readonly takenOver: Readonly<Record<StoreKey, (value: unknown) => unknown>>;
@@ -90,7 +90,7 @@ export interface DatabaseShelfDeps {
  */
 async function moveOlder(
   database: IDBPDatabase<StoreSchema>,
-  { older, takenOver }: Pick<DatabaseShelfDeps, 'older' | 'takenOver'>,
+  { older, takenOver }: Pick<DatabaseBackendDeps, 'older' | 'takenOver'>,
 ): Promise<void> {
   if ((await database.get('values', MOVED)) !== undefined) return;
   const found = await older.get([...STORE_KEYS]);
@@ -106,7 +106,7 @@ async function moveOlder(
  * Opens the database and, the first time, moves into it what older versions kept. Only one background may do so at a
  * time.
  */
-export function openDatabaseShelf(deps: DatabaseShelfDeps): Shelf {
+export function openDatabaseBackend(deps: DatabaseBackendDeps): StoreBackend {
   const open = holdOpen<StoreSchema>({
     name: STORE_NAME,
     // Never changes: values have versions of their own, so that an older program is never locked out.
@@ -144,23 +144,23 @@ export function openDatabaseShelf(deps: DatabaseShelfDeps): Shelf {
   };
 }
 
-// The store as the background keeps it on a shelf, database or session: the only place where changes are made, so that
+// The store as the background keeps it on a backend, database or session: the only place where changes are made, so that
 // they are reported in order.
 
 /** Where values are stored. */
-export interface Shelf {
+export interface StoreBackend {
   get(key: StoreKey): Promise<StoredValue>;
   /** Stores `value` and returns it, unless something was stored after that revision, in which case that is returned. */
   put(key: StoreKey, revision: number, value: unknown): Promise<StoredValue>;
 }
 
-/** The store on this shelf; `tell` notifies everyone else that something was stored. */
-export function keepOn(shelf: Shelf, tell: (key: StoreKey) => void): Store {
+/** The store on this backend; `tell` notifies everyone else that something was stored. */
+export function keepOn(backend: StoreBackend, tell: (key: StoreKey) => void): Store {
   const listeners = new Map<StoreKey, ((value: unknown) => void)[]>();
   return {
-    get: shelf.get,
+    get: backend.get,
     async replace(key, revision, value) {
-      const stored = await shelf.put(key, revision, value);
+      const stored = await backend.put(key, revision, value);
       if (stored.value !== value || stored.revision !== revision + 1) return stored;
       for (const listen of listeners.get(key) ?? []) listen(value);
       tell(key);
@@ -175,8 +175,8 @@ export function keepOn(shelf: Shelf, tell: (key: StoreKey) => void): Store {
 // The store if there is no database: a Firefox that never remembers history denies databases to the whole extension.
 // `storage.session` is closed to content scripts too, outlives the background, and ends with the browser.
 
-/** A shelf in the browser's session storage. */
-export function openSessionShelf(area: Pick<SessionArea, 'get' | 'set'>): Shelf {
+/** A backend in the browser's session storage. */
+export function openSessionBackend(area: Pick<SessionArea, 'get' | 'set'>): StoreBackend {
   let turn: Promise<unknown> = Promise.resolve();
   const place = (key: StoreKey): string => `store:${key}`;
   const get = async (key: StoreKey): Promise<StoredValue> =>

@@ -3,7 +3,7 @@ import '../../common/catalog.ts';
 import { MAX_START_DELAY_MS } from '@photofinish/shared/port/race-limits';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { BROWSER } from '../../common/edition.ts';
-import { loadUnasked, UNASKED_KEY } from '../../common/helper/unasked.ts';
+import { loadPageInitiated, PAGE_INITIATED_KEY } from '../../common/helper/page-initiated.ts';
 import type { HelperState } from '../../common/messages.ts';
 import { onProxyMode } from '../../common/permissions.ts';
 import {
@@ -52,7 +52,7 @@ const steering = byId<HTMLInputElement>('steering');
 
 function show(settings: Settings): void {
   void showRaceChoice(raceWhen, byId('proxy'), settings.raceWhen);
-  void showUnasked(settings);
+  void showPageInitiated(settings);
   byId('visit-races').hidden = settings.raceWhen !== 'first-visit';
   mode.value = settings.raceMode;
   showNumber(START_DELAY, settings.startDelayMs);
@@ -63,10 +63,10 @@ function show(settings: Settings): void {
 }
 
 /** First visits without a user action that were not raced, since the browser started. */
-async function showUnasked({ raceWhen: when }: Settings): Promise<void> {
-  const { heldBack } = await loadUnasked(chrome.storage.session);
-  byId('unasked').hidden = when !== 'first-visit' || heldBack === 0;
-  setText(byId('unasked'), getMessage('optionsUnasked', { count: heldBack }));
+async function showPageInitiated({ raceWhen: when }: Settings): Promise<void> {
+  const { heldBack } = await loadPageInitiated(chrome.storage.session);
+  byId('page-initiated').hidden = when !== 'first-visit' || heldBack === 0;
+  setText(byId('page-initiated'), getMessage('optionsPageInitiated', { count: heldBack }));
 }
 
 async function showStored(): Promise<void> {
@@ -94,7 +94,7 @@ function wireSettings(): void {
   onSettings(pageStore, show);
   onProxyMode(() => void showStored());
   chrome.storage.session.onChanged.addListener((changes) => {
-    if (UNASKED_KEY in changes) void showStored();
+    if (PAGE_INITIATED_KEY in changes) void showStored();
   });
 }
 

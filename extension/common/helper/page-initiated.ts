@@ -3,30 +3,32 @@
 // page. They are kept in session storage, because the browser terminates the background more often than once an hour.
 import type { SessionArea } from '../browser.ts';
 
-export const UNASKED_KEY = 'unasked-visits';
+export const PAGE_INITIATED_KEY = 'page-initiated-visits';
 const HOUR_MS = 3_600_000;
 /** Tabs and sites of one hour that are remembered; beyond this no visit without a user action is raced. */
 const MAX_REMEMBERED = 500;
 
 /** The state kept in session storage. */
-export interface UnaskedVisits {
+export interface PageInitiatedVisits {
   /** When a tab or site was last raced, in milliseconds since the epoch. */
   readonly racedMs: Readonly<Record<string, number>>;
   /** Visits that were not raced since the browser started. */
   readonly heldBack: number;
 }
-const NOTHING: UnaskedVisits = { racedMs: {}, heldBack: 0 };
+const NOTHING: PageInitiatedVisits = { racedMs: {}, heldBack: 0 };
 
 /** The stored state. */
-export async function loadUnasked(area: Pick<SessionArea, 'get'>): Promise<UnaskedVisits> {
-  return ((await area.get(UNASKED_KEY))[UNASKED_KEY] as UnaskedVisits | undefined) ?? NOTHING;
+export async function loadPageInitiated(area: Pick<SessionArea, 'get'>): Promise<PageInitiatedVisits> {
+  return (
+    ((await area.get(PAGE_INITIATED_KEY))[PAGE_INITIATED_KEY] as PageInitiatedVisits | undefined) ?? NOTHING
+  );
 }
 
 /** Whether one more may be raced, and the resulting state. Pure. */
-function withUnasked(
-  known: UnaskedVisits,
+function withPageInitiated(
+  known: PageInitiatedVisits,
   { tabId, site, atMs }: { readonly tabId: number; readonly site: string; readonly atMs: number },
-): { readonly raced: boolean; readonly known: UnaskedVisits } {
+): { readonly raced: boolean; readonly known: PageInitiatedVisits } {
   const recent = Object.entries(known.racedMs).filter(([, racedMs]) => atMs - racedMs < HOUR_MS);
   const keys = [`tab ${tabId}`, `site ${site}`];
   const raced = recent.length < MAX_REMEMBERED && !recent.some(([key]) => keys.includes(key));
@@ -40,12 +42,12 @@ function withUnasked(
 }
 
 /** Decides whether a visit without a user action may be raced, one at a time, and counts it. */
-export function createUnasked(area: Pick<SessionArea, 'get' | 'set'>) {
+export function createPageInitiated(area: Pick<SessionArea, 'get' | 'set'>) {
   let turn: Promise<unknown> = Promise.resolve();
-  return (visit: Parameters<typeof withUnasked>[1]): Promise<boolean> => {
+  return (visit: Parameters<typeof withPageInitiated>[1]): Promise<boolean> => {
     const asked = turn.then(async () => {
-      const { raced, known } = withUnasked(await loadUnasked(area), visit);
-      await area.set({ [UNASKED_KEY]: known });
+      const { raced, known } = withPageInitiated(await loadPageInitiated(area), visit);
+      await area.set({ [PAGE_INITIATED_KEY]: known });
       return raced;
     });
     turn = asked.catch(() => {});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createGestures, createUnasked, loadUnasked } from './unasked.ts';
+import { createGestures, createPageInitiated, loadPageInitiated } from './page-initiated.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -16,20 +16,20 @@ function areaOf() {
 
 test('a page that navigates by itself gets one race an hour, whatever names it uses', async () => {
   const area = areaOf();
-  const may = createUnasked(area);
+  const may = createPageInitiated(area);
   const asked = await Promise.all(
     Array.from({ length: 30 }, (_, i) => may({ tabId: 1, site: `evil${i}.test`, atMs: i })),
   );
   assert.deepEqual(asked.filter(Boolean), [true]);
-  assert.equal((await loadUnasked(area)).heldBack, 29);
+  assert.equal((await loadPageInitiated(area)).heldBack, 29);
   assert.equal(await may({ tabId: 1, site: 'later.test', atMs: HOUR_MS }), true);
 });
 
 test('one site gets one race an hour, in any number of tabs, across restarts of the background', async () => {
   const area = areaOf();
-  assert.equal(await createUnasked(area)({ tabId: 1, site: 'evil.test', atMs: 0 }), true);
-  assert.equal(await createUnasked(area)({ tabId: 2, site: 'evil.test', atMs: 1 }), false);
-  assert.equal(await createUnasked(area)({ tabId: 3, site: 'other.test', atMs: 2 }), true);
+  assert.equal(await createPageInitiated(area)({ tabId: 1, site: 'evil.test', atMs: 0 }), true);
+  assert.equal(await createPageInitiated(area)({ tabId: 2, site: 'evil.test', atMs: 1 }), false);
+  assert.equal(await createPageInitiated(area)({ tabId: 3, site: 'other.test', atMs: 2 }), true);
 });
 
 test('a touch counts for one navigation of its tab, and for tabs opened meanwhile', () => {
