@@ -107,7 +107,7 @@ export function rustProgram(name: keyof typeof RUST_PROGRAMS): string {
  * bytes wherever it is, and no home directory is disclosed. `asked` are flags set by the user. The variable separates
  * flags by spaces, so a path that contains one is not remapped.
  */
-export function placelessFlags(top: string, cargoHome: string, asked = ''): string {
+export function pathRemapFlags(top: string, cargoHome: string, asked = ''): string {
   const places = { [top]: '/photofinish', [cargoHome]: '/cargo' };
   const remapped = Object.entries(places)
     .filter(([place]) => !/\s/.test(place))
@@ -129,12 +129,12 @@ export function cargoEnvironment(): Record<string, string> {
   const { CARGO_BUILD_TARGET: target = buildTarget(), CARGO_HOME, RUSTFLAGS } = process.env;
   return {
     ...(target !== undefined && { CARGO_BUILD_TARGET: target }),
-    RUSTFLAGS: placelessFlags(TOP, CARGO_HOME ?? join(homedir(), '.cargo'), RUSTFLAGS),
+    RUSTFLAGS: pathRemapFlags(TOP, CARGO_HOME ?? join(homedir(), '.cargo'), RUSTFLAGS),
   };
 }
 
 /** Puts the programs that cargo has built in place. A running one is unaffected: it keeps its old file. */
-export function placeRustPrograms(): void {
+export function copyRustPrograms(): void {
   mkdirSync(join(SCRATCH, 'bin'), { recursive: true, mode: 0o700 });
   const out = join(TOP, 'target', cargoEnvironment().CARGO_BUILD_TARGET ?? '', 'release');
   for (const [name, file] of Object.entries(RUST_PROGRAMS)) {

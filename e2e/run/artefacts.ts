@@ -2,11 +2,11 @@
 // build`, for the tests and for benchmarks. Tests and hooks build nothing; they use what was built here.
 import {
   cargoEnvironment,
+  copyRustPrograms,
   GO_MISSING,
   type GoProgram,
   goBuild,
   isGoProgramCurrent,
-  placeRustPrograms,
 } from '../test-programs.ts';
 import { type ArtefactName, artefactsFor, PRODUCT, readCommandLine } from './command-lines.mjs';
 import { beginStep, heading, say } from './display.ts';
@@ -68,7 +68,7 @@ const RECIPES: Readonly<Record<ArtefactName, Recipe>> = {
         env: cargoEnvironment(),
       },
     ],
-    finish: placeRustPrograms,
+    finish: copyRustPrograms,
   },
   helper: { title: 'helper', needs: ['rust'], commands: ours('native-host/build.ts') },
   extension: { title: 'extension', commands: ours('extension/build.ts') },

@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { scratchDirectory, TOP } from '../scratch.ts';
-import { cargoEnvironment, placelessFlags } from '../test-programs.ts';
+import { cargoEnvironment, pathRemapFlags } from '../test-programs.ts';
 
 const ADDON = 'native-host/quic/napi/photofinish-quic.node';
 
@@ -39,7 +39,7 @@ try {
   run('npm', ['run', '--silent', 'build:quic', '-w', 'native-host'], top, {
     ...env,
     ...cargoEnvironment(),
-    RUSTFLAGS: placelessFlags(top, cargoHome, process.env.RUSTFLAGS),
+    RUSTFLAGS: pathRemapFlags(top, cargoHome, process.env.RUSTFLAGS),
     CARGO_HOME: cargoHome,
     CARGO_NET_OFFLINE: 'true',
     // If set, one target directory for both would make the second build incremental.

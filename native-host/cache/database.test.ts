@@ -47,7 +47,7 @@ function open(path: string, said: string[] = []): HostCache {
   return cache;
 }
 
-const sightings = (count: number) =>
+const observations = (count: number) =>
   Array.from({ length: count }, (_, n) =>
     observation({ origin: `https://h${n}.test` as Origin, atMs: Date.now() }),
   );
@@ -104,7 +104,7 @@ test('a corrupt file of ours is set aside and replaced, with a message', async (
   writeFileSync(path, garbage);
   const said: string[] = [];
   const cache = open(path, said);
-  assert.equal(cache.observe('home', 'chromium', sightings(1)), 1);
+  assert.equal(cache.observe('home', 'chromium', observations(1)), 1);
   assert.equal(cache.stats().store, 'sqlite');
   const aside = readdirSync(join(path, '..')).filter((name) =>
     /^cache\.db\.corrupt-[^-]*-[^-]*-[^-]*$/.test(name),
@@ -135,11 +135,11 @@ for (const [what, text] of [
 test('a file that turns into something else under a running helper is left alone', async (t) => {
   const path = join(await folder(t), 'cache.db');
   const cache = open(path);
-  cache.observe('home', 'chromium', sightings(1));
+  cache.observe('home', 'chromium', observations(1));
   for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
   rmSync(path);
   writeFileSync(path, 'Dear diary, '.repeat(1000));
-  assert.equal(cache.observe('home', 'chromium', sightings(1)), 1);
+  assert.equal(cache.observe('home', 'chromium', observations(1)), 1);
   assert.equal(cache.stats().store, 'memory');
   assert.match(readFileSync(path, 'utf8'), /^Dear diary/);
 });
@@ -157,7 +157,7 @@ test('a file is marked as ours before its journal is checkpointed', async (t) =>
 test('a file that becomes corrupt under two running helpers is replaced once, and both continue in the new one', async (t) => {
   const path = join(await folder(t), 'cache.db');
   const writer = open(path);
-  writer.observe('home', 'chromium', sightings(2000));
+  writer.observe('home', 'chromium', observations(2000));
   writer.close();
   const pages = readFileSync(path);
   pages.fill(0xff, 4096);
@@ -165,7 +165,7 @@ test('a file that becomes corrupt under two running helpers is replaced once, an
   const said: string[] = [];
   const first = open(path, said);
   const second = open(path, said);
-  const origins = sightings(2000)
+  const origins = observations(2000)
     .map((o) => o.origin)
     .slice(0, 500);
   const query = { network: 'home', browser: 'chromium', site: 'a.test', origins } as const;
@@ -185,7 +185,7 @@ test('a file of a newer version is left alone to the byte; the helper works in m
   const before = readFileSync(path);
   const said: string[] = [];
   const cache = open(path, said);
-  assert.equal(cache.observe('home', 'chromium', sightings(3)), 3);
+  assert.equal(cache.observe('home', 'chromium', observations(3)), 3);
   assert.equal(cache.stats().origins, 3);
   assert.equal(cache.stats().store, 'memory');
   assert.match(cache.stats().storeReason ?? '', /newer version/);
@@ -266,7 +266,7 @@ test('where no file can be created the cache works in memory and reports why', a
   const directory = await folder(t);
   writeFileSync(join(directory, 'file'), '');
   const cache = open(join(directory, 'file', 'cache.db'));
-  assert.equal(cache.observe('home', 'chromium', sightings(1)), 1);
+  assert.equal(cache.observe('home', 'chromium', observations(1)), 1);
   assert.equal(
     cache.forecast({ network: 'home', browser: 'chromium', site: 'a.test', origins: [A] }).length,
     1,
@@ -278,7 +278,7 @@ test('where no file can be created the cache works in memory and reports why', a
 test('a file removed under a running helper is created again, instead of writing to the unlinked one', async (t) => {
   const path = join(await folder(t), 'cache.db');
   const cache = open(path);
-  cache.observe('home', 'chromium', sightings(2));
+  cache.observe('home', 'chromium', observations(2));
   for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
   cache.observe('home', 'chromium', [observation({ atMs: Date.now() })]);
   assert.deepEqual(sitesIn(open(path)), new Set(['a.test']));
@@ -350,7 +350,7 @@ test('with the disk full forecasts continue, and nothing is acknowledged that wa
 test('a file truncated under a running helper does not end it', async (t) => {
   const path = join(await folder(t), 'cache.db');
   const seed = open(path);
-  seed.observe('home', 'chromium', sightings(2000));
+  seed.observe('home', 'chromium', observations(2000));
   seed.close();
   const cache = open(path);
   truncateSync(path, 10_000);
@@ -361,7 +361,7 @@ test('a file truncated under a running helper does not end it', async (t) => {
 test('a discarded file is removed with its journals, and other helpers switch to the new one', async (t) => {
   const path = join(await folder(t), 'cache.db');
   const other = open(path);
-  other.observe('home', 'chromium', sightings(10));
+  other.observe('home', 'chromium', observations(10));
   const database = openDatabase({ path, epochMs: Date.now, prepare: (db) => db, say: () => {} });
   database.discard();
   const files = [path, `${path}-wal`].map((file) => readFileSync(file, 'latin1'));

@@ -4,7 +4,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { isTooLate } from '@photofinish/shared/web/instant';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import { foldMisdirected, type Hearing, heardAltSvc } from './advertised.ts';
-import { foldRace, foldSighting, foldUse, sightingOf } from './fold.ts';
+import { foldObservation, foldRace, foldUse, parseObservation } from './fold.ts';
 import { admitOrigin, type CacheLimits } from './limits.ts';
 import { newHost, newUse, type SharedRecord } from './record.ts';
 import { keepAddresses, keepHost, keepPersistent, keepUse, knownOf, useOf } from './rows.ts';
@@ -38,12 +38,12 @@ function fileOne(
   const oldUse = notAhead(known, known?.seenAtMs, nowMs) ?? newUse(browser, o.origin, o.site, network);
   const { here, anywhere } = knownOf(s, o.origin, network);
   const oldHost = notAhead(here, here?.updatedAtMs, nowMs) ?? newHost(o.origin, network, atMs);
-  const sighting = sightingOf(o);
-  const host = foldSighting(oldHost, sighting, atMs);
+  const parsed = parseObservation(o);
+  const host = foldObservation(oldHost, parsed, atMs);
   if (host !== oldHost) keepHost(s, host, here);
-  const use = foldUse(oldUse, sighting, atMs);
+  const use = foldUse(oldUse, parsed, atMs);
   if (use !== oldUse) keepUse(s, use, known);
-  const { altSvc } = sighting;
+  const { altSvc } = parsed;
   if (altSvc === null || o.delivery !== 'network') return;
   keepPersistent(s, { origin: o.origin, altSvc, known: anywhere }, { atMs, by: 'browser' });
 }

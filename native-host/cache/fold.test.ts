@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { down, observation, race, trial, up } from '../testing/cache-samples.ts';
 import { MAX_BACK_OFF_MS } from './back-off.ts';
-import { foldAddresses, foldRace, foldSighting, foldUse, sightingOf } from './fold.ts';
+import { foldAddresses, foldObservation, foldRace, foldUse, parseObservation } from './fold.ts';
 import { reachable, SUCCESS_FRESH_MS } from './policy.ts';
 import { type AddressRecord, type HostRecord, newHost, newUse } from './record.ts';
 
@@ -99,7 +99,11 @@ test('HTTP/3 is fresh for the ma that the same race received', () => {
 test('an advertisement refreshed over TCP does not end a back-off', () => {
   const discovered = { altSvc: 'h3=":443"', knownRoot: true };
   const host = fold(HOST, [trial(down('h3', 'udp-timeout'), up('h2'))], NOW, { discovered });
-  const seen = foldSighting(host, sightingOf(observation({ altSvc: 'h3=":443"', protocol: 'h2' })), NOW + 1);
+  const seen = foldObservation(
+    host,
+    parseObservation(observation({ altSvc: 'h3=":443"', protocol: 'h2' })),
+    NOW + 1,
+  );
   assert.equal(seen.h3BackOffUntilMs, NOW + 300_000);
   assert.equal(seen.altSvcAtMs, NOW + 1);
 });
@@ -119,7 +123,7 @@ const raced =
 const seen =
   (facts: Parameters<typeof observation>[0]): Step =>
   (host, atMs) =>
-    foldSighting(host, sightingOf(observation(facts)), atMs);
+    foldObservation(host, parseObservation(observation(facts)), atMs);
 
 test('races and browsers are reconciled: every row of the table', () => {
   const word = (h: HostRecord) => [h.h3AtMs, h.h3Basis, h.h3FailedAtMs, h.h3Failures, h.h3BackOffUntilMs];
@@ -176,7 +180,11 @@ test('a dead path whose advertisement is refreshed with every answer is tried a 
   let tries = 0;
   const month = NOW + 30 * 24 * 3_600_000;
   for (let atMs = NOW; atMs < month; atMs += 60_000) {
-    host = foldSighting(host, sightingOf(observation({ altSvc: 'h3=":443"', protocol: 'h2' })), atMs);
+    host = foldObservation(
+      host,
+      parseObservation(observation({ altSvc: 'h3=":443"', protocol: 'h2' })),
+      atMs,
+    );
     assert.equal(host.altSvcUntilMs, atMs + 86_400_000);
     if (reachable(host, null, atMs).protocol !== 'h3') continue;
     tries += 1;
@@ -236,14 +244,14 @@ test('each address that answered has its own round-trip time', () => {
 });
 
 const HEADERS = ['h3=":443"; ma=60', 'h3=":8443"; persist=1', 'h2=":443"', 'clear', '!!'];
-const anySighting = fc.record({
+const anyObservation = fc.record({
   protocol: fc.constantFrom('h3', 'h2', 'http/1.1', 'http/1.0'),
   altSvc: fc.option(fc.oneof(fc.constantFrom(...HEADERS), fc.string({ maxLength: 100 })), { nil: undefined }),
   delivery: fc.constantFrom('network', 'http-cache', 'service-worker', 'prefetch'),
 });
 
-test('sightings in any order leave the same advertisement and the newest answers', () => {
-  const timed = fc.tuple(fc.integer({ min: 1, max: 1_000_000 }), anySighting);
+test('observations in any order leave the same advertisement and the newest answers', () => {
+  const timed = fc.tuple(fc.integer({ min: 1, max: 1_000_000 }), anyObservation);
   const answers = fc.uniqueArray(timed, { selector: ([at]) => at, maxLength: 12 });
   const shuffled = answers.chain((list) =>
     fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })),
@@ -251,9 +259,9 @@ test('sightings in any order leave the same advertisement and the newest answers
   const after = (list: [number, Parameters<typeof observation>[0]][]) => {
     let host = HOST;
     for (const [at, { altSvc, ...facts }] of list)
-      host = foldSighting(
+      host = foldObservation(
         host,
-        sightingOf(observation({ ...facts, ...(altSvc !== undefined && { altSvc }) })),
+        parseObservation(observation({ ...facts, ...(altSvc !== undefined && { altSvc }) })),
         at,
       );
     return [host.altSvc, host.altSvcAtMs, host.altSvcUntilMs, host.tcpProtocol, host.tcpAtMs, host.h3AtMs];
@@ -273,12 +281,12 @@ test('no valid observation or race throws, and a back-off is bounded by two days
     packets: fc.record({ sent: fc.nat(100), lost: fc.nat(100) }),
   });
   const step = fc.oneof(
-    anySighting.map(
+    anyObservation.map(
       (facts): Step =>
         (host, atMs) => {
           const { altSvc, ...rest } = facts;
           const o = observation({ ...rest, atMs, ...(altSvc !== undefined && { altSvc }) });
-          return foldSighting(host, sightingOf(v.parse(observationSchema, o)), atMs);
+          return foldObservation(host, parseObservation(v.parse(observationSchema, o)), atMs);
         },
     ),
     fc.array(anyAttempt, { maxLength: 4 }).map((list): Step => {
@@ -308,44 +316,44 @@ const USE = newUse('chromium', 'https://a.test' as Origin, 'a.test', 'home');
 test('only network answers count', () => {
   for (const delivery of ['http-cache', 'service-worker', 'prefetch'] as const)
     assert.equal(
-      foldUse(USE, sightingOf(observation({ delivery, protocol: 'h3', altSvc: 'h3=":443"' })), NOW),
+      foldUse(USE, parseObservation(observation({ delivery, protocol: 'h3', altSvc: 'h3=":443"' })), NOW),
       USE,
     );
 });
 
 test('stays count visits, not requests: a page of fifty resources on one connection is one visit', () => {
-  let use = foldUse(USE, sightingOf(observation({ altSvc: 'h3=":443"' })), NOW);
+  let use = foldUse(USE, parseObservation(observation({ altSvc: 'h3=":443"' })), NOW);
   assert.equal(use.stays, 0);
   for (let i = 1; i <= 50; i += 1)
-    use = foldUse(use, sightingOf(observation({ kind: 'resource' })), NOW + i * 100);
+    use = foldUse(use, parseObservation(observation({ kind: 'resource' })), NOW + i * 100);
   assert.equal(use.stays, 0);
-  use = foldUse(use, sightingOf(observation({})), NOW + 10_000);
-  use = foldUse(use, sightingOf(observation({ kind: 'resource' })), NOW + 100_000);
+  use = foldUse(use, parseObservation(observation({})), NOW + 10_000);
+  use = foldUse(use, parseObservation(observation({ kind: 'resource' })), NOW + 100_000);
   assert.equal(use.stays, 2);
-  assert.equal(foldUse(use, sightingOf(observation({ protocol: 'h3' })), NOW + 100_001).stays, 0);
+  assert.equal(foldUse(use, parseObservation(observation({ protocol: 'h3' })), NOW + 100_001).stays, 0);
 });
 
 test('a repeated advertisement keeps the count, one that returns after a gap restarts it', () => {
   const advert = { altSvc: 'h3=":443"; ma=60' };
-  let use = foldUse(USE, sightingOf(observation(advert)), NOW);
-  use = foldUse(use, sightingOf(observation(advert)), NOW + 1000);
+  let use = foldUse(USE, parseObservation(observation(advert)), NOW);
+  use = foldUse(use, parseObservation(observation(advert)), NOW + 1000);
   assert.deepEqual([use.stays, use.advertisedAtMs, use.advertisedUntilMs], [1, NOW, NOW + 61_000]);
-  use = foldUse(use, sightingOf(observation(advert)), NOW + 500_000);
+  use = foldUse(use, parseObservation(observation(advert)), NOW + 500_000);
   assert.deepEqual([use.stays, use.advertisedAtMs], [0, NOW + 500_000]);
   assert.equal(
-    foldUse(use, sightingOf(observation({ altSvc: 'clear' })), NOW + 500_001).advertisedUntilMs,
+    foldUse(use, parseObservation(observation({ altSvc: 'clear' })), NOW + 500_001).advertisedUntilMs,
     null,
   );
 });
 
 test('a hidden protocol still contributes its advertisement, and keeps the last known protocol', () => {
-  const known = foldUse(USE, sightingOf(observation({})), NOW);
+  const known = foldUse(USE, parseObservation(observation({})), NOW);
   const hidden: Partial<Observation> = {
     protocol: 'unknown',
     reason: 'no-timing-allow-origin',
     altSvc: 'h3=":1"',
   };
-  const use = foldUse(known, sightingOf(observation(hidden)), NOW + 1);
+  const use = foldUse(known, parseObservation(observation(hidden)), NOW + 1);
   assert.deepEqual([use.protocol, use.protocolAtMs], ['h2', NOW]);
   assert.ok((use.advertisedUntilMs ?? 0) > NOW);
 });
@@ -359,7 +367,8 @@ test('the newest answer decides, in any order of arrival', () => {
     fc.property(fc.uniqueArray(answer, { minLength: 1, selector: (a) => a.at }), (answers) => {
       const newest = answers.toSorted((a, b) => b.at - a.at)[0];
       let use = USE;
-      for (const { at, protocol } of answers) use = foldUse(use, sightingOf(observation({ protocol })), at);
+      for (const { at, protocol } of answers)
+        use = foldUse(use, parseObservation(observation({ protocol })), at);
       assert.equal(use.protocol, newest?.protocol);
       assert.equal(use.protocolAtMs, newest?.at);
     }),

@@ -202,17 +202,17 @@ export function foldRace(host: HostRecord, { race, heard }: FinishedRace, nowMs:
 }
 
 /** What a browser saw, with the parsed Alt-Svc value of its answer; null if there was none. */
-export interface Sighting extends Omit<Observation, 'altSvc'> {
+export interface ParsedObservation extends Omit<Observation, 'altSvc'> {
   readonly altSvc: AltSvc | null;
 }
 
 /** Parses an observation's Alt-Svc value. */
-export function sightingOf(o: Observation): Sighting {
+export function parseObservation(o: Observation): ParsedObservation {
   return { ...o, altSvc: o.altSvc === undefined ? null : parseAltSvc(o.altSvc) };
 }
 
 /** Folds a browser's network answer into the host's record, by the table at `foldRace`. */
-export function foldSighting(host: HostRecord, o: Sighting, atMs: number): HostRecord {
+export function foldObservation(host: HostRecord, o: ParsedObservation, atMs: number): HostRecord {
   if (o.delivery !== 'network') return host;
   const hearing: Hearing = { atMs, by: 'browser' };
   let next = o.altSvc === null ? host : foldAltSvc(host, o.altSvc, hearing);
@@ -240,7 +240,7 @@ function foldAdvertised(use: UseRecord, altSvc: AltSvc, atMs: number): UseRecord
 }
 
 /** Folds a browser's network answer into its own history; an answer older than the newest one changes nothing. */
-export function foldUse(use: UseRecord, o: Sighting, atMs: number): UseRecord {
+export function foldUse(use: UseRecord, o: ParsedObservation, atMs: number): UseRecord {
   if (o.delivery !== 'network' || atMs < use.seenAtMs) return use;
   const newVisit = o.kind === 'navigation' || atMs - use.seenAtMs > VISIT_GAP_MS;
   let next: UseRecord = { ...use, seenAtMs: atMs };

@@ -3,7 +3,7 @@
 
 import { soundTrials } from '@photofinish/shared/race/conclusive';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
-import { isRecordUnanswered, isRecordUnasked } from '@photofinish/shared/verdict/advertised';
+import { isRecordNotQueried, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
 import { attemptErrorWords } from '@photofinish/shared/verdict/attempt-words';
 import { isH3 } from '@photofinish/shared/verdict/evidence';
 import type { Explanation } from '@photofinish/shared/verdict/explanation';
@@ -38,7 +38,7 @@ function answersNothing({ trials }: OriginRace): boolean {
 function withoutRecord(names: Explanation['names'], host: string): string {
   if (names?.services.some(({ incompatible, alpn }) => incompatible && alpn.includes('h3')))
     return 'the HTTPS record that lists h3 cannot be used here';
-  if (names === null || isRecordUnasked(names, host)) return 'no HTTPS record was queried';
+  if (names === null || isRecordNotQueried(names, host)) return 'no HTTPS record was queried';
   return isRecordUnanswered(names)
     ? 'DNS has not answered whether an HTTPS record advertises HTTP/3'
     : 'no HTTPS record advertises HTTP/3';

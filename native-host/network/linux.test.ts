@@ -67,8 +67,8 @@ function source(files: Record<string, string>, says: FakeSystem = {}) {
 }
 
 test('on Ethernet three files suffice, and nothing is queried', () => {
-  const { glance, asked } = source(WIRED);
-  assert.deepEqual(glance().facts, {
+  const { snapshot, asked } = source(WIRED);
+  assert.deepEqual(snapshot().facts, {
     gateway: '192.168.1.1',
     linkLayer: MAC,
     kind: 'wired',
@@ -80,7 +80,7 @@ test('on Ethernet three files suffice, and nothing is queried', () => {
 
 test('no route: the kernel is queried before reporting that, because its policy rules may have one', async () => {
   const none = source({});
-  assert.equal(none.glance().facts, null);
+  assert.equal(none.snapshot().facts, null);
   assert.deepEqual(none.asked, ['route 4', 'route 6']);
   const files = { '/proc/net/route': ROUTE_HEAD, '/proc/net/arp': ARP_HEAD + arp('eth0', MAC) };
   const ruled = source(files, {
@@ -88,8 +88,8 @@ test('no route: the kernel is queried before reporting that, because its policy 
     addresses: { eth0: '192.168.1.7' },
     run: () => '193.0.14.129 via 192.168.1.1 dev eth0 table 100 src 192.168.1.7 uid 0\n',
   });
-  assert.equal(ruled.glance().facts, 'ask');
-  assert.deepEqual(await ruled.found(), source(WIRED).glance().facts);
+  assert.equal(ruled.snapshot().facts, 'ask');
+  assert.deepEqual(await ruled.found(), source(WIRED).snapshot().facts);
 });
 
 test('a tunnel used by policy rules holds the default route, whatever the main table says', () => {
@@ -97,7 +97,7 @@ test('a tunnel used by policy rules holds the default route, whatever the main t
     source: '10.64.0.2',
     addresses: { eth0: '192.168.1.7', wg0: '10.64.0.2' },
   });
-  assert.deepEqual(up.glance().facts, {
+  assert.deepEqual(up.snapshot().facts, {
     gateway: '192.168.1.1',
     linkLayer: MAC,
     kind: 'wired',
@@ -105,18 +105,18 @@ test('a tunnel used by policy rules holds the default route, whatever the main t
     tunnel: true,
   });
   const idle = source(WIREGUARD, { source: '192.168.1.7', addresses: { eth0: '192.168.1.7' } });
-  assert.deepEqual(idle.glance().facts, source(WIRED).glance().facts);
-  assert.notEqual(idle.glance().place, up.glance().place);
+  assert.deepEqual(idle.snapshot().facts, source(WIRED).snapshot().facts);
+  assert.notEqual(idle.snapshot().place, up.snapshot().place);
 });
 
 test('a source address on no running interface belongs to a tunnel held by no program', () => {
   const dead = source(WIREGUARD, { source: '10.64.0.2', addresses: { eth0: '192.168.1.7' } });
-  const facts = dead.glance().facts;
+  const facts = dead.snapshot().facts;
   assert.equal(facts !== null && facts !== 'ask' && facts.tunnel, true);
 });
 
 test('rules that block all traffic while the tunnel is down: no network, although the main table has a route', () => {
-  assert.equal(source(WIREGUARD, { source: null }).glance().facts, null);
+  assert.equal(source(WIREGUARD, { source: null }).snapshot().facts, null);
 });
 
 test("a VPN's halves in the main table: the gateway is that of the interface beneath", () => {
@@ -125,8 +125,8 @@ test("a VPN's halves in the main table: the gateway is that of the interface ben
     '/proc/net/route': `${ROUTE_HEAD}${route('tun0', '0100080A', '00000080', 0)}${route('eth0', GATEWAY)}`,
     '/sys/class/net/tun0/tun_flags': '0x1001\n',
   };
-  const { glance } = source(files, { source: '10.8.0.2', addresses: { tun0: '10.8.0.2' } });
-  assert.deepEqual(glance().facts, {
+  const { snapshot } = source(files, { source: '10.8.0.2', addresses: { tun0: '10.8.0.2' } });
+  assert.deepEqual(snapshot().facts, {
     gateway: '192.168.1.1',
     linkLayer: MAC,
     kind: 'wired',
@@ -137,16 +137,16 @@ test("a VPN's halves in the main table: the gateway is that of the interface ben
 
 test('a tunnel that uses the address of the interface beneath is identified by the main table', () => {
   const files = { ...WIREGUARD, '/proc/net/route': ROUTE_HEAD + route('wg0', '00000000') };
-  const { glance } = source(files, {
+  const { snapshot } = source(files, {
     source: '192.168.1.7',
     addresses: { eth0: '192.168.1.7', wg0: '192.168.1.7' },
   });
-  assert.deepEqual(glance().facts, { gateway: '', linkLayer: null, kind: 'other', ssid: '', tunnel: true });
+  assert.deepEqual(snapshot().facts, { gateway: '', linkLayer: null, kind: 'other', ssid: '', tunnel: true });
 });
 
 test('a link that went down and up changes the mark, but not the place', () => {
-  const before = source(WIRED).glance();
-  const after = source({ ...WIRED, '/sys/class/net/eth0/carrier_changes': '4\n' }).glance();
+  const before = source(WIRED).snapshot();
+  const after = source({ ...WIRED, '/sys/class/net/eth0/carrier_changes': '4\n' }).snapshot();
   assert.notEqual(before.mark, after.mark);
   assert.equal(before.place, after.place);
 });
@@ -158,7 +158,7 @@ test('an unresolved gateway is prompted and waited for', async () => {
       files['/proc/net/arp'] = ARP_HEAD + arp('eth0', MAC);
     },
   });
-  assert.equal(linux.glance().facts, 'ask');
+  assert.equal(linux.snapshot().facts, 'ask');
   assert.equal((await linux.found())?.linkLayer, MAC);
   assert.deepEqual(linux.asked, ['nudge 192.168.1.1']);
   assert.equal(linux.elapsedMs(), 10);
@@ -176,8 +176,8 @@ test('with IPv6 alone its neighbours are queried by command, repeatedly', async 
   const run = (command: string) =>
     command.startsWith('ip -6 neigh') ? `fe80::1 lladdr ${MAC} router REACHABLE\n` : null;
   const linux = source(files, { run });
-  assert.equal(linux.glance().facts, 'ask');
-  assert.equal(linux.glance().goodForMs, 5000);
+  assert.equal(linux.snapshot().facts, 'ask');
+  assert.equal(linux.snapshot().goodForMs, 5000);
   assert.equal((await linux.found())?.linkLayer, MAC);
   assert.deepEqual(linux.asked, ['ip -6 neigh show fe80:0000:0000:0000:0000:0000:0000:0001 dev eth0']);
   const silent = source(files);
@@ -190,7 +190,7 @@ test('a wireless network is also identified by its name, which needs a command',
   const linux = source(files, {
     run: (command) => (command === 'iw dev eth0 link' ? 'Connected\n\tSSID: home\n' : null),
   });
-  assert.equal(linux.glance().facts, 'ask');
+  assert.equal(linux.snapshot().facts, 'ask');
   assert.deepEqual(await linux.found(), {
     gateway: '192.168.1.1',
     linkLayer: MAC,
@@ -200,14 +200,14 @@ test('a wireless network is also identified by its name, which needs a command',
   });
 });
 
-test('a glance never throws, whatever the kernel says', async () => {
+test('a snapshot never throws, whatever the kernel says', async () => {
   const words = fc.constantFrom('0', 'f', '\t', '\n', ' ', 'eth0', '00000000', '0003', '65534');
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: words }), fc.string(), async (text, address) => {
       const names = ['/proc/net/route', '/proc/net/ipv6_route', '/proc/net/arp', '/sys/class/net/eth0/type'];
       const files = Object.fromEntries(names.map((name) => [name, text]));
       const linux = source(files, { source: address, addresses: { eth0: address }, run: () => text });
-      linux.glance();
+      linux.snapshot();
       await linux.found();
     }),
   );

@@ -15,7 +15,7 @@ import {
   type Route,
   readSsid,
 } from './linux-tables.ts';
-import type { Glance, NetworkSource } from './source.ts';
+import type { NetworkSnapshot, NetworkSource } from './source.ts';
 import { type RunCommand, runCommand } from './system.ts';
 
 /**
@@ -175,7 +175,7 @@ function isToldByFiles(machine: LinuxMachine, { beneath, tunnel }: Exit, mac: st
   return kindOf(machine, beneath.device) !== 'wireless' && (mac !== null || beneath.gateway === null);
 }
 
-function glanceOf(machine: LinuxMachine): Glance {
+function snapshotOf(machine: LinuxMachine): NetworkSnapshot {
   const exit = exitOf(machine);
   if (exit === null) return { mark: 'none', place: 'none', facts: null, goodForMs: null };
   const { device, tunnel, beneath } = exit;
@@ -194,7 +194,7 @@ function glanceOf(machine: LinuxMachine): Glance {
 /** The network of a Linux machine. */
 export function linuxSource(machine: LinuxMachine): NetworkSource {
   return {
-    glance: () => glanceOf(machine),
+    snapshot: () => snapshotOf(machine),
     async examine() {
       const exit = exitOf(machine);
       if (exit === null) return null;

@@ -157,7 +157,7 @@ async function examine(system: MacosSystem): Promise<NetworkFacts | null> {
 /** The network of a Mac. */
 export function macosSource(system: MacosSystem): NetworkSource {
   return {
-    glance() {
+    snapshot() {
       // Interfaces change on the same network too, so a known key stays valid until the answer is there.
       return { mark: system.mark(), place: '', facts: 'ask', goodForMs: GOOD_FOR_MS };
     },

@@ -5,12 +5,12 @@ import { linuxMachine, linuxSource } from './linux.ts';
 import { macosSource, macosSystem } from './macos.ts';
 import { windowsSource, windowsSystem } from './windows.ts';
 
-export interface Glance {
+export interface NetworkSnapshot {
   /** While it is unchanged, the machine may be assumed to be on the same network. */
   readonly mark: string;
   /** While it is unchanged, the network may be the same although `mark` differs: an address is not resolved yet. */
   readonly place: string;
-  /** What identifies the network; null: no route; `ask`: more than a glance is needed. */
+  /** What identifies the network; null: no route; `ask`: more than a snapshot is needed. */
   readonly facts: NetworkFacts | null | 'ask';
   /** How long an unchanged mark is reliable; null: every change shows in the mark. */
   readonly goodForMs: number | null;
@@ -18,7 +18,7 @@ export interface Glance {
 
 export interface NetworkSource {
   /** Reads what is available without waiting, cheaply enough for every forecast. Never throws. */
-  glance(): Glance;
+  snapshot(): NetworkSnapshot;
   /** Queries the rest, for at most two seconds; null: no route. Rejects when nothing can be determined. */
   examine(): Promise<NetworkFacts | null>;
 }

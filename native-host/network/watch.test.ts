@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { virtualTime } from '../testing/virtual-time.ts';
 import { type NetworkFacts, networkKey, UNIDENTIFIED } from './key.ts';
-import type { Glance, NetworkSource } from './source.ts';
+import type { NetworkSnapshot, NetworkSource } from './source.ts';
 import { namedNetwork, watchNetwork } from './watch.ts';
 
 const SALT = new Uint8Array(32).fill(1);
@@ -22,16 +22,16 @@ const keyOf = (facts: NetworkFacts | null) => networkKey(facts, SALT);
 function machine() {
   const time = virtualTime();
   const here = {
-    glance: {} as Glance,
+    snapshot: {} as NetworkSnapshot,
     found: HOME as NetworkFacts | null | 'nothing',
     takesMs: 100,
-    glances: 0,
+    snapshots: 0,
     examinations: 0,
   };
   const source: NetworkSource = {
-    glance() {
-      here.glances += 1;
-      return here.glance;
+    snapshot() {
+      here.snapshots += 1;
+      return here.snapshot;
     },
     async examine() {
       here.examinations += 1;
@@ -42,10 +42,10 @@ function machine() {
     },
   };
   const seen = (facts: NetworkFacts | null, mark = JSON.stringify(facts)): void => {
-    here.glance = { mark, place: `${facts?.gateway}`, facts, goodForMs: null };
+    here.snapshot = { mark, place: `${facts?.gateway}`, facts, goodForMs: null };
   };
   const hidden = (mark: string, place: string, goodForMs: number | null = null): void => {
-    here.glance = { mark, place, facts: 'ask', goodForMs };
+    here.snapshot = { mark, place, facts: 'ask', goodForMs };
   };
   const changes: [string, string][] = [];
   seen(HOME);
@@ -68,14 +68,14 @@ test('what a glance shows is known and certain at once', () => {
   assert.equal(here.examinations, 0);
 });
 
-test('a glance is valid for 250 ms; a change is noticed after that', async () => {
+test('a snapshot is valid for 250 ms; a change is noticed after that', async () => {
   const { network, here, seen, pass, changes } = machine();
   network.key();
   seen(CAFE);
-  const before = here.glances;
+  const before = here.snapshots;
   await pass(249);
   assert.equal(network.key(), keyOf(HOME));
-  assert.equal(here.glances, before);
+  assert.equal(here.snapshots, before);
   await pass(1);
   assert.equal(network.key(), keyOf(CAFE));
   assert.deepEqual(changes, [[keyOf(HOME), keyOf(CAFE)]]);
@@ -84,9 +84,9 @@ test('a glance is valid for 250 ms; a change is noticed after that', async () =>
 test('without watchers it looks only on demand, however long that takes', async () => {
   const { network, here, pass } = machine();
   network.key();
-  const before = here.glances;
+  const before = here.snapshots;
   await pass(3_600_000);
-  assert.equal(here.glances, before);
+  assert.equal(here.snapshots, before);
 });
 
 test('watchers are notified once when the network was left, within 250 ms, and polling ends with the last', async () => {
@@ -107,10 +107,10 @@ test('watchers are notified once when the network was left, within 250 ms, and p
   const stopSecond = network.watch(await network.settled(), () => assert.fail('it was stopped'));
   stop();
   stopSecond();
-  const before = here.glances;
+  const before = here.snapshots;
   seen(CAFE);
   await pass(1000);
-  assert.equal(here.glances, before);
+  assert.equal(here.snapshots, before);
 });
 
 test('having no route counts as a network of its own', async () => {
@@ -121,7 +121,7 @@ test('having no route counts as a network of its own', async () => {
   assert.equal(network.key(), 'offline');
 });
 
-test('where a glance does not suffice, nothing is known until the examination has answered', async () => {
+test('where a snapshot does not suffice, nothing is known until the examination has answered', async () => {
   const { network, hidden, time } = machine();
   hidden('wlan0', 'wlan0');
   assert.equal(network.key(), null);
@@ -259,7 +259,7 @@ test('late reports belong to the network of their time, from the moment the prev
   assert.equal(network.keyAt(leftMs - 1), keyOf(HOME));
   assert.equal(network.keyAt(leftMs), keyOf(CAFE));
   assert.equal(network.keyAt(leftMs + 3_600_000), keyOf(CAFE));
-  // For times before the first glance, only what was found then is available.
+  // For times before the first snapshot, only what was found then is available.
   assert.equal(network.keyAt(startMs - 1000), keyOf(HOME));
 });
 

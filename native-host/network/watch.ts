@@ -2,12 +2,12 @@
 // notification when the machine has moved to another network.
 import type { Clock } from '../clock.ts';
 import { type NetworkFacts, networkKey, UNIDENTIFIED } from './key.ts';
-import type { Glance, NetworkSource } from './source.ts';
+import type { NetworkSnapshot, NetworkSource } from './source.ts';
 
 /** Why a race that began on another network is ended. */
 export const NETWORK_CHANGED = 'the network changed';
 
-/** A glance costs a few small reads; within this time the last one is reused. */
+/** A snapshot costs a few small reads; within this time the last one is reused. */
 const LOOK_AGAIN_MS = 250;
 /** Commands usually answer in a fraction of this; a machine too busy for that is not waited for. */
 const SETTLE_TIMEOUT_MS = 3000;
@@ -27,7 +27,7 @@ export interface Network {
   /** The key for writing what happened at that time (milliseconds since the epoch), as far back as is remembered. */
   keyAt(epochMs: number): string;
   /**
-   * Whether the machine is certainly still on that network, after a new glance: data collected since then belongs to
+   * Whether the machine is certainly still on that network, after a new snapshot: data collected since then belongs to
    * it.
    */
   isStill(key: string): boolean;
@@ -59,7 +59,7 @@ export function namedNetwork(name: string): Network {
 }
 
 interface State {
-  readonly glance: Glance;
+  readonly snapshot: NetworkSnapshot;
   readonly key: string | null;
   readonly facts: NetworkFacts | null;
   /** Whether the key is certain, and since when. */
@@ -76,7 +76,7 @@ function isLessKnown(now: NetworkFacts, before: NetworkFacts | null): boolean {
   return networkKey({ ...before, linkLayer: null }, NO_SALT) === networkKey(now, NO_SALT);
 }
 
-/** The current network: the last glance, and the callers waiting for its identification. */
+/** The current network: the last snapshot, and the callers waiting for its identification. */
 class NetworkWatch implements Network {
   readonly #source: NetworkSource;
   readonly #salt: Uint8Array;
@@ -86,7 +86,7 @@ class NetworkWatch implements Network {
   readonly #waiting = new Set<() => void>();
   #state: State | null = null;
   #lookedMs = Number.NEGATIVE_INFINITY;
-  #examining: Glance | null = null;
+  #examining: NetworkSnapshot | null = null;
   #forgetPoll: (() => void) | null = null;
   /** The last key, for reporting changes. */
   #lastKey: string | null = null;
@@ -179,55 +179,55 @@ class NetworkWatch implements Network {
     for (const done of [...this.#waiting]) done();
   }
 
-  async #examine(glance: Glance): Promise<void> {
-    this.#examining = glance;
+  async #examine(snapshot: NetworkSnapshot): Promise<void> {
+    this.#examining = snapshot;
     const facts = await this.#source.examine().catch(() => undefined);
     // Another place was seen in the meantime, and is being examined itself.
-    if (this.#examining !== glance) return;
+    if (this.#examining !== snapshot) return;
     this.#examining = null;
-    const found = { glance, atMs: this.#clock.nowMs(), settled: true };
-    const before = this.#state !== null && this.#state.glance.place === glance.place ? this.#state : null;
+    const found = { snapshot, atMs: this.#clock.nowMs(), settled: true };
+    const before = this.#state !== null && this.#state.snapshot.place === snapshot.place ? this.#state : null;
     if (facts === undefined || (facts !== null && isLessKnown(facts, before?.facts ?? null))) {
       // Silence does not indicate another network.
       this.#enter({ ...found, key: before?.key ?? UNIDENTIFIED, facts: before?.facts ?? null });
       return;
     }
     // The result may be from before or after a change in between; only the same mark on both sides proves it current.
-    const after = this.#source.glance();
-    const sure = after.mark === glance.mark;
-    if (after.place === glance.place)
+    const after = this.#source.snapshot();
+    const sure = after.mark === snapshot.mark;
+    if (after.place === snapshot.place)
       this.#enter({ ...found, settled: sure, key: networkKey(facts, this.#salt), facts });
     if (!sure) this.#see(after);
   }
 
-  #see(glance: Glance): void {
+  #see(snapshot: NetworkSnapshot): void {
     const nowMs = this.#clock.nowMs();
-    const { facts, mark, place } = glance;
+    const { facts, mark, place } = snapshot;
     if (facts !== 'ask') {
       this.#examining = null;
-      this.#enter({ glance, key: networkKey(facts, this.#salt), facts, settled: true, atMs: nowMs });
+      this.#enter({ snapshot, key: networkKey(facts, this.#salt), facts, settled: true, atMs: nowMs });
       return;
     }
     if (this.#examining?.mark === mark) return;
-    const known = this.#state?.settled === true && this.#state.glance.mark === mark ? this.#state : null;
-    const goodForMs = glance.goodForMs ?? Number.POSITIVE_INFINITY;
+    const known = this.#state?.settled === true && this.#state.snapshot.mark === mark ? this.#state : null;
+    const goodForMs = snapshot.goodForMs ?? Number.POSITIVE_INFINITY;
     if (known !== null && nowMs - known.atMs < goodForMs) return;
     // An expired key is valid until disproved, a place's old key until its gateway is known; elsewhere there is none.
-    const held = this.#state !== null && this.#state.glance.place === place ? this.#state : null;
+    const held = this.#state !== null && this.#state.snapshot.place === place ? this.#state : null;
     if (known === null)
       this.#enter({
-        glance,
+        snapshot,
         key: held?.key ?? null,
         facts: held?.facts ?? null,
         settled: false,
         atMs: nowMs,
       });
-    void this.#examine(glance);
+    void this.#examine(snapshot);
   }
 
   #look(): void {
     this.#lookedMs = this.#clock.nowMs();
-    this.#see(this.#source.glance());
+    this.#see(this.#source.snapshot());
   }
 
   #lookIfDue(): void {

@@ -121,7 +121,7 @@ function powerShell(): string {
 /** The network of a Windows machine. */
 export function windowsSource(system: WindowsSystem): NetworkSource {
   return {
-    glance() {
+    snapshot() {
       // Interfaces change on the same network too, so a known key stays valid until the answer is there.
       return { mark: system.mark(), place: '', facts: 'ask', goodForMs: GOOD_FOR_MS };
     },

@@ -4,7 +4,7 @@ import { isH3 } from '@photofinish/shared/verdict/evidence';
 import { gainMsOf } from '@photofinish/shared/verdict/gain';
 import { originParts } from '@photofinish/shared/web/origin';
 import { addressPrefix } from '../address/address-bytes.ts';
-import { type Facts, tellingAttempt } from './facts.ts';
+import { decisiveAttempt, type Facts } from './facts.ts';
 import type { DeadLine } from './job.ts';
 import type { Survey, SurveyResult } from './result.ts';
 
@@ -191,8 +191,8 @@ export function* rowsOf(result: SurveyResult, race: OriginRace, facts: Facts): G
       facts,
       trial,
       number: trial === null ? null : i + 1,
-      h3: tellingAttempt(attempts, isH3),
-      h2: tellingAttempt(attempts, (attempt) => !isH3(attempt)),
+      h3: decisiveAttempt(attempts, isH3),
+      h2: decisiveAttempt(attempts, (attempt) => !isH3(attempt)),
     };
     yield COLUMNS.map(({ of }) => of(row) ?? null);
   }

@@ -6,7 +6,7 @@ import { attempt, originRace, trial } from '@photofinish/shared/testing/race-sam
 import { isH3 } from '@photofinish/shared/verdict/evidence';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { surveyRace } from '../testing/survey-archive.ts';
-import { advertisedFailure, factsOf, tellingAttempt, VantageEvidence, withOrigin } from './facts.ts';
+import { advertisedFailure, decisiveAttempt, factsOf, VantageEvidence, withOrigin } from './facts.ts';
 
 const silent = attempt({ protocol: 'h3', outcome: 'failed', error: { code: 'udp-timeout', message: '' } });
 const h2 = attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9, firstByteMs: 12, rttMs: 4 });
@@ -14,9 +14,9 @@ const h2 = attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9, first
 test('of several attempts the one that got furthest speaks for the protocol', () => {
   const cancelled = attempt({ protocol: 'h3', outcome: 'cancelled' });
   const late = attempt({ protocol: 'h3', outcome: 'established-late', establishedMs: 30 });
-  assert.equal(tellingAttempt([h2, cancelled, silent], isH3), silent);
-  assert.equal(tellingAttempt([h2, silent, late, cancelled], isH3), late);
-  assert.equal(tellingAttempt([h2], isH3), undefined);
+  assert.equal(decisiveAttempt([h2, cancelled, silent], isH3), silent);
+  assert.equal(decisiveAttempt([h2, silent, late, cancelled], isH3), late);
+  assert.equal(decisiveAttempt([h2], isH3), undefined);
 });
 
 test('whether a response offers HTTP/3 is unknown without one', () => {

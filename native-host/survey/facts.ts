@@ -73,7 +73,7 @@ export function withOrigin(network: NetworkEvidence, facts: Facts): NetworkEvide
 }
 
 /** The attempt that says most about a protocol in a trial: one adopted, one established, one that failed, any. */
-export function tellingAttempt(
+export function decisiveAttempt(
   attempts: readonly Attempt[],
   of: (attempt: Attempt) => boolean,
 ): Attempt | undefined {

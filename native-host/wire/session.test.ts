@@ -14,7 +14,7 @@ import * as v from 'valibot';
 import { openHostCache } from '../cache/store.ts';
 import type { NetworkFacts } from '../network/key.ts';
 import { recordOnlyOn } from '../network/recording.ts';
-import type { Glance } from '../network/source.ts';
+import type { NetworkSnapshot } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';
 import { observation, race, trial, up } from '../testing/cache-samples.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
@@ -44,7 +44,7 @@ async function conversation(t: TestContext, hello: object = { verdictData: true 
   let here = HOME;
   const network = watchNetwork({
     source: {
-      glance: (): Glance => ({
+      snapshot: (): NetworkSnapshot => ({
         mark: here.ssid,
         place: here.linkLayer ?? '',
         facts: 'ask',

@@ -161,7 +161,7 @@ export function isRecordUnanswered(names: Names | undefined): boolean {
  * Whether no HTTPS record was queried because the address of the host was given (`--resolve`, the setting `resolve`): then
  * it is unknown what DNS advertises, too.
  */
-export function isRecordUnasked(names: Names | undefined, host: string): boolean {
+export function isRecordNotQueried(names: Names | undefined, host: string): boolean {
   if (names === undefined || names.services.some(({ priority }) => priority > 0)) return false;
   const isGiven = names.addresses.some((known) => known.host === host && known.source === 'pin');
   return isGiven && !names.lookups.some(({ kind, name }) => kind === 'HTTPS' && hostOf(name) === host);
@@ -170,7 +170,7 @@ export function isRecordUnasked(names: Names | undefined, host: string): boolean
 /** Why it is unknown whether an HTTPS record of the origin advertises HTTP/3; null: DNS was asked and has answered. */
 export function recordUnknownMessage({ discovered, origin }: Evidence): Message | null {
   if (isRecordUnanswered(discovered.names)) return message('verdictRecordUnanswered');
-  return isRecordUnasked(discovered.names, origin.host) ? message('verdictRecordUnasked') : null;
+  return isRecordNotQueried(discovered.names, origin.host) ? message('verdictRecordUnasked') : null;
 }
 
 /** The attempts over HTTP/3 at an endpoint. */
