@@ -46,25 +46,25 @@ function filled(name: string, param: MessageParam, stepMs: MessageParam | undefi
  * message, or one inside it, or requires more parameters than given: then it is of another version.
  */
 export function messageParts({ key, params }: Message): MessagePart[] | null {
-  const told: Record<string, string | number> = {};
+  const filledParams: Record<string, string | number> = {};
   for (const [name, param] of Object.entries(params)) {
     const text = filled(name, param, params['stepMs']);
     if (text === null) return null;
-    told[name] = text;
+    filledParams[name] = text;
   }
-  return getKnownMessageParts(key, told satisfies Params);
+  return getKnownMessageParts(key, filledParams satisfies Params);
 }
 
 /** A message in the current language; null if the catalog does not have it. */
-export function messageText(told: Message): string | null {
+export function messageText(message: Message): string | null {
   return (
-    messageParts(told)
+    messageParts(message)
       ?.map(({ text }) => text)
       .join('') ?? null
   );
 }
 
 /** The text of a message created here, which the catalog therefore has. */
-export function textOf(told: Message): string {
-  return messageText(told) ?? told.key;
+export function textOf(message: Message): string {
+  return messageText(message) ?? message.key;
 }

@@ -55,10 +55,10 @@ export type VerdictInWords = v.InferOutput<typeof verdictInWordsSchema>;
 
 /** A verdict whose sentences are already text. */
 export function verdictAsWritten({ code, text, findings }: VerdictInWords): Verdict {
-  const told = [{ code, text }, ...findings];
+  const sentences = [{ code, text }, ...findings];
   return {
     code,
-    findings: told.map((each) => ({
+    findings: sentences.map((each) => ({
       code: each.code,
       ...message('verdictAsWritten', { text: printable(each.text) }),
     })),

@@ -27,8 +27,7 @@ export interface TriedAlternative extends AlternativeService {
 
 /** Something wrong with the advertisement; `leads`: it keeps clients from HTTP/3, whatever else works. */
 export interface Fault {
-  /** Its sentences. */
-  readonly said: readonly Message[];
+  readonly sentences: readonly Message[];
   readonly leads: boolean;
 }
 
@@ -51,7 +50,7 @@ interface ParsedEvidence extends Evidence {
   readonly byHeader: readonly AlternativeService[];
 }
 
-function heardOf(evidence: Evidence): ParsedEvidence {
+function parsedEvidence(evidence: Evidence): ParsedEvidence {
   const { discovered, origin } = evidence;
   const altSvc = discovered.altSvc === null ? null : parseAltSvc(discovered.altSvc);
   return { ...evidence, altSvc, byHeader: alternativesByHeader(discovered, altSvc, origin.host) };
@@ -115,12 +114,12 @@ function ignoresH3Record(evidence: ParsedEvidence): boolean {
  * record cannot be used here.
  */
 export function recordOffersH3(evidence: Evidence): boolean | null {
-  const heard = heardOf(evidence);
-  if (alternativesByRecord(heard).length > 0) return true;
-  if (ignoresH3Record(heard)) return null;
+  const parsed = parsedEvidence(evidence);
+  if (alternativesByRecord(parsed).length > 0) return true;
+  if (ignoresH3Record(parsed)) return null;
   const { names } = evidence.discovered;
-  const asked = names?.lookups.some(({ kind }) => kind === 'HTTPS') === true;
-  return asked && !isRecordUnanswered(names) ? false : null;
+  const isQueried = names?.lookups.some(({ kind }) => kind === 'HTTPS') === true;
+  return isQueried && !isRecordUnanswered(names) ? false : null;
 }
 
 function isSameEndpoint(a: HostAndPort, b: HostAndPort): boolean {
@@ -136,14 +135,14 @@ const LOST_AFTER_MS = 1000;
 /** A name that was queried and yielded no address was never attempted, but is a failure nevertheless. */
 function lookupFailure({ discovered }: Evidence, host: string): Reach {
   const { addresses = [], lookups = [] } = discovered.names ?? {};
-  const asked = lookups.filter(({ name, kind }) => name === host && kind !== 'HTTPS');
-  if (asked.length === 0 || addresses.some((a) => a.host === host)) return 'not-tried';
-  if (asked.some(({ unanswered, tookMs }) => unanswered === true && tookMs < LOST_AFTER_MS))
+  const queries = lookups.filter(({ name, kind }) => name === host && kind !== 'HTTPS');
+  if (queries.length === 0 || addresses.some((a) => a.host === host)) return 'not-tried';
+  if (queries.some(({ unanswered, tookMs }) => unanswered === true && tookMs < LOST_AFTER_MS))
     return 'not-tried';
-  const failed = asked.find(({ outcome }) => outcome === 'failed');
+  const failed = queries.find(({ outcome }) => outcome === 'failed');
   if (failed !== undefined) return { code: 'dns-failed', message: failed.message ?? 'no answer' };
   // If the guard dropped all addresses of an answer, its message says why.
-  const guarded = asked.find(({ message }) => message !== undefined);
+  const guarded = queries.find(({ message }) => message !== undefined);
   if (guarded !== undefined) return { code: 'blocked', message: guarded.message ?? '' };
   return isQueriedForBoth(host, lookups)
     ? { code: 'no-address', message: 'neither an A nor an AAAA record' }
@@ -321,7 +320,8 @@ function faultsOf(evidence: ParsedEvidence, alternatives: readonly TriedAlternat
   const { altSvc } = evidence;
   const usable = alternatives.some(({ reach }) => reach === 'established');
   const each = (sentences: readonly Message[]): FaultSentences => sentences.map((sentence) => [sentence]);
-  const of = (faults: FaultSentences, leads: boolean): Fault[] => faults.map((said) => ({ said, leads }));
+  const of = (faults: FaultSentences, leads: boolean): Fault[] =>
+    faults.map((sentences) => ({ sentences, leads }));
   return [
     ...(altSvc === null ? [] : of(syntaxFaults(evidence, altSvc), true)),
     ...(altSvc === null ? [] : of(emptyFaults(evidence, altSvc), alternatives.length === 0)),
@@ -340,17 +340,17 @@ function faultsOf(evidence: ParsedEvidence, alternatives: readonly TriedAlternat
 
 /** The endpoints at which HTTP/3 is advertised, and what came of it there. */
 export function advertisedAlternatives(evidence: Evidence): readonly TriedAlternative[] {
-  return triedAlternatives(heardOf(evidence));
+  return triedAlternatives(parsedEvidence(evidence));
 }
 
 /** Everything about how HTTP/3 is advertised. */
 export function advertisedBy(evidence: Evidence): Advertisement {
-  const heard = heardOf(evidence);
-  const alternatives = triedAlternatives(heard);
+  const parsed = parsedEvidence(evidence);
+  const alternatives = triedAlternatives(parsed);
   return {
     alternatives,
-    faults: faultsOf(heard, alternatives),
-    withdrawn: heard.altSvc?.clear === true,
-    ignoresH3Record: ignoresH3Record(heard),
+    faults: faultsOf(parsed, alternatives),
+    withdrawn: parsed.altSvc?.clear === true,
+    ignoresH3Record: ignoresH3Record(parsed),
   };
 }

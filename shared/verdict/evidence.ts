@@ -113,8 +113,8 @@ export function reachOf(attempts: readonly Attempt[]): Reach {
     .filter((a) => a.outcome === 'failed')
     .flatMap(({ error }) => (error === undefined ? [] : [error]));
   const unanswered = UDP_UNANSWERED_CODES.map((code) => errors.findLast((error) => error.code === code));
-  const heard = errors.findLast((error) => !isUnanswered(error));
-  return heard ?? unanswered.findLast((error) => error !== undefined) ?? 'not-tried';
+  const answered = errors.findLast((error) => !isUnanswered(error));
+  return answered ?? unanswered.findLast((error) => error !== undefined) ?? 'not-tried';
 }
 
 /** The combined result over each transport. */

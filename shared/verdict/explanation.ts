@@ -86,8 +86,8 @@ function hasHeardOfRecord(names: Names): boolean {
  */
 export function discoveredIn(races: Races): DiscoveryEvidence {
   const all = finished(races).map((each) => each.discovered);
-  const told = all.flatMap((each) => each.names ?? []);
-  const names = told.find(hasHeardOfRecord) ?? told[0];
+  const lookups = all.flatMap((each) => each.names ?? []);
+  const names = lookups.find(hasHeardOfRecord) ?? lookups[0];
   const alternatives = all.find((each) => each.alternatives !== undefined)?.alternatives;
   const advertising = all.find((each) => each.altSvc !== null);
   return {

@@ -15,10 +15,10 @@ const KINDS: readonly (readonly [keyof LeftOut, SharedMessageKey])[] = [
 /** One sentence, or none if the record is complete. */
 export function leftOutWords({ leftOut }: Pick<OriginRace, 'leftOut'>): string[] {
   if (leftOut === undefined) return [];
-  const said = KINDS.flatMap(([kind, key]) =>
+  const parts = KINDS.flatMap(([kind, key]) =>
     leftOut[kind] === 0 ? [] : [getMessage(key, { count: leftOut[kind] })],
   );
-  return [getMessage('leftOut', { what: said.join(', ') })];
+  return [getMessage('leftOut', { what: parts.join(', ') })];
 }
 
 const HOUR_MS = 3_600_000;

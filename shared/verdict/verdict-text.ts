@@ -71,10 +71,10 @@ export function otherFindings(verdict: Verdict): { code: VerdictCode; text: stri
 
 /** A verdict as text, as written until version 1 of the report, for older programs; in the current language. */
 export function verdictInWords(verdict: Verdict): VerdictInWords {
-  const told = { code: verdict.code, text: cut(verdictText(verdict), MAX_VERDICT_CHARS) };
+  const short = { code: verdict.code, text: cut(verdictText(verdict), MAX_VERDICT_CHARS) };
   const others = otherFindings(verdict).slice(0, VERDICT_CODES.length);
   return {
-    ...told,
+    ...short,
     findings: others.map(({ code, text }) => ({ code, text: cut(text, MAX_VERDICT_CHARS) })),
   };
 }

@@ -56,8 +56,8 @@ function factsOf(evidence: Evidence): Facts {
 }
 
 /** Findings on one code, one sentence each; null ones are dropped. */
-function findingsOn(code: VerdictCode, ...said: readonly (Message | null)[]): Finding[] {
-  return said.flatMap((sentence) => (sentence === null ? [] : [{ code, ...sentence }]));
+function findingsOn(code: VerdictCode, ...sentences: readonly (Message | null)[]): Finding[] {
+  return sentences.flatMap((sentence) => (sentence === null ? [] : [{ code, ...sentence }]));
 }
 
 /** What our own limits left untried, if something failed: it might have worked there. */
@@ -149,11 +149,11 @@ function notOfferedFinding(facts: Facts): Finding[] {
     const { port } = evidence.origin;
     const there = { port: String(port), failure: failureMessage(h3) };
     const hidden = hiddenCause(evidence, h3);
-    const said =
+    const sentence =
       hidden === null
         ? message('verdictUnadvertisedFails', there)
         : message('verdictUnadvertisedBlocked', { port: String(port), cause: hidden });
-    return findingsOn('unknown', said, recordUnknown);
+    return findingsOn('unknown', sentence, recordUnknown);
   }
   // Where UDP does not get through, an origin without HTTP/3 and one that does not advertise it look the same.
   const code = hiddenCause(evidence, h3) === null ? 'h3-not-offered' : 'unknown';
@@ -223,8 +223,8 @@ function familyMessage(facts: Facts): Message | null {
   const { host, port } = facts.evidence.origin;
   const own = { host, port, source: 'nothing' } as const;
   for (const alternative of facts.alternatives.length > 0 ? facts.alternatives : [own]) {
-    const said = familyMessageAt(facts, alternative);
-    if (said !== null) return said;
+    const sentence = familyMessageAt(facts, alternative);
+    if (sentence !== null) return sentence;
   }
   return null;
 }
@@ -297,14 +297,14 @@ function deadMessages({ evidence, h3, h2 }: Facts): Message[] {
   if (evidence.error !== undefined)
     return [message('verdictUntried', { cause: causeMessage(evidence.error, alternative) })];
   if (!isFailed(h3) || !isFailed(h2)) return [];
-  const said = message(deadKey(evidence, h3, h2), {
+  const unreachable = message(deadKey(evidence, h3, h2), {
     h3: failureMessage(h3),
     h2: failureMessage(h2),
     old: oldName(evidence),
     cause: causeMessage(h2, { ...alternative, isTcp: true }),
   });
   const ignored = h3.ignoredAltSvc !== undefined || h2.ignoredAltSvc !== undefined;
-  return ignored ? [said, message('verdictIgnoredAltSvc')] : [said];
+  return ignored ? [unreachable, message('verdictIgnoredAltSvc')] : [unreachable];
 }
 
 /** HTTP/3 was tried, or everything was, and all that was learnt about it is a fault or a limit of ours. */
@@ -340,7 +340,7 @@ function raceFindings(facts: Facts): Finding[] {
   const wrong = (leads: boolean): Finding[] =>
     facts.faults
       .filter((fault) => fault.leads === leads)
-      .flatMap(({ said }) => findingsOn('h3-advertisement-wrong', ...said));
+      .flatMap(({ sentences }) => findingsOn('h3-advertisement-wrong', ...sentences));
   const ownFault = ownFaultFindings(facts);
   if (ownFault.length > 0) return [...wrong(true), ...ownFault, ...wrong(false)];
   const findings = [
@@ -396,8 +396,8 @@ interface BrowserSide {
 
 const NOTHING_SHOWN: BrowserSide = { findings: [], remarks: [] };
 
-function found(code: VerdictCode, ...said: readonly (Message | null)[]): BrowserSide {
-  return { findings: findingsOn(code, ...said), remarks: [] };
+function found(code: VerdictCode, ...sentences: readonly (Message | null)[]): BrowserSide {
+  return { findings: findingsOn(code, ...sentences), remarks: [] };
 }
 
 function browserSide(facts: Facts, browser: BrowserEvidence): BrowserSide {
