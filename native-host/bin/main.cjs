@@ -114,7 +114,8 @@ function start() {
   const filename = join(__dirname, MAIN_BUNDLE);
   const file = join(compiledDirectory(), MAIN_BUNDLE);
   const source = readFileSync(filename);
-  const cachedData = readCompiled(file, source, statSync(filename).uid);
+  const owner = statSync(filename).uid;
+  const cachedData = readCompiled(file, source, owner);
   const text = HEAD + source.toString() + TAIL;
   const script = new Script(text, { filename, columnOffset: -HEAD.length, cachedData });
 
@@ -122,7 +123,9 @@ function start() {
   const module = { exports: {}, loaded: true };
   require.cache[filename] = module;
 
-  let wanting = cachedData === undefined || script.cachedDataRejected === true;
+  // What another user, such as root, kept would never be read, and the owner might be unable to replace it.
+  const isOwner = (process.geteuid?.() ?? owner) === owner;
+  let wanting = isOwner && (cachedData === undefined || script.cachedDataRejected === true);
   const keep = () => {
     if (!wanting || !module.exports.hasForecast()) return;
     wanting = false;

@@ -150,6 +150,14 @@ test('code of another user is not run', (t) => {
   assert.equal(one.start(), 'one 1 true\n');
 });
 
+test('who does not own the bundle keeps no code', (t) => {
+  if (process.getuid?.() !== 0) return t.skip('only root can give a file to another user');
+  const program = newProgram(t);
+  chownSync(program.bundle, 65_534, 65_534);
+  assert.equal(program.start(), 'one 1 true\n');
+  assert.equal(existsSync(program.compiled), false);
+});
+
 test('code that V8 compiled otherwise is replaced', (t) => {
   const program = newProgram(t);
   program.start({ flags: ['--no-opt'] });
