@@ -117,7 +117,7 @@ export function firefoxTab(page: Page, privileged: PrivilegedContext): Tab {
         return;
       }
       const before = await page.evaluate(documentMark);
-      await page.evaluate(() => location.reload());
+      await page.evaluate(() => void setTimeout(() => location.reload()));
       await arrive(driver, before);
     },
     evaluate: (run, argument) => page.evaluate(run as () => never, argument as never),

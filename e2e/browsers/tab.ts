@@ -252,7 +252,8 @@ export function createTab(driver: Driver): Tab {
     url: () => driver.evaluate(() => location.href),
     async back() {
       const before = await driver.evaluate(documentMark);
-      await driver.evaluate(() => history.back());
+      // Only after the evaluation has returned: the navigation destroys its context.
+      await driver.evaluate(() => void setTimeout(() => history.back()));
       await arrive(driver, before);
     },
   };
