@@ -2,8 +2,11 @@
 // cache keeps no function that is compiled when first called, which most are: half of what the helper adds to the time
 // that Node takes until the first forecast.
 const {
-  lstatSync,
+  closeSync,
+  constants,
+  fstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -42,18 +45,35 @@ function compiledDirectory() {
 }
 
 /**
- * The compiled code of a source; undefined if there is none for exactly this source, if it is damaged, or if it
- * is another user's, who may have put it here while others could write. V8 compares only the source's length and checks
- * no sum, and Node's own sums would take longer to load than all of this. So a file has the source and twice the code.
+ * A file's content; throws if it belongs to anyone else, who may have put it here while others could write. The owner
+ * is read from what was opened, because the name may lead to another file a moment later.
+ *
+ * @param {string} file
+ * @param {number} owner
+ */
+function readOwnedBy(file, owner) {
+  // A pipe would otherwise be waited for.
+  const descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    if (fstatSync(descriptor).uid !== owner) throw new Error(`${file} belongs to another user`);
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * The compiled code of a source; undefined if there is none for exactly this source, or if it is damaged or another
+ * user's. V8 compares only the source's length and checks no sum, and Node's own sums would take longer to load than all
+ * of this. So a file has the source and twice the code.
  *
  * @param {string} file
  * @param {Buffer} source
- * @param {number} owner the bundle's
+ * @param {number} owner The bundle's.
  */
 function readCompiled(file, source, owner) {
   try {
-    if (lstatSync(file).uid !== owner) return undefined;
-    const all = readFileSync(file);
+    const all = readOwnedBy(file, owner);
     const half = source.length + (all.length - source.length) / 2;
     const code = all.subarray(source.length, half);
     const sound = source.equals(all.subarray(0, source.length)) && code.equals(all.subarray(half));
