@@ -2,17 +2,7 @@
 // sends no events for the extension's own pages (Mozilla bug 1755014), so navigation there is detected by polling.
 import type { ElementHandle, Page } from 'puppeteer-core';
 import type { PrivilegedContext } from './firefox-privileged.ts';
-import {
-  arrive,
-  createTab,
-  type Driver,
-  describe,
-  documentMark,
-  locate,
-  type Query,
-  type Tab,
-  until,
-} from './tab.ts';
+import { createTab, type Driver, describe, leave, locate, type Query, type Tab, until } from './tab.ts';
 
 const REST_TIMEOUT_MS = 30_000;
 
@@ -107,18 +97,15 @@ export function firefoxTab(page: Page, privileged: PrivilegedContext): Tab {
         await page.goto(address, timeoutMs === undefined ? {} : { timeout: timeoutMs });
         return;
       }
-      const before = await page.evaluate(documentMark);
-      await privileged.navigate(context, address);
-      await arrive(driver, before);
+      await leave(driver, () => privileged.navigate(context, address));
     },
     async reload() {
       if (!isExtensionPage(await url())) {
         await page.reload();
         return;
       }
-      const before = await page.evaluate(documentMark);
-      await page.evaluate(() => void setTimeout(() => location.reload()));
-      await arrive(driver, before);
+      // Only after the evaluation has returned: the navigation destroys its context.
+      await leave(driver, () => page.evaluate(() => void setTimeout(() => location.reload())));
     },
     evaluate: (run, argument) => page.evaluate(run as () => never, argument as never),
     async inject(script) {

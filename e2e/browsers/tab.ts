@@ -223,7 +223,7 @@ export function describe({ selector, says, nth }: Query): string {
 }
 
 /** Runs in the page: identifies the document. No two documents have the same time origin in microseconds. */
-export function documentMark(): number {
+function documentMark(): number {
   return document.readyState === 'complete' ? performance.timeOrigin : 0;
 }
 
@@ -251,16 +251,16 @@ export function createTab(driver: Driver): Tab {
     part: (testId) => find(`[data-testid="${testId}"]`),
     url: () => driver.evaluate(() => location.href),
     async back() {
-      const before = await driver.evaluate(documentMark);
       // Only after the evaluation has returned: the navigation destroys its context.
-      await driver.evaluate(() => void setTimeout(() => history.back()));
-      await arrive(driver, before);
+      await leave(driver, () => driver.evaluate(() => void setTimeout(() => history.back())));
     },
   };
 }
 
-/** Waits for a navigation that the driver does not track, away from the document `before`. */
-export async function arrive({ evaluate }: Driver, before: number): Promise<void> {
+/** Starts a navigation that the driver does not track, and waits until another document has loaded. */
+export async function leave({ evaluate }: Driver, navigate: () => Promise<void>): Promise<void> {
+  const before = await evaluate(documentMark);
+  await navigate();
   const arrived = async () => {
     // Between two documents there is no context to evaluate in.
     const now = await evaluate(documentMark).catch(() => 0);
