@@ -5,7 +5,7 @@ import { systemSource } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';
 import { USER_AGENT } from '../race/request-limits.ts';
 import { canaryEveryMs } from '../survey/canary.ts';
-import { type Collection, collect } from '../survey/collect.ts';
+import { type CollectionParts, collect } from '../survey/collect.ts';
 import { Control } from '../survey/control.ts';
 import { type Job, readSurveyLine } from '../survey/job.ts';
 import { type Lines, openLines } from '../survey/line-index.ts';
@@ -179,7 +179,11 @@ async function workHere(context: SurveyContext, vantage: string, drains: boolean
   }
 }
 
-async function collectInto(context: SurveyContext, dir: string, isDone: Collection['isDone']): Promise<void> {
+async function collectInto(
+  context: SurveyContext,
+  dir: string,
+  isDone: CollectionParts['isDone'],
+): Promise<void> {
   const { terminal, connection, names, signal } = context;
   const { control } = await openSurvey(context);
   await collect({

@@ -27,7 +27,7 @@ const FETCH_BATCHES = 64;
 const RETRY_MS = 1000;
 const DEAD_AT_A_TIME = 1000;
 
-export interface Collection {
+export interface CollectionParts {
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
   readonly control: Control;
@@ -42,7 +42,7 @@ export interface Collection {
 }
 
 /** Collects one vantage's results until done; what it has then is written. */
-async function collectVantage(parts: Collection, vantage: string): Promise<void> {
+async function collectVantage(parts: CollectionParts, vantage: string): Promise<void> {
   const { client, manager, names, dir, clock, signal } = parts;
   const subject = names.resultSubject(vantage);
   const removeUntil = (seq: number) =>
@@ -100,7 +100,7 @@ async function collectVantage(parts: Collection, vantage: string): Promise<void>
 const advisorySchema = v.object({ stream: v.string(), consumer: v.string(), stream_seq: v.number() });
 
 /** A message of the stream `dead` as a line of the archive; null if it is neither a job nor an advisory. */
-async function deadOf({ manager, names }: Collection, data: Uint8Array): Promise<object | null> {
+async function deadOf({ manager, names }: CollectionParts, data: Uint8Array): Promise<object | null> {
   const dead = valueIn(deadSchema, data);
   if (dead !== null) return dead;
   const advisory = valueIn(advisorySchema, data);
@@ -112,7 +112,7 @@ async function deadOf({ manager, names }: Collection, data: Uint8Array): Promise
 }
 
 /** Writes the jobs that were given up beside the results, all of them anew. */
-async function writeDead(parts: Collection): Promise<void> {
+async function writeDead(parts: CollectionParts): Promise<void> {
   const { client, manager, names, dir, signal } = parts;
   const { state } = await manager.streams.info(names.streams.dead);
   const consumer = await client.consumers.get(names.streams.dead, {});
@@ -147,7 +147,7 @@ export function checkArchive(dir: string, survey: Survey): void {
  * Collects into a directory until done or aborted: every vantage that reads the list, also one that joins later.
  * A server that is away is waited for. Throws an error of the file system: what is not on disk stays on the server.
  */
-export async function collect(parts: Collection): Promise<void> {
+export async function collect(parts: CollectionParts): Promise<void> {
   const { manager, control, names, dir, clock, signal } = parts;
   prepareArchive(dir);
   const running = new Map<string, Promise<unknown>>();
@@ -177,7 +177,7 @@ export async function collect(parts: Collection): Promise<void> {
 
 /** Repeats what a server that is away prevents; undefined if the collector ends before. Rejects for the file system. */
 async function insist<T>(
-  { clock, signal, say }: Collection,
+  { clock, signal, say }: CollectionParts,
   what: string,
   run: () => Promise<T>,
 ): Promise<T | undefined> {

@@ -157,7 +157,7 @@ export function estimate(clients: ReadonlyMap<string, ClientTraits>): Estimate {
 /** The end of the link that changes it and reports on it. */
 type Link = Pick<Peer, 'shape' | 'report'>;
 
-interface Measurement {
+interface MeasuringParts {
   readonly link: Link;
   readonly clients: readonly Client[];
   readonly journal: { append(line: Line): Promise<void> };
@@ -197,12 +197,12 @@ async function inTime<T>(name: string, limitMs: number, work: Promise<T>): Promi
 
 /** One cell's part of the run: the clients still taking part, and progress messages. */
 class CellRun {
-  readonly #measuring: Measurement;
+  readonly #measuring: MeasuringParts;
   readonly #cell: Cell;
   readonly #inIt: Map<string, Client>;
   readonly #crashes: string[] = [];
 
-  constructor(measuring: Measurement, { cell, turns }: CellPlan) {
+  constructor(measuring: MeasuringParts, { cell, turns }: CellPlan) {
     this.#measuring = measuring;
     this.#cell = cell;
     const names = new Set(turns.map(({ client }) => client));
@@ -266,7 +266,7 @@ class CellRun {
 }
 
 /** Measures what remains of the plan, recording each turn in the journal. Rejects with RunInterrupted. */
-export async function measure(measuring: Measurement, plan: readonly CellPlan[]): Promise<void> {
+export async function measure(measuring: MeasuringParts, plan: readonly CellPlan[]): Promise<void> {
   for (const [index, cellPlan] of plan.entries()) {
     const { cell, turns } = cellPlan;
     if (turns.length === 0) continue;

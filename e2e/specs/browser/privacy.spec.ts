@@ -54,7 +54,7 @@ interface Disclosure {
 }
 
 /** The sender of a flow, its host, and the step in which it began. */
-function toldOf(flow: Flow, { begins, ports }: BrowsingRecord): Disclosure {
+function disclosureOf(flow: Flow, { begins, ports }: BrowsingRecord): Disclosure {
   const step = STEPS.findLast((each) => (begins[each] ?? 0) <= flow.beganAtMs) ?? 'before';
   const [address = '', port = ''] = flow.to.split(':');
   const who = WHOSE[address as keyof typeof WHOSE] ?? 'nobody';
@@ -88,9 +88,9 @@ test('every packet goes where the user went or asked to race; private windows an
     await client.ip('-6', 'route', 'add', 'default', 'via', peers.server.ipv6);
     const capture = await startCapture(client);
     const browsed = await browse(client, kind, dir);
-    const told = (await capture.flows()).map((flow) => toldOf(flow, browsed));
+    const disclosures = (await capture.flows()).map((flow) => disclosureOf(flow, browsed));
 
-    const strays = told.filter((each) => !isMeant(each) && !isKnown(each, kind, peers.server.ipv4));
+    const strays = disclosures.filter((each) => !isMeant(each) && !isKnown(each, kind, peers.server.ipv4));
     // WebDriver BiDi, by which Firefox is driven: one connection per start.
     const driven = strays.filter(
       ({ step, who, flow }) =>
@@ -103,13 +103,13 @@ test('every packet goes where the user went or asked to race; private windows an
     for (const step of STEPS)
       for (const who of ['browser', 'helper'] as const) {
         const met = new Set(
-          told.filter((each) => each.step === step && each.who === who).map(({ host }) => host),
+          disclosures.filter((each) => each.step === step && each.who === who).map(({ host }) => host),
         );
         met.delete(null);
         const kept = step === 'race' && who === 'browser';
         if (!kept) expect([step, who, [...met].toSorted()]).toEqual([step, who, MEANT[step][who].toSorted()]);
       }
-    const raced = new Set(told.flatMap(({ who, flow }) => (who === 'helper' ? [flow.transport] : [])));
+    const raced = new Set(disclosures.flatMap(({ who, flow }) => (who === 'helper' ? [flow.transport] : [])));
     for (const transport of ['tcp', 'udp']) expect(raced).toContain(transport);
   } finally {
     await network.close();

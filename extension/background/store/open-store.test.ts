@@ -1,4 +1,4 @@
-// The store in the background, on both backends: a change applies to the value it was meant for. What older versions
+// The store in the background, in both backends: a change applies to the value it was meant for. What older versions
 // kept elsewhere is moved once, whatever is interrupted, and nothing found there afterwards is trusted.
 import 'fake-indexeddb/auto';
 import assert from 'node:assert/strict';

@@ -144,8 +144,8 @@ export function openDatabaseBackend(deps: DatabaseBackendDeps): StoreBackend {
   };
 }
 
-// The store as the background keeps it on a backend, database or session: the only place where changes are made, so that
-// they are reported in order.
+// The store as the background keeps it in a backend, database or session: the only place where changes are made, so
+// that they are reported in order.
 
 /** Where values are stored. */
 export interface StoreBackend {
@@ -154,7 +154,7 @@ export interface StoreBackend {
   put(key: StoreKey, revision: number, value: unknown): Promise<StoredValue>;
 }
 
-/** The store on this backend; `tell` notifies everyone else that something was stored. */
+/** The store in this backend; `tell` notifies everyone else that something was stored. */
 export function keepOn(backend: StoreBackend, tell: (key: StoreKey) => void): Store {
   const listeners = new Map<StoreKey, ((value: unknown) => void)[]>();
   return {
