@@ -89,8 +89,8 @@ export function chromiumTab(page: Page): Tab {
     async inject(script) {
       await page.evaluate(script);
     },
-    async beforeScripts(run) {
-      await page.addInitScript(run);
+    async beforeScripts(script) {
+      await page.addInitScript(script);
     },
     async click(query) {
       // A tooltip at the pointer may cover the element, and disappears when the pointer moves.

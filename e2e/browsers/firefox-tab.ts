@@ -111,8 +111,8 @@ export function firefoxTab(page: Page, privileged: PrivilegedContext): Tab {
     async inject(script) {
       await page.evaluate(script);
     },
-    async beforeScripts(run) {
-      await page.evaluateOnNewDocument(run);
+    async beforeScripts(script) {
+      await page.evaluateOnNewDocument(script);
     },
     click: (query) => clickOn(page, query),
     hover: async (query) => (await handle(page, query)).hover(),

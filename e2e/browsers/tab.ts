@@ -55,8 +55,8 @@ export interface Driver {
   ): Promise<Result>;
   /** Runs a script in the page regardless of its content security policy. */
   inject(script: string): Promise<void>;
-  /** Runs a self-contained function in every future page, before the page's own scripts. */
-  beforeScripts(run: () => void): Promise<void>;
+  /** Runs a script in every future page, before content scripts and the page's own scripts. */
+  beforeScripts(script: (() => void) | string): Promise<void>;
   click(query: Query): Promise<void>;
   hover(query: Query): Promise<void>;
   /** Replaces the value of a field. */
