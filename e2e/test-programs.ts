@@ -107,13 +107,13 @@ export function rustProgram(name: keyof typeof RUST_PROGRAMS): string {
  * bytes wherever it is, and no home directory is disclosed. `asked` are flags set by the user. The variable separates
  * flags by spaces, so a path that contains one is not remapped.
  */
-export function pathRemapFlags(top: string, cargoHome: string, asked = ''): string {
+export function pathRemapFlags(top: string, cargoHome: string, existing = ''): string {
   const places = { [top]: '/photofinish', [cargoHome]: '/cargo' };
   const remapped = Object.entries(places)
     .filter(([place]) => !/\s/.test(place))
     .map(([place, name]) => `--remap-path-prefix=${place}=${name}`)
-    .filter((flag) => !asked.includes(flag));
-  return [asked, ...remapped].filter((flag) => flag !== '').join(' ');
+    .filter((flag) => !existing.includes(flag));
+  return [existing, ...remapped].filter((flag) => flag !== '').join(' ');
 }
 
 function buildTarget(): string | undefined {

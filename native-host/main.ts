@@ -82,7 +82,7 @@ function serve(settings: Settings, caller: Caller): void {
   const cache = openHostCache({
     path: settings.cachePath,
     clock,
-    say: (message) => log.write('cache', { message }),
+    log: (message) => log.write('cache', { message }),
     sharedKey: (origin) => fleet?.keyOf(origin) ?? null,
   });
   const network = watchNetwork({
@@ -93,12 +93,12 @@ function serve(settings: Settings, caller: Caller): void {
   });
 
   async function joinFleet(fleetSettings: FleetSettings): Promise<void> {
-    const say = (message: string): void => log.write('fleet', { message });
+    const logFleet = (message: string): void => log.write('fleet', { message });
     try {
       const { openFleet } = await import('./fleet/fleet.ts');
-      fleet = openFleet({ settings: fleetSettings, cache, clock, say });
+      fleet = openFleet({ settings: fleetSettings, cache, clock, log: logFleet });
     } catch (error) {
-      say(`nothing is shared: ${(error as Error).message}`);
+      logFleet(`nothing is shared: ${(error as Error).message}`);
     }
   }
 

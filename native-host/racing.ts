@@ -134,11 +134,11 @@ export async function openRacing(parts: RacingParts): Promise<RunRace> {
     await nextPoll();
     if (raced.memory === 'full') fileOutcome(parts.cache, raced);
     await nextPoll();
-    const told =
+    const reported =
       raced.memory === 'full'
         ? besideOthers(raced, () => parts.cache.udpEvidence(raced.network, raced.origin))
         : raced;
     await nextPoll();
-    return told;
+    return reported;
   };
 }

@@ -69,15 +69,15 @@ function roundTrips(worker: Worker, host: string, round: number): Promise<number
     scatteredOrigin(round, trip, CACHED_ORIGINS),
   );
   return worker.evaluate(
-    async ([name, asked]) => {
+    async ([name, questions]) => {
       const ask = (globalThis as unknown as Record<string, (message: unknown) => Promise<unknown>>)[
         `ask ${name}`
       ];
       if (ask === undefined) throw new Error(`no port to ${name}`);
       const startedMs = performance.now();
-      for (const [id, { origin, site }] of asked.entries())
+      for (const [id, { origin, site }] of questions.entries())
         await ask({ type: 'forecast', id: id + 2, browser: 'chromium', site, origins: [origin] });
-      return (performance.now() - startedMs) / asked.length;
+      return (performance.now() - startedMs) / questions.length;
     },
     [host, origins] as const,
   );
@@ -111,9 +111,9 @@ async function navigate(
     // The extension keeps a hundred pages.
     if (visit % 50 === 0) await collect();
   }
-  const told = [...pages.values()];
-  const inTime = told.filter((p) => (p.forecastAtMs ?? Infinity) < (p.firstByteAtMs ?? 0)).length;
-  return { inTime, of: told.length };
+  const answered = [...pages.values()];
+  const inTime = answered.filter((p) => (p.forecastAtMs ?? Infinity) < (p.firstByteAtMs ?? 0)).length;
+  return { inTime, of: answered.length };
 }
 
 await using closing = new AsyncDisposableStack();

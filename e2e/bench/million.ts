@@ -59,9 +59,9 @@ async function ask(helper: HostPort, message: object): Promise<Record<string, un
 async function trips(helper: HostPort, message: (trip: number) => object): Promise<number> {
   const tookMs: number[] = [];
   for (let trip = 0; trip < TRIPS_PER_SAMPLE; trip += 1) {
-    const asked = message(trip);
+    const request = message(trip);
     const startedMs = performance.now();
-    await ask(helper, asked);
+    await ask(helper, request);
     tookMs.push(performance.now() - startedMs);
   }
   return (median(tookMs) ?? Number.NaN) * US_PER_MS;

@@ -271,10 +271,10 @@ export class PrivilegedContext {
           wantReturnValue: true,
         };
         const windows = [found.innerWindowId];
-        const asked = found.domProcess
+        const query = found.domProcess
           .getActor('ExtensionContent')
           .sendQuery('Execute', { windows, options });
-        const [result] = await asked.catch(({ message }) => {
+        const [result] = await query.catch(({ message }) => {
           throw new Error(message);
         });
         return result;

@@ -237,8 +237,8 @@ export async function settleIn(options: Tab, { fresh, consent }: Settling): Prom
     if ((await until(() => options.evaluate(closeIfOpen), OPEN_TIMEOUT_MS)) === null)
       throw new Error('the welcome page cannot be found');
   }
-  const said = options.part('helper');
-  if ((await until(() => said.text(), ANSWER_TIMEOUT_MS)) === null)
+  const status = options.part('helper');
+  if ((await until(() => status.text(), ANSWER_TIMEOUT_MS)) === null)
     throw new Error('the options say nothing about the helper');
   if (consent && (await options.evaluate(wantsConsent))) {
     const ask = options.find('#consent-ask');

@@ -39,29 +39,29 @@ class ForecastClient {
   readonly forecastsMs: number[] = [];
   readonly onCoreMs: number[] = [];
   readonly #helper: HostPort;
-  readonly #asked = new Map<number, { readonly atMs: number; readonly coreWaitMs: number }>();
+  readonly #pending = new Map<number, { readonly atMs: number; readonly coreWaitMs: number }>();
 
   constructor(helper: HostPort) {
     this.#helper = helper;
   }
 
   get waits(): boolean {
-    return this.#asked.size > 0;
+    return this.#pending.size > 0;
   }
 
   ask(id: number, origin: string): void {
-    this.#asked.set(id, { atMs: performance.now(), coreWaitMs: this.#coreWaitMs() });
+    this.#pending.set(id, { atMs: performance.now(), coreWaitMs: this.#coreWaitMs() });
     this.#helper.send({ type: 'forecast', id, browser: 'chromium', site: 'page.test', origins: [origin] });
   }
 
   /** Whether the message was the reply to a forecast. */
   take({ id }: Message): boolean {
-    const asked = this.#asked.get(Number(id));
-    if (asked === undefined) return false;
-    const tookMs = performance.now() - asked.atMs;
+    const pending = this.#pending.get(Number(id));
+    if (pending === undefined) return false;
+    const tookMs = performance.now() - pending.atMs;
     this.forecastsMs.push(tookMs);
-    this.onCoreMs.push(Math.max(0, tookMs - (this.#coreWaitMs() - asked.coreWaitMs)));
-    return this.#asked.delete(Number(id));
+    this.onCoreMs.push(Math.max(0, tookMs - (this.#coreWaitMs() - pending.coreWaitMs)));
+    return this.#pending.delete(Number(id));
   }
 
   /** Of the helper, and of this process, which receives the reply. */
@@ -119,6 +119,6 @@ export async function raceBesideForecasts(
   await Promise.all([asking(), listening()]);
   const { forecastsMs, onCoreMs } = asker;
   // Parsed only now, since parsing takes time during which no reply would be received.
-  const told = orders.flatMap(({ id }) => v.parse(originRaceSchema, races.get(id)));
-  return { races: told, tookMs, forecastsMs, onCoreMs, idleMs: idleAsker?.forecastsMs ?? [], mostMiB };
+  const answers = orders.flatMap(({ id }) => v.parse(originRaceSchema, races.get(id)));
+  return { races: answers, tookMs, forecastsMs, onCoreMs, idleMs: idleAsker?.forecastsMs ?? [], mostMiB };
 }

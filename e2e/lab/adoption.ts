@@ -1,6 +1,6 @@
 // Measures which protocol a race adopts and how soon there is a connection, over P2's delays and losses, for our
 // client, peers and browsers.
-import { beginStep, formatDuration, heading, say } from '../run/display.ts';
+import { beginStep, formatDuration, heading, printLine } from '../run/display.ts';
 import {
   ADOPTION,
   type AdoptionFindings,
@@ -108,7 +108,7 @@ async function checkLink(): Promise<void> {
   const step = beginStep('how exact the link is');
   const lines = await briefAccuracy();
   step.end(true);
-  for (const line of lines) say(`    ${line}`);
+  for (const line of lines) printLine(`    ${line}`);
 }
 
 async function openClients(testbed: ServedTestbed, choices: readonly ClientChoice[]) {
@@ -129,8 +129,8 @@ async function openClients(testbed: ServedTestbed, choices: readonly ClientChoic
 }
 
 function sayMachine({ awake }: ServedTestbed): void {
-  for (const line of loadLines(', and times measured now are too long')) say(`  ${line}`);
-  if (!awake) say('  processors may sleep between packets, and times hold their waking up');
+  for (const line of loadLines(', and times measured now are too long')) printLine(`  ${line}`);
+  if (!awake) printLine('  processors may sleep between packets, and times hold their waking up');
 }
 
 interface Clients {
@@ -175,12 +175,13 @@ async function measureOn(
   const duration = estimate(
     new Map(clients.map(({ name, kind, prepare }) => [name, { kind, prepares: prepare !== undefined }])),
   );
-  say(`  Estimated duration: ${formatDuration(duration.cellsMs(left))}`);
+  printLine(`  Estimated duration: ${formatDuration(duration.cellsMs(left))}`);
   sayMachine(testbed);
   if (checksLink && left.some(({ turns }) => turns.length > 0)) await checkLink();
   await measure({ link: testbed.server, clients, journal, estimate: duration }, left);
   const { made, asked } = progress(journal);
-  if (made < asked) say(`\n${made} of ${asked} trials were measured; run it again to measure the others.`);
+  if (made < asked)
+    printLine(`\n${made} of ${asked} trials were measured; run it again to measure the others.`);
   return made === asked;
 }
 

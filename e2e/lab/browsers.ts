@@ -4,7 +4,7 @@ import { loadavg } from 'node:os';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import * as v from 'valibot';
 import { shuffled } from '../bench/measure.ts';
-import { beginStep, heading, say } from '../run/display.ts';
+import { beginStep, heading, printLine } from '../run/display.ts';
 import { avoid, avoidanceSchema, hostOf, WAYS, type Way } from './browsers/avoidance.ts';
 import { observationSchema } from './browsers/observation.ts';
 import { SUBJECTS, type Subject } from './browsers/subjects.ts';
@@ -247,7 +247,7 @@ async function measure(
 ): Promise<boolean> {
   const { testbed, present } = opened;
   heading('Measuring');
-  for (const line of loadLines(', and clients start their attempts late')) say(`  ${line}`);
+  for (const line of loadLines(', and clients start their attempts late')) printLine(`  ${line}`);
   const random = seededRandom(seed);
   for (const sweep of sweeps) {
     const step = beginStep(sweep.title);

@@ -4,7 +4,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import { join, relative } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { networkUnavailable } from '../network/open.ts';
-import { formatElapsed, say } from '../run/display.ts';
+import { formatElapsed, printLine } from '../run/display.ts';
 import { SCRATCH, TOP } from '../scratch.ts';
 import { identify, type Journal, openJournal, type RecordSchema, readJournal } from './journal.ts';
 
@@ -90,7 +90,7 @@ export function folderOf(experiment: string): string {
 /** Whether the laboratory can run here; prints the reason if it cannot. */
 export async function laboratoryOpens(): Promise<boolean> {
   const why = await networkUnavailable('tun');
-  if (why !== null) say(`The laboratory cannot be opened here: ${why}`);
+  if (why !== null) printLine(`The laboratory cannot be opened here: ${why}`);
   return why === null;
 }
 
@@ -136,8 +136,9 @@ export async function record<Plan extends object, Findings, Line, Setup extends 
     find: () => experiment.find(setup),
   });
   if (aside !== null)
-    say(`  Beginning anew (${aside.because}); the earlier run is in ${relative(TOP, aside.dir)}`);
-  if (journal.turns.length > 0) say(`  Going on after ${journal.turns.length} turns; --fresh begins anew`);
+    printLine(`  Beginning anew (${aside.because}); the earlier run is in ${relative(TOP, aside.dir)}`);
+  if (journal.turns.length > 0)
+    printLine(`  Going on after ${journal.turns.length} turns; --fresh begins anew`);
   return { journal, complete: await experiment.measure(setup, journal) };
 }
 
@@ -152,10 +153,10 @@ export function runExperiment<Plan extends object, Findings, Line, Setup extends
   return runProgram(usage, async (args) => {
     const experiment = experimentOf(args);
     if (!(await laboratoryOpens())) return 1;
-    if (experiment.expectedMs !== undefined) say(`About ${formatElapsed(experiment.expectedMs)}.`);
+    if (experiment.expectedMs !== undefined) printLine(`About ${formatElapsed(experiment.expectedMs)}.`);
     const dir = folderOf(experiment.schema.experiment);
     const { complete } = await record(experiment, dir);
-    say(`\nnpm run lab -- report ${relative(TOP, dir)}`);
+    printLine(`\nnpm run lab -- report ${relative(TOP, dir)}`);
     return complete ? 0 : 1;
   });
 }
@@ -169,7 +170,7 @@ export async function runProgram(
   main: (args: readonly string[]) => Promise<number>,
 ): Promise<void> {
   const args = process.argv.slice(2);
-  if (args.includes('--help')) return say(usage);
+  if (args.includes('--help')) return printLine(usage);
   try {
     process.exitCode = await main(args);
   } catch (error) {

@@ -90,8 +90,13 @@ export interface Journal<Plan, Findings, Line> extends ExperimentRecord<Plan, Fi
 /** The identity of a run with this checkout's current build. */
 export async function identify<Plan>(seed: number, asked: Plan): Promise<Identity<Plan>> {
   const describe = ['-C', TOP, 'describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'];
-  const said = await runCommand('git', describe).catch(() => null);
-  return { seed, commit: said?.code === 0 ? said.stdout.trim() : null, build: await digestOfBuild(), asked };
+  const described = await runCommand('git', describe).catch(() => null);
+  return {
+    seed,
+    commit: described?.code === 0 ? described.stdout.trim() : null,
+    build: await digestOfBuild(),
+    asked,
+  };
 }
 
 /** A line being written when a run was killed lacks its newline, and does not count. */

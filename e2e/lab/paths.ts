@@ -54,9 +54,9 @@ export function usage(scenarios: readonly Scenario[]): string {
 /** Parses the arguments. Throws BadUsage for the first mistake. */
 export function parseOptions(args: readonly string[], all: readonly Scenario[]): PathsOptions {
   const { full, fresh, ...values } = readOptions(args, OPTIONS);
-  const asked = numberOr(null, 'trials', values.trials, 1, MOST_TRIALS);
+  const override = numberOr(null, 'trials', values.trials, 1, MOST_TRIALS);
   const scenarios = choose('rows', values.rows, all, ({ name }) => name).map((scenario) => {
-    const trials = asked ?? (full ? scenario.trials.full : scenario.trials.usual);
+    const trials = override ?? (full ? scenario.trials.full : scenario.trials.usual);
     const tooFew =
       trials < scenario.trials.usual ? `${trials} of ${scenario.trials.usual} trials` : undefined;
     return { scenario, trials, tooFew };

@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises';
 import { median } from '@photofinish/shared/race/statistics';
 import type { DirectionReport } from '../network/link.ts';
-import { heading, say } from '../run/display.ts';
+import { heading, printLine } from '../run/display.ts';
 import { type AdoptionResult, type CellResult, collect } from './adoption/adoption-record.ts';
 import { CLIENTS } from './adoption/clients.ts';
 import { CELLS } from './adoption/turns.ts';
@@ -176,7 +176,7 @@ async function main(args: readonly string[]): Promise<number> {
   );
   heading('Expectations');
   const all = expectations(collect(journal));
-  for (const { title, holds, found } of all) say(`  ${holds ? '✓' : '✗'} ${title}: ${found}`);
+  for (const { title, holds, found } of all) printLine(`  ${holds ? '✓' : '✗'} ${title}: ${found}`);
   return all.every(({ holds }) => holds) ? 0 : 1;
 }
 

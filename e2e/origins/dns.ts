@@ -42,7 +42,7 @@ export interface RunningDns {
   /** `address:port`, the format of `--resolver`. */
   readonly resolver: string;
   /** Every query so far, such as `HTTPS both.test`. */
-  readonly asked: readonly string[];
+  readonly queries: readonly string[];
   stop(): void;
 }
 
@@ -137,12 +137,12 @@ interface Reply {
 }
 
 /** The response to a query; null for none. */
-function replyTo(bytes: Buffer, names: Names, asked: string[]): Reply | null {
+function replyTo(bytes: Buffer, names: Names, queries: string[]): Reply | null {
   const query = decode(bytes);
   const [question] = query.questions ?? [];
   if (question === undefined) return null;
   const kind = ((question.type as string) === HTTPS ? 'HTTPS' : question.type) as 'A' | 'AAAA' | 'HTTPS';
-  asked.push(`${kind} ${question.name}`);
+  queries.push(`${kind} ${question.name}`);
   const script = names[question.name.toLowerCase()];
   const answer: Answer<Data> = script?.[kind] ?? [];
   if (answer === 'lost') return null;
@@ -206,10 +206,10 @@ export async function startDns(
   { address, port } = { address: LOOPBACK, port: 0 },
 ): Promise<RunningDns> {
   const timers = new Set<NodeJS.Timeout>();
-  const asked: string[] = [];
+  const queries: string[] = [];
   const { udp, tcp, port: own } = await listen(names, address, port);
   udp.on('message', (bytes, peer) => {
-    const reply = replyTo(bytes, names, asked);
+    const reply = replyTo(bytes, names, queries);
     if (reply === null) return;
     const fits = reply.message.length <= MOST_UDP_BYTES;
     const send = (): void => udp.send(fits ? reply.message : reply.truncated, peer.port, peer.address);
@@ -217,7 +217,7 @@ export async function startDns(
   });
   return {
     resolver: `${address}:${own}`,
-    asked,
+    queries,
     stop() {
       for (const timer of timers) clearTimeout(timer);
       udp.close();

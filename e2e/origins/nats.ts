@@ -53,17 +53,17 @@ export async function startNats(dir: string, options: NatsOptions = {}): Promise
   const [store, config] = [join(dir, 'store'), join(dir, 'server.conf')];
   await mkdir(dir, { recursive: true });
   await writeFile(config, configOf(dir, store, options));
-  const told = Promise.withResolvers<Ports>();
+  const published = Promise.withResolvers<Ports>();
   const running = await startProgram({
     name: 'the NATS server',
     file: goProgram('nats-server'),
     args: ['-c', config],
     async ready(pid) {
       const ports = await readPorts(join(dir, `nats-server_${pid}.ports`));
-      if (ports !== null) told.resolve(ports);
+      if (ports !== null) published.resolve(ports);
       return ports !== null;
     },
   });
-  const { nats, monitoring } = await told.promise;
+  const { nats, monitoring } = await published.promise;
   return { ...running, store, url: nats[0], monitoringUrl: monitoring[0] };
 }

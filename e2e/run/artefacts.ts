@@ -9,7 +9,7 @@ import {
   isGoProgramCurrent,
 } from '../test-programs.ts';
 import { type ArtefactName, artefactsFor, PRODUCT, readCommandLine } from './command-lines.mjs';
-import { beginStep, heading, say } from './display.ts';
+import { beginStep, heading, printLine } from './display.ts';
 import { onPath } from './find-browser.mjs';
 import { findPython, isPythonCurrent, PYTHON_NEEDED, pythonCommands, recordPython } from './python.mjs';
 import { type Command, endCommandsOnSignals, runStep } from './step-command.ts';
@@ -86,7 +86,7 @@ const RECIPES: Readonly<Record<ArtefactName, Recipe>> = {
 };
 
 /** Each artefact is built once per process, however often it is requested. */
-const asked = new Map<ArtefactName, Promise<BuildResult>>();
+const builds = new Map<ArtefactName, Promise<BuildResult>>();
 const lastOfTool = new Map<string, Promise<unknown>>();
 
 async function runCommands({ title, commands, finish }: Recipe): Promise<BuildResult> {
@@ -128,8 +128,8 @@ async function makeNow(name: ArtefactName): Promise<BuildResult> {
 
 /** Builds an artefact and its dependencies, at most once. Never throws. */
 export function make(name: ArtefactName): Promise<BuildResult> {
-  const made = asked.get(name) ?? makeNow(name);
-  asked.set(name, made);
+  const made = builds.get(name) ?? makeNow(name);
+  builds.set(name, made);
   return made;
 }
 
@@ -151,7 +151,7 @@ export async function makeAll(names: readonly ArtefactName[]) {
 export async function build(names: readonly ArtefactName[] = PRODUCT): Promise<boolean> {
   heading('Build');
   const { failed, skipped } = await makeAll(names);
-  for (const { title, output } of failed) say(`\n✗ ${title}\n${output.trimEnd()}`);
+  for (const { title, output } of failed) printLine(`\n✗ ${title}\n${output.trimEnd()}`);
   return failed.length === 0 && skipped.every(({ name }) => !PRODUCT.includes(name));
 }
 

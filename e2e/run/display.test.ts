@@ -27,7 +27,7 @@ test('on a terminal, open steps stay below printed lines and finished steps', ()
   const { written, display } = recorder(true);
   const first = display.beginStep('first');
   const second = display.beginStep('second');
-  display.say('a remark');
+  display.printLine('a remark');
   first.end(true);
   second.detail('a detail that is far longer than the terminal is wide');
   const third = display.beginStep('third');

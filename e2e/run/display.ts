@@ -34,7 +34,7 @@ export class Display {
   }
 
   /** Writes a line above the open steps. */
-  say(line = ''): void {
+  printLine(line = ''): void {
     this.#erase();
     this.#out.write(`${line}\n`);
     this.#draw();
@@ -46,7 +46,9 @@ export class Display {
     const elapsed = () => formatElapsed(performance.now() - startedMs);
     let detail = '';
     const line = () => `  … ${title}  ${elapsed()}  ${detail}`;
-    const heartbeat = this.#out.isTTY ? undefined : setInterval(() => this.say(line()), HEARTBEAT_MS).unref();
+    const heartbeat = this.#out.isTTY
+      ? undefined
+      : setInterval(() => this.printLine(line()), HEARTBEAT_MS).unref();
     this.#open.add(line);
     this.#redraw ??= this.#out.isTTY ? setInterval(() => this.#draw(), REDRAW_MS).unref() : undefined;
     this.#draw();
@@ -58,7 +60,7 @@ export class Display {
         clearInterval(heartbeat);
         this.#open.delete(line);
         const mark = outcome === 'skipped' ? '–' : outcome ? '✓' : '✗';
-        this.say(`  ${mark} ${title}  ${elapsed()}${note === '' ? '' : `  ${note}`}`);
+        this.printLine(`  ${mark} ${title}  ${elapsed()}${note === '' ? '' : `  ${note}`}`);
         if (this.#open.size > 0) return;
         clearInterval(this.#redraw);
         this.#redraw = undefined;
@@ -82,8 +84,8 @@ export class Display {
 
 const display = new Display(process.stdout);
 
-export const say = (line?: string): void => display.say(line);
-export const heading = (title: string): void => say(`\n${title}`);
+export const printLine = (line?: string): void => display.printLine(line);
+export const heading = (title: string): void => printLine(`\n${title}`);
 /** Starts a step on standard output. */
 export const beginStep = (title: string): Step => display.beginStep(title);
 

@@ -14,7 +14,7 @@ import { startDnsFor } from '../origins/dns.ts';
 import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';
 import { build } from './artefacts.ts';
-import { beginStep, heading, say } from './display.ts';
+import { beginStep, heading, printLine } from './display.ts';
 import { endCommandsOnSignals } from './step-command.ts';
 import { raceAll, visitAll, visitMixedPage } from './tour.ts';
 
@@ -141,7 +141,7 @@ async function run(): Promise<boolean> {
     const { resolver } = dns;
     session = await openSession({ browser: 'chromium', dir: DIR, headless: true, local: served, resolver });
     const origins = Object.values(served.origins).map(({ origin }) => readOrigin(origin));
-    for (const file of await photograph(session, origins)) say(relative(TOP, file));
+    for (const file of await photograph(session, origins)) printLine(relative(TOP, file));
     return true;
   } finally {
     await session?.close();

@@ -8,13 +8,13 @@ import { endCommandsOnSignals, runInView } from './step-command.ts';
 
 /** Builds what the named programs need, then runs them; returns the highest of their exit codes. */
 async function buildAndRun(command: 'bench' | 'lab', words: readonly string[]): Promise<number> {
-  const asked = readCommandLine(command, words);
-  if (!(await build(artefactsFor(asked)))) return 1;
+  const request = readCommandLine(command, words);
+  if (!(await build(artefactsFor(request)))) return 1;
   const noun = nounOf(command);
   let worst = 0;
-  for (const name of asked.names) {
+  for (const name of request.names) {
     heading(`${noun[0]?.toUpperCase()}${noun.slice(1)} ${name}`);
-    const plain = { file: process.execPath, args: [programFile(command, name), ...(asked.rest ?? [])] };
+    const plain = { file: process.execPath, args: [programFile(command, name), ...(request.rest ?? [])] };
     worst = Math.max(worst, await runInView(command === 'lab' ? await withNetworks(plain) : plain));
   }
   return worst;

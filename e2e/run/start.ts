@@ -19,7 +19,7 @@ import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/star
 import { TOP } from '../scratch.ts';
 import { build } from './artefacts.ts';
 import { BadUsage, readCommandLine, usageOf } from './command-lines.mjs';
-import { beginStep, formatTable, heading, say } from './display.ts';
+import { beginStep, formatTable, heading, printLine } from './display.ts';
 import { endCommandsOnSignals } from './step-command.ts';
 import { exportReports, type PopupRows, raceAll, visitAll, visitMixedPage } from './tour.ts';
 
@@ -134,8 +134,8 @@ async function tour(
   }
   await popup.tab.close();
   const report = v.parse(reportSchema, JSON.parse(await readFile(files.json, 'utf8')));
-  say(`\n${formatAdoption(report, raced.rows)}\n`);
-  for (const path of paths) say(relative(TOP, path));
+  printLine(`\n${formatAdoption(report, raced.rows)}\n`);
+  for (const path of paths) printLine(relative(TOP, path));
   return raced.ok && stops.length === origins.length;
 }
 
@@ -161,7 +161,7 @@ async function run(options: StartOptions): Promise<boolean> {
     step.end(true, session.version);
     const ok = await tour(session, origins, isLocal, headless);
     if (!headless) {
-      say('\nThe browser stays open; close it or press Ctrl-C to end.');
+      printLine('\nThe browser stays open; close it or press Ctrl-C to end.');
       await session.closed();
     }
     return ok;

@@ -8,7 +8,7 @@ import {
   type Selection,
   type Workspace,
 } from './command-lines.mjs';
-import { say } from './display.ts';
+import { printLine } from './display.ts';
 import { endCommandsOnSignals } from './step-command.ts';
 import { runCargoTests } from './suites/cargo.ts';
 import { runQuickChecks, runRustChecks } from './suites/checks.ts';
@@ -62,7 +62,7 @@ async function rustSide({ checks, rust }: Selection): Promise<SuiteResult[]> {
 }
 
 async function runSuites(selection: Selection, wanted: readonly ArtefactName[]): Promise<SuiteResult[]> {
-  say();
+  printLine();
   const rust = rustSide(selection);
   const results = (await Promise.all([makeArtefacts(wanted), nodeSide(selection, wanted)])).flat();
   const browser = selection.specs.length > 0 ? [runBrowserTests(selection)] : [];
@@ -73,11 +73,11 @@ async function runSuites(selection: Selection, wanted: readonly ArtefactName[]):
 /** Runs what the arguments of `npm run COMMAND --` select; returns the exit code. */
 async function runTests(command: string, words: readonly string[]): Promise<number> {
   endCommandsOnSignals();
-  const asked = readCommandLine(command, words);
-  if (asked.selection === undefined) throw new Error(`${command} runs no tests`);
-  const results = await runSuites(asked.selection, artefactsFor(asked));
-  say(`\n${formatSummary(results)}\n`);
-  say(formatTotal(results));
+  const request = readCommandLine(command, words);
+  if (request.selection === undefined) throw new Error(`${command} runs no tests`);
+  const results = await runSuites(request.selection, artefactsFor(request));
+  printLine(`\n${formatSummary(results)}\n`);
+  printLine(formatTotal(results));
   return anyFailed(results) ? 1 : 0;
 }
 

@@ -11,7 +11,7 @@ const LOOPBACK = '127.0.0.1';
 interface DiscoveryRun {
   readonly code: number | null;
   readonly race: OriginRace;
-  readonly asked: readonly string[];
+  readonly queries: readonly string[];
 }
 
 interface Worker {
@@ -53,7 +53,7 @@ const test = base.extend<Fixtures, Worker>({
       const { code, stdout } = await runPhotofinish(['race', origin, ...shared, ...args]);
       const [race] = v.parse(raceDocumentSchema, JSON.parse(stdout)).races;
       if (race === undefined) throw new Error('the document holds no race');
-      return { code, race, asked: dns.asked };
+      return { code, race, queries: dns.queries };
     });
     for (const dns of servers) dns.stop();
   },
@@ -125,7 +125,7 @@ test('an HTTPS record leads to HTTP/3 on the first visit, without any earlier ad
   const { names } = found.race.discovered;
   expect(names?.services).toMatchObject([{ priority: 1, target: host, alpn: ['h3', 'h2'], ttlSeconds: 60 }]);
   expect(names?.addresses).toContainEqual({ host, address: LOOPBACK, source: 'a', ttlSeconds: 60 });
-  expect(found.asked).toContain(`HTTPS ${serviceName({ host, port })}`);
+  expect(found.queries).toContain(`HTTPS ${serviceName({ host, port })}`);
 });
 
 test('an ALPN identifier that is not text does not hide the others of its record (RFC 9460 section 7.1.1)', async ({

@@ -247,15 +247,15 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     const ends: (() => Promise<void>)[] = [];
     await use(async ({ own = false, ...options } = {}) => {
       await ends.pop()?.();
-      const asked = { browser: kind, dir, local, compiled, headless: true, ...options };
-      if (own || asked.mode === 'light') {
-        const session = await openSession(asked);
+      const sessionOptions = { browser: kind, dir, local, compiled, headless: true, ...options };
+      if (own || sessionOptions.mode === 'light') {
+        const session = await openSession(sessionOptions);
         ends.push(session.abandon);
         return session;
       }
-      const kept = await keep(asked.proxy);
+      const kept = await keep(sessionOptions.proxy);
       ends.push(kept.clear);
-      return kept.open(asked);
+      return kept.open(sessionOptions);
     });
     await ends.pop()?.();
   },

@@ -71,7 +71,7 @@ async function collectOf(
   await control.follow();
   await collect({
     ...{ client, manager, control, names, dir, clock: world.clock, isDone: () => true },
-    ...{ signal: new AbortController().signal, say() {}, wrote() {} },
+    ...{ signal: new AbortController().signal, log() {}, wrote() {} },
     ...over,
   });
 }
@@ -87,7 +87,7 @@ async function nextCanaries({ world }: Testbed): Promise<void> {
 async function failCanaries(testbed: Testbed): Promise<void> {
   testbed.world.canaryReached = false;
   await nextCanaries(testbed);
-  await expect.poll(() => testbed.world.said.join()).toContain('the canaries fail');
+  await expect.poll(() => testbed.world.logged.join()).toContain('the canaries fail');
 }
 
 test('each job has one result, stored before it is acknowledged', async ({ openSurvey }) => {
@@ -95,7 +95,7 @@ test('each job has one result, stored before it is acknowledged', async ({ openS
   const { manager, names, world } = testbed;
   await manager.streams.delete(names.streams.result);
   const worker = await testbed.startWorker();
-  await expect.poll(() => world.said.join()).toContain('results could not be stored');
+  await expect.poll(() => world.logged.join()).toContain('results could not be stored');
   expect(await unacknowledged(testbed)).toBe(3);
   await createStreams(manager, names, 1);
   expect(await worker.done).toBe(3);
@@ -167,7 +167,7 @@ test('a race under way when the canaries fail is raced again, though they recove
   await failCanaries(testbed);
   world.canaryReached = true;
   await nextCanaries(testbed);
-  await expect.poll(() => world.said.join()).toContain('succeed again');
+  await expect.poll(() => world.logged.join()).toContain('succeed again');
   letRacesEnd();
   await expect.poll(() => world.raced.length).toBe(2);
   await nextCanaries(testbed);
@@ -187,7 +187,7 @@ test('no canary is raced that opted out', async ({ openSurvey }) => {
   const before = world.canaries;
   world.clock.skip(CANARY_EVERY_MS);
   // Without any canary nothing vouches for the path.
-  await expect.poll(() => world.said.join()).toContain('the canaries fail');
+  await expect.poll(() => world.logged.join()).toContain('the canaries fail');
   expect(world.canaries).toBe(before);
 });
 

@@ -45,8 +45,8 @@ export function npmFaults(text: string): string[] {
           : [`${path} comes from ${entry.resolved}`]),
       ];
     }
-    const asked = { ...entry.dependencies, ...entry.devDependencies, ...entry.optionalDependencies };
-    return Object.entries(asked)
+    const dependencies = { ...entry.dependencies, ...entry.devDependencies, ...entry.optionalDependencies };
+    return Object.entries(dependencies)
       .filter(([, wanted]) => !VERSIONS.test(wanted))
       .map(([name, wanted]) => `${path || 'package.json'} asks for ${name} from ${wanted}`);
   });

@@ -81,13 +81,13 @@ interface Restartable {
 
 function restartable(name: string, start: () => ChildProcessWithoutNullStreams): Restartable {
   const { promise: ended, resolve } = Promise.withResolvers<number | null>();
-  let said = '';
+  let output = '';
   let crashing = false;
   function begin(): ChildProcessWithoutNullStreams {
     const child = start();
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => {
-        said += text;
+        output += text;
       });
     child.once('exit', (code) => {
       if (!crashing) resolve(code);
@@ -104,7 +104,7 @@ function restartable(name: string, start: () => ChildProcessWithoutNullStreams):
   return {
     name,
     ended,
-    output: () => said,
+    output: () => output,
     async crash() {
       // What has ended by itself is done.
       if (child.exitCode !== null) return;

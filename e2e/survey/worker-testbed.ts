@@ -76,7 +76,7 @@ interface RaceStart {
 /** The network and the peers of a worker, as a spec wants them. */
 interface World {
   readonly clock: SkippingClock;
-  readonly said: readonly string[];
+  readonly logged: readonly string[];
   readonly raced: readonly RaceStart[];
   canaries: number;
   canaryReached: boolean;
@@ -111,9 +111,9 @@ interface RunningWorker {
   cutOff(): Promise<void>;
 }
 
-function openWorld(): World & Pick<WorkerParts, 'race' | 'network' | 'say'> {
+function openWorld(): World & Pick<WorkerParts, 'race' | 'network' | 'log'> {
   const clock = skippingClock();
-  const said: string[] = [];
+  const logged: string[] = [];
   const raced: RaceStart[] = [];
   let key = 'home';
   let left: () => void = () => {};
@@ -136,7 +136,7 @@ function openWorld(): World & Pick<WorkerParts, 'race' | 'network' | 'say'> {
     addresses,
     ...{
       clock,
-      said,
+      logged,
       raced,
       race,
       canaries: 0,
@@ -144,7 +144,7 @@ function openWorld(): World & Pick<WorkerParts, 'race' | 'network' | 'say'> {
       hostsReached: true,
       gate: Promise.resolve(),
     },
-    say: (message: string) => void said.push(message),
+    log: (message: string) => void logged.push(message),
     network: {
       ...namedNetwork(key),
       settled: async () => key,

@@ -110,7 +110,7 @@ const races = new Races({
       onRaceFailed(race.origin, 'not-saved', getMessage('popupRaceNotKept', { why: troubleWords(error) }));
     }),
   onFailed: onRaceFailed,
-  onAsked: (asked) => popups.broadcast({ type: 'races', races: asked }),
+  onRequestsChanged: (requests) => popups.broadcast({ type: 'races', races: requests }),
   clock: { nowMs: Date.now, ...timers },
 });
 
@@ -124,7 +124,7 @@ const devtoolsFeed = createDevtoolsFeed(inspection.isInspected);
 
 const popups = createPopupServer({
   watchRequests: inspection.watch,
-  watchHelper: (told) => link.watch(told),
+  watchHelper: (listener) => link.watch(listener),
   doctor: () => helper.doctor().catch(() => null),
   wipe,
   watch: (tabId, watcher) => {
@@ -141,7 +141,7 @@ const popups = createPopupServer({
     else if (first !== undefined && others.length === 0) races.start(first);
     else if (first !== undefined) races.startAll([first, ...others]);
   },
-  racesAsked: () => races.asked,
+  raceRequests: () => races.requests,
   cancelRace: (origin) => races.cancel(origin),
   stopRaces: () => races.stop(),
   reconnectHelper: () => link.reconnect(),

@@ -81,13 +81,13 @@ export function inspectedRequest(entry: HarEntry): InspectedRequest | null {
   if (!request.url.startsWith('https://') || response.status === 0 || Number.isNaN(startMs)) return null;
   const delivery = deliveryOf(entry);
   // For a revalidated copy (304) browsers report the stored answer's version.
-  const told = delivery === 'network' && response.status !== 304;
+  const fromNetwork = delivery === 'network' && response.status !== 304;
   const bytes = response._transferSize ?? response.bodySize;
   return {
     url: comparableUrl(request.url),
     method: request.method.slice(0, 16),
     status: response.status,
-    protocol: told ? protocolOfVersion(response.httpVersion) : null,
+    protocol: fromNetwork ? protocolOfVersion(response.httpVersion) : null,
     delivery,
     startMs,
     tookMs: Math.max(0, entry.time),

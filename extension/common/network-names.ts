@@ -125,12 +125,12 @@ export async function agreeOnNames(store: ChangeableStore, helper: NamingHelper)
       stored.untold[key] === name ? { ...stored, untold: without(stored.untold, key) } : stored,
     );
   }
-  const told = await helper.networks();
+  const networks = await helper.networks();
   await change(store, ({ untold }) => {
-    const names = told.flatMap(({ network, name }) => (name === null ? [] : [[network, name] as const]));
-    const unheard = Object.entries(untold);
+    const names = networks.flatMap(({ network, name }) => (name === null ? [] : [[network, name] as const]));
+    const pending = Object.entries(untold);
     return {
-      names: unheard.reduce<StoredNames['names']>(
+      names: pending.reduce<StoredNames['names']>(
         (all, [key, name]) => named(all, key, name),
         v.parse(namesSchema, Object.fromEntries(names)),
       ),

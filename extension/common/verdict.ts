@@ -116,11 +116,11 @@ function newestAdvertisement(
 ): Pick<DiscoveryEvidence, 'altSvc' | 'alternatives'> {
   const { altSvc, alternatives = [] } = discovered;
   if (record === undefined) return { altSvc, alternatives };
-  const told = standingAdvertisement(record, race);
+  const standing = standingAdvertisement(record, race);
   const isReplaced = (record.altSvcAtMs ?? 0) > race.atMs;
   const hasEnded = altSvc !== null && isExpired(altSvc, record.lastSeenMs - race.atMs);
-  if (isReplaced || hasEnded) return { altSvc: told, alternatives: [] };
-  return { altSvc: altSvc ?? told, alternatives };
+  if (isReplaced || hasEnded) return { altSvc: standing, alternatives: [] };
+  return { altSvc: altSvc ?? standing, alternatives };
 }
 
 /** What a race shows; null: there is none, or it says nothing beside what the browser did. */
@@ -160,7 +160,7 @@ function browserOnly(lastProtocol: KnownProtocol | null, { record, race }: Origi
   const advertises = record?.altSvc != null && h3Alternatives(parseAltSvc(record.altSvc)).length > 0;
   const stands = standingAdvertisement(record, race) !== null;
   const advertised = stands ? 'pageAdvertised' : 'pageAdvertisementExpired';
-  const said = message(advertises ? advertised : silenceOf(record));
+  const advertisement = message(advertises ? advertised : silenceOf(record));
   const reached =
     lastProtocol === null ? [] : [message('pageReached', { protocol: PROTOCOL_NAMES[lastProtocol] })];
   // A race says nothing about the browser's proxy.
@@ -168,7 +168,7 @@ function browserOnly(lastProtocol: KnownProtocol | null, { record, race }: Origi
     lastProtocol !== null && lastProtocol !== 'h3' && proxiedOf(record) === true
       ? [message('verdictProxied', { old: PROTOCOL_NAMES[lastProtocol] })]
       : [];
-  const findings = [...reached, said, ...proxied];
+  const findings = [...reached, advertisement, ...proxied];
   return { code: 'unknown', findings: findings.map((each) => ({ code: 'unknown', ...each })) };
 }
 

@@ -38,7 +38,7 @@ const AMONG = 'more navigations than requests';
 /** Missing in files from before there was a second mode. */
 const modes = v.optional(observationModesSchema, ONLY_FULL);
 const counted = { counts, navigations: counts, delivered, bytes: count, modes };
-const asked = { lookups: count, hits: count, scored: count, right: count };
+const forecastCounts = { lookups: count, hits: count, scored: count, right: count };
 
 function ratiosHold(row: { lookups: number; hits: number; scored: number; right: number }): boolean {
   return row.hits <= row.lookups && row.right <= row.scored;
@@ -71,13 +71,13 @@ export const recordSchema = v.pipe(
 );
 
 export const daySchema = v.pipe(
-  v.object({ day, site: siteSchema, origin: originSchema, network, ...counted, ...asked }),
+  v.object({ day, site: siteSchema, origin: originSchema, network, ...counted, ...forecastCounts }),
   v.check((row) => navigationsAmong(row), AMONG),
   v.check((row) => ratiosHold(row), RATIOS),
 );
 
 export const totalSchema = v.pipe(
-  v.object({ day, network, origins: adoptionSchema, ...counted, ...asked }),
+  v.object({ day, network, origins: adoptionSchema, ...counted, ...forecastCounts }),
   v.check((row) => navigationsAmong(row), AMONG),
   v.check((row) => ratiosHold(row), RATIOS),
 );
@@ -205,8 +205,8 @@ function createDoor(nowMs: number) {
       if (name === 'settings') return { section: 'settings', row: checkedSettings(value) };
       if (name === 'networkNames') return { section: 'networkNames', row: checkedNames(value) };
       if (name !== 'rows') return checkedRow(name as Section, value, version);
-      const told = v.safeParse(v.record(v.picklist(SECTIONS), v.number()), value);
-      counted = told.success && SECTIONS.every((section) => told.output[section] === rows[section]);
+      const declared = v.safeParse(v.record(v.picklist(SECTIONS), v.number()), value);
+      counted = declared.success && SECTIONS.every((section) => declared.output[section] === rows[section]);
       if (!counted) throw new DataError('damaged', 'the file has a different number of rows than it states');
       return null;
     },

@@ -82,11 +82,11 @@ export async function importData(
       else if (piece.section === 'future') future += 1;
       else rows[piece.section] += 1;
   if (settings === null) throw new DataError('damaged', 'the file has no settings');
-  const told = settings;
-  const wanted = consentsWanted(await loadSettings(store), told);
-  const given = wanted.length === 0 ? new Set<Consent>() : await consent(wanted, told);
+  const imported = settings;
+  const wanted = consentsWanted(await loadSettings(store), imported);
+  const given = wanted.length === 0 ? new Set<Consent>() : await consent(wanted, imported);
   // Options may have changed while the user was asked.
-  await changeSettings(store, (now) => withConsents(now, told, given));
+  await changeSettings(store, (now) => withConsents(now, imported, given));
   await addNames(store, networkNames);
 
   const of = SECTIONS.reduce((sum, section) => sum + rows[section], 0);

@@ -66,10 +66,10 @@ async function foldDays(tx: WriteTransaction, batch: Batch): Promise<void> {
 }
 
 async function tellHelper(tx: WriteTransaction, observations: readonly Observation[]): Promise<void> {
-  const told = isWorthReporting(observations);
-  if (told.length === 0) return;
+  const reportable = isWorthReporting(observations);
+  if (reportable.length === 0) return;
   const outbox = tx.objectStore('outbox');
-  const key = await outbox.add({ observations: told });
+  const key = await outbox.add({ observations: reportable });
   if (key > MAX_OUTBOX_ROWS) await outbox.delete(IDBKeyRange.upperBound(key - MAX_OUTBOX_ROWS));
 }
 

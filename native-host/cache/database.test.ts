@@ -42,7 +42,7 @@ async function folder(t: TestContext): Promise<string> {
 }
 
 function open(path: string, said: string[] = []): HostCache {
-  const cache = openHostCache({ path, clock: systemClock, say: (message) => said.push(message) });
+  const cache = openHostCache({ path, clock: systemClock, log: (message) => said.push(message) });
   opened.add(cache);
   return cache;
 }
@@ -362,7 +362,7 @@ test('a discarded file is removed with its journals, and other helpers switch to
   const path = join(await folder(t), 'cache.db');
   const other = open(path);
   other.observe('home', 'chromium', observations(10));
-  const database = openDatabase({ path, epochMs: Date.now, prepare: (db) => db, say: () => {} });
+  const database = openDatabase({ path, epochMs: Date.now, prepare: (db) => db, log: () => {} });
   database.discard();
   const files = [path, `${path}-wal`].map((file) => readFileSync(file, 'latin1'));
   database.close();

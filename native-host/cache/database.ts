@@ -53,7 +53,7 @@ export interface DatabaseOptions<S> {
   readonly epochMs: () => number;
   readonly prepare: (db: DatabaseSync) => S;
   /** Receives messages for the user: a file set aside, left alone, or unusable. */
-  readonly say: (message: string) => void;
+  readonly log: (message: string) => void;
 }
 
 /** The primary SQLite result code of an error; 0 if it has none. */
@@ -176,7 +176,7 @@ function setAside(path: string, corrupt: string | null, epochMs: number): string
 class CacheDatabase<S> implements Database<S> {
   readonly #options: DatabaseOptions<S>;
   readonly #path: string;
-  readonly #say: DatabaseOptions<S>['say'];
+  readonly #log: DatabaseOptions<S>['log'];
   #db!: DatabaseSync;
   #statements!: S;
   /** Identity of the open file; null if none is open. */
@@ -187,7 +187,7 @@ class CacheDatabase<S> implements Database<S> {
   constructor(options: DatabaseOptions<S>) {
     this.#options = options;
     this.#path = options.path;
-    this.#say = options.say;
+    this.#log = options.log;
     this.#open();
   }
 
@@ -202,7 +202,7 @@ class CacheDatabase<S> implements Database<S> {
       return result;
     } catch (error) {
       if (!isRefused(error)) throw error;
-      if (this.#writeFailure === null) this.#say(`the host cache could not be written: ${messageOf(error)}`);
+      if (this.#writeFailure === null) this.#log(`the host cache could not be written: ${messageOf(error)}`);
       this.#writeFailure = `the last write failed: ${messageOf(error)}`;
       throw new CacheUnavailable(this.#writeFailure, { cause: error });
     }
@@ -243,7 +243,7 @@ class CacheDatabase<S> implements Database<S> {
     const memory = new DatabaseSync(':memory:');
     migrate(memory);
     this.#use(memory);
-    this.#say(`the host cache works in memory only: ${reason} (${this.#path})`);
+    this.#log(`the host cache works in memory only: ${reason} (${this.#path})`);
   }
 
   /** Throws for a file that is not ours to move. */
@@ -252,7 +252,7 @@ class CacheDatabase<S> implements Database<S> {
     if (foreign !== null) throw new Error(`the file is left alone: ${foreign}`);
     const aside = setAside(this.#path, was, this.#options.epochMs());
     if (aside !== null)
-      this.#say(`the host cache was corrupt; it is kept as ${aside} and a new one is begun`);
+      this.#log(`the host cache was corrupt; it is kept as ${aside} and a new one is begun`);
   }
 
   #tryFile(): void {

@@ -69,11 +69,11 @@ interface Advertisement {
 function advertisements(hosts: readonly (HostForecastRow | null)[]): Advertisement[] {
   return hosts.flatMap((h) => {
     if (h === null) return [];
-    const said = [
+    const advertisements = [
       { atMs: h.altSvcAtMs ?? 0, untilMs: h.altSvcUntilMs },
       { atMs: h.serviceAtMs ?? 0, untilMs: h.serviceUntilMs },
     ];
-    return said.filter((advert): advert is Advertisement => advert.untilMs !== null);
+    return advertisements.filter((advert): advert is Advertisement => advert.untilMs !== null);
   });
 }
 

@@ -62,7 +62,7 @@ test('a file of version 1 becomes a current one and keeps what it knew', async (
 
   const clock = { nowMs: () => NOW, epochMs: () => NOW, after: () => () => {} };
   const said: string[] = [];
-  const cache = openHostCache({ path, clock, say: (message) => said.push(message) });
+  const cache = openHostCache({ path, clock, log: (message) => said.push(message) });
   t.after(async () => {
     cache.close();
     await rm(directory, { recursive: true });

@@ -30,7 +30,7 @@ async function testbed(t: TestContext): Promise<Testbed> {
   t.after(() => rm(directory, { recursive: true, force: true }));
   const path = join(directory, 'cache.db');
   const open = (said: string[] = []): HostCache => {
-    const cache = openHostCache({ path, clock, say: (message) => said.push(message) });
+    const cache = openHostCache({ path, clock, log: (message) => said.push(message) });
     t.after(() => cache.close());
     return cache;
   };

@@ -154,7 +154,7 @@ export interface HostCacheOptions {
   readonly path: string;
   readonly clock: Clock;
   /** Called with a message when the file is set aside, left alone or cannot be used. */
-  readonly say?: (message: string) => void;
+  readonly log?: (message: string) => void;
   /** Smaller ones in tests. */
   readonly limits?: CacheLimits;
   /** Under which key other machines share what they know of an origin; null, or absent: nothing is shared. */
@@ -180,7 +180,7 @@ interface OpenCache {
   readonly database: Database<Statements>;
   readonly clock: Clock;
   readonly path: string;
-  readonly say: (message: string) => void;
+  readonly log: (message: string) => void;
   readonly limits: CacheLimits;
   readonly sharedKey: (origin: Origin) => string | null;
   /** Counted here and written with the next transaction: a forecast itself never writes. */
@@ -202,7 +202,7 @@ function write<T>(c: OpenCache, run: (s: Statements, nowMs: number) => T): T {
   });
   for (const name of COUNTERS) c.pending[name] -= counted[name];
   if (dropped > 0)
-    c.say(`${dropped} damaged ${dropped === 1 ? 'record' : 'records'} of the host cache dropped`);
+    c.log(`${dropped} damaged ${dropped === 1 ? 'record' : 'records'} of the host cache dropped`);
   return result;
 }
 
@@ -257,10 +257,10 @@ function recordsOf(s: Statements, origin: Origin): OriginRecords {
 
 function udpEvidence(c: OpenCache, network: string, except: Origin): UdpEvidence {
   const nowMs = c.clock.epochMs();
-  const asked = { network, except, nowMs, sinceMs: nowMs - EVIDENCE_MS };
+  const parameters = { network, except, nowMs, sinceMs: nowMs - EVIDENCE_MS };
   return c.database.read((s) => ({
-    failedHosts: onlyNumber(s.udpFailed, asked),
-    reachedHosts: onlyNumber(s.udpReached, asked),
+    failedHosts: onlyNumber(s.udpFailed, parameters),
+    reachedHosts: onlyNumber(s.udpReached, parameters),
   }));
 }
 
@@ -342,10 +342,10 @@ function removeAside(path: string): void {
 
 /** Opens the cache; it always works, if necessary in memory (`stats().store`, `stats().storeReason`). */
 export function openHostCache(options: HostCacheOptions): HostCache {
-  const { clock, path, say = () => {}, limits = LIMITS, sharedKey = () => null } = options;
+  const { clock, path, log = () => {}, limits = LIMITS, sharedKey = () => null } = options;
   const epochMs = (): number => clock.epochMs();
-  const database = openDatabase<Statements>({ path, epochMs, prepare: prepareStatements, say });
-  const c: OpenCache = { database, clock, path, say, limits, sharedKey, pending: { ...NOTHING_COUNTED } };
+  const database = openDatabase<Statements>({ path, epochMs, prepare: prepareStatements, log });
+  const c: OpenCache = { database, clock, path, log, limits, sharedKey, pending: { ...NOTHING_COUNTED } };
   return {
     forecast: (query) => forecast(c, query),
     observe: (network, browser, observations) =>

@@ -28,9 +28,9 @@ export function helperSettings(): Settings {
 }
 
 /** The given file, or the one in the helper's settings. */
-export function cachePath(asked: string | null): string {
-  if (asked === '') throw new Complaint('bad-file', '--cache takes a file');
-  return asked === null ? helperSettings().cachePath : resolve(asked);
+export function cachePath(path: string | null): string {
+  if (path === '') throw new Complaint('bad-file', '--cache takes a file');
+  return path === null ? helperSettings().cachePath : resolve(path);
 }
 
 /** The salt beside a cache, created if necessary; reports one that was unusable and has been replaced. */
@@ -40,7 +40,7 @@ export function networkSalt(cachePath: string, terminal: Pick<Terminal, 'error'>
 
 /** The cache in that file. Throws a Complaint if it cannot be used; files of other programs are not touched. */
 export function openCache(path: string): HostCache {
-  const cache = openHostCache({ path, clock: systemClock, say: () => {} });
+  const cache = openHostCache({ path, clock: systemClock, log: () => {} });
   const { store, storeReason } = cache.stats();
   if (store === 'sqlite') return cache;
   cache.close();

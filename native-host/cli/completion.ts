@@ -10,11 +10,11 @@ const MAIN_WORDS = [...COMMANDS, 'help', '--help', '--version'];
 /** The main part of an option's help: the text before remarks and lists. */
 function gist({ help }: OptionSpec): string {
   const list = help.findIndex((line) => line.startsWith(' '));
-  const [said = ''] = help
+  const [summary = ''] = help
     .slice(0, list === -1 ? help.length : list)
     .join(' ')
     .split(/;| \(/);
-  return said;
+  return summary;
 }
 
 function optionNames(command: Command): readonly string[] {

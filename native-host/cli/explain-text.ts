@@ -91,12 +91,12 @@ function serviceWords({ owner, priority, target, ...record }: ServiceRecord): st
 }
 
 function lookupWords({ name, kind, tookMs, outcome, records, message }: Names['lookups'][number]): string {
-  const said = {
+  const words = {
     answered: plural(records, 'record'),
     empty: 'no such record',
     failed: `failed${message === undefined ? '' : `: ${message}`}`,
   };
-  return `${kind} ${name}: ${said[outcome]}, after ${milliseconds(tookMs)}`;
+  return `${kind} ${name}: ${words[outcome]}, after ${milliseconds(tookMs)}`;
 }
 
 function namesSection({ names, race }: Explanation, paint: Paint): string[] {
@@ -149,9 +149,9 @@ function advertisementSection(explanation: Explanation): string[] {
   const ignored = attempts.find(({ error }) => error?.ignoredAltSvc !== undefined)?.error?.ignoredAltSvc;
   const none =
     ignored === undefined ? 'No Alt-Svc was received, neither in a response nor in a frame.' : null;
-  const said = altSvc === null ? none : `${field}: ${altSvc}`;
+  const received = altSvc === null ? none : `${field}: ${altSvc}`;
   return lines(
-    ...(said === null ? [] : [said]),
+    ...(received === null ? [] : [received]),
     ...(ignored === undefined
       ? []
       : [`Alt-Svc with a 421, which clients ignore (RFC 7838, section 6): ${ignored}`]),
@@ -228,11 +228,11 @@ function firstVisitSection(explanation: Explanation, origin: OriginParts, paint:
 }
 
 function advertisedSection({ altSvc, h3 }: Explanation, origin: OriginParts, paint: Paint): string[] {
-  const told = (title: string, race: OriginRace | null) =>
+  const raceLines = (title: string, race: OriginRace | null) =>
     race === null ? [] : ['', paint('bold', title), ...attemptLines(race, origin, paint)];
   return [
-    ...told('Race to the advertised alternative', altSvc),
-    ...told('HTTP/3 alone, wherever it is advertised', h3),
+    ...raceLines('Race to the advertised alternative', altSvc),
+    ...raceLines('HTTP/3 alone, wherever it is advertised', h3),
   ];
 }
 
@@ -257,23 +257,23 @@ function rememberedWords(remembered: CacheKnowledge, nowMs: number): string[] {
   const { h3, tcp, altSvc, races } = remembered;
   const left = (untilMs: number | null): string | null =>
     untilMs !== null && untilMs > nowMs ? duration(untilMs - nowMs) : null;
-  const said: string[] = [`${plural(races, 'earlier race')} on this network.`];
+  const history: string[] = [`${plural(races, 'earlier race')} on this network.`];
   if (h3 !== null && h3.failure !== null) {
     const more =
       h3.failures > 1 ? ` The wait grows with its failures: ${h3.failures}, halved by each success.` : '';
     const until = left(h3.untilMs);
     const alone =
       until === null ? 'It may be tried again now.' : `It is not tried again for another ${until}.`;
-    said.push(`HTTP/3 failed ${ago(h3.atMs, nowMs)} (${attemptErrorWords(h3.failure)}). ${alone}${more}`);
+    history.push(`HTTP/3 failed ${ago(h3.atMs, nowMs)} (${attemptErrorWords(h3.failure)}). ${alone}${more}`);
   } else if (h3 !== null) {
     const fresh = left(h3.untilMs);
-    said.push(
+    history.push(
       `HTTP/3 worked ${ago(h3.atMs, nowMs)}, ${fresh === null ? 'too long ago to rely on' : `fresh for ${fresh}`}.`,
     );
   }
-  if (tcp !== null) said.push(`${PROTOCOL_NAMES[tcp.protocol]} worked ${ago(tcp.atMs, nowMs)}.`);
-  if (altSvc !== null) said.push(`Alt-Svc, received ${ago(altSvc.atMs, nowMs)}: ${altSvc.value}`);
-  return said;
+  if (tcp !== null) history.push(`${PROTOCOL_NAMES[tcp.protocol]} worked ${ago(tcp.atMs, nowMs)}.`);
+  if (altSvc !== null) history.push(`Alt-Svc, received ${ago(altSvc.atMs, nowMs)}: ${altSvc.value}`);
+  return history;
 }
 
 function evidenceWords({ failedHosts, reachedHosts }: Explanation['evidence']): string {

@@ -183,8 +183,8 @@ export async function runExplain(args: readonly string[], terminal: Terminal): P
   const command = parseExplainCommand(args);
   const { stop, forget } = stoppedByInterrupt();
   const path = cachePath(command.cacheFile);
-  const say = (message: string): void => terminal.error('cache-unavailable', message);
-  const cache = openHostCache({ path, clock: systemClock, say, sharedKey: copiedKeys(terminal) });
+  const log = (message: string): void => terminal.error('cache-unavailable', message);
+  const cache = openHostCache({ path, clock: systemClock, log, sharedKey: copiedKeys(terminal) });
   try {
     const explanation = await explain(command, terminal, cache, stop.signal);
     if (stop.signal.aborted) throw new Complaint('cancelled', 'interrupted', EXIT_INTERRUPTED);

@@ -13,18 +13,18 @@ import { milliseconds } from './text.ts';
 
 /** Why HTTP/3 advertised by an HTTPS record was not used, as the end of a sentence; `target`: the record's target. */
 function whyNotFirst({ attempts }: Trial, target: string): string {
-  const said = 'an HTTPS record advertises HTTP/3, but';
+  const advertised = 'an HTTPS record advertises HTTP/3, but';
   const h3 = attempts.filter(isH3);
   const [first] = h3;
   const other = attempts.find((attempt) => !isH3(attempt));
   if (first === undefined)
-    return `${said} no address of its target ${target} was known before another protocol was established`;
+    return `${advertised} no address of its target ${target} was known before another protocol was established`;
   const error = h3.findLast(({ outcome }) => outcome === 'failed')?.error;
-  if (error !== undefined) return `${said} that failed (${attemptErrorWords(error.code)})`;
+  if (error !== undefined) return `${advertised} that failed (${attemptErrorWords(error.code)})`;
   const laterMs = other === undefined ? 0 : first.startedMs - other.startedMs;
   return laterMs > 0
-    ? `${said} that was started ${milliseconds(laterMs)} later, when the record or the addresses of ${target} had arrived`
-    : `${said} its handshake took longer`;
+    ? `${advertised} that was started ${milliseconds(laterMs)} later, when the record or the addresses of ${target} had arrived`
+    : `${advertised} its handshake took longer`;
 }
 
 /** Whether HTTP/3 was established and then failed. */

@@ -44,11 +44,11 @@ export async function joinFleet(
   terminal: Pick<Terminal, 'error'>,
 ): Promise<Fleet> {
   const { openFleet } = await import('../fleet/fleet.ts');
-  const say = (message: string, isTrouble: boolean): void => {
+  const log = (message: string, isTrouble: boolean): void => {
     if (isTrouble) terminal.error('fleet-unavailable', message);
   };
   try {
-    const fleet = openFleet({ settings, cache, clock: systemClock, say });
+    const fleet = openFleet({ settings, cache, clock: systemClock, log });
     await fleet.ready();
     return fleet;
   } catch (error) {
@@ -80,7 +80,7 @@ export async function joinForShared(terminal: Pick<Terminal, 'error'>): Promise<
   const cache = openHostCache({
     path: cachePath(null),
     clock: systemClock,
-    say: (message) => terminal.error('cache-unavailable', message),
+    log: (message) => terminal.error('cache-unavailable', message),
     sharedKey: (origin) => fleet?.keyOf(origin) ?? null,
   });
   try {

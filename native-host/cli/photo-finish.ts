@@ -79,14 +79,14 @@ function legend(finish: PhotoFinish): string[] {
     ],
     [drawn.some((lane) => lane.establishedMs === null), `${BLOCKS.cut} cut off`],
   ];
-  const said: string[] = [];
+  const lines: string[] = [];
   for (const [shown, words] of entries) {
     if (!shown) continue;
-    const longer = said.length === 0 ? words : said.at(-1) + GAP + words;
-    if (AXIS_INDENT.length + longer.length > LINE_COLUMNS) said.push(words);
-    else said[Math.max(0, said.length - 1)] = longer;
+    const longer = lines.length === 0 ? words : lines.at(-1) + GAP + words;
+    if (AXIS_INDENT.length + longer.length > LINE_COLUMNS) lines.push(words);
+    else lines[Math.max(0, lines.length - 1)] = longer;
   }
-  return said;
+  return lines;
 }
 
 /** Bold only for a clear result. */

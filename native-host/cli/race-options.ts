@@ -182,8 +182,8 @@ function readInputOptions({ shard, seed, resume }: InputOptions, fromInput: bool
 }
 
 /** How many trials, or pairs at most, an origin gets. */
-export function trialsIn(mode: Mode, asked: number | null): number {
-  return asked ?? (mode === 'compare' ? MOST_PAIRS : 1);
+export function trialsIn(mode: Mode, trials: number | null): number {
+  return trials ?? (mode === 'compare' ? MOST_PAIRS : 1);
 }
 
 /** The command, every value validated. Throws a Complaint for the first mistake. */

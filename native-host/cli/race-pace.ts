@@ -78,6 +78,6 @@ function eventLoopTaken(): () => number {
 }
 
 /** The pace of a survey: as requested, otherwise adapted to this machine. */
-export function paceFor(asked: number | null, nowMs: () => number): Pace {
-  return asked === null ? adaptivePace({ nowMs, taken: eventLoopTaken() }) : fixedPace(asked);
+export function paceFor(perSecond: number | null, nowMs: () => number): Pace {
+  return perSecond === null ? adaptivePace({ nowMs, taken: eventLoopTaken() }) : fixedPace(perSecond);
 }

@@ -158,13 +158,13 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
   if (command.concurrency > SOUND_AT_A_TIME) terminal.error('many-at-once', manyAtOnce(command.concurrency));
   const path = cachePath(command.cacheFile);
   const { stop, forget } = stoppedByInterrupt();
-  const say = (message: string): void => terminal.error('cache-unavailable', message);
+  const log = (message: string): void => terminal.error('cache-unavailable', message);
   const shared = command.fleet ? fleetSettings() : null;
   let fleet: Fleet | null = null;
   const remembers =
     command.memory === 'full' || (command.memory === 'hints' && (shared !== null || existsSync(path)));
   const sharedKey = (origin: Origin): string | null => fleet?.keyOf(origin) ?? null;
-  const cache = remembers ? openHostCache({ path, clock: systemClock, say, sharedKey }) : null;
+  const cache = remembers ? openHostCache({ path, clock: systemClock, log, sharedKey }) : null;
   const names = cache?.networkNames() ?? NO_NAMES;
   const network = networkOf(command, path, names, terminal);
   let moved = false;

@@ -159,18 +159,18 @@ interface FormOptions {
 }
 
 /** Delivers the requested form; false if none was requested. */
-function deliverForm<D>(document: D, asked: FormOptions, forms: Forms<D>, terminal: Terminal): boolean {
-  if (asked.html !== undefined) deliver(asked.html, forms.html(document), terminal);
-  else if (asked.csv !== undefined) deliver(asked.csv, forms.csv(document), terminal);
-  else if (asked.markdown) deliver('-', forms.markdown(document), terminal);
-  else if (asked.json) deliver('-', JSON.stringify(document), terminal);
+function deliverForm<D>(document: D, options: FormOptions, forms: Forms<D>, terminal: Terminal): boolean {
+  if (options.html !== undefined) deliver(options.html, forms.html(document), terminal);
+  else if (options.csv !== undefined) deliver(options.csv, forms.csv(document), terminal);
+  else if (options.markdown) deliver('-', forms.markdown(document), terminal);
+  else if (options.json) deliver('-', JSON.stringify(document), terminal);
   else return false;
   return true;
 }
 
-function compare(before: Report, after: Report, asked: FormOptions, terminal: Terminal): number {
+function compare(before: Report, after: Report, options: FormOptions, terminal: Terminal): number {
   const diff = compareReports(before, after);
-  if (deliverForm(diff, asked, DIFF_FORMS, terminal)) return EXIT_OK;
+  if (deliverForm(diff, options, DIFF_FORMS, terminal)) return EXIT_OK;
   terminal.result(documentText(diffListing(diff), terminal.paint));
   return EXIT_OK;
 }

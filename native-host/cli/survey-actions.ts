@@ -124,26 +124,26 @@ async function load(context: SurveyContext, path: string): Promise<void> {
   const lines = await openList(path);
   try {
     const counted = await countJobs(path, command.mode, terminal);
-    const asked = surveyOf(command, { ...counted, sha256: lines.sha256 });
-    if (asked.list.jobs === 0) throw new Complaint('bad-file', `${path} names no origin`);
+    const survey = surveyOf(command, { ...counted, sha256: lines.sha256 });
+    if (survey.list.jobs === 0) throw new Complaint('bad-file', `${path} names no origin`);
     const manager = await jetstreamManager(connection);
     await createStreams(manager, names, command.replicas);
     const control = await Control.open(connection, names.bucket, command.replicas);
     await control.follow();
     const before = control.state().survey;
-    if (before !== null && !sameSurvey(before, asked)) {
+    if (before !== null && !sameSurvey(before, survey)) {
       const other = `the server has a survey "${names.survey}" with another list or other settings; choose a name with --survey`;
       throw new Complaint('bad-survey', other, EXIT_FAILED);
     }
-    if (before === null) await control.writeSurvey(asked);
+    if (before === null) await control.writeSurvey(survey);
     else if (Object.keys(command.budgetChange).length > 0) await control.changeBudget(command.budgetChange);
     await loadList({
       client: jetstream(connection),
-      ...{ manager, names, lines, signal, survey: { seed: asked.seed, mode: command.mode } },
+      ...{ manager, names, lines, signal, survey: { seed: survey.seed, mode: command.mode } },
       progress: (position) => terminal.progress(`${position} of ${lines.count} lines`),
     });
     const { state } = await manager.streams.info(names.streams.todo);
-    terminal.result(`survey ${names.survey}: ${state.messages} of ${asked.list.jobs} jobs loaded`);
+    terminal.result(`survey ${names.survey}: ${state.messages} of ${survey.list.jobs} jobs loaded`);
   } finally {
     await lines.close();
   }
@@ -171,7 +171,7 @@ async function workHere(context: SurveyContext, vantage: string, drains: boolean
       pace: paceFor(command.concurrency, systemClock.nowMs),
       canaryEveryMs,
       clock: systemClock,
-      say: (message) => terminal.error('sick-vantage', message),
+      log: (message) => terminal.error('sick-vantage', message),
       progress: (measured) => terminal.progress(`${vantage}: ${measured} measured`),
     });
   } finally {
@@ -191,7 +191,7 @@ async function collectInto(
     client: jetstream(connection),
     manager: await jetstreamManager(connection),
     clock: systemClock,
-    say: (message) => terminal.error('no-server', message),
+    log: (message) => terminal.error('no-server', message),
     wrote: (segment, batches) => terminal.progress(`${segment}: ${batches} batches`),
   });
 }

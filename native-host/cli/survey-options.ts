@@ -102,9 +102,9 @@ function ownName(): string {
 /** The command, every value validated. Throws a Complaint for the first mistake. */
 export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
   const { values, positionals } = parseCommand('survey', args, SURVEY_OPTIONS);
-  const [asked = '', ...rest] = positionals;
-  const action = SURVEY_ACTIONS.find((name) => name === asked);
-  if (action === undefined) throw notOneOf('bad-usage', 'survey', asked, SURVEY_ACTIONS);
+  const [word = '', ...rest] = positionals;
+  const action = SURVEY_ACTIONS.find((name) => name === word);
+  if (action === undefined) throw notOneOf('bad-usage', 'survey', word, SURVEY_ACTIONS);
   const credentials = [values.creds, values.nkey].filter((file) => file !== undefined);
   if (credentials.length > 1) throw new Complaint('bad-usage', '--creds and --nkey cannot be combined');
   const server = {

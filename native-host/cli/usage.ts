@@ -147,8 +147,8 @@ export function parseCommand<const T extends Options>(
       throw new Complaint('bad-usage', `${command} has no option "${dashes}${name}"${hint}`);
     }
     const [first = text] = text.split(/\.\s|\n/);
-    const said = first.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
-    throw new Complaint('bad-usage', `${said}; see "photofinish ${command} --help"`);
+    const sentence = first.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+    throw new Complaint('bad-usage', `${sentence}; see "photofinish ${command} --help"`);
   }
 }
 

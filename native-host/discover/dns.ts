@@ -121,13 +121,13 @@ function isPositive(answer: Answer): boolean {
  * discovery, because it caches its questions.
  */
 function systemClient(resolver: DnsResolver, getaddrinfo: Getaddrinfo): DnsClient {
-  const asked = new Map<string, Partial<Record<AddressKind, Promise<Answer>>>>();
+  const questionsByName = new Map<string, Partial<Record<AddressKind, Promise<Answer>>>>();
   const lastResorts = new Map<string, Promise<FamilyAnswers>>();
   return {
     async ask(name, kind, signal) {
       if (kind === 'HTTPS') return askResolver(resolver, name, kind, signal);
-      const questions = asked.get(name) ?? {};
-      asked.set(name, questions);
+      const questions = questionsByName.get(name) ?? {};
+      questionsByName.set(name, questions);
       questions[kind] = askResolver(resolver, name, kind, signal);
       const answer = await questions[kind];
       if (isPositive(answer) || signal.aborted) return answer;
@@ -148,9 +148,9 @@ function getaddrinfoClient(getaddrinfo: Getaddrinfo, reason: string): DnsClient 
   return {
     async ask(name, kind, signal) {
       if (kind === 'HTTPS') return failed(kind, reason);
-      const asked = found.get(name) ?? askSystem(getaddrinfo, name, signal);
-      found.set(name, asked);
-      return (await asked)[kind];
+      const answers = found.get(name) ?? askSystem(getaddrinfo, name, signal);
+      found.set(name, answers);
+      return (await answers)[kind];
     },
   };
 }

@@ -58,7 +58,7 @@ function lifetimeMs(answer: Answer & { ok: true }): number | null {
 }
 
 export function createQuestions(): Questions {
-  const asked = new Map<string, QuestionState>();
+  const questions = new Map<string, QuestionState>();
   const underWay = new Map<number, QuestionState>();
   const refused = new Set<string>();
   let queries: ResolutionAction[] = [];
@@ -72,27 +72,27 @@ export function createQuestions(): Questions {
   }
 
   function* needed(): Generator<QuestionState> {
-    for (const question of asked.values()) if (question.needed) yield question;
+    for (const question of questions.values()) if (question.needed) yield question;
   }
 
   return {
     ask(name, kind) {
       const key = `${kind} ${name}`;
-      let question = asked.get(key);
+      let question = questions.get(key);
       if (question === undefined) {
-        if (asked.size >= MAX_QUESTIONS) {
+        if (questions.size >= MAX_QUESTIONS) {
           refused.add(key);
           return { name, kind, answer: { ok: false, kind, message: 'it leads to too many names' } };
         }
         question = { name, kind, answer: null, query: null, expiresAtMs: null, needed: true };
-        asked.set(key, question);
+        questions.set(key, question);
         send(question);
       }
       question.needed = true;
       return question;
     },
     forget() {
-      for (const question of asked.values()) question.needed = false;
+      for (const question of questions.values()) question.needed = false;
     },
     take(query, answer, nowMs) {
       const question = underWay.get(query);

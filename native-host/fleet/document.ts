@@ -55,9 +55,9 @@ function macOf({ key, atMs, h3Failure, tcpProtocol }: SharedRecord, sign: Sign):
 /** The value of an outcome. */
 export function writeOutcome(record: SharedRecord, sign: Sign): string {
   const { atMs, h3Failure, tcpProtocol } = record;
-  const told = { schema: FLEET_SCHEMA, atMs, tcp: tcpProtocol, mac: macOf(record, sign) };
+  const common = { schema: FLEET_SCHEMA, atMs, tcp: tcpProtocol, mac: macOf(record, sign) };
   const outcome: object =
-    h3Failure === null ? { ...told, h3: 'works' } : { ...told, h3: 'failed', failure: h3Failure };
+    h3Failure === null ? { ...common, h3: 'works' } : { ...common, h3: 'failed', failure: h3Failure };
   return JSON.stringify(v.parse(outcomeSchema, outcome));
 }
 

@@ -17,11 +17,11 @@ import {
   type Bucket,
   type BucketChange,
   type Fleet,
+  logStatus,
   MOST_READY_MS,
   NOTHING_HELD_MS,
   openFleet,
   RETRY_MS,
-  tellOf,
 } from './fleet.ts';
 import { fleetKeys } from './keys.ts';
 
@@ -36,7 +36,7 @@ test('a connection that is lost and made again is told, and each attempt in betw
     yield { type: 'reconnect', server: 'a.test:4222' };
     yield { type: 'ping', pendingPings: 1 };
   }
-  await tellOf({ status }, (message) => said.push(message));
+  await logStatus({ status }, (message) => said.push(message));
   assert.deepEqual(said, ['the connection is lost', 'the connection is made again']);
 });
 
@@ -146,7 +146,7 @@ async function testbed(t: TestContext) {
       settings: { server: 'nats://127.0.0.1:1', bucket: 'b', network, publish, ...files },
       cache,
       clock,
-      say: (words) => said.push(words),
+      log: (words) => said.push(words),
       connect: bucket.connect,
     });
     fleet = opening;

@@ -45,18 +45,18 @@ async function open(connection: NatsConnection, { bucket, publish }: FleetSettin
 }
 
 /** Says when the connection is lost, and when it is made again, which the client does by itself. */
-export async function tellOf(connection: Pick<NatsConnection, 'status'>, say: OnMessage): Promise<void> {
+export async function logStatus(connection: Pick<NatsConnection, 'status'>, log: OnMessage): Promise<void> {
   for await (const { type } of connection.status())
-    if (type === 'disconnect') say('the connection is lost', true);
-    else if (type === 'reconnect') say('the connection is made again', false);
+    if (type === 'disconnect') log('the connection is lost', true);
+    else if (type === 'reconnect') log('the connection is made again', false);
 }
 
 /** Connects to the server and opens the bucket; rejects with the reason. `say`: where a lost connection is reported. */
-async function connectBucket(settings: FleetSettings, say: OnMessage): Promise<Bucket> {
+async function connectBucket(settings: FleetSettings, log: OnMessage): Promise<Bucket> {
   const { server, credsFile, nkeyFile, caFile } = settings;
   const options = { servers: [server], credsFile, nkeyFile, caFile, token: null };
   const connection = await connectTo({ ...options, reconnectMs: RECONNECT_MS });
-  void tellOf(connection, say);
+  void logStatus(connection, log);
   try {
     const bucket = await open(connection, settings);
     return {
@@ -106,7 +106,7 @@ interface FleetParts {
   readonly settings: FleetSettings;
   readonly cache: Pick<HostCache, 'shared' | 'fileShared'>;
   readonly clock: Clock;
-  readonly say: OnMessage;
+  readonly log: OnMessage;
   /** Another than the real one in tests. */
   readonly connect?: () => Promise<Bucket>;
 }
@@ -126,7 +126,7 @@ class Replica implements Fleet {
   readonly #closed = Promise.withResolvers<void>();
   #isClosed = false;
   #bucket: Bucket | null = null;
-  #said = '';
+  #logged = '';
 
   constructor(parts: FleetParts, keys: FleetKeys) {
     this.#parts = parts;
@@ -172,7 +172,7 @@ class Replica implements Fleet {
 
   /** Follows the bucket until it is closed. */
   async run(): Promise<void> {
-    const { settings, say, connect = () => connectBucket(settings, say) } = this.#parts;
+    const { settings, log, connect = () => connectBucket(settings, log) } = this.#parts;
     while (!this.#isClosed) {
       try {
         this.#bucket = await connect();
@@ -190,8 +190,8 @@ class Replica implements Fleet {
 
   async #follow(bucket: Bucket): Promise<never> {
     const changes = await bucket.follow(this.#keys.filter);
-    this.#said = '';
-    this.#parts.say('outcomes are shared', false);
+    this.#logged = '';
+    this.#parts.log('outcomes are shared', false);
     let isEmpty = true;
     const forget = this.#parts.clock.after(NOTHING_HELD_MS, () => {
       // What arrived while this process got no processor is read before that is concluded.
@@ -249,8 +249,8 @@ class Replica implements Fleet {
   #sayOnce(error: unknown): void {
     if (this.#isClosed) return;
     const message = error instanceof Error ? error.message : String(error);
-    if (message !== this.#said) this.#parts.say(`outcomes are not shared now: ${message}`, true);
-    this.#said = message;
+    if (message !== this.#logged) this.#parts.log(`outcomes are not shared now: ${message}`, true);
+    this.#logged = message;
   }
 }
 

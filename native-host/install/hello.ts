@@ -86,7 +86,7 @@ export function sayHello(launch: Launch, timeoutMs: number): Promise<HelloResult
     windowsVerbatimArguments: launch.verbatim,
   });
   const deframer = createDeframer();
-  let said = '';
+  let stderr = '';
   const finish = (result: HelloResult): void => {
     clearTimeout(timer);
     resolve(result);
@@ -102,7 +102,7 @@ export function sayHello(launch: Launch, timeoutMs: number): Promise<HelloResult
     finish({ state: 'not-started', reason: `the launcher could not be started: ${error.message}` }),
   );
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-MAX_STDERR_CHARS);
+    stderr = (stderr + text).slice(-MAX_STDERR_CHARS);
   });
   child.stdout.on('data', (bytes: Buffer) => {
     const [first] = deframer.push(bytes);
@@ -110,7 +110,7 @@ export function sayHello(launch: Launch, timeoutMs: number): Promise<HelloResult
   });
   child.on('close', (code, signal) => {
     const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
-    const [line = ''] = said.trim().split('\n').slice(-1);
+    const [line = ''] = stderr.trim().split('\n').slice(-1);
     finish({
       state: 'exited',
       reason: `the helper ended before it answered (${how})${line === '' ? '' : `: ${line}`}`,

@@ -100,14 +100,14 @@ function hasProgram(
 
 function targetOf(
   browser: Browser,
-  asked: boolean,
+  isNamed: boolean,
   directories: UserDirectories,
   exists: FileExists,
 ): Target {
   const sandbox = browser.sandboxes.find((place) => exists(place.directory) || exists(place.program));
   const note = sandbox === undefined ? null : sandboxNote(browser, sandbox.kind);
   if (browser.profileDirectories.some(exists)) return { browser, state: 'present', note };
-  if (asked) return { browser, state: 'asked', note };
+  if (isNamed) return { browser, state: 'asked', note };
   if (hasProgram(browser, directories, exists)) return { browser, state: 'installed', note };
   return { browser, state: sandbox ? 'sandboxed' : 'absent', note };
 }

@@ -133,8 +133,8 @@ function resolved4(machine: LinuxMachine, route: RouteBelowTunnel): string | nul
 }
 
 async function resolved6(machine: LinuxMachine, route: Route): Promise<string | null> {
-  const asked = ['-6', 'neigh', 'show', route.gateway ?? '', 'dev', route.device];
-  return neighbour6((await machine.run('ip', asked)) ?? '');
+  const args = ['-6', 'neigh', 'show', route.gateway ?? '', 'dev', route.device];
+  return neighbour6((await machine.run('ip', args)) ?? '');
 }
 
 /** The gateway's link-layer address, prompted by a datagram if necessary; null: it does not answer. */

@@ -81,16 +81,16 @@ function makeSalt(path: string, aside: string | null): Uint8Array {
  * one that others could have written, is set aside and replaced. If no file can be used, the salt lives as long as the
  * process. `say` receives messages for the user.
  */
-export function readSalt(path: string, say: (message: string) => void = () => {}): Uint8Array {
+export function readSalt(path: string, log: (message: string) => void = () => {}): Uint8Array {
   const kept = keptSalt(path);
   if (kept.state === 'kept') return kept.salt;
   if (kept.state === 'unusable' && !kept.mendable) {
-    say(`the salt ${path} cannot be used (${kept.reason}); another is used for this run`);
+    log(`the salt ${path} cannot be used (${kept.reason}); another is used for this run`);
     return process.getBuiltinModule('node:crypto').randomBytes(SALT_BYTES);
   }
   const aside = kept.state === 'unusable' ? asidePath(path, Date.now()) : null;
   if (kept.state === 'unusable')
-    say(`the salt ${path} was replaced (${kept.reason}); every network counts as a new one from now on`);
+    log(`the salt ${path} was replaced (${kept.reason}); every network counts as a new one from now on`);
   const fresh = makeSalt(path, aside);
   const made = keptSalt(path);
   return made.state === 'kept' ? made.salt : fresh;

@@ -6,11 +6,11 @@ import type { AttemptGroup } from './attempt-group.ts';
 import { NO_TRAFFIC, type Packets, type Traffic } from './transport.ts';
 
 /**
- * connecting → asked → over is the path of the winner. `overdue`: its answer is still awaited, but others are attempted
- * beside it. `held`: answered, and waiting for the alternatives its answer advertised. `expiring`: told to end at the
- * deadline, and its progress not yet reported.
+ * connecting → requested → over is the path of the winner. `overdue`: its answer is still awaited, but others are
+ * attempted beside it. `held`: answered, and waiting for the alternatives its answer advertised. `expiring`: told to end
+ * at the deadline, and its progress not yet reported.
  */
-export type Phase = 'connecting' | 'asked' | 'overdue' | 'held' | 'expiring' | 'over';
+export type Phase = 'connecting' | 'requested' | 'overdue' | 'held' | 'expiring' | 'over';
 
 export interface Run {
   readonly id: number;

@@ -43,8 +43,8 @@ function isDone(actions: readonly TrialAction[]): boolean {
 
 /** The attempt is established, adopted, sent a request and answered; all others end. */
 function win(trial: TrialMachine, attempt: number, nowMs: number): void {
-  const told = { protocol: 'h2', transportMs: nowMs - 1, rttMs: 1, packets: null } as const;
-  trial.handle({ type: 'established', attempt, establishedMs: nowMs, ...told }, nowMs);
+  const handshake = { protocol: 'h2', transportMs: nowMs - 1, rttMs: 1, packets: null } as const;
+  trial.handle({ type: 'established', attempt, establishedMs: nowMs, ...handshake }, nowMs);
   const last = trial.handle(
     { type: 'answered', attempt, firstByteMs: nowMs + 1, packets: null, advertises: false },
     nowMs + 1,

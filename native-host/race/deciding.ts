@@ -27,7 +27,7 @@ export function stop(s: TrialState, group: AttemptGroup, nowMs: number): void {
 
 /** Sends the request over an established attempt, which becomes the winner of its group. */
 export function ask(s: TrialState, run: Run, nowMs: number): void {
-  enter(s, run, 'asked');
+  enter(s, run, 'requested');
   run.askedMs = nowMs;
   run.group.winner = run;
   s.actions.push({ type: 'request', attempt: run.id });
@@ -40,7 +40,7 @@ export function beat(s: TrialState, run: Run, nowMs: number): void {
   for (const group of s.groups) {
     const { winner } = group;
     if (winner !== null && winner !== run) {
-      if (winner.phase === 'asked' || winner.phase === 'held') end(s, winner, 'cancelled', nowMs);
+      if (winner.phase === 'requested' || winner.phase === 'held') end(s, winner, 'cancelled', nowMs);
       group.winner = null;
     }
     if (group === run.group) continue;

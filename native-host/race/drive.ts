@@ -85,7 +85,7 @@ interface Entry {
   readonly running: RunningAttempt;
   readonly startedMs: number;
   /** Resolves once the engine has been told how the attempt's handshake ended. */
-  readonly told: Promise<void>;
+  readonly handled: Promise<void>;
   alternatives: readonly Alternative[];
 }
 
@@ -182,13 +182,13 @@ class RunningTrial {
       handshakeTimeoutMs: Math.max(LEAST_TIMEOUT_MS, plan.timeoutMs - startedMs),
       onTransport: () => this.#feed({ type: 'progressed', attempt, transportMs: this.#sinceStart() }),
     });
-    const told = running.established.then((result) => {
+    const handled = running.established.then((result) => {
       if (result.ok) this.#knownRoot[endpoint.transport] = result.knownRoot;
       const atMs = startedMs + (result.ok ? result.establishedMs : result.atMs);
       return this.#onHandshakeOver(handshakeEvent(attempt, result, startedMs), atMs, transport);
     });
     if (transport.toldLate) this.#lateUnderWay += 1;
-    this.#attempts[attempt] = { running, startedMs, told, alternatives: [] };
+    this.#attempts[attempt] = { running, startedMs, handled, alternatives: [] };
   }
 
   /**
@@ -277,7 +277,7 @@ class RunningTrial {
     const ended = this.#late.read();
     this.#late.end();
     // Ended attempts still report their packet counts.
-    await Promise.all(this.#attempts.map((entry) => entry.told));
+    await Promise.all(this.#attempts.map((entry) => entry.handled));
     const names = this.#live?.names() ?? null;
     if (names !== null && !this.#heard)
       this.#undiscovered = notInTime(origin.host, names, plan.timeoutMs, ended);

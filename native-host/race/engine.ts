@@ -93,7 +93,7 @@ function onEstablished(s: TrialState, run: Run, event: EventOf<'established'>, n
     end(s, run, 'established-late', nowMs);
     run.group.learnt = true;
     stop(s, run.group, nowMs);
-  } else if (run.group.rules.awaitsAnswer || s.count.asked + s.count.overdue > 0) ask(s, run, nowMs);
+  } else if (run.group.rules.awaitsAnswer || s.count.requested + s.count.overdue > 0) ask(s, run, nowMs);
   else adopt(s, run, nowMs);
 }
 
@@ -114,7 +114,7 @@ function learners(s: TrialState, answered: Run): AttemptGroup[] {
 
 function onAnswered(s: TrialState, run: Run, event: EventOf<'answered'>, nowMs: number): void {
   addCost(s, run, event);
-  if (run.phase !== 'asked' && run.phase !== 'overdue' && run.phase !== 'expiring') return;
+  if (run.phase !== 'requested' && run.phase !== 'overdue' && run.phase !== 'expiring') return;
   if (run.phase === 'expiring' && run !== s.adopted) {
     fail(s, run, expiredError(run, s.plan.timeoutMs), nowMs);
     return;
@@ -167,7 +167,7 @@ function onList(s: TrialState, endpoints: readonly Endpoint[], final: boolean, n
  */
 function onOverdue(s: TrialState, nowMs: number): void {
   const run = s.adopted;
-  if (run?.phase !== 'asked' || s.expired) return;
+  if (run?.phase !== 'requested' || s.expired) return;
   enter(s, run, 'overdue');
   run.group.winner = null;
   for (const group of s.groups) group.requeue();
@@ -214,12 +214,12 @@ function onCancelled(s: TrialState, nowMs: number): void {
 /** Applies the consequences that depend on the state as a whole, not on a single event. */
 function settle(s: TrialState, nowMs: number): void {
   const { count } = s;
-  if (s.adopted === null && count.held > 0 && count.connecting + count.asked + s.following === 0) {
+  if (s.adopted === null && count.held > 0 && count.connecting + count.requested + s.following === 0) {
     const held = s.groups.find((group) => group.winner?.phase === 'held')?.winner;
     if (held) adopt(s, held, nowMs);
   }
-  const { connecting, asked, overdue, held, expiring } = count;
-  const busy = connecting + asked + overdue + held + expiring + s.following > 0;
+  const { connecting, requested, overdue, held, expiring } = count;
+  const busy = connecting + requested + overdue + held + expiring + s.following > 0;
   if (!busy && (s.adopted !== null || s.expired || s.listed || isExhausted(s))) finish(s);
 }
 

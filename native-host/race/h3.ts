@@ -37,8 +37,8 @@ function codeWords({ code, wireCode, peerCode }: AddonFailure): string {
   if (wireCode !== undefined && (code === 'tls-alert' || code === 'alpn-mismatch'))
     return ` (TLS alert ${wireCode})`;
   const number = peerCode === undefined ? [] : [`peer's code 0x${peerCode.toString(16)}`];
-  const told = [...number, ...(wireCode === undefined ? [] : [wireCode])];
-  return told.length === 0 ? '' : ` (${told.join(', ')})`;
+  const codes = [...number, ...(wireCode === undefined ? [] : [wireCode])];
+  return codes.length === 0 ? '' : ` (${codes.join(', ')})`;
 }
 
 function errorOf(failure: AddonFailure): AttemptError {

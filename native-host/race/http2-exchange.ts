@@ -82,9 +82,9 @@ export function http2Exchange({ connect }: Http2, options: ExchangeOptions): Run
   }
 
   function failed(error: Error): void {
-    const told = limitOf(error) ?? exchangeError(error);
-    if (stream?.rstCode === HTTP_1_1_REQUIRED) reading.requireHttp11(told);
-    else reading.end(told);
+    const failure = limitOf(error) ?? exchangeError(error);
+    if (stream?.rstCode === HTTP_1_1_REQUIRED) reading.requireHttp11(failure);
+    else reading.end(failure);
   }
 
   function goneAway(code: number, lastStream: number | undefined): void {

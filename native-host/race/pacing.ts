@@ -166,14 +166,14 @@ export function establishingMs(roundTripMs: number): number {
  * The pacing of a trial from what is requested and what is known of the path; `hedges`: whether its mode allows a
  * hedged attempt.
  */
-export function pacingOf(hints: Hints, asked: PacingOptions, hedges: boolean): Pacing {
-  const rttMs = asked.initialRttMs ?? initialRttMs(hints);
-  const hedge = hedges ? hedgeRule(hints, asked.hedge, rttMs) : null;
+export function pacingOf(hints: Hints, options: PacingOptions, hedges: boolean): Pacing {
+  const rttMs = options.initialRttMs ?? initialRttMs(hints);
+  const hedge = hedges ? hedgeRule(hints, options.hedge, rttMs) : null;
   return {
-    groupDelayMs: tcpAttemptDelayMs(hints, asked.tcpAttemptDelayMs, hedge),
+    groupDelayMs: tcpAttemptDelayMs(hints, options.tcpAttemptDelayMs, hedge),
     attemptDelayMs: {
-      h3: attemptDelayMs(hints, 'h3', asked.attemptDelayMs),
-      h2: attemptDelayMs(hints, 'h2', asked.attemptDelayMs),
+      h3: attemptDelayMs(hints, 'h3', options.attemptDelayMs),
+      h2: attemptDelayMs(hints, 'h2', options.attemptDelayMs),
     },
     hedge,
     initialRttMs: rttMs,

@@ -96,9 +96,9 @@ export function leavesH3Out(mode: Mode, hints: Hints, epochMs: number): boolean 
 }
 
 /** The pacing of a race in this mode without a remembered decision. */
-export function pacingInMode(mode: Mode, hints: Hints, asked: PacingOptions): Pacing {
+export function pacingInMode(mode: Mode, hints: Hints, options: PacingOptions): Pacing {
   const rules = MODE_RULES[mode];
-  return pacingOf(hints, asked, rules.kind === 'race' && rules.hedges);
+  return pacingOf(hints, options, rules.kind === 'race' && rules.hedges);
 }
 
 /**

@@ -75,7 +75,7 @@ export function recordOf(raced: RaceResult): Omit<OriginRace, 'verdict'> {
   const { groupDelayMs } = pacingInMode(options.mode, memory.hints, options.pacing);
   const cache = options.memory === 'full' ? cacheUseOf(options.mode, trials, raced.decisions) : null;
   // Data from servers and DNS enters here: reasons, headers and names.
-  const told: Omit<OriginRace, 'verdict'> = printableDeep({
+  const record: Omit<OriginRace, 'verdict'> = printableDeep({
     origin: options.origin.origin,
     network: options.network,
     mode: options.mode,
@@ -88,7 +88,7 @@ export function recordOf(raced: RaceResult): Omit<OriginRace, 'verdict'> {
     ...(memory.hints.shared !== null && { sharedOutcome: memory.hints.shared }),
     ...(error !== null && { error }),
   });
-  return boundedRace(told);
+  return boundedRace(record);
 }
 
 /** The finished record. */

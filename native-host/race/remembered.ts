@@ -44,15 +44,15 @@ export interface MemoryOptions {
 
 /** Starts with what is known at `nowMs`. */
 export function remember({ memory, known, host: own, nowMs }: MemoryOptions): RaceMemory {
-  const told = memory === 'none' ? undefined : known;
+  const memories = memory === 'none' ? undefined : known;
   let decision = memory === 'full' ? (known?.decision ?? null) : null;
-  let altSvc = told?.altSvc ?? null;
+  let altSvc = memories?.altSvc ?? null;
   let heardMs = nowMs;
-  const misdirected = new Set(told?.misdirected === undefined ? [] : [told.misdirected]);
+  const misdirected = new Set(memories?.misdirected === undefined ? [] : [memories.misdirected]);
   const believes = ({ host, port }: Alternative): boolean =>
     !misdirected.has(`${host === '' ? own : host.replaceAll(/^\[|\]$/g, '')}:${port}`);
   return {
-    hints: told?.hints ?? NO_HINTS,
+    hints: memories?.hints ?? NO_HINTS,
     decision: () => decision,
     alternatives(atMs) {
       if (altSvc === null) return [];

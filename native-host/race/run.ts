@@ -203,8 +203,8 @@ function isOver(race: Race, done: readonly DrivenTrial[], sinceMs: number): bool
 /** The reason of the abort signal, if it has one. */
 function cancelledError(signal: AbortSignal | undefined): AttemptError {
   const reason: unknown = signal?.reason;
-  const said = reason instanceof Error && reason.name !== 'AbortError' ? reason.message : null;
-  return { code: 'cancelled', message: said ?? 'the race was cancelled' };
+  const reasonGiven = reason instanceof Error && reason.name !== 'AbortError' ? reason.message : null;
+  return { code: 'cancelled', message: reasonGiven ?? 'the race was cancelled' };
 }
 
 const NOT_NOW: AttemptError = { code: 'cancelled', message: 'these addresses may not be used now' };

@@ -149,8 +149,8 @@ const STREAM_CLOSED = /^Stream closed with error code (?:NGHTTP2_)?(\w+)/;
 const BREACH = 'ERR_HTTP2_ERROR';
 
 function http2Error(error: Error): AttemptError | null {
-  const [, told, ended] = GOAWAY.exec(error.message) ?? [];
-  const number = told ?? ended;
+  const [, sent, ended] = GOAWAY.exec(error.message) ?? [];
+  const number = sent ?? ended;
   if (number !== undefined) {
     const wireCode = http2CodeName(Number(number));
     return { code: 'goaway', message: `the server sent GOAWAY (${wireCode})`, wireCode };

@@ -50,7 +50,7 @@ export function newTrial(plan: TrialPlan): TrialState {
     runs: [],
     visited: new Set(plan.visited),
     untried: [],
-    count: { connecting: 0, asked: 0, overdue: 0, held: 0, expiring: 0, over: 0 },
+    count: { connecting: 0, requested: 0, overdue: 0, held: 0, expiring: 0, over: 0 },
     traffic: NO_TRAFFIC,
     actions: [],
     adopted: null,

@@ -37,7 +37,7 @@ export interface CollectionParts {
   /** Ends this pass once it has what the server had; called whenever the server has nothing more. */
   readonly isDone: () => boolean;
   readonly signal: AbortSignal;
-  readonly say: (message: string) => void;
+  readonly log: (message: string) => void;
   readonly wrote: (segment: string, batches: number) => void;
 }
 
@@ -177,19 +177,19 @@ export async function collect(parts: CollectionParts): Promise<void> {
 
 /** Repeats what a server that is away prevents; undefined if the collector ends before. Rejects for the file system. */
 async function insist<T>(
-  { clock, signal, say }: CollectionParts,
+  { clock, signal, log }: CollectionParts,
   what: string,
   run: () => Promise<T>,
 ): Promise<T | undefined> {
-  let told = '';
+  let logged = '';
   for (;;)
     try {
       return await run();
     } catch (error) {
       if (isOfFiles(error)) throw error;
       const { message } = error as Error;
-      if (message !== told) say(`${what}: ${message}; trying again until it works`);
-      told = message;
+      if (message !== logged) log(`${what}: ${message}; trying again until it works`);
+      logged = message;
       if (signal.aborted) return undefined;
       await pause(clock, RETRY_MS);
     }

@@ -9,7 +9,7 @@ const RETRY_MS = 1000;
 const MOST_POSTPONED = 1000;
 
 export interface IntakeParts
-  extends Pick<WorkerParts, 'names' | 'vantage' | 'drains' | 'control' | 'pace' | 'clock' | 'say'> {
+  extends Pick<WorkerParts, 'names' | 'vantage' | 'drains' | 'control' | 'pace' | 'clock' | 'log'> {
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
   /** How many more jobs may be pulled. */
@@ -44,7 +44,7 @@ export class Intake {
   }
 
   async #pull(from: JobSource): Promise<void> {
-    const { names, vantage, drains, client, pace, room, pause, take, changed, isOver, say } = this.#parts;
+    const { names, vantage, drains, client, pace, room, pause, take, changed, isOver, log } = this.#parts;
     let consumer: Consumer | null = null;
     while (!isOver()) {
       const most = room(from);
@@ -69,7 +69,7 @@ export class Intake {
         changed();
         if (pulled === 0 && drains && (await this.#isDone())) return;
       } catch (error) {
-        say(`jobs could not be pulled: ${(error as Error).message}; trying again until it works`);
+        log(`jobs could not be pulled: ${(error as Error).message}; trying again until it works`);
         consumer = null;
         await pause(RETRY_MS);
       }

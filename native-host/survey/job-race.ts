@@ -35,15 +35,16 @@ export interface JobRacing {
  */
 export function surveySpec(
   { mode, trials, timeoutMs }: Pick<Survey, 'mode' | 'trials' | 'timeoutMs'>,
-  { origin, mode: asked }: LineRequest,
+  { origin, mode: requestedMode }: LineRequest,
   where: Pick<RaceSpec, 'network' | 'signal'>,
   memory: 'none' | 'hints' = 'none',
 ): RaceSpec {
-  const count = asked === mode && trials !== null ? trials : asked === 'compare' ? MOST_PAIRS : 1;
+  const count =
+    requestedMode === mode && trials !== null ? trials : requestedMode === 'compare' ? MOST_PAIRS : 1;
   return {
     ...where,
     origin,
-    mode: asked,
+    mode: requestedMode,
     memory,
     trials: count,
     pairs: count,

@@ -188,7 +188,7 @@ function vantageSection(report: VantageReport, i: number): Section {
 function differencesSection({ differences, vantages }: SurveyReport): Section {
   const { count: all, named, vantages: compared } = differences;
   const left = vantages.map(({ vantage }) => vantage).filter((vantage) => !compared.includes(vantage));
-  const said = [
+  const sentences = [
     all === 0
       ? 'No origin was reached over HTTP/3 from one vantage point and failed from another.'
       : `${origins(all)}: reached over HTTP/3 from one vantage point where it failed from another, or reached at all from one only.`,
@@ -205,7 +205,7 @@ function differencesSection({ differences, vantages }: SurveyReport): Section {
   return section(
     'differences',
     'Origins that differ between vantage points',
-    paragraph(said.join(' '), 'aside'),
+    paragraph(sentences.join(' '), 'aside'),
     ...(rows.length === 0 ? [] : [pageTable('total', head, rows)]),
   );
 }

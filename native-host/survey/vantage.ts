@@ -17,7 +17,7 @@ const CANARY_TRIAL = { trials: 1, pairs: 1, timeoutMs: 3000 } as const;
 export const KEEPS_JOBS_MS = 600_000;
 
 export interface VantageParts
-  extends Pick<WorkerParts, 'control' | 'survey' | 'race' | 'network' | 'clock' | 'say'> {
+  extends Pick<WorkerParts, 'control' | 'survey' | 'race' | 'network' | 'clock' | 'log'> {
   /** What is in force now. */
   readonly optOut: () => OptOut;
   /** Takes jobs that are to be raced again. */
@@ -79,9 +79,9 @@ export class Vantage {
 
   /** The path is another one: what is held was measured on the old one, or on both. */
   watchNetwork(): void {
-    const { network, isOver, recovered, say } = this.#parts;
+    const { network, isOver, recovered, log } = this.#parts;
     this.#stopWatching = network.watch(this.#network, () => {
-      say('the network changed: what was measured since the last good canary is measured again');
+      log('the network changed: what was measured since the last good canary is measured again');
       this.#endRaces();
       this.#canaries.forget();
       this.#discard();
@@ -102,7 +102,7 @@ export class Vantage {
 
   /** One round of canaries: results that ended before a good one are published. */
   async canaryRound(): Promise<void> {
-    const { clock, control, survey, say, letGo, recovered } = this.#parts;
+    const { clock, control, survey, log, letGo, recovered } = this.#parts;
     const { signal } = this.#round;
     const beganMs = clock.nowMs();
     if (this.#moving) return;
@@ -114,7 +114,7 @@ export class Vantage {
     if (health.state === 'sick') {
       if (this.#sickSinceMs === null) {
         this.#endRaces();
-        say('the canaries fail: nothing is written until they succeed again');
+        log('the canaries fail: nothing is written until they succeed again');
       }
       this.#discard();
       this.#sickSinceMs ??= clock.epochMs();
@@ -122,7 +122,7 @@ export class Vantage {
       return;
     }
     const recovers = this.#sickSinceMs !== null;
-    if (recovers) say('the canaries succeed again');
+    if (recovers) log('the canaries succeed again');
     this.#sickSinceMs = null;
     if (health.state === 'changed') this.#endRaces();
     if (health.state === 'changed' || recovers) this.#discard();

@@ -60,7 +60,7 @@ export interface WorkerParts {
   /** Ends when nothing is left to do for this vantage. */
   readonly drains: boolean;
   readonly signal: AbortSignal;
-  readonly say: (message: string) => void;
+  readonly log: (message: string) => void;
   readonly progress: (measured: number) => void;
 }
 
@@ -148,13 +148,13 @@ class Worker {
 
   /** What the control bucket says now. */
   follow(): void {
-    const { control, clock, say } = this.#parts;
+    const { control, clock, log } = this.#parts;
     const { entries } = control.state().optOut;
     // Announcements change nothing in it, and it may be long.
     const read = entries === this.#optOutEntries ? null : optOut(entries);
     this.#optOutEntries = entries;
     if (read?.ok) this.#optOut = read.value;
-    else if (read !== null) say(`the new opt-out list is not in force: ${read.message}`);
+    else if (read !== null) log(`the new opt-out list is not in force: ${read.message}`);
     this.#politeness.setLimits(this.#limits(), clock.nowMs());
     if (this.#presence.isTaken()) this.#fail(this.#presence.takenOver());
     this.#change();
@@ -170,15 +170,15 @@ class Worker {
 
   /** Repeats until it succeeds: a server that restarts, or has no room, loses nothing that we hold. */
   async #insist(what: string, run: () => Promise<unknown>): Promise<boolean> {
-    let told = false;
+    let logged = false;
     while (!this.#over) {
       try {
         await run();
         return true;
       } catch (error) {
         if (error instanceof Complaint) throw error;
-        if (!told) this.#parts.say(`${what}: ${(error as Error).message}; trying again until it works`);
-        told = true;
+        if (!logged) this.#parts.log(`${what}: ${(error as Error).message}; trying again until it works`);
+        logged = true;
         await this.#pause(RETRY_MS);
       }
     }

@@ -6,7 +6,7 @@ import { systemClock } from '../clock.ts';
 import { observation } from './cache-samples.ts';
 
 const [path = '', name = '', batches = '0'] = process.argv.slice(2);
-const cache = openHostCache({ path, clock: systemClock, say: (message) => console.error(message) });
+const cache = openHostCache({ path, clock: systemClock, log: (message) => console.error(message) });
 
 /** Waits and retries, like the extension does with unacknowledged observations. */
 async function acknowledged(id: string): Promise<void> {

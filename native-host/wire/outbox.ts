@@ -66,9 +66,9 @@ class PipeOutbox implements Outbox {
   }
 
   #settle(): void {
-    const told = this.#listeners;
+    const listeners = this.#listeners;
     this.#listeners = [];
-    for (const listener of told) listener();
+    for (const listener of listeners) listener();
   }
 
   #close(): void {

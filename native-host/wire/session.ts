@@ -238,10 +238,10 @@ class PortSession implements Session {
 
   #observed(request: RequestOf<'observed'>): void {
     const { id, browser, observations } = request;
-    const asked = this.#wipes;
+    const wipes = this.#wipes;
     this.#certain(request, () => {
       // Observations wiped in the meantime are not written.
-      const wanted = asked === this.#wipes ? observations : [];
+      const wanted = wipes === this.#wipes ? observations : [];
       let stored = 0;
       // A network that cannot be identified has no rows.
       for (const [key, there] of Map.groupBy(wanted, ({ atMs }) => this.#parts.network.keyAt(atMs)))
@@ -272,7 +272,7 @@ class PortSession implements Session {
         },
       });
       const { raceReplySchema } = await import('@photofinish/shared/port/reply');
-      const told = this.#readsVerdictData ? race : (await import('./older-extension.ts')).raceInWords(race);
+      const reply = this.#readsVerdictData ? race : (await import('./older-extension.ts')).raceInWords(race);
       if (abort.signal.aborted) return this.#cancelled(id, abort);
       if (share === true && this.#parts.network.isStill(key)) this.#parts.share?.(race);
       this.#parts.log.write('race', {
@@ -282,7 +282,7 @@ class PortSession implements Session {
         error: race.error?.code,
       });
       if (race.error?.code === 'blocked') this.#fail(id, 'blocked', race.error.message);
-      else this.#send({ ...told, id, type: 'race' }, raceReplySchema);
+      else this.#send({ ...reply, id, type: 'race' }, raceReplySchema);
     } finally {
       stopWatching();
     }

@@ -54,9 +54,9 @@ function head({ schema }: ReportDiff): Omit<ReportDocument, 'blocks'> {
 
 /** What makes the comparison unfair, or that nothing does, and what else differs. */
 function fairness(diff: ReportDiff): (Warning | Paragraph | List)[] {
-  const said = (unfair: boolean) =>
+  const sentencesOf = (unfair: boolean) =>
     diff.conditions.filter((each) => each.unfair === unfair).map((each) => conditionWords(each, diff));
-  const [reasons, others] = [said(true), said(false)];
+  const [reasons, others] = [sentencesOf(true), sentencesOf(false)];
   return [
     reasons.length === 0
       ? paragraph(getMessage('diffFair'), 'aside')

@@ -4,7 +4,7 @@
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { shuffled } from '../../bench/measure.ts';
 import type { Peer } from '../../network/open.ts';
-import { beginStep, formatDuration, say } from '../../run/display.ts';
+import { beginStep, formatDuration, printLine } from '../../run/display.ts';
 import { type Client, type ClientKind, DEADLINE_MS } from '../client.ts';
 import { RunInterrupted } from '../experiment.ts';
 import { turnKey } from '../journal.ts';
@@ -285,6 +285,6 @@ export async function measure(measuring: MeasuringParts, plan: readonly CellPlan
       await run.take(turn);
     }
     step.end(run.crashes.length === 0, `${turns.reduce((sum, { trials }) => sum + trials, 0)} trials`);
-    for (const crash of run.crashes) say(`    ${crash}`);
+    for (const crash of run.crashes) printLine(`    ${crash}`);
   }
 }

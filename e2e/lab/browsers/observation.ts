@@ -50,8 +50,8 @@ export async function startCapture(
   let packets: Packet[] = [];
   let marked: (() => void) | null = null;
   createInterface(child.stdout).on('line', (line) => {
-    const told = v.parse(lineSchema, JSON.parse(line));
-    if (typeof told === 'object') packets.push(told);
+    const parsed = v.parse(lineSchema, JSON.parse(line));
+    if (typeof parsed === 'object') packets.push(parsed);
     else marked?.();
   });
   const ended = exited.then(() => {

@@ -146,7 +146,7 @@ async function visit({ tab }: ColdProfile, url: string): Promise<Reply> {
 async function obey(settings: BrowserSettings): Promise<void> {
   const running = await START[settings.browser](settings);
   let profile: ColdProfile | null = null;
-  const reply = (told: Reply) => process.stdout.write(`${JSON.stringify(told)}\n`);
+  const reply = (message: Reply) => process.stdout.write(`${JSON.stringify(message)}\n`);
   try {
     reply({});
     for await (const line of createInterface(process.stdin)) {

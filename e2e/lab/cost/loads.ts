@@ -1,7 +1,7 @@
 // What the experiments under load, `cost` and `p1`, have in common: their options, which loads this machine can drive,
 // P1's if possible and otherwise steps up to the highest that passes the check, and how their turns are measured one
 // after the other.
-import { beginStep, formatDuration, heading, say } from '../../run/display.ts';
+import { beginStep, formatDuration, heading, printLine } from '../../run/display.ts';
 import {
   BadUsage,
   choose,
@@ -71,7 +71,7 @@ export const isWanted = ({ cells }: Pick<LoadOptions, 'cells'>, id: string): boo
 
 /** Warns on a busy machine. */
 export function sayLoad(): void {
-  for (const line of loadLines(': fewer loads are driven, and the others cost more')) say(line);
+  for (const line of loadLines(': fewer loads are driven, and the others cost more')) printLine(line);
 }
 
 const P1_LOADS = [100, 400, 700, 1000] as const;

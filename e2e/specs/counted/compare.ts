@@ -55,21 +55,21 @@ function faultsOf({ served, reported }: KindCounts, column: ColumnName): string[
       ? [`${count} over ${protocol}, which carried ${served[protocol] ?? 0}`]
       : [],
   );
-  const [came, told] = [total(served), total(reported)];
-  if (column === 'chromium, light' && told - (reported.unknown ?? 0) <= came) return more;
-  return told > came ? [...more, `${told} in all, of ${came}`] : more;
+  const [sent, counted] = [total(served), total(reported)];
+  if (column === 'chromium, light' && counted - (reported.unknown ?? 0) <= sent) return more;
+  return counted > sent ? [...more, `${counted} in all, of ${sent}`] : more;
 }
 
 /** The table's cell for the accuracy of a kind's counts. */
 function cellOf({ served, reported, reason }: KindCounts): string {
-  const [came, told] = [total(served), total(reported)];
+  const [sent, counted] = [total(served), total(reported)];
   const unknown = reported.unknown ?? 0;
-  if (came === 0) return 'no request';
-  if (told === 0) return 'not counted';
-  if (told < came) return 'partly not counted';
+  if (sent === 0) return 'no request';
+  if (counted === 0) return 'not counted';
+  if (counted < sent) return 'partly not counted';
   if (unknown === 0) return 'exact';
-  if (told > came) return `at most (${reason})`;
-  return `${unknown < told ? 'partly unknown' : 'unknown'} (${reason})`;
+  if (counted > sent) return `at most (${reason})`;
+  return `${unknown < counted ? 'partly unknown' : 'unknown'} (${reason})`;
 }
 
 function rowsOf(page: string): Map<string, string[]> {

@@ -121,29 +121,29 @@ export class HelperLink {
     this.#askConsentAgain().then(() => this.connect(), console.error);
   }
 
-  /** Calls `told` with the state now and after each change; returns the function that stops it. */
-  watch(told: (state: HelperState) => void): () => void {
-    this.#watchers.add(told);
-    told(this.state);
+  /** Calls `listener` with the state now and after each change; returns the function that stops it. */
+  watch(listener: (state: HelperState) => void): () => void {
+    this.#watchers.add(listener);
+    listener(this.state);
     // The user looking at the page wants to see names given meanwhile in another browser or on the command line.
     this.#agree();
-    return () => this.#watchers.delete(told);
+    return () => this.#watchers.delete(listener);
   }
 
   /** Whether the helper answers, once that is known: waits for a connection that is being opened. */
   settled(): Promise<boolean> {
     return new Promise((resolve) => {
-      const told = ({ state }: HelperState): void => {
+      const listener = ({ state }: HelperState): void => {
         if (state !== 'connecting') finish(state === 'ready');
       };
       const finish = (ready: boolean): void => {
         giveUp();
-        this.#watchers.delete(told);
+        this.#watchers.delete(listener);
         resolve(ready);
       };
       const giveUp = timers.later(SETTLE_MS, () => finish(false));
-      this.#watchers.add(told);
-      told(this.state);
+      this.#watchers.add(listener);
+      listener(this.state);
     });
   }
 
@@ -161,7 +161,7 @@ export class HelperLink {
   }
 
   #tell(): void {
-    for (const told of this.#watchers) told(this.state);
+    for (const listener of this.#watchers) listener(this.state);
     this.#deps.onChange();
   }
 

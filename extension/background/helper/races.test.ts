@@ -31,7 +31,7 @@ function testbed() {
       failed.push(`${origin} ${code}`);
       words.push(message);
     },
-    onAsked: (now) => {
+    onRequestsChanged: (now) => {
       asked = now;
     },
     clock: {

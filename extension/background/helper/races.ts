@@ -17,7 +17,7 @@ export interface RacesDeps {
   readonly onDone: (race: OriginRace) => void;
   readonly onFailed: (origin: Origin, code: string, message: string) => void;
   /** Called whenever `asked` changed. */
-  readonly onAsked: (asked: readonly RaceRequest[]) => void;
+  readonly onRequestsChanged: (requests: readonly RaceRequest[]) => void;
   readonly clock: Clock & { nowMs(): number };
 }
 
@@ -52,7 +52,7 @@ export class Races {
   readonly #deps: RacesDeps;
   readonly #running = new Map<Origin, { readonly order: RaceOrder; readonly race: RunningRace }>();
   readonly #waiting = new Map<Origin, WaitingRace>();
-  readonly #asked = new Map<Origin, RaceRequest['state']>();
+  readonly #requests = new Map<Origin, RaceRequest['state']>();
   /** When the races of the last minute began. */
   #begunMs: number[] = [];
   #called = false;
@@ -88,21 +88,21 @@ export class Races {
   }
 
   /** The races started by a click, since the last time that none was in progress. */
-  get asked(): readonly RaceRequest[] {
-    return [...this.#asked].map(([origin, state]) => ({ origin, state }));
+  get requests(): readonly RaceRequest[] {
+    return [...this.#requests].map(([origin, state]) => ({ origin, state }));
   }
 
   #askFor({ origin, reason }: RaceOrder): void {
     if (reason !== 'click') return;
-    if ([...this.#asked.values()].every((state) => state === 'over')) this.#asked.clear();
-    this.#asked.set(origin, 'waiting');
+    if ([...this.#requests.values()].every((state) => state === 'over')) this.#requests.clear();
+    this.#requests.set(origin, 'waiting');
   }
 
   /** Records the progress of a race that a user requested; other races are not reported. */
   #note(origin: Origin, state: RaceRequest['state']): void {
-    if ((this.#asked.get(origin) ?? 'over') === 'over') return;
-    this.#asked.set(origin, state);
-    this.#deps.onAsked(this.asked);
+    if ((this.#requests.get(origin) ?? 'over') === 'over') return;
+    this.#requests.set(origin, state);
+    this.#deps.onRequestsChanged(this.requests);
   }
 
   /**
@@ -175,7 +175,7 @@ export class Races {
 
   #startAll(orders: readonly RaceOrder[], oneOfMany: boolean): void {
     for (const order of orders) this.#add(order, oneOfMany);
-    if (orders.some(({ reason }) => reason === 'click')) this.#deps.onAsked(this.asked);
+    if (orders.some(({ reason }) => reason === 'click')) this.#deps.onRequestsChanged(this.requests);
     this.#next();
   }
 }

@@ -42,8 +42,8 @@ async function sendRows(
   { ledger, observed, mayRecord }: UploadDeps,
   rows: readonly OutboxEntry[],
 ): Promise<void> {
-  const told = rows.flatMap((row) => row.observations.filter(({ site }) => mayRecord({ site })));
-  for (const message of messagesOf(told)) {
+  const recordable = rows.flatMap((row) => row.observations.filter(({ site }) => mayRecord({ site })));
+  for (const message of messagesOf(recordable)) {
     try {
       await observed(message);
     } catch (error) {

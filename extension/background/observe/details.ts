@@ -108,10 +108,10 @@ function originSent({ by, firstUrl, url }: TimingRequest): string | null {
  */
 export function timingAllowed(
   headers: chrome.webRequest.HttpHeader[] | undefined,
-  asked: TimingRequest,
+  request: TimingRequest,
 ): boolean | null {
   if (headers === undefined || headers.length === 0) return null;
-  const { by, firstUrl, url } = asked;
+  const { by, firstUrl, url } = request;
   // A chain that has left the initiator's origin and returns to it still needs permission.
   if (by !== null && isAt(url, by) && isAt(firstUrl, by)) return true;
   const fields = headers.filter(
@@ -120,6 +120,6 @@ export function timingAllowed(
   if (fields.length === 0) return false;
   const allowed = fields.flatMap(({ value = '' }) => value.split(',').map((each) => each.trim()));
   if (allowed.includes('*')) return true;
-  const sent = originSent(asked);
+  const sent = originSent(request);
   return sent !== null && allowed.includes(sent);
 }

@@ -75,7 +75,7 @@ function isHidden({ protocol, delivery, reason }: Observation): boolean {
 }
 
 export function createDevtoolsFeed(isInspected: (tabId: number) => boolean): DevtoolsFeed {
-  const told = createWaiting<KnownProtocol>();
+  const reported = createWaiting<KnownProtocol>();
   const hidden = createWaiting<RecordedObservation>();
   const keyOf = (tabId: number, url: string): string => `${tabId} ${url}`;
 
@@ -86,14 +86,14 @@ export function createDevtoolsFeed(isInspected: (tabId: number) => boolean): Dev
         if (protocol === null || method === 'OPTIONS') return [];
         const recorded = hidden.shift(keyOf(tabId, url));
         if (recorded !== undefined) return [{ ...recorded, protocol }];
-        told.push(keyOf(tabId, url), protocol);
+        reported.push(keyOf(tabId, url), protocol);
         return [];
       });
     },
     complete(tabId, url, observation) {
       if (!isInspected(tabId)) return observation;
       // Also consumed for a known protocol: the next request for that address has its own report.
-      const protocol = observation.delivery === 'network' ? told.shift(keyOf(tabId, url)) : undefined;
+      const protocol = observation.delivery === 'network' ? reported.shift(keyOf(tabId, url)) : undefined;
       if (protocol === undefined || !isHidden(observation)) return observation;
       const { reason: _, ...known } = observation;
       return { ...known, protocol };
@@ -102,14 +102,14 @@ export function createDevtoolsFeed(isInspected: (tabId: number) => boolean): Dev
       return all.flatMap((recorded) => {
         const { tabId, url, observation } = recorded;
         if (!isInspected(tabId) || !isHidden(observation)) return [];
-        const protocol = told.shift(keyOf(tabId, url));
+        const protocol = reported.shift(keyOf(tabId, url));
         if (protocol !== undefined) return [{ ...recorded, protocol }];
         hidden.push(keyOf(tabId, url), recorded);
         return [];
       });
     },
     forget(tabId) {
-      told.drop(keyOf(tabId, ''));
+      reported.drop(keyOf(tabId, ''));
       hidden.drop(keyOf(tabId, ''));
     },
   };

@@ -78,8 +78,9 @@ function proxiedOrigins(
 ): ProxiedOrigins {
   const proxied = new Map<Origin, boolean>();
   for (const { observation, request } of joined) {
-    const told = request?.proxied ?? all;
-    if (told !== null) proxied.set(observation.origin, told || proxied.get(observation.origin) === true);
+    const isProxied = request?.proxied ?? all;
+    if (isProxied !== null)
+      proxied.set(observation.origin, isProxied || proxied.get(observation.origin) === true);
   }
   return proxied;
 }

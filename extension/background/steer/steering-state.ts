@@ -94,11 +94,11 @@ function freeRuleId({ steerings }: SteerState): number {
 function undo(state: SteerState, steering: Steering, why: UndoReason | null, nowMs: number): SteerState {
   if (steering.undoing) return state;
   const { origin, direction, heardAtMs } = steering;
-  const told = { ...state, undone: why === null ? state.undone : { ...state.undone, [origin]: why } };
+  const updated = { ...state, undone: why === null ? state.undone : { ...state.undone, [origin]: why } };
   // An advertisement never seen, or a rule that only removed one, leaves nothing behind in the browser.
-  if (direction === 'from-h3' || heardAtMs === null) return withSteering(told, origin, null);
+  if (direction === 'from-h3' || heardAtMs === null) return withSteering(updated, origin, null);
   // By then the advertisement has expired in the browser, whether or not it contacted the origin again.
-  return withSteering(told, origin, { ...steering, undoing: true, untilMs: nowMs + ADVERTISED_MS });
+  return withSteering(updated, origin, { ...steering, undoing: true, untilMs: nowMs + ADVERTISED_MS });
 }
 
 function begin(state: SteerState, origin: Origin, direction: Direction, network: string, nowMs: number) {

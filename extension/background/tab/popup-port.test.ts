@@ -46,7 +46,7 @@ function server(more: Partial<PopupActions> = {}) {
       return () => void calls.push(`unwatch requests of ${tabId}`);
     },
     race: (origins) => void calls.push(`race ${origins}`),
-    racesAsked: () => [],
+    raceRequests: () => [],
     stopRaces: () => void calls.push('stop races'),
     cancelRace: (origin) => void calls.push(`cancel ${origin}`),
     reconnectHelper: () => void calls.push('reconnect'),

@@ -13,17 +13,17 @@ import type { Watcher } from './presenter.ts';
 export interface PopupActions {
   readonly watch: (tabId: number, watcher: Watcher) => () => void;
   /** Passes on what the developer tools report for a tab; returns the function that stops it. */
-  readonly watchRequests: (tabId: number, told: InspectedListener) => () => void;
+  readonly watchRequests: (tabId: number, listener: InspectedListener) => () => void;
   readonly race: (origins: readonly Origin[]) => void;
   readonly cancelRace: (origin: Origin) => void;
   readonly stopRaces: () => void;
   /** The races started by a click, done and pending. */
-  readonly racesAsked: () => readonly RaceRequest[];
+  readonly raceRequests: () => readonly RaceRequest[];
   readonly reconnectHelper: () => void;
   /** Rejects with a message for the user when the browser refuses. */
   readonly steer: (origin: Origin, on: boolean) => Promise<void>;
   /** Reports the helper's state now and after each change; returns the function that stops it. */
-  readonly watchHelper: (told: (helper: HelperState) => void) => () => void;
+  readonly watchHelper: (listener: (helper: HelperState) => void) => () => void;
   /** Null when the helper cannot be asked. */
   readonly doctor: () => Promise<readonly DoctorFinding[] | null>;
   /** The number of the helper's records deleted, null if the helper was not reached. Rejects when the ledger fails. */
@@ -57,7 +57,7 @@ export function createPopupServer(actions: PopupActions): PopupServer {
   const handle = (port: PopupPort, request: PopupRequest): (() => void) | null => {
     switch (request.type) {
       case 'watch':
-        if (actions.racesAsked().length > 0) tell(port, { type: 'races', races: actions.racesAsked() });
+        if (actions.raceRequests().length > 0) tell(port, { type: 'races', races: actions.raceRequests() });
         return actions.watch(request.tabId, (event) => tell(port, event));
       case 'watch-requests':
         return actions.watchRequests(request.tabId, (event) => tell(port, { type: 'requests', ...event }));

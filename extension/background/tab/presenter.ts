@@ -148,12 +148,12 @@ export class Presenter {
   }
 
   /** The view from what is in the ledger; null if the tab shows another document by now. */
-  async #viewOf(asked: Page, whole: boolean): Promise<PageView | null> {
-    const { tabId, documentId } = asked;
+  async #viewOf(requested: Page, whole: boolean): Promise<PageView | null> {
+    const { tabId, documentId } = requested;
     let trouble = this.#deps.trouble();
     let history: History = { records: new Map(), races: new Map() };
     try {
-      history = await this.#recall(asked, whole ? usedOrigins(asked) : [asked.origin]);
+      history = await this.#recall(requested, whole ? usedOrigins(requested) : [requested.origin]);
     } catch (error) {
       // What this page did is in memory, whatever happens to the storage.
       trouble = troubleWords(error);
@@ -169,8 +169,8 @@ export class Presenter {
     // A page that must not be recorded would otherwise be loading forever, or be known by its request alone.
     if (view.state !== 'loading' && view.reason !== 'missed') return view;
     const shown = await this.#deps.documentOf(tabId);
-    const told = shown?.documentId === documentId ? stateOf(shown) : 'not-recorded';
-    return told === 'not-recorded' ? view : { ...view, state: told, origins: [], verdict: null };
+    const current = shown?.documentId === documentId ? stateOf(shown) : 'not-recorded';
+    return current === 'not-recorded' ? view : { ...view, state: current, origins: [], verdict: null };
   }
 
   /** The view of a tab that shows no recorded page: it says why, and for a page that failed what a race found. */

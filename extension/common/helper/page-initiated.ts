@@ -45,13 +45,13 @@ function withPageInitiated(
 export function createPageInitiated(area: Pick<SessionArea, 'get' | 'set'>) {
   let turn: Promise<unknown> = Promise.resolve();
   return (visit: Parameters<typeof withPageInitiated>[1]): Promise<boolean> => {
-    const asked = turn.then(async () => {
+    const decision = turn.then(async () => {
       const { raced, known } = withPageInitiated(await loadPageInitiated(area), visit);
       await area.set({ [PAGE_INITIATED_KEY]: known });
       return raced;
     });
-    turn = asked.catch(() => {});
-    return asked;
+    turn = decision.catch(() => {});
+    return decision;
   };
 }
 

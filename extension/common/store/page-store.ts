@@ -13,14 +13,14 @@ export function createPageStore({ ask, onEvent }: PageStoreDeps): Store {
   const newest = new Map<StoreKey, StoredValue>();
 
   /** Answers may overtake each other; a value must never revert to an older revision. */
-  const newestOf = (key: StoreKey, told: StoredValue): StoredValue => {
+  const newestOf = (key: StoreKey, received: StoredValue): StoredValue => {
     const known = newest.get(key);
-    if (known !== undefined && known.revision > told.revision) return known;
-    newest.set(key, told);
-    return told;
+    if (known !== undefined && known.revision > received.revision) return known;
+    newest.set(key, received);
+    return received;
   };
 
-  const asked = async (request: StoreRequest): Promise<StoredValue> => {
+  const send = async (request: StoreRequest): Promise<StoredValue> => {
     // If sent twice, a change is made once: after the first, its revision is out of date.
     const answer = await ask(request).catch(() => ask(request));
     if (answer === undefined) throw new Error('the background did not answer');
@@ -29,12 +29,12 @@ export function createPageStore({ ask, onEvent }: PageStoreDeps): Store {
   };
 
   const get = async (key: StoreKey): Promise<StoredValue> =>
-    newestOf(key, await asked({ type: 'stored', key }));
+    newestOf(key, await send({ type: 'stored', key }));
 
   return {
     get,
     async replace(key, revision, value) {
-      const stored = await asked({ type: 'store', key, revision, value });
+      const stored = await send({ type: 'store', key, revision, value });
       newestOf(key, stored);
       // The result of this change, whatever was stored since.
       return stored;

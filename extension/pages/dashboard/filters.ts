@@ -107,16 +107,16 @@ let version = '';
 let helper: HelperState | null = null;
 
 /** Starts to query browser and helper; calls `told` when one of them is known. */
-export function watchConditions(told: () => void): void {
+export function watchConditions(onChange: () => void): void {
   void browserVersion().then((found) => {
     version = found;
-    told();
+    onChange();
   });
   connectBackground({
     onEvent(event) {
       if (event.type !== 'helper') return;
       helper = event.helper;
-      told();
+      onChange();
     },
     onOpen: (port) => void port.send({ type: 'watch-helper' }),
   });

@@ -39,8 +39,8 @@ let due = false;
 
 function inspectedTab(): number | null {
   if (tools !== undefined) return tools.inspectedWindow.tabId;
-  const asked = new URLSearchParams(location.search).get('tab');
-  return asked === null || !/^\d+$/.test(asked) ? null : Number(asked);
+  const tab = new URLSearchParams(location.search).get('tab');
+  return tab === null || !/^\d+$/.test(tab) ? null : Number(tab);
 }
 
 const openOptions = (): void => void chrome.runtime.openOptionsPage();

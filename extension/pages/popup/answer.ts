@@ -85,7 +85,7 @@ function renderRemedy(remedy: StateWords['remedy']): void {
 /**
  * The text above the photo finish: that of a state, or a verdict. For a failed page, the result of a race since then.
  */
-function told(page: PageView, plain: StateWords | null, main: OriginView | undefined): string | Verdict {
+function answerOf(page: PageView, plain: StateWords | null, main: OriginView | undefined): string | Verdict {
   if (page.state === 'failed' && main !== undefined) {
     const { race, verdict } = main;
     return race === null || race.error !== undefined ? getMessage('popupFailedHost') : verdict;
@@ -127,9 +127,9 @@ export function renderAnswer(page: PageView): void {
   const main = page.origins.find((view) => view.origin === page.origin);
   renderWho(page, plain);
   renderRemedy(plain?.remedy ?? null);
-  const said = told(page, plain, main);
-  if (typeof said === 'string') setText(byId('verdict'), said);
-  else writeVerdict(byId('verdict'), said);
+  const answer = answerOf(page, plain, main);
+  if (typeof answer === 'string') setText(byId('verdict'), answer);
+  else writeVerdict(byId('verdict'), answer);
   renderMeans(plain === null || (page.state === 'failed' && page.verdict !== null) ? main : undefined);
   writeLine(byId('aside'), asideOf(page, plain));
   // A failed page has no table of origins, where findings are shown otherwise.

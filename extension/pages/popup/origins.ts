@@ -252,11 +252,11 @@ function renderProgress(here: readonly RaceRequest[]): void {
 }
 
 /** The tools above the table of this page; `asked` are the requested races, here and elsewhere. */
-export function renderTools(page: PageView, asked: readonly RaceRequest[]): void {
+export function renderTools(page: PageView, requests: readonly RaceRequest[]): void {
   const { origins, helper } = page;
   byId('tools').hidden = origins.length < MANY_ORIGINS;
   const own = new Set(origins.map(({ origin }) => origin));
-  renderProgress(asked.filter(({ origin }) => own.has(origin)));
+  renderProgress(requests.filter(({ origin }) => own.has(origin)));
   const shown = filtered().length;
   setText(
     byId('filter-count'),

@@ -27,7 +27,7 @@ const ALL_SITES = { origins: ['https://*/*'] };
 const running = new Map<Origin, RaceInView>();
 const failures = new Map<Origin, RaceFailure>();
 /** Races that the user requested, in this popup or an earlier one. */
-let asked: readonly RaceRequest[] = [];
+let raceRequests: readonly RaceRequest[] = [];
 let waiting: ReadonlySet<Origin> = new Set();
 let page: PageView | null = null;
 /** What the steering button last requested, until the page shows it: a background that ends meanwhile forgets it. */
@@ -91,7 +91,7 @@ function drawPage(port: BackgroundPort, shown: PageView, before: PageView | null
   renderFinish(shown, board());
   renderSteer(shown, steerFailure);
   renderOrigins(shown, around(port));
-  renderTools(shown, asked);
+  renderTools(shown, raceRequests);
   renderExport(shown.site);
   if (before?.helper === shown.helper) return;
   renderHelper(shown.helper);
@@ -159,15 +159,15 @@ function onEvent(port: BackgroundPort, event: PopupEvent): void {
       break;
     }
     case 'races': {
-      asked = event.races;
-      waiting = new Set(asked.filter(({ state }) => state === 'waiting').map(({ origin }) => origin));
-      for (const { origin, state } of asked)
+      raceRequests = event.races;
+      waiting = new Set(raceRequests.filter(({ state }) => state === 'waiting').map(({ origin }) => origin));
+      for (const { origin, state } of raceRequests)
         if (state === 'racing' && page !== null && !running.has(origin)) start(origin);
       drawRaces(
         port,
-        asked.map(({ origin }) => origin),
+        raceRequests.map(({ origin }) => origin),
       );
-      if (page !== null) renderTools(page, asked);
+      if (page !== null) renderTools(page, raceRequests);
       break;
     }
     case 'steer-failed':
@@ -180,9 +180,9 @@ function onEvent(port: BackgroundPort, event: PopupEvent): void {
 
 function onLost(port: BackgroundPort): void {
   // Nothing is left that would start them; a background that still runs reports them when the port reopens.
-  asked = [];
+  raceRequests = [];
   waiting = new Set();
-  if (page !== null) renderTools(page, asked);
+  if (page !== null) renderTools(page, raceRequests);
   const lost = [...running.keys()];
   lose(lost);
   drawRaces(port, null);
@@ -266,7 +266,7 @@ async function open(): Promise<void> {
   wireTools({
     onFilter(text) {
       filterOrigins(text, around(port));
-      if (page !== null) renderTools(page, asked);
+      if (page !== null) renderTools(page, raceRequests);
     },
     onRaceAll: (origins) => void port.send({ type: 'race-all', origins }),
     onStop: () => void port.send({ type: 'stop-races' }),

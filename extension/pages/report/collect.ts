@@ -106,17 +106,17 @@ export async function collectReport(
   const span = { fromDay: firstDay, toDay };
   const rows = sites === null ? await ofEverySite(ledger, span) : await ofSites(ledger, sites, span);
   let done = 0;
-  const told = (count: number): void => {
+  const advance = (count: number): void => {
     done += count;
     // More may have been recorded since the rows were counted.
     onProgress({ stage: 'reading', done, of: Math.max(done, rows.expected) });
   };
-  told(0);
+  advance(0);
 
   const sums = noDays();
   await rows.days((some) => {
     addDays(sums, some);
-    told(some.length);
+    advance(some.length);
   });
   const records = new Map<string, Map<Origin, OriginRecord>>();
   let seenMs = nowMs;
@@ -126,7 +126,7 @@ export async function collectReport(
       records.set(record.site, own.set(record.origin, record));
       seenMs = Math.min(seenMs, record.firstSeenMs);
     }
-    told(some.length);
+    advance(some.length);
   });
   const origins = new Set([...sums.sites.values()].flatMap((site) => [...site.origins.keys()]));
   const races = await racesOf(ledger, origins);

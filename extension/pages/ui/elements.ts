@@ -97,9 +97,9 @@ function trustedDrawing(svg: string): string {
 
 /** The URL of one of the extension's own scripts. Throws for any other. */
 export function trustedScript(url: string): string {
-  const createScriptURL = (asked: string): string => {
-    if (!asked.startsWith(chrome.runtime.getURL(''))) throw new TypeError('not a script of the extension');
-    return asked;
+  const createScriptURL = (url: string): string => {
+    if (!url.startsWith(chrome.runtime.getURL(''))) throw new TypeError('not a script of the extension');
+    return url;
   };
   return policy('photofinish-script', { createScriptURL })?.createScriptURL(url) ?? url;
 }

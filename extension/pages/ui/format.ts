@@ -61,8 +61,8 @@ function isUnmeasured({ race }: OriginView): boolean {
 /** Says that the gain of HTTP/3 at an origin is unknown and a race would show it; placed beside the race button. */
 export function unmeasuredWords(view: OriginView): string {
   // For an origin about which nothing is known, the verdict itself suggests a race.
-  const asked = ['unknown', 'machine-too-busy'].includes(view.verdict.code);
-  return !asked && isUnmeasured(view) ? getMessage('popupGainUnmeasured') : '';
+  const isAsked = ['unknown', 'machine-too-busy'].includes(view.verdict.code);
+  return !isAsked && isUnmeasured(view) ? getMessage('popupGainUnmeasured') : '';
 }
 
 const REASONS: Record<UnknownReason, MessageKey> = {

@@ -101,9 +101,9 @@ export function stateWords(helper: HelperState): StateWords {
  * What to show, given the displayed state and a new one: while the connection to the helper is retried, each attempt
  * briefly reports "connecting", which is no change worth showing.
  */
-export function shownState(shown: HelperState | null, told: HelperState): HelperState {
+export function shownState(shown: HelperState | null, state: HelperState): HelperState {
   const known = shown !== null && shown.state !== 'ready' && shown.state !== 'not-asked';
-  return told.state === 'connecting' && known ? shown : told;
+  return state.state === 'connecting' && known ? shown : state;
 }
 
 /**
@@ -174,13 +174,13 @@ function renderFindings(place: HTMLElement, findings: readonly DoctorFinding[] |
   const problems = findings.filter(({ state }) => state === 'problem');
   const others = findings.filter(({ state }) => state !== 'problem');
   const well = findings.filter(({ state }) => state === 'ok').length;
-  const said =
+  const sentence =
     problems.length === 0
       ? getMessage('helperWell')
       : getMessage('helperProblems', { count: problems.length });
   const rest = make('details', 'stack');
   rest.append(make('summary', '', getMessage('helperChecks', { count: well })), ...bySubject(others));
-  const summary = make('p', problems.length === 0 ? '' : 'error', said);
+  const summary = make('p', problems.length === 0 ? '' : 'error', sentence);
   summary.dataset['testid'] = 'findings-summary';
   place.replaceChildren(summary, ...bySubject(problems), rest);
 }

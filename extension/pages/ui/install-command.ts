@@ -13,14 +13,14 @@ export function renderCommand(place: HTMLElement, command: string | null): void 
   code.dir = 'ltr';
   const copy = make('button', 'button', getMessage('helperCopy'));
   copy.type = 'button';
-  const told = make('span', 'unseen');
-  told.setAttribute('role', 'status');
+  const status = make('span', 'unseen');
+  status.setAttribute('role', 'status');
   copy.addEventListener('click', async () => {
     const words = await copied(code);
     setText(copy, words);
-    setText(told, words);
+    setText(status, words);
   });
-  place.replaceChildren(code, copy, told);
+  place.replaceChildren(code, copy, status);
 }
 
 async function copied(code: HTMLElement): Promise<string> {
