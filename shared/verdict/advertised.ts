@@ -1,7 +1,6 @@
 // Where an origin advertises HTTP/3, in Alt-Svc (RFC 7838) and in HTTPS records (RFC 9460), the result of connecting
 // there, and what is wrong with the advertisement itself.
 
-import { codeKey } from '../language/code-keys.ts';
 import { type Message, message } from '../language/message.ts';
 import { portBlock } from '../race/blocked-ports.ts';
 import { isQueriedForBoth, type Names, type ServiceRecord } from '../race/discovered.ts';
@@ -248,18 +247,38 @@ function portFault(evidence: Evidence, alternative: TriedAlternative): Message[]
     return [message(key, { place: endpointMessage(alternative, host), where: whereMessage(alternative) })];
   }
   if (alternative.host !== host || alternative.port === port) return [];
-  if (!isFailed(alternative.reach) || !isUnanswered(alternative.reach)) return [];
-  const { code } = alternative.reach;
-  const failure = message(codeKey('failure', code));
+  if (!isFailed(alternative.reach) || alternative.reach.code !== 'udp-refused') return [];
+  const ownWorks = reachAt(evidence, { host, port }) === 'established';
+  // Silence may be caused by a firewall anywhere, and a refusal by one that lets no UDP pass.
+  if (!ownWorks && !udpPasses(evidence)) return [];
   const params = {
     other: String(alternative.port),
     port: String(port),
-    failure,
+    failure: failureMessage(alternative.reach),
     where: whereMessage(alternative),
   };
-  if (reachAt(evidence, { host, port }) === 'established') return [message('faultPortSpeaksOwn', params)];
-  // Silence may be caused by a firewall anywhere.
-  return code === 'udp-refused' ? [message('faultPortSilent', params)] : [];
+  return [message(ownWorks ? 'faultPortSpeaksOwn' : 'faultPortSilent', params)];
+}
+
+/** Whether datagrams come back on this network, from the host itself or from others. */
+function udpPasses({ attempts, network }: Evidence): boolean {
+  const isHeard = (attempt: Attempt): boolean =>
+    attempt.transportMs != null || attempt.establishedMs !== null;
+  return (network?.reachedHosts ?? 0) > 0 || attempts.some((attempt) => isH3(attempt) && isHeard(attempt));
+}
+
+/** That another port of the host speaks HTTP/3 where the advertised one is silent; null: it does not. */
+export function otherPortMessage(evidence: Evidence, alternative: TriedAlternative): Message | null {
+  const { host, port } = evidence.origin;
+  if (alternative.host !== host || alternative.port === port) return null;
+  if (!isFailed(alternative.reach) || !isUnanswered(alternative.reach)) return null;
+  if (alternative.reach.code === 'udp-refused' || reachAt(evidence, { host, port }) !== 'established')
+    return null;
+  return message('verdictOtherPort', {
+    other: String(alternative.port),
+    port: String(port),
+    where: whereMessage(alternative),
+  });
 }
 
 function hostFault(evidence: Evidence, alternative: TriedAlternative): Message[] {

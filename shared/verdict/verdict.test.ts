@@ -250,20 +250,46 @@ const UNREACHABLE: readonly Row[] = [
   ],
 ];
 
+const OTHER_WORKS = { failedHosts: 0, reachedHosts: 1 };
+
 const WRONG: readonly Row[] = [
   [
     'a port where nothing listens',
-    { discovered: at444, attempts: [h3(refused, { port: 444 }), h2()] },
+    { discovered: at444, attempts: [h3(refused, { port: 444 }), h2()], network: OTHER_WORKS },
     'h3-advertisement-wrong',
     ['h3-advertised-unreachable'],
     /on port 444, where UDP is refused; the site itself is on port 443/,
   ],
   [
-    'a port that does not answer, while the own port speaks HTTP/3',
-    { discovered: at444, attempts: [h3(), h3(silent, { port: 444 }), h2()] },
+    'a refused port may be a firewall’s where no UDP is known to pass',
+    { discovered: at444, attempts: [h3(refused), h3(refused, { port: 444 }), h2()] },
+    'h3-advertised-unreachable',
+    [],
+  ],
+  [
+    'a refused port, while the own port speaks HTTP/3',
+    { discovered: at444, attempts: [h3(), h3(refused, { port: 444 }), h2()] },
     'h3-advertisement-wrong',
     ['h3-advertised-unreachable', 'h3-available'],
-    /does not respond \(no reply over UDP\), but supports HTTP\/3 on port 443\. Fix the port/,
+    /does not respond \(UDP refused\), but supports HTTP\/3 on port 443\. Fix the port/,
+  ],
+  [
+    'a port that does not answer, while the own port speaks HTTP/3',
+    { discovered: at444, attempts: [h3(), h3(silent, { port: 444 }), h2()] },
+    'h3-advertised-unreachable',
+    ['h3-available'],
+    /Port 443 supports HTTP\/3: if port 444 is not a mistake in the Alt-Svc header, a firewall/,
+  ],
+  [
+    'a port that does not answer where others are silent too, although the own port answers',
+    {
+      discovered: at444,
+      attempts: [h3(), h3(silent, { port: 444 }), h2()],
+      network: { failedHosts: 9, reachedHosts: 0 },
+    },
+    'h3-advertised-unreachable',
+    ['h3-available'],
+    /^(?!.*blocks UDP)/,
   ],
   [
     'a port behind silence may be a firewall’s',
@@ -592,6 +618,17 @@ const BROWSER: readonly Row[] = [
     { attempts: [h3(silent), h2()], browser: { lastProtocol: 'h2', visitsSinceAdvertised: 9 } },
     'h3-advertised-unreachable',
     [],
+  ],
+  [
+    'the browser on h2, and the advertised port was not tried',
+    {
+      discovered: at444,
+      attempts: [h3(), h2()],
+      browser: { lastProtocol: 'h2', visitsSinceAdvertised: 9, visitsHere: true, proxied: false },
+    },
+    'h3-available',
+    [],
+    /Supports HTTP\/3 on this network\. Advertises HTTP\/3 on port 444, which was not tried\./,
   ],
   [
     'the browser on h2, the advertised port wrong',

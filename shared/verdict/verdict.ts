@@ -13,6 +13,7 @@ import {
   endpointMessage,
   type HostAndPort,
   h3AttemptsAt,
+  otherPortMessage,
   recordUnknownMessage,
 } from './advertised.ts';
 import { failureMessage } from './attempt-words.ts';
@@ -88,13 +89,14 @@ function networkCleared({ network }: Evidence, error: AttemptError): Message | n
     : null;
 }
 
-function unreachableFinding({ evidence, alternatives }: Facts): Finding[] {
+function unreachableFinding({ evidence, h3, alternatives }: Facts): Finding[] {
   if (alternatives.some(({ reach }) => reach === 'established')) return [];
   const [first, ...rest] = alternatives.flatMap((p) => (isFailed(p.reach) ? [{ ...p, error: p.reach }] : []));
   if (first === undefined) return [];
   const ownHost = evidence.origin.host;
   const { host, port, error, source } = first;
-  const blocked = networkBlocksUdp(evidence, error);
+  // Not if a datagram came back from elsewhere in these attempts.
+  const blocked = isFailed(h3) && isUnanswered(h3) && networkBlocksUdp(evidence, error);
   const cause = blocked
     ? blockedMessage(evidence, port)
     : causeMessage(error, { host, port, advertiser: source });
@@ -105,6 +107,7 @@ function unreachableFinding({ evidence, alternatives }: Facts): Finding[] {
   return findingsOn(
     'h3-advertised-unreachable',
     message(key, { place: endpointMessage(first, ownHost), cause }),
+    otherPortMessage(evidence, first),
     blocked ? null : networkCleared(evidence, error),
     others.length === 0 ? null : message('verdictAlsoFails', { places: others }),
   );
@@ -164,18 +167,24 @@ function notOfferedFinding(facts: Facts): Finding[] {
 const ADVICE = { race: 'verdictRaceThere', explain: 'verdictExplainThere' } as const;
 
 /** Advertisement only at endpoints not attempted: what is known, if anything, is about another endpoint. */
-function elsewhereFinding({ evidence, h3, h2, alternatives }: Facts): Finding[] {
+function elsewhere({ evidence, alternatives }: Facts): { place: Message; advice: Message | null } | null {
   const [first] = alternatives;
-  if (first === undefined || alternatives.some(({ reach }) => reach !== 'not-tried')) return [];
-  const { origin, leftOut } = evidence;
-  const place = endpointMessage(first, origin.host);
-  const { next = 'race' } = evidence;
+  if (first === undefined || alternatives.some(({ reach }) => reach !== 'not-tried')) return null;
+  const { origin, next = 'race' } = evidence;
   const advice = next === null ? null : message(ADVICE[next], { origin: origin.origin });
+  return { place: endpointMessage(first, origin.host), advice };
+}
+
+function elsewhereFinding(facts: Facts): Finding[] {
+  const { evidence, h3, h2 } = facts;
+  const there = elsewhere(facts);
+  if (there === null) return [];
+  const { place, advice } = there;
   if (isFailed(h3)) {
-    const there = { place, port: String(origin.port), failure: failureMessage(h3) };
-    return findingsOn('unknown', message('verdictElsewhereFails', there), advice);
+    const own = { place, port: String(evidence.origin.port), failure: failureMessage(h3) };
+    return findingsOn('unknown', message('verdictElsewhereFails', own), advice);
   }
-  if (h3 === 'established' || h2 !== 'established' || leftOut) return [];
+  if (h3 === 'established' || h2 !== 'established' || evidence.leftOut) return [];
   return findingsOn('unknown', message('verdictElsewhere', { place }), advice);
 }
 
@@ -267,7 +276,10 @@ function reachedFindings(facts: Facts): Finding[] {
           family,
         ]
       : [];
-  findings.push(...findingsOn('h3-available', message('verdictAvailable'), alone, ...unsure));
+  // What works is then the origin's own endpoint, which no browser has been told of.
+  const there = elsewhere(facts);
+  const untried = there === null ? [] : [message('verdictElsewhere', { place: there.place }), there.advice];
+  findings.push(...findingsOn('h3-available', message('verdictAvailable'), alone, ...unsure, ...untried));
   if (family !== null && alternatives.length > 0)
     findings.push(...findingsOn('h3-advertised-unreachable', family));
   return findings;
@@ -433,7 +445,8 @@ function browserSide(facts: Facts, browser: BrowserEvidence): BrowserSide {
     };
   if (!staying)
     return found('h3-first-visit', message(visits === 0 ? 'verdictFirstVisit' : 'verdictNotYetUsed'));
-  if (h3 !== 'established') return NOTHING_SHOWN;
+  // HTTP/3 at an endpoint that is advertised nowhere is of no use to a browser (RFC 7838 section 2.4).
+  if (!alternatives.some(({ reach }) => reach === 'established')) return NOTHING_SHOWN;
   const open = leftOpenMessages(browser);
   if (open.length > 0) return { findings: [], remarks: open };
   return found(
