@@ -9,12 +9,14 @@ function beforeConnecting(code: string): string {
 }
 
 test('a socket that this machine lacks says nothing about the server', () => {
-  for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EADDRINUSE', 'EPERM'])
+  for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EADDRINUSE', 'EPERM', 'EINVAL'])
     assert.equal(beforeConnecting(code), 'internal', code);
 });
 
 test('a refused port, an unreachable host, no route and silence are told apart', () => {
   assert.equal(beforeConnecting('ECONNREFUSED'), 'tcp-refused');
+  // A kernel without IPv6.
+  assert.equal(beforeConnecting('EAFNOSUPPORT'), 'no-route');
   for (const code of ['EHOSTUNREACH', 'EACCES'])
     assert.equal(beforeConnecting(code), 'tcp-unreachable', code);
   for (const code of ['ENETUNREACH', 'ENETDOWN']) assert.equal(beforeConnecting(code), 'no-route', code);

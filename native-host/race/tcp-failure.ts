@@ -65,33 +65,33 @@ const NO_COMMON_VERSION: ReadonlySet<string> = new Set([
 /** The first bytes received are not a TLS record. */
 const NOT_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
 
+/** This machine does not have the address family, or neither it nor a router has a route, or the interface is down. */
+const NO_ROUTE: ReadonlySet<string> = new Set(['EAFNOSUPPORT', 'ENETUNREACH', 'ENETDOWN']);
+
 /**
- * This machine has no descriptor, memory, port or source address for a socket, or forbids the connection, so no SYN was
- * sent. Elsewhere than on Windows EACCES may be the path's: ICMPv6 reports with it what is administratively prohibited.
+ * The host is unreachable, or the connection prohibited: ICMP says so (RFC 1122 section 3.2.2.1), or a route here.
+ * ICMPv6 reports with EACCES what is administratively prohibited; on Windows this machine's own firewall does.
  */
-const NO_SOCKET: ReadonlySet<string> = new Set([
-  'EMFILE',
-  'ENFILE',
-  'ENOBUFS',
-  'ENOMEM',
-  'EADDRNOTAVAIL',
-  'EADDRINUSE',
-  'EPERM',
-  ...(process.platform === 'win32' ? ['EACCES'] : []),
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENONET',
+  ...(process.platform === 'win32' ? [] : ['EACCES']),
 ]);
 
-/** Neither this machine nor a router has a route to the address's network, or the interface is down. */
-const NO_ROUTE: ReadonlySet<string> = new Set(['ENETUNREACH', 'ENETDOWN']);
+/** The host answered with RST, or with ICMP port or protocol unreachable. */
+const REFUSED: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'ENOPROTOOPT']);
 
-/** The host is unreachable, or the connection prohibited: ICMP says so (RFC 1122 section 3.2.2.1), or a route here. */
-const UNREACHABLE: ReadonlySet<string> = new Set(['EHOSTUNREACH', 'EHOSTDOWN', 'ENONET', 'EACCES']);
-
-/** Why TCP did not connect; the message gives the system's reason, and only silence is a time-out. */
+/**
+ * Why TCP did not connect; the message gives the system's reason, and only silence is a time-out. Any other code is of
+ * this machine, which has no descriptor, memory, port or source address for a socket, or forbids the connection: no SYN
+ * was sent.
+ */
 function unconnectedCode(code: string): AttemptError['code'] {
-  if (NO_SOCKET.has(code)) return 'internal';
   if (NO_ROUTE.has(code)) return 'no-route';
   if (UNREACHABLE.has(code)) return 'tcp-unreachable';
-  return code === 'ETIMEDOUT' ? 'tcp-timeout' : 'tcp-refused';
+  if (REFUSED.has(code)) return 'tcp-refused';
+  return code === 'ETIMEDOUT' ? 'tcp-timeout' : 'internal';
 }
 
 function codeOf(error: Error): string {
