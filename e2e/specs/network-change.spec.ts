@@ -242,6 +242,28 @@ test('the command line stops a series that relies on memory, with the reason', a
   expect(race?.error).toEqual({ code: 'cancelled', message: 'the network changed' });
 });
 
+test('an explanation ends when the network changes, because its races would be of two', async ({
+  machine,
+  dir,
+}) => {
+  await machine.join('home');
+  const attempts = await machine.net.client.countSent({ transport: 'tcp', port: 443 });
+  const run = machine.net.client.run(PHOTOFINISH, [
+    'explain',
+    `https://${BLACK_HOLE}`,
+    '--timeout',
+    '10000',
+    '--cache',
+    join(dir, 'cli.db'),
+    '--allow-private',
+  ]);
+  await expect.poll(() => attempts.read(), { intervals: [20] }).toBeGreaterThan(0);
+  await machine.join('cafe');
+  const { code, stdout, stderr } = await run;
+  expect(stderr).toMatch(/^photofinish: network-changed: the network changed/m);
+  expect([code, stdout]).toEqual([1, '']);
+});
+
 /** What wg-quick does: the main table keeps its default route, which only marked packets still use. */
 async function leadInto(client: Namespace, device: string): Promise<() => Promise<void>> {
   const rule = ['not', 'fwmark', '51820', 'table', '51820'];

@@ -20,6 +20,7 @@ import type { HostRecord } from '../cache/record.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
 import { recordOnlyOn } from '../network/recording.ts';
+import { NETWORK_CHANGED } from '../network/watch.ts';
 import { PACED_BY_PATH } from '../race/pacing.ts';
 import { fileOutcome, type RunRace } from '../racing.ts';
 import { cachePath } from './caching.ts';
@@ -152,7 +153,7 @@ async function explain(
   command: ExplainCommand,
   terminal: Terminal,
   cache: HostCache,
-  signal: AbortSignal,
+  stop: AbortController,
 ): Promise<Explanation> {
   const where = networkOf(
     { network: command.network, memory: 'full' },
@@ -168,7 +169,16 @@ async function explain(
   const shared = freshShared(cache.shared(command.origin.origin), atMs);
   const evidence = cache.udpEvidence(network, command.origin.origin);
   const file = (race: OriginRace): void => fileOutcome(filed, race);
-  const races = await raceAll({ command, terminal, racing, network, signal, file });
+  // Races on two networks would be evidence for one verdict.
+  let moved = false;
+  const stopWatching = where.watch(network, () => {
+    moved = true;
+    stop.abort();
+  });
+  const context = { command, terminal, racing, network, signal: stop.signal, file };
+  const races = await raceAll(context).finally(stopWatching);
+  if (moved)
+    throw new Complaint('network-changed', `${NETWORK_CHANGED}; run the command again`, EXIT_FAILED);
   const { names = null, alternatives = [] } = discoveredIn(races);
   return {
     ...{ schema: EXPLAIN_SCHEMA, origin: command.origin.origin, network, atMs, names, alternatives },
@@ -186,7 +196,7 @@ export async function runExplain(args: readonly string[], terminal: Terminal): P
   const log = (message: string): void => terminal.error('cache-unavailable', message);
   const cache = openHostCache({ path, clock: systemClock, log, sharedKey: copiedKeys(terminal) });
   try {
-    const explanation = await explain(command, terminal, cache, stop.signal);
+    const explanation = await explain(command, terminal, cache, stop);
     if (stop.signal.aborted) throw new Complaint('cancelled', 'interrupted', EXIT_INTERRUPTED);
     terminal.result(
       command.json

@@ -64,8 +64,8 @@ this network.
 
 These races ignore what the host cache remembers about the origin. It is read
 for the report, and the race and the comparison are recorded in it as usual.`,
-    after: `Exit status: 0 if any protocol was established; 1 if none was; 2 for bad usage
-or input; 130 if interrupted.
+    after: `Exit status: 0 if any protocol was established; 1 if none was, or the network
+changed; 2 for bad usage or input; 130 if interrupted.
 
 Examples:
   photofinish explain example.org
