@@ -76,7 +76,7 @@ impl Client {
         }
     }
 
-    /// The answer of the hosts file: a name in it has those addresses and nothing else.
+    /// The answer of the hosts file: a name in it has those addresses and no others, and what DNS says of it is unknown.
     fn in_hosts(&self, question: &Question) -> Option<Result<Answer, Failure>> {
         let find = |kind: Kind| {
             let query = Query::query(question.name.clone(), kind.record_type());
@@ -90,7 +90,7 @@ impl Client {
         let own = match question.kind {
             Kind::A => a,
             Kind::Aaaa => aaaa,
-            Kind::Https => None,
+            Kind::Https => return Some(Err(Failure::GivenByHosts)),
         };
         Some(own.unwrap_or_else(|| Ok(Answer::negative(question.kind))))
     }
@@ -104,4 +104,35 @@ pub enum ConfigError {
     System(NetError),
     #[error(transparent)]
     Resolver(NetError),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_dns_says_of_a_name_in_the_hosts_file_is_unknown() -> Result<(), ConfigError> {
+        let mut hosts = Hosts::default();
+        hosts
+            .read_hosts_conf(&b"192.0.2.1 a.test\n"[..])
+            .expect("a line of a hosts file");
+        let client = Client {
+            hosts,
+            ..Client::of_server(SocketAddr::from(([127, 0, 0, 1], 9)))?
+        };
+        let ask = async |kind| {
+            let question = Question::new("a.test", kind, Duration::from_secs(3));
+            client.ask(&question.expect("a name")).await
+        };
+        assert!(
+            matches!(ask(Kind::A).await, Ok(Answer::Addresses(found)) if found.records.len() == 1)
+        );
+        assert!(
+            matches!(ask(Kind::Aaaa).await, Ok(Answer::Addresses(found)) if found.records.is_empty())
+        );
+        assert!(matches!(ask(Kind::Https).await, Err(Failure::GivenByHosts)));
+        Ok(())
+    }
 }

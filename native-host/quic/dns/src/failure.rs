@@ -21,6 +21,9 @@ pub enum Failure {
     Unreachable(Arc<io::Error>),
     #[error("the DNS server cannot be reached")]
     NoConnection,
+    /// The hosts file gives the addresses of the name, so DNS is not asked about it.
+    #[error("the hosts file gives its address, so DNS was not asked")]
+    GivenByHosts,
     /// The resolver gave up before the question's time-out.
     #[error("the DNS server did not answer")]
     NoAnswer,
