@@ -177,8 +177,7 @@ async function explain(
   });
   const context = { command, terminal, racing, network, signal: stop.signal, file };
   const races = await raceAll(context).finally(stopWatching);
-  if (moved)
-    throw new Complaint('network-changed', `${NETWORK_CHANGED}; run the command again`, EXIT_FAILED);
+  if (moved) throw new Complaint('network-changed', `${NETWORK_CHANGED}; run the command again`, EXIT_FAILED);
   const { names = null, alternatives = [] } = discoveredIn(races);
   return {
     ...{ schema: EXPLAIN_SCHEMA, origin: command.origin.origin, network, atMs, names, alternatives },

@@ -9,7 +9,16 @@ function beforeConnecting(code: string): string {
 }
 
 test('a socket that this machine lacks says nothing about the server', () => {
-  for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EADDRINUSE', 'EPERM', 'EINVAL'])
+  for (const code of [
+    'EMFILE',
+    'ENFILE',
+    'ENOBUFS',
+    'ENOMEM',
+    'EADDRNOTAVAIL',
+    'EADDRINUSE',
+    'EPERM',
+    'EINVAL',
+  ])
     assert.equal(beforeConnecting(code), 'internal', code);
 });
 
