@@ -76,7 +76,9 @@ async function run(argv: readonly string[], terminal: Terminal): Promise<number>
 
 const terminal = processTerminal();
 try {
-  process.exitCode = await run(process.argv.slice(2), terminal);
+  const code = await run(process.argv.slice(2), terminal);
+  // A result that could not be written has set it already, maybe long before the command ended.
+  process.exitCode ||= code;
 } catch (error) {
   if (error instanceof Complaint) {
     terminal.error(error.code, error.message);
