@@ -648,6 +648,36 @@ test('a result that cannot be written gives one line and exit 1', {
   assert.match(stderr, /^photofinish: cannot-write: [^\n]+\n$/);
 });
 
+test('a result that fits on the disk only in part gives one line and exit 1, and its line is not done', {
+  skip: process.platform === 'win32',
+}, async (t) => {
+  const home = scratchDirectory(t);
+  const [out, note] = [join(home, 'out'), join(home, 'note.json')];
+  const limited = async (args: readonly string[], input: string) => {
+    // One block of 512 bytes, in bash 1024.
+    const child = spawn(
+      '/bin/sh',
+      ['-c', 'ulimit -f 1; exec "$@" > out', 'sh', process.execPath, CLI, ...args],
+      {
+        cwd: home,
+        env: { HOME: home, PATH: '/usr/bin:/bin' },
+        stdio: ['pipe', 'ignore', 'pipe'],
+      },
+    );
+    const over = ended(child);
+    child.stdin?.on('error', () => {}).end(input);
+    const { code, stderr } = await over;
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /^photofinish: cannot-write: the result cannot be written: EFBIG[^\n]+\n$/);
+    assert.ok([512, 1024].includes(statSync(out).size));
+  };
+  await limited(['codes'], '');
+  const race = ['race', '-', '--allow-private', '--memory', 'none', '--resume', note];
+  await limited(race, `127.0.0.1:${await closedPort()}\n`);
+  const { through, above, ended: orderly } = JSON.parse(readFileSync(note, 'utf8'));
+  assert.deepEqual([through, above, orderly], [0, [], false]);
+});
+
 test('an empty file name is an error, not the current directory', async (t) => {
   const { code, stdout, stderr } = await photofinish(['cache', 'list', '--cache', ''], scratchDirectory(t));
   assert.deepEqual([code, stdout], [2, '']);

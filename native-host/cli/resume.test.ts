@@ -314,9 +314,10 @@ test('only results that were written are noted; the last note waits for them', a
   for (const [index, done] of written.entries()) done(index !== 1);
   assert.ok(await closed);
   const { through, above, ended } = notes.at(-1) ?? {};
-  assert.deepEqual([through, above, ended], [3, [5], true]);
+  assert.deepEqual([through, above, ended], [3, [5], false], 'the one that failed may be cut short');
+  const count = notes.length;
   await fire();
-  assert.equal(notes.at(-1)?.ended, true, 'nothing is written afterwards');
+  assert.equal(notes.length, count, 'nothing is written afterwards');
 });
 
 test('a document that a kill has cut short does not spoil the next', async (t) => {

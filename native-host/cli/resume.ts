@@ -169,7 +169,7 @@ interface ResumeParts {
 
 /** The note of a run in progress. */
 export class Resume {
-  /** The earlier run was killed, so that its last document may be incomplete. */
+  /** The earlier run was killed, or could not write a result, so that its last document may be incomplete. */
   #afterKill: boolean;
   readonly #lines: LineLedger;
   readonly #path: string;
@@ -179,6 +179,8 @@ export class Resume {
   #cancelTimer: (() => void) | null = null;
   #saving: Promise<void> | null = null;
   #failing = false;
+  /** A result could not be written, so that the last document may be incomplete. */
+  #cut = false;
   #closed = false;
   #printed: Promise<void> = Promise.resolve();
 
@@ -206,6 +208,7 @@ export class Resume {
     // A document that was cut short must not spoil the one after it.
     this.#parts.result(this.#afterKill ? `\n${text}` : text, (ok) => {
       over.resolve();
+      this.#cut ||= !ok;
       if (!ok) return;
       this.#lines.done(line);
       this.#unsaved += 1;
@@ -248,7 +251,7 @@ export class Resume {
 
   async #save(ended: boolean): Promise<void> {
     this.#unsaved = 0;
-    const note = this.#lines.note(ended);
+    const note = this.#lines.note(ended && !this.#cut);
     try {
       await this.#parts.flush();
       await this.#write(this.#path, note);

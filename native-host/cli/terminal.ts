@@ -1,6 +1,6 @@
 // The only writer to stdout and stderr: results, errors in their fixed form, and progress for people; also handles the
 // interrupt key.
-import { fdatasync, fstatSync } from 'node:fs';
+import { fdatasync, fstatSync, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { type Paint, paintFor, printable } from './text.ts';
 import { type ComplaintCode, EXIT_FAILED } from './usage.ts';
@@ -20,6 +20,18 @@ export interface Terminal {
 
 const ERASE_LINE = '\r\u001b[2K';
 
+function isFile(fd: number): boolean {
+  return fstatSync(fd).isFile();
+}
+
+/**
+ * Writes a text to a file as a whole. Throws the system's error: on a full disk, at a quota and at the largest size
+ * allowed, write(2) first returns a short count, which Node's own stream for files ignores.
+ */
+function writeWhole(fd: number, text: string): void {
+  for (let rest = Buffer.from(text); rest.length > 0; ) rest = rest.subarray(writeSync(fd, rest));
+}
+
 /** The process's own streams. Writing to a reader that has gone (EPIPE) ends quietly. */
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process;
@@ -38,12 +50,25 @@ export function processTerminal(): Terminal {
     if (shown) stderr.write(ERASE_LINE);
     shown = false;
   };
+  const toFile = isFile(stdout.fd);
+  const writeFile = (text: string): boolean => {
+    try {
+      writeWhole(stdout.fd, text);
+      return true;
+    } catch (error) {
+      stdout.emit('error', error as Error);
+      return false;
+    }
+  };
   return {
     paint: paintFor(stdout),
     result(text, written) {
       clear();
       if (closed) written?.(false);
-      else stdout.write(`${text}\n`, (error) => written?.(error === null || error === undefined));
+      else if (toFile) {
+        const ok = writeFile(`${text}\n`);
+        written?.(ok);
+      } else stdout.write(`${text}\n`, (error) => written?.(error === null || error === undefined));
     },
     error(code, message) {
       clear();
@@ -70,7 +95,7 @@ export function processTerminal(): Terminal {
 
 /** Results that were written to a file are on its disk afterwards. Rejects if they cannot be. */
 export async function resultsOnDisk(): Promise<void> {
-  if (fstatSync(process.stdout.fd).isFile()) await promisify(fdatasync)(process.stdout.fd);
+  if (isFile(process.stdout.fd)) await promisify(fdatasync)(process.stdout.fd);
 }
 
 /**
