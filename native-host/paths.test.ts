@@ -1,6 +1,6 @@
 // What is refused, and what is created, where the helper reads and writes.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { afterEach, test } from 'node:test';
@@ -21,6 +21,18 @@ test('the home directory is the environment’s, unless that is empty or relativ
     assert.equal(userHome(), userInfo().homedir);
     assert.ok(isAbsolute(userHome()));
   }
+});
+
+test('an account that the system does not know has a home that does not exist', (t) => {
+  delete process.env['HOME'];
+  const os = process.getBuiltinModule('node:os');
+  const unknown = (): never => {
+    throw new Error('A system error occurred: uv_os_homedir returned ENOENT (no such file or directory)');
+  };
+  t.mock.method(os, 'homedir', unknown);
+  t.mock.method(os, 'userInfo', unknown);
+  assert.ok(isAbsolute(userHome()));
+  assert.equal(existsSync(userHome()), false);
 });
 
 test('every missing level is created for the user alone, existing ones keep their mode', (t) => {

@@ -16,6 +16,22 @@ import {
 import { dirname, isAbsolute, sep } from 'node:path';
 
 /**
+ * The home of users without one, as in Debian's accounts: it does not exist, and only root could create it, so that what
+ * needs a file reports that.
+ */
+const NO_HOME = '/nonexistent';
+
+/** Node.js throws where the system knows no account, as in containers with a user of their own. */
+function homeFrom(home: () => string): string {
+  try {
+    const found = home();
+    return isAbsolute(found) ? found : '';
+  } catch {
+    return '';
+  }
+}
+
+/**
  * The environment's home, or the account's if that is empty or relative: otherwise browsing history, and programs
  * started by browsers, would be written to the current directory.
  */
@@ -24,8 +40,7 @@ export function userHome(): string {
   // What node:os would return, without loading it at each start.
   if (process.platform !== 'win32' && HOME !== undefined && isAbsolute(HOME)) return HOME;
   const { homedir, userInfo } = process.getBuiltinModule('node:os');
-  const home = homedir();
-  return isAbsolute(home) ? home : userInfo().homedir;
+  return homeFrom(homedir) || homeFrom(() => userInfo().homedir) || NO_HOME;
 }
 
 /**
