@@ -43,6 +43,7 @@ test('one origin, fifteen pairs at most by default, and the options shared with 
 const MISTAKES: readonly [string, string, ...string[]][] = [
   ['no origin', 'bad-usage'],
   ['two origins', 'bad-usage', 'a.test', 'b.test'],
+  ['standard input', 'bad-usage', '-'],
   ['an option of race alone', 'bad-usage', 'a.test', '--mode', 'race'],
   ['no https origin', 'bad-origin', 'http://a.test'],
   ['no pairs', 'bad-number', 'a.test', '--trials', '0'],

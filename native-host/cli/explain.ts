@@ -45,7 +45,7 @@ export interface ExplainCommand
 /** The command, every value validated like those of `race`. Throws a Complaint for the first mistake. */
 export function parseExplainCommand(args: readonly string[]): ExplainCommand {
   const { positionals } = parseCommand('explain', args, EXPLAIN_OPTIONS);
-  if (positionals.length !== 1)
+  if (positionals.length !== 1 || positionals[0] === '-')
     throw new Complaint(
       'bad-usage',
       'explain takes one origin, for example: photofinish explain example.org',
