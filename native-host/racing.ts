@@ -57,7 +57,7 @@ function discoveryOf({ pins, resolver, policy, clock }: RacingParts): Discoverer
   return openDiscovering({
     ...{ pins, policy, clock, sourceFor },
     openDns: () => openDns({ server: resolver }),
-    connectivity: watchConnectivity({ sourceFor, addresses: ownAddresses }, clock),
+    ...watchConnectivity({ sourceFor, addresses: ownAddresses }, clock),
     random: Math.random,
   });
 }

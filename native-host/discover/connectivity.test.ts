@@ -47,26 +47,30 @@ function handClock() {
 
 const DNS64 = zone({ 'ipv4only.arpa': { AAAA: ['64:ff9b::c000:aa', '64:ff9b::c000:ab'] } });
 
-test('the NAT64 prefix is queried on IPv6-only networks, once per TTL', async (t) => {
+test('the NAT64 prefix is queried only with an IPv6 route, once per TTL; with an IPv4 route only for the guard', async (t) => {
   const { server, asked } = await dnsTestbed(t, DNS64);
   const dns = openDns({ server });
   const clock = handClock();
-  const dual = watchConnectivity(machine('192.168.0.2', '2001:db8::2'), clock);
-  assert.equal((await dual(dns)).nat64Prefix, null);
   const old = watchConnectivity(machine('192.168.0.2', null), clock);
-  assert.equal((await old(dns)).nat64Prefix, null);
+  assert.equal((await old.connectivity(dns)).nat64Prefix, null);
+  assert.equal(await old.nat64Prefix(dns), null);
+  const dual = watchConnectivity(machine('192.168.0.2', '2001:db8::2'), clock);
+  assert.equal((await dual.connectivity(dns)).nat64Prefix, null);
   assert.deepEqual(asked, []);
+  assert.equal(await dual.nat64Prefix(dns), '64:ff9b::/96');
+  assert.equal((await dual.connectivity(dns)).nat64Prefix, null);
+  assert.deepEqual(asked.splice(0), ['AAAA ipv4only.arpa']);
 
   const modern = watchConnectivity(machine(null, '2001:db8::2'), clock);
-  assert.deepEqual(await Promise.all([modern(dns), modern(dns)]), [
+  assert.deepEqual(await Promise.all([modern.connectivity(dns), modern.connectivity(dns)]), [
     { ipv6: true, ipv4: false, preferred: 'ipv6', nat64Prefix: '64:ff9b::/96' },
     { ipv6: true, ipv4: false, preferred: 'ipv6', nat64Prefix: '64:ff9b::/96' },
   ]);
   clock.pass(299_999);
-  await modern(dns);
+  assert.equal(await modern.nat64Prefix(dns), '64:ff9b::/96');
   assert.deepEqual(asked, ['AAAA ipv4only.arpa']);
   clock.pass(1);
-  await modern(dns);
+  await modern.connectivity(dns);
   assert.equal(asked.length, 2);
 });
 
@@ -75,7 +79,7 @@ test('on another network it is queried again; its absence is cached for a minute
   const dns = openDns({ server });
   const clock = handClock();
   let self = '2001:db8::2';
-  const connectivity = watchConnectivity(
+  const { connectivity } = watchConnectivity(
     { sourceFor: (to) => (to === FAR_AWAY[6] ? self : null), addresses: () => [] },
     clock,
   );

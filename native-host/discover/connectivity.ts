@@ -1,5 +1,6 @@
-// Which address families this machine can use (Happy Eyeballs v3 draft, section 4.1), and on an IPv6-only network the
-// prefix by which its NAT64 reaches IPv4 (section 8, RFC 7050).
+// Which address families this machine can use (Happy Eyeballs v3 draft, section 4.1), and the prefix by which the
+// network's NAT64 reaches IPv4 (section 8, RFC 7050): on an IPv6-only network to synthesise addresses, and wherever there
+// is IPv6 for the guard.
 import { networkInterfaces } from 'node:os';
 import { familyOf } from '../address/address-bytes.ts';
 import { type AddressClass, classifyAddress } from '../address/guard.ts';
@@ -63,11 +64,21 @@ function lifetimeMs(answer: Answer): number {
   return ttls.length === 0 ? NO_NAT64_LIFETIME_MS : Math.min(...ttls) * 1000;
 }
 
+export interface ConnectivityWatch {
+  /** The current connectivity, with the prefix on IPv6-only networks. */
+  connectivity(dns: DnsClient): Promise<Connectivity>;
+  /** The network's NAT64 prefix, whether or not IPv4 also has a route; null: none was found. */
+  nat64Prefix(dns: DnsClient): Promise<string | null>;
+}
+
 /**
- * Returns the current connectivity. The prefix is queried only on IPv6-only networks, once for as long as the answer is
- * valid and the machine's own address is unchanged.
+ * Watches the connectivity. The prefix is queried only with an IPv6 route, once for as long as the answer is valid and
+ * the machine's own address is unchanged.
  */
-export function watchConnectivity(environment: Environment, clock: Pick<Clock, 'nowMs' | 'after'>) {
+export function watchConnectivity(
+  environment: Environment,
+  clock: Pick<Clock, 'nowMs' | 'after'>,
+): ConnectivityWatch {
   const known = new Map<string, Prefix>();
 
   async function askPrefix(dns: DnsClient, entry: { goodUntilMs: number }): Promise<string | null> {
@@ -91,9 +102,12 @@ export function watchConnectivity(environment: Environment, clock: Pick<Clock, '
     return prefix;
   }
 
-  return async (dns: DnsClient): Promise<Connectivity> => {
-    const families = familiesOf(environment);
-    const nat64Prefix = families.ipv6 && !families.ipv4 ? await prefixOf(dns) : null;
-    return { ...families, nat64Prefix };
+  return {
+    async connectivity(dns) {
+      const families = familiesOf(environment);
+      const nat64Prefix = families.ipv6 && !families.ipv4 ? await prefixOf(dns) : null;
+      return { ...families, nat64Prefix };
+    },
+    nat64Prefix: async (dns) => (familiesOf(environment).ipv6 ? prefixOf(dns) : null),
   };
 }

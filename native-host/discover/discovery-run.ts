@@ -3,10 +3,10 @@
 import { isIP } from 'node:net';
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
-import { type AddressPolicy, refusedPort } from '../address/guard.ts';
+import { type AddressPolicy, classifyAddress, refusedPort } from '../address/guard.ts';
 import type { Clock } from '../clock.ts';
 import { type Answer, type DnsClient, guardAnswer } from './answer.ts';
-import type { SourceFor } from './connectivity.ts';
+import type { ConnectivityWatch, SourceFor } from './connectivity.ts';
 import type { DiscoveryNews, DiscoveryQuery, Endpoint } from './discovering.ts';
 import { createGivenHosts, type GivenHosts } from './given-hosts.ts';
 import { createLearntNames, type OpenQuery } from './learnt-names.ts';
@@ -19,13 +19,12 @@ import type {
 } from './resolution-events.ts';
 
 /** The dependencies of a discovery. */
-export interface DiscoveryParts {
+export interface DiscoveryParts extends ConnectivityWatch {
   /** `host:port` to address. */
   readonly pins: ReadonlyMap<string, string>;
   readonly policy: AddressPolicy;
   /** Opens DNS for one discovery, at its first question. */
   readonly openDns: () => DnsClient;
-  readonly connectivity: (dns: DnsClient) => Promise<Connectivity>;
   readonly sourceFor: SourceFor;
   readonly clock: Pick<Clock, 'nowMs' | 'after'>;
   /** At least 0 and below 1. */
@@ -55,6 +54,17 @@ function bare(host: string): string {
   return host.replace(/^\[|\]$/g, '');
 }
 
+/** Behind the network's NAT64 prefix it would be another address. */
+function isPublicIpv6(host: string): boolean {
+  return isIP(host) === 6 && classifyAddress(host) === 'public';
+}
+
+function hasIpv6(answer: Answer): boolean {
+  if (!answer.ok) return false;
+  if (answer.kind === 'HTTPS') return answer.services.some(({ ipv6Hints }) => ipv6Hints.length > 0);
+  return answer.addresses.some(({ address }) => isIP(address) === 6);
+}
+
 /** One discovery in progress: its state machine, pending questions and timers, and what was learnt. */
 class RunningDiscovery implements DiscoveryRun {
   readonly #parts: DiscoveryParts;
@@ -77,6 +87,9 @@ class RunningDiscovery implements DiscoveryRun {
   };
   #machine: Resolution | null = null;
   #connectivity = ANY_FAMILY;
+  /** The network's NAT64 prefix, for the guard; undefined until it is known. */
+  #nat64Prefix: string | null | undefined;
+  #findingPrefix: Promise<void> | null = null;
   /** Why the guard left out an endpoint that the race does not depend on. */
   #leftOut: AttemptError | null = null;
   #delayPassed = false;
@@ -118,7 +131,7 @@ class RunningDiscovery implements DiscoveryRun {
   }
 
   async #start(): Promise<void> {
-    const { origin } = this.#query;
+    const { origin, alternatives } = this.#query;
     const refused = refusedPort(origin.port, 'h2');
     if (refused !== null) {
       this.#fail(refused);
@@ -127,12 +140,29 @@ class RunningDiscovery implements DiscoveryRun {
     // An IPv4 literal needs NAT64 on a network without IPv4.
     const concerned = isIP(origin.host) !== 6 && !this.#given.has(origin.host);
     this.#connectivity = concerned ? await this.#parts.connectivity(this.#dns) : ANY_FAMILY;
+    // Otherwise the guard asks for the prefix, together with the names.
+    if (concerned && !(this.#connectivity.ipv6 && this.#connectivity.ipv4))
+      this.#nat64Prefix = this.#connectivity.nat64Prefix;
+    const named = [origin.host, ...alternatives.map(({ host }) => bare(host))];
+    if (named.some(isPublicIpv6)) await this.#findPrefix();
     if (this.#over) return;
     const { sourceFor, random } = this.#parts;
     this.#machine = createResolution({ ...this.#query, connectivity: this.#connectivity, sourceFor, random });
     this.#notePins(this.#given.pinned);
     this.#performAll(this.#machine.start(this.#sinceStart()));
     this.#drain();
+  }
+
+  async #findPrefix(): Promise<void> {
+    if (this.#nat64Prefix !== undefined) return;
+    this.#findingPrefix ??= this.#parts.nat64Prefix(this.#dns).then((prefix) => {
+      this.#nat64Prefix = prefix;
+    });
+    await this.#findingPrefix;
+  }
+
+  #checked(address: string): ReturnType<AddressPolicy['check']> {
+    return this.#parts.policy.check([address], this.#nat64Prefix);
   }
 
   #fail(error: AttemptError): void {
@@ -146,10 +176,18 @@ class RunningDiscovery implements DiscoveryRun {
     return host === this.#query.origin.host;
   }
 
+  /** An answer with IPv6 addresses waits until the guard knows the NAT64 prefix. */
   #receive(number: number, question: OpenQuery, answer: Answer): void {
+    const atMs = this.#sinceStart();
+    const admit = (): void => this.#admit(number, question, answer, atMs);
+    if (this.#nat64Prefix === undefined && hasIpv6(answer)) void this.#findPrefix().then(admit);
+    else admit();
+  }
+
+  #admit(number: number, question: OpenQuery, answer: Answer, atMs: number): void {
     if (this.#over) return;
-    const { answer: guarded, note } = guardAnswer(answer, this.#parts.policy, this.#connectivity.nat64Prefix);
-    this.#learnt.answered(question, guarded, note, this.#sinceStart());
+    const { answer: guarded, note } = guardAnswer(answer, this.#parts.policy, this.#nat64Prefix ?? null);
+    this.#learnt.answered(question, guarded, note, atMs);
     // A forbidden address for the origin's own host is a mistake or an attack.
     if (note !== null && question.kind !== 'HTTPS' && this.#isOwn(question.name)) {
       this.#fail({ code: 'blocked', message: note });
@@ -162,8 +200,7 @@ class RunningDiscovery implements DiscoveryRun {
 
   #notePins(pins: ReadonlyMap<string, string>): void {
     for (const [host, address] of pins)
-      if (this.#parts.policy.check([address], this.#connectivity.nat64Prefix).ok)
-        this.#learnt.address({ host, address, source: 'pin', ttlSeconds: null });
+      if (this.#checked(address).ok) this.#learnt.address({ host, address, source: 'pin', ttlSeconds: null });
   }
 
   #ask({ query: number, name, kind }: ResolutionAction & { type: 'query' }): void {
@@ -178,6 +215,7 @@ class RunningDiscovery implements DiscoveryRun {
     void this.#dns
       .ask(name, kind, this.#stop.signal)
       .then((answer) => this.#receive(number, question, answer));
+    if (kind !== 'A') void this.#findPrefix();
   }
 
   #setTimer({ timer, atMs }: ResolutionAction & { type: 'timer' }): void {
@@ -200,7 +238,7 @@ class RunningDiscovery implements DiscoveryRun {
       this.#leftOut = refused;
       return false;
     }
-    const checked = this.#parts.policy.check([address], this.#connectivity.nat64Prefix);
+    const checked = this.#checked(address);
     if (checked.ok) return true;
     this.#leftOut = { code: 'blocked', message: checked.message };
     if (this.#isOwn(host)) this.#fail(this.#leftOut);

@@ -72,6 +72,7 @@ async function testbed(t: TestContext, script: Script, facts: Partial<DiscoveryP
     policy: addressPolicy([]),
     openDns: () => watched(openDns({ server: dns.server })),
     connectivity: async () => BOTH,
+    nat64Prefix: async () => null,
     sourceFor: (destination) => loadQuicAddon().sourceAddressFor(destination),
     clock: patientClock(owes),
     random: () => 0.5,
@@ -486,4 +487,39 @@ test("behind the network's own NAT64 prefix the guard checks the IPv4 address", 
   );
   assert.equal(placesIn(await settle(query('https://dns64.test'))).length, 2);
   assert.equal(errorIn(await settle(query('https://inner.test'))), 'blocked');
+});
+
+test('where IPv4 also has a route, nothing behind the NAT64 prefix that the guard forbids is connected to', async (t) => {
+  const inner = '2001:67c:64::a00:1';
+  const asked: string[] = [];
+  const known = Promise.withResolvers<string>();
+  const { settle, discovery, answered } = await testbed(
+    t,
+    zone({
+      'a.test': { A: [ONE], AAAA: [SIX] },
+      'inner.test': { A: [ONE], AAAA: [inner] },
+    }),
+    {
+      nat64Prefix: () => {
+        asked.push('prefix');
+        return known.promise;
+      },
+    },
+  );
+  const held = settle(query('https://inner.test'));
+  const other = settle(query('https://a.test'));
+  await answered();
+  known.resolve('2001:67c:64::/96');
+  assert.equal(errorIn(await held), 'blocked');
+  assert.ok(placesIn(await other).includes(`h2 ${SIX} 443 a.test origin`));
+  assert.equal(errorIn(await settle(query(`https://[${inner}]`))), 'blocked');
+  const { endpoints } = await discovery.follow(
+    origin('https://1.1.1.1'),
+    [alternative(`[${inner}]`, 8443), alternative('inner.test', 8443)],
+    new AbortController().signal,
+  );
+  assert.ok(!placesOf(endpoints).join().includes(inner));
+  const before = asked.length;
+  assert.equal(errorIn(await settle(query('https://[::1]'))), 'blocked');
+  assert.equal(asked.length, before, 'nothing is asked about what is forbidden anyway');
 });

@@ -34,7 +34,7 @@ export interface Connectivity {
   readonly ipv6: boolean;
   readonly ipv4: boolean;
   readonly preferred: 'ipv6' | 'ipv4';
-  /** The network's NAT64 prefix (RFC 6052), for example `64:ff9b::/96`; null if none was found. */
+  /** By which to synthesise (RFC 6052), for example `64:ff9b::/96`; null: IPv4 has a route, or none was found. */
   readonly nat64Prefix: string | null;
 }
 

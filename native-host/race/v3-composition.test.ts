@@ -59,6 +59,7 @@ async function play({ dns, h3 = [NEVER], h2 = [NEVER], known }: Testbed) {
         }),
     }),
     connectivity: async () => ({ ipv6: true, ipv4: true, preferred: 'ipv6', nat64Prefix: null }),
+    nat64Prefix: async () => null,
     sourceFor: (destination) => (destination.includes(':') ? '2001:db8::1' : '192.0.2.1'),
     clock,
     random: () => 0.5,
