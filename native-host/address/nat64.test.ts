@@ -52,15 +52,16 @@ test('RFC 6052, 3.1: the well-known prefix "MUST NOT be used to represent non-gl
 });
 
 test('8.2: native addresses are unchanged', () => {
-  const native = [
-    '2001:db8::1',
-    '64:ff9b:1::c000:221',
-    '2001:db8:122:344:c0:2:2100:1',
-    '2001:db8:122:344:ffc0::',
-  ];
+  const native = ['2001:db8::1', '64:ff9b:1::c000:221', '2001:db8:122:345:c0:2:2100:0'];
   for (const address of native)
     for (const prefix of ['64:ff9b::/96', '2001:db8:122:344::/64'])
       assert.equal(nat64Of(prefix).desynthesize(address), null, address);
+});
+
+test('bits that should be zero hide no IPv4 address', () => {
+  const { desynthesize } = nat64Of('2001:db8:122:344::/64');
+  for (const address of ['2001:db8:122:344:c0:2:2100:1', '2001:db8:122:344:ffc0:2:2100:0'])
+    assert.equal(desynthesize(address), '192.0.2.33', address);
 });
 
 test('prefixes of other lengths, or of IPv4, are invalid', () => {

@@ -76,9 +76,8 @@ export function nat64Of(cidr: string): Nat64 {
     },
     desynthesize(ipv6) {
       const bytes = addressBytes(ipv6);
-      if (!covers(prefix, bytes)) return null;
-      const ipv4 = embedded(bytes, prefix.bits);
-      return ipv4 === null ? null : addressText(ipv4);
+      // Translators may ignore the bits that should be zero, so an address that sets them is no native one.
+      return covers(prefix, bytes) ? addressText(places.map((place) => bytes[place] ?? 0)) : null;
     },
   };
 }
