@@ -1,6 +1,7 @@
 // `photofinish explain`: looks up a host, races it in several modes, and explains why HTTP/3 is used there or not.
 // These races ignore remembered decisions; their outcomes are stored in the host cache like those of any race.
 
+import { NETWORK_CHANGED } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Mode } from '@photofinish/shared/race/terms';
 import { advertisedAlternatives, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
@@ -20,7 +21,6 @@ import type { HostRecord } from '../cache/record.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
 import { recordOnlyOn } from '../network/recording.ts';
-import { NETWORK_CHANGED } from '../network/watch.ts';
 import { PACED_BY_PATH } from '../race/pacing.ts';
 import { fileOutcome, type RunRace } from '../racing.ts';
 import { cachePath } from './caching.ts';

@@ -1,5 +1,6 @@
 // What races from the command line and from standard input have in common: their options, documents and exit code; and
 // many trials of many origins, several at a time, merged into one record of each origin.
+import { NETWORK_CHANGED } from '@photofinish/shared/port/wire';
 import { knownRootOf } from '@photofinish/shared/race/conclusive';
 import {
   type DiscoveryEvidence,
@@ -10,7 +11,6 @@ import {
 import type { Memory, Mode } from '@photofinish/shared/race/terms';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
 import type { OriginParts } from '@photofinish/shared/web/origin';
-import { NETWORK_CHANGED } from '../network/watch.ts';
 import { MODE_RULES } from '../race/modes.ts';
 import { TCP_ATTEMPT_DELAY_MS } from '../race/pacing.ts';
 import { summaryOf } from '../race/series.ts';

@@ -4,9 +4,6 @@ import type { Clock } from '../clock.ts';
 import { type NetworkFacts, networkKey, UNIDENTIFIED } from './key.ts';
 import type { NetworkSnapshot, NetworkSource } from './source.ts';
 
-/** Why a race that began on another network is ended. */
-export const NETWORK_CHANGED = 'the network changed';
-
 /** A snapshot costs a few small reads; within this time the last one is reused. */
 const LOOK_AGAIN_MS = 250;
 /** Commands usually answer in a fraction of this; a machine too busy for that is not waited for. */

@@ -4,6 +4,7 @@ import { type DoctorFinding, MAX_FINDING_CHARS } from '@photofinish/shared/port/
 import type { SentReply } from '@photofinish/shared/port/reply';
 import {
   briefReplySchema,
+  NETWORK_CHANGED,
   type Progress,
   type Request,
   requestSchema,
@@ -19,7 +20,7 @@ import { CacheUnavailable } from '../cache/database.ts';
 import type { HostCache } from '../cache/store.ts';
 import type { Log } from '../log.ts';
 import { mayBeNamed, UNIDENTIFIED } from '../network/key.ts';
-import { NETWORK_CHANGED, type Network } from '../network/watch.ts';
+import type { Network } from '../network/watch.ts';
 import type { RaceBudget, RaceSlot } from '../race-budget.ts';
 
 /** The options of a race that a message may set; the helper decides all others. */

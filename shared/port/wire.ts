@@ -46,6 +46,11 @@ export const WIRE_ERRORS = {
   'reply-too-large': 'the reply is too large for the port',
 } as const;
 export type WireErrorCode = keyof typeof WIRE_ERRORS;
+/**
+ * The message of `cancelled` if the machine moved to another network during the race. Not a code of its own, which
+ * older extensions would reject as an invalid reply.
+ */
+export const NETWORK_CHANGED = 'the network changed';
 
 /** Chosen by the extension, echoed in replies. */
 export const idSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));

@@ -1,7 +1,8 @@
-import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
+import { NETWORK_CHANGED, WIRE_ERRORS } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { HelperError } from '../../common/helper/state.ts';
@@ -20,6 +21,8 @@ function testbed() {
   const alarms: (() => void)[] = [];
   let nowMs = 0;
   let asked: readonly RaceRequest[] = [];
+  /** Origins that were listed as racing after their failure was reported. */
+  const revived: Origin[] = [];
   const races = new Races({
     race: ({ origin }) => ({
       result: new Promise((resolve, reject) => running.set(origin, { resolve, reject })),
@@ -33,6 +36,8 @@ function testbed() {
     },
     onRequestsChanged: (now) => {
       asked = now;
+      for (const { origin, state } of now)
+        if (state !== 'over' && failed.some((words) => words.startsWith(`${origin} `))) revived.push(origin);
     },
     clock: {
       nowMs: () => nowMs,
@@ -50,7 +55,7 @@ function testbed() {
     running.get(origin)?.resolve(aRace({ origin }));
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { races, running, done, failed, words, alarms, asked: () => asked, finish };
+  return { races, running, done, failed, words, alarms, revived, asked: () => asked, finish };
 }
 
 test('no more races at once than the helper’s budget allows; the next follows when one ends', async () => {
@@ -132,6 +137,31 @@ test('an exhausted budget is reported in words that say when to retry', async ()
     ?.reject(new HelperError('too-many-races', 'the budget of races is used up'));
   await new Promise((resolve) => setImmediate(resolve));
   assert.match(words[0] ?? '', /30 races per minute.*Try again/);
+});
+
+test('a failure has words in the reader’s language, with the cause', async () => {
+  const { races, running, failed, words } = testbed();
+  const fail = async (...error: ConstructorParameters<typeof HelperError>) => {
+    races.start(comparison(origins[0] as Origin));
+    running.get(origins[0] as Origin)?.reject(new HelperError(...error));
+    await new Promise((resolve) => setImmediate(resolve));
+    return words.at(-1) ?? '';
+  };
+  for (const code of ['blocked', 'cancelled', 'internal', 'cache-unavailable'] as const)
+    assert.notEqual(await fail(code, WIRE_ERRORS[code]), WIRE_ERRORS[code]);
+  assert.notEqual(await fail('helper-timeout', 'in English'), 'in English');
+  assert.match(await fail('cancelled', NETWORK_CHANGED), /network changed\. Race again/);
+  assert.equal(failed.at(-1), `${origins[0]} network-changed`);
+});
+
+test('when many races fail at once, none is listed as racing after its failure', async () => {
+  const { races, running, failed, revived } = testbed();
+  const both = origins.slice(0, 2);
+  races.startAll(both.map(comparison));
+  for (const origin of both)
+    running.get(origin)?.reject(new HelperError('helper-disconnected', 'the helper stopped'));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([failed.length, revived], [2, []]);
 });
 
 test('a race beyond the queue’s limit is rejected, not silently dropped', () => {

@@ -2,7 +2,7 @@
 // one per origin; the others wait.
 
 import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
-import type { Progress } from '@photofinish/shared/port/wire';
+import { NETWORK_CHANGED, type Progress } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Clock } from '../../common/browser.ts';
@@ -26,8 +26,14 @@ const MINUTE_MS = 60_000;
 const MARGIN_MS = 500;
 const MAX_WAITING = 500;
 
-/** What the helper's codes mean to a user who clicked a button; other messages are complete sentences already. */
-const WORDS: Partial<Record<HelperError['code'], MessageKey>> = {
+/** What the codes mean to a user who clicked a button. The others, which only a defect causes, keep their messages. */
+const WORDS: Partial<Record<string, MessageKey>> = {
+  blocked: 'popupRaceBlocked',
+  cancelled: 'popupRaceCancelled',
+  'network-changed': 'popupRaceNetworkChanged',
+  internal: 'popupRaceInternal',
+  'cache-unavailable': 'popupRaceCacheUnavailable',
+  'helper-timeout': 'popupRaceTimeout',
   'too-many-races': 'popupRaceTooMany',
   'helper-missing': 'popupRaceHelperMissing',
   'helper-disconnected': 'popupRaceHelperGone',
@@ -37,7 +43,12 @@ const WORDS: Partial<Record<HelperError['code'], MessageKey>> = {
   'reply-too-large': 'popupRaceReplyTooLarge',
 };
 
-function wordsOf({ code, message }: HelperError): string {
+/** The code for the pages: unlike the port's, it distinguishes a race that nobody cancelled. */
+function codeOf({ code, message }: HelperError): string {
+  return code === 'cancelled' && message === NETWORK_CHANGED ? 'network-changed' : code;
+}
+
+function wordsOf(code: string, message: string): string {
   const words = WORDS[code];
   return words === undefined ? message : getMessage(words, { why: message });
 }
@@ -141,15 +152,20 @@ export class Races {
     const started = this.#deps.race(order, (progress) => this.#deps.onProgress(origin, progress));
     this.#running.set(origin, { order, race: started });
     this.#note(origin, 'racing');
-    started.result
-      .then(this.#deps.onDone, (error: HelperError) =>
-        this.#deps.onFailed(origin, error.code, wordsOf(error)),
-      )
-      .finally(() => {
-        this.#running.delete(origin);
-        this.#note(origin, 'over');
-        this.#next();
-      });
+    // Over before it is reported: many races may end at once, and none that has failed may still be listed as racing.
+    const end = (report: () => void): void => {
+      this.#running.delete(origin);
+      this.#note(origin, 'over');
+      report();
+      this.#next();
+    };
+    started.result.then(
+      (race) => end(() => this.#deps.onDone(race)),
+      (error: HelperError) => {
+        const code = codeOf(error);
+        end(() => this.#deps.onFailed(origin, code, wordsOf(code, error.message)));
+      },
+    );
   }
 
   #add(order: RaceOrder, oneOfMany: boolean): void {

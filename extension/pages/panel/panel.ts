@@ -178,8 +178,11 @@ function watch(tab: number): void {
     onEvent(event) {
       if (event.type === 'page') page = event.page;
       else if (event.type === 'page-delta' && page !== null) page = withDelta(page, event.delta);
-      else if (event.type === 'races')
+      else if (event.type === 'races') {
         racing = new Set(event.races.filter(({ state }) => state !== 'over').map(({ origin }) => origin));
+        // Also races that the popup requested.
+        for (const origin of racing) failures.delete(origin);
+      } else if (event.type === 'race-progress') failures.delete(event.origin);
       else if (event.type === 'race-failed')
         failures.set(event.origin, {
           message: capitalSentence(event.message),

@@ -150,11 +150,9 @@ function onEvent(port: BackgroundPort, event: PopupEvent): void {
       break;
     }
     case 'race-failed': {
-      const cancelled = running.get(event.origin)?.cancelling || event.code === 'cancelled';
-      const message = cancelled ? getMessage('popupRaceCancelled') : event.message;
       // Of many races requested at once, those that never began are not reported.
-      if (running.delete(event.origin) || !cancelled)
-        failures.set(event.origin, { message, byOptions: event.code === 'not-allowed' });
+      if (running.delete(event.origin) || event.code !== 'cancelled')
+        failures.set(event.origin, { message: event.message, byOptions: event.code === 'not-allowed' });
       drawRaces(port, [event.origin]);
       break;
     }
