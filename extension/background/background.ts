@@ -50,7 +50,7 @@ import { STEER_ALARM } from './steer/firefox-steering.ts';
 import { openStore } from './store/open-store.ts';
 import { loadSavedMap, Pages } from './tab/pages.ts';
 import { createPopupServer } from './tab/popup-port.ts';
-import { Presenter, setToolbar } from './tab/presenter.ts';
+import { Presenter, resetToolbar, setToolbar } from './tab/presenter.ts';
 import { createTabs } from './tab/tabs.ts';
 import type { FailedNavigation } from './tab/view.ts';
 
@@ -187,6 +187,7 @@ async function start() {
     trouble: () => trouble,
     steer: steering === null ? null : (origin, advertised) => steering.view(origin, advertised),
     setToolbar,
+    resetToolbar,
     later: timers.later,
   });
   const recorder = new Recorder({
@@ -252,7 +253,7 @@ function followSettings(changed: Settings): void {
     steering?.exclude(refused).catch(logged);
     presenter.refreshWatched();
     const emptied = pages.forget(({ tabId, origin }) => !recordable.mayRecord({ tabId, pageUrl: origin }));
-    for (const tabId of emptied) presenter.refresh(tabId);
+    presenter.forget(emptied);
     inspection.forget(emptied);
   });
 }
@@ -391,10 +392,12 @@ chrome.alarms.onAlarm.addListener(({ name }) => {
 
 /** Deletes everything, including the helper's cache if a helper answers. */
 async function wipe(): Promise<number | null> {
-  const { ledger, pages, steering, upload } = await ready;
+  const { ledger, pages, presenter, steering, upload } = await ready;
   races.withdraw(() => true);
   await ledger.wipe();
-  pages.clear();
+  presenter.forget(pages.clear());
+  // A page that failed to load shows what a race of its host found.
+  presenter.refreshWatched();
   inspection.forget();
   forecaster.forget();
   // Requests that have ended and still wait for their page's timing are part of what is deleted.

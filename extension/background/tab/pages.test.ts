@@ -37,6 +37,16 @@ test('forgotten pages are removed from memory and from session storage', async (
   assert.deepEqual([...stored.keys()].toSorted(), ['page:b', 'shown:1']);
 });
 
+test('clearing forgets every page and names the tabs that showed one', async () => {
+  const { pages, stored, show } = await testbed();
+  show('a', 1, 'https://a.test/');
+  show('b', 1, 'https://b.test/');
+  show('c', 2, 'https://c.test/');
+  assert.deepEqual(pages.clear(), [1, 2]);
+  await pages.saved();
+  assert.deepEqual([pages.shown(1), stored.size], [undefined, 0]);
+});
+
 test('a restored document is the same page as before', async () => {
   const { pages, show } = await testbed();
   show('a', 1, 'https://a.test/');

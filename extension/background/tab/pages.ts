@@ -107,11 +107,13 @@ export class Pages {
     return tabs.map(Number);
   }
 
-  /** Forgets every page. */
-  clear(): void {
+  /** Forgets every page; returns the tabs that showed one. */
+  clear(): number[] {
+    const tabs = [...this.#shown.entries()].map(([tabId]) => tabId);
     for (const [documentId] of [...this.#pages.entries()]) this.#pages.delete(documentId);
-    for (const [tabId] of [...this.#shown.entries()]) this.#shown.delete(tabId);
+    for (const tabId of tabs) this.#shown.delete(tabId);
     this.#frames.clear();
+    return tabs.map(Number);
   }
 
   async saved(): Promise<void> {

@@ -43,6 +43,7 @@ function testbed(more: Partial<PresenterDeps> = {}) {
     trouble: () => null,
     steer: null,
     setToolbar: async (tabId, protocol, verdict) => void buttons.push(`${tabId} ${protocol} ${verdict}`),
+    resetToolbar: async (tabId) => void buttons.push(`${tabId} reset`),
     later: (_delayMs, run) => void timers.push(run),
     ...more,
   });
@@ -109,6 +110,23 @@ test('a page restored after one without a record gets its button back', async ()
     await settle();
   }
   assert.equal(buttons.length, 2);
+});
+
+test('of a deleted page nothing stays on the button, and the same page gets it back', async () => {
+  const { presenter, tabs, buttons, settle } = testbed();
+  const { tell, views } = watcher();
+  tabs.set(1, recorded('d'));
+  presenter.watch(1, tell);
+  await turn();
+  tabs.delete(1);
+  presenter.forget([1]);
+  assert.equal(buttons.at(-1), '1 reset');
+  await settle();
+  assert.deepEqual([views.at(-1)?.state, views.at(-1)?.verdict], ['browser-page', null]);
+  tabs.set(1, recorded('d'));
+  presenter.refresh(1);
+  await settle();
+  assert.match(buttons.at(-1) ?? '', /^1 h2 /);
 });
 
 test('a page restored after one that had not reported yet gets its button back', async () => {

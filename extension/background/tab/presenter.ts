@@ -36,6 +36,8 @@ export interface PresenterDeps {
   readonly steer: Background['steer'];
   /** `verdict` is null if the page has none. */
   readonly setToolbar: (tabId: number, protocol: Protocol, verdict: string | null) => Promise<void>;
+  /** Gives a tab's button back the default look. */
+  readonly resetToolbar: (tabId: number) => Promise<void>;
   readonly later: (delayMs: number, run: () => void) => void;
 }
 
@@ -98,6 +100,16 @@ export class Presenter {
       this.#due.delete(tabId);
       this.#drawNow(tabId);
     });
+  }
+
+  /** The pages that these tabs showed were deleted, so nothing of them may stay on the buttons and in the views. */
+  forget(tabIds: readonly number[]): void {
+    for (const tabId of tabIds) {
+      this.#drawn.delete(tabId);
+      this.#recalled.delete(tabId);
+      void this.#deps.resetToolbar(tabId);
+      this.refresh(tabId);
+    }
   }
 
   /** Draws every watched tab soon. */
@@ -245,6 +257,15 @@ const MARKS: Record<Protocol, { readonly icon: string; readonly badge: string }>
 export async function setToolbar(tabId: number, protocol: Protocol, verdict: string | null): Promise<void> {
   const { icon, badge } = MARKS[protocol];
   const title = verdict ?? getMessage('popupToolbarProtocol', { protocol: protocolName(protocol) });
+  await writeButton(tabId, icon, badge, title);
+}
+
+/** The button as in the manifest: browsers differ in what an empty title means. */
+export function resetToolbar(tabId: number): Promise<void> {
+  return writeButton(tabId, 'unknown', '', getMessage('appName'));
+}
+
+async function writeButton(tabId: number, icon: string, badge: string, title: string): Promise<void> {
   const path = { 16: `/icons/${icon}-16.png`, 32: `/icons/${icon}-32.png` };
   await Promise.allSettled([
     chrome.action.setIcon({ tabId, path }),
