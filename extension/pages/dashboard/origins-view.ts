@@ -7,7 +7,7 @@ import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';
-import { byId, make, setText } from '../ui/elements.ts';
+import { byId, make, setText, setValue } from '../ui/elements.ts';
 import { type Columns, rowAt } from './columns.ts';
 import { choice, type Entry, options, replaceLines } from './controls.ts';
 import type { State } from './state.ts';
@@ -120,7 +120,12 @@ export class OriginsView {
     byId('first').addEventListener('click', () => this.#go(1));
     byId('previous').addEventListener('click', () => this.#go((this.#model?.state.page ?? 1) - 1));
     byId('next').addEventListener('click', () => this.#go((this.#model?.state.page ?? 1) + 1));
-    this.#page.addEventListener('change', () => this.#go(Math.trunc(Number(this.#page.value)) || 1));
+    this.#page.addEventListener('change', () => {
+      const to = this.#within(Math.trunc(Number(this.#page.value)) || 1);
+      // After Enter the field still has the focus, and no redraw corrects it.
+      this.#page.value = String(to);
+      this.#go(to);
+    });
   }
 
   render(next: OriginsModel): void {
@@ -134,8 +139,12 @@ export class OriginsView {
     this.#writePaging(rows.length, from, shown.length, next);
   }
 
-  #go(to: number) {
-    return this.#deps.change({ page: Math.min(this.#pages, Math.max(1, to)) });
+  #within(page: number): number {
+    return Math.min(this.#pages, Math.max(1, page));
+  }
+
+  #go(to: number): void {
+    this.#deps.change({ page: this.#within(to) });
   }
 
   #sort(key: SortKey): void {
@@ -191,7 +200,7 @@ export class OriginsView {
 
   #writeControls({ state }: OriginsModel): void {
     this.#group.set(state.group);
-    if (document.activeElement !== this.#query) this.#query.value = state.query;
+    setValue(this.#query, state.query);
     this.#mark.value = state.mark ?? '';
     this.#verdict.value = state.verdict ?? '';
     byId('clear').hidden =
@@ -213,7 +222,7 @@ export class OriginsView {
         : getMessage(isSite ? 'dashboardShownSites' : 'dashboardShown', numbers);
     setText(byId('table-count'), complete ? words : getMessage('dashboardShownSoFar', { words }));
     setText(byId('table-caption'), getMessage(isSite ? 'dashboardCaptionSites' : 'dashboardCaption'));
-    this.#page.value = String(Math.floor(from / PAGE_ROWS) + 1);
+    setValue(this.#page, String(Math.floor(from / PAGE_ROWS) + 1));
     this.#page.max = String(this.#pages);
     setText(byId('pages'), getMessage('dashboardOfPages', { pages: formatNumber(this.#pages) }));
     for (const id of ['first', 'previous']) byId<HTMLButtonElement>(id).disabled = from === 0;

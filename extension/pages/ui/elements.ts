@@ -43,6 +43,11 @@ export function setAttribute(element: Element, name: string, value: string): voi
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
+/** Writes a field's value, unless the field has the focus and may be being edited. */
+export function setValue(field: HTMLInputElement, value: string): void {
+  if (document.activeElement !== field && field.value !== value) field.value = value;
+}
+
 const drawn = new WeakMap<Element, string>();
 
 /** Puts an SVG drawn by this extension into `element`, parsed as XML: anything not well-formed throws. */
