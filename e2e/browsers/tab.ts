@@ -18,6 +18,7 @@ export interface Look {
   /** All its text, hidden or not, with white space collapsed; empty if there is no such element. */
   readonly text: string;
   readonly visible: boolean;
+  /** Neither disabled nor shown as disabled. */
   readonly enabled: boolean;
   readonly attributes: Readonly<Record<string, string>>;
 }
@@ -144,7 +145,7 @@ function look({ selector, says, nth = 0 }: Query): Look {
     count: fits.length,
     text: element.textContent.replace(/\s+/g, ' ').trim(),
     visible: width > 0 && height > 0 && element.checkVisibility({ visibilityProperty: true }),
-    enabled: !element.matches(':disabled'),
+    enabled: !element.matches(':disabled, [aria-disabled="true"]'),
     attributes: Object.fromEntries([...element.attributes].map(({ name, value }) => [name, value])),
   };
 }

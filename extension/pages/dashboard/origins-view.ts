@@ -7,6 +7,7 @@ import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';
+import { onClick, setDisabled } from '../ui/disabled-button.ts';
 import { byId, make, setText, setValue } from '../ui/elements.ts';
 import { type Columns, rowAt } from './columns.ts';
 import { choice, type Entry, options, replaceLines } from './controls.ts';
@@ -117,9 +118,9 @@ export class OriginsView {
       this.#deps.change({ query: '', mark: null, verdict: null, site: null, page: 1 });
       this.#query.focus();
     });
-    byId('first').addEventListener('click', () => this.#go(1));
-    byId('previous').addEventListener('click', () => this.#go((this.#model?.state.page ?? 1) - 1));
-    byId('next').addEventListener('click', () => this.#go((this.#model?.state.page ?? 1) + 1));
+    onClick(byId('first'), () => this.#go(1));
+    onClick(byId('previous'), () => this.#go((this.#model?.state.page ?? 1) - 1));
+    onClick(byId('next'), () => this.#go((this.#model?.state.page ?? 1) + 1));
     this.#page.addEventListener('change', () => {
       const to = this.#within(Math.trunc(Number(this.#page.value)) || 1);
       // After Enter the field still has the focus, and no redraw corrects it.
@@ -225,7 +226,7 @@ export class OriginsView {
     setValue(this.#page, String(Math.floor(from / PAGE_ROWS) + 1));
     this.#page.max = String(this.#pages);
     setText(byId('pages'), getMessage('dashboardOfPages', { pages: formatNumber(this.#pages) }));
-    for (const id of ['first', 'previous']) byId<HTMLButtonElement>(id).disabled = from === 0;
-    byId<HTMLButtonElement>('next').disabled = from + shown >= found;
+    for (const id of ['first', 'previous']) setDisabled(byId(id), from === 0);
+    setDisabled(byId('next'), from + shown >= found);
   }
 }

@@ -5,6 +5,7 @@ import { getMessage } from '../../common/catalog.ts';
 import { saveReport } from '../report/export-file.ts';
 import { EXPORT_FORMATS, type ExportFormat, FORMATS } from '../report/export-names.ts';
 import type { MadeReport } from '../report/order.ts';
+import { onClick, setDisabled } from '../ui/disabled-button.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import type { Period } from './state.ts';
 
@@ -73,13 +74,9 @@ export function createReportView({ period, siteNames }: ReportViewDeps): void {
       .slice(0, OFFERED_SITES);
     byId('report-site-list').replaceChildren(...found.map((name) => new Option(name, name)));
   };
-  let making = false;
   const save = async (format: ExportFormat): Promise<void> => {
-    if (making) return;
-    making = true;
     setText(words, getMessage('dashboardReportBuilding'));
-    // Shown as disabled, but still focusable: otherwise keyboard users would lose their place.
-    for (const button of buttons) button.ariaDisabled = 'true';
+    for (const button of buttons) setDisabled(button, true);
     try {
       const made = await saveReport({
         selection: { sites: chosen.size === 0 ? null : [...chosen], ...period() },
@@ -91,8 +88,7 @@ export function createReportView({ period, siteNames }: ReportViewDeps): void {
       const why = error instanceof Error ? error.message : String(error);
       setText(words, getMessage('dashboardReportFailed', { why }));
     } finally {
-      making = false;
-      for (const button of buttons) button.ariaDisabled = null;
+      for (const button of buttons) setDisabled(button, false);
     }
   };
 
@@ -100,7 +96,7 @@ export function createReportView({ period, siteNames }: ReportViewDeps): void {
     const button = make('button', 'button', FORMATS[format].name);
     button.type = 'button';
     button.ariaLabel = getMessage('dashboardSaveAs', { format: FORMATS[format].name });
-    button.addEventListener('click', () => void save(format));
+    onClick(button, () => void save(format));
     return button;
   });
   byId('report-formats').replaceChildren(...buttons);

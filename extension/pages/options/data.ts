@@ -8,6 +8,7 @@ import { CONSENTS, type Consent } from '../../ledger/consents.ts';
 import { DataError, type DataErrorCode } from '../../ledger/data-document.ts';
 import { openLedger } from '../../ledger/ledger.ts';
 import { exportData, importData } from '../../ledger/transfer.ts';
+import { isDisabled, onClick, setDisabled } from '../ui/disabled-button.ts';
 import { byId, saveFile, setText } from '../ui/elements.ts';
 import { messageOf, saved } from '../ui/saving.ts';
 
@@ -30,14 +31,14 @@ export function importFailure(error: unknown): string {
   return getMessage(error instanceof DataError ? REFUSALS[error.code] : 'optionsImportFailed', { message });
 }
 
-/** Runs export or import with both buttons disabled, and announces start and end. */
+/** Runs export or import with both buttons shown as disabled, and announces start and end. */
 async function run(begun: string, work: () => Promise<string>): Promise<void> {
-  const buttons = ['export', 'import'].map((id) => byId<HTMLButtonElement>(id));
-  for (const button of buttons) button.disabled = true;
+  const buttons = ['export', 'import'].map((id) => byId(id));
+  for (const button of buttons) setDisabled(button, true);
   setText(byId('transfer-result'), begun);
   setText(byId('transfer-result'), await work());
   setText(byId('transfer-progress'), '');
-  for (const button of buttons) button.disabled = false;
+  for (const button of buttons) setDisabled(button, false);
 }
 
 async function exported(): Promise<string> {
@@ -72,8 +73,8 @@ async function imported(file: File): Promise<string> {
 /** Makes both buttons work. */
 export function wireTransfer(): void {
   const input = byId<HTMLInputElement>('import-file');
-  byId('export').addEventListener('click', () => void run(getMessage('optionsExporting'), exported));
-  byId('import').addEventListener('click', () => input.click());
+  onClick(byId('export'), () => void run(getMessage('optionsExporting'), exported));
+  onClick(byId('import'), () => input.click());
   input.addEventListener('change', () => {
     const [file] = input.files ?? [];
     // Allows the same file to be chosen again.
@@ -127,7 +128,7 @@ export function wipedWords({ helperRecords, trouble }: WipeResult): string {
 }
 
 function finish(words: string): void {
-  byId<HTMLButtonElement>('wipe').disabled = false;
+  setDisabled(byId('wipe'), false);
   setText(byId('wipe-result'), words);
 }
 
@@ -138,21 +139,21 @@ export function showWiped(wiped: WipeResult): void {
 
 /** The background was terminated before it answered. */
 export function loseWipe(): void {
-  if (byId<HTMLButtonElement>('wipe').disabled) finish(getMessage('optionsWipeUnanswered'));
+  if (isDisabled(byId('wipe'))) finish(getMessage('optionsWipeUnanswered'));
 }
 
 /** Makes the button open the dialog, and the dialog's button delete. */
 export function wireWipe(send: (request: PopupRequest) => boolean): void {
   const dialog = byId<HTMLDialogElement>('wipe-dialog');
-  const button = byId<HTMLButtonElement>('wipe');
-  button.addEventListener('click', () => {
+  const button = byId('wipe');
+  onClick(button, () => {
     setText(byId('wipe-result'), '');
     dialog.showModal();
   });
   byId('wipe-cancel').addEventListener('click', () => dialog.close());
   byId('wipe-confirm').addEventListener('click', () => {
     dialog.close();
-    button.disabled = true;
+    setDisabled(button, true);
     if (send({ type: 'wipe' })) setText(byId('wipe-result'), getMessage('optionsWiping'));
     else loseWipe();
   });

@@ -6,6 +6,7 @@ import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { HelperState, PopupEvent } from '../../common/messages.ts';
 import { askHelperConsent, hasHelperConsent, onHelperConsent } from '../../common/permissions.ts';
 import type { PopupRequest } from '../../common/popup-requests.ts';
+import { onClick, setDisabled } from './disabled-button.ts';
 import { byId, make, setAttribute, setText } from './elements.ts';
 
 /** Requires on the page: `helper-dot`, `helper-text`, `findings`, `examine`. */
@@ -30,11 +31,11 @@ export function createHelperPanel(
 ): HelperPanel {
   let state: HelperState | null = null;
   let examining = false;
-  const button = byId<HTMLButtonElement>('examine');
+  const button = byId('examine');
 
   const showExamining = (): void => {
     button.hidden = state?.state !== 'ready';
-    button.disabled = examining;
+    setDisabled(button, examining);
     setText(button, examining ? getMessage('helperExamining') : getMessage('helperExamine'));
   };
   const examine = (): void => {
@@ -53,7 +54,7 @@ export function createHelperPanel(
     onState(next);
   };
 
-  button.addEventListener('click', examine);
+  onClick(button, examine);
   return {
     get state() {
       return state;
