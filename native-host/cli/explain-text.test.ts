@@ -152,6 +152,13 @@ test('DNS: addresses with source and TTL, complete records, and questions withou
     /HTTPS 1 a\.test: at b\.test; port 444; alpn h3, h2; no-default-alpn; hints 192\.0\.2\.9; ECH; TTL 2 h/,
   );
   assert.match(flat, /HTTPS 0 a\.test: alias of c\.test, TTL 30 s/);
+  const [service] = names.services;
+  assert.ok(service);
+  const behindCname = { ...names, services: [{ ...service, target: 'a.test', canonical: 'x.cdn.test' }] };
+  assert.match(
+    explanationText(explanation({ names: behindCname })),
+    /HTTPS 1 a\.test \(CNAME x\.cdn\.test\): port 444; alpn h3/,
+  );
   assert.match(flat, /AAAA b\.test: failed: SERVFAIL, after 4 ms/);
   assert.match(flat, /A b\.test: no such record, after 5 ms/);
   assert.doesNotMatch(flat, /A a\.test: /, 'what was answered is in the table');

@@ -72,8 +72,8 @@ function ttl(seconds: number | null): string {
   return seconds === null ? '–' : duration(seconds * 1000);
 }
 
-function serviceWords({ owner, priority, target, ...record }: ServiceRecord): string {
-  const head = `HTTPS ${priority} ${owner}`;
+function serviceWords({ owner, canonical, priority, target, ...record }: ServiceRecord): string {
+  const head = `HTTPS ${priority} ${owner}${canonical === undefined ? '' : ` (CNAME ${canonical})`}`;
   const life = `TTL ${ttl(record.ttlSeconds)}`;
   if (priority === 0) return `${head}: alias of ${target}, ${life}`;
   const hints = [...record.ipv4Hints, ...record.ipv6Hints];

@@ -6,7 +6,7 @@ import type { TransportName } from '@photofinish/shared/race/terms';
 import type { Family } from '../address/address-bytes.ts';
 import type { Endpoint } from './discovering.ts';
 import type { Questions } from './questions.ts';
-import { httpsQueryName, type Service, type ServiceAnswer } from './service.ts';
+import { httpsQueryName, type Service, type ServiceAnswer, targetOf } from './service.ts';
 
 export interface Authority {
   readonly host: string;
@@ -131,9 +131,7 @@ export function walkAuthority(authority: Authority, walk: Walk): AuthorityEndpoi
   let bestTarget: string | null = null;
   let refusedHere = false;
   for (const { record, transports } of chain.services) {
-    // If CNAMEs lead from the queried name to the owner, they do so for its addresses too, which are queried by that
-    // name.
-    const target = record.target === record.owner ? chain.name : record.target;
+    const target = targetOf(record, chain.name);
     const place = { host: target, port: record.port ?? port, source: named } as const;
     const spoken = transports.filter((transport) => source === 'origin' || speaks.includes(transport));
     if (spoken.length > 0) services.push(endpointsAt(place, spoken, addressesOf(target, walk, record)));

@@ -9,6 +9,7 @@ import type {
 import { familyOf } from '../address/address-bytes.ts';
 import { nat64Of } from '../address/nat64.ts';
 import type { Answer, QueryKind } from './answer.ts';
+import { targetOf } from './service.ts';
 
 export interface OpenQuery {
   readonly name: string;
@@ -31,6 +32,26 @@ export interface LearntNames {
 }
 
 const SOURCES: Record<Exclude<QueryKind, 'HTTPS'>, AddressSource> = { A: 'a', AAAA: 'aaaa' };
+
+/** Whether two names are one: DNS ignores case, and the addon's names have no final dot. */
+function isSameName(a: string, b: string): boolean {
+  const [one, other] = [a, b].map((name) => name.replace(/\.$/, '').toLowerCase());
+  return one === other;
+}
+
+/**
+ * A record as one of the name queried. If CNAMEs led to another name, the endpoint is still that of the name queried (RFC
+ * 9460 section 2.5.2), by which it is attempted.
+ */
+function asQueried(record: ServiceRecord, name: string): ServiceRecord {
+  const { owner } = record;
+  return {
+    ...record,
+    owner: name,
+    target: targetOf(record, name),
+    ...(!isSameName(owner, name) && { canonical: owner }),
+  };
+}
 
 /** Identifies a record, so that it counts once when an answer is renewed. */
 function identityOf(service: ServiceRecord): string {
@@ -98,7 +119,8 @@ export function createLearntNames(): LearntNames {
           add({ host: name, address, source, ttlSeconds });
         return;
       }
-      for (const service of answer.services) {
+      for (const record of answer.services) {
+        const service = asQueried(record, name);
         const identity = identityOf(service);
         if (services.has(identity)) continue;
         services.set(identity, service);

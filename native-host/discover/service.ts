@@ -9,6 +9,14 @@ export function httpsQueryName(host: string, port: number): string {
   return port === DEFAULT_HTTPS_PORT ? host : `_${port}._https.${host}`;
 }
 
+/**
+ * The host that a record in the answer for `name` points to. If CNAMEs led from the name to the record's owner, they do so
+ * for its addresses too, which are queried by that name.
+ */
+export function targetOf({ owner, target }: ServiceRecord, name: string): string {
+  return target === owner ? name : target;
+}
+
 /** A ServiceMode record and the transports implied by its own ALPN set. */
 export interface Service {
   readonly record: ServiceRecord;

@@ -30,6 +30,7 @@ function many<T>(count: number, make: (n: number) => T): T[] {
 
 const service = (n: number): ServiceRecord => ({
   owner: NAME,
+  canonical: NAME,
   priority: 5000 - n,
   target: NAME,
   alpn: [...many(900, () => LONG), 'h3'],

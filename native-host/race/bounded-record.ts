@@ -40,6 +40,7 @@ function boundedService(record: ServiceRecord): ServiceRecord {
   return {
     ...record,
     owner: cut(record.owner, MAX_DNS_NAME_CHARS),
+    ...(record.canonical !== undefined && { canonical: cut(record.canonical, MAX_DNS_NAME_CHARS) }),
     target: cut(record.target, MAX_DNS_NAME_CHARS),
     alpn: kept(
       record.alpn,

@@ -37,8 +37,10 @@ export type DiscoveredAddress = v.InferOutput<typeof discoveredAddressSchema>;
 
 /** An HTTPS record (RFC 9460); priority 0 is AliasMode and contains nothing but its target. */
 export const serviceRecordSchema = v.object({
-  /** The name whose record it is. */
+  /** The name that was queried for it; in an answer, from which races start, the name that has it. */
   owner: text(MAX_DNS_NAME_CHARS),
+  /** The name that has it, to which CNAMEs led from the one queried; absent: none did. */
+  canonical: v.optional(text(MAX_DNS_NAME_CHARS)),
   priority: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65535)),
   /** The TargetName, with `.` replaced by the owner's name. */
   target: text(MAX_DNS_NAME_CHARS),
