@@ -116,6 +116,31 @@ test('records that offer no HTTP/3 withdraw the offer; a failed look-up does not
   assert.equal(foldServices(known, undefined, NOW), known);
 });
 
+test('the records of an Alt-Svc host are not the origin’s, unless its alias leads there', () => {
+  const known = foldServices(HOST, names([service({})], 'answered'), NOW);
+  const lookup = (name: string, outcome: Names['lookups'][number]['outcome'], records: number) =>
+    ({ name, kind: 'HTTPS', tookMs: 1, outcome, records }) as const;
+  for (const name of ['alt.test', '_8443._https.alt.test', '_8443._https.a.test']) {
+    const other = serviceRecord(name, { alpn: ['h3'] });
+    const beside = (outcome: Names['lookups'][number]['outcome']): Names => ({
+      addresses: [],
+      services: [other],
+      lookups: [lookup('a.test', outcome, 0), lookup(name, 'answered', 1)],
+    });
+    assert.equal(foldServices(HOST, beside('empty'), NOW).service, null);
+    assert.equal(foldServices(known, beside('failed'), NOW), known);
+    const none = { ...beside('failed'), services: [] };
+    assert.equal(foldServices(known, none, NOW), known);
+  }
+  const alias = service({ priority: 0, alpn: [], target: 'alt.test' });
+  const aliased: Names = {
+    addresses: [],
+    services: [alias, serviceRecord('alt.test', { alpn: ['h3'] })],
+    lookups: [lookup('a.test', 'answered', 1), lookup('alt.test', 'answered', 1)],
+  };
+  assert.equal(foldServices(HOST, aliased, NOW).service, 'h3="alt.test:443"; ma=300');
+});
+
 test('an Alt-Svc that a race took from memory is distinguished from one that it received', () => {
   const live = heard(HOST, 'h3=":443"; ma=60');
   const said = (altSvc: string, facts: object = {}) => ({ altSvc, knownRoot: null, ...facts });

@@ -1,7 +1,7 @@
 // What an origin advertises, in headers (RFC 7838) and in HTTPS records (RFC 9460): by which source, when, and until
 // when. Whether HTTP/3 can then be reached is a separate fact, stored elsewhere.
 
-import type { Names } from '@photofinish/shared/race/discovered';
+import { type Names, ownRecords } from '@photofinish/shared/race/discovered';
 import type { Attempt, DiscoveryEvidence } from '@photofinish/shared/race/outcome';
 import { type Alternative, type AltSvc, h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
@@ -103,21 +103,22 @@ export function foldMisdirected(host: HostRecord, attempts: readonly Attempt[], 
 }
 
 /**
- * HTTPS records in ServiceMode that name `h3` advertise HTTP/3 for their TTL. An answer without any withdraws that; a
- * failed look-up, or none, changes nothing.
+ * The origin's own HTTPS records in ServiceMode that name `h3` advertise HTTP/3 for their TTL. An answer without any
+ * withdraws that; a failed look-up, or none, changes nothing.
  */
 export function foldServices(host: HostRecord, names: Names | undefined, atMs: number): HostRecord {
   if (names === undefined) return host;
-  const { host: own, port } = originParts(host.origin);
-  const offers = names.services
+  const origin = originParts(host.origin);
+  const { services, lookups } = ownRecords(names, origin);
+  const offers = services
     .filter((record) => record.priority > 0 && !record.incompatible && record.alpn.includes('h3'))
     .toSorted((a, b) => a.priority - b.priority)
     .map((record): Alternative => {
       const target = record.target.replace(/\.$/, '').toLowerCase();
       return {
         alpn: 'h3',
-        host: target === own ? '' : target,
-        port: record.port ?? port,
+        host: target === origin.host ? '' : target,
+        port: record.port ?? origin.port,
         maxAgeSeconds: Math.floor(record.ttlSeconds),
         persist: false,
       };
@@ -126,7 +127,7 @@ export function foldServices(host: HostRecord, names: Names | undefined, atMs: n
     const lifeMs = Math.max(...offers.map((offer) => offer.maxAgeSeconds)) * 1000;
     return { ...host, service: altSvcOf(offers).text, serviceAtMs: atMs, serviceUntilMs: atMs + lifeMs };
   }
-  const answered = names.lookups.some((l) => l.kind === 'HTTPS' && l.outcome !== 'failed');
+  const answered = lookups.some(({ outcome }) => outcome !== 'failed');
   return answered ? { ...host, service: null, serviceAtMs: null, serviceUntilMs: null } : host;
 }
 

@@ -15,7 +15,7 @@ import {
   type Races,
   verdictOfRaces,
 } from '@photofinish/shared/verdict/explanation';
-import type { OriginParts } from '@photofinish/shared/web/origin';
+import { type OriginParts, originParts } from '@photofinish/shared/web/origin';
 import { freshShared, sharedOutcome } from '../cache/policy.ts';
 import type { HostRecord } from '../cache/record.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
@@ -126,7 +126,7 @@ function leavesOpen(races: Races): boolean {
 
 /** Whether the races so far ended before DNS had answered for its HTTPS record. */
 function hasUnansweredRecord(races: Races): boolean {
-  return isRecordUnanswered(discoveredIn(races).names);
+  return isRecordUnanswered(discoveredIn(races).names, originParts(races.race.origin));
 }
 
 /**

@@ -2,6 +2,7 @@
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Names } from '@photofinish/shared/race/discovered';
 import { attempt, originRace, serviceRecord, trial } from '@photofinish/shared/testing/race-samples';
 import { firstVisitWords } from './first-visit.ts';
 
@@ -30,4 +31,20 @@ test('each reason for which HTTP/2 is first has its own explanation', () => {
     why({ startedMs: 10, establishedMs: 12, outcome: 'failed', error }),
     /no response came over it/,
   );
+});
+
+test('the record of an Alt-Svc host is none of the origin', () => {
+  const lookup = { kind: 'HTTPS', tookMs: 1, records: 0 } as const;
+  const said = (outcome: 'empty' | 'failed', ...services: Names['services']): string => {
+    const lookups: Names['lookups'] = [
+      { ...lookup, name: 'example.org', outcome },
+      { ...lookup, name: 'alt.test', outcome: 'answered', records: 1 },
+    ];
+    const v3 = originRace([trial([h2], 'h2')], { mode: 'v3' });
+    return firstVisitWords({ v3, names: { addresses: [], services, lookups } });
+  };
+  const other = serviceRecord('alt.test', { alpn: ['h3'] });
+  assert.match(said('empty', other), /: no HTTPS record advertises HTTP\/3, and Alt-Svc/);
+  assert.match(said('empty', { ...other, incompatible: true }), /: no HTTPS record advertises HTTP\/3,/);
+  assert.match(said('failed', other), /: DNS has not answered whether an HTTPS record advertises HTTP\/3,/);
 });

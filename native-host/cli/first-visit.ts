@@ -2,12 +2,13 @@
 // own attempts.
 
 import { soundTrials } from '@photofinish/shared/race/conclusive';
+import { ownRecords } from '@photofinish/shared/race/discovered';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { isRecordNotQueried, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
 import { attemptErrorWords } from '@photofinish/shared/verdict/attempt-words';
 import { isH3 } from '@photofinish/shared/verdict/evidence';
 import type { Explanation } from '@photofinish/shared/verdict/explanation';
-import { originParts } from '@photofinish/shared/web/origin';
+import { type OriginParts, originParts } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { milliseconds } from './text.ts';
 
@@ -35,21 +36,24 @@ function answersNothing({ trials }: OriginRace): boolean {
 }
 
 /** What is known of HTTPS records, of which none that can be used here advertises HTTP/3. */
-function withoutRecord(names: Explanation['names'], host: string): string {
-  if (names?.services.some(({ incompatible, alpn }) => incompatible && alpn.includes('h3')))
+function withoutRecord(names: Explanation['names'], origin: OriginParts): string {
+  if (names === null) return 'no HTTPS record was queried';
+  const { services } = ownRecords(names, origin);
+  if (services.some(({ incompatible, alpn }) => incompatible && alpn.includes('h3')))
     return 'the HTTPS record that lists h3 cannot be used here';
-  if (names === null || isRecordNotQueried(names, host)) return 'no HTTPS record was queried';
-  return isRecordUnanswered(names)
+  if (isRecordNotQueried(names, origin)) return 'no HTTPS record was queried';
+  return isRecordUnanswered(names, origin)
     ? 'DNS has not answered whether an HTTPS record advertises HTTP/3'
     : 'no HTTPS record advertises HTTP/3';
 }
 
 function why(v3: OriginRace, trial: Trial, names: Explanation['names']): string {
-  const { host } = originParts(v3.origin);
+  const origin = originParts(v3.origin);
   if (trial.adopted === 'h3') return 'its HTTPS record advertises it';
-  const record = names?.services.find((s) => !s.incompatible && s.priority > 0 && s.alpn.includes('h3'));
+  const services = names === null ? [] : ownRecords(names, origin).services;
+  const record = services.find((s) => !s.incompatible && s.priority > 0 && s.alpn.includes('h3'));
   if (record === undefined)
-    return `${withoutRecord(names, host)}, and Alt-Svc is only known after a response`;
+    return `${withoutRecord(names, origin)}, and Alt-Svc is only known after a response`;
   return answersNothing(v3)
     ? 'an HTTPS record advertises HTTP/3, but no response came over it'
     : whyNotFirst(trial, record.target);

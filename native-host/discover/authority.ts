@@ -1,12 +1,12 @@
 // Turns one authority (host and port) into groups of endpoints, from the answers so far; walking it asks the missing
 // questions. The origin is one authority, each of its Alt-Svc alternatives another (RFC 9460 9.3).
 import { isIP } from 'node:net';
-import type { ServiceRecord } from '@photofinish/shared/race/discovered';
+import { httpsQueryName, type ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { TransportName } from '@photofinish/shared/race/terms';
 import type { Family } from '../address/address-bytes.ts';
 import type { Endpoint } from './discovering.ts';
 import type { Questions } from './questions.ts';
-import { httpsQueryName, type Service, type ServiceAnswer, targetOf } from './service.ts';
+import { type Service, type ServiceAnswer, targetOf } from './service.ts';
 
 export interface Authority {
   readonly host: string;

@@ -2,12 +2,6 @@
 // try them. Parameters of different records are never mixed.
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { TransportName } from '@photofinish/shared/race/terms';
-import { DEFAULT_HTTPS_PORT } from '@photofinish/shared/web/origin';
-
-/** The owner name of an authority's HTTPS records (RFC 9460 section 9.1). */
-export function httpsQueryName(host: string, port: number): string {
-  return port === DEFAULT_HTTPS_PORT ? host : `_${port}._https.${host}`;
-}
 
 /**
  * The host that a record in the answer for `name` points to. If CNAMEs led from the name to the record's owner, they do so

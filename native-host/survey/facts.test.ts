@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Attempt, AttemptError, OriginRace, Trial } from '@photofinish/shared/race/outcome';
-import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
+import { attempt, originRace, serviceRecord, trial } from '@photofinish/shared/testing/race-samples';
 import { isH3 } from '@photofinish/shared/verdict/evidence';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { surveyRace } from '../testing/survey-archive.ts';
@@ -27,6 +27,28 @@ test('whether a response offers HTTP/3 is unknown without one', () => {
   const h3 = { ...h2, protocol: 'h3' } as const;
   assert.equal(factsOf(surveyRace('a', [trial([h3], 'h3')])).altSvcH3, null, 'over TCP it may be sent');
   assert.equal(factsOf(surveyRace('a', [trial([silent, h2], 'h2')])).rttMs, 4);
+});
+
+test('whether a record offers HTTP/3 is unknown if only that of an Alt-Svc host was answered', () => {
+  const lookup = { kind: 'HTTPS', tookMs: 5, records: 0 } as const;
+  const recordH3 = (outcome: 'empty' | 'failed') =>
+    factsOf(
+      originRace([trial([H2], 'h2')], {
+        discovered: {
+          altSvc: 'h3="alt.test:443"',
+          knownRoot: true,
+          names: {
+            addresses: [],
+            services: [serviceRecord('alt.test', { alpn: ['h3'] })],
+            lookups: [
+              { ...lookup, name: 'example.org', outcome },
+              { ...lookup, name: 'alt.test', outcome: 'answered', records: 1 },
+            ],
+          },
+        },
+      }),
+    ).recordH3;
+  assert.deepEqual([recordH3('empty'), recordH3('failed')], [false, null]);
 });
 
 test('silence where HTTP/3 is not advertised is no failure of what is advertised', () => {

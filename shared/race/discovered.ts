@@ -14,6 +14,7 @@ import {
   MAX_SERVICES,
   text,
 } from '../web/bounds.ts';
+import { DEFAULT_HTTPS_PORT, type OriginParts } from '../web/origin.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const seconds = v.pipe(v.number(), v.finite(), v.minValue(0));
@@ -107,4 +108,31 @@ export function isQueriedForBoth(name: string, lookups: readonly Lookup[]): bool
   return (['A', 'AAAA'] as const).every((kind) =>
     lookups.some((lookup) => lookup.name === name && lookup.kind === kind),
   );
+}
+
+/** The name to query for an authority's HTTPS records (RFC 9460 section 9.1). */
+export function httpsQueryName(host: string, port: number): string {
+  return port === DEFAULT_HTTPS_PORT ? host : `_${port}._https.${host}`;
+}
+
+/**
+ * The HTTPS records of the origin itself, and the queries for them, along its aliases. Those that were queried for an
+ * Alt-Svc alternative are about another authority (RFC 9460 section 9.3).
+ */
+export function ownRecords(
+  { services, lookups }: Names,
+  { host, port }: Omit<OriginParts, 'origin'>,
+): Pick<Names, 'services' | 'lookups'> {
+  const queries = lookups.filter(({ kind }) => kind === 'HTTPS');
+  const own = new Set([httpsQueryName(host, port)]);
+  // A set also yields what is added meanwhile: an alias may lead to another.
+  for (const name of own)
+    for (const { owner, priority, incompatible, target } of services)
+      if (owner === name && priority === 0 && !incompatible) own.add(target);
+  // Older records have the canonical name to which CNAMEs led, and which was not queried.
+  const isOther = (name: string) => !own.has(name) && queries.some((query) => query.name === name);
+  return {
+    services: services.filter(({ owner }) => !isOther(owner)),
+    lookups: queries.filter(({ name }) => own.has(name)),
+  };
 }

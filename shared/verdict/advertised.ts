@@ -3,10 +3,10 @@
 
 import { type Message, message } from '../language/message.ts';
 import { portBlock } from '../race/blocked-ports.ts';
-import { isQueriedForBoth, type Names, type ServiceRecord } from '../race/discovered.ts';
+import { isQueriedForBoth, type Names, ownRecords, type ServiceRecord } from '../race/discovered.ts';
 import type { Attempt, DiscoveryEvidence } from '../race/outcome.ts';
 import { type AltSvc, h3Alternatives, parseAltSvc } from '../web/alt-svc.ts';
-import { hostPort } from '../web/origin.ts';
+import { hostPort, type OriginParts } from '../web/origin.ts';
 import { certificateReasonMessage, failureMessage } from './attempt-words.ts';
 import { type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
 
@@ -85,15 +85,14 @@ function targetOf({ target }: ServiceRecord, evidence: Evidence): string {
   return isFailed(lookupFailure(evidence, target)) ? target : hostOf(target);
 }
 
-/** Records in ServiceMode found for the origin itself, not for a host named by Alt-Svc. */
-function ownServices({ discovered, origin, byHeader }: ParsedEvidence): ServiceRecord[] {
-  const others = byHeader.map(({ host }) => host).filter((host) => host !== origin.host);
-  const services = discovered.names?.services ?? [];
-  return services.filter(({ priority, owner }) => priority > 0 && !others.includes(hostOf(owner)));
+/** The origin's own records in ServiceMode: an alias only leads to the name that has one. */
+function ownServices(names: Names | undefined, origin: OriginParts): ServiceRecord[] {
+  if (names === undefined) return [];
+  return ownRecords(names, origin).services.filter(({ priority }) => priority > 0);
 }
 
-function alternativesByRecord(evidence: ParsedEvidence): AlternativeService[] {
-  return ownServices(evidence)
+function alternativesByRecord(evidence: Evidence): AlternativeService[] {
+  return ownServices(evidence.discovered.names, evidence.origin)
     .filter((record) => !record.incompatible && record.alpn.includes('h3'))
     .toSorted((a, b) => a.priority - b.priority)
     .map((record) => ({
@@ -104,8 +103,10 @@ function alternativesByRecord(evidence: ParsedEvidence): AlternativeService[] {
 }
 
 /** Whether a record that lists h3 is ignored: for a mandatory key that we do not support, or for a malformed set. */
-function ignoresH3Record(evidence: ParsedEvidence): boolean {
-  return ownServices(evidence).some((record) => record.incompatible && record.alpn.includes('h3'));
+function ignoresH3Record({ discovered, origin }: Evidence): boolean {
+  return ownServices(discovered.names, origin).some(
+    (record) => record.incompatible && record.alpn.includes('h3'),
+  );
 }
 
 /**
@@ -113,12 +114,10 @@ function ignoresH3Record(evidence: ParsedEvidence): boolean {
  * record cannot be used here.
  */
 export function recordOffersH3(evidence: Evidence): boolean | null {
-  const parsed = parsedEvidence(evidence);
-  if (alternativesByRecord(parsed).length > 0) return true;
-  if (ignoresH3Record(parsed)) return null;
-  const { names } = evidence.discovered;
-  const isQueried = names?.lookups.some(({ kind }) => kind === 'HTTPS') === true;
-  return isQueried && !isRecordUnanswered(names) ? false : null;
+  if (alternativesByRecord(evidence).length > 0) return true;
+  if (ignoresH3Record(evidence)) return null;
+  const { discovered, origin } = evidence;
+  return isRecordAnswered(discovered.names, origin) ? false : null;
 }
 
 function isSameEndpoint(a: HostAndPort, b: HostAndPort): boolean {
@@ -148,27 +147,32 @@ function lookupFailure({ discovered }: Evidence, host: string): Reach {
     : 'not-tried';
 }
 
-/** Whether an HTTPS record was queried without any answer: then it is unknown what DNS advertises. */
-export function isRecordUnanswered(names: Names | undefined): boolean {
-  // An alias only leads to the name that has the record.
-  if (names === undefined || names.services.some(({ priority }) => priority > 0)) return false;
-  return names.lookups.some(({ kind, outcome }) => kind === 'HTTPS' && outcome === 'failed');
+/** Whether the origin's HTTPS record was queried without any answer: then it is unknown what DNS advertises. */
+export function isRecordUnanswered(names: Names | undefined, origin: OriginParts): boolean {
+  if (names === undefined || ownServices(names, origin).length > 0) return false;
+  return ownRecords(names, origin).lookups.some(({ outcome }) => outcome === 'failed');
+}
+
+/** Whether the origin's HTTPS record was queried and DNS has answered. */
+export function isRecordAnswered(names: Names | undefined, origin: OriginParts): boolean {
+  if (names === undefined || ownRecords(names, origin).lookups.length === 0) return false;
+  return !isRecordUnanswered(names, origin);
 }
 
 /**
  * Whether no HTTPS record was queried because the address of the host was given (`--resolve`, the setting `resolve`): then
  * it is unknown what DNS advertises, too.
  */
-export function isRecordNotQueried(names: Names | undefined, host: string): boolean {
-  if (names === undefined || names.services.some(({ priority }) => priority > 0)) return false;
-  const isGiven = names.addresses.some((known) => known.host === host && known.source === 'pin');
-  return isGiven && !names.lookups.some(({ kind, name }) => kind === 'HTTPS' && hostOf(name) === host);
+export function isRecordNotQueried(names: Names | undefined, origin: OriginParts): boolean {
+  if (names === undefined || ownServices(names, origin).length > 0) return false;
+  const isGiven = names.addresses.some((known) => known.host === origin.host && known.source === 'pin');
+  return isGiven && ownRecords(names, origin).lookups.length === 0;
 }
 
 /** Why it is unknown whether an HTTPS record of the origin advertises HTTP/3; null: DNS was asked and has answered. */
 export function recordUnknownMessage({ discovered, origin }: Evidence): Message | null {
-  if (isRecordUnanswered(discovered.names)) return message('verdictRecordUnanswered');
-  return isRecordNotQueried(discovered.names, origin.host) ? message('verdictRecordUnasked') : null;
+  if (isRecordUnanswered(discovered.names, origin)) return message('verdictRecordUnanswered');
+  return isRecordNotQueried(discovered.names, origin) ? message('verdictRecordUnasked') : null;
 }
 
 /** The attempts over HTTP/3 at an endpoint. */
@@ -320,8 +324,8 @@ function leadsAlike(evidence: Evidence, a: AlternativeService, b: AlternativeSer
 }
 
 function contradictions(evidence: ParsedEvidence): Message[] {
-  const { altSvc, byHeader } = evidence;
-  const { host } = evidence.origin;
+  const { altSvc, byHeader, discovered, origin } = evidence;
+  const { host } = origin;
   const byRecord = alternativesByRecord(evidence);
   const [record] = byRecord;
   const [header] = byHeader;
@@ -331,7 +335,7 @@ function contradictions(evidence: ParsedEvidence): Message[] {
     const params = { record: endpointMessage(record, host), header: endpointMessage(header, host) };
     return [message('faultRecordAgainstHeader', params)];
   }
-  const usable = ownServices(evidence).filter((service) => !service.incompatible);
+  const usable = ownServices(discovered.names, origin).filter((service) => !service.incompatible);
   return header !== undefined && usable.length > 0 ? [message('faultRecordWithout')] : [];
 }
 

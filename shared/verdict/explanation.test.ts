@@ -86,7 +86,7 @@ test('a record’s endpoint that no race tried is judged by the race over HTTP/3
 });
 
 test('what DNS has not answered is called unknown, and a later race with an answer takes precedence', () => {
-  const lookup = { name: 'a.test', kind: 'HTTPS' as const, tookMs: 58, records: 0 };
+  const lookup = { name: 'example.org', kind: 'HTTPS' as const, tookMs: 58, records: 0 };
   const unheard: Names = { ...names, lookups: [{ ...lookup, outcome: 'failed', unanswered: true }] };
   const heard: Names = { ...names, lookups: [{ ...lookup, outcome: 'empty' }] };
   const asking = (own: Names) =>
@@ -100,6 +100,19 @@ test('what DNS has not answered is called unknown, and a later race with an answ
   const { code, text } = verdictInWords(verdictOfRaces(later, NO_OTHERS));
   assert.equal(code, 'h3-not-offered');
   assert.doesNotMatch(text, unknown);
+});
+
+test('an answer about the record of an Alt-Svc host is none about the origin’s', () => {
+  const lookup = { kind: 'HTTPS' as const, tookMs: 58, records: 0 };
+  const failed = { ...lookup, name: 'example.org', outcome: 'failed' } as const;
+  const other = { ...lookup, name: 'alt.test', outcome: 'empty' } as const;
+  const answered = { ...lookup, name: 'example.org', outcome: 'empty' } as const;
+  const asking = (...lookups: Names['lookups']) =>
+    originRace([trial([h2], 'h2')], {
+      discovered: { altSvc: null, knownRoot: true, names: { ...names, lookups } },
+    });
+  const found = discoveredIn(races({ race: asking(other), h3: asking(failed), v3: asking(answered) }));
+  assert.deepEqual(found.names?.lookups, [answered]);
 });
 
 test('the gain is the comparison’s', () => {

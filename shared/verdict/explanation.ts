@@ -2,7 +2,7 @@
 // races in several modes, what the host cache remembers, and how other hosts fare on the same network.
 import * as v from 'valibot';
 import { conclusiveAttempts, isAllDisturbed, knownRootOf, soundTrials } from '../race/conclusive.ts';
-import { discoveredAlternativeSchema, type Names, namesSchema } from '../race/discovered.ts';
+import { discoveredAlternativeSchema, namesSchema } from '../race/discovered.ts';
 import {
   type DiscoveryEvidence,
   type OriginRace,
@@ -12,9 +12,9 @@ import {
 import { comparisonOf } from '../race/race-pairs.ts';
 import { ATTEMPT_ERROR_CODES } from '../race/terms.ts';
 import { type Verdict, verdictSchema } from '../race/verdict-schema.ts';
-import { originSchema } from '../web/origin.ts';
+import { originParts, originSchema } from '../web/origin.ts';
 import { knownProtocolSchema } from '../web/protocol.ts';
-import { isRecordUnanswered } from './advertised.ts';
+import { isRecordAnswered } from './advertised.ts';
 import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -76,10 +76,6 @@ function finished({ race, v3, altSvc, h3, compare }: Races): OriginRace[] {
   return [race, v3, altSvc, h3, compare].filter((each) => each !== null);
 }
 
-function hasHeardOfRecord(names: Names): boolean {
-  return names.lookups.some(({ kind }) => kind === 'HTTPS') && !isRecordUnanswered(names);
-}
-
 /**
  * What the races found out besides reachability: from the first that knows, the plain race before the others. For
  * names, the first race that also has an answer about the HTTPS record; for the root, the first that saw QUIC's chain.
@@ -87,7 +83,8 @@ function hasHeardOfRecord(names: Names): boolean {
 export function discoveredIn(races: Races): DiscoveryEvidence {
   const all = finished(races).map((each) => each.discovered);
   const lookups = all.flatMap((each) => each.names ?? []);
-  const names = lookups.find(hasHeardOfRecord) ?? lookups[0];
+  const origin = originParts(races.race.origin);
+  const names = lookups.find((each) => isRecordAnswered(each, origin)) ?? lookups[0];
   const alternatives = all.find((each) => each.alternatives !== undefined)?.alternatives;
   const advertising = all.find((each) => each.altSvc !== null);
   return {

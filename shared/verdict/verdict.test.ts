@@ -3,6 +3,7 @@ import { otherFindings, verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Names } from '../race/discovered.ts';
 import type { VerdictCode } from '../race/verdict-schema.ts';
 import {
   at444,
@@ -23,7 +24,7 @@ import {
   unresolved,
   wrongName,
 } from '../testing/evidence.ts';
-import type { Origin } from '../web/origin.ts';
+import { type Origin, originParts } from '../web/origin.ts';
 import { type BrowserEvidence, type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 
 const unheardBehindAlias = names([{ priority: 0, alpn: [], target: 'cdn.test' }], {
@@ -32,6 +33,14 @@ const unheardBehindAlias = names([{ priority: 0, alpn: [], target: 'cdn.test' }]
     { name: 'cdn.test', kind: 'HTTPS', tookMs: 5000, outcome: 'failed', records: 0 },
   ],
 });
+
+const at8443 = originParts('https://a.test:8443' as Origin);
+
+/** A query for HTTPS records with its number of records. */
+function answered(name: string, records: number): Names['lookups'][number] {
+  const outcome = records === 0 ? 'empty' : 'answered';
+  return { name, kind: 'HTTPS', tookMs: 5, outcome, records };
+}
 
 type Row = readonly [string, Partial<Evidence>, VerdictCode, VerdictCode[], RegExp?];
 
@@ -456,11 +465,16 @@ const WRONG: readonly Row[] = [
   [
     'the HTTPS record of another port than 443, whose name is longer than its host',
     {
+      origin: at8443,
       discovered: {
-        ...own,
-        names: names([{ owner: '_443._https.a.test', target: '_443._https.a.test' }]),
+        altSvc: 'h3=":8443"',
+        knownRoot: true,
+        names: names([{ owner: '_8443._https.a.test', target: '_8443._https.a.test' }]),
       },
-      attempts: [h3(null, { host: '_443._https.a.test', source: 'https-record' }), h2()],
+      attempts: [
+        h3(null, { host: '_8443._https.a.test', port: 8443, source: 'https-record' }),
+        h2(null, { port: 8443 }),
+      ],
     },
     'h3-available',
     [],
@@ -474,11 +488,35 @@ const WRONG: readonly Row[] = [
   [
     'an HTTPS record of the alternative’s host is no contradiction',
     {
-      discovered: { ...atB, names: names([{ owner: '_444._https.b.test', alpn: ['h2'] }]) },
+      discovered: {
+        ...atB,
+        names: names([{ owner: '_444._https.b.test', alpn: ['h2'] }], {
+          lookups: [answered('a.test', 0), answered('_444._https.b.test', 1)],
+        }),
+      },
       attempts: [h3(refused), h3(null, onB), h2()],
     },
     'h3-available',
     [],
+  ],
+  [
+    'the record of an Alt-Svc host that is also the target of the origin’s alias is the origin’s own',
+    {
+      discovered: {
+        altSvc: 'h3="cdn.test:443"',
+        knownRoot: true,
+        names: names(
+          [
+            { priority: 0, alpn: [], target: 'cdn.test' },
+            { owner: 'cdn.test', target: 'cdn.test', alpn: ['h2'] },
+          ],
+          { lookups: [answered('a.test', 1), answered('cdn.test', 1)] },
+        ),
+      },
+      attempts: [h3(null, { host: 'cdn.test', source: 'alt-svc' }), h2()],
+    },
+    'h3-available',
+    ['h3-advertisement-wrong'],
   ],
 ];
 
@@ -716,7 +754,9 @@ test('a record’s own name that has no address is named (RFC 9460 section 2.5.2
     ...quiet,
     names: names([{ owner: own, target: own, port: 7022 }], { lookups }),
   };
-  const verdict = verdictOf({ ...base, discovered, attempts: [h3(refused), h2()] });
+  const origin = originParts('https://a.test:7014' as Origin);
+  const at7014 = [h3(refused, { port: 7014 }), h2(null, { port: 7014 })];
+  const verdict = verdictOf({ ...base, origin, discovered, attempts: at7014 });
   assert.equal(verdict.code, 'h3-advertisement-wrong');
   assert.match(verdictText(verdict), /at _7014\._https\.a\.test:7022, a name without an address/);
 });
