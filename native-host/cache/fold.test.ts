@@ -10,7 +10,7 @@ import * as v from 'valibot';
 import { down, observation, race, trial, up } from '../testing/cache-samples.ts';
 import { MAX_BACK_OFF_MS } from './back-off.ts';
 import { foldAddresses, foldObservation, foldRace, foldUse, parseObservation } from './fold.ts';
-import { reachable, SUCCESS_FRESH_MS } from './policy.ts';
+import { forecastOf, reachable, SUCCESS_FRESH_MS } from './policy.ts';
 import { type AddressRecord, type HostRecord, newHost, newUse } from './record.ts';
 
 const NOW = 5_000_000;
@@ -340,10 +340,40 @@ test('a repeated advertisement keeps the count, one that returns after a gap res
   assert.deepEqual([use.stays, use.advertisedAtMs, use.advertisedUntilMs], [1, NOW, NOW + 61_000]);
   use = foldUse(use, parseObservation(observation(advert)), NOW + 500_000);
   assert.deepEqual([use.stays, use.advertisedAtMs], [0, NOW + 500_000]);
-  assert.equal(
-    foldUse(use, parseObservation(observation({ altSvc: 'clear' })), NOW + 500_001).advertisedUntilMs,
-    null,
-  );
+});
+
+const WITHDRAWALS = ['clear', 'h3=":443"; ma=0', 'h2=":443"'];
+
+test('a withdrawal ends what was advertised, and makes nothing of what never was', () => {
+  const heard = foldUse(USE, parseObservation(observation({ altSvc: 'h3=":443"; ma=60' })), NOW);
+  for (const altSvc of WITHDRAWALS) {
+    const withdrawn = parseObservation(observation({ altSvc }));
+    const { advertisedAtMs, advertisedUntilMs, stays } = foldUse(heard, withdrawn, NOW + 1000);
+    assert.deepEqual([advertisedAtMs, advertisedUntilMs, stays], [null, NOW + 1000, 0], altSvc);
+    assert.equal(foldUse(heard, withdrawn, NOW + 90_000).advertisedUntilMs, NOW + 60_000, altSvc);
+    assert.equal(foldUse(USE, withdrawn, NOW).advertisedUntilMs, null, altSvc);
+  }
+});
+
+test('after a withdrawal the browser is expected over TCP, although it came over HTTP/3', () => {
+  const answers: Partial<Observation>[] = [{ protocol: 'h2', altSvc: 'h3=":443"' }, { protocol: 'h3' }];
+  const forecastAfter = (...more: Partial<Observation>[]) => {
+    let [here, use] = [HOST, USE];
+    for (const [i, facts] of [...answers, ...more].entries()) {
+      const o = parseObservation(observation(facts));
+      here = foldObservation(here, o, NOW + i);
+      use = foldUse(use, o, NOW + i);
+    }
+    const { reachable, expected } = forecastOf(HOST.origin, { here, anywhere: null, use }, NOW + 60_000);
+    return [reachable.fresh, expected.protocol];
+  };
+  assert.deepEqual(forecastAfter(), [true, 'h3']);
+  for (const altSvc of WITHDRAWALS) {
+    assert.deepEqual(forecastAfter({ protocol: 'h3', altSvc }), [false, 'h2'], altSvc);
+    // The connection that carried it may still be open.
+    assert.deepEqual(forecastAfter({ protocol: 'h3', altSvc }, { protocol: 'h3' }), [false, 'h2'], altSvc);
+    assert.deepEqual(forecastAfter({ protocol: 'h2', altSvc }), [false, 'h2'], altSvc);
+  }
 });
 
 test('a hidden protocol still contributes its advertisement, and keeps the last known protocol', () => {

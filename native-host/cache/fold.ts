@@ -170,6 +170,7 @@ export function foldAddresses(
  * | browser used TCP | nothing: browsers may have other reasons; its protocol over TCP is stored |
  * | browser answered from a cache, a service worker or a prefetch | nothing |
  * | Alt-Svc header or HTTPS record, whoever received it | nothing: it only replaces what is *advertised* |
+ * | Alt-Svc header that withdraws HTTP/3 | what a browser did is no longer fresh; what a race found holds |
  *
  * Times are measured in races only, and not in trials disturbed by a busy machine.
  */
@@ -228,8 +229,12 @@ export function foldObservation(host: HostRecord, o: ParsedObservation, atMs: nu
 
 function foldAdvertised(use: UseRecord, altSvc: AltSvc, atMs: number): UseRecord {
   if (!altSvc.clear && altSvc.alternatives.length === 0) return use;
-  const lifeMs = h3LifeMs(altSvc);
-  if (lifeMs === null) return { ...use, advertisedAtMs: null, advertisedUntilMs: null, stays: 0 };
+  const lifeMs = h3LifeMs(altSvc) ?? 0;
+  if (lifeMs === 0) {
+    // It has expired; as one that never was, HTTP/3 would seem to be learnt elsewhere.
+    const untilMs = use.advertisedUntilMs === null ? null : Math.min(use.advertisedUntilMs, atMs);
+    return { ...use, advertisedAtMs: null, advertisedUntilMs: untilMs, stays: 0 };
+  }
   const known = use.advertisedUntilMs !== null && atMs < use.advertisedUntilMs;
   return {
     ...use,

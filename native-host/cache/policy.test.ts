@@ -93,6 +93,19 @@ test('reachable: races first, then an unexpired advertisement, then stale eviden
     assert.deepEqual(reachable(facts && host(facts), null, NOW), want, name);
 });
 
+test('what a browser did before HTTP/3 was withdrawn is not fresh; a race, or an HTTPS record, still is', () => {
+  const cleared = { ...WORKED, h3Basis: 'observed', altSvcAtMs: NOW - 5, altSvcUntilMs: null } as const;
+  const record = { service: 'h3=":443"', serviceAtMs: NOW - 5, serviceUntilMs: NOW + 5 } as const;
+  const fresh = (facts: Partial<HostRecord>, nowMs = NOW) => reachable(host(facts), null, nowMs).fresh;
+  assert.equal(fresh(cleared), false);
+  assert.equal(recallOf(host(cleared), null, [], NOW), null);
+  assert.equal(fresh({ ...cleared, altSvcUntilMs: NOW - 5 }), false, 'ma=0');
+  assert.equal(fresh({ ...cleared, altSvcUntilMs: NOW - 1 }), true, 'expired, and used after that');
+  assert.equal(fresh({ ...cleared, h3Basis: 'raced' }), true);
+  assert.equal(fresh({ ...cleared, ...record }), true);
+  assert.equal(fresh({ ...cleared, ...record }, NOW + 5), false, 'the record has expired too');
+});
+
 test('a persistent advertisement counts on a network without one of its own', () => {
   const anywhere = host({ ...ADVERT, network: ANY_NETWORK });
   assert.equal(reachable(null, anywhere, NOW).basis, 'advertised');

@@ -45,18 +45,24 @@ interface Evidence {
   readonly fresh: boolean;
 }
 
+/**
+ * Until when the newest evidence about HTTP/3 is fresh; null: it is not. Browsers leave HTTP/3 once the origin has
+ * withdrawn it, so what they did before, or on a connection that was still open, is no longer evidence.
+ */
+export function freshUntilMs(host: HostForecastRow, nowMs: number): number | null {
+  // A success clears the previous failure, so if a failure is stored it is the newer of the two.
+  if (host.h3FailedAtMs !== null) return host.h3BackOffUntilMs;
+  return host.h3Basis === 'observed' && isWithdrawn(host, nowMs) ? null : host.h3UntilMs;
+}
+
 /** The newest evidence about HTTP/3 itself: it worked, or it failed while TCP worked and is backed off. */
 function reachedEvidence(host: HostForecastRow, nowMs: number): Evidence | null {
   const { h3AtMs, h3FailedAtMs } = host;
-  // A success clears the previous failure, so if a failure is stored it is the newer of the two.
-  if (h3AtMs !== null && h3FailedAtMs === null) {
-    const fresh = nowMs < (host.h3UntilMs ?? 0);
+  const fresh = nowMs < (freshUntilMs(host, nowMs) ?? 0);
+  if (h3AtMs !== null && h3FailedAtMs === null)
     return { protocol: 'h3', basis: host.h3Basis ?? 'raced', atMs: h3AtMs, fresh };
-  }
-  if (h3FailedAtMs !== null && host.h3BackOffUntilMs !== null && host.tcpProtocol !== null) {
-    const fresh = nowMs < host.h3BackOffUntilMs;
+  if (h3FailedAtMs !== null && host.h3BackOffUntilMs !== null && host.tcpProtocol !== null)
     return { protocol: host.tcpProtocol, basis: 'raced', atMs: h3FailedAtMs, fresh };
-  }
   return null;
 }
 
@@ -83,6 +89,16 @@ export function advertisedUntilMs(host: HostRecord, nowMs: number): number | nul
   return live.length === 0 ? null : Math.max(...live.map((advert) => advert.untilMs));
 }
 
+/**
+ * Whether the newest header withdrew HTTP/3 (`clear`, `ma=0`, or a list without it; RFC 7838 section 3) and no HTTPS
+ * record names it. An advertisement that expires is not withdrawn: a browser may have heard it again without us.
+ */
+function isWithdrawn(host: HostForecastRow, nowMs: number): boolean {
+  const { altSvcAtMs, altSvcUntilMs } = host;
+  if (altSvcAtMs === null || (altSvcUntilMs ?? 0) > altSvcAtMs) return false;
+  return nowMs >= (host.serviceUntilMs ?? 0);
+}
+
 /** A shared outcome as long as it is fresh. One from the future was stored before the clock was set back. */
 export function freshShared(shared: SharedRecord | null, nowMs: number): SharedRecord | null {
   if (shared === null || shared.atMs > nowMs) return null;
@@ -91,8 +107,8 @@ export function freshShared(shared: SharedRecord | null, nowMs: number): SharedR
 
 /**
  * What the host can speak here. `host` is its record on this network, `anywhere` the persistent one. Order: fresh
- * evidence of a race (or of a browser that used HTTP/3), an unexpired advertisement, stale evidence, what other
- * machines' races found (`shared` reads it only if needed), an expired advertisement. A browser only speaks HTTP/3 to a
+ * evidence of a race (or of a browser that used HTTP/3 which was not withdrawn since), an unexpired advertisement, stale
+ * evidence, what other machines' races found (`shared` reads it only if needed), an expired advertisement. A browser only speaks HTTP/3 to a
  * host that advertised it, in a header or in DNS, so a browser's use is reported as `advertised`: `raced` is only for
  * what we tried ourselves.
  */
@@ -136,8 +152,8 @@ export function reachable(
  * | yes, unexpired | h3 | | h3 (observed) |
  * | yes, unexpired | other | stayed on TCP for 3 visits since | its last TCP protocol (observed) |
  * | yes, unexpired | other or unknown | | h3 (advertised) |
- * | expired | h3 | | its last TCP protocol (observed), or unknown |
- * | expired or never | other | | last used (observed) |
+ * | expired or withdrawn | h3 | | its last TCP protocol (observed), or unknown |
+ * | expired, withdrawn or never | other | | last used (observed) |
  * | never | h3 | | h3 (observed): learnt elsewhere, for example from DNS |
  * | never | unknown | | unknown: browsers do not race a host that advertised nothing to them |
  *

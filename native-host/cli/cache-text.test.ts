@@ -28,6 +28,13 @@ test('an alternative is shown with its source, when it was received, and when it
   ]);
 });
 
+test('a use of HTTP/3 is not called fresh once the origin has withdrawn it', () => {
+  const used = { h3AtMs: NOW - 60_000, h3UntilMs: NOW + 7_200_000, h3Basis: 'observed' } as const;
+  const shown = (facts: Partial<HostRecord>): string => text([host({ ...used, ...facts })]).join('\n');
+  assert.match(shown({}), /works, fresh for 2 h/);
+  assert.match(shown({ altSvcAtMs: NOW, altSvcUntilMs: null }), /worked 1 min ago/);
+});
+
 test('an alternative that answered 421 is shown with how long it is ignored', () => {
   const wrong = { misdirected: 'a.test:8443', misdirectedUntilMs: NOW + 7_200_000 };
   assert.ok(

@@ -3,7 +3,7 @@ import { formatMs } from '@photofinish/shared/language/markup';
 import { attemptErrorWords } from '@photofinish/shared/verdict/attempt-words';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { alternativesOf, type KnownAlternative } from '../cache/advertised.ts';
-import { advertisedUntilMs } from '../cache/policy.ts';
+import { advertisedUntilMs, freshUntilMs } from '../cache/policy.ts';
 import { type AddressRecord, ANY_NETWORK, type HostRecord, type UseRecord } from '../cache/record.ts';
 import type { OriginRecords } from '../cache/store.ts';
 import {
@@ -20,14 +20,13 @@ import {
 } from './text.ts';
 
 function h3Words(host: HostRecord, nowMs: number): string {
-  const { h3AtMs, h3FailedAtMs, h3Failure, h3UntilMs, h3BackOffUntilMs } = host;
+  const { h3AtMs, h3FailedAtMs, h3Failure } = host;
+  const leftMs = (freshUntilMs(host, nowMs) ?? 0) - nowMs;
   if (h3FailedAtMs !== null && (h3AtMs === null || h3FailedAtMs > h3AtMs)) {
     const why = h3Failure === null ? 'failed' : attemptErrorWords(h3Failure);
-    const leftMs = (h3BackOffUntilMs ?? 0) - nowMs;
     return leftMs > 0 ? `${why}, next try in ${duration(leftMs)}` : `${why} ${ago(h3FailedAtMs, nowMs)}`;
   }
   if (h3AtMs === null) return '–';
-  const leftMs = (h3UntilMs ?? 0) - nowMs;
   return leftMs > 0 ? `works, fresh for ${duration(leftMs)}` : `worked ${ago(h3AtMs, nowMs)}`;
 }
 

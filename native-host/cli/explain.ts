@@ -16,7 +16,7 @@ import {
   verdictOfRaces,
 } from '@photofinish/shared/verdict/explanation';
 import { type OriginParts, originParts } from '@photofinish/shared/web/origin';
-import { freshShared, sharedOutcome } from '../cache/policy.ts';
+import { freshShared, freshUntilMs, sharedOutcome } from '../cache/policy.ts';
 import type { HostRecord } from '../cache/record.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
@@ -57,20 +57,25 @@ export function parseExplainCommand(args: readonly string[]): ExplainCommand {
   return { ...rest, origin, pairs };
 }
 
-function rememberedH3(host: HostRecord): CacheKnowledge['h3'] {
+function rememberedH3(host: HostRecord, nowMs: number): CacheKnowledge['h3'] {
   const { h3AtMs, h3FailedAtMs, h3Failure, h3Failures: failures } = host;
+  const untilMs = freshUntilMs(host, nowMs);
   if (h3FailedAtMs !== null && h3FailedAtMs > (h3AtMs ?? 0))
-    return { failure: h3Failure, atMs: h3FailedAtMs, untilMs: host.h3BackOffUntilMs, failures };
-  return h3AtMs === null ? null : { failure: null, atMs: h3AtMs, untilMs: host.h3UntilMs, failures };
+    return { failure: h3Failure, atMs: h3FailedAtMs, untilMs, failures };
+  return h3AtMs === null ? null : { failure: null, atMs: h3AtMs, untilMs, failures };
 }
 
 /** What the host cache contains about the origin on this network; null: nothing. */
-function recalled(cache: HostCache, { origin }: ExplainCommand, network: string): CacheKnowledge | null {
+function recalled(
+  cache: HostCache,
+  { origin }: ExplainCommand,
+  { network, nowMs }: { readonly network: string; readonly nowMs: number },
+): CacheKnowledge | null {
   const host = cache.show(origin.origin).hosts.find((record) => record.network === network);
   if (host === undefined) return null;
   const { tcpProtocol, tcpAtMs, altSvc, altSvcAtMs } = host;
   return {
-    h3: rememberedH3(host),
+    h3: rememberedH3(host, nowMs),
     tcp: tcpProtocol === null || tcpAtMs === null ? null : { protocol: tcpProtocol, atMs: tcpAtMs },
     altSvc:
       altSvc === null || altSvcAtMs === null
@@ -165,7 +170,7 @@ async function explain(
   const racing = await openRacingFor(command, filed);
   const network = await where.settled();
   const atMs = systemClock.epochMs();
-  const remembered = recalled(cache, command, network);
+  const remembered = recalled(cache, command, { network, nowMs: atMs });
   const shared = freshShared(cache.shared(command.origin.origin), atMs);
   const evidence = cache.udpEvidence(network, command.origin.origin);
   const file = (race: OriginRace): void => fileOutcome(filed, race);
