@@ -1,12 +1,12 @@
 // What an observation and a race change in the tables: each is folded into the records it concerns, within the caller's
 // transaction.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import { isTooLate } from '@photofinish/shared/web/instant';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import { foldMisdirected, type Hearing, heardAltSvc } from './advertised.ts';
 import { foldObservation, foldRace, foldUse, parseObservation } from './fold.ts';
 import { admitOrigin, type CacheLimits } from './limits.ts';
-import { newHost, newUse, type SharedRecord } from './record.ts';
+import { isAhead } from './policy.ts';
+import { ANY_NETWORK, type HostRecord, newHost, newUse, type SharedRecord } from './record.ts';
 import { keepAddresses, keepHost, keepPersistent, keepUse, knownOf, useOf } from './rows.ts';
 import type { Statements } from './statements.ts';
 
@@ -17,11 +17,16 @@ interface Observer {
 }
 
 /**
- * A record, unless it was written by a clock far ahead of the current one: a record newer than everything could not be
- * updated for that long, and acknowledged data would be missing.
+ * A record, unless it was written by a clock that was ahead: a record newer than everything could not be updated for
+ * that long, and acknowledged data would be missing.
  */
 function notAhead<T>(record: T | null, atMs: number | undefined, nowMs: number): T | null {
-  return isTooLate(atMs ?? 0, nowMs) ? null : record;
+  return isAhead(atMs ?? 0, nowMs) ? null : record;
+}
+
+/** The persistent record to fold into, in place of the stored one; null: none is stored. */
+function persistentBase(stored: HostRecord | null, nowMs: number): HostRecord | null {
+  return stored && (notAhead(stored, stored.updatedAtMs, nowMs) ?? newHost(stored.origin, ANY_NETWORK, nowMs));
 }
 
 function fileOne(
@@ -45,7 +50,8 @@ function fileOne(
   if (use !== oldUse) keepUse(s, use, known);
   const { altSvc } = parsed;
   if (altSvc === null || o.delivery !== 'network') return;
-  keepPersistent(s, { origin: o.origin, altSvc, known: anywhere }, { atMs, by: 'browser' });
+  const lasting = persistentBase(anywhere, nowMs);
+  keepPersistent(s, { origin: o.origin, altSvc, known: lasting }, { atMs, by: 'browser' });
 }
 
 /** Stores what a browser saw, each observation once; returns how many were new. */
@@ -88,8 +94,9 @@ export function fileRace(s: Statements, race: Omit<OriginRace, 'verdict'>, nowMs
   keepHost(s, foldRace(host, { race, heard }, nowMs), here);
   keepAddresses(s, race, nowMs);
   const attempts = race.trials.flatMap((t) => t.attempts);
-  const known = anywhere && foldMisdirected(anywhere, attempts, nowMs);
-  if (known !== null && known !== anywhere) keepHost(s, known, anywhere);
+  const base = persistentBase(anywhere, nowMs);
+  const known = base && foldMisdirected(base, attempts, nowMs);
+  if (known !== null && known !== base) keepHost(s, known, anywhere);
   if (heard === null) return;
   const hearing: Hearing = { atMs: nowMs, by: 'race', ageMs: heard.ageMs };
   keepPersistent(s, { origin: race.origin, altSvc: heard.altSvc, known }, hearing);

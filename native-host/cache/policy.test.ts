@@ -106,6 +106,15 @@ test('what a browser did before HTTP/3 was withdrawn is not fresh; a race, or an
   assert.equal(fresh({ ...cleared, ...record }, NOW + 5), false, 'the record has expired too');
 });
 
+test('what a clock that was ahead wrote is not fresh, and a correction of seconds changes nothing', () => {
+  const fresh = (facts: Partial<HostRecord>, aheadMs: number) => {
+    const at = Object.entries(facts).map(([name, of]) => [name, typeof of === 'number' ? of + aheadMs : of]);
+    return reachable(host(Object.fromEntries(at)), null, NOW).fresh;
+  };
+  for (const facts of [WORKED, { ...WORKED, h3Basis: 'observed' }, BROKEN] as const)
+    assert.deepEqual([fresh(facts, 60_000), fresh(facts, 60_011)], [true, false]);
+});
+
 test('a persistent advertisement counts on a network without one of its own', () => {
   const anywhere = host({ ...ADVERT, network: ANY_NETWORK });
   assert.equal(reachable(null, anywhere, NOW).basis, 'advertised');

@@ -33,6 +33,17 @@ export const SHARED_FRESH_MS = DAY_MS;
 /** A record unchanged for this long is browsing history without use and is deleted. */
 export const RETENTION_MS = 30 * DAY_MS;
 
+/**
+ * This machine's own clock wrote every record, and while it is right it is corrected by seconds. A later time is that of
+ * a clock that was wrong, such as one that took local time for UTC at boot.
+ */
+const MAX_CORRECTION_MS = 60_000;
+
+/** Whether a record's time is from a clock that was ahead: it would be newer than everything until that time. */
+export function isAhead(atMs: number, nowMs: number): boolean {
+  return atMs > nowMs + MAX_CORRECTION_MS;
+}
+
 /** How long a success of HTTP/3 is fresh, given how long it is still advertised; null: not advertised. */
 export function successFreshMs(advertisedMs: number | null): number {
   return Math.min(MAX_SUCCESS_FRESH_MS, advertisedMs ?? SUCCESS_FRESH_MS);
@@ -46,10 +57,12 @@ interface Evidence {
 }
 
 /**
- * Until when the newest evidence about HTTP/3 is fresh; null: it is not. Browsers leave HTTP/3 once the origin has
+ * Until when the newest evidence about HTTP/3 is fresh; null: it is not. What a clock that was ahead wrote would last for
+ * as long again as that clock was ahead. Browsers leave HTTP/3 once the origin has
  * withdrawn it, so what they did before, or on a connection that was still open, is no longer evidence.
  */
 export function freshUntilMs(host: HostForecastRow, nowMs: number): number | null {
+  if (isAhead(host.h3FailedAtMs ?? host.h3AtMs ?? 0, nowMs)) return null;
   // A success clears the previous failure, so if a failure is stored it is the newer of the two.
   if (host.h3FailedAtMs !== null) return host.h3BackOffUntilMs;
   return host.h3Basis === 'observed' && isWithdrawn(host, nowMs) ? null : host.h3UntilMs;

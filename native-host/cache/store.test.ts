@@ -128,6 +128,49 @@ test('a clock that ran ahead does not freeze a record', async (t) => {
   assert.equal(ask(cache, [A])[0]?.expected.protocol, 'h3');
 });
 
+test('a clock set back by two hours neither extends a back-off nor hides what came since', async (t) => {
+  const { cache, clock, reopen } = await fixture(t);
+  const persistent = { altSvc: 'h3=":443"; persist=1', knownRoot: true };
+  const broken = race([trial(down('h3', 'udp-timeout'), up('h2'))], { discovered: persistent });
+  const cleared = (origin: Origin) =>
+    cache.observe('home', 'chromium', [observation({ origin, atMs: clock.now, altSvc: 'clear' })]);
+  clock.now = START + 2 * 3_600_000;
+  cache.recordRace(broken);
+  cache.recordRace({ ...broken, origin: B });
+  cache.observe('home', 'chromium', [observation({ atMs: clock.now, protocol: 'h2' })]);
+  assert.deepEqual(
+    [cache.recall('home', A)?.decision, cache.recall('work', B)?.altSvc?.clear],
+    ['h2', false],
+  );
+
+  clock.now = START;
+  assert.equal(cache.recall('home', A)?.decision, null, 'the back-off was of five minutes');
+  cache.observe('home', 'chromium', [observation({ atMs: clock.now, protocol: 'h3' })]);
+  assert.deepEqual(
+    ask(cache, [A]).map(({ reachable, expected }) => [
+      reachable.protocol,
+      reachable.fresh,
+      expected.protocol,
+    ]),
+    [['h3', true, 'h3']],
+  );
+  cleared(B);
+  assert.equal(cache.recall('home', B)?.altSvc, null, 'clear counts');
+  assert.equal(cache.recall('work', B), null, 'on every network');
+  cache.recordRace(race([trial(up('h2'))], { discovered: { altSvc: 'clear', knownRoot: true } }));
+  assert.equal(cache.recall('work', A), null);
+  assert.equal(reopen().stats().origins, 2);
+});
+
+test('a correction of a few seconds forgets nothing', async (t) => {
+  const { cache, clock } = await fixture(t);
+  cache.recordRace(race([trial(down('h3', 'udp-timeout'), up('h2'))]));
+  clock.now -= 5_000;
+  assert.equal(cache.recall('home', A)?.decision, 'h2');
+  cache.observe('home', 'chromium', [observation({ atMs: clock.now, protocol: 'h2' })]);
+  assert.equal(cache.show(A).hosts[0]?.races, 1);
+});
+
 test('an alternative with persist=1 is known on the next network, one without is not, and a new header withdraws it', async (t) => {
   const { cache, clock } = await fixture(t);
   const sent = (origin: Origin, altSvc: string) =>

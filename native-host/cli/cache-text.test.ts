@@ -35,6 +35,13 @@ test('a use of HTTP/3 is not called fresh once the origin has withdrawn it', () 
   assert.match(shown({ altSvcAtMs: NOW, altSvcUntilMs: null }), /worked 1 min ago/);
 });
 
+test('a back-off from a clock that was ahead is over', () => {
+  const failed = { h3FailedAtMs: NOW, h3Failure: 'udp-timeout', h3BackOffUntilMs: NOW + 300_000 } as const;
+  assert.match(text([host(failed)]).join('\n'), /next try in 5 min/);
+  const ahead = { ...failed, h3FailedAtMs: NOW + 7_200_000, h3BackOffUntilMs: NOW + 7_500_000 };
+  assert.doesNotMatch(text([host(ahead)]).join('\n'), /next try/);
+});
+
 test('an alternative that answered 421 is shown with how long it is ignored', () => {
   const wrong = { misdirected: 'a.test:8443', misdirectedUntilMs: NOW + 7_200_000 };
   assert.ok(
