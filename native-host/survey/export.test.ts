@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { scratchDirectory } from '../testing/scratch.ts';
-import { SAMPLE_SURVEY, writeSampleArchive, writeSegment } from '../testing/survey-archive.ts';
+import { oneSilentHost, SAMPLE_SURVEY, writeSampleArchive, writeSegment } from '../testing/survey-archive.ts';
 import { exportParquet } from './export.ts';
 
 const scratch = scratchDirectory({ after });
@@ -278,6 +278,23 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
 test('there are ten questions with one query each', () => {
   assert.deepEqual([titles.length, asked.length], [10, 10]);
   assert.deepEqual(Object.keys(ANSWERS), titles);
+});
+
+test('one host at two ports, or twice in the list, is not the network, in export.json as in the view', async () => {
+  const archive = join(scratch, 'one');
+  mkdirSync(archive);
+  writeFileSync(join(archive, 'survey.json'), JSON.stringify(SAMPLE_SURVEY));
+  writeSegment(archive, 'results-a-1-1.ndjson.zst', oneSilentHost('a'));
+  const to = join(scratch, 'one-out');
+  const { vantages } = await exportParquet(archive, to);
+  assert.deepEqual(
+    vantages.map(({ network, blocksUdp }) => [network, blocksUdp]),
+    [[{ failedHosts: 1, reachedHosts: 0 }, false]],
+  );
+  const alone = await (await DuckDBInstance.create()).connect();
+  await alone.run(views.replaceAll(`'${out}/`, `'${to}/`));
+  const rows = (await alone.runAndReadAll('SELECT * FROM vantages')).getRowsJson();
+  assert.deepEqual(rows, [['a', '1', '0', false]]);
 });
 
 for (const [i, title] of titles.entries())

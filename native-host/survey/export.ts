@@ -28,7 +28,7 @@ import {
   type Tally,
 } from './archive.ts';
 import { type Cell, type CellType, COLUMNS, DEAD_COLUMNS, rowsOf } from './export-columns.ts';
-import { factsOf, withOrigin } from './facts.ts';
+import { factsOf, VantageEvidence } from './facts.ts';
 import type { Survey } from './result.ts';
 
 type DuckDb = typeof import('@duckdb/node-api');
@@ -51,7 +51,7 @@ export interface SurveyExport {
     readonly givenUp: number;
     /** Results that were in the archive already, and are not exported again. */
     readonly repeated: number;
-    /** Origins that advertise HTTP/3 and whose QUIC was unanswered while TCP worked; origins reached over HTTP/3. */
+    /** Hosts that advertise HTTP/3 and whose QUIC was unanswered while TCP worked; hosts reached over HTTP/3. */
     readonly network: NetworkEvidence;
     readonly blocksUdp: boolean;
   }[];
@@ -119,14 +119,15 @@ async function fill(
   connection: DuckDBConnection,
   duckDb: DuckDb,
   tally: Tally,
-): Promise<Map<string, NetworkEvidence>> {
-  const networks = new Map<string, NetworkEvidence>();
+): Promise<Map<string, VantageEvidence>> {
+  const evidence = new Map<string, VantageEvidence>();
   const races = await newTable(connection, duckDb, 'races', COLUMNS);
   for await (const result of resultsOf(archive, tally)) {
+    const hosts = evidence.get(result.vantage) ?? new VantageEvidence();
+    evidence.set(result.vantage, hosts);
     for (const race of result.document.races) {
       const facts = factsOf(race);
-      const before = networks.get(result.vantage) ?? NO_OTHERS;
-      networks.set(result.vantage, withOrigin(before, facts));
+      hosts.add(race, facts);
       for (const row of rowsOf(result, race, facts)) races.add(row);
     }
   }
@@ -135,7 +136,7 @@ async function fill(
   for await (const job of deadOf(archive, tally))
     dead.add(DEAD_COLUMNS.map(({ of }) => of(job, archive.survey)));
   dead.end();
-  return networks;
+  return evidence;
 }
 
 function quoted(path: string): string {
@@ -180,7 +181,7 @@ async function write(archive: Archive, aside: string, duckDb: DuckDb): Promise<S
   try {
     const connection = await instance.connect();
     try {
-      const networks = await fill(archive, connection, duckDb, tally);
+      const evidence = await fill(archive, connection, duckDb, tally);
       await connection.run(
         `COPY (SELECT *, CAST("at" AS DATE) AS day FROM races) TO ${quoted(aside)} (FORMAT parquet, COMPRESSION zstd,
          PARTITION_BY (vantage, day), WRITE_PARTITION_COLUMNS true, FILENAME_PATTERN 'races-{i}')`,
@@ -189,7 +190,7 @@ async function write(archive: Archive, aside: string, duckDb: DuckDb): Promise<S
         `COPY dead TO ${quoted(join(aside, DEAD_PARQUET))} (FORMAT parquet, COMPRESSION zstd)`,
       );
       const vantages = [...tally.vantages].map(([vantage, of]) => {
-        const network = networks.get(vantage) ?? NO_OTHERS;
+        const network = evidence.get(vantage)?.all() ?? NO_OTHERS;
         const { measured, repeated, givenUp } = of;
         return {
           vantage,

@@ -6,7 +6,7 @@ import { attempt, originRace, serviceRecord, trial } from '@photofinish/shared/t
 import { isH3 } from '@photofinish/shared/verdict/evidence';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { surveyRace } from '../testing/survey-archive.ts';
-import { advertisedFailure, decisiveAttempt, factsOf, VantageEvidence, withOrigin } from './facts.ts';
+import { advertisedFailure, decisiveAttempt, factsOf, VantageEvidence } from './facts.ts';
 
 const silent = attempt({ protocol: 'h3', outcome: 'failed', error: { code: 'udp-timeout', message: '' } });
 const h2 = attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9, firstByteMs: 12, rttMs: 4 });
@@ -63,8 +63,11 @@ test('silence where HTTP/3 is not advertised is no failure of what is advertised
 test('silence is evidence about a network only beside a TCP that works, and only while this machine was in time', () => {
   const none = { failedHosts: 0, reachedHosts: 0 };
   const offered = { altSvc: 'h3=":443"' };
-  const of = (...trials: Parameters<typeof surveyRace>[1]) =>
-    withOrigin(none, factsOf(surveyRace('a', trials, offered)));
+  const of = (...trials: Parameters<typeof surveyRace>[1]) => {
+    const evidence = new VantageEvidence();
+    evidence.add(surveyRace('a', trials, offered));
+    return evidence.all();
+  };
   assert.deepEqual(of(trial([silent, h2], 'h2')), { failedHosts: 1, reachedHosts: 0 });
   assert.deepEqual(of(trial([silent], null)), none);
   assert.deepEqual(of({ ...trial([silent, h2], 'h2'), disturbed: 'outcome' }), none);

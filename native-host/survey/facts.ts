@@ -9,7 +9,6 @@ import {
   isH3,
   isUnanswered,
   looksBlocked,
-  NO_OTHERS,
   type Reach,
   reachOfEach,
 } from '@photofinish/shared/verdict/evidence';
@@ -62,14 +61,13 @@ export function advertisedFailure({ advertised, tcp }: Facts): AttemptError | nu
 }
 
 /**
- * Adds an origin to the evidence about its vantage point's network. Silence counts only of an origin that advertises
+ * What a result shows about its vantage point's network; null: nothing. Silence counts only of an origin that advertises
  * HTTP/3: most others have nothing that could answer.
  */
-export function withOrigin(network: NetworkEvidence, facts: Facts): NetworkEvidence {
-  const { failedHosts, reachedHosts } = network;
-  if (facts.h3 === 'established') return { failedHosts, reachedHosts: reachedHosts + 1 };
+function networkSign(facts: Facts): 'reached' | 'failed' | null {
+  if (facts.h3 === 'established') return 'reached';
   const failure = advertisedFailure(facts);
-  return failure !== null && looksBlocked(failure) ? { failedHosts: failedHosts + 1, reachedHosts } : network;
+  return failure !== null && looksBlocked(failure) ? 'failed' : null;
 }
 
 /** The attempt that says most about a protocol in a trial: one adopted, one established, one that failed, any. */
@@ -81,26 +79,32 @@ export function decisiveAttempt(
   return attempts.filter(of).toSorted((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome))[0];
 }
 
-/** Hosts remembered of each kind; more would not change any verdict. */
-const MAX_HOSTS = 1000;
+/** Hosts remembered, and counted, of each kind; more would not change any verdict. */
+export const MAX_HOSTS = 1000;
 
 function remember(hosts: Set<string>, host: string): void {
   if (hosts.size < MAX_HOSTS) hosts.add(host);
 }
 
 /**
- * How the hosts of a survey fare over HTTP/3 from one vantage point, for verdicts: a network that blocks UDP shows in
- * many hosts at once. The evidence of the host cache, about the machine's own visits, has no part in it.
+ * How the hosts of a survey fare over HTTP/3 from one vantage point, for verdicts, the report and the export: a network
+ * that blocks UDP shows in many hosts at once. Origins on one host are one, because what keeps all of them from UDP may
+ * be that host. The evidence of the host cache, about the machine's own visits, has no part in it.
  */
 export class VantageEvidence {
   readonly #failed = new Set<string>();
   readonly #reached = new Set<string>();
 
-  add(race: OriginRace): void {
+  add(race: OriginRace, facts = factsOf(race)): void {
     const { host } = originParts(race.origin);
-    const { failedHosts, reachedHosts } = withOrigin(NO_OTHERS, factsOf(race));
-    if (reachedHosts > 0) remember(this.#reached, host);
-    if (failedHosts > 0) remember(this.#failed, host);
+    const sign = networkSign(facts);
+    if (sign === 'reached') remember(this.#reached, host);
+    if (sign === 'failed') remember(this.#failed, host);
+  }
+
+  /** All hosts together. */
+  all(): NetworkEvidence {
+    return { failedHosts: this.#failed.size, reachedHosts: this.#reached.size };
   }
 
   /** The hosts other than that of `origin`. */

@@ -25,6 +25,7 @@ import { failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
 import { looksBlocked } from '@photofinish/shared/verdict/evidence';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
+import { MAX_HOSTS } from './facts.ts';
 import {
   type GainClass,
   type JobState,
@@ -48,6 +49,8 @@ const STATE_WORDS: Record<JobState, string> = {
 };
 
 const origins = (n: number): string => `${formatNumber(n)} ${n === 1 ? 'origin' : 'origins'}`;
+const hostCount = (n: number): string =>
+  `${formatNumber(n)}${n < MAX_HOSTS ? '' : ' or more'} ${n === 1 ? 'host' : 'hosts'}`;
 
 function reachedOf({ reach }: VantageReport): { counts: Counts; adoption: Adoption } {
   const counts = { h3: reach.h3, h2: reach.h2, 'http/1.1': reach['http/1.1'], unknown: 0 };
@@ -148,12 +151,12 @@ function gainBlocks({ gains }: VantageReport): PageBlock[] {
 function causeBlocks({ causes, network }: VantageReport): PageBlock[] {
   const isBlocked = blocksUdp(network);
   const hosts = new Map([...causes].filter(([code]) => !isBlocked || !looksBlocked({ code })));
-  const rule = `UDP is blocked there. QUIC was unanswered at ${origins(network.failedHosts)} that advertise HTTP/3 and that TCP reached, and no origin was reached over HTTP/3: that is the network, and says nothing about the hosts. Their verdicts hold for this network only.`;
-  const works = `${origins(network.reachedHosts)} reached over HTTP/3 from there, so the network does not block UDP as such: these failures are of the hosts, or of paths to them.`;
+  const rule = `UDP is blocked there. QUIC was unanswered at ${hostCount(network.failedHosts)} that advertise HTTP/3 and that TCP reached, and none was reached over HTTP/3: that is the network, and says nothing about the hosts. Their verdicts hold for this network only.`;
+  const works = `${hostCount(network.reachedHosts)} reached over HTTP/3 from there, so the network does not block UDP as such: these failures are of the hosts, or of paths to them.`;
   const proof =
     network.reachedHosts > 0
       ? works
-      : 'No origin was reached over HTTP/3, and too few that advertise it were silent to tell whether the network or the hosts are to blame.';
+      : 'No host was reached over HTTP/3, and too few that advertise it were silent to tell whether the network or the hosts are to blame.';
   const shown = hosts.size > 0 ? [codeTable('Failure', hosts, attemptErrorWords)] : [];
   if (isBlocked)
     return [
@@ -263,7 +266,7 @@ function pageOf(report: SurveyReport): ReportDocument<PageBlock> {
             meanings(report),
           ]),
     ],
-    footer: `A vantage point's network is said to block UDP if QUIC was unanswered at two or more origins that advertise HTTP/3 while TCP worked, and no origin was reached over HTTP/3. Made by Photofinish from the archive alone. List: SHA-256 ${survey.list.sha256}.`,
+    footer: `A vantage point's network is said to block UDP if QUIC was unanswered at two or more hosts that advertise HTTP/3 while TCP worked, and no host was reached over HTTP/3. Made by Photofinish from the archive alone. List: SHA-256 ${survey.list.sha256}.`,
   };
 }
 

@@ -7,6 +7,7 @@ import '@photofinish/shared/language/english';
 import { attempt, trial } from '@photofinish/shared/testing/race-samples';
 import { scratchDirectory } from '../testing/scratch.ts';
 import {
+  oneSilentHost,
   SAMPLE_SURVEY,
   surveyRace,
   surveyResult,
@@ -108,11 +109,11 @@ test('where UDP is blocked it is the network that is blamed, with the evidence, 
   const blocked = sectionOf('no-udp');
   assert.match(
     blocked,
-    /UDP is blocked there\. QUIC was unanswered at 8 origins .* says nothing about the hosts/,
+    /UDP is blocked there\. QUIC was unanswered at 8 hosts .* says nothing about the hosts/,
   );
   assert.doesNotMatch(blocked, /no reply over UDP/);
   assert.doesNotMatch(sectionOf('lab-2'), /UDP is blocked/);
-  assert.match(sectionOf('lab-2'), /5 origins reached over HTTP\/3 from there/);
+  assert.match(sectionOf('lab-2'), /5 hosts reached over HTTP\/3 from there/);
   assert.match(sectionOf('lab-2'), /no reply over UDP.*handshake timed out/);
 });
 
@@ -120,15 +121,26 @@ test('silence of origins that do not advertise HTTP/3 blocks nothing', async () 
   const dir = archiveOf(50);
   const silent = attempt({ protocol: 'h3', outcome: 'failed', error: { code: 'udp-timeout', message: '' } });
   const h2 = attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9, firstByteMs: 9 });
-  const plain = surveyRace('plain', [trial([silent, h2], 'h2')]);
+  const plain = (i: number) => surveyRace(`plain${i}`, [trial([silent, h2], 'h2')]);
   writeSegment(
     dir,
     'results-a-1-1.ndjson.zst',
-    Array.from({ length: 50 }, (_, i) => surveyResult('a', i + 1, plain)),
+    Array.from({ length: 50 }, (_, i) => surveyResult('a', i + 1, plain(i))),
   );
   const page = surveyReportHtml(await surveyReport(dir));
   assert.doesNotMatch(page, /UDP is blocked/);
   assert.match(page, /50 origins measured\./);
+});
+
+test('one host at two ports, or twice in the list, is not the network', async () => {
+  const dir = archiveOf(3);
+  writeSegment(dir, 'results-a-1-1.ndjson.zst', oneSilentHost('a'));
+  const { vantages, ...rest } = await surveyReport(dir);
+  assert.deepEqual(vantages[0]?.network, { failedHosts: 1, reachedHosts: 0 });
+  assert.deepEqual(vantages[0]?.causes, new Map([['udp-timeout', 3]]));
+  const page = surveyReportHtml({ vantages, ...rest });
+  assert.doesNotMatch(page, /UDP is blocked/);
+  assert.match(page, /too few that advertise it were silent/);
 });
 
 test('origins that differ are listed without vantage points that block UDP', () => {

@@ -10,7 +10,7 @@ import { differenceMsOf } from '@photofinish/shared/verdict/gain';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { type Archive, emptyTally, missingFrom, openArchive, resultsOf, type Tally } from './archive.ts';
-import { advertisedFailure, type Facts, factsOf, withOrigin } from './facts.ts';
+import { advertisedFailure, type Facts, factsOf, VantageEvidence } from './facts.ts';
 
 const DIFFERENCES_NAMED = 200;
 
@@ -176,15 +176,18 @@ export async function surveyReport(dir: string): Promise<SurveyReport> {
   const archive = openArchive(dir);
   const tally = emptyTally();
   const reports = new Map<string, VantageReport>();
+  const evidence = new Map<string, VantageEvidence>();
   let period: [number, number] | null = null;
   for await (const { vantage, job, document } of resultsOf(archive, tally)) {
     const report = reports.get(vantage) ?? emptyReport(vantage);
     reports.set(vantage, report);
+    const hosts = evidence.get(vantage) ?? new VantageEvidence();
+    evidence.set(vantage, hosts);
     for (const race of document.races) {
       const facts = factsOf(race);
       const reach = reachOfRace(race, facts);
       report.reach[reach] += 1;
-      report.network = withOrigin(report.network, facts);
+      hosts.add(race, facts);
       addOne(report.verdicts, race.verdict.code);
       const failure = advertisedFailure(facts);
       if (failure !== null) addOne(report.causes, failure.code);
@@ -196,7 +199,9 @@ export async function surveyReport(dir: string): Promise<SurveyReport> {
   }
   for (const [vantage, of] of tally.vantages) {
     const report = reports.get(vantage) ?? emptyReport(vantage);
-    reports.set(vantage, Object.assign(report, { measured: of.measured, missing: missingFrom(archive, of) }));
+    const network = evidence.get(vantage)?.all() ?? NO_OTHERS;
+    const { measured } = of;
+    reports.set(vantage, Object.assign(report, { network, measured, missing: missingFrom(archive, of) }));
   }
   const vantages = [...reports.values()];
   const open = vantages.filter(({ network }) => !blocksUdp(network)).map(({ vantage }) => vantage);

@@ -18,7 +18,7 @@ import {
   trial,
 } from '@photofinish/shared/testing/race-samples';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
-import type { Origin } from '@photofinish/shared/web/origin';
+import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { RESULT_SCHEMA, SURVEY_SCHEMA, type Survey, type SurveyResult } from '../survey/result.ts';
 
 const DAY_MS = 86_400_000;
@@ -133,6 +133,16 @@ export function surveyResult(vantage: string, job: number, race: OriginRace): Su
     program: 'photofinish/1.0.0',
     document: { schema: 'photofinish.race/1', mode, memory, startDelayMs, races: [race] },
   };
+}
+
+/** Jobs 1 to 3 of a list that has a host, whose QUIC is silent, at two ports and at one of them twice. */
+export function oneSilentHost(vantage: string): SurveyResult[] {
+  const origins = ['https://one.test', 'https://one.test:8443', 'https://one.test'] as Origin[];
+  return origins.map((origin, i) => {
+    const { port } = originParts(origin);
+    const silent = fallBack({ ...SILENT, port }, { port });
+    return surveyResult(vantage, i + 1, surveyRace('one', [silent], { altSvc: `h3=":${port}"` }, { origin }));
+  });
 }
 
 /** A segment of one frame for each list of lines. */
