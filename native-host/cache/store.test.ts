@@ -277,14 +277,39 @@ test('other hosts provide evidence about UDP on a network: those that advertise 
   cache.observe('home', 'chromium', [
     observation({ origin: origin('seen'), atMs: clock.now, protocol: 'h3' }),
   ]);
-  assert.deepEqual(cache.udpEvidence('home', A), { failedHosts: 3, reachedHosts: 2 });
-  assert.deepEqual(cache.udpEvidence('home', origin('silent')), { failedHosts: 2, reachedHosts: 2 });
-  assert.deepEqual(cache.udpEvidence('home', origin('works')), { failedHosts: 3, reachedHosts: 1 });
-  assert.deepEqual(cache.udpEvidence('work', A), { failedHosts: 1, reachedHosts: 0 });
+  const counts = (...asked: Parameters<HostCache['udpEvidence']>) => {
+    const { failedHosts, reachedHosts } = cache.udpEvidence(...asked);
+    return [failedHosts, reachedHosts];
+  };
+  assert.deepEqual(counts('home', A), [3, 2]);
+  assert.deepEqual(counts('home', origin('silent')), [2, 2]);
+  assert.deepEqual(counts('home', origin('works')), [3, 1]);
+  assert.deepEqual(counts('work', A), [1, 0]);
   clock.now -= 1_000;
-  assert.deepEqual(cache.udpEvidence('home', A), { failedHosts: 0, reachedHosts: 0 }, 'set back');
+  assert.deepEqual(counts('home', A), [0, 0], 'set back');
   clock.now += 24 * 3_600_000 + 1_000;
-  assert.deepEqual(cache.udpEvidence('home', A), { failedHosts: 0, reachedHosts: 0 });
+  assert.deepEqual(counts('home', A), [0, 0]);
+});
+
+test('evidence about UDP says when the newest failure and the newest success of another host were', async (t) => {
+  const { cache, clock } = await fixture(t);
+  const times = (except: Origin) => {
+    const { failedAtMs, reachedAtMs } = cache.udpEvidence('home', except);
+    return [failedAtMs, reachedAtMs];
+  };
+  const raced = (name: string, ...attempts: Parameters<typeof trial>) => {
+    clock.now += 1_000;
+    cache.recordRace(race([trial(...attempts)], { origin: origin(name), discovered: ADVERT }));
+  };
+  assert.deepEqual(times(A), [null, null]);
+  raced('old', up('h3'));
+  raced('works', up('h3'));
+  // More than are counted.
+  for (let i = 0; i < 120; i += 1) raced(`silent-${i}`, down('h3', 'udp-timeout'), up('h2'));
+  assert.equal(cache.udpEvidence('home', A).failedHosts, 100);
+  assert.deepEqual(times(A), [clock.now, START + 2_000]);
+  assert.deepEqual(times(origin('silent-119')), [clock.now - 1_000, START + 2_000]);
+  assert.deepEqual(times(origin('works')), [clock.now, START + 1_000]);
 });
 
 test('ports of one host are no evidence about the network: its own firewall may close them', async (t) => {

@@ -3,8 +3,9 @@
 // helpers.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import type { StatementSync } from 'node:sqlite';
 import type { Forecast } from '@photofinish/shared/port/forecast';
-import type { CacheUse, OriginRace } from '@photofinish/shared/race/outcome';
+import type { CacheUse, NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Clock } from '../clock.ts';
@@ -94,14 +95,6 @@ export interface NetworkRecord {
   readonly updatedAtMs: number;
 }
 
-/** How other hosts fared over UDP on a network within the last day, each counted up to 100. */
-interface UdpEvidence {
-  /** They advertise HTTP/3, and it failed as on a network that blocks UDP, while TCP worked. */
-  readonly failedHosts: number;
-  /** They were reached over HTTP/3, and no later evidence contradicts that. */
-  readonly reachedHosts: number;
-}
-
 export interface HostCache {
   /** One forecast per origin, in the given order. Counts every lookup and hit. */
   forecast(query: ForecastQuery): Forecast[];
@@ -119,8 +112,11 @@ export interface HostCache {
   /** Stores what the organisation's machines share, and counts what was not accepted. Throws `CacheUnavailable`. */
   fileShared(changes: readonly SharedChange[], refused: SharedRefusals): void;
   sharedStats(): SharedStats;
-  /** Evidence of other origins about UDP on a network. */
-  udpEvidence(network: string, except: Origin): UdpEvidence;
+  /**
+   * How other hosts fared over UDP on a network within the last day, each kind counted up to 100. Those that failed
+   * advertise HTTP/3; of those reached, no later evidence contradicts it.
+   */
+  udpEvidence(network: string, except: Origin): NetworkEvidence;
   /** Every record about hosts, by origin and network. */
   list(): HostRecord[];
   /** Everything about one origin. */
@@ -255,13 +251,20 @@ function recordsOf(s: Statements, origin: Origin): OriginRecords {
   };
 }
 
-function udpEvidence(c: OpenCache, network: string, except: Origin): UdpEvidence {
+function udpEvidence(c: OpenCache, network: string, except: Origin): NetworkEvidence {
   const nowMs = c.clock.epochMs();
   const parameters = { network, except, nowMs, sinceMs: nowMs - EVIDENCE_MS };
-  return c.database.read((s) => ({
-    failedHosts: onlyNumber(s.udpFailed, parameters),
-    reachedHosts: onlyNumber(s.udpReached, parameters),
-  }));
+  const seen = (statement: StatementSync) =>
+    statement.get(parameters) as unknown as { readonly hosts: number; readonly atMs: number | null };
+  return c.database.read((s) => {
+    const [failed, reached] = [seen(s.udpFailed), seen(s.udpReached)];
+    return {
+      failedHosts: failed.hosts,
+      reachedHosts: reached.hosts,
+      failedAtMs: failed.atMs,
+      reachedAtMs: reached.atMs,
+    };
+  });
 }
 
 function statsOf(c: OpenCache, s: Statements): CacheStats {

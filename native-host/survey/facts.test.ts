@@ -90,7 +90,8 @@ const silentHost = (host: string) => of(host, {}, h3Failing('udp-timeout'), H2);
 function seenBeside(own: string, ...races: readonly OriginRace[]) {
   const evidence = new VantageEvidence();
   for (const race of races) evidence.add(race);
-  return evidence.except(`https://${own}` as Origin);
+  const { failedHosts, reachedHosts } = evidence.except(`https://${own}` as Origin);
+  return { failedHosts, reachedHosts };
 }
 
 test('a host counts once, however often and at whatever port it was raced', () => {
@@ -138,9 +139,29 @@ test('only so many hosts of each kind are remembered', () => {
   assert.deepEqual(beside, { failedHosts: 1000, reachedHosts: 1000 });
 });
 
+test('the newest failure and the newest success of other hosts have their times, in any order of arrival', () => {
+  const evidence = new VantageEvidence();
+  const add = (race: OriginRace, atMs: number) => evidence.add({ ...race, atMs });
+  const times = (own: string) => {
+    const { failedAtMs, reachedAtMs } = evidence.except(`https://${own}` as Origin);
+    return [failedAtMs, reachedAtMs];
+  };
+  for (const atMs of [7, 9, 8]) add(silentHost('a.test'), atMs);
+  add(silentHost('b.test'), 5);
+  add(reached('c.test'), 6);
+  assert.deepEqual(times('x.test'), [9, 6]);
+  assert.deepEqual(times('a.test'), [5, 6]);
+  assert.deepEqual(times('c.test'), [9, null]);
+  for (let i = 0; i < 1005; i += 1) add(silentHost(`h${i}.test`), 100 + i);
+  assert.deepEqual(times('x.test'), [1104, 6], 'the newest are remembered');
+});
+
 test('on another network nothing of it holds', () => {
   const evidence = new VantageEvidence();
   for (const race of [silentHost('a.test'), reached('b.test')]) evidence.add(race);
   evidence.forget();
-  assert.deepEqual(evidence.except('https://x.test' as Origin), { failedHosts: 0, reachedHosts: 0 });
+  assert.deepEqual(evidence.except('https://x.test' as Origin), {
+    ...{ failedHosts: 0, reachedHosts: 0 },
+    ...{ failedAtMs: null, reachedAtMs: null },
+  });
 });

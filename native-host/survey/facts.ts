@@ -82,8 +82,20 @@ export function decisiveAttempt(
 /** Hosts remembered, and counted, of each kind; more would not change any verdict. */
 export const MAX_HOSTS = 1000;
 
-function remember(hosts: Set<string>, host: string): void {
-  if (hosts.size < MAX_HOSTS) hosts.add(host);
+/** When hosts were seen last; those added or seen again last are at the end. */
+type Sightings = Map<string, number>;
+
+function remember(hosts: Sightings, host: string, atMs: number): void {
+  const newestMs = Math.max(atMs, hosts.get(host) ?? 0);
+  hosts.delete(host);
+  hosts.set(host, newestMs);
+  const [oldest] = hosts.keys();
+  if (hosts.size > MAX_HOSTS && oldest !== undefined) hosts.delete(oldest);
+}
+
+function newestBut(host: string, hosts: Sightings): number | null {
+  const times = [...hosts].flatMap(([name, atMs]) => (name === host ? [] : [atMs]));
+  return times.length === 0 ? null : Math.max(...times);
 }
 
 /**
@@ -92,14 +104,14 @@ function remember(hosts: Set<string>, host: string): void {
  * be that host. The evidence of the host cache, about the machine's own visits, has no part in it.
  */
 export class VantageEvidence {
-  readonly #failed = new Set<string>();
-  readonly #reached = new Set<string>();
+  readonly #failed: Sightings = new Map();
+  readonly #reached: Sightings = new Map();
 
   add(race: OriginRace, facts = factsOf(race)): void {
     const { host } = originParts(race.origin);
     const sign = networkSign(facts);
-    if (sign === 'reached') remember(this.#reached, host);
-    if (sign === 'failed') remember(this.#failed, host);
+    if (sign === 'reached') remember(this.#reached, host, race.atMs);
+    if (sign === 'failed') remember(this.#failed, host, race.atMs);
   }
 
   /** All hosts together. */
@@ -113,6 +125,8 @@ export class VantageEvidence {
     return {
       failedHosts: this.#failed.size - Number(this.#failed.has(host)),
       reachedHosts: this.#reached.size - Number(this.#reached.has(host)),
+      failedAtMs: newestBut(host, this.#failed),
+      reachedAtMs: newestBut(host, this.#reached),
     };
   }
 

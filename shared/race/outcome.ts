@@ -194,6 +194,12 @@ export const networkEvidenceSchema = v.object({
   failedHosts: count,
   /** Hosts that were reached over HTTP/3. */
   reachedHosts: count,
+  /**
+   * When the newest of each was seen, in milliseconds since the epoch; null: none was. Absent: unknown, as in records
+   * from before it was stored.
+   */
+  failedAtMs: v.optional(v.nullable(ms)),
+  reachedAtMs: v.optional(v.nullable(ms)),
 });
 export type NetworkEvidence = v.InferOutput<typeof networkEvidenceSchema>;
 

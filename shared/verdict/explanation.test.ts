@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import type { Names, ServiceRecord } from '../race/discovered.ts';
+import type { NetworkEvidence } from '../race/outcome.ts';
 import {
   attempt,
   clearComparison,
@@ -163,7 +164,11 @@ test('the document has its schema, and a missing part is rejected', () => {
     ...all,
     ...{ remembered: null, shared: null, evidence: NO_OTHERS, verdict: verdictOfRaces(all, NO_OTHERS) },
   };
-  assert.equal(v.safeParse(explanationSchema, JSON.parse(JSON.stringify(document))).success, true);
+  const read = (evidence: NetworkEvidence) =>
+    v.parse(explanationSchema, JSON.parse(JSON.stringify({ ...document, evidence }))).evidence;
+  // Without times in older documents.
+  for (const evidence of [NO_OTHERS, { ...NO_OTHERS, failedAtMs: null, reachedAtMs: 5 }])
+    assert.deepEqual(read(evidence), evidence);
   for (const part of Object.keys(document)) {
     const { [part as keyof typeof document]: _, ...rest } = document;
     assert.equal(v.safeParse(explanationSchema, rest).success, false, part);

@@ -5,6 +5,7 @@ import { conclusiveAttempts, isAllDisturbed, knownRootOf, soundTrials } from '..
 import { discoveredAlternativeSchema, namesSchema } from '../race/discovered.ts';
 import {
   type DiscoveryEvidence,
+  networkEvidenceSchema,
   type OriginRace,
   originRaceSchema,
   sharedOutcomeSchema,
@@ -65,7 +66,7 @@ export const explanationSchema = v.object({
   /** What a machine of the organisation had shared about the origin; null: nothing, or nothing is shared. */
   shared: v.nullable(sharedOutcomeSchema),
   /** Other hosts on this network: where HTTP/3 failed as on a network that blocks UDP while TCP worked, and where it worked. */
-  evidence: v.object({ failedHosts: count, reachedHosts: count }),
+  evidence: networkEvidenceSchema,
   verdict: verdictSchema,
 });
 export type Explanation = v.InferOutput<typeof explanationSchema>;

@@ -134,9 +134,20 @@ test('your network blocks UDP: only with two other hosts that fail and none that
 });
 
 test('if a host fails while others are reached, the verdict says that it is not the network as such', () => {
-  const network = { failedHosts: 5, reachedHosts: 1 };
-  const { text } = verdictInWords(verdictOf({ ...base, network, attempts: [h3(silent), h2()] }));
-  assert.match(text, /Open UDP 443.* so the problem is this host or the path to it\.$/);
+  const says = (network: NonNullable<Evidence['network']>): string =>
+    verdictInWords(verdictOf({ ...base, network, attempts: [h3(silent), h2()] })).text;
+  const itsOwn = /Open UDP 443.* so the problem is this host or the path to it\.$/;
+  assert.match(says({ failedHosts: 5, reachedHosts: 1, failedAtMs: 8, reachedAtMs: 9 }), itsOwn);
+  assert.match(says({ failedHosts: 0, reachedHosts: 1, failedAtMs: null, reachedAtMs: 9 }), itsOwn);
+  assert.match(says({ failedHosts: 0, reachedHosts: 1 }), itsOwn);
+  const open: NonNullable<Evidence['network']>[] = [
+    { failedHosts: 9, reachedHosts: 1, failedAtMs: 9, reachedAtMs: 8 },
+    { failedHosts: 9, reachedHosts: 1, failedAtMs: 9, reachedAtMs: 9 },
+    // Which of the two is newer is unknown.
+    { failedHosts: 9, reachedHosts: 1 },
+    { failedHosts: 0, reachedHosts: 0, failedAtMs: null, reachedAtMs: null },
+  ];
+  for (const network of open) assert.doesNotMatch(says(network), /the problem is this host|blocks UDP/);
 });
 
 test('if the network blocks UDP nobody is advised to enable HTTP/3', () => {
