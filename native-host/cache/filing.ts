@@ -26,7 +26,9 @@ function notAhead<T>(record: T | null, atMs: number | undefined, nowMs: number):
 
 /** The persistent record to fold into, in place of the stored one; null: none is stored. */
 function persistentBase(stored: HostRecord | null, nowMs: number): HostRecord | null {
-  return stored && (notAhead(stored, stored.updatedAtMs, nowMs) ?? newHost(stored.origin, ANY_NETWORK, nowMs));
+  return (
+    stored && (notAhead(stored, stored.updatedAtMs, nowMs) ?? newHost(stored.origin, ANY_NETWORK, nowMs))
+  );
 }
 
 function fileOne(
