@@ -99,10 +99,7 @@ const gestures = createGestures(Date.now);
 const tabs = createTabs({ recordable, forecaster });
 
 const races = new Races({
-  race: (order, onProgress) => {
-    link.connect();
-    return helper.race(order, onProgress);
-  },
+  race: (order, onProgress) => link.race(order, onProgress),
   onProgress: (origin, progress) => popups.broadcast({ type: 'race-progress', origin, progress }),
   onDone: (race) =>
     void onRace(race).catch((error) => {
@@ -287,7 +284,7 @@ async function onRace(race: OriginRace): Promise<void> {
   presenter.refreshWatched();
   if (steering === null) return;
   const site = siteOfHost(originParts(race.origin).host);
-  await steering.forecast(await helper.forecast(site, [race.origin]), link.network, true);
+  await steering.forecast(await link.forecast(site, [race.origin]), link.network, true);
   presenter.refreshWatched();
 }
 

@@ -2,6 +2,7 @@
 // state, and used to pass on observations. Keeps the label of the network, which only the helper can determine.
 
 import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { Progress } from '@photofinish/shared/port/wire';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { connectHelper, timers } from '../../common/browser.ts';
 import { BROWSER } from '../../common/edition.ts';
@@ -18,7 +19,7 @@ import {
 import { hasHelperConsent, onHelperConsent } from '../../common/permissions.ts';
 import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
 import type { Store } from '../../common/store/store.ts';
-import { Helper } from './helper.ts';
+import { Helper, type RaceOrder, type RunningRace } from './helper.ts';
 import { HelperPort } from './port.ts';
 
 export interface HelperLinkDeps {
@@ -110,10 +111,24 @@ export class HelperLink {
     if (this.#consent === true) this.#port.connect();
   }
 
-  /** Requests forecasts; whether the user still agrees is checked in parallel, to save time. */
+  /** Requests forecasts, as far as the user still agrees. Chromium sends the request at once. */
   forecast(site: string, origins: readonly Origin[]): Promise<readonly Forecast[]> {
-    this.#look();
-    return this.helper.forecast(site, origins);
+    const ask = () => this.helper.forecast(site, origins);
+    return BROWSER === 'chromium' ? ask() : this.#askConsentAgain().then(ask);
+  }
+
+  /** Starts a race, as far as the user still agrees. Chromium sends the request at once. */
+  race(order: RaceOrder, onProgress: (progress: Progress) => void): RunningRace {
+    const start = (): RunningRace => {
+      this.connect();
+      return this.helper.race(order, onProgress);
+    };
+    if (BROWSER === 'chromium') return start();
+    const started = this.#askConsentAgain().then(start);
+    return {
+      result: started.then(({ result }) => result),
+      cancel: () => void started.then((race) => race.cancel()).catch(() => {}),
+    };
   }
 
   /** Checks again whether the user agrees, and opens the connection now, without waiting out a pause, or closes it. */
