@@ -14,6 +14,11 @@ const CHUNK_ROWS = 4000;
 const RACE_CHUNK = 200;
 /** If a check finds more changes than this, everything is read again. */
 const MOST_CHANGES = 500;
+/**
+ * A record may be written this long after it was last seen: what a page did not report waits for that (`SETTLE_MS` in
+ * `observe/requests.ts`) and for a sweep, and a batch that a page left behind for the background's next start.
+ */
+const WRITTEN_LATE_MS = 60_000;
 
 type DashboardLedger = Pick<
   Ledger,
@@ -123,14 +128,17 @@ async function pulseOf(
   return { lastSeenMs, lastRaceMs, all: JSON.stringify([lastSeenMs, lastRaceMs, totals]) };
 }
 
-/** Updates the columns; false if too much changed, and everything must be read again. */
-async function refresh(
+/**
+ * Updates the columns with what was seen since `sinceMs`, or may have been written since; false if that is too much, and
+ * everything must be read again.
+ */
+export async function refresh(
   ledger: Pick<DashboardLedger, 'newestRecords'>,
   columns: Columns,
   sinceMs: number,
 ): Promise<boolean> {
   const newest = await ledger.newestRecords(MOST_CHANGES);
-  const changed = newest.filter(({ lastSeenMs }) => lastSeenMs >= sinceMs);
+  const changed = newest.filter(({ lastSeenMs }) => lastSeenMs >= sinceMs - WRITTEN_LATE_MS);
   if (changed.length === MOST_CHANGES) return false;
   update(columns, changed);
   return true;
