@@ -97,6 +97,14 @@ test('every batch says how it was observed', async () => {
   );
 });
 
+test('in light mode no entry waits for a request that no event will report', async () => {
+  const { table, recorder, observing } = await testbed();
+  observing.mode = 'light';
+  await recorder.record({ ...batch, entries: [TIMING] }, sender);
+  table.add({ ...ENDED_REQUEST, atMs: 1005 });
+  assert.equal(table.size, 1);
+});
+
 test('a frame’s batch belongs to its page’s site and page', async () => {
   const { pages, recorded, recorder } = await testbed();
   await recorder.record(batch, sender);

@@ -210,7 +210,9 @@ export class Recorder {
         witnessSinceMs: this.#deps.witnessSinceMs(),
       });
       if (observation === null) return [];
-      if (request === null) this.#deps.table.countUnmatched(claim, observation.delivery !== 'network');
+      // In light mode no request will be reported later.
+      if (request === null && this.#deps.mode() === 'full')
+        this.#deps.table.countUnmatched(claim, observation.delivery !== 'network');
       const answered = comparableUrl(request?.url ?? url);
       const completed = this.#deps.devtoolsFeed.complete(tabId, answered, observation);
       return [{ url: answered, observation: completed, request }];

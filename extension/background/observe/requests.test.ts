@@ -207,6 +207,15 @@ test('a reported timing does not wait longer than a request may take to be repor
   assert.equal(table.size, 1);
 });
 
+test('of a page that requests one address for as long as it is open, only recent answers are kept', () => {
+  const table = new RequestTable();
+  for (let nth = 0; nth < 10; nth += 1)
+    table.countUnmatched({ ...claim, answeredAtMs: 1000 + nth * SETTLE_MS }, false);
+  table.add({ ...base, id: '1', atMs: 990 });
+  table.add({ ...base, id: '2', atMs: 990 });
+  assert.equal(table.size, 1);
+});
+
 test('a request for which only the tab is known is claimed by a document of that tab', () => {
   const keepalive: EndedRequest = { ...base, documentId: null, atMs: 1000, protocol: 'h3' };
   const told = { ...claim, answeredAtMs: 1000 };

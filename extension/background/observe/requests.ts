@@ -219,7 +219,13 @@ export class RequestTable {
   }
 
   #markUnmatched(answer: UnmatchedAnswer): void {
-    for (const key of answer.keys) this.#unmatched.set(key, [...(this.#unmatched.get(key) ?? []), answer]);
+    for (const key of answer.keys) {
+      // A page may request one address for as long as it is open, and `expire` keeps a list that has a recent answer.
+      const recent = (this.#unmatched.get(key) ?? []).filter(
+        ({ answeredAtMs }) => answer.answeredAtMs - answeredAtMs < SETTLE_MS,
+      );
+      this.#unmatched.set(key, [...recent, answer]);
+    }
     dropOldest(this.#unmatched, MAX_UNHEARD);
   }
 
