@@ -12,7 +12,7 @@ import { choice, options } from './controls.ts';
 import { networkWords } from './labels.ts';
 import type { Total } from './load.ts';
 import { networksOf, overviewOf } from './overview.ts';
-import { BASES, type Basis, PERIODS, type Period, type State } from './state.ts';
+import { BASES, type Basis, isCustomPeriod, PERIODS, type Period, type State } from './state.ts';
 
 const BASIS_NAMES: Record<Basis, MessageKey> = {
   request: 'dashboardByRequest',
@@ -56,8 +56,8 @@ export function createFilters(change: (changes: Partial<State>) => void): Filter
     (by) => change({ by }),
   );
   const dated = (): void => {
-    // A half-typed date is ignored, as are reversed days.
-    if (from.value === '' || to.value === '' || from.value > to.value) return;
+    // A half-typed date is ignored; its year may be 0026, or have five digits.
+    if (!isCustomPeriod(from.value, to.value)) return;
     change({ period: null, from: from.value, to: to.value, page: 1 });
   };
   from.addEventListener('change', dated);

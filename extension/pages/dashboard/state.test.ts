@@ -5,7 +5,16 @@ import { MARKS } from '@photofinish/shared/drawing/marks';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { queryOrFragment } from '@photofinish/shared/testing/web-text';
 import fc from 'fast-check';
-import { BASES, FIRST_STATE, PERIODS, periodOf, readState, type State, writeState } from './state.ts';
+import {
+  BASES,
+  FIRST_STATE,
+  isCustomPeriod,
+  PERIODS,
+  periodOf,
+  readState,
+  type State,
+  writeState,
+} from './state.ts';
 import { ORIGIN_KEYS, SITE_KEYS } from './table-model.ts';
 
 const states: fc.Arbitrary<State> = fc
@@ -59,6 +68,16 @@ test('a custom period is complete, in order and no longer than the ledger’s re
   assert.equal(read('2026-02-01', '2026-01-31').period, 30);
   assert.equal(read('2024-01-01', '2026-01-31').period, 30);
   assert.equal(readState('', '#period=custom').period, 30);
+});
+
+test('of days that are typed, those are a custom period that a reload would restore', () => {
+  assert.ok(isCustomPeriod('2026-01-01', '2026-01-01'));
+  assert.ok(isCustomPeriod('2025-12-31', '2027-02-03'));
+  assert.ok(!isCustomPeriod('2025-12-31', '2027-02-04'), '401 days');
+  assert.ok(!isCustomPeriod('0026-01-01', '2026-01-31'), 'half of the year is typed');
+  assert.ok(!isCustomPeriod('2026-01-01', '20261-01-31'), 'a digit too many');
+  assert.ok(!isCustomPeriod('2026-02-01', '2026-01-31'));
+  assert.ok(!isCustomPeriod('', '2026-01-31'));
 });
 
 test('a period ends today and has as many days as it says', () => {

@@ -58,12 +58,17 @@ function withFittingSort(state: State): State {
   return keys.includes(state.sort) ? state : { ...state, sort: 'seen', direction: 'descending' };
 }
 
-/** A complete custom period, in order and no longer than the ledger's retention; otherwise the default one. */
+/** Whether these texts are the days of a custom period: complete, in order and no longer than the ledger's retention. */
+export function isCustomPeriod(from: string | null, to: string | null): boolean {
+  if (!v.is(day, from) || !v.is(day, to)) return false;
+  const days = (dayStartMs(to) - dayStartMs(from)) / DAY_MS + 1;
+  return days >= 1 && days <= MAX_PERIOD_DAYS;
+}
+
+/** A custom period; otherwise the default one. */
 function withFittingPeriod(state: State): State {
   if (state.period !== null) return { ...state, from: null, to: null };
-  const { from, to } = state;
-  const days = from === null || to === null ? 0 : (dayStartMs(to) - dayStartMs(from)) / DAY_MS + 1;
-  if (days >= 1 && days <= MAX_PERIOD_DAYS) return state;
+  if (isCustomPeriod(state.from, state.to)) return state;
   return { ...state, period: FIRST_STATE.period, from: null, to: null };
 }
 
