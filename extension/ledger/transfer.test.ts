@@ -248,6 +248,31 @@ test('rows dated later than tomorrow are left out and counted, and the rest is i
   assert.deepEqual([imported.days.length, imported.records.length], [days.length, records.length]);
 });
 
+test('rows of sites that either set of options excludes are left out and counted, with their races', async () => {
+  const ledger = await small();
+  const document = await documentOf(ledger, options({ neverRecord: ['excluded.test'] }));
+  const [race, ...races] = document.races;
+  const [first, second, ...days] = document.days;
+  await ledger.wipe();
+  const file = asFile({
+    ...document,
+    races: [{ ...race, origin: 'https://cdn.excluded.test' }, ...races],
+    days: [{ ...first, site: 'excluded.test' }, { ...second, site: 'mine.test' }, ...days],
+  });
+  const { rows, excluded } = await importData(
+    ledger,
+    options({ neverRecord: ['mine.test'] }),
+    file,
+    TAKE_ALL,
+  );
+  assert.equal(excluded, 3);
+  assert.deepEqual(rows, { ...document.rows, races: races.length, days: days.length });
+  const imported = await dump(ledger);
+  assert.deepEqual(imported.races.length, races.length);
+  assert.ok(imported.days.every(({ site }) => site !== 'excluded.test' && site !== 'mine.test'));
+  assert.equal(imported.days.length, days.length);
+});
+
 type Changes = (document: Awaited<ReturnType<typeof documentOf>>) => unknown;
 
 const REFUSED: Record<string, readonly [DataErrorCode, Changes]> = {

@@ -1,9 +1,11 @@
 // Export of all data to a file and import from one: `photofinish.data/2`, a JSON document of settings, names of
 // networks and rows, streamed so that a heavy user's year does not exhaust a page's memory. The helper's cache belongs
 // to the helper and is not included.
+import { originParts } from '@photofinish/shared/web/origin';
 import { addNames, loadNames } from '../common/network-names.ts';
 import type { Settings } from '../common/settings.ts';
 import { changeSettings, loadSettings, SETTINGS_VERSION } from '../common/settings.ts';
+import { siteOfHost } from '../common/site.ts';
 import type { Store } from '../common/store/store.ts';
 import { type Consent, consentsWanted, withConsents } from './consents.ts';
 import { DATA_VERSION, DataError } from './data-document.ts';
@@ -51,6 +53,8 @@ export interface ImportResult {
   readonly rows: RowCounts;
   /** Rows that were left out because they are dated later than tomorrow. */
   readonly future: number;
+  /** Rows that were left out because their site is never recorded. */
+  readonly excluded: number;
   /** Options for which consent was required and not given; they remain unchanged. */
   readonly refused: number;
 }
@@ -59,9 +63,15 @@ function isRow(piece: Piece): piece is RowPiece {
   return (SECTIONS as readonly string[]).includes(piece.section);
 }
 
+/** The site of a row; null: the total of a day, which names none. */
+function siteOfRow({ section, row }: RowPiece): string | null {
+  if (section === 'totals') return null;
+  return section === 'races' ? siteOfHost(originParts(row.origin).host) : row.site;
+}
+
 /**
- * Imports a file's data, except rows dated later than tomorrow. The whole file is validated first; a DataError says why it is rejected, and then nothing has
- * changed. Settings are taken from the file as far as consent was given (see `consents.ts`), and networks that have a
+ * Imports a file's data, except rows dated later than tomorrow and those of sites that are never recorded. The whole
+ * file is validated first; a DataError says why it is rejected, and then nothing has changed. Settings are taken from the file as far as consent was given (see `consents.ts`), and networks that have a
  * name here keep it. Rows are merged: of two rows with one key the one that counted more is kept (see `merge.ts`), so
  * importing a file again changes nothing, and completes an interrupted import.
  */
@@ -88,8 +98,10 @@ export async function importData(
   // Options may have changed while the user was asked.
   await changeSettings(store, (now) => withConsents(now, imported, given));
   await addNames(store, networkNames);
+  const neverRecord = new Set((await loadSettings(store)).neverRecord);
 
   const of = SECTIONS.reduce((sum, section) => sum + rows[section], 0);
+  let excluded = 0;
   let done = 0;
   let waiting: RowPiece[] = [];
   const write = async (): Promise<void> => {
@@ -104,9 +116,15 @@ export async function importData(
   };
   for await (const pieces of piecesOf(file, nowMs))
     for (const piece of pieces) {
-      if (isRow(piece)) waiting.push(piece);
+      if (!isRow(piece)) continue;
+      const site = siteOfRow(piece);
+      if (site !== null && neverRecord.has(site)) {
+        excluded += 1;
+        done += 1;
+        rows[piece.section] -= 1;
+      } else waiting.push(piece);
       if (waiting.length >= WRITE_ROWS) await write();
     }
   await write();
-  return { rows, future, refused: wanted.filter((each) => !given.has(each)).length };
+  return { rows, future, excluded, refused: wanted.filter((each) => !given.has(each)).length };
 }
