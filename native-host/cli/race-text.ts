@@ -8,6 +8,7 @@ import type {
   Trial,
 } from '@photofinish/shared/race/outcome';
 import { comparisonOf, wholePairs } from '@photofinish/shared/race/race-pairs';
+import { wholePercent } from '@photofinish/shared/report/adoption';
 import { gainStepMs, resultWords } from '@photofinish/shared/verdict/gain';
 import { leftOutWords, sharedInRaceWords } from '@photofinish/shared/verdict/record-words';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
@@ -102,7 +103,7 @@ function pairsRow(race: OriginRace, paint: Paint): Cell[] {
 }
 
 function share(part: number, whole: number): string {
-  return whole === 0 ? '' : ` (${Math.round((100 * part) / whole)} %)`;
+  return whole === 0 ? '' : ` (${wholePercent(part, whole)} %)`;
 }
 
 /** Hit ratio and accuracy, which are different measures; nothing for a single trial, whose row contains it. */

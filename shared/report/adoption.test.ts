@@ -37,3 +37,8 @@ test('without known protocols there is no percentage', () => {
   assert.equal(adoptionPercent({ ...NO_ADOPTION, hidden: 4 }), null);
   assert.equal(adoptionPercent({ h3: 2, known: 3, hidden: 4 }), 67);
 });
+
+test('a percentage is 0 or 100 only if it is exactly that', () => {
+  const percents = [0, 2, 5, 500, 998, 1000].map((h3) => adoptionPercent({ h3, known: 1000, hidden: 0 }));
+  assert.deepEqual(percents, [0, 1, 1, 50, 99, 100]);
+});

@@ -66,7 +66,13 @@ export function addAdoption(a: Adoption, b: Adoption): Adoption {
   return { h3: a.h3 + b.h3, known: a.known + b.known, hidden: a.hidden + b.hidden };
 }
 
+/** Integer percentage of a share of something; 0 and 100 only if it is exactly that. */
+export function wholePercent(part: number, whole: number): number {
+  const percent = Math.round((100 * part) / whole);
+  return part > 0 && part < whole ? Math.min(Math.max(percent, 1), 99) : percent;
+}
+
 /** Integer percentage for display; `null` if nothing is known, because 0 % would claim knowledge. */
 export function adoptionPercent(adoption: Adoption): number | null {
-  return adoption.known === 0 ? null : Math.round((100 * adoption.h3) / adoption.known);
+  return adoption.known === 0 ? null : wholePercent(adoption.h3, adoption.known);
 }

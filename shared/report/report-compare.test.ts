@@ -87,6 +87,7 @@ test('each change has its name', () => {
   assert.deepEqual(changesBetween({ protocols: at(0, 5) }, { protocols: at(1, 5) }), ['h3-began']);
   assert.deepEqual(changesBetween({ protocols: at(5, 0) }, { protocols: at(0, 9) }), ['h3-ended']);
   assert.deepEqual(changesBetween({ protocols: at(50, 50) }, { protocols: at(60, 40) }), ['share']);
+  assert.deepEqual(changesBetween({ protocols: at(998, 2) }, { protocols: at(1000, 0) }), ['share']);
   assert.deepEqual(changesBetween({ protocols: at(0, 0, 9) }, { protocols: at(0, 9) }), ['protocols']);
   assert.deepEqual(changesBetween({ protocols: at(0, 0, 0, 4) }, { protocols: at(3, 0) }), ['visibility']);
   const refused = verdictSaying('h3-advertised-unreachable', 'The UDP port is closed.');

@@ -5,7 +5,7 @@ import { formatBytes, formatMsTo } from '../language/markup.ts';
 import { gainStepMs, resultWords } from '../verdict/gain.ts';
 import type { ObservationModes } from '../web/observation.ts';
 import { protocolName } from '../web/protocol.ts';
-import { type Adoption, adoptionPercent } from './adoption.ts';
+import { type Adoption, adoptionPercent, wholePercent } from './adoption.ts';
 import type { Value } from './document.ts';
 import { hiddenCountWords, modesWords } from './modes-words.ts';
 import type { Report } from './report.ts';
@@ -59,7 +59,7 @@ export function shareCountsWords(adoption: Adoption, modes: ObservationModes): s
 
 /** `75 %`. */
 export function percentWords(part: number, whole: number): string {
-  return getMessage('percent', { value: Math.round((100 * part) / whole) });
+  return getMessage('percent', { value: wholePercent(part, whole) });
 }
 
 /** `3 of 4 (75 %)`, or that there is none. */
