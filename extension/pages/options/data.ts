@@ -55,7 +55,7 @@ async function exported(): Promise<string> {
 async function imported(file: File): Promise<string> {
   try {
     await saved();
-    const { rows, future, refused } = await importData(openLedger(), pageStore, file, {
+    const { rows, future, excluded, refused } = await importData(openLedger(), pageStore, file, {
       nowMs: Date.now(),
       consent: (wanted, { retentionDays }) => askConsents(wanted, retentionDays),
       onRows: (done, of) => setText(byId('transfer-progress'), getMessage('optionsImportRows', { done, of })),
@@ -63,6 +63,7 @@ async function imported(file: File): Promise<string> {
     return [
       getMessage('optionsImported', { count: rows.records }),
       ...(future === 0 ? [] : [getMessage('optionsImportFuture', { count: future })]),
+      ...(excluded === 0 ? [] : [getMessage('optionsImportExcluded', { count: excluded })]),
       ...(refused === 0 ? [] : [getMessage('optionsImportKept', { count: refused })]),
     ].join(' ');
   } catch (error) {
