@@ -46,7 +46,13 @@ export interface DiscoveryQuery {
 
 /** A completed discovery: at least one endpoint, in the draft's order. */
 export type Discovery =
-  | { readonly ok: true; readonly endpoints: readonly Endpoint[]; readonly names: Names }
+  | {
+      readonly ok: true;
+      readonly endpoints: readonly Endpoint[];
+      readonly names: Names;
+      /** By which the network's NAT64 reaches IPv4, for example `2001:db8:64::/96`; null: none was needed or found. */
+      readonly nat64Prefix: string | null;
+    }
   | { readonly ok: false; readonly error: AttemptError; readonly names: Names };
 
 /** Always the whole sorted list; `final`: no further list will come. */

@@ -33,6 +33,7 @@ export interface DiscoveryParts extends ConnectivityWatch {
 
 export interface DiscoveryRun {
   names(): Names;
+  nat64Prefix(): string | null;
   /** The resolution delay has passed: missing answers are no longer awaited. */
   delayPassed(): boolean;
   /** No listener is called after this. */
@@ -113,6 +114,10 @@ class RunningDiscovery implements DiscoveryRun {
 
   names(): Names {
     return this.#learnt.names(this.#sinceStart());
+  }
+
+  nat64Prefix(): string | null {
+    return this.#connectivity.nat64Prefix;
   }
 
   delayPassed(): boolean {

@@ -476,6 +476,8 @@ test("behind the network's own NAT64 prefix the guard checks the IPv4 address", 
     { connectivity, sourceFor: (to) => (to.includes(':') ? '2001:db8::2' : null) },
   );
   const made = await settle(query('https://a.test'));
+  assert.ok(made.ok);
+  assert.equal(made.nat64Prefix, '64:ff9b:1:2::/96');
   const places = placesIn(made);
   assert.ok(
     places.every((place) => place.includes('64:ff9b:1:2::101:101')),

@@ -55,7 +55,8 @@ export function openDiscovering(parts: DiscoveryParts): Discoverer {
         forgetGrace?.();
         run.cancel();
         const names = run.names();
-        resolve(error === null ? { ok: true, endpoints, names } : { ok: false, error, names });
+        const nat64Prefix = run.nat64Prefix();
+        resolve(error === null ? { ok: true, endpoints, names, nat64Prefix } : { ok: false, error, names });
       }
       const onAbort = (): void => end(givenUp(host));
       const run = begin(query, (news) => {

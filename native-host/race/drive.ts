@@ -48,6 +48,8 @@ export interface Drive {
   readonly live: DiscoveryQuery | null;
   /** Whether an alternative named by an answer is worth following. */
   readonly believes: (alternative: Alternative) => boolean;
+  /** Whether anything may be sent to the endpoint of an alternative; null: to all that discovery returns. */
+  readonly mayFollow: ((endpoint: Endpoint) => boolean) | null;
   readonly transports: Transports;
   readonly clock: Clock;
   /** If null, nothing counts as late. */
@@ -241,11 +243,12 @@ class RunningTrial {
   }
 
   #follow(attempt: number): void {
-    const { discovery, origin } = this.#drive;
+    const { discovery, origin, mayFollow } = this.#drive;
     const { alternatives } = this.#entryOf(attempt);
     void discovery.follow(origin, alternatives, this.#over.signal).then(({ endpoints, names }) => {
       this.#followed.push(names);
-      this.#feed({ type: 'alternatives', attempt, endpoints });
+      const open = mayFollow === null ? endpoints : endpoints.filter(mayFollow);
+      this.#feed({ type: 'alternatives', attempt, endpoints: open });
     });
   }
 

@@ -46,9 +46,14 @@ export interface RaceOptions {
   readonly known?: PriorKnowledge;
   /**
    * Called with the addresses that a look-up before a trial found; if false, nothing is sent to them and the race ends
-   * as `cancelled`. Modes that look names up during a trial do not call it.
+   * as `cancelled`. `nat64Prefix`: the network's own. Modes that look names up during a trial do not call it.
    */
-  readonly mayUse?: (addresses: readonly string[]) => boolean;
+  readonly mayUse?: (addresses: readonly string[], nat64Prefix: string | null) => boolean;
+  /**
+   * Called for each endpoint of an alternative that an answer names during a trial; if false, nothing is sent to it,
+   * and the race goes on without it.
+   */
+  readonly mayFollow?: (host: string, address: string, nat64Prefix: string | null) => boolean;
   readonly transports: Transports;
   readonly clock: Clock;
   /** Measures how late this machine is; if absent, nothing counts as late. */
@@ -80,6 +85,7 @@ async function prepare(schedule: readonly Mode[], transports: Transports): Promi
 interface Endpoints {
   readonly endpoints: readonly Endpoint[];
   readonly names: Names;
+  readonly nat64Prefix: string | null;
   /** The alternatives that were looked up. */
   readonly advertised: string;
 }
@@ -109,7 +115,10 @@ async function endpointsFor(
   if (last?.advertised === advertised) return last;
   const { discovery, timeoutMs, clock, watchLateness = null, signal = null } = options;
   const found = await lookUp({ discovery, query, timeoutMs, clock, watchLateness, signal });
-  if (found.ok) return { endpoints: found.endpoints, names: found.names, advertised };
+  if (found.ok) {
+    const { endpoints, names, nat64Prefix } = found;
+    return { endpoints, names, nat64Prefix, advertised };
+  }
   return last ?? found;
 }
 
@@ -146,7 +155,9 @@ function spend({ spent }: Race, { started, traffic }: DrivenTrial): void {
 
 function driveOne(race: Race, index: number, endpoints: Endpoints | null) {
   const { options, schedule, memory } = race;
-  const { origin, clock, onProgress } = options;
+  const { origin, clock, onProgress, mayFollow } = options;
+  // An answer is followed without a question for the prefix.
+  const nat64Prefix = endpoints?.nat64Prefix ?? null;
   const mode = schedule[index] ?? options.mode;
   const plan = planTrial({
     mode,
@@ -167,6 +178,7 @@ function driveOne(race: Race, index: number, endpoints: Endpoints | null) {
     discovery: options.discovery,
     live: plan.live ? queryOf(options, mode, memory) : null,
     believes: memory.believes,
+    mayFollow: mayFollow ? ({ host, address }) => mayFollow(host, address, nat64Prefix) : null,
     transports: options.transports,
     clock,
     watchLateness: options.watchLateness ?? null,
@@ -237,7 +249,7 @@ async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memo
       const found = await endpointsFor(options, queryOf(options, mode, memory), endpoints);
       if (signal?.aborted) return sofar(cancelledError(signal));
       if (isUnfound(found)) return { ...sofar(found.error), names: found.names };
-      if (found !== endpoints && options.mayUse?.(addressesOf(found)) === false)
+      if (found !== endpoints && options.mayUse?.(addressesOf(found), found.nat64Prefix) === false)
         return { ...sofar(NOT_NOW), names: found.names };
       endpoints = found;
     }

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { comparison, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import { parseOrigin } from '@photofinish/shared/web/origin';
+import { raceOrigin } from '../race/run.ts';
 import type { RaceSpec, RunRace } from '../racing.ts';
+import { arrange } from '../testing/race.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
 import { type JobRacing, raceJob, surveySpec } from './job-race.ts';
 import { optOut } from './opt-out.ts';
@@ -24,11 +26,13 @@ async function run({
   addresses = ['192.0.2.1'],
   answers = [],
   optedOut = [],
+  nat64Prefix = null,
   result = comparison([10], [20]),
 }: {
   readonly addresses?: readonly string[];
   readonly answers?: readonly Answer[];
   readonly optedOut?: readonly string[];
+  readonly nat64Prefix?: string | null;
   readonly result?: ReturnType<typeof originRace>;
 }) {
   const events: string[] = [];
@@ -44,7 +48,7 @@ async function run({
   };
   const race: RunRace = async ({ mayUse }) => {
     events.push('looked up');
-    for (const address of addresses) if (mayUse?.([address]) !== true) return CANCELLED;
+    for (const address of addresses) if (mayUse?.([address], nat64Prefix) !== true) return CANCELLED;
     events.push('sent');
     return result;
   };
@@ -64,6 +68,42 @@ test('an address that opted out is neither sent anything nor given a budget', as
     outcome: { kind: 'opted-out' },
     events: ['looked up'],
   });
+});
+
+test("behind the network's own NAT64 prefix an address stands for the IPv4 address", async () => {
+  const addresses = ['2001:db8:64::c000:201'];
+  const behind = { addresses, optedOut: ['192.0.2.0/24'], nat64Prefix: '2001:db8:64::/96' };
+  assert.deepEqual((await run(behind)).outcome, { kind: 'opted-out' });
+  assert.equal((await run({ ...behind, nat64Prefix: null })).outcome.kind, 'raced');
+});
+
+/** The places to which HTTP/3 was sent when an answer names `victim.test`. */
+async function sentFor(optedOut: readonly string[], victim: string, nat64Prefix: string | null = null) {
+  const elsewhere = new Map([['victim.test', victim]]);
+  const { time, transports, options } = arrange(
+    [{ handshakeMs: null }],
+    [{ handshakeMs: 5, altSvc: 'h3="victim.test:443"' }],
+    { mode: 'alt-svc', timeoutMs: 500, dns: { addresses: ['198.51.100.1'], elsewhere, nat64Prefix } },
+  );
+  const list = optOut(optedOut);
+  assert.ok(list.ok);
+  const parts: JobRacing = {
+    ...{ clock: time.clock, optOut: () => list.value },
+    race: (spec) => raceOrigin({ ...options, ...spec }),
+    politeness: { ask: () => ({ ok: true, end: () => {} }) },
+  };
+  const outcome = await time.run(raceJob(parts, { ...specOf('a.test'), mode: 'alt-svc', timeoutMs: 500 }));
+  assert.equal(outcome.kind, 'raced');
+  return transports.h3.targets.map(({ address }) => address);
+}
+
+test('an alternative that an answer names is sent nothing if it opted out', async () => {
+  assert.deepEqual(await sentFor([], '192.0.2.1'), ['192.0.2.1']);
+  assert.deepEqual(await sentFor(['192.0.2.0/24'], '192.0.2.1'), []);
+  assert.deepEqual(await sentFor(['victim.test'], '192.0.2.1'), []);
+  const behind = '2001:db8:64::c000:201';
+  assert.deepEqual(await sentFor(['192.0.2.0/24'], behind), [behind]);
+  assert.deepEqual(await sentFor(['192.0.2.0/24'], behind, '2001:db8:64::/96'), []);
 });
 
 test('without a budget the job is postponed until it may ask again, and nothing is sent', async () => {

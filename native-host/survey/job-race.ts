@@ -53,6 +53,12 @@ export function surveySpec(
   };
 }
 
+/** Which alternatives a race may follow: no budget counts them, but who opted out is sent nothing. */
+export function followRule(optOut: () => OptOut): NonNullable<RaceSpec['mayFollow']> {
+  return (host, address, nat64Prefix) =>
+    !optOut().refusesHost(host) && !optOut().refusesAddress(address, nat64Prefix);
+}
+
 /** Whether a race reached nothing at all: what a network that wants no more of them looks like. Null: it was ended. */
 function isRefused({ trials, error }: OriginRace): boolean | null {
   if (error?.code === 'cancelled') return null;
@@ -67,8 +73,8 @@ export async function raceJob(
   if (optOut().refusesHost(spec.origin.host)) return { kind: 'opted-out' };
   const permits: Permit[] = [];
   let held: Exclude<JobOutcome, { kind: 'raced' }> | null = null;
-  const mayUse = (addresses: readonly string[]): boolean => {
-    if (addresses.some((address) => optOut().refusesAddress(address))) {
+  const mayUse = (addresses: readonly string[], nat64Prefix: string | null): boolean => {
+    if (addresses.some((address) => optOut().refusesAddress(address, nat64Prefix))) {
       held = { kind: 'opted-out' };
       return false;
     }
@@ -78,7 +84,7 @@ export async function raceJob(
     else permits.push(answer);
     return answer.ok;
   };
-  const raced = await race({ ...spec, mayUse });
+  const raced = await race({ ...spec, mayUse, mayFollow: followRule(optOut) });
   for (const permit of permits) permit.end(isRefused(raced), clock.nowMs());
   if (held !== null) return held;
   return raced.error?.code === 'cancelled' ? { kind: 'cancelled' } : { kind: 'raced', race: raced };

@@ -19,6 +19,7 @@ export interface DiscoveryScript {
   readonly addresses?: readonly string[];
   /** Of hosts named by alternatives. */
   readonly elsewhere?: ReadonlyMap<string, string>;
+  readonly nat64Prefix?: string | null;
   /** Duration of a settled discovery, or until a live one's list; null: it never answers. */
   readonly takesMs?: number | null;
   /** Duration of following alternatives; null: it never ends by itself. */
@@ -59,7 +60,8 @@ export class ScriptedDiscovery implements Discoverer {
 
   constructor(clock: Clock, script: DiscoveryScript = {}) {
     this.#clock = clock;
-    this.#script = { addresses: ['127.0.0.1'], elsewhere: new Map(), takesMs: 0, followMs: 0, ...script };
+    const unless = { addresses: ['127.0.0.1'], elsewhere: new Map(), nat64Prefix: null };
+    this.#script = { ...unless, takesMs: 0, followMs: 0, ...script };
   }
 
   /** How many live discoveries have not been cancelled. */
@@ -134,6 +136,6 @@ export class ScriptedDiscovery implements Discoverer {
         : []),
       endpoint('h2', address, origin.port, origin.host, 'origin'),
     ]);
-    return { ok: true, endpoints: [...advertised, ...own], names };
+    return { ok: true, endpoints: [...advertised, ...own], names, nat64Prefix: this.#script.nat64Prefix };
   }
 }
