@@ -1,12 +1,14 @@
-// What a collector may write into: its own archive, or a directory that has none.
+// What a collector may write into, its own archive or a directory that has none, and how it ends.
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { scratchDirectory } from '../testing/scratch.ts';
 import { SAMPLE_SURVEY } from '../testing/survey-archive.ts';
-import { checkArchive } from './collect.ts';
+import { virtualTime } from '../testing/virtual-time.ts';
+import { type CollectionParts, checkArchive, collect } from './collect.ts';
 import { SURVEY_FILE, segmentName, writeSurvey } from './segments.ts';
+import { namesOf } from './streams.ts';
 
 test('a new directory, or the survey’s own archive, may be written into', (t) => {
   const dir = scratchDirectory(t);
@@ -35,4 +37,62 @@ test('the archive of another survey may not: where to go on would be taken from 
   assert.throws(() => checkArchive(dir, SAMPLE_SURVEY), /is the archive of another survey/);
   writeFileSync(join(dir, SURVEY_FILE), '{}');
   assert.throws(() => checkArchive(dir, SAMPLE_SURVEY), /is not a photofinish\.survey\/1 document/);
+});
+
+const ENDS_WITHIN_MS = 60_000;
+
+/** A collector of a server with these vantages; the first has one batch, and no other has anything. */
+function arrange(t: TestContext, vantages: readonly string[]) {
+  const time = virtualTime();
+  const { clock } = time;
+  const dir = scratchDirectory(t);
+  const names = namesOf('sample');
+  const stop = new AbortController();
+  const segment = segmentName({ vantage: vantages[0] ?? '', first: 1, last: 1 });
+  const waiting = new Map<string, Uint8Array[]>([
+    [names.resultSubject(vantages[0] ?? ''), [Buffer.from('a')]],
+  ]);
+  const world = { dir, segment, beforeBatch: () => {}, stop };
+  async function* fetched(subject: string, expires: number) {
+    const batches = waiting.get(subject) ?? [];
+    if (batches.length === 0) await new Promise<void>((resolve) => void clock.after(expires, resolve));
+    if (batches.length > 0) world.beforeBatch();
+    for (const data of batches.splice(0)) yield { seq: 1, data };
+  }
+  const get = async (
+    stream: string,
+    { filter_subjects: subject = stream }: { filter_subjects?: string },
+  ) => ({
+    fetch: async ({ expires }: { expires: number }) => fetched(subject, expires),
+  });
+  const dead = [{ vantage: 'a', job: 7, reason: 'opt-out' }];
+  waiting.set(names.streams.dead, [Buffer.from(JSON.stringify(dead[0]))]);
+  async function* list() {
+    for (const name of vantages) yield { name, config: { durable_name: name } };
+  }
+  const server = {
+    client: { consumers: { get } },
+    manager: {
+      consumers: { list },
+      streams: { purge: async () => {}, info: async () => ({ state: { messages: dead.length } }) },
+    },
+    control: { state: () => ({ survey: SAMPLE_SURVEY }) },
+  };
+  const parts = {
+    ...server,
+    ...{ names, dir, clock, signal: stop.signal },
+    isDone: () => false,
+    log: () => {},
+    wrote: () => {},
+  } as unknown as CollectionParts;
+  const tooLong = new Promise<never>((_, reject) => {
+    clock.after(ENDS_WITHIN_MS, () => reject(new Error('the collector goes on')));
+  });
+  return { ...time, world, dead, run: () => time.run(Promise.race([collect(parts), tooLong])) };
+}
+
+test('a disk that fails for one vantage point ends the collector, also while others have nothing', async (t) => {
+  const { world, run } = arrange(t, ['a', 'b']);
+  world.beforeBatch = () => mkdirSync(join(world.dir, `${world.segment}.part`));
+  await assert.rejects(run(), { code: 'EISDIR' });
 });

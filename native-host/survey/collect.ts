@@ -147,15 +147,20 @@ export function checkArchive(dir: string, survey: Survey): void {
  * Collects into a directory until done or aborted: every vantage that reads the list, also one that joins later.
  * A server that is away is waited for. Throws an error of the file system: what is not on disk stays on the server.
  */
-export async function collect(parts: CollectionParts): Promise<void> {
-  const { manager, control, names, dir, clock, signal } = parts;
+export async function collect(given: CollectionParts): Promise<void> {
+  const { manager, control, names, dir, clock } = given;
   prepareArchive(dir);
+  // What fails for one vantage ends the others: they would fill the same disk.
+  const stop = new AbortController();
+  const signal = AbortSignal.any([given.signal, stop.signal]);
+  const parts = { ...given, signal };
   const running = new Map<string, Promise<unknown>>();
   let failure: unknown = null;
   const keep = (vantage: string): Promise<unknown> =>
     insist(parts, `the results of ${vantage} cannot be read`, () => collectVantage(parts, vantage)).catch(
       (error: unknown) => {
         failure ??= error;
+        stop.abort();
       },
     );
   const { survey } = control.state();
