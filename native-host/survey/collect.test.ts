@@ -1,13 +1,13 @@
 // What a collector may write into, its own archive or a directory that has none, and how it ends.
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { scratchDirectory } from '../testing/scratch.ts';
 import { SAMPLE_SURVEY } from '../testing/survey-archive.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
 import { type CollectionParts, checkArchive, collect } from './collect.ts';
-import { SURVEY_FILE, segmentName, writeSurvey } from './segments.ts';
+import { DEAD_FILE, SURVEY_FILE, segmentName, writeSurvey } from './segments.ts';
 import { namesOf } from './streams.ts';
 
 test('a new directory, or the survey’s own archive, may be written into', (t) => {
@@ -95,4 +95,12 @@ test('a disk that fails for one vantage point ends the collector, also while oth
   const { world, run } = arrange(t, ['a', 'b']);
   world.beforeBatch = () => mkdirSync(join(world.dir, `${world.segment}.part`));
   await assert.rejects(run(), { code: 'EISDIR' });
+});
+
+test('a collector that is interrupted writes what it holds, and the jobs that were given up', async (t) => {
+  const { clock, world, dead, run } = arrange(t, ['a']);
+  clock.after(2500, () => world.stop.abort());
+  await run();
+  assert.equal(readFileSync(join(world.dir, world.segment), 'utf8'), 'a');
+  assert.equal(readFileSync(join(world.dir, DEAD_FILE), 'utf8'), `${JSON.stringify(dead[0])}\n`);
 });

@@ -111,9 +111,9 @@ async function deadOf({ manager, names }: CollectionParts, data: Uint8Array): Pr
   return { vantage: consumer, job: postponed?.job ?? seq, reason: DELIVERED_TOO_OFTEN };
 }
 
-/** Writes the jobs that were given up beside the results, all of them anew. */
+/** Writes the jobs that were given up beside the results, all of them anew; also after an interrupt, the usual end. */
 async function writeDead(parts: CollectionParts): Promise<void> {
-  const { client, manager, names, dir, signal } = parts;
+  const { client, manager, names, dir } = parts;
   const { state } = await manager.streams.info(names.streams.dead);
   const consumer = await client.consumers.get(names.streams.dead, {});
   const pieces: Buffer[] = [];
@@ -127,7 +127,6 @@ async function writeDead(parts: CollectionParts): Promise<void> {
       if (line !== null) lines.push(`${JSON.stringify(line)}\n`);
     }
     if (got === 0) throw new Error(`the stream ${names.streams.dead} gives no more messages`);
-    if (signal.aborted) return;
     pieces.push(Buffer.from(lines.join('')));
     left -= got;
   }
