@@ -56,8 +56,7 @@ export class Outbox {
   }
 
   #acknowledge(message: JsMsg): void {
-    message.ack();
-    this.#owed.delete(message);
+    if (this.#owed.delete(message)) message.ack();
   }
 
   async #send(task: Task, what: string, subject: string, id: string, value: object): Promise<void> {
@@ -95,7 +94,11 @@ export class Outbox {
   /** Stores results in batches; `stored` is called with the size of each. */
   async publish(measured: readonly JobResult[], stored: (results: number) => void): Promise<void> {
     const { client, names, vantage, insist } = this.#parts;
-    const messages = new Map(measured.map(({ job }) => [job.number, job.message]));
+    // A job may be held twice: as postponed, and delivered once more from the list. One result answers both.
+    const tasks = Map.groupBy(
+      measured.map(({ job }) => job),
+      ({ number }) => number,
+    );
     for (const { id, bytes, results } of batchesOf(measured.map((each) => this.#resultOf(each)))) {
       const header = headers();
       header.set('Content-Encoding', 'zstd');
@@ -103,10 +106,8 @@ export class Outbox {
       const subject = names.resultSubject(vantage);
       if (!(await insist('results could not be stored', () => client.publish(subject, bytes, options))))
         return;
-      for (const { job } of results) {
-        const message = messages.get(job);
-        if (message !== undefined) this.#acknowledge(message);
-      }
+      for (const { job } of results)
+        for (const { message } of tasks.get(job) ?? []) this.#acknowledge(message);
       stored(results.length);
     }
   }
