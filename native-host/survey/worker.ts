@@ -80,7 +80,8 @@ class Worker {
   #optOutEntries: readonly string[] = [];
   #queue: Task[] = [];
   #racing = 0;
-  #waiting = 0;
+  /** What ends the wait of each job that is kept until it has its turn. */
+  readonly #waiting = new Set<() => void>();
   #measured = 0;
   #changed = Promise.withResolvers<void>();
   /** Why the worker must end; null: it need not. */
@@ -187,17 +188,18 @@ class Worker {
 
   /** Keeps a job for a moment, in its place: it stays unacknowledged until it has its turn. */
   #hold(task: Task, forMs: number): void {
-    this.#waiting += 1;
-    this.#parts.clock.after(forMs, () => {
-      this.#waiting -= 1;
+    if (this.#over) return;
+    const forget = this.#parts.clock.after(forMs, () => {
+      this.#waiting.delete(forget);
       this.#queue.push(task);
       this.#change();
       this.#begin();
     });
+    this.#waiting.add(forget);
   }
 
   async #postpone(task: Task, inMs: number): Promise<void> {
-    const isShort = inMs <= HOLDS_MS && this.#waiting < MOST_WAITING;
+    const isShort = inMs <= HOLDS_MS && this.#waiting.size < MOST_WAITING;
     if (task.from === 'later' || isShort) return this.#hold(task, inMs);
     return this.#outbox.postpone(task);
   }
@@ -253,12 +255,12 @@ class Worker {
     if (this.#vantage.sickSinceMs !== null || control.state().paused) return 0;
     if (this.#vantage.held >= MOST_HELD) return 0;
     const room = 2 * pace.limit() - this.#racing - this.#queue.length;
-    return from === 'later' ? Math.min(room, MOST_WAITING - this.#waiting) : room;
+    return from === 'later' ? Math.min(room, MOST_WAITING - this.#waiting.size) : room;
   }
 
   /** Nothing more comes and nothing is under way, so nothing is gained by waiting for the next canary. */
   #isExhausted(): boolean {
-    const idle = this.#racing + this.#queue.length + this.#waiting === 0;
+    const idle = this.#racing + this.#queue.length + this.#waiting.size === 0;
     return this.#parts.drains && idle && this.#intake.isEmpty;
   }
 
@@ -330,6 +332,8 @@ class Worker {
     } finally {
       this.#vantage.stopWatching();
       clearInterval(inProgress);
+      // Their timers would keep the process alive for up to ten minutes.
+      for (const forget of this.#waiting) forget();
       signal.removeEventListener('abort', onAbort);
       this.#letGo();
       await this.#presence.end(this.#failure === null);
