@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { after, test } from 'node:test';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { scratchDirectory } from '../testing/scratch.ts';
@@ -134,14 +134,46 @@ test('a job is measured once or named once with its reason, and otherwise not kn
 test('the same archive gives the same files, and a new export replaces an earlier one', async () => {
   const again = join(scratch, 'again');
   assert.deepEqual(await exportParquet(dir, again), made);
-  writeFileSync(join(again, 'stale.parquet'), '');
-  // As left by one that was killed.
-  mkdirSync(`${again}.part/vantage=lost`, { recursive: true });
-  mkdirSync(`${again}.part.work`);
+  const stale = join(again, 'vantage=lost', 'day=2026-01-02', 'races-0.parquet');
+  mkdirSync(dirname(stale), { recursive: true });
+  writeFileSync(stale, '');
+  const path = relative(again, stale);
+  const earlier = { ...made, files: [...made.files, { path, rows: 0, sha256: '' }] };
+  writeFileSync(join(again, 'export.json'), JSON.stringify(earlier));
   assert.deepEqual(await exportParquet(dir, `${again}/`), made);
-  assert.deepEqual(readdirSync(again).includes('vantage=lost'), false);
-  assert.ok(!existsSync(join(again, 'stale.parquet')));
+  assert.ok(!readdirSync(again).includes('vantage=lost'));
   assert.deepEqual(readdirSync(scratch).toSorted(), ['again', 'archive', 'parquet']);
+});
+
+test('what no export wrote is not removed with an earlier one, nor a directory beside it', async () => {
+  const mixed = join(scratch, 'mixed');
+  await exportParquet(dir, mixed);
+  const mine = [join(mixed, 'notes.txt'), join(mixed, 'vantage=office', 'mine.parquet')];
+  for (const file of mine) {
+    writeFileSync(file, 'kept');
+    const name = relative(mixed, file).replace(/\W/g, (character) => `\\${character}`);
+    await assert.rejects(exportParquet(dir, mixed), {
+      code: 'bad-directory',
+      message: new RegExp(`contains ${name}, which no export wrote`),
+    });
+    assert.equal(readFileSync(file, 'utf8'), 'kept');
+    rmSync(file);
+  }
+  const beside = `${mixed}.part`;
+  mkdirSync(beside);
+  writeFileSync(join(beside, 'film'), 'kept');
+  await exportParquet(dir, mixed);
+  assert.deepEqual(readdirSync(beside), ['film']);
+  for (const [i, catalog] of ['{}', 'none', '{"schema":"other/1","files":[]}'].entries()) {
+    const other = join(scratch, `catalog-${i}`);
+    mkdirSync(other);
+    writeFileSync(join(other, 'export.json'), catalog);
+    await assert.rejects(exportParquet(dir, other), {
+      code: 'bad-directory',
+      message: /not an earlier export/,
+    });
+    assert.equal(readFileSync(join(other, 'export.json'), 'utf8'), catalog);
+  }
 });
 
 test('without a file of jobs given up there are none, and lines of it that are none are named', async () => {

@@ -5,17 +5,20 @@ import {
   createReadStream,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api';
 import type { NetworkEvidence } from '@photofinish/shared/race/outcome';
 import { NO_OTHERS } from '@photofinish/shared/verdict/evidence';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
+import * as v from 'valibot';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
 import {
   type Archive,
@@ -165,10 +168,14 @@ async function filesIn(directory: string, connection: DuckDBConnection): Promise
   return files;
 }
 
-/** Writes everything to the new directory `aside`. */
-async function write(archive: Archive, aside: string, duckDb: DuckDb): Promise<SurveyExport> {
+/** Writes everything to the new directory `aside`; what it needs meanwhile is in the new directory `work`. */
+async function write(
+  archive: Archive,
+  { aside, work }: { readonly aside: string; readonly work: string },
+  duckDb: DuckDb,
+): Promise<SurveyExport> {
   const tally = emptyTally();
-  const work = `${aside}.work`;
+  mkdirSync(aside);
   mkdirSync(work);
   // A single thread keeps the order of rows; the table is on disk, so that memory does not grow with the archive.
   const instance = await duckDb.DuckDBInstance.create(join(work, 'rows.duckdb'), {
@@ -216,18 +223,53 @@ async function write(archive: Archive, aside: string, duckDb: DuckDb): Promise<S
     }
   } finally {
     instance.closeSync();
-    rmSync(work, { recursive: true, force: true });
   }
 }
 
-/** Whether there is nothing at the path, or what an earlier export wrote. */
-function mayReplace(out: string): boolean {
-  if (!existsSync(out)) return true;
+/** As much of an earlier export as says what it wrote. */
+const catalogSchema = v.object({
+  schema: v.literal(EXPORT_SCHEMA),
+  files: v.array(v.object({ path: v.string() })),
+});
+
+/** What an export wrote to a directory, by its catalog, with the directories on the way; null: it has no catalog. */
+function exportedTo(out: string): ReadonlySet<string> | null {
   try {
-    return existsSync(join(out, CATALOG)) || readdirSync(out).length === 0;
+    const { files } = v.parse(catalogSchema, JSON.parse(readFileSync(join(out, CATALOG), 'utf8')));
+    const paths = new Set([CATALOG]);
+    for (const { path } of files)
+      for (let at = path; at !== dirname(at) && !paths.has(at); at = dirname(at)) paths.add(at);
+    return paths;
   } catch {
-    return false;
+    return null;
   }
+}
+
+/**
+ * Throws a Complaint unless there is nothing at the path, or exactly what an earlier export wrote: replacing it removes
+ * everything there.
+ */
+function checkReplaceable(out: string): void {
+  if (!existsSync(out)) return;
+  let entries: readonly string[] | null = null;
+  try {
+    entries = readdirSync(out, { recursive: true, encoding: 'utf8' });
+  } catch {
+    // Not a directory, or one that cannot be read.
+  }
+  if (entries?.length === 0) return;
+  const exported = exportedTo(out);
+  if (entries === null || exported === null)
+    throw new Complaint(
+      'bad-directory',
+      `${out} exists and is not an earlier export; name another directory`,
+    );
+  const foreign = entries.find((entry) => !exported.has(entry));
+  if (foreign !== undefined)
+    throw new Complaint(
+      'bad-directory',
+      `${out} contains ${foreign}, which no export wrote and a new one would remove; move it, or name another directory`,
+    );
 }
 
 /**
@@ -240,30 +282,28 @@ export async function exportParquet(
   load: () => Promise<DuckDb> = () => import('@duckdb/node-api'),
 ): Promise<SurveyExport> {
   const archive = openArchive(dir);
-  if (!mayReplace(out))
-    throw new Complaint(
-      'bad-directory',
-      `${out} exists and is not an earlier export; name another directory`,
-    );
+  checkReplaceable(out);
   const duckDb = await loadDuckDb(load);
-  const aside = `${resolve(out)}.part`;
-  const removeParts = (): void => {
-    for (const left of [aside, `${aside}.work`]) rmSync(left, { recursive: true, force: true });
-  };
+  const target = resolve(out);
+  let scratch: string | null = null;
   try {
-    // What an export left that was killed.
-    removeParts();
-    mkdirSync(aside, { recursive: true });
-    const made = await write(archive, aside, duckDb);
-    rmSync(out, { recursive: true, force: true });
-    renameSync(aside, out);
+    if (!existsSync(dirname(target))) mkdirSync(dirname(target), { recursive: true });
+    // Beside it, to be renamed; with a name of its own, because what has a fixed one may be somebody else's.
+    scratch = mkdtempSync(`${target}.part-`);
+    const aside = join(scratch, 'made');
+    const made = await write(archive, { aside, work: join(scratch, 'work') }, duckDb);
+    // It may have got other files meanwhile.
+    checkReplaceable(out);
+    rmSync(target, { recursive: true, force: true });
+    renameSync(aside, target);
     return made;
   } catch (error) {
-    removeParts();
     if (error instanceof Complaint) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     const full = code === 'ENOSPC' || /no space left/i.test(message);
     const why = full ? 'the disk is full' : (code ?? message.split('\n')[0]);
     throw new Complaint('cannot-write', `cannot write ${out}: ${why}; the archive is unchanged`, EXIT_FAILED);
+  } finally {
+    if (scratch !== null) rmSync(scratch, { recursive: true, force: true });
   }
 }
