@@ -9,6 +9,7 @@ import {
   MAX_ATTEMPT_DELAY_MS,
   TCP_ATTEMPT_DELAY_MS,
 } from '../race/pacing.ts';
+import { wrapped } from './text.ts';
 
 /** Completion of a value by the shell: fixed words, or paths. */
 export type Completion = readonly string[] | 'file' | 'directory';
@@ -243,9 +244,30 @@ export const SURVEY_ACTIONS = [
   'withdraw',
   'doctor',
 ] as const;
+type SurveyAction = (typeof SURVEY_ACTIONS)[number];
+
+/** Columns of an option's help: what is left of a line beside the option. */
+const HELP_INDENT = ' '.repeat(23);
+
+/** An option of these actions alone, which its help names first. */
+function of<const Spec extends OptionSpec>(actions: readonly SurveyAction[], spec: Spec) {
+  const text = `${actions.join(', ')}: ${spec.help.join(' ')}`;
+  const help = wrapped(text, HELP_INDENT).map((line) => line.slice(HELP_INDENT.length));
+  return { ...spec, help, actions };
+}
+
+/** An option of all actions on a server. */
+function onServer<const Spec extends OptionSpec>(spec: Spec) {
+  return { ...spec, actions: SURVEY_ACTIONS.filter((action) => action !== 'export' && action !== 'report') };
+}
+
+const LOADING = ['run', 'load'] as const;
+const WORKING = ['run', 'work'] as const;
+
+/** Each with the actions that it applies to. */
 export const SURVEY_OPTIONS = {
-  survey: { type: 'string', value: 'NAME', help: ['the survey (default survey)'] },
-  server: {
+  survey: onServer({ type: 'string', value: 'NAME', help: ['the survey (default survey)'] }),
+  server: onServer({
     type: 'string',
     multiple: true,
     value: 'URL',
@@ -253,71 +275,84 @@ export const SURVEY_OPTIONS = {
       'NATS server with JetStream, or those of a cluster',
       '(default nats://127.0.0.1:4222; run starts its own)',
     ],
-  },
-  creds: { type: 'string', value: 'FILE', complete: 'file', help: ['NATS credentials'] },
-  nkey: { type: 'string', value: 'FILE', complete: 'file', help: ['NATS nkey seed'] },
-  'tls-ca': {
+  }),
+  creds: onServer({ type: 'string', value: 'FILE', complete: 'file', help: ['NATS credentials'] }),
+  nkey: onServer({ type: 'string', value: 'FILE', complete: 'file', help: ['NATS nkey seed'] }),
+  'tls-ca': onServer({
     type: 'string',
     value: 'FILE',
     complete: 'file',
     help: ["trust the NATS server's certificate by FILE"],
-  },
-  monitor: { type: 'string', value: 'URL', help: ["doctor: the server's monitoring address"] },
-  vantage: { type: 'string', value: 'NAME', help: ['work: where this machine is, for example office-1'] },
-  worker: {
+  }),
+  monitor: of(['doctor'], { type: 'string', value: 'URL', help: ["the server's monitoring address"] }),
+  vantage: of(['run', 'work', 'withdraw'], {
     type: 'string',
     value: 'NAME',
-    help: ['one of several workers at a vantage (default: the', "host's name)"],
-  },
-  drain: { type: 'boolean', help: ['work, collect: end when nothing is left'] },
-  out: {
+    help: ['where the machine is, for example office-1'],
+  }),
+  worker: of(['run', 'work', 'withdraw'], {
+    type: 'string',
+    value: 'NAME',
+    help: ["one of several workers at a vantage (default of run and work: the host's name)"],
+  }),
+  drain: of(['work', 'collect'], { type: 'boolean', help: ['end when nothing is left'] }),
+  out: of(['run', 'export'], {
     type: 'string',
     value: 'DIR',
     complete: 'directory',
-    help: ['run: the archive; export: where Parquet goes'],
-  },
-  html: { type: 'string', value: 'OUT', complete: 'file', help: ['report: the page'] },
-  seed: { type: 'string', value: 'TEXT', help: ['load: keys the order of the jobs (default photofinish)'] },
-  replicas: { type: 'string', value: 'N', help: ['load: copies in a cluster, 1 to 5 (default 1)'] },
-  mode: {
+    help: ['where the archive, or Parquet, goes'],
+  }),
+  html: of(['report'], { type: 'string', value: 'OUT', complete: 'file', help: ['the page'] }),
+  seed: of(LOADING, {
+    type: 'string',
+    value: 'TEXT',
+    help: [`keys the order of the jobs (default ${DEFAULT_SEED})`],
+  }),
+  replicas: of(LOADING, { type: 'string', value: 'N', help: ['copies in a cluster, 1 to 5 (default 1)'] }),
+  mode: of(LOADING, {
     type: 'string',
     value: 'MODE',
     complete: MODES.filter((mode) => mode !== 'v3'),
-    help: ['load: as in race, without v3 (default race)'],
-  },
-  trials: { type: 'string', value: 'N', help: ['load: trials per job, or pairs at most'] },
-  canary: {
+    help: ['as in race, without v3 (default race)'],
+  }),
+  trials: of(LOADING, { type: 'string', value: 'N', help: ['trials per job, or pairs at most'] }),
+  canary: of(LOADING, {
     type: 'string',
     multiple: true,
     value: 'ORIGIN',
-    help: ['load: reached from everywhere; while it is not, a vantage', 'writes nothing; may be repeated'],
-  },
-  contact: { type: 'string', value: 'URL', help: ['load: who you are, for the User-Agent'] },
-  'per-network': { type: 'string', value: 'N', help: ['races a second for each /24 and /48 (default 2)'] },
-  total: { type: 'string', value: 'N', help: ['races a second in total (default 0: no limit)'] },
-  concurrency: {
+    help: ['reached from everywhere; while it is not, a vantage writes nothing; may be repeated'],
+  }),
+  contact: of(LOADING, { type: 'string', value: 'URL', help: ['who you are, for the User-Agent'] }),
+  'per-network': of(['run', 'load', 'budget'], {
     type: 'string',
     value: 'N',
-    help: ['work: races at a time (default: as many as do not', 'distort the times)'],
-  },
-  fleet: {
+    help: ['races a second for each /24 and /48 (default 2)'],
+  }),
+  total: of(['run', 'load', 'budget'], {
+    type: 'string',
+    value: 'N',
+    help: ['races a second in total (default 0: no limit)'],
+  }),
+  concurrency: of(WORKING, {
+    type: 'string',
+    value: 'N',
+    help: ['races at a time (default: as many as do not distort the times)'],
+  }),
+  fleet: of(WORKING, {
     type: 'boolean',
     help: [
-      'work, run: use what machines of your organisation share,',
+      'use what machines of your organisation share,',
       "and share the outcomes ('fleet' in the settings); for",
       'crawlers: the races are then not cold',
     ],
-  },
-  timeout: FINDING.timeout,
-  ca: FINDING.ca,
-  resolve: FINDING.resolve,
-  resolver: FINDING.resolver,
-  'allow-private': ALLOW_PRIVATE,
-  json: {
+  }),
+  timeout: of(LOADING, FINDING.timeout),
+  ca: of(WORKING, FINDING.ca),
+  resolve: of(WORKING, FINDING.resolve),
+  resolver: of(WORKING, FINDING.resolver),
+  'allow-private': of(WORKING, ALLOW_PRIVATE),
+  json: of(['status', 'export'], {
     type: 'boolean',
-    help: [
-      'status, export: print one photofinish.survey-status/1 or',
-      'photofinish.survey-export/1 document',
-    ],
-  },
+    help: ['print one photofinish.survey-status/1 or photofinish.survey-export/1 document'],
+  }),
 } as const satisfies OptionTable;

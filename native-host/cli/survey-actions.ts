@@ -6,7 +6,7 @@ import { watchNetwork } from '../network/watch.ts';
 import { USER_AGENT } from '../race/request-limits.ts';
 import { canaryEveryMs } from '../survey/canary.ts';
 import { type CollectionParts, collect } from '../survey/collect.ts';
-import { Control } from '../survey/control.ts';
+import { Control, workerKey } from '../survey/control.ts';
 import { type Job, readSurveyLine } from '../survey/job.ts';
 import { type Lines, openLines } from '../survey/line-index.ts';
 import { loadList } from '../survey/load.ts';
@@ -20,7 +20,7 @@ import { linesOf, MAX_LINE_CHARS } from './input-lines.ts';
 import { paceFor } from './race-pace.ts';
 import { NO_CACHE, openRacingFor } from './racing.ts';
 import { examineServer } from './survey-doctor.ts';
-import { readOptOut, type SurveyAction, type SurveyCommand } from './survey-options.ts';
+import { ownName, readOptOut, type SurveyAction, type SurveyCommand } from './survey-options.ts';
 import type { Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED } from './usage.ts';
 
@@ -167,7 +167,7 @@ async function workHere(context: SurveyContext, vantage: string, drains: boolean
     return await work({
       share: member === null ? null : (result) => member.fleet.share(result),
       ...{ connection, control, names, survey, vantage, race, network, drains, signal },
-      worker: command.worker,
+      worker: command.worker ?? ownName(),
       pace: paceFor(command.concurrency, systemClock.nowMs),
       canaryEveryMs,
       clock: systemClock,
@@ -220,10 +220,16 @@ async function changeBudget(context: SurveyContext): Promise<void> {
 }
 
 async function withdraw(context: SurveyContext): Promise<void> {
-  const { command } = context;
+  const { vantage, worker } = context.command;
+  if (vantage === null || worker === null)
+    throw new Complaint('bad-usage', 'survey withdraw takes --vantage and --worker');
   const { control } = await openSurvey(context);
-  const { vantage, worker } = command;
-  if (vantage === null) throw new Complaint('bad-usage', 'survey withdraw takes --vantage and --worker');
+  if (!control.state().workers.has(workerKey({ vantage, worker })))
+    throw new Complaint(
+      'bad-survey',
+      `no worker ${worker} at ${vantage} is announced; see "photofinish survey status"`,
+      EXIT_FAILED,
+    );
   await control.withdraw({ vantage, worker });
 }
 

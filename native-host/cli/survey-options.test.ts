@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { SURVEY_SCHEMA, surveySchema } from '../survey/result.ts';
-import { parseSurveyCommand, readOptOut } from './survey-options.ts';
+import { SURVEY_ACTIONS, SURVEY_OPTIONS } from './option-tables.ts';
+import { onServer, type SurveyContext } from './survey-actions.ts';
+import { ownName, parseSurveyCommand, readOptOut } from './survey-options.ts';
 import { Complaint } from './usage.ts';
 
 const LONGEST_NAME = 'n'.repeat(32);
@@ -58,6 +60,15 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ['load --contact mé@a.test', 'bad-usage', /--contact/],
   ['work --resolve a.test:443:b.test', 'bad-resolve', /"b\.test" is not an IP address/],
   ['work --resolver localhost:53', 'bad-resolver', /localhost:53/],
+  ['work --per-network 0.1', 'bad-usage', /^survey work does not take --per-network, .* run, load, budget$/],
+  ['load --json', 'bad-usage', /^survey load does not take --json, which belongs to status, export$/],
+  ['status --drain', 'bad-usage', /^survey status does not take --drain, which belongs to work, collect$/],
+  ['export d --server nats://a', 'bad-usage', /^survey export does not take --server/],
+  [
+    'run l --out d --creds c',
+    'bad-usage',
+    /^survey run takes --creds, --nkey and --tls-ca only with --server/,
+  ],
 ];
 
 for (const [line, code, words] of REFUSED)
@@ -77,7 +88,8 @@ for (const [line, code, words] of REFUSED)
 
 test('what is not given', () => {
   const { worker, ...rest } = parse('load list.txt');
-  assert.match(worker, /^[A-Za-z0-9][A-Za-z0-9-]{0,31}$/);
+  assert.equal(worker, null);
+  assert.match(ownName(), /^[A-Za-z0-9][A-Za-z0-9-]{0,31}$/);
   assert.deepEqual(rest, {
     ...{
       action: 'load',
@@ -105,19 +117,44 @@ test('what is not given', () => {
 });
 
 test('the largest and smallest values are taken', () => {
-  const least = parse(
-    'load --replicas 1 --trials 1 --timeout 1 --concurrency 1 --per-network 0.001 --total 0',
-  );
+  const least = parse('load --replicas 1 --trials 1 --timeout 1 --per-network 0.001 --total 0');
   assert.deepEqual(least.budget, { perNetworkPerSecond: 0.001, totalPerSecond: 0 });
   const most = parse(
-    `load --survey ${LONGEST_NAME} --replicas 5 --trials 100000 --timeout 600000 --concurrency 256 --per-network 1000 --total 100000`,
+    `load --survey ${LONGEST_NAME} --replicas 5 --trials 100000 --timeout 600000 --per-network 1000 --total 100000`,
   );
   assert.equal(most.survey, LONGEST_NAME);
   assert.deepEqual(most.budget, { perNetworkPerSecond: 1000, totalPerSecond: 100_000 });
-  assert.deepEqual(
-    [most.replicas, most.trials, most.timeoutMs, most.concurrency],
-    [5, 100_000, 600_000, 256],
-  );
+  assert.deepEqual([most.replicas, most.trials, most.timeoutMs], [5, 100_000, 600_000]);
+  for (const concurrency of [1, 256])
+    assert.equal(parse(`work --concurrency ${concurrency}`).concurrency, concurrency);
+});
+
+test('an option applies to the actions that its help names', () => {
+  for (const [option, { actions, type, help }] of Object.entries(SURVEY_OPTIONS)) {
+    const isOfServer = actions.length === SURVEY_ACTIONS.length - 2;
+    if (!isOfServer) assert.ok(help.join(' ').startsWith(`${actions.join(', ')}: `), option);
+    for (const action of SURVEY_ACTIONS) {
+      const refused = new RegExp(`^survey ${action} does not take --${option},`);
+      const words = [action, `--${option}`, ...(type === 'string' ? ['-'] : [])];
+      const why = (): string => {
+        try {
+          parseSurveyCommand(words.map((word) => (word === '-' ? 'a.test' : word)));
+          return '';
+        } catch (error) {
+          return (error as Error).message;
+        }
+      };
+      assert.equal(refused.test(why()), !actions.some((name) => name === action), `${action} --${option}`);
+    }
+  }
+});
+
+test('a worker is withdrawn by its whole name, never by that of this host', async () => {
+  for (const line of ['withdraw --vantage a', 'withdraw --worker b'])
+    await assert.rejects(onServer({ command: parse(line) } as SurveyContext, 'withdraw'), {
+      code: 'bad-usage',
+      message: 'survey withdraw takes --vantage and --worker',
+    });
 });
 
 test('one of two budgets is changed alone', () => {

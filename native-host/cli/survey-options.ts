@@ -28,7 +28,8 @@ export interface SurveyCommand {
   /** Null: none was given. */
   readonly server: Omit<ServerOptions, 'token'> | null;
   readonly vantage: string | null;
-  readonly worker: string;
+  /** Null: none was given. */
+  readonly worker: string | null;
   readonly out: string | undefined;
   readonly html: string | undefined;
   readonly json: boolean;
@@ -91,12 +92,23 @@ function readContact(text: string): string {
 }
 
 /** The hostname as a worker's name. */
-function ownName(): string {
+export function ownName(): string {
   const name = hostname()
     .replaceAll(/[^A-Za-z0-9-]/g, '-')
     .replace(/^-+/, '')
     .slice(0, 32);
   return name === '' ? 'worker' : name;
+}
+
+/** Throws a Complaint for an option of other actions: ignored, it would seem to have been heeded. */
+function checkApplies(option: string, action: SurveyAction): void {
+  const { actions }: { readonly actions: readonly SurveyAction[] } =
+    SURVEY_OPTIONS[option as keyof typeof SURVEY_OPTIONS];
+  if (actions.includes(action)) return;
+  throw new Complaint(
+    'bad-usage',
+    `survey ${action} does not take --${option}, which belongs to ${actions.join(', ')}`,
+  );
 }
 
 /** The command, every value validated. Throws a Complaint for the first mistake. */
@@ -105,8 +117,12 @@ export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
   const [word = '', ...rest] = positionals;
   const action = SURVEY_ACTIONS.find((name) => name === word);
   if (action === undefined) throw notOneOf('bad-usage', 'survey', word, SURVEY_ACTIONS);
+  for (const option of Object.keys(values)) checkApplies(option, action);
   const credentials = [values.creds, values.nkey].filter((file) => file !== undefined);
   if (credentials.length > 1) throw new Complaint('bad-usage', '--creds and --nkey cannot be combined');
+  const isOwn = action === 'run' && values.server === undefined;
+  if (isOwn && [...credentials, values['tls-ca']].some((file) => file !== undefined))
+    throw new Complaint('bad-usage', 'survey run takes --creds, --nkey and --tls-ca only with --server');
   const server = {
     servers: values.server ?? [DEFAULT_SERVER],
     credsFile: values.creds ?? null,
@@ -118,9 +134,9 @@ export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
     action,
     rest,
     survey: readName('survey', values.survey ?? DEFAULT_SURVEY),
-    server: action === 'run' && values.server === undefined ? null : server,
+    server: isOwn ? null : server,
     vantage: values.vantage === undefined ? null : readName('vantage', values.vantage),
-    worker: readName('worker', values.worker ?? ownName()),
+    worker: values.worker === undefined ? null : readName('worker', values.worker),
     out: values.out,
     html: values.html,
     json: values.json ?? false,
