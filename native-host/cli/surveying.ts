@@ -7,7 +7,7 @@ import { isOfFiles } from '../survey/segments.ts';
 import { namesOf } from '../survey/streams.ts';
 import { onlyArgument, onServer, run, type SurveyContext } from './survey-actions.ts';
 import { parseSurveyCommand, type SurveyCommand } from './survey-options.ts';
-import { stoppedByInterrupt, type Terminal } from './terminal.ts';
+import { type Interruption, stoppedByInterrupt, type Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
 
 /** An action may begin while its server is being restarted. */
@@ -20,9 +20,9 @@ async function connected(
   server: ServerOptions,
   terminal: Terminal,
   act: (context: SurveyContext) => Promise<void>,
+  { stop }: Interruption,
   own: OwnServer | null = null,
 ): Promise<number> {
-  const { stop, forget } = stoppedByInterrupt();
   const connection = await connectTo(server, REFUSED_AGAIN_MS);
   // Nobody starts it again, so there is nothing to wait for.
   void own?.ended.then(() => stop.abort());
@@ -30,21 +30,26 @@ async function connected(
     await act({ command, terminal, connection, names: namesOf(command.survey), signal: stop.signal });
     return stop.signal.aborted ? EXIT_INTERRUPTED : EXIT_OK;
   } finally {
-    forget();
     await connection.close();
   }
 }
 
-async function runHere(command: SurveyCommand, terminal: Terminal): Promise<number> {
+async function runHere(
+  command: SurveyCommand,
+  terminal: Terminal,
+  interruption: Interruption,
+): Promise<number> {
   const list = onlyArgument(command, 'LIST');
   const { out } = command;
   if (out === undefined) throw new Complaint('bad-usage', 'survey run takes --out DIR: where the results go');
   const act = (context: SurveyContext): Promise<void> => run(context, list, out);
-  if (command.server !== null) return connected(command, { ...command.server, token: null }, terminal, act);
+  if (command.server !== null)
+    return connected(command, { ...command.server, token: null }, terminal, act, interruption);
   const own = await startServer(join(out, SERVER_DIRECTORY));
   try {
+    if (interruption.stop.signal.aborted) return EXIT_INTERRUPTED;
     const server = { servers: [own.url], token: own.token, credsFile: null, nkeyFile: null, caFile: null };
-    const code = await connected(command, server, terminal, act, own);
+    const code = await connected(command, server, terminal, act, interruption, own);
     if (!own.hasEnded()) return code;
     throw new Complaint('no-server', 'the NATS server ended; repeat the command to go on', EXIT_FAILED);
   } finally {
@@ -68,17 +73,22 @@ function asComplaint(error: unknown): unknown {
 }
 
 async function dispatch(command: SurveyCommand, terminal: Terminal): Promise<number> {
-  const { action } = command;
-  if (action === 'run') return runHere(command, terminal);
+  const { action, server } = command;
   if (action === 'export' || action === 'report') {
     const { runExport, runSurveyReport } = await import('./survey-archive.ts');
     const dir = onlyArgument(command, 'DIR');
     return (action === 'export' ? runExport : runSurveyReport)(dir, command, terminal);
   }
-  if (command.server === null) throw new Error('only "run" has a server of its own');
-  return connected(command, { ...command.server, token: null }, terminal, (context) =>
-    onServer(context, action),
-  );
+  // Until everything has ended: a server of its own would outlive us.
+  const interruption = stoppedByInterrupt();
+  try {
+    if (action === 'run') return await runHere(command, terminal, interruption);
+    if (server === null) throw new Error('only "run" has a server of its own');
+    const act = (context: SurveyContext): Promise<void> => onServer(context, action);
+    return await connected(command, { ...server, token: null }, terminal, act, interruption);
+  } finally {
+    interruption.forget();
+  }
 }
 
 /** Runs `survey`; returns the documented exit code. */

@@ -1,5 +1,5 @@
-// The only writer to stdout and stderr: results, errors in their fixed form, and progress for people; also handles the
-// interrupt key.
+// The only writer to stdout and stderr: results, errors in their fixed form, and progress for people; also handles
+// interrupts.
 import { fdatasync, fstatSync, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { type Paint, paintFor, printable } from './text.ts';
@@ -98,13 +98,28 @@ export async function resultsOnDisk(): Promise<void> {
   if (isFile(process.stdout.fd)) await promisify(fdatasync)(process.stdout.fd);
 }
 
+/** The interrupt key, a service manager, and a terminal that closes. */
+const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+export interface Interruption {
+  readonly stop: AbortController;
+  /** Restores the default. */
+  readonly forget: () => void;
+}
+
 /**
- * For a command that ends in an orderly way with what it has: a controller aborted by the first interrupt; `forget`
- * restores the default. A second interrupt ends the process at once.
+ * For a command that ends in an orderly way with what it has: a controller aborted by the first interrupt. A second one,
+ * whichever it is, ends the process at once.
  */
-export function stoppedByInterrupt(): { readonly stop: AbortController; readonly forget: () => void } {
+export function stoppedByInterrupt(): Interruption {
   const stop = new AbortController();
-  const interrupt = (): void => stop.abort();
-  process.once('SIGINT', interrupt);
-  return { stop, forget: () => void process.removeListener('SIGINT', interrupt) };
+  const forget = (): void => {
+    for (const name of INTERRUPTS) process.removeListener(name, interrupt);
+  };
+  const interrupt = (): void => {
+    forget();
+    stop.abort();
+  };
+  for (const name of INTERRUPTS) process.on(name, interrupt);
+  return { stop, forget };
 }

@@ -99,9 +99,35 @@ function readPid(path: string): number | null {
   }
 }
 
-/** Empty if there is no such process. */
+/** Empty if there is no such process. Throws a Complaint if there is one and its command line cannot be read. */
 function commandLineOf(pid: number): string {
-  return spawnSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '';
+  // Not every Linux has a ps, nor every ps these options.
+  if (process.platform === 'linux') return readFileIfAny(`/proc/${pid}/cmdline`).replaceAll('\0', ' ');
+  const { error, stdout } = spawnSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+  if (error === undefined) return stdout;
+  if (!isAlive(pid)) return '';
+  throw new Complaint(
+    'bad-directory',
+    `process ${pid} may be running a survey or its server here, and ps, which would tell, cannot be run: end it, or remove ${OWNER_FILE} and ${PID_FILE}`,
+    EXIT_FAILED,
+  );
+}
+
+function readFileIfAny(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Another user's.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 /** Starts a server with its data in `dir`. Throws a Complaint if none is found or it does not start. */
