@@ -33,6 +33,7 @@ export interface DiscoveryParts extends ConnectivityWatch {
 
 export interface DiscoveryRun {
   names(): Names;
+  /** The network's NAT64 prefix, as far as it was asked for. */
   nat64Prefix(): string | null;
   /** The resolution delay has passed: missing answers are no longer awaited. */
   delayPassed(): boolean;
@@ -117,7 +118,7 @@ class RunningDiscovery implements DiscoveryRun {
   }
 
   nat64Prefix(): string | null {
-    return this.#connectivity.nat64Prefix;
+    return this.#nat64Prefix ?? null;
   }
 
   delayPassed(): boolean {
