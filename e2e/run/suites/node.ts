@@ -70,12 +70,16 @@ function readLine(line: string): NodeTestLine | null {
   }
 }
 
+/** Tests that load modules as another browser's, or emit signals that the test runner handles as well. */
+const WITH_OWN_PROCESS = ['extension/background/helper/link.test.ts', 'native-host/cli/terminal.test.ts'];
+
 /**
  * Files that may share a process instead of each being started in its own: they load only pure code, or restore what
  * they change. The language is chosen once per process, which the tests of `shared/` vary; those that need Rust use
  * sockets and child processes.
  */
-const shareProcess = (file: string) => !file.startsWith('shared/') && !WITH_RUST.includes(file);
+const shareProcess = (file: string) =>
+  !file.startsWith('shared/') && !WITH_RUST.includes(file) && !WITH_OWN_PROCESS.includes(file);
 
 /** Runs these files, either in one process or in one each. */
 async function runFiles(title: string, files: readonly string[], together: boolean, grep?: string) {
@@ -141,7 +145,7 @@ export async function runNodeTests(
   const ended = await Promise.all([
     ...(together.length > 0 ? [runFiles(title, together, true, grep)] : []),
     ...(apart.length > 0
-      ? [runFiles(together.length > 0 ? `${title} with addon and origins` : title, apart, false, grep)]
+      ? [runFiles(together.length > 0 ? `${title} in processes of their own` : title, apart, false, grep)]
       : []),
   ]);
   return {
