@@ -2,16 +2,13 @@
 // extension's copy, so that pages show them without a helper, together with changes not yet sent to the helper. The
 // only owner of that part of the store.
 
-import { type NamedNetwork, networkNameSchema } from '@photofinish/shared/web/network-name';
+import { isRecognisable, type NamedNetwork, networkNameSchema } from '@photofinish/shared/web/network-name';
 import * as v from 'valibot';
 import { HelperError } from './helper/state.ts';
 import { NETWORK_UNKNOWN } from './records/schema.ts';
 import { type Store, update } from './store/store.ts';
 
 const KEY = 'network-names';
-
-/** What the helper reports if there is no network that could be recognised again. */
-const NOWHERE: readonly string[] = ['', NETWORK_UNKNOWN, 'offline', 'unidentified'];
 
 const network = v.pipe(v.string(), v.minLength(1), v.maxLength(64));
 export const namesSchema = v.record(network, networkNameSchema);
@@ -27,7 +24,7 @@ export type NetworkNames = ReadonlyMap<string, string>;
 
 /** Whether a network can be recognised again, and therefore named. */
 export function mayBeNamed(key: string): boolean {
-  return !NOWHERE.includes(key);
+  return isRecognisable(key);
 }
 
 /** Whether these labels certainly name two networks; nothing is certain of what has no label that could be recognised. */

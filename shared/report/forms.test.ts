@@ -143,6 +143,18 @@ test('names of networks are in every format of a report that has them, as text, 
   assert.match(reportToHtml({ ...plain, network: 'constructor', networkNames: {} }), /<dd>constructor<\/dd>/);
 });
 
+test('a comparison names its networks as its conditions do, and says that unknown ones may differ', () => {
+  const over = (network: string, name?: string) =>
+    report(undefined, { network, ...(name && { networkNames: { [network]: name } }) });
+  assert.match(
+    reportDiffToMarkdown(compareReports(over('net-1', 'Home'), over('net-2', 'Office'))),
+    /Different network: Home, then Office\./,
+  );
+  const unknown = compareReports(over('unknown'), over('unknown'));
+  for (const text of [reportDiffToMarkdown(unknown), reportDiffToHtml(unknown)])
+    assert.match(text, /the networks may differ: unknown \(no helper\), then unknown \(no helper\)\./);
+});
+
 test('a report counted in full is the same whether or not it says so', () => {
   const told = report([reportOrigin({ modes: ['full'] })], { modes: ['full'] });
   for (const written of [reportToHtml, reportToMarkdown, reportToCsv])

@@ -145,6 +145,18 @@ test('differences besides the origins are listed, and whether they make the comp
   assert.deepEqual(conditions({ period: { from: to, to: '2026-01-03T06:00:00.000Z' } }), []);
 });
 
+test('networks that are not known may differ, which is said and is not a difference', () => {
+  const over = (...networks: string[]) => report(undefined, { networks });
+  const found = (a: Report, b: Report) =>
+    compareReports(a, b).conditions.map(({ condition, unfair }) => [condition, unfair]);
+  const may = [['unknown-network', false]];
+  assert.deepEqual(found(over('unknown'), over('unknown')), may);
+  assert.deepEqual(found(over('home'), over('unidentified')), may);
+  assert.deepEqual(found(over('home'), over('home', 'unknown')), may);
+  assert.deepEqual(found(over('home', 'unknown'), over('unknown', 'work')), [['network', true]]);
+  assert.deepEqual(found(over('home'), over('home')), []);
+});
+
 test('origins that appeared or disappeared do not distort the total: those of both sides are summed separately', () => {
   const before = report([reportOrigin({ origin: A, protocols: at(10, 10) })]);
   const newcomer = reportOrigin({ protocols: at(0, 500) });

@@ -8,6 +8,7 @@ import { comparisonOf } from '../race/race-pairs.ts';
 import { VERDICT_CODES } from '../race/verdict-schema.ts';
 import { differenceMsOf } from '../verdict/gain.ts';
 import { ownVerdict } from '../verdict/verdict-text.ts';
+import { isRecognisable } from '../web/network-name.ts';
 import {
   type Adoption,
   addAdoption,
@@ -164,8 +165,23 @@ export function totalAdoption({ sites }: { readonly sites: readonly ReportSite[]
   return { byRequest: sum('byRequest'), byOrigin: sum('byOrigin'), byNavigation: sum('byNavigation') };
 }
 
-function networksOf({ network, networks = [network] }: DiffSide): string {
-  return [...networks].sort().join(', ');
+function labelsOf({ network, networks = [] }: DiffSide): readonly string[] {
+  return networks.length === 0 ? [network] : networks;
+}
+
+function networksOf(side: DiffSide): string {
+  return [...labelsOf(side)].sort().join(', ');
+}
+
+/** Networks differ only if known ones do; where one is not known, it may be the same or another one. */
+function networkCondition(pair: Sides<DiffSide>): DiffCondition[] {
+  const labels = both(pair, labelsOf);
+  const known = both(labels, (side) => side.filter(isRecognisable).sort().join());
+  const words = both(pair, networksOf);
+  if (known.before !== known.after && known.before !== '' && known.after !== '')
+    return [{ condition: 'network', ...words, unfair: true }];
+  if ([...labels.before, ...labels.after].every(isRecognisable)) return [];
+  return [{ condition: 'unknown-network', ...words, unfair: false }];
 }
 
 function lengthMs({ period }: DiffSide): number {
@@ -190,7 +206,7 @@ function conditionsOf(pair: Sides<DiffSide>): DiffCondition[] {
   return [
     ...differ(({ browser }) => browser.name, 'browser', true),
     ...differ(({ browser }) => browser.version, 'version', false),
-    ...differ(networksOf, 'network', true),
+    ...networkCondition(pair),
     ...(long >= MUCH_LONGER * short && long > 0
       ? [{ condition: 'length' as const, ...periods, unfair: true }]
       : []),

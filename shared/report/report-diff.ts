@@ -31,6 +31,8 @@ export const CONDITIONS = [
   'order',
   /** One was counted in another mode, or only partly in the same one. */
   'modes',
+  /** A network of one of them is not known, so that it may be another one. */
+  'unknown-network',
 ] as const;
 
 export const conditionSchema = v.object({

@@ -131,6 +131,7 @@ const CONDITIONS: Record<DiffCondition['condition'], SharedMessageKey> = {
   overlap: 'diffConditionOverlap',
   order: 'diffConditionOrder',
   modes: 'diffConditionModes',
+  'unknown-network': 'diffConditionUnknownNetwork',
 };
 
 /** What changed at an origin, in a few words each. */
@@ -150,7 +151,9 @@ export function conditionWords({ condition, before, after }: DiffCondition, diff
     });
   if (condition === 'modes')
     return getMessage(key, { before: modesWords(diff.before.modes), after: modesWords(diff.after.modes) });
-  if (condition === 'version' || condition === 'network') return getMessage(key, { before, after });
+  if (condition === 'network' || condition === 'unknown-network')
+    return getMessage(key, { before: networksWords(diff.before), after: networksWords(diff.after) });
+  if (condition === 'version') return getMessage(key, { before, after });
   const period = (side: ReportDiff['before']) =>
     getMessage('reportFromTo', { from: instantWords(side.period.from), to: instantWords(side.period.to) });
   return getMessage(key, { before: period(diff.before), after: period(diff.after) });

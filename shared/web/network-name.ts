@@ -5,6 +5,14 @@ import * as v from 'valibot';
 /** The network's label in records of a machine without an outbound route. */
 export const OFFLINE_NETWORK = 'offline';
 
+/** Labels of networks that could not be recognised again. */
+const NOWHERE: readonly string[] = ['', 'unknown', OFFLINE_NETWORK, 'unidentified'];
+
+/** Whether equal labels certainly name one network. */
+export function isRecognisable(network: string): boolean {
+  return !NOWHERE.includes(network);
+}
+
 /** Room for "Hotel in Hamburg, second floor", but still fits into a table column. */
 export const MAX_NETWORK_NAME_CHARS = 40;
 
