@@ -83,7 +83,7 @@ function totalTable(diff: ReportDiff): Table {
   const origins = getMessage('reportSiteOrigins', { count: common.origins });
   return table('total', changeHeads(getMessage('diffMeasure')), [
     row(getMessage('reportByRequest'), before.byRequest, after.byRequest),
-    row(getMessage('reportByOrigin'), before.byOrigin, after.byOrigin),
+    row(getMessage('diffByOrigin'), before.byOrigin, after.byOrigin),
     row(getMessage('reportByNavigation'), before.byNavigation, after.byNavigation),
     row(getMessage('diffCommon', { origins }), common.before, common.after),
   ]);

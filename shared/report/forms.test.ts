@@ -9,7 +9,7 @@ import { gfm, gfmHtml } from 'micromark-extension-gfm';
 import { anyReport } from '../testing/reports.ts';
 import type { Origin } from '../web/origin.ts';
 import { DIFF_FORMS, REPORT_FORMS } from './forms.ts';
-import type { Report } from './report.ts';
+import type { Report, ReportSite } from './report.ts';
 import { compareReports } from './report-compare.ts';
 
 const { html: reportToHtml, markdown: reportToMarkdown, csv: reportToCsv } = REPORT_FORMS;
@@ -99,6 +99,18 @@ test('conditions, totals with their counts, and the reason for each origin are i
     '| `https://example.org` | 4 of 4 | 21.0 → 11.0 ms | Reached over HTTP/3. |',
   ])
     assert.ok(markdown.includes(part), `${part}\n${markdown}`);
+});
+
+test('shares of origins say that an origin of several sites is counted at each', () => {
+  const [site] = report().sites;
+  const two = report([], {
+    sites: ['a.test', 'b.test'].map((name) => ({ ...(site as ReportSite), site: name })),
+  });
+  const changed = compareReports(two, two);
+  for (const text of [reportToMarkdown(two), reportToHtml(two)])
+    assert.match(text, /of origins(?: over HTTP\/3)?, each counted once per site/);
+  for (const text of [reportDiffToMarkdown(changed), reportDiffToHtml(changed)])
+    assert.match(text, /By origin, each counted once per site/);
 });
 
 test('a comparison names which origins changed, how, and why, with both sides’ counts', () => {
