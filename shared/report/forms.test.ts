@@ -121,7 +121,7 @@ test('a comparison names which origins changed, how, and why, with both sides’
   const changed = compareReports(report(), { ...after, browser: { name: 'firefox', version: '153' } });
   const markdown = reportDiffToMarkdown(changed);
   for (const part of [
-    'HTTP/3 stopped, verdict changed',
+    'HTTP/3 stopped (few requests), verdict changed',
     '75 % (3 of 4, 2 hidden). Reached over HTTP/3.',
     '0 % (0 of 40, 0 hidden). The UDP port is closed.',
     '−75 points',
@@ -130,7 +130,7 @@ test('a comparison names which origins changed, how, and why, with both sides’
     assert.ok(markdown.includes(part), `${part}\n${markdown}`);
   const html = reportDiffToHtml(changed);
   for (const part of [
-    'HTTP/3 stopped, verdict changed',
+    'HTTP/3 stopped (few requests), verdict changed',
     'The UDP port is closed.',
     'role="note"',
     '<title>HTTP/2 40</title>',

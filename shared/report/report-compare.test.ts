@@ -94,13 +94,18 @@ test('each change has its name', () => {
   assert.deepEqual(changesBetween({}, { verdict: refused }), ['verdict']);
 });
 
-test('more requests with the same share are no change, and the same share of a few is marked', () => {
+test('more requests with the same share are no change, and any change of a share of a few is marked', () => {
   assert.deepEqual(changesBetween({ protocols: at(3, 1) }, { protocols: at(300, 100) }), []);
   const of = (protocols: ReportOrigin['protocols']) => report([reportOrigin({ protocols })]);
   const few = (a: ReportOrigin['protocols'], b: ReportOrigin['protocols']) =>
     compareReports(of(a), of(b)).sites[0]?.origins[0]?.few;
   assert.equal(few(at(3, 1), at(2, 2)), true);
   assert.equal(few(at(30, 10), at(20, 20)), false);
+  assert.equal(few(at(0, 40), at(1, 0)), true, 'h3-began');
+  assert.equal(few(at(1, 0), at(0, 40)), true, 'h3-ended');
+  assert.equal(few(at(0, 1), at(0, 0, 40)), true, 'protocols');
+  assert.equal(few(at(0, 40), at(40, 0)), false);
+  assert.equal(few(at(0, 0, 0, 4), at(3, 0)), false, 'visibility is no matter of shares');
 });
 
 test('a gain has changed only if its intervals are disjoint, on one network', () => {

@@ -26,6 +26,7 @@ import {
   type OriginDiff,
   REPORT_DIFF_SCHEMA,
   type ReportDiff,
+  SHARE_CHANGES,
   type SiteDiff,
 } from './report-diff.ts';
 
@@ -121,7 +122,7 @@ function originDiff(pair: Sides<ReportOrigin | undefined>): OriginDiff | null {
     changes,
     protocols: both(pair, (side) => side?.protocols ?? null),
     adoption,
-    few: changes.includes('share') && Math.min(...known) < FEW_REQUESTS,
+    few: changes.some((change) => SHARE_CHANGES.has(change)) && Math.min(...known) < FEW_REQUESTS,
     verdict: both(pair, (side) => (side === undefined ? null : ownVerdict(side.verdict))),
     modes: both(pair, (side) => (side === undefined ? null : modesOf([side]))),
     gain: both(pair, (side) => (side === undefined ? null : gainOf(newestComparison(side)))),

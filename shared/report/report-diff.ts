@@ -62,6 +62,9 @@ export const CHANGES = [
 ] as const;
 export type Change = (typeof CHANGES)[number];
 
+/** Changes that are derived from shares, and therefore mean little with few requests. */
+export const SHARE_CHANGES: ReadonlySet<Change> = new Set(['h3-began', 'h3-ended', 'share', 'protocols']);
+
 const protocolsSchema = reportSchema.entries.sites.item.entries.origins.item.entries.protocols;
 
 /** The newest comparison of a side, times in milliseconds. */

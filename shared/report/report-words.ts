@@ -9,7 +9,14 @@ import { type Adoption, adoptionPercent, wholePercent } from './adoption.ts';
 import type { Value } from './document.ts';
 import { hiddenCountWords, modesWords } from './modes-words.ts';
 import type { Report } from './report.ts';
-import type { Change, DiffCondition, DiffGain, OriginDiff, ReportDiff } from './report-diff.ts';
+import {
+  type Change,
+  type DiffCondition,
+  type DiffGain,
+  type OriginDiff,
+  type ReportDiff,
+  SHARE_CHANGES,
+} from './report-diff.ts';
 
 const BROWSER_NAMES: Record<Report['browser']['name'], string> = { chromium: 'Chromium', firefox: 'Firefox' };
 /** The label of a network that no helper identified. */
@@ -137,7 +144,10 @@ const CONDITIONS: Record<DiffCondition['condition'], SharedMessageKey> = {
 /** What changed at an origin, in a few words each. */
 export function changesWords({ changes, few }: OriginDiff): string {
   return changes
-    .map((change) => getMessage(few && change === 'share' ? 'diffShareFew' : CHANGES[change]))
+    .map((change) => {
+      const words = getMessage(CHANGES[change]);
+      return few && SHARE_CHANGES.has(change) ? getMessage('diffFew', { change: words }) : words;
+    })
     .join(', ');
 }
 
