@@ -36,6 +36,7 @@ import {
   conditionWords,
   foreignLanguage,
   gainWords,
+  instantWords,
   pointsWords,
   shareWords,
   summaryWords,
@@ -48,8 +49,15 @@ const ORIGINS_UNFOLDED = 60;
 
 type SideName = 'before' | 'after';
 
-function head({ schema }: ReportDiff): Omit<ReportDocument, 'blocks'> {
-  return { title: getMessage('diffTitle'), conditions: [], footer: getMessage('diffFooter', { schema }) };
+/** Verdicts are not of a report's period: each is as of when its report was generated. */
+function verdictsAsOf({ before, after }: ReportDiff): string {
+  const instants = { before: instantWords(before.createdAt), after: instantWords(after.createdAt) };
+  return getMessage('diffVerdictsAsOf', instants);
+}
+
+function head(diff: ReportDiff): Omit<ReportDocument, 'blocks'> {
+  const footer = getMessage('diffFooter', { verdicts: verdictsAsOf(diff), schema: diff.schema });
+  return { title: getMessage('diffTitle'), conditions: [], footer };
 }
 
 /** What makes the comparison unfair, or that nothing does, and what else differs. */
@@ -150,7 +158,7 @@ function inLines(diff: ReportDiff, most: number): ReportDocument {
   return {
     ...head(diff),
     blocks: [
-      { kind: 'list', items: sides },
+      { kind: 'list', items: [...sides, verdictsAsOf(diff)] },
       ...fairness(diff),
       totalTable(diff),
       paragraph(summaryWords(diff)),

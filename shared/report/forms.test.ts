@@ -141,6 +141,16 @@ test('a comparison names which origins changed, how, and why, with both sides’
   assert.doesNotMatch(same, /class="diff"/);
 });
 
+test('a comparison says as of when the verdicts of both reports are', () => {
+  const later = { ...report(), createdAt: '2026-02-03T04:05:06.000Z' };
+  const changed = compareReports(report(), later);
+  for (const text of [reportDiffToMarkdown(changed), reportDiffToHtml(changed)])
+    assert.match(
+      text,
+      /as of when each report was generated: 2026-01-02 03:04 UTC, then 2026-02-03 04:05 UTC\./,
+    );
+});
+
 test('names of networks are in every format of a report that has them, as text, or else their labels', () => {
   const race = { ...comparison([1, 2, 3], [2, 3, 4]), network: 'net' };
   const plain = report([reportOrigin({ races: [race] })]);
