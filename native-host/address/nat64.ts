@@ -8,7 +8,10 @@ const PREFIX_BITS = [96, 64, 56, 48, 40, 32] as const;
 /** The prefix that every network may use, except for private IPv4 addresses (RFC 6052 sections 2.1 and 3.1). */
 const WELL_KNOWN_PREFIX = '64:ff9b::/96';
 
-/** The A records of ipv4only.arpa (RFC 7050 section 2.2). */
+/** The name whose AAAA records a DNS64 synthesises (RFC 7050 section 2.2). */
+export const NAT64_NAME = 'ipv4only.arpa';
+
+/** Its A records. */
 const WELL_KNOWN_ADDRESSES = ['192.0.0.170', '192.0.0.171'];
 
 /** Scoped to the host or its link, so never behind a NAT64 (section 8.3). */

@@ -4,14 +4,12 @@
 import { networkInterfaces } from 'node:os';
 import { familyOf } from '../address/address-bytes.ts';
 import { type AddressClass, classifyAddress } from '../address/guard.ts';
-import { nat64PrefixOf } from '../address/nat64.ts';
+import { NAT64_NAME, nat64PrefixOf } from '../address/nat64.ts';
 import type { Clock } from '../clock.ts';
 import { FAR_AWAY } from '../network/datagram.ts';
 import type { Answer, DnsClient } from './answer.ts';
 import type { Connectivity } from './resolution-events.ts';
 
-/** The name for which only a DNS64 returns AAAA records (RFC 7050 section 3). */
-const NAT64_NAME = 'ipv4only.arpa';
 /** Maximum wait of a race for the prefix: a network that has one answers from its own resolver. */
 const NAT64_PATIENCE_MS = 1000;
 /** How long the absence of a prefix is cached: the TTL of a negative answer is not available. */

@@ -37,6 +37,11 @@ export interface DiscoveryRun {
   nat64Prefix(): string | null;
   /** The resolution delay has passed: missing answers are no longer awaited. */
   delayPassed(): boolean;
+  /**
+   * Calls back at once, or as soon as no answer that has arrived waits for the guard: that is no reason to race without
+   * it.
+   */
+  whenAdmitted(then: () => void): void;
   /** No listener is called after this. */
   cancel(): void;
 }
@@ -92,6 +97,8 @@ class RunningDiscovery implements DiscoveryRun {
   /** The network's NAT64 prefix, for the guard; undefined until it is known. */
   #nat64Prefix: string | null | undefined;
   #findingPrefix: Promise<void> | null = null;
+  /** How many answers wait for the prefix. */
+  #held = 0;
   /** Why the guard left out an endpoint that the race does not depend on. */
   #leftOut: AttemptError | null = null;
   #delayPassed = false;
@@ -123,6 +130,11 @@ class RunningDiscovery implements DiscoveryRun {
 
   delayPassed(): boolean {
     return this.#delayPassed;
+  }
+
+  whenAdmitted(then: () => void): void {
+    if (this.#held === 0) then();
+    else void this.#findPrefix().then(then);
   }
 
   cancel(): void {
@@ -185,9 +197,15 @@ class RunningDiscovery implements DiscoveryRun {
   /** An answer with IPv6 addresses waits until the guard knows the NAT64 prefix. */
   #receive(number: number, question: OpenQuery, answer: Answer): void {
     const atMs = this.#sinceStart();
-    const admit = (): void => this.#admit(number, question, answer, atMs);
-    if (this.#nat64Prefix === undefined && hasIpv6(answer)) void this.#findPrefix().then(admit);
-    else admit();
+    if (this.#nat64Prefix !== undefined || !hasIpv6(answer)) {
+      this.#admit(number, question, answer, atMs);
+      return;
+    }
+    this.#held += 1;
+    void this.#findPrefix().then(() => {
+      this.#held -= 1;
+      this.#admit(number, question, answer, atMs);
+    });
   }
 
   #admit(number: number, question: OpenQuery, answer: Answer, atMs: number): void {
@@ -230,11 +248,13 @@ class RunningDiscovery implements DiscoveryRun {
     if (atMs === null) return;
     const delayMs = Math.min(Math.max(0, atMs - this.#sinceStart()), LONGEST_TIMER_MS);
     const fire = (): void => {
+      if (this.#timers.get(timer) !== forget) return;
       this.#timers.delete(timer);
       if (timer === 'resolution') this.#delayPassed = true;
       this.#feed({ type: 'timer', timer });
     };
-    this.#timers.set(timer, this.#parts.clock.after(delayMs, fire));
+    const forget = this.#parts.clock.after(delayMs, () => this.whenAdmitted(fire));
+    this.#timers.set(timer, forget);
   }
 
   /** The last check: pins, literals and NAT64 addresses have passed no other. */

@@ -13,6 +13,7 @@ import type { DnsClient } from './answer.ts';
 import type { Discovery, DiscoveryNews, DiscoveryQuery, Endpoint } from './discovering.ts';
 import { type DiscoveryParts, openDiscovering } from './discovery.ts';
 import { openDns } from './dns.ts';
+import { RESOLUTION_DELAY_MS } from './resolution.ts';
 import type { Connectivity } from './resolution-events.ts';
 
 const BOTH: Connectivity = { ipv6: true, ipv4: true, preferred: 'ipv6', nat64Prefix: null };
@@ -511,6 +512,7 @@ test('where IPv4 also has a route, nothing behind the NAT64 prefix that the guar
   const held = settle(query('https://inner.test'));
   const other = settle(query('https://a.test'));
   await answered();
+  await new Promise((resolve) => setTimeout(resolve, 3 * RESOLUTION_DELAY_MS));
   known.resolve('2001:67c:64::/96');
   assert.equal(errorIn(await held), 'blocked');
   assert.ok(placesIn(await other).includes(`h2 ${SIX} 443 a.test origin`));

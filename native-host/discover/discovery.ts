@@ -67,7 +67,7 @@ export function openDiscovering(parts: DiscoveryParts): Discoverer {
         endpoints = news.endpoints;
         if (news.final || run.delayPassed()) end(null);
         // Remaining answers are awaited for the draft's resolution delay, counted from the first usable answer.
-        else forgetGrace ??= clock.after(RESOLUTION_DELAY_MS, () => end(null));
+        else forgetGrace ??= clock.after(RESOLUTION_DELAY_MS, () => run.whenAdmitted(() => end(null)));
       });
       signal.addEventListener('abort', onAbort, { once: true });
     });
@@ -94,7 +94,8 @@ export function openDiscovering(parts: DiscoveryParts): Discoverer {
         if (news.type === 'endpoints')
           advertised = news.endpoints.filter(({ source }) => source === 'alt-svc');
         if (news.type === 'failed' || news.final) end();
-        else if (advertised.length > 0) forgetGrace ??= clock.after(RESOLUTION_DELAY_MS, end);
+        else if (advertised.length > 0)
+          forgetGrace ??= clock.after(RESOLUTION_DELAY_MS, () => run.whenAdmitted(end));
       });
       signal.addEventListener('abort', end, { once: true });
     });

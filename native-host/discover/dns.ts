@@ -3,6 +3,7 @@
 import { promises as nodeDns } from 'node:dns';
 import { isIP } from 'node:net';
 import { hostPort } from '@photofinish/shared/web/origin';
+import { NAT64_NAME } from '../address/nat64.ts';
 import { systemClock } from '../clock.ts';
 import { type DnsAnswer, type DnsResolver, type DnsService, loadQuicAddon } from '../quic/addon.ts';
 import { type AddressRecord, type Answer, type DnsClient, MOST_RECORDS, type QueryKind } from './answer.ts';
@@ -130,7 +131,8 @@ function systemClient(resolver: DnsResolver, getaddrinfo: Getaddrinfo): DnsClien
       questionsByName.set(name, questions);
       questions[kind] = askResolver(resolver, name, kind, signal);
       const answer = await questions[kind];
-      if (isPositive(answer) || signal.aborted) return answer;
+      // Only DNS knows of a DNS64, and answers wait for what it says.
+      if (isPositive(answer) || signal.aborted || name === NAT64_NAME) return answer;
       const other = await questions[kind === 'A' ? 'AAAA' : 'A'];
       if (signal.aborted || (other !== undefined && isPositive(other))) return answer;
       const last = lastResorts.get(name) ?? askSystem(getaddrinfo, name, signal);
