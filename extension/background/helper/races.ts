@@ -155,9 +155,16 @@ export class Races {
     // Over before it is reported: many races may end at once, and none that has failed may still be listed as racing.
     const end = (report: () => void): void => {
       this.#running.delete(origin);
-      this.#note(origin, 'over');
-      report();
-      this.#next();
+      // A page that cannot be reached must cost neither the result nor the races that wait.
+      try {
+        this.#note(origin, 'over');
+      } finally {
+        try {
+          report();
+        } finally {
+          this.#next();
+        }
+      }
     };
     started.result.then(
       (race) => end(() => this.#deps.onDone(race)),
