@@ -268,7 +268,7 @@ test('the network is blamed only with evidence from other hosts, and cleared by 
   expect(verdictText(first.verdict)).toContain(`Open UDP ${port} or remove the Alt-Svc header`);
   expect(textsOf(await ask(b))).not.toContain('blocks UDP');
   const third = await ask(c);
-  expect(third.evidence).toMatchObject({ failedHosts: 2, reachedHosts: 0, reachedAtMs: null });
+  expect(third.evidence).toMatchObject({ failedHosts: 2, reachedHosts: 0, reachedLater: false });
   expect(third.verdict.code).toBe('h3-advertised-unreachable');
   expect(verdictText(third.verdict)).toContain(
     'your network blocks UDP: 2 other hosts that advertise HTTP/3',

@@ -58,8 +58,8 @@ interface Evidence {
 
 /**
  * Until when the newest evidence about HTTP/3 is fresh; null: it is not. What a clock that was ahead wrote would last for
- * as long again as that clock was ahead. Browsers leave HTTP/3 once the origin has
- * withdrawn it, so what they did before, or on a connection that was still open, is no longer evidence.
+ * as long again as that clock was ahead. Browsers leave HTTP/3 once the origin has withdrawn it, so what they did before,
+ * or on a connection that was still open, is no longer evidence.
  */
 export function freshUntilMs(host: HostForecastRow, nowMs: number): number | null {
   if (isAhead(host.h3FailedAtMs ?? host.h3AtMs ?? 0, nowMs)) return null;
@@ -121,9 +121,9 @@ export function freshShared(shared: SharedRecord | null, nowMs: number): SharedR
 /**
  * What the host can speak here. `host` is its record on this network, `anywhere` the persistent one. Order: fresh
  * evidence of a race (or of a browser that used HTTP/3 which was not withdrawn since), an unexpired advertisement, stale
- * evidence, what other machines' races found (`shared` reads it only if needed), an expired advertisement. A browser only speaks HTTP/3 to a
- * host that advertised it, in a header or in DNS, so a browser's use is reported as `advertised`: `raced` is only for
- * what we tried ourselves.
+ * evidence, what other machines' races found (`shared` reads it only if needed), an expired advertisement. A browser only
+ * speaks HTTP/3 to a host that advertised it, in a header or in DNS, so a browser's use is reported as `advertised`:
+ * `raced` is only for what we tried ourselves.
  */
 export function reachable(
   host: HostForecastRow | null,

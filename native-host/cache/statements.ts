@@ -56,8 +56,9 @@ function hostOf(origin: string): string {
 }
 
 /**
- * Other hosts on a network for which a condition has held since a time: how many, and of the newest when. Two origins on one host are one: what keeps both
- * from UDP may be that host. What lies in the future, as after the clock was set back, is no evidence.
+ * Other hosts on a network for which a condition has held since a time: how many, and of the newest when. Two origins on
+ * one host are one: what keeps both from UDP may be that host. What lies in the future, as after the clock was set back,
+ * is no evidence.
  */
 function evidence(condition: string, age: string): string {
   return `SELECT count(DISTINCT ${hostOf('origin')}) AS hosts, max(atMs) AS atMs FROM (

@@ -261,8 +261,7 @@ function udpEvidence(c: OpenCache, network: string, except: Origin): NetworkEvid
     return {
       failedHosts: failed.hosts,
       reachedHosts: reached.hosts,
-      failedAtMs: failed.atMs,
-      reachedAtMs: reached.atMs,
+      reachedLater: (reached.atMs ?? 0) > (failed.atMs ?? 0),
     };
   });
 }

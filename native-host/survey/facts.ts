@@ -93,9 +93,9 @@ function remember(hosts: Sightings, host: string, atMs: number): void {
   if (hosts.size > MAX_HOSTS && oldest !== undefined) hosts.delete(oldest);
 }
 
-function newestBut(host: string, hosts: Sightings): number | null {
-  const times = [...hosts].flatMap(([name, atMs]) => (name === host ? [] : [atMs]));
-  return times.length === 0 ? null : Math.max(...times);
+/** When the newest of the hosts was seen, apart from one; negative: none was. */
+function newestBut(host: string, hosts: Sightings): number {
+  return Math.max(-1, ...[...hosts].flatMap(([name, atMs]) => (name === host ? [] : [atMs])));
 }
 
 /**
@@ -125,8 +125,7 @@ export class VantageEvidence {
     return {
       failedHosts: this.#failed.size - Number(this.#failed.has(host)),
       reachedHosts: this.#reached.size - Number(this.#reached.has(host)),
-      failedAtMs: newestBut(host, this.#failed),
-      reachedAtMs: newestBut(host, this.#reached),
+      reachedLater: newestBut(host, this.#reached) > newestBut(host, this.#failed),
     };
   }
 

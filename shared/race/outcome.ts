@@ -195,11 +195,10 @@ export const networkEvidenceSchema = v.object({
   /** Hosts that were reached over HTTP/3. */
   reachedHosts: count,
   /**
-   * When the newest of each was seen, in milliseconds since the epoch; null: none was. Absent: unknown, as in records
-   * from before it was stored.
+   * Whether the newest success is later than the newest failure. Absent: unknown, as in records from before it was stored.
+   * The times themselves would tell a report's readers when other hosts were visited.
    */
-  failedAtMs: v.optional(v.nullable(ms)),
-  reachedAtMs: v.optional(v.nullable(ms)),
+  reachedLater: v.optional(v.boolean()),
 });
 export type NetworkEvidence = v.InferOutput<typeof networkEvidenceSchema>;
 

@@ -8,7 +8,7 @@ import type { Attempt, DiscoveryEvidence } from '../race/outcome.ts';
 import { type AltSvc, h3Alternatives, parseAltSvc } from '../web/alt-svc.ts';
 import { hostPort, type OriginParts } from '../web/origin.ts';
 import { certificateReasonMessage, failureMessage } from './attempt-words.ts';
-import { type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
+import { carriesH3, type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
 
 /** An endpoint advertised for HTTP/3. */
 export interface AlternativeService {
@@ -268,7 +268,7 @@ function portFault(evidence: Evidence, alternative: TriedAlternative): Message[]
 function udpPasses({ attempts, network }: Evidence): boolean {
   const isHeard = (attempt: Attempt): boolean =>
     attempt.transportMs != null || attempt.establishedMs !== null;
-  return (network?.reachedHosts ?? 0) > 0 || attempts.some((attempt) => isH3(attempt) && isHeard(attempt));
+  return carriesH3(network) || attempts.some((attempt) => isH3(attempt) && isHeard(attempt));
 }
 
 /** That another port of the host speaks HTTP/3 where the advertised one is silent; null: it does not. */

@@ -73,6 +73,12 @@ export const NO_OTHERS: NetworkEvidence = { failedHosts: 0, reachedHosts: 0 };
 const UNANSWERED: ReadonlySet<AttemptError['code']> = new Set(UDP_UNANSWERED_CODES);
 const BLOCKED: ReadonlySet<AttemptError['code']> = new Set(UDP_BLOCKED_CODES);
 
+/** Whether other hosts show that a network carries HTTP/3: it may have stopped since a success before the last failure. */
+export function carriesH3(network: NetworkEvidence | undefined): boolean {
+  if (network === undefined || network.reachedHosts === 0) return false;
+  return network.failedHosts === 0 || network.reachedLater === true;
+}
+
 export function isFailed(reach: Reach): reach is AttemptError {
   return typeof reach === 'object';
 }

@@ -137,15 +137,14 @@ test('if a host fails while others are reached, the verdict says that it is not 
   const says = (network: NonNullable<Evidence['network']>): string =>
     verdictInWords(verdictOf({ ...base, network, attempts: [h3(silent), h2()] })).text;
   const itsOwn = /Open UDP 443.* so the problem is this host or the path to it\.$/;
-  assert.match(says({ failedHosts: 5, reachedHosts: 1, failedAtMs: 8, reachedAtMs: 9 }), itsOwn);
-  assert.match(says({ failedHosts: 0, reachedHosts: 1, failedAtMs: null, reachedAtMs: 9 }), itsOwn);
+  assert.match(says({ failedHosts: 5, reachedHosts: 1, reachedLater: true }), itsOwn);
+  assert.match(says({ failedHosts: 0, reachedHosts: 1, reachedLater: true }), itsOwn);
   assert.match(says({ failedHosts: 0, reachedHosts: 1 }), itsOwn);
   const open: NonNullable<Evidence['network']>[] = [
-    { failedHosts: 9, reachedHosts: 1, failedAtMs: 9, reachedAtMs: 8 },
-    { failedHosts: 9, reachedHosts: 1, failedAtMs: 9, reachedAtMs: 9 },
+    { failedHosts: 9, reachedHosts: 1, reachedLater: false },
     // Which of the two is newer is unknown.
     { failedHosts: 9, reachedHosts: 1 },
-    { failedHosts: 0, reachedHosts: 0, failedAtMs: null, reachedAtMs: null },
+    { failedHosts: 0, reachedHosts: 0, reachedLater: false },
   ];
   for (const network of open) assert.doesNotMatch(says(network), /the problem is this host|blocks UDP/);
 });

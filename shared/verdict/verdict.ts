@@ -21,6 +21,7 @@ import { boundedFindings } from './bounded.ts';
 import { type Advertiser, causeMessage } from './causes.ts';
 import {
   type BrowserEvidence,
+  carriesH3,
   type Evidence,
   isAnswered,
   isFailed,
@@ -80,17 +81,11 @@ function blockedMessage({ network }: Evidence, port: number): Message {
   return message('causeNetworkBlocksUdp', { count: network?.failedHosts ?? 0, port: String(port) });
 }
 
-/** Whether hosts show that a network carries HTTP/3: it may have stopped since a success that failures came after. */
-function carriesH3({ failedHosts, reachedHosts, failedAtMs, reachedAtMs }: NetworkEvidence): boolean {
-  if (reachedHosts === 0 || failedHosts === 0) return reachedHosts > 0;
-  return failedAtMs != null && reachedAtMs != null && reachedAtMs > failedAtMs;
-}
-
 /** Rules out the network as the cause if other hosts show that it carries HTTP/3. */
 function networkCleared({ network }: Evidence, error: AttemptError): Message | null {
   // A missing route is neither the host's nor the path's.
   const isTheirs = isUnanswered(error) && error.code !== 'no-route';
-  return network !== undefined && carriesH3(network) && isTheirs ? message('verdictOthersReachable') : null;
+  return carriesH3(network) && isTheirs ? message('verdictOthersReachable') : null;
 }
 
 function unreachableFinding({ evidence, h3, alternatives }: Facts): Finding[] {
