@@ -41,6 +41,7 @@ test('old HTTP alone proves nothing about HTTP/3, unless it was itself remembere
   assert.equal(decisionOf([trial(false, H2_ADOPTED)]), null);
   assert.equal(decisionOf([trial(false, ['h3', 'cancelled'], H2_ADOPTED)]), null);
   assert.equal(decisionOf([trial(true, H2_ADOPTED)]), 'h2');
+  assert.equal(decisionOf([trial(true, ['h3', 'cancelled'], H2_ADOPTED)]), null, 'HTTP/3 was remembered');
 });
 
 test('nothing adopted, or the user cancelled: nothing learnt', () => {
@@ -50,7 +51,8 @@ test('nothing adopted, or the user cancelled: nothing learnt', () => {
 });
 
 test('our own fault teaches nothing about HTTP/3', () => {
-  assert.equal(decisionOf([trial(false, ['h3', 'failed', 'internal'], H2_ADOPTED)]), null);
+  for (const remembered of [false, true])
+    assert.equal(decisionOf([trial(remembered, ['h3', 'failed', 'internal'], H2_ADOPTED)]), null);
 });
 
 test('a compare series is evaluated as a whole; the last proof counts', () => {

@@ -99,12 +99,13 @@ function h3Proof(trial: Trial): boolean | null {
 /**
  * The protocol to attempt alone from now on, by the last trials that prove anything; null when they prove nothing.
  * HTTP/3 established late counts (P2, rule 4); old HTTP counts only if HTTP/3 was tried and failed, or if the trial
- * itself used a remembered decision.
+ * itself was of old HTTP alone, as remembered.
  */
 export function decisionOf(trials: readonly Trial[]): Decision | null {
   const proof = trials.map(h3Proof).findLast((p) => p !== null);
   if (proof === true) return 'h3';
   const old = trials.findLast((t) => t.adopted === 'h2' || t.adopted === 'http/1.1');
-  const proven = proof === false || old?.cacheHit === true;
+  const isRemembered = old?.cacheHit === true && old.attempts.every(({ protocol }) => protocol !== 'h3');
+  const proven = proof === false || isRemembered;
   return old !== undefined && proven ? (old.adopted as Decision) : null;
 }
