@@ -27,7 +27,7 @@ export interface RaceResult {
 
 /** Those given from memory, then those of the last answer that named any. */
 function alternativesOf({ options, done }: RaceResult): DiscoveredAlternative[] {
-  const known = options.memory === 'full' ? options.known : undefined;
+  const known = options.memory === 'none' ? undefined : options.known;
   const remembered = known?.altSvc === undefined ? [] : discoveredAlternatives(known.altSvc, 'memory');
   const heard = done.findLast((d) => d.altSvc !== null)?.altSvc;
   const source = heard?.source === 'frame' ? 'frame' : 'answer';
@@ -53,7 +53,7 @@ function namesOf({ done, names }: RaceResult): Names | null {
 
 function discoveredBy(raced: RaceResult): DiscoveryEvidence {
   const { options, done } = raced;
-  const remembered = options.memory === 'full' ? options.known?.altSvc : undefined;
+  const remembered = options.memory === 'none' ? undefined : options.known?.altSvc;
   const h3Root = done.findLast((d) => d.knownRoot.h3 !== null)?.knownRoot.h3;
   const h2Root = done.findLast((d) => d.knownRoot.h2 !== null)?.knownRoot.h2;
   const names = namesOf(raced);

@@ -23,6 +23,11 @@ test('memory hints: path and advertisements are known, the decision is not', asy
   assert.equal(transports.h3.targets[0]?.initialRttMs, 20);
   assert.equal(transports.h3.targets[0]?.port, 4433);
   assert.deepEqual(adopted(result), ['h3']);
+  assert.equal(result.discovered.altSvc, 'h3=":4433"');
+  assert.deepEqual(
+    result.discovered.alternatives?.map(({ alpn, port, source }) => [alpn, port, source]),
+    [['h3', 4433, 'memory']],
+  );
   assert.deepEqual(
     result.trials[0]?.attempts.map((a) => [a.protocol, a.fresh, a.startedMs]),
     [
