@@ -119,7 +119,13 @@ export const expect = base.extend({
     { origin, timeout = DEFAULT_TIMEOUT_MS }: { readonly origin?: string; readonly timeout?: number } = {},
   ) {
     const endMs = performance.now() + timeout;
-    const wanted = (now: PageEvidence) => (protocolOf(now, origin) === expected) !== this.isNot;
+    const isKnown = (used: UsedProtocol | null) =>
+      used !== null && (used !== 'unknown' || expected === 'unknown');
+    // That nothing was observed does not show that another protocol was used.
+    const wanted = (now: PageEvidence) => {
+      const used = protocolOf(now, origin);
+      return this.isNot ? isKnown(used) && used !== expected : used === expected;
+    };
     let evidence = await evidenceOf(page);
     while (!wanted(evidence) && performance.now() < endMs) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -129,7 +135,7 @@ export const expect = base.extend({
     const of = origin ?? page.url();
     return {
       name: 'toHaveUsedProtocol',
-      pass: actual === expected,
+      pass: wanted(evidence) !== this.isNot,
       expected,
       actual,
       message: () =>

@@ -64,6 +64,9 @@ test('a site that deploys HTTP/3 is reached over it on a later visit', async ({
     await expect(page).toHaveUsedProtocol('h3', { timeout: 2000 });
   }).toPass();
   await expect(page).not.toHaveUsedProtocol('h2');
+  // Of what was not observed nothing is claimed.
+  const unseen = expect(page).not.toHaveUsedProtocol('h3', { origin: 'https://unseen.test', timeout: 300 });
+  await expect(unseen).rejects.toThrow(/nothing of it was seen/);
   const { h3, known } = await adoption(page);
   expect(h3).toBe(known);
   expect(known).toBeGreaterThan(0);
