@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import { MAX_FORECAST_ORIGINS } from '@photofinish/shared/port/wire';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { loadSavedMap, Pages } from '../tab/pages.ts';
-import { attachForecasts, createForecaster, type Navigation, useForecasts } from './forecaster.ts';
+import { createForecaster, type Navigation } from './forecaster.ts';
 
 const forecastOf = (origin: Origin): Forecast => ({
   origin,
@@ -13,10 +12,7 @@ const forecastOf = (origin: Origin): Forecast => ({
   hit: true,
 });
 
-function testbed(
-  known: readonly string[] = [],
-  use: (navigation: Navigation) => Promise<void> = async () => {},
-) {
+function testbed(known: readonly string[] = []) {
   const asked: { site: string; origins: readonly Origin[] }[] = [];
   const arrived: Navigation[] = [];
   let reads = 0;
@@ -30,10 +26,7 @@ function testbed(
       reads += 1;
       return known as Origin[];
     },
-    onArrived: (navigation) => {
-      arrived.push(navigation);
-      void use(navigation);
-    },
+    onArrived: (navigation) => arrived.push(navigation),
     nowMs: () => nowMs++,
   });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -119,44 +112,4 @@ test('after forgetting, the ledger is queried again', async () => {
   forecaster.navigate(2, 0, 'https://a.test/');
   await turn();
   assert.equal(reads(), 2);
-});
-
-/** The forecaster with pages and a ledger, as the background joins them. */
-async function joined() {
-  const area = { get: async () => ({}), set: async () => {}, remove: async () => {} };
-  const pages = new Pages(await loadSavedMap(area, 'page:'), await loadSavedMap(area, 'shown:'), () => {});
-  const counted: number[] = [];
-  const ledger = {
-    countLookups: async (_origin: Origin, _site: string, forecasts: readonly Forecast[]) =>
-      void counted.push(forecasts.length),
-  };
-  const bed = testbed([], (navigation) => useForecasts(navigation, { ledger, pages, steering: null }, ''));
-  const commit = (frameId: number, documentId: string): void => {
-    const navigation = bed.forecaster.commit(1, frameId, documentId);
-    pages.commit({ documentId, tabId: 1, url: 'https://a.test/', startedMs: 1 });
-    if (navigation !== null) attachForecasts(pages, navigation);
-  };
-  return { ...bed, pages, counted, commit };
-}
-
-for (const early of [true, false])
-  test(`a prerendered page keeps its first forecast, counted once (answer ${early ? 'before' : 'after'} the commit)`, async () => {
-    const { forecaster, pages, counted, commit, turn } = await joined();
-    for (const frameId of [7, 0]) {
-      forecaster.navigate(1, frameId, 'https://a.test/');
-      if (early) await turn();
-      commit(frameId, 'doc');
-      await turn();
-    }
-    assert.deepEqual(counted, [1]);
-    const page = pages.get('doc');
-    assert.deepEqual([page?.forecastAskedAtMs, page?.forecastAtMs], [100, 101]);
-    assert.equal(page?.origins['https://a.test' as Origin]?.forecastAtMs, 101);
-  });
-
-test('a navigation that commits nothing is not counted', async () => {
-  const { forecaster, counted, turn } = await joined();
-  forecaster.navigate(1, 0, 'https://a.test/file.zip');
-  await turn();
-  assert.deepEqual(counted, []);
 });

@@ -31,13 +31,6 @@ export interface Navigation {
   readonly arrived: { readonly forecasts: readonly Forecast[]; readonly atMs: number }[];
   /** The document that the navigation committed; null until then. */
   documentId: string | null;
-  /** Resolves once it has committed one; never if it does not. */
-  readonly committed: Promise<void>;
-}
-
-interface WaitingNavigation {
-  readonly navigation: Navigation;
-  readonly resolve: () => void;
 }
 
 const MAX_SITES_IN_MEMORY = 200;
@@ -60,7 +53,7 @@ export interface Forecaster {
 
 export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: ForecasterDeps): Forecaster {
   const sites = new Map<string, Set<Origin>>();
-  const waiting = new Map<string, WaitingNavigation>();
+  const waiting = new Map<string, Navigation>();
 
   const send = (navigation: Navigation, origins: readonly Origin[]): Promise<void> =>
     ask(navigation.site, origins).then(
@@ -93,9 +86,8 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
       if (parts === null) return;
       const { origin, host } = parts;
       const key = `${tabId} ${frameId}`;
-      const before = waiting.get(key)?.navigation;
+      const before = waiting.get(key);
       if (before?.origin === origin && nowMs() - before.askedAtMs < SAME_NAVIGATION_MS) return;
-      const { promise: committed, resolve } = Promise.withResolvers<void>();
       const navigation: Navigation = {
         tabId,
         frameId,
@@ -104,11 +96,10 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
         askedAtMs: nowMs(),
         arrived: [],
         documentId: null,
-        committed,
       };
       void send(navigation, [origin]);
       waiting.delete(key);
-      waiting.set(key, { navigation, resolve });
+      waiting.set(key, navigation);
       dropOldest(waiting, MAX_WAITING);
       // A ledger that cannot be read costs only the additional forecasts.
       sendRest(navigation).catch(() => {});
@@ -116,12 +107,11 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
 
     commit(tabId, frameId, documentId) {
       const key = `${tabId} ${frameId}`;
-      const found = waiting.get(key);
-      if (found === undefined) return null;
+      const navigation = waiting.get(key);
+      if (navigation === undefined) return null;
       waiting.delete(key);
-      found.navigation.documentId = documentId;
-      found.resolve();
-      return found.navigation;
+      navigation.documentId = documentId;
+      return navigation;
     },
 
     remember(site, origins) {
@@ -143,25 +133,15 @@ export interface ForecastRooms {
   readonly steering: Pick<Steering, 'forecast'> | null;
 }
 
-/**
- * The page whose first forecasts these are. A prerendered page is navigated to again when it is shown, and a page in
- * memory when it is restored: what is forecast then is no prediction, and its first forecasts stand.
- */
-function foretoldPage(pages: Pages, { documentId, askedAtMs }: Navigation): Page | undefined {
-  const page = documentId === null ? undefined : pages.get(documentId);
-  return (page?.forecastAskedAtMs ?? askedAtMs) === askedAtMs ? page : undefined;
-}
-
 /** Adds what has arrived to the origins of the page that the navigation committed, if it has committed one yet. */
-export function attachForecasts(pages: Pages, navigation: Navigation): void {
-  const page = foretoldPage(pages, navigation);
+export function attachForecasts(pages: Pages, { documentId, askedAtMs, arrived }: Navigation): void {
+  const page = documentId === null ? undefined : pages.get(documentId);
   if (page === undefined) return;
-  const { askedAtMs, arrived } = navigation;
   const asked: Page = { ...page, forecastAskedAtMs: askedAtMs };
   pages.update(arrived.reduce((p, { forecasts, atMs }) => withForecasts(p, forecasts, atMs), asked));
 }
 
-/** Uses the newest answer of a navigation, and counts it once its page has committed. Rejects if rules or ledger fail. */
+/** Uses the newest answer of a navigation. Rejects when rules or ledger fail. */
 export async function useForecasts(
   navigation: Navigation,
   { ledger, pages, steering }: ForecastRooms,
@@ -172,7 +152,5 @@ export async function useForecasts(
   // First of all, because a rule must be in force for the answer that is on its way.
   await steering?.forecast(newest.forecasts, network, false);
   attachForecasts(pages, navigation);
-  await navigation.committed;
-  if (foretoldPage(pages, navigation) === undefined) return;
   await ledger.countLookups(navigation.origin, navigation.site, newest.forecasts, network, Date.now());
 }
