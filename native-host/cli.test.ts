@@ -601,7 +601,10 @@ test('report reads, checks and converts what the extension exports', async (t) =
   const diff = await photofinish(['report', '--diff', file, later], home);
   assert.equal(diff.code, 0, diff.stderr);
   assert.match(diff.stdout, /^- Different network: home, then work\.$/m);
-  assert.match(diff.stdout, /^a\.test · https:\/\/a\.test · HTTP\/3 stopped \(few requests\), verdict changed$/m);
+  assert.match(
+    diff.stdout,
+    /^a\.test · https:\/\/a\.test · HTTP\/3 stopped \(few requests\), verdict changed$/m,
+  );
   assert.match(diff.stdout, /after +0 % \(0 of 4, 0 hidden\)\. Does not offer HTTP\/3\./);
   const json = JSON.parse((await photofinish(['report', '--diff', file, later, '--json'], home)).stdout);
   assert.equal(json.schema, 'photofinish.report-diff/2');
