@@ -104,7 +104,7 @@ export function rustProgram(name: keyof typeof RUST_PROGRAMS): string {
 
 /**
  * rustc flags that remap the paths of this checkout and of cargo's downloads, so that the same source gives the same
- * bytes wherever it is, and no home directory is disclosed. `asked` are flags set by the user. The variable separates
+ * bytes wherever it is, and no home directory is disclosed. `existing` are flags set by the user. The variable separates
  * flags by spaces, so a path that contains one is not remapped.
  */
 export function pathRemapFlags(top: string, cargoHome: string, existing = ''): string {

@@ -51,7 +51,7 @@ export async function logStatus(connection: Pick<NatsConnection, 'status'>, log:
     else if (type === 'reconnect') log('the connection is made again', false);
 }
 
-/** Connects to the server and opens the bucket; rejects with the reason. `say`: where a lost connection is reported. */
+/** Connects to the server and opens the bucket; rejects with the reason. `log`: where a lost connection is reported. */
 async function connectBucket(settings: FleetSettings, log: OnMessage): Promise<Bucket> {
   const { server, credsFile, nkeyFile, caFile } = settings;
   const options = { servers: [server], credsFile, nkeyFile, caFile, token: null };

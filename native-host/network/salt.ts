@@ -79,7 +79,7 @@ function makeSalt(path: string, aside: string | null): Uint8Array {
 /**
  * The salt beside the cache, created at first use; helpers that start concurrently use the same one. A damaged salt, or
  * one that others could have written, is set aside and replaced. If no file can be used, the salt lives as long as the
- * process. `say` receives messages for the user.
+ * process. `log` receives messages for the user.
  */
 export function readSalt(path: string, log: (message: string) => void = () => {}): Uint8Array {
   const kept = keptSalt(path);

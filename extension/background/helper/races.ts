@@ -16,7 +16,7 @@ export interface RacesDeps {
   readonly onProgress: (origin: Origin, progress: Progress) => void;
   readonly onDone: (race: OriginRace) => void;
   readonly onFailed: (origin: Origin, code: string, message: string) => void;
-  /** Called whenever `asked` changed. */
+  /** Called whenever `requests` changed. */
   readonly onRequestsChanged: (requests: readonly RaceRequest[]) => void;
   readonly clock: Clock & { nowMs(): number };
 }

@@ -106,7 +106,7 @@ function writeSite(site: string | null): void {
 let version = '';
 let helper: HelperState | null = null;
 
-/** Starts to query browser and helper; calls `told` when one of them is known. */
+/** Starts to query browser and helper; calls `onChange` when one of them is known. */
 export function watchConditions(onChange: () => void): void {
   void browserVersion().then((found) => {
     version = found;

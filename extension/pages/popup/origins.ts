@@ -251,7 +251,7 @@ function renderProgress(here: readonly RaceRequest[]): void {
   setText(byId('race-count'), getMessage('popupRaceProgress', { done, count: here.length }));
 }
 
-/** The tools above the table of this page; `asked` are the requested races, here and elsewhere. */
+/** The tools above the table of this page; `requests` are the requested races, here and elsewhere. */
 export function renderTools(page: PageView, requests: readonly RaceRequest[]): void {
   const { origins, helper } = page;
   byId('tools').hidden = origins.length < MANY_ORIGINS;
