@@ -1,6 +1,8 @@
 // Names of networks: stored here, sent to the helper once it answers, adopted from it, and never lost in between.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isRecognisable } from '@photofinish/shared/web/network-name';
 import { memoryStore } from '../testing/storage.ts';
 import { HelperError } from './helper/state.ts';
 import {
@@ -9,7 +11,6 @@ import {
   areOtherNetworks,
   forgetNames,
   loadNames,
-  mayBeNamed,
   type NamingHelper,
   nameNetwork,
   nameOrKey,
@@ -138,7 +139,7 @@ test('two networks with one name are distinguished, and what is no network has n
     ['Home', 'Hotel (net-2)', 'Hotel (net-3)', 'net-4'],
   );
   const keys = ['', 'unknown', 'offline', 'unidentified', 'net-1'];
-  assert.deepEqual(keys.filter(mayBeNamed), ['net-1']);
+  assert.deepEqual(keys.filter(isRecognisable), ['net-1']);
   assert.deepEqual(
     keys.filter((key) => areOtherNetworks(key, 'net-2') || areOtherNetworks('net-2', key)),
     ['net-1'],

@@ -2,10 +2,14 @@
 // extension's copy, so that pages show them without a helper, together with changes not yet sent to the helper. The
 // only owner of that part of the store.
 
-import { isRecognisable, type NamedNetwork, networkNameSchema } from '@photofinish/shared/web/network-name';
+import {
+  isRecognisable,
+  type NamedNetwork,
+  NETWORK_UNKNOWN,
+  networkNameSchema,
+} from '@photofinish/shared/web/network-name';
 import * as v from 'valibot';
 import { HelperError } from './helper/state.ts';
-import { NETWORK_UNKNOWN } from './records/schema.ts';
 import { type Store, update } from './store/store.ts';
 
 const KEY = 'network-names';
@@ -22,14 +26,9 @@ type StoredNames = v.InferOutput<typeof storedSchema>;
 /** Names by network key. */
 export type NetworkNames = ReadonlyMap<string, string>;
 
-/** Whether a network can be recognised again, and therefore named. */
-export function mayBeNamed(key: string): boolean {
-  return isRecognisable(key);
-}
-
 /** Whether these labels certainly name two networks; nothing is certain of what has no label that could be recognised. */
 export function areOtherNetworks(one: string, other: string): boolean {
-  return one !== other && mayBeNamed(one) && mayBeNamed(other);
+  return one !== other && isRecognisable(one) && isRecognisable(other);
 }
 
 function read(stored: unknown): StoredNames {
@@ -88,7 +87,7 @@ export async function addNames(
 ): Promise<void> {
   await change(store, ({ names, untold }) => {
     const fresh = Object.fromEntries(
-      Object.entries(added).filter(([key]) => mayBeNamed(key) && !(key in names)),
+      Object.entries(added).filter(([key]) => isRecognisable(key) && !(key in names)),
     );
     return { names: { ...names, ...fresh }, untold: { ...untold, ...fresh } };
   });

@@ -14,6 +14,7 @@ import {
   verdictOf,
 } from '@photofinish/shared/verdict/verdict';
 import { h3Alternatives, isExpired, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import { isRecognisable } from '@photofinish/shared/web/network-name';
 import { missesAdvertisements } from '@photofinish/shared/web/observation';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import {
@@ -23,7 +24,6 @@ import {
   type UnknownReason,
 } from '@photofinish/shared/web/protocol';
 import { BROWSER } from './edition.ts';
-import { mayBeNamed } from './network-names.ts';
 import { advertisementAt } from './records/fold.ts';
 import type { OriginRecord } from './records/schema.ts';
 
@@ -76,7 +76,7 @@ function visitsOf(record: OriginRecord | undefined, race: OriginRace | undefined
 
 /** Whether these are certainly one network: labels that stand for no certain network equal nothing. */
 function isRacedNetwork(network: string | undefined, race: OriginRace | undefined): boolean {
-  return network !== undefined && network === race?.network && mayBeNamed(network);
+  return network !== undefined && network === race?.network && isRecognisable(network);
 }
 
 function proxiedOf(record: OriginRecord | undefined): boolean | null {

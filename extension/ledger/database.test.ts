@@ -1,3 +1,4 @@
+import { NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';
 import 'fake-indexeddb/auto';
 import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
@@ -9,7 +10,7 @@ import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
 import { openDB } from 'idb';
 import * as v from 'valibot';
 import { emptyRecord } from '../common/records/fold.ts';
-import { LEDGER_NAME, type LedgerSchema, NETWORK_UNKNOWN } from '../common/records/schema.ts';
+import { LEDGER_NAME, type LedgerSchema } from '../common/records/schema.ts';
 import { checkInvariants, dump } from '../testing/ledger-invariants.ts';
 import { createVersion1, VERSION_1 } from '../testing/ledger-version-1.ts';
 import { aRace } from '../testing/samples.ts';

@@ -5,18 +5,13 @@
 // consequences.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { type VerdictInWords, verdictAsWritten } from '@photofinish/shared/race/verdict-schema';
+import { NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { IDBPDatabase, IDBPTransaction } from 'idb';
 import { getMessage, type MessageKey } from '../common/catalog.ts';
 import { holdOpen, type Opener } from '../common/open-database.ts';
 import { emptyDay } from '../common/records/fold.ts';
-import {
-  type DayRow,
-  type DayTotal,
-  LEDGER_NAME,
-  type LedgerSchema,
-  NETWORK_UNKNOWN,
-} from '../common/records/schema.ts';
+import { type DayRow, type DayTotal, LEDGER_NAME, type LedgerSchema } from '../common/records/schema.ts';
 import { verdictOfRecord } from '../common/verdict.ts';
 import { chunksOf } from './chunks.ts';
 import { racesOf } from './row-changes.ts';

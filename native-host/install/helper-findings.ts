@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
+import { UNIDENTIFIED } from '@photofinish/shared/web/network-name';
 import { whyForeign } from '../cache/own-file.ts';
 import { SHARED_REFUSALS, type SharedRefusal, type SharedRefusals } from '../cache/record.ts';
 import { openHostCache, type SharedStats } from '../cache/store.ts';
@@ -14,7 +15,7 @@ import {
   type Settings,
   SettingsError,
 } from '../config.ts';
-import { networkKey, networkWords, UNIDENTIFIED } from '../network/key.ts';
+import { networkKey, networkWords } from '../network/key.ts';
 import { keptSalt, saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';

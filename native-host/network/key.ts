@@ -1,11 +1,9 @@
 // What distinguishes networks, and the key derived from it for records: HTTP/3 may work at home and be blocked at work.
 // Addresses alone are the same in every home; the digest is salted so that a key reveals no location.
-import { OFFLINE_NETWORK } from '@photofinish/shared/web/network-name';
+import { OFFLINE_NETWORK, UNIDENTIFIED } from '@photofinish/shared/web/network-name';
 
 /** The network's name without a route. */
 export const NO_NETWORK = OFFLINE_NETWORK;
-/** Key of a network that cannot be distinguished from others; nothing is ever recorded under it. */
-export const UNIDENTIFIED = 'unidentified';
 
 /** SipHash calculates with words of 64 bits. */
 const MASK = 0xffff_ffff_ffff_ffffn;

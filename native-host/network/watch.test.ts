@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { UNIDENTIFIED } from '@photofinish/shared/web/network-name';
 import fc from 'fast-check';
 import { virtualTime } from '../testing/virtual-time.ts';
-import { type NetworkFacts, networkKey, UNIDENTIFIED } from './key.ts';
+import { type NetworkFacts, networkKey } from './key.ts';
 import type { NetworkSnapshot, NetworkSource } from './source.ts';
 import { namedNetwork, watchNetwork } from './watch.ts';
 

@@ -1,7 +1,8 @@
 // The network for the rest of the helper: a key for reading, the same key once it is certain for writing, and
 // notification when the machine has moved to another network.
+import { UNIDENTIFIED } from '@photofinish/shared/web/network-name';
 import type { Clock } from '../clock.ts';
-import { type NetworkFacts, networkKey, UNIDENTIFIED } from './key.ts';
+import { type NetworkFacts, networkKey } from './key.ts';
 import type { NetworkSnapshot, NetworkSource } from './source.ts';
 
 /** A snapshot costs a few small reads; within this time the last one is reused. */

@@ -14,12 +14,13 @@ import {
 } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Mode } from '@photofinish/shared/race/terms';
+import { UNIDENTIFIED } from '@photofinish/shared/web/network-name';
 import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import { CacheUnavailable } from '../cache/database.ts';
 import type { HostCache } from '../cache/store.ts';
 import type { Log } from '../log.ts';
-import { mayBeNamed, UNIDENTIFIED } from '../network/key.ts';
+import { mayBeNamed } from '../network/key.ts';
 import type { Network } from '../network/watch.ts';
 import type { RaceBudget, RaceSlot } from '../race-budget.ts';
 

@@ -3,6 +3,7 @@
 import { catalogLanguage, formatNumber, getMessage, type SharedMessageKey } from '../language/catalog.ts';
 import { formatBytes, formatMsTo } from '../language/markup.ts';
 import { gainStepMs, resultWords } from '../verdict/gain.ts';
+import { NETWORK_UNKNOWN } from '../web/network-name.ts';
 import type { ObservationModes } from '../web/observation.ts';
 import { protocolName } from '../web/protocol.ts';
 import { type Adoption, adoptionPercent, wholePercent } from './adoption.ts';
@@ -19,8 +20,6 @@ import {
 } from './report-diff.ts';
 
 const BROWSER_NAMES: Record<Report['browser']['name'], string> = { chromium: 'Chromium', firefox: 'Firefox' };
-/** The label of a network that no helper identified. */
-const NETWORK_UNKNOWN = 'unknown';
 /** `Chromium 156.0`. */
 export function browserWords({ name, version }: Report['browser']): string {
   return `${BROWSER_NAMES[name]} ${version}`;

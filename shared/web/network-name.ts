@@ -5,8 +5,13 @@ import * as v from 'valibot';
 /** The network's label in records of a machine without an outbound route. */
 export const OFFLINE_NETWORK = 'offline';
 
+/** The label of a network that cannot be distinguished from others; the helper records nothing under it. */
+export const UNIDENTIFIED = 'unidentified';
+/** The network's label if no helper reports it. */
+export const NETWORK_UNKNOWN = 'unknown';
+
 /** Labels of networks that could not be recognised again. */
-const NOWHERE: readonly string[] = ['', 'unknown', OFFLINE_NETWORK, 'unidentified'];
+const NOWHERE: readonly string[] = ['', NETWORK_UNKNOWN, OFFLINE_NETWORK, UNIDENTIFIED];
 
 /** Whether equal labels certainly name one network. */
 export function isRecognisable(network: string): boolean {

@@ -3,6 +3,7 @@
 
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { Progress } from '@photofinish/shared/port/wire';
+import { NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { connectHelper, timers } from '../../common/browser.ts';
 import { BROWSER } from '../../common/edition.ts';
@@ -17,7 +18,6 @@ import {
   rememberNetwork,
 } from '../../common/network-names.ts';
 import { hasHelperConsent, onHelperConsent } from '../../common/permissions.ts';
-import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
 import type { Store } from '../../common/store/store.ts';
 import { Helper, type RaceOrder, type RunningRace } from './helper.ts';
 import { HelperPort } from './port.ts';

@@ -110,9 +110,6 @@ export interface LedgerSchema extends DBSchema {
 
 export const LEDGER_NAME = 'photofinish';
 
-/** The network's label if no helper reports it. */
-export const NETWORK_UNKNOWN = 'unknown';
-
 export const DAY_MS = 86_400_000;
 /** The maximum retention: a year and a month, so that a month can be compared with the same month a year before. */
 export const RETENTION_MS = MAX_RETENTION_DAYS * DAY_MS;

@@ -4,10 +4,10 @@ import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import type { Mode } from '@photofinish/shared/race/terms';
 import type { Adoption } from '@photofinish/shared/report/adoption';
 import { hiddenCountWords } from '@photofinish/shared/report/modes-words';
+import { NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';
 import type { ObservationModes } from '@photofinish/shared/web/observation';
 import { getMessage } from '../../common/catalog.ts';
 import { type NetworkNames, nameOrKey } from '../../common/network-names.ts';
-import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
 
 const FINE_PERCENT = 10;
 

@@ -1,15 +1,14 @@
 // The user's names for networks: one field for each known network, from the ledger, the helper or an existing name.
+
 import { adoptionByRequest } from '@photofinish/shared/report/adoption';
-import { MAX_NETWORK_NAME_CHARS, networkNameSchema } from '@photofinish/shared/web/network-name';
+import {
+  isRecognisable,
+  MAX_NETWORK_NAME_CHARS,
+  networkNameSchema,
+} from '@photofinish/shared/web/network-name';
 import * as v from 'valibot';
 import { getMessage } from '../../common/catalog.ts';
-import {
-  loadNames,
-  mayBeNamed,
-  type NetworkNames,
-  nameNetwork,
-  onNames,
-} from '../../common/network-names.ts';
+import { loadNames, type NetworkNames, nameNetwork, onNames } from '../../common/network-names.ts';
 import type { DayTotal } from '../../common/records/schema.ts';
 import { pageStore } from '../../common/store/page-store.ts';
 import { openLedger } from '../../ledger/ledger.ts';
@@ -49,7 +48,7 @@ export function knownNetworks(
   }
   const all = new Set([...(now === null ? [] : [now]), ...seen.keys(), ...names.keys()]);
   return [...all]
-    .filter(mayBeNamed)
+    .filter(isRecognisable)
     .map((network) => ({ network, seen: seen.get(network) ?? null, now: network === now }))
     .sort((a, b) => {
       if (a.now !== b.now) return a.now ? -1 : 1;
