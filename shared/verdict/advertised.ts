@@ -243,25 +243,32 @@ function whereMessage({ source }: AlternativeService): Message {
   return message(source === 'alt-svc' ? 'inAltSvc' : 'inRecord');
 }
 
-function portFault(evidence: Evidence, alternative: TriedAlternative): Message[] {
+/** An alternative on another port of the origin's host from which nothing was received; null: it is none. */
+function silentPort(evidence: Evidence, alternative: TriedAlternative) {
   const { host, port } = evidence.origin;
+  const { reach } = alternative;
+  if (alternative.host !== host || alternative.port === port) return null;
+  if (!isFailed(reach) || !isUnanswered(reach)) return null;
+  return {
+    reach,
+    ownWorks: reachAt(evidence, { host, port }) === 'established',
+    params: { other: String(alternative.port), port: String(port), where: whereMessage(alternative) },
+  };
+}
+
+function portFault(evidence: Evidence, alternative: TriedAlternative): Message[] {
   const block = portBlock(alternative.port, 'h3');
   if (block !== null) {
     const key = block === 'browsers' ? 'faultPortBlocked' : 'faultPortReflects';
-    return [message(key, { place: endpointMessage(alternative, host), where: whereMessage(alternative) })];
+    const place = endpointMessage(alternative, evidence.origin.host);
+    return [message(key, { place, where: whereMessage(alternative) })];
   }
-  if (alternative.host !== host || alternative.port === port) return [];
-  if (!isFailed(alternative.reach) || alternative.reach.code !== 'udp-refused') return [];
-  const ownWorks = reachAt(evidence, { host, port }) === 'established';
+  const silent = silentPort(evidence, alternative);
+  if (silent?.reach.code !== 'udp-refused') return [];
   // Silence may be caused by a firewall anywhere, and a refusal by one that lets no UDP pass.
-  if (!ownWorks && !udpPasses(evidence)) return [];
-  const params = {
-    other: String(alternative.port),
-    port: String(port),
-    failure: failureMessage(alternative.reach),
-    where: whereMessage(alternative),
-  };
-  return [message(ownWorks ? 'faultPortSpeaksOwn' : 'faultPortSilent', params)];
+  if (!silent.ownWorks && !udpPasses(evidence)) return [];
+  const key = silent.ownWorks ? 'faultPortSpeaksOwn' : 'faultPortSilent';
+  return [message(key, { ...silent.params, failure: failureMessage(silent.reach) })];
 }
 
 /** Whether datagrams come back on this network, from the host itself or from others. */
@@ -273,16 +280,9 @@ function udpPasses({ attempts, network }: Evidence): boolean {
 
 /** That another port of the host speaks HTTP/3 where the advertised one is silent; null: it does not. */
 export function otherPortMessage(evidence: Evidence, alternative: TriedAlternative): Message | null {
-  const { host, port } = evidence.origin;
-  if (alternative.host !== host || alternative.port === port) return null;
-  if (!isFailed(alternative.reach) || !isUnanswered(alternative.reach)) return null;
-  if (alternative.reach.code === 'udp-refused' || reachAt(evidence, { host, port }) !== 'established')
-    return null;
-  return message('verdictOtherPort', {
-    other: String(alternative.port),
-    port: String(port),
-    where: whereMessage(alternative),
-  });
+  const silent = silentPort(evidence, alternative);
+  const isCandidate = silent?.ownWorks === true && silent.reach.code !== 'udp-refused';
+  return isCandidate ? message('verdictOtherPort', silent.params) : null;
 }
 
 function hostFault(evidence: Evidence, alternative: TriedAlternative): Message[] {
