@@ -1,7 +1,7 @@
 // What an origin advertises, in headers (RFC 7838) and in HTTPS records (RFC 9460): by which source, when, and until
 // when. Whether HTTP/3 can then be reached is a separate fact, stored elsewhere.
 
-import { type Names, ownRecords } from '@photofinish/shared/race/discovered';
+import { comparableName, type Names, ownRecords } from '@photofinish/shared/race/discovered';
 import type { Attempt, DiscoveryEvidence } from '@photofinish/shared/race/outcome';
 import { type Alternative, type AltSvc, h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
@@ -114,7 +114,7 @@ export function foldServices(host: HostRecord, names: Names | undefined, atMs: n
     .filter((record) => record.priority > 0 && !record.incompatible && record.alpn.includes('h3'))
     .toSorted((a, b) => a.priority - b.priority)
     .map((record): Alternative => {
-      const target = record.target.replace(/\.$/, '').toLowerCase();
+      const target = comparableName(record.target);
       return {
         alpn: 'h3',
         host: target === origin.host ? '' : target,

@@ -2,6 +2,7 @@
 // fallback for the former, for names that only the system knows (mDNS, NSS modules) and when there is no server.
 import { promises as nodeDns } from 'node:dns';
 import { isIP } from 'node:net';
+import { comparableName } from '@photofinish/shared/race/discovered';
 import { hostPort } from '@photofinish/shared/web/origin';
 import { NAT64_NAME } from '../address/nat64.ts';
 import { systemClock } from '../clock.ts';
@@ -207,7 +208,7 @@ export function lastResort(getaddrinfo: Getaddrinfo, after: StartTimer): Getaddr
  * system.
  */
 function isBeyondDns(name: string): boolean {
-  const bare = name.replace(/\.$/, '').toLowerCase();
+  const bare = comparableName(name);
   return !bare.includes('.') || bare.endsWith('.local');
 }
 

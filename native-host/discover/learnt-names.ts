@@ -1,10 +1,11 @@
 // What one discovery learnt from DNS, in order of arrival: recorded with the race and shown to users.
-import type {
-  AddressSource,
-  DiscoveredAddress,
-  Lookup,
-  Names,
-  ServiceRecord,
+import {
+  type AddressSource,
+  comparableName,
+  type DiscoveredAddress,
+  type Lookup,
+  type Names,
+  type ServiceRecord,
 } from '@photofinish/shared/race/discovered';
 import { familyOf } from '../address/address-bytes.ts';
 import { nat64Of } from '../address/nat64.ts';
@@ -33,12 +34,6 @@ export interface LearntNames {
 
 const SOURCES: Record<Exclude<QueryKind, 'HTTPS'>, AddressSource> = { A: 'a', AAAA: 'aaaa' };
 
-/** Whether two names are one: DNS ignores case, and the addon's names have no final dot. */
-function isSameName(a: string, b: string): boolean {
-  const [one, other] = [a, b].map((name) => name.replace(/\.$/, '').toLowerCase());
-  return one === other;
-}
-
 /**
  * A record as one of the name queried. If CNAMEs led to another name, the endpoint is still that of the name queried (RFC
  * 9460 section 2.5.2), by which it is attempted.
@@ -49,7 +44,7 @@ function asQueried(record: ServiceRecord, name: string): ServiceRecord {
     ...record,
     owner: name,
     target: targetOf(record, name),
-    ...(!isSameName(owner, name) && { canonical: owner }),
+    ...(comparableName(owner) !== comparableName(name) && { canonical: owner }),
   };
 }
 

@@ -110,6 +110,11 @@ export function isQueriedForBoth(name: string, lookups: readonly Lookup[]): bool
   );
 }
 
+/** A name as DNS compares it: its case means nothing (RFC 4343), nor does a final dot. */
+export function comparableName(name: string): string {
+  return name.replace(/\.$/, '').toLowerCase();
+}
+
 /** The name to query for an authority's HTTPS records (RFC 9460 section 9.1). */
 export function httpsQueryName(host: string, port: number): string {
   return port === DEFAULT_HTTPS_PORT ? host : `_${port}._https.${host}`;
