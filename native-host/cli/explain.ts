@@ -28,7 +28,7 @@ import { explanationText } from './explain-text.ts';
 import { copiedKeys } from './fleet-joining.ts';
 import { EXPLAIN_OPTIONS } from './option-tables.ts';
 import { parseRaceCommand, type RaceCommand } from './race-options.ts';
-import { networkOf, openRacingFor } from './racing.ts';
+import { networkOf, openRacingFor, stopOnMove } from './racing.ts';
 import { stoppedByInterrupt, type Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, parseCommand } from './usage.ts';
 
@@ -174,15 +174,12 @@ async function explain(
   const shared = freshShared(cache.shared(command.origin.origin), atMs);
   const evidence = cache.udpEvidence(network, command.origin.origin);
   const file = (race: OriginRace): void => fileOutcome(filed, race);
-  // Races on two networks would be evidence for one verdict.
-  let moved = false;
-  const stopWatching = where.watch(network, () => {
-    moved = true;
-    stop.abort();
-  });
+  const watch = stopOnMove(where, network, stop);
   const context = { command, terminal, racing, network, signal: stop.signal, file };
-  const races = await raceAll(context).finally(stopWatching);
-  if (moved) throw new Complaint('network-changed', `${NETWORK_CHANGED}; run the command again`, EXIT_FAILED);
+  const races = await raceAll(context).finally(watch.end);
+  // They would be evidence of two networks for one verdict.
+  if (watch.moved())
+    throw new Complaint('network-changed', `${NETWORK_CHANGED}; run the command again`, EXIT_FAILED);
   const { names = null, alternatives = [] } = discoveredIn(races);
   return {
     ...{ schema: EXPLAIN_SCHEMA, origin: command.origin.origin, network, atMs, names, alternatives },

@@ -152,6 +152,22 @@ function manyAtOnce(concurrency: number): string {
   return `${why}; use at most ${SOUND_AT_A_TIME}, or omit --concurrency`;
 }
 
+interface NetworkWatch {
+  /** Whether the machine has left the network. */
+  readonly moved: () => boolean;
+  readonly end: () => void;
+}
+
+/** Stops a command once the machine has left the network: its races would be of two. */
+export function stopOnMove(network: Network, key: string, stop: AbortController): NetworkWatch {
+  let moved = false;
+  const end = network.watch(key, () => {
+    moved = true;
+    stop.abort();
+  });
+  return { moved: () => moved, end };
+}
+
 /** Runs `race`; returns the documented exit code. */
 export async function runRace(args: readonly string[], terminal: Terminal): Promise<number> {
   const command = parseRaceCommand(args);
@@ -167,23 +183,19 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
   const cache = remembers ? openHostCache({ path, clock: systemClock, log, sharedKey }) : null;
   const names = cache?.networkNames() ?? NO_NAMES;
   const network = networkOf(command, path, names, terminal);
-  let moved = false;
-  let stopWatching: (() => void) | null = null;
+  let watch: NetworkWatch | null = null;
   try {
     const opened = await openRacingFor(command, cache === null ? NO_CACHE : recordOnlyOn(network, cache));
     if (shared !== null && cache !== null) fleet = await joinFleet(shared, cache, terminal);
     // Without the host cache it is unknown whether the network blocks UDP, and a failure not the host's.
     const race = fleet === null || command.memory !== 'full' ? opened : sharing(opened, fleet, network);
     const key = await network.settled();
-    if (command.memory !== 'none')
-      stopWatching = network.watch(key, () => {
-        moved = true;
-        stop.abort();
-      });
-    const session: Session = { command, race, network: key, names, stop, moved: () => moved };
+    if (command.memory !== 'none') watch = stopOnMove(network, key, stop);
+    const moved = watch?.moved ?? (() => false);
+    const session: Session = { command, race, network: key, names, stop, moved };
     return await (command.fromInput ? raceInput(session, terminal) : raceCommandLine(session, terminal));
   } finally {
-    stopWatching?.();
+    watch?.end();
     await fleet?.close();
     forget();
     cache?.close();
