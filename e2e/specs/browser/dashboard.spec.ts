@@ -196,8 +196,7 @@ test('a site’s report is saved, and a comparison with a later one names change
   await chooseReport(tab, 'after', after);
   const comparison = tab.find('#comparison tbody');
   await expect(comparison).toMention(new URL(changed.origin).host);
-  await expect(comparison).toMention('HTTP/3 started');
-  await expect(comparison).toMention('verdict changed');
+  await expect(comparison).toMention('HTTP/3 started, verdict changed');
   await expect(comparison).toMention('Now: The browser uses HTTP/3 with this origin.');
   expect(await tab.find('#comparison tbody tr').count()).toBe(1);
   const page = await tab.download(() => tab.find('#comparison .button', 'HTML').click());
