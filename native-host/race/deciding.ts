@@ -25,25 +25,42 @@ export function stop(s: TrialState, group: AttemptGroup, nowMs: number): void {
   setPace(s, group, null);
 }
 
-/** Sends the request over an established attempt, which becomes the winner of its group. */
+/**
+ * Sends the request over an established attempt, which becomes the winner of its group. Beside a request that is still
+ * awaited it does not: then the first answer decides, and until it comes all other endpoints are attempted.
+ */
 export function ask(s: TrialState, run: Run, nowMs: number): void {
+  const alone = s.count.requested + s.count.overdue === 0;
   enter(s, run, 'requested');
   run.askedMs = nowMs;
-  run.group.winner = run;
   s.actions.push({ type: 'request', attempt: run.id });
+  if (!alone) return;
+  run.group.winner = run;
   stop(s, run.group, nowMs);
+  setTimer(s, 'answer', answerDueMs(nowMs, s.plan.timeoutMs));
+}
+
+/** An attempt has answered, but alternatives that it advertises take precedence. */
+export function hold(s: TrialState, run: Run, nowMs: number): void {
+  setTimer(s, 'answer', null);
+  enter(s, run, 'held');
+  const { group } = run;
+  group.winner = run;
+  for (const other of s.runs)
+    if (other !== run && other.group === group && other.phase === 'requested')
+      end(s, other, 'cancelled', nowMs);
+  stop(s, group, nowMs);
 }
 
 /** Ends the attempts in progress in the other groups after this attempt was adopted. */
 export function beat(s: TrialState, run: Run, nowMs: number): void {
   setTimer(s, 'stagger', null);
+  for (const other of s.runs)
+    if (other !== run && (other.phase === 'requested' || other.phase === 'held'))
+      end(s, other, 'cancelled', nowMs);
   for (const group of s.groups) {
-    const { winner } = group;
-    if (winner !== null && winner !== run) {
-      if (winner.phase === 'requested' || winner.phase === 'held') end(s, winner, 'cancelled', nowMs);
-      group.winner = null;
-    }
     if (group === run.group) continue;
+    group.winner = null;
     if (group.rules.whenBeaten === 'cancelled') stop(s, group, nowMs);
   }
 }
@@ -52,21 +69,21 @@ export function beat(s: TrialState, run: Run, nowMs: number): void {
 export function adopt(s: TrialState, run: Run, nowMs: number): void {
   s.adopted = run;
   tell(s, 'adopted', run, nowMs);
+  const wonMs = run.firstByteMs ?? run.establishedMs ?? nowMs;
   // This event was received late, after a timer had started attempts that were no longer needed.
   for (const other of s.runs)
-    if (other.phase === 'connecting' && other !== run && other.startedMs > (run.establishedMs ?? nowMs))
+    if (other.phase === 'connecting' && other !== run && other.startedMs > wonMs)
       other.needless = other.group === run.group || other.group.rules.whenBeaten === 'cancelled';
   beat(s, run, nowMs);
-  if (run.phase === 'connecting') {
-    ask(s, run, nowMs);
-    setTimer(s, 'answer', answerDueMs(nowMs, s.plan.timeoutMs));
-  } else conclude(s, run, nowMs);
+  if (run.phase === 'connecting') ask(s, run, nowMs);
+  else conclude(s, run, nowMs);
 }
 
 /** The adopted attempt has answered. */
 export function conclude(s: TrialState, run: Run, nowMs: number): void {
   setTimer(s, 'answer', null);
   end(s, run, 'adopted', nowMs);
+  run.group.winner = run;
   stop(s, run.group, nowMs);
 }
 

@@ -86,8 +86,8 @@ export interface DrivenTrial {
 interface Entry {
   readonly running: RunningAttempt;
   readonly startedMs: number;
-  /** Resolves once the engine has been told how the attempt's handshake ended. */
-  readonly handled: Promise<void>;
+  /** Resolves once the engine has been told how the attempt's handshake ended, and its request if it sent one. */
+  handled: Promise<unknown>;
   alternatives: readonly Alternative[];
 }
 
@@ -218,7 +218,7 @@ class RunningTrial {
   #request(attempt: number): void {
     const entry = this.#entryOf(attempt);
     const patienceMs = Math.max(LEAST_TIMEOUT_MS, this.#drive.plan.timeoutMs - this.#sinceStart());
-    void entry.running.request(patienceMs).then((result) => {
+    entry.handled = entry.running.request(patienceMs).then((result) => {
       if (result.ok) this.#onAnswered(attempt, result, entry);
       else this.#feed(failureEvent(attempt, result, entry.startedMs));
     });

@@ -90,6 +90,46 @@ test('race: the second request is sent at every other address too, and one of th
   assert.deepEqual(run.requests, [0, 1, 2]);
 });
 
+for (const mode of ['race', 'v3', 'h3'] as const)
+  test(`${mode}: an endpoint that does not answer either does not keep the next from being tried`, () => {
+    const addresses = ['127.0.0.1', '127.0.0.2', '127.0.0.3'];
+    const endpoints = addresses.map((address) => endpoint('h3', { address }));
+    const live = mode === 'v3';
+    const run = simulate({
+      plan: plainPlan({ mode, endpoints: live ? [] : endpoints, timeoutMs: TIMEOUT_MS }),
+      behave: (_transport, _nth, { address }) =>
+        address === '127.0.0.3' ? { handshakeMs: 20, answerMs: 30 } : MUTE,
+      ...(live && { lists: [{ atMs: 0, endpoints, final: true }] }),
+    });
+    assert.equal(run.trial.adopted, 'h3');
+    assert.equal(run.trial.attempts.find(({ outcome }) => outcome === 'adopted')?.address, '127.0.0.3');
+    assert.deepEqual(run.requests, [0, 1, 2]);
+    assert.ok((run.trial.firstByteMs ?? TIMEOUT_MS) < DUE_MS + 350);
+  });
+
+test('alt-svc: an address that does not answer over HTTP/2 leaves the next enough time', () => {
+  const endpoints = ['127.0.0.1', '127.0.0.2'].map((address) => endpoint('h2', { address }));
+  const run = simulate({
+    plan: plainPlan({ mode: 'alt-svc', endpoints, timeoutMs: TIMEOUT_MS }),
+    behave: (transport, nth) =>
+      transport === 'h2' && nth === 0
+        ? MUTE
+        : { handshakeMs: 20, answerMs: 30, advertises: [endpoint('h3')] },
+  });
+  assert.deepEqual(told(run), ['h2 response-timeout', 'h2 cancelled', 'h3 adopted']);
+  assert.deepEqual(run.requests, [0, 1, 2]);
+});
+
+test('alt-svc: the first address may still answer after it was overdue', () => {
+  const endpoints = ['127.0.0.1', '127.0.0.2'].map((address) => endpoint('h2', { address }));
+  const run = simulate({
+    plan: plainPlan({ mode: 'alt-svc', endpoints, timeoutMs: TIMEOUT_MS }),
+    behave: (_transport, nth) => ({ handshakeMs: 20, answerMs: nth === 0 ? 1800 : null }),
+  });
+  assert.deepEqual(told(run), ['h2 adopted', 'h2 cancelled']);
+  assert.equal(run.trial.firstByteMs, 1820);
+});
+
 test('a request sent beside an overdue one is still awaited when the latter breaks', () => {
   const h3: readonly Behaviour[] = [
     { handshakeMs: 0, answerMs: DUE_MS + 100, answerFailure: 'h3-error' },
@@ -154,6 +194,28 @@ test("an attempt's own time-out proves no more than the trial's", () => {
     transport === 'h3' ? { handshakeMs: null } : { handshakeMs: 499, refusal: 'tcp-timeout' };
   const run = simulate({ plan, behave });
   assert.deepEqual(told(run), ['h3 udp-timeout', 'h2 cancelled']);
+});
+
+test('an attempt started while an answer was awaited is recorded, although that answer then comes', () => {
+  const endpoints = ['127.0.0.1', '127.0.0.2', '127.0.0.3'].map((address) => endpoint('h3', { address }));
+  const peers: readonly Behaviour[] = [MUTE, { handshakeMs: 20, answerMs: 400 }];
+  const run = simulate({
+    plan: plainPlan({ mode: 'h3', endpoints, timeoutMs: TIMEOUT_MS }),
+    behave: (_transport, nth) => peers[nth] ?? { handshakeMs: null },
+  });
+  assert.deepEqual(told(run), ['h3 response-timeout', 'h3 adopted', 'h3 cancelled']);
+});
+
+test('a handshake finished in time and reported after the deadline is not blamed on the server', () => {
+  const machine = createTrial(plainPlan({ mode: 'h3', endpoints: [endpoint('h3')], timeoutMs: TIMEOUT_MS }));
+  machine.start();
+  machine.handle({ type: 'timer', timer: 'deadline' }, TIMEOUT_MS + 4);
+  const end = { transportMs: 2, rttMs: null, packets: null };
+  const event = { type: 'established', attempt: 0, protocol: 'h3', ...end } as const;
+  machine.handle({ ...event, establishedMs: TIMEOUT_MS - 1 }, TIMEOUT_MS + 5);
+  const [attempt] = machine.record().attempts;
+  assert.deepEqual([attempt?.outcome, attempt?.error?.code], ['cancelled', 'cancelled']);
+  assert.equal(attempt?.establishedMs, TIMEOUT_MS - 1);
 });
 
 for (const mode of ['race', 'v3'] as const)

@@ -10,8 +10,8 @@
 //
 // Timers, one of each name: `deadline` ends the trial; `stagger` opens the next group (pacing.ts: TCP's connection
 // attempt delay); `group-N` starts the next endpoint of a group (the draft's Connection Attempt Delay); `hedge` starts
-// a second QUIC attempt beside a first one that is overdue; `answer` starts other attempts beside an adopted one that
-// does not answer.
+// a second QUIC attempt beside a first one that is overdue; `answer` starts other attempts beside the only request if it
+// is not answered.
 //
 // Read next: modes.ts (the kinds of races), plan.ts (the plan of one trial), starting.ts (what is attempted when),
 // deciding.ts (what is adopted, and what ends then), drive.ts (carries out the actions).
@@ -19,11 +19,12 @@ import type { AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from '../discover/discovering.ts';
 import type { AttemptGroup } from './attempt-group.ts';
 import { expiredError, type Run } from './attempt-run.ts';
-import { adopt, ask, beat, conclude, end, fail, resume, stop } from './deciding.ts';
+import { adopt, ask, beat, conclude, end, fail, hold, resume, stop } from './deciding.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { TrialPlan } from './plan.ts';
 import { beginHedged, drain, onSignOfLife, open, openFirst, openNext } from './starting.ts';
 import type { Traffic } from './transport.ts';
+import { cutShort } from './trial-budget.ts';
 import {
   enter,
   isExhausted,
@@ -79,8 +80,8 @@ function onEstablished(s: TrialState, run: Run, event: EventOf<'established'>, n
   addCost(s, run, event);
   if (run.phase !== 'connecting' && run.phase !== 'expiring') return;
   run.transportMs = event.transportMs ?? run.transportMs;
-  // The deadline had already decided when this handshake was reported.
-  if (run.phase === 'expiring' && s.adopted === null) {
+  const tooLate = run.phase === 'expiring' && s.adopted === null;
+  if (tooLate && event.establishedMs >= s.plan.timeoutMs) {
     fail(s, run, expiredError(run, s.plan.timeoutMs), nowMs);
     return;
   }
@@ -88,6 +89,12 @@ function onEstablished(s: TrialState, run: Run, event: EventOf<'established'>, n
   run.establishedMs = event.establishedMs;
   run.rttMs = event.rttMs;
   tell(s, 'established', run, event.establishedMs);
+  // Finished in time, but reported to us after the deadline had decided.
+  if (tooLate) {
+    end(s, run, 'cancelled', nowMs);
+    run.error = cutShort(s.plan.timeoutMs - event.establishedMs);
+    return;
+  }
   if (!isOpen(s)) {
     if (run.endpoint.transport === 'h3') s.lateH3 = true;
     end(s, run, 'established-late', nowMs);
@@ -129,8 +136,8 @@ function onAnswered(s: TrialState, run: Run, event: EventOf<'answered'>, nowMs: 
   if (run === s.adopted) {
     if (run.phase === 'overdue') beat(s, run, nowMs);
     conclude(s, run, nowMs);
-  } else if (run.phase === 'overdue') end(s, run, 'cancelled', nowMs);
-  else if (run.group.rules.awaitsAnswer && s.adopted === null) enter(s, run, 'held');
+  } else if (run.phase === 'overdue' && s.adopted !== null) end(s, run, 'cancelled', nowMs);
+  else if (run.group.rules.awaitsAnswer && s.adopted === null) hold(s, run, nowMs);
   else adopt(s, run, nowMs);
   if (s.expired || !event.advertises || learners(s, run).length === 0) return;
   s.following += 1;
@@ -163,10 +170,10 @@ function onList(s: TrialState, endpoints: readonly Endpoint[], final: boolean, n
 }
 
 /**
- * The adopted attempt's answer is overdue: it is still awaited, and the race settles on the first attempt to answer.
+ * The answer to the only request is overdue: it is still awaited, and the race settles on the first attempt to answer.
  */
 function onOverdue(s: TrialState, nowMs: number): void {
-  const run = s.adopted;
+  const run = s.adopted ?? s.runs.find(({ phase }) => phase === 'requested');
   if (run?.phase !== 'requested' || s.expired) return;
   enter(s, run, 'overdue');
   run.group.winner = null;
@@ -269,7 +276,8 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     },
     handle(event, nowMs) {
       if (s.finished) {
-        if (event.type === 'failed' || event.type === 'established') dispatch(s, event, nowMs);
+        if (event.type === 'failed' || event.type === 'established' || event.type === 'answered')
+          dispatch(s, event, nowMs);
         return [];
       }
       if (event.type === 'timer') onTimer(s, event.timer, nowMs);

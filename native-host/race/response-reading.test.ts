@@ -80,6 +80,19 @@ test('a connection that dies before the answer is connection-closed, on h2 and o
   });
 });
 
+test('an interim 100 over HTTP/1.1, which undici does not read, is not blamed on the server', async () => {
+  const old = createHttpsServer({ ...pair }, (_request, response) => {
+    response.writeContinue();
+    response.end();
+  });
+  await serving(old, async (port) => {
+    const { answer } = await get(port);
+    assert.ok(!answer.ok);
+    assert.equal(answer.error.code, 'internal');
+    assert.match(answer.error.message, /100 \(Continue\)/);
+  });
+});
+
 test('no more than 64 KiB of a body are read, and then an endless one counts as answered', async () => {
   const chunk = Buffer.alloc(16_384);
   const server = http2();

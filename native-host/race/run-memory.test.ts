@@ -58,6 +58,19 @@ test('a hedged QUIC attempt joins HTTP/3 alone, and never a trial of a compariso
   ]);
 });
 
+test('what the first connection of a pair teaches is looked up before the next pair, not within this one', async () => {
+  const options = { mode: 'compare', memory: 'full' } as const;
+  const h3 = [{ handshakeMs: 10, altSvc: 'h3=":9443"' }];
+  const one = await race(h3, [{ handshakeMs: 20 }], { ...options, pairs: 1 });
+  assert.equal(one.discovery.settled.length, 1);
+  const two = await race(h3, [{ handshakeMs: 20 }], { ...options, pairs: 2 });
+  assert.equal(two.discovery.settled.length, 2);
+  assert.deepEqual(
+    two.result.trials.map(({ attempts }) => attempts[0]?.port),
+    [8443, 8443, 8443, 9443],
+  );
+});
+
 test('a start delay from a measured path is reported in whole microseconds, like all times', async () => {
   const measured = { srttMs: 10, rttvarMs: 4.0227277, handshakeMs: null, lossRate: null };
   const known = { decision: null, hints: { ...NO_HINTS, h3: measured } };

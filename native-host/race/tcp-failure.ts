@@ -166,8 +166,23 @@ function http2Error(error: Error): AttemptError | null {
   return { code: 'connection-closed', message, wireCode: 'PROTOCOL_ERROR', endedBy: 'client' };
 }
 
+/** What undici reports of a 100 (Continue), and of whatever else it does not expect before the response. */
+const UNEXPECTED = 'bad response';
+
+/**
+ * A client discards a 100 (Continue) that it did not ask for (RFC 9110 section 15.2.1), but undici ends the connection:
+ * that is no fault of the server.
+ */
+const UNEXPECTED_IS_OURS: AttemptError = {
+  code: 'internal',
+  message:
+    'the HTTP/1.1 client used here accepts nothing before the response that it did not ask for, such as 100 (Continue)',
+};
+
 /** Why an established connection gave no answer. */
 export function exchangeError(error: Error): AttemptError {
-  if (codeOf(error) === 'UND_ERR_HEADERS_OVERFLOW') return TOO_LARGE;
+  const code = codeOf(error);
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return TOO_LARGE;
+  if (code === 'UND_ERR_SOCKET' && error.message === UNEXPECTED) return UNEXPECTED_IS_OURS;
   return http2Error(error) ?? tlsError(error) ?? { code: 'connection-closed', message: error.message };
 }

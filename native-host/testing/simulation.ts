@@ -125,16 +125,20 @@ class SimulatedWorld {
       assert.ok(next);
       this.#pending.splice(this.#pending.indexOf(next), 1);
       this.#nowMs = nextMs;
-      if (next.event.type === 'timer' && next.event.timer === 'answer' && this.#adopted !== null) {
-        this.#modelOf(this.#adopted).overdue = true;
-        this.#brokenWinners += 1;
-      }
+      if (next.event.type === 'timer' && next.event.timer === 'answer') this.#onOverdue();
       this.#perform(this.#machine.handle(next.event, this.#nowMs));
     }
     const trial = this.#machine.record();
     checkRecord(trial, this.#world.plan);
     const starts = this.#models.map(({ endpoint, startedMs }) => ({ endpoint, atMs: startedMs }));
     return { trial, told: this.#told, starts, requests: this.#requests, endedMs: this.#endedMs };
+  }
+
+  #onOverdue(): void {
+    const waiting = this.#models.find((m) => m.asked && !m.over);
+    if (waiting === undefined) return;
+    waiting.overdue = true;
+    this.#brokenWinners += 1;
   }
 
   #modelOf(attempt: number): Model {
