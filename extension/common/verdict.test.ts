@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { OTHER_ORIGINS } from '@photofinish/shared/web/site-quota';
 import { aClearRace, aRace } from '../testing/samples.ts';
 import { emptyRecord } from './records/fold.ts';
 import { type OriginEvidence, verdictOfOrigin, verdictOfRecord } from './verdict.ts';
@@ -32,6 +33,12 @@ test('without a race the browser’s own record decides', () => {
   const plain = verdict({ protocol: 'h2' });
   assert.equal(plain.code, 'unknown');
   assert.match(verdictText(plain), /^Reached over HTTP\/2\. No HTTP\/3 advertisement/);
+});
+
+test('of further origins, which are counted together, only that is said', () => {
+  const others = emptyRecord(OTHER_ORIGINS, 'a.test', 0);
+  const { code, findings } = verdictOfRecord({ ...others, protocol: 'h2' }, undefined);
+  assert.deepEqual([code, findings.map(({ key }) => key)], ['unknown', ['pageOtherOrigins']]);
 });
 
 test('light mode claims nothing about advertisements that it cannot see', () => {

@@ -23,6 +23,7 @@ import {
   PROTOCOL_NAMES,
   type UnknownReason,
 } from '@photofinish/shared/web/protocol';
+import { OTHER_ORIGINS, SITE_DAY_ORIGINS, SITE_ORIGINS } from '@photofinish/shared/web/site-quota';
 import { BROWSER } from './edition.ts';
 import { advertisementAt } from './records/fold.ts';
 import type { OriginRecord } from './records/schema.ts';
@@ -196,6 +197,14 @@ function withRemark({ code, findings }: Verdict, remark: Message): Verdict {
   };
 }
 
+/** Of what stands for many origins nothing can be said about HTTP/3, only why it is there. */
+const VERDICT_OF_OTHERS: Verdict = {
+  code: 'unknown',
+  findings: [
+    { code: 'unknown', ...message('pageOtherOrigins', { day: SITE_DAY_ORIGINS, all: SITE_ORIGINS }) },
+  ],
+};
+
 /** The verdict of an origin on a page; never empty, and `unknown` always says why. */
 export function verdictOfOrigin(known: OriginEvidence): Verdict {
   const verdict = verdictOfPage(known);
@@ -229,6 +238,7 @@ function forReaders({ code, findings }: Verdict): Verdict {
 }
 
 function verdictOfPage(known: OriginEvidence): Verdict {
+  if (known.origin === OTHER_ORIGINS) return VERDICT_OF_OTHERS;
   const earlier = known.record?.protocol ?? null;
   const lastProtocol = known.protocol ?? earlier;
   const browser = browserSide(known, lastProtocol);

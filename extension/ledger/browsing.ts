@@ -83,6 +83,9 @@ export function browsesOn(database: Database) {
       await eachChunk((last, most) => db.getAll('races', last && after(last), most), take, chunkRows);
     },
 
+    /** The first UTC day of which anything is still kept; null if there is none. */
+    oldestDay: async () => (await (await database()).getAllKeys('days', null, 1))[0]?.[0] ?? null,
+
     /** The number of rows between two UTC days, both included. */
     async countDays({ fromDay, toDay = AFTER_ALL }: DaySpan): Promise<number> {
       return (await database()).count('days', IDBKeyRange.bound([fromDay], [toDay, AFTER_ALL]));

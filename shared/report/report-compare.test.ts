@@ -5,12 +5,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
+import type { OriginRace } from '../race/outcome.ts';
 import { anyReport } from '../testing/reports.ts';
 import type { ObservationMode } from '../web/observation.ts';
 import type { Origin } from '../web/origin.ts';
 import type { Report, ReportOrigin } from './report.ts';
 import { compareReports } from './report-compare.ts';
 import { type Change, type ReportDiff, reportDiffSchema } from './report-diff.ts';
+import { gainWords } from './report-words.ts';
 
 const A = 'https://a.test' as Origin;
 const at = (h3: number, h2: number, h1 = 0, unknown = 0) => ({ h3, h2, 'http/1.1': h1, unknown });
@@ -129,6 +131,37 @@ test('a gain has changed only if its intervals are disjoint, on one network', ()
   ).sites;
   assert.deepEqual([site?.origins[0]?.gain.before?.gainMs, site?.origins[0]?.gain.after?.gainMs], [10, 33]);
   assert.deepEqual([site?.origins[0]?.gain.after?.h3Ms, site?.origins[0]?.gain.after?.pairs], [11, 10]);
+});
+
+test('gains are compared network by network, and those of one network are shown', () => {
+  const home = (h2Ms: number, atMs: number) => ({ ...clearComparison(11, h2Ms), network: 'home', atMs });
+  const away = { ...clearComparison(11, 99), network: 'away', atMs: 9 };
+  const gains = (before: OriginRace[], after: OriginRace[]) => {
+    const of = (races: OriginRace[]) => report([reportOrigin({ races })]);
+    const [origin] = compareReports(of(before), of(after)).sites[0]?.origins ?? [];
+    return [origin?.changes, origin?.gain.before?.network, origin?.gain.after?.network];
+  };
+  assert.deepEqual(gains([home(21, 1)], [home(44, 2), away]), [['gain'], 'home', 'home']);
+  assert.deepEqual(gains([away, home(21, 1)], [home(44, 2), away]), [['gain'], 'home', 'home']);
+  const unknown = { ...away, network: 'unknown' };
+  assert.deepEqual(gains([{ ...home(21, 1), network: 'unknown' }], [unknown]), [
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test('a comparison with HTTP/1.1 says so', () => {
+  const old = clearComparison(11, 21);
+  const trials = old.trials.map((trial) =>
+    trial.adopted === 'h2' ? { ...trial, adopted: 'http/1.1' as const } : trial,
+  );
+  const of = (races: OriginRace[], h3: number) => report([reportOrigin({ races, protocols: at(h3, 1) })]);
+  const [site] = compareReports(of([], 0), of([{ ...old, trials }], 5)).sites;
+  const gain = site?.origins[0]?.gain.after;
+  assert.ok(gain);
+  assert.equal(gain.old, 'http/1.1');
+  assert.match(gainWords(gain), /^HTTP\/3 11\.0 ms, HTTP\/1\.1 21\.0 ms/);
 });
 
 test('differences besides the origins are listed, and whether they make the comparison unfair', () => {

@@ -3,8 +3,8 @@
 // comparisons applies. Counts that are too small to mean much are marked, not hidden.
 
 import type { OriginRace } from '../race/outcome.ts';
-import { differsBetween, type PairedComparison } from '../race/paired-comparison.ts';
-import { comparisonOf } from '../race/race-pairs.ts';
+import { differsBetween } from '../race/paired-comparison.ts';
+import { comparisonOf, type RacedComparison } from '../race/race-pairs.ts';
 import { VERDICT_CODES } from '../race/verdict-schema.ts';
 import { differenceMsOf } from '../verdict/gain.ts';
 import { ownVerdict } from '../verdict/verdict-text.ts';
@@ -53,27 +53,34 @@ export function adoptionOf({ protocols }: Pick<ReportOrigin, 'protocols'>): Adop
 /** A race with the result of its pairs. */
 export interface RaceComparison {
   readonly race: OriginRace;
-  readonly comparison: PairedComparison;
+  readonly comparison: RacedComparison;
 }
 
-/** The newest race of an origin whose pairs show the gain of HTTP/3, or that there is no clear difference. */
-export function newestComparison({ races }: Pick<ReportOrigin, 'races'>): RaceComparison | undefined {
+/** The newest races of an origin, one per network, whose pairs show the gain of HTTP/3, or no clear difference. */
+function newestComparisons({ races }: Pick<ReportOrigin, 'races'>): RaceComparison[] {
+  const byNetwork = new Map<string, RaceComparison>();
   for (const race of races.toSorted((a, b) => b.atMs - a.atMs)) {
-    const comparison = comparisonOf(race);
-    if (comparison !== null) return { race, comparison };
+    const comparison = byNetwork.has(race.network) ? null : comparisonOf(race);
+    if (comparison !== null) byNetwork.set(race.network, { race, comparison });
   }
-  return undefined;
+  return [...byNetwork.values()];
+}
+
+/** The newest of all networks. */
+export function newestComparison(origin: Pick<ReportOrigin, 'races'>): RaceComparison | undefined {
+  return newestComparisons(origin)[0];
 }
 
 /** A comparison's result in the form used by comparisons of reports; null: there is none. */
 export function gainOf(compared: RaceComparison | undefined): DiffGain | null {
   if (compared === undefined) return null;
-  const { h3Ms, h2Ms, pairs, quicker, lowMs, highMs } = compared.comparison;
+  const { h3Ms, h2Ms, pairs, quicker, lowMs, highMs, old } = compared.comparison;
   const { network, atMs } = compared.race;
   return {
     gainMs: differenceMsOf(compared.comparison),
     h3Ms,
     h2Ms,
+    ...(old && { old }),
     pairs,
     quicker,
     lowMs,
@@ -83,9 +90,32 @@ export function gainOf(compared: RaceComparison | undefined): DiffGain | null {
   };
 }
 
-function gainDiffers(a: RaceComparison | undefined, b: RaceComparison | undefined): boolean {
-  if (a === undefined || b === undefined || a.race.network !== b.race.network) return false;
-  return differsBetween(a.comparison, b.comparison);
+function gainDiffers({ before, after }: Sides<RaceComparison>): boolean {
+  return (
+    before.comparison.old === after.comparison.old && differsBetween(before.comparison, after.comparison)
+  );
+}
+
+/**
+ * The comparisons by which an origin's gain is compared, and whether they clearly differ: of one network, above all one
+ * on which they do. Without such a network, or on unknown ones, which may be two: the newest of each side.
+ */
+function comparedGains(pair: Sides<ReportOrigin | undefined>): {
+  readonly compared: Sides<RaceComparison | undefined>;
+  readonly differs: boolean;
+} {
+  const newest = both(pair, (side) => (side === undefined ? [] : newestComparisons(side)));
+  const common = newest.after.flatMap((after) => {
+    const { network } = after.race;
+    const before = newest.before.find(({ race }) => race.network === network);
+    return before !== undefined && isRecognisable(network) ? [{ before, after }] : [];
+  });
+  const latestMs = ({ before, after }: Sides<RaceComparison>) => Math.max(before.race.atMs, after.race.atMs);
+  // The same whichever side is called the earlier one.
+  common.sort((a, b) => latestMs(b) - latestMs(a) || (a.after.race.network < b.after.race.network ? -1 : 1));
+  const differing = common.find(gainDiffers);
+  const compared = differing ?? common[0] ?? both(newest, ([first]) => first);
+  return { compared, differs: differing !== undefined };
 }
 
 function usedProtocols({ protocols }: ReportOrigin): string {
@@ -107,7 +137,7 @@ function changesOf({ before, after }: Sides<ReportOrigin | undefined>): Change[]
   return [
     ...shareChange(before, after),
     ...(before.verdict.code === after.verdict.code ? [] : (['verdict'] as const)),
-    ...(gainDiffers(newestComparison(before), newestComparison(after)) ? (['gain'] as const) : []),
+    ...(comparedGains({ before, after }).differs ? (['gain'] as const) : []),
   ];
 }
 
@@ -125,7 +155,7 @@ function originDiff(pair: Sides<ReportOrigin | undefined>): OriginDiff | null {
     few: changes.some((change) => SHARE_CHANGES.has(change)) && Math.min(...known) < FEW_REQUESTS,
     verdict: both(pair, (side) => (side === undefined ? null : ownVerdict(side.verdict))),
     modes: both(pair, (side) => (side === undefined ? null : modesOf([side]))),
-    gain: both(pair, (side) => (side === undefined ? null : gainOf(newestComparison(side)))),
+    gain: both(comparedGains(pair).compared, gainOf),
   };
 }
 

@@ -5,6 +5,7 @@ import { TRANSPORTS } from '../race/terms.ts';
 import { VERDICT_CODES, verdictSchema } from '../race/verdict-schema.ts';
 import { type ObservationModes, ONLY_FULL, observationModesSchema, unitedModes } from '../web/observation.ts';
 import { originSchema, siteSchema } from '../web/origin.ts';
+import { knownProtocolSchema } from '../web/protocol.ts';
 import { adoptionSchema } from './adoption.ts';
 import { reportSchema } from './report.ts';
 
@@ -73,6 +74,8 @@ export const gainSchema = v.object({
   gainMs: finite,
   h3Ms: v.pipe(finite, v.minValue(0)),
   h2Ms: v.pipe(finite, v.minValue(0)),
+  /** The protocol that HTTP/3 was compared with; absent: HTTP/2. */
+  old: v.optional(knownProtocolSchema),
   pairs: count,
   /**
    * The transport that is clearly faster; null: no clear difference. Absent, like the range, in reports from before it

@@ -191,13 +191,14 @@ export function summaryWords({ total, sites }: ReportDiff): string {
 }
 
 /** A comparison's medians and result, with its number of pairs. */
-export function gainWords({ h3Ms, h2Ms, gainMs, pairs, quicker = null, ...range }: DiffGain): string {
+export function gainWords({ h3Ms, h2Ms, gainMs, old, pairs, quicker = null, ...range }: DiffGain): string {
   const { lowMs = gainMs, highMs = gainMs } = range;
-  const gain = { pairs, h3Ms, h2Ms, quicker, lowMs, highMs };
+  const gain = { pairs, h3Ms, h2Ms, quicker, lowMs, highMs, ...(old && { old }) };
   const stepMs = gainStepMs(gain);
   return getMessage('diffGainWords', {
     h3: formatMsTo(h3Ms, stepMs),
     h2: formatMsTo(h2Ms, stepMs),
+    old: protocolName(old ?? 'h2'),
     gain: resultWords(gain),
     pairs: getMessage('finishPairs', { count: pairs }),
   });

@@ -6,7 +6,6 @@ import { formatBytes } from '@photofinish/shared/language/markup';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { OTHER_ORIGINS, SITE_DAY_ORIGINS, SITE_ORIGINS } from '@photofinish/shared/web/site-quota';
 import { getMessage } from '../../common/catalog.ts';
 import type { DayRow, OriginRecord } from '../../common/records/schema.ts';
 import { verdictOfRecord } from '../../common/verdict.ts';
@@ -29,11 +28,6 @@ type DetailLedger = Pick<Ledger, 'recordsOf' | 'races' | 'daysOf'>;
 function verdictSection(record: OriginRecord, race: OriginRace | undefined): HTMLElement {
   const verdict = verdictOfRecord(record, race);
   const section = make('div', 'said');
-  if (record.origin === OTHER_ORIGINS) {
-    const limits = { day: SITE_DAY_ORIGINS, all: SITE_ORIGINS };
-    section.append(make('p', 'verdict-text', getMessage('dashboardOtherOrigins', limits)));
-    return section;
-  }
   const means = meansLink();
   pointToCode(means, verdict.code);
   section.append(make('p', 'verdict-text', verdictText(verdict)), means);

@@ -66,6 +66,14 @@ test('without a selection everything stored is included, over every network it c
   assert.deepEqual(made.period, { from: '2026-11-19T00:00:01.000Z', to: '2026-11-21T12:00:00.000Z' });
 });
 
+test('the period begins with the oldest day that is still kept, not with the first visit', async () => {
+  const pruned = openLedger('collect-pruned');
+  await pruned.merge('days', rows);
+  await pruned.merge('records', [emptyRecord(ORIGIN, 'a.test', Date.UTC(2026, 5, 1))]);
+  const made = await collectReport(pruned, { sites: null }, conditions);
+  assert.equal(made.period.from, '2026-11-19T00:00:00.000Z');
+});
+
 test('several sites, each once', async () => {
   const { counted } = await report({ sites: ['c.test', 'a.test', 'c.test'] });
   assert.deepEqual(counted, [

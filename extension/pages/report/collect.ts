@@ -15,7 +15,15 @@ export type Conditions = Pick<ReportInput, 'browser' | 'network' | 'networkNames
 /** The part of the ledger that a report reads. */
 export type ReportedLedger = Pick<
   Ledger,
-  'days' | 'eachDay' | 'countDays' | 'records' | 'eachRecord' | 'races' | 'eachRace' | 'countRows'
+  | 'days'
+  | 'eachDay'
+  | 'countDays'
+  | 'oldestDay'
+  | 'records'
+  | 'eachRecord'
+  | 'races'
+  | 'eachRace'
+  | 'countRows'
 >;
 
 /** Which part of the ledger a report covers. */
@@ -132,7 +140,9 @@ export async function collectReport(
   const races = await racesOf(ledger, origins);
 
   const toMs = toDay === undefined ? nowMs : Math.min(nowMs, Date.parse(toDay) + DAY_MS);
-  const fromMs = Math.max(beginning(seenMs, races), Date.parse(firstDay));
+  // An origin's record is kept as long as it is visited, the counts of its first days are not.
+  const oldestDay = (await ledger.oldestDay()) ?? firstDay;
+  const fromMs = Math.max(beginning(seenMs, races), Date.parse(oldestDay), Date.parse(firstDay));
   const input = { ...conditions, nowMs, sums, records, races, fromMs: Math.min(fromMs, toMs), toMs };
   return buildReport(input, (built, of) => onProgress({ stage: 'building', done: built, of }));
 }
