@@ -54,7 +54,9 @@ function protocolOfOrigin(evidence: PageEvidence, origin: string): UsedProtocol 
   if (own !== undefined && own.protocol !== 'unknown') return own.protocol;
   const { playwright } = countsOf(evidence, origin);
   if (knownIn(playwright) > 0) return seenOrigin(seen, origin)?.newest ?? 'unknown';
-  return own?.protocol ?? (seenOrigin(seen, origin) === null || view !== null ? null : 'unknown');
+  if (own !== undefined || view !== null) return own?.protocol ?? null;
+  const responses = seenOrigin(seen, origin);
+  return responses !== null && (responses.complete || responses.counts.unknown > 0) ? 'unknown' : null;
 }
 
 function protocolOf(evidence: PageEvidence, origin: string | undefined): UsedProtocol | null {
@@ -93,9 +95,35 @@ function joinedOrigins(evidence: PageEvidence): readonly PageOrigin[] {
   });
 }
 
-/** The page's origins, its own first. */
+/** The page's evidence as soon as it is as wanted, or else as it is after `timeoutMs`. */
+async function evidenceUntil(
+  page: Page,
+  isWanted: (evidence: PageEvidence) => boolean,
+  timeoutMs: number,
+): Promise<PageEvidence> {
+  const endMs = performance.now() + timeoutMs;
+  let evidence = await evidenceOf(page);
+  while (!isWanted(evidence) && performance.now() < endMs) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    evidence = await evidenceOf(page);
+  }
+  return evidence;
+}
+
+/** Whether anything is known of the document; before that, counts of zero would say that it has loaded nothing. */
+function isRecorded({ view, extended, seen }: PageEvidence): boolean {
+  return extended ? view !== null : seen !== null && seen.protocol !== null;
+}
+
+/** The page's origins, its own first. Rejects if nothing of a page from a server is recorded within ten seconds. */
 export async function originsOf(page: Page): Promise<readonly PageOrigin[]> {
-  return joinedOrigins(await evidenceOf(page));
+  const isServed = page.url().startsWith('http');
+  const evidence = isServed
+    ? await evidenceUntil(page, isRecorded, DEFAULT_TIMEOUT_MS)
+    : await evidenceOf(page);
+  if (isServed && !isRecorded(evidence))
+    throw new Error(`Photofinish has no record of ${page.url()}; only pages over https are recorded.`);
+  return joinedOrigins(evidence);
 }
 
 /** The page's adoption by request, so far. */
@@ -118,7 +146,6 @@ export const expect = base.extend({
     expected: UsedProtocol,
     { origin, timeout = DEFAULT_TIMEOUT_MS }: { readonly origin?: string; readonly timeout?: number } = {},
   ) {
-    const endMs = performance.now() + timeout;
     const isKnown = (used: UsedProtocol | null) =>
       used !== null && (used !== 'unknown' || expected === 'unknown');
     // That nothing was observed does not show that another protocol was used.
@@ -126,11 +153,7 @@ export const expect = base.extend({
       const used = protocolOf(now, origin);
       return this.isNot ? isKnown(used) && used !== expected : used === expected;
     };
-    let evidence = await evidenceOf(page);
-    while (!wanted(evidence) && performance.now() < endMs) {
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-      evidence = await evidenceOf(page);
-    }
+    const evidence = await evidenceUntil(page, wanted, timeout);
     const actual = protocolOf(evidence, origin);
     const of = origin ?? page.url();
     return {

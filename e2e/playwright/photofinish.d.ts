@@ -54,9 +54,9 @@ export interface PhotofinishOptions {
 }
 
 export interface Photofinish {
-  /** The page's adoption by request, so far. */
+  /** See `adoption` below. */
   adoption(page: Page): Promise<PageAdoption>;
-  /** The page's origins, its own first. */
+  /** The page's origins, its own first, as soon as anything of the page is recorded; rejects like `adoption`. */
   origins(page: Page): Promise<readonly PageOrigin[]>;
   /** `photofinish.report/2` of everything the test visited, from the extension; rejects in browsers without it. */
   report(): Promise<unknown>;
@@ -91,5 +91,8 @@ export const test: TestType<
 /** Playwright's `expect` with the matchers above. */
 export const expect: Expect<PhotofinishMatchers>;
 
-/** The page's adoption by request, so far. */
+/**
+ * The page's adoption by request, so far. Waits until something of the page is recorded, for up to ten seconds, and
+ * rejects if nothing is: counts of zero would say that it has loaded nothing.
+ */
 export function adoption(page: Page): Promise<PageAdoption>;

@@ -83,15 +83,15 @@ interface OriginTally {
 /** What Playwright saw of the document that a page shows. */
 export interface SeenDocument {
   readonly url: string;
-  /** Of the document's own response. */
-  readonly protocol: Protocol;
+  /** Of the document's own response; null before it has come. */
+  readonly protocol: Protocol | null;
   readonly origins: ReadonlyMap<Origin, SeenOrigin & { readonly newest: KnownProtocol | null }>;
 }
 
 /** The requests of one document. */
 class Tally {
   readonly #origins = new Map<Origin, OriginTally>();
-  protocol: Protocol = 'unknown';
+  protocol: Protocol | null = null;
   url: string;
 
   constructor(url: string) {
