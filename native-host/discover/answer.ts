@@ -19,6 +19,14 @@ interface RecordBound {
   readonly untried?: number;
 }
 
+/** `unasked`: DNS was not asked at all, because the hosts file has the name. */
+export interface FailedAnswer {
+  readonly ok: false;
+  readonly kind: QueryKind;
+  readonly message: string;
+  readonly unasked?: boolean;
+}
+
 /**
  * Positive and negative answers are both `ok`; an empty list is a negative answer (RFC 2308). CNAMEs are followed by
  * the resolver: the records belong to the name that was queried.
@@ -30,7 +38,7 @@ export type Answer =
       readonly addresses: readonly AddressRecord[];
     } & RecordBound)
   | ({ readonly ok: true; readonly kind: 'HTTPS'; readonly services: readonly ServiceRecord[] } & RecordBound)
-  | { readonly ok: false; readonly kind: QueryKind; readonly message: string };
+  | FailedAnswer;
 
 /** Asks one question. Never rejects; an aborted question resolves as failed. */
 export interface DnsClient {

@@ -7,7 +7,14 @@ import { hostPort } from '@photofinish/shared/web/origin';
 import { NAT64_NAME } from '../address/nat64.ts';
 import { systemClock } from '../clock.ts';
 import { type DnsAnswer, type DnsResolver, type DnsService, loadQuicAddon } from '../quic/addon.ts';
-import { type AddressRecord, type Answer, type DnsClient, MOST_RECORDS, type QueryKind } from './answer.ts';
+import {
+  type AddressRecord,
+  type Answer,
+  type DnsClient,
+  type FailedAnswer,
+  MOST_RECORDS,
+  type QueryKind,
+} from './answer.ts';
 
 /**
  * Two rounds of five seconds, like the system's own resolver (resolv.conf(5)); a race's time-out is usually shorter.
@@ -33,7 +40,7 @@ export type Getaddrinfo = (name: string) => Promise<readonly { address: string; 
 
 const systemGetaddrinfo: Getaddrinfo = (name) => nodeDns.lookup(name, { all: true, order: 'verbatim' });
 
-function failed(kind: QueryKind, message: string): Answer {
+function failed(kind: QueryKind, message: string): FailedAnswer {
   return { ok: false, kind, message };
 }
 
@@ -47,6 +54,7 @@ function untried(records: number): { readonly untried?: number } {
 
 function answerOf(kind: QueryKind, answer: DnsAnswer): Answer {
   if (answer.outcome === 'failed') return failed(kind, answer.message);
+  if (answer.outcome === 'unasked') return { ...failed(kind, answer.message), unasked: true };
   const beyond = untried(answer.leftOut);
   if (answer.outcome === 'services')
     return { ok: true, kind: 'HTTPS', services: answer.services.map(serviceOf), ...beyond };

@@ -105,6 +105,7 @@ export function createLearntNames(): LearntNames {
         outcome,
         records,
         ...(message !== null && { message }),
+        ...(!answer.ok && answer.unasked && { unasked: true }),
       });
       if (!answer.ok) return;
       if (answer.untried !== undefined) beyond.set(`${kind} ${name}`, answer.untried);

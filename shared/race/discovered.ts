@@ -87,6 +87,8 @@ export const lookupSchema = v.object({
   message: v.optional(text(MAX_MESSAGE_CHARS)),
   /** With `failed`: the race was over before there was an answer. */
   unanswered: v.optional(v.boolean()),
+  /** With `failed`: DNS was not asked, because the hosts file has the name. */
+  unasked: v.optional(v.boolean()),
 });
 export type Lookup = v.InferOutput<typeof lookupSchema>;
 

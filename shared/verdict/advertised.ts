@@ -150,23 +150,27 @@ function lookupFailure({ discovered }: Evidence, host: string): Reach {
 /** Whether the origin's HTTPS record was queried without any answer: then it is unknown what DNS advertises. */
 export function isRecordUnanswered(names: Names | undefined, origin: OriginParts): boolean {
   if (names === undefined || ownServices(names, origin).length > 0) return false;
-  return ownRecords(names, origin).lookups.some(({ outcome }) => outcome === 'failed');
+  return ownRecords(names, origin).lookups.some(
+    ({ outcome, unasked }) => outcome === 'failed' && unasked !== true,
+  );
 }
 
 /** Whether the origin's HTTPS record was queried and DNS has answered. */
 export function isRecordAnswered(names: Names | undefined, origin: OriginParts): boolean {
   if (names === undefined || ownRecords(names, origin).lookups.length === 0) return false;
-  return !isRecordUnanswered(names, origin);
+  return !isRecordUnanswered(names, origin) && !isRecordNotQueried(names, origin);
 }
 
 /**
- * Whether no HTTPS record was queried because the address of the host was given (`--resolve`, the setting `resolve`): then
- * it is unknown what DNS advertises, too.
+ * Whether no HTTPS record was queried because the address of the host was given (`--resolve`, the setting `resolve`, the
+ * hosts file): then it is unknown what DNS advertises, too.
  */
 export function isRecordNotQueried(names: Names | undefined, origin: OriginParts): boolean {
   if (names === undefined || ownServices(names, origin).length > 0) return false;
+  const { lookups } = ownRecords(names, origin);
+  if (lookups.some(({ unasked }) => unasked === true)) return true;
   const isGiven = names.addresses.some((known) => known.host === origin.host && known.source === 'pin');
-  return isGiven && ownRecords(names, origin).lookups.length === 0;
+  return isGiven && lookups.length === 0;
 }
 
 /** Why it is unknown whether an HTTPS record of the origin advertises HTTP/3; null: DNS was asked and has answered. */

@@ -103,6 +103,17 @@ test('what DNS has not answered is called unknown, and a later race with an answ
   assert.doesNotMatch(text, unknown);
 });
 
+test('of a name in the hosts file DNS was not asked, which is said, and is no silence of DNS', () => {
+  const lookup = { name: 'example.org', kind: 'HTTPS' as const, tookMs: 0, records: 0 };
+  const own: Names = { ...names, lookups: [{ ...lookup, outcome: 'failed', unasked: true }] };
+  const discovered = { altSvc: null, knownRoot: true, names: own };
+  const race = originRace([trial([h3Failed, h2], 'h2')], { discovered });
+  const { code, text } = verdictInWords(verdictOfRaces(races({ race }), NO_OTHERS));
+  assert.equal(code, 'unknown');
+  assert.match(text, /DNS was not asked/);
+  assert.doesNotMatch(text, /has not answered/);
+});
+
 test('an answer about the record of an Alt-Svc host is none about the origin’s', () => {
   const lookup = { kind: 'HTTPS' as const, tookMs: 58, records: 0 };
   const failed = { ...lookup, name: 'example.org', outcome: 'failed' } as const;

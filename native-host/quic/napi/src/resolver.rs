@@ -79,6 +79,10 @@ pub enum DnsAnswer {
     Failed {
         message: String,
     },
+    /// DNS was not asked at all, and what it says of the name is unknown.
+    Unasked {
+        message: String,
+    },
 }
 
 /// One question: `ask` it, `cancel` at any time.
@@ -179,6 +183,9 @@ impl From<std::result::Result<dns::Answer, dns::Failure>> for DnsAnswer {
             Ok(dns::Answer::Services(answer)) => Self::Services {
                 left_out: count(answer.left_out),
                 services: answer.records.into_iter().map(DnsService::from).collect(),
+            },
+            Err(failure @ dns::Failure::GivenByHosts) => Self::Unasked {
+                message: failure.to_string(),
             },
             Err(failure) => Self::failed(failure),
         }
