@@ -329,8 +329,10 @@ observeNavigations({
     if (document.parentDocumentId === null && !document.prerender) gestures.committed(document.tabId);
     whenReady((started) => tabs.committed(document, started));
   },
-  failed: (tabId, failure) =>
-    void ready.then((started) => tabs.failed(tabId, failure, started)).catch(logged),
+  failed(tabId, frameId, failure) {
+    whenReady(() => forecaster.fail(tabId, frameId));
+    void ready.then((started) => tabs.failed(tabId, failure, started)).catch(logged);
+  },
 });
 
 /** Asks the helper about a page that is about to be loaded. */

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import { MAX_FORECAST_ORIGINS } from '@photofinish/shared/port/wire';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { createForecaster, type Navigation } from './forecaster.ts';
+import { loadSavedMap, Pages } from '../tab/pages.ts';
+import { attachForecasts, createForecaster, type Navigation, useForecasts } from './forecaster.ts';
 
 const forecastOf = (origin: Origin): Forecast => ({
   origin,
@@ -12,7 +13,10 @@ const forecastOf = (origin: Origin): Forecast => ({
   hit: true,
 });
 
-function testbed(known: readonly string[] = []) {
+function testbed(
+  known: readonly string[] = [],
+  use: (navigation: Navigation) => Promise<void> = async () => {},
+) {
   const asked: { site: string; origins: readonly Origin[] }[] = [];
   const arrived: Navigation[] = [];
   let reads = 0;
@@ -26,7 +30,10 @@ function testbed(known: readonly string[] = []) {
       reads += 1;
       return known as Origin[];
     },
-    onArrived: (navigation) => arrived.push(navigation),
+    onArrived: (navigation) => {
+      arrived.push(navigation);
+      void use(navigation);
+    },
     nowMs: () => nowMs++,
   });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -112,4 +119,57 @@ test('after forgetting, the ledger is queried again', async () => {
   forecaster.navigate(2, 0, 'https://a.test/');
   await turn();
   assert.equal(reads(), 2);
+});
+
+/** The forecaster with pages and a ledger, as the background joins them. */
+async function joined() {
+  const area = { get: async () => ({}), set: async () => {}, remove: async () => {} };
+  const pages = new Pages(await loadSavedMap(area, 'page:'), await loadSavedMap(area, 'shown:'), () => {});
+  const counted: number[] = [];
+  const ledger = {
+    countLookups: async (_origin: Origin, _site: string, forecasts: readonly Forecast[]) =>
+      void counted.push(forecasts.length),
+  };
+  const bed = testbed([], (navigation) => useForecasts(navigation, { ledger, pages, steering: null }, ''));
+  const commit = (frameId: number, documentId: string): void => {
+    const navigation = bed.forecaster.commit(1, frameId, documentId);
+    pages.commit({ documentId, tabId: 1, url: 'https://a.test/', startedMs: 1 });
+    if (navigation !== null) attachForecasts(pages, navigation);
+  };
+  return { ...bed, pages, counted, commit };
+}
+
+for (const early of [true, false])
+  test(`a prerendered page keeps its first forecast, counted once (answer ${early ? 'before' : 'after'} the commit)`, async () => {
+    const { forecaster, pages, counted, commit, turn } = await joined();
+    for (const frameId of [7, 0]) {
+      forecaster.navigate(1, frameId, 'https://a.test/');
+      if (early) await turn();
+      commit(frameId, 'doc');
+      await turn();
+    }
+    assert.deepEqual(counted, [1]);
+    const page = pages.get('doc');
+    assert.deepEqual([page?.forecastAskedAtMs, page?.forecastAtMs], [100, 101]);
+    assert.equal(page?.origins['https://a.test' as Origin]?.forecastAtMs, 101);
+  });
+
+test('a navigation that fails, or is replaced, is counted nevertheless, and so is the one that replaces it', async () => {
+  const { forecaster, counted, commit, turn } = await joined();
+  forecaster.navigate(1, 0, 'https://a.test/file.zip');
+  await turn();
+  assert.deepEqual(counted, [], 'it is still open');
+  forecaster.fail(1, 0);
+  await turn();
+  assert.deepEqual(counted, [1]);
+  forecaster.navigate(1, 0, 'https://b.test/');
+  await turn();
+  forecaster.navigate(1, 0, 'https://c.test/');
+  await turn();
+  assert.deepEqual(counted, [1, 1]);
+  // The cancellation of the replaced one may be reported after the other has begun.
+  forecaster.fail(1, 0);
+  commit(0, 'doc');
+  await turn();
+  assert.deepEqual(counted, [1, 1, 1]);
 });

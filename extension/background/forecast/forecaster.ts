@@ -31,6 +31,13 @@ export interface Navigation {
   readonly arrived: { readonly forecasts: readonly Forecast[]; readonly atMs: number }[];
   /** The document that the navigation committed; null until then. */
   documentId: string | null;
+  /** Resolves once it has committed one, failed, or was replaced by another one. */
+  readonly ended: Promise<void>;
+}
+
+interface WaitingNavigation {
+  readonly navigation: Navigation;
+  readonly end: () => void;
 }
 
 const MAX_SITES_IN_MEMORY = 200;
@@ -45,6 +52,8 @@ export interface Forecaster {
   navigate(tabId: number, frameId: number, url: string): void;
   /** The navigation committed this document; null when no forecast was requested for it. */
   commit(tabId: number, frameId: number, documentId: string): Navigation | null;
+  /** The navigation failed or was cancelled: it may be that of a page whose successor is already begun. */
+  fail(tabId: number, frameId: number): void;
   /** The site uses this origin: the next navigation includes it. */
   remember(site: string, origins: Iterable<Origin>): void;
   /** Forgets which origins sites use; the ledger is queried again. */
@@ -53,7 +62,7 @@ export interface Forecaster {
 
 export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: ForecasterDeps): Forecaster {
   const sites = new Map<string, Set<Origin>>();
-  const waiting = new Map<string, Navigation>();
+  const waiting = new Map<string, WaitingNavigation>();
 
   const send = (navigation: Navigation, origins: readonly Origin[]): Promise<void> =>
     ask(navigation.site, origins).then(
@@ -87,7 +96,10 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
       const { origin, host } = parts;
       const key = `${tabId} ${frameId}`;
       const before = waiting.get(key);
-      if (before?.origin === origin && nowMs() - before.askedAtMs < SAME_NAVIGATION_MS) return;
+      if (before?.navigation.origin === origin && nowMs() - before.navigation.askedAtMs < SAME_NAVIGATION_MS)
+        return;
+      before?.end();
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>();
       const navigation: Navigation = {
         tabId,
         frameId,
@@ -96,10 +108,11 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
         askedAtMs: nowMs(),
         arrived: [],
         documentId: null,
+        ended,
       };
       void send(navigation, [origin]);
       waiting.delete(key);
-      waiting.set(key, navigation);
+      waiting.set(key, { navigation, end });
       dropOldest(waiting, MAX_WAITING);
       // A ledger that cannot be read costs only the additional forecasts.
       sendRest(navigation).catch(() => {});
@@ -107,12 +120,15 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
 
     commit(tabId, frameId, documentId) {
       const key = `${tabId} ${frameId}`;
-      const navigation = waiting.get(key);
-      if (navigation === undefined) return null;
+      const found = waiting.get(key);
+      if (found === undefined) return null;
       waiting.delete(key);
-      navigation.documentId = documentId;
-      return navigation;
+      found.navigation.documentId = documentId;
+      found.end();
+      return found.navigation;
     },
+
+    fail: (tabId, frameId) => waiting.get(`${tabId} ${frameId}`)?.end(),
 
     remember(site, origins) {
       const inMemory = sites.get(site);
@@ -133,15 +149,29 @@ export interface ForecastRooms {
   readonly steering: Pick<Steering, 'forecast'> | null;
 }
 
+/** The page that the navigation committed, if it has committed one yet. */
+function pageOf(pages: Pages, { documentId }: Navigation): Page | undefined {
+  return documentId === null ? undefined : pages.get(documentId);
+}
+
+/**
+ * Whether a page has forecasts of an earlier navigation. A prerendered page is navigated to again when it is shown, and
+ * a page in memory when it is restored: what is forecast then is no prediction, and its first forecasts stand.
+ */
+function isForetold(page: Page | undefined, { askedAtMs }: Navigation): boolean {
+  return (page?.forecastAskedAtMs ?? askedAtMs) !== askedAtMs;
+}
+
 /** Adds what has arrived to the origins of the page that the navigation committed, if it has committed one yet. */
-export function attachForecasts(pages: Pages, { documentId, askedAtMs, arrived }: Navigation): void {
-  const page = documentId === null ? undefined : pages.get(documentId);
-  if (page === undefined) return;
+export function attachForecasts(pages: Pages, navigation: Navigation): void {
+  const page = pageOf(pages, navigation);
+  if (page === undefined || isForetold(page, navigation)) return;
+  const { askedAtMs, arrived } = navigation;
   const asked: Page = { ...page, forecastAskedAtMs: askedAtMs };
   pages.update(arrived.reduce((p, { forecasts, atMs }) => withForecasts(p, forecasts, atMs), asked));
 }
 
-/** Uses the newest answer of a navigation. Rejects when rules or ledger fail. */
+/** Uses the newest answer of a navigation, and counts it once that has ended. Rejects if rules or ledger fail. */
 export async function useForecasts(
   navigation: Navigation,
   { ledger, pages, steering }: ForecastRooms,
@@ -152,5 +182,7 @@ export async function useForecasts(
   // First of all, because a rule must be in force for the answer that is on its way.
   await steering?.forecast(newest.forecasts, network, false);
   attachForecasts(pages, navigation);
+  await navigation.ended;
+  if (isForetold(pageOf(pages, navigation), navigation)) return;
   await ledger.countLookups(navigation.origin, navigation.site, newest.forecasts, network, Date.now());
 }

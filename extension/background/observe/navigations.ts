@@ -32,7 +32,7 @@ export interface NavigationSink {
   begun(tabId: number, frameId: number, url: string): void;
   committed(document: CommittedDocument): void;
   /** A tab's navigation failed or was cancelled. */
-  failed(tabId: number, failure: Failure): void;
+  failed(tabId: number, frameId: number, failure: Failure): void;
 }
 
 interface FrameDetails {
@@ -89,7 +89,7 @@ export function observeNavigations(sink: NavigationSink): void {
     onDOMContentLoaded.addListener(
       (details) => {
         if (isOutermost(details) && ERROR_PAGE.test(details.url))
-          sink.failed(details.tabId, {
+          sink.failed(details.tabId, details.frameId, {
             errorPage: details.documentId,
             error: printable(new URL(details.url).searchParams.get('e') ?? '') || null,
             atMs: details.timeStamp,
@@ -100,6 +100,10 @@ export function observeNavigations(sink: NavigationSink): void {
   else
     onErrorOccurred.addListener((details) => {
       if (isOutermost(details))
-        sink.failed(details.tabId, { errorPage: null, error: details.error, atMs: details.timeStamp });
+        sink.failed(details.tabId, details.frameId, {
+          errorPage: null,
+          error: details.error,
+          atMs: details.timeStamp,
+        });
     });
 }
