@@ -25,7 +25,7 @@ interface WatchedWindow {
 /** Runs in the page: times from now until the page reports that it has saved, with the longest pause in between. */
 function watchSaving(): void {
   const BEAT_MS = 5;
-  const words = document.querySelector('#report-words');
+  const words = document.querySelector('#report-text');
   if (words === null) throw new Error('there are no words');
   (globalThis as WatchedWindow).watch = new Promise((resolve, reject) => {
     const beganMs = performance.now();

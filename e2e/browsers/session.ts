@@ -217,7 +217,7 @@ async function wantsConsent(): Promise<boolean> {
   return !(await chrome.permissions.contains(handedOn));
 }
 
-interface Settling {
+interface SettingsToApply {
   /** Whether the profile is new, so that the welcome page opens. */
   readonly fresh: boolean;
   /** Whether to consent to the use of the helper. */
@@ -229,7 +229,7 @@ interface Settling {
  * consents to the helper where the browser asks (Firefox). Uses the options page, and closes it. Throws if the welcome
  * page of a new profile does not open by itself.
  */
-export async function settleIn(options: Tab, { fresh, consent }: Settling): Promise<void> {
+export async function settleIn(options: Tab, { fresh, consent }: SettingsToApply): Promise<void> {
   if (fresh) {
     // Stored once the page is open; the background of a new installation may not answer yet.
     const welcomed = async () => (await storedSettings(options).catch(() => null))?.welcomed === true;

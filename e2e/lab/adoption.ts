@@ -128,7 +128,7 @@ async function openClients(testbed: ServedTestbed, choices: readonly ClientChoic
   return { clients, absent };
 }
 
-function sayMachine({ awake }: ServedTestbed): void {
+function printMachine({ awake }: ServedTestbed): void {
   for (const line of loadLines(', and times measured now are too long')) printLine(`  ${line}`);
   if (!awake) printLine('  processors may sleep between packets, and times hold their waking up');
 }
@@ -176,7 +176,7 @@ async function measureOn(
     new Map(clients.map(({ name, kind, prepare }) => [name, { kind, prepares: prepare !== undefined }])),
   );
   printLine(`  Estimated duration: ${formatDuration(duration.cellsMs(left))}`);
-  sayMachine(testbed);
+  printMachine(testbed);
   if (checksLink && left.some(({ turns }) => turns.length > 0)) await checkLink();
   await measure({ link: testbed.server, clients, journal, estimate: duration }, left);
   const { made, asked } = progress(journal);

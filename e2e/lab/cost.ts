@@ -23,8 +23,8 @@ import {
   LOAD_OPTIONS,
   type LoadOptions,
   measureTurns,
+  printLoad,
   readLoadOptions,
-  sayLoad,
 } from './cost/loads.ts';
 import { measureSegment, SEGMENT_OVERHEAD_SECONDS } from './cost/segment.ts';
 import { openLoadedTestbed } from './cost/servers.ts';
@@ -97,7 +97,7 @@ function cost(options: CostOptions): Experiment<CostPlan, CostFindings, SegmentR
     seed,
     fresh,
     open(drawn) {
-      sayLoad();
+      printLoad();
       return openLoadedTestbed(drawn);
     },
     plan: () => plan,

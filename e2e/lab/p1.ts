@@ -8,8 +8,8 @@ import {
   LOAD_OPTIONS,
   type LoadOptions,
   measureTurns,
+  printLoad,
   readLoadOptions,
-  sayLoad,
 } from './cost/loads.ts';
 import { BadUsage, choose, type Experiment, readOptions, runExperiment } from './experiment.ts';
 import {
@@ -108,7 +108,7 @@ export function p1(options: P1Options): Experiment<P1Plan, P1Findings, TurnRecor
     seed,
     fresh,
     open(drawn) {
-      sayLoad();
+      printLoad();
       return openTestbed(drawn, plan.sctp);
     },
     plan: () => plan,

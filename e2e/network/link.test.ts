@@ -1,9 +1,9 @@
 // The tc-netem(8) arguments of a shape, and the shapes that netem cannot reproduce.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { beyondNetem, netemWords, type Shape } from './link.ts';
+import { beyondNetem, netemText, type Shape } from './link.ts';
 
-const words = (shape: Shape) => netemWords(shape).join(' ');
+const words = (shape: Shape) => netemText(shape).join(' ');
 
 test('a bare cable resets all settings and has a large queue', () => {
   assert.equal(words({}), 'limit 100000 delay 0ms loss random 0.000000% rate 0bit');
@@ -35,7 +35,7 @@ test('shapes that netem cannot reproduce are rejected', () => {
   ];
   for (const shape of beyond) {
     assert.notEqual(beyondNetem(shape), null);
-    assert.throws(() => netemWords(shape), RangeError);
+    assert.throws(() => netemText(shape), RangeError);
   }
   assert.equal(beyondNetem({ delayMs: 10, jitterMs: 0 }), null);
 });

@@ -154,7 +154,7 @@ const ETHERNET_HEADER_BYTES = 14;
 
 const percent = (share: number) => `${(share * 100).toFixed(6)}%`;
 
-function lossWords(loss: Loss): string[] {
+function lossText(loss: Loss): string[] {
   if (loss.kind === 'independent') return ['loss', 'random', percent(loss.share)];
   const { enter, leave, shareInside = 1, shareOutside = 0 } = loss;
   return ['loss', 'gemodel', ...[enter, leave, shareInside, shareOutside].map(percent)];
@@ -174,7 +174,7 @@ export function beyondNetem(shape: Shape): string | null {
  * The `netem` arguments for a shape. Every setting is given even if it has no effect, since changing a qdisc keeps
  * omitted ones. Throws a RangeError for what netem cannot reproduce.
  */
-export function netemWords(shape: Shape): string[] {
+export function netemText(shape: Shape): string[] {
   const why = beyondNetem(shape);
   if (why !== null) throw new RangeError(why);
   const { delayMs = 0, loss, rateMbps, queuePackets = DEFAULT_QUEUE_PACKETS } = shape;
@@ -182,13 +182,13 @@ export function netemWords(shape: Shape): string[] {
   const rate = rateMbps === undefined ? ['0bit'] : [`${rateMbps}mbit`, String(-ETHERNET_HEADER_BYTES)];
   return [
     ...['limit', String(limit), 'delay', `${delayMs}ms`],
-    ...lossWords(loss ?? { kind: 'independent', share: 0 }),
+    ...lossText(loss ?? { kind: 'independent', share: 0 }),
     ...['rate', ...rate],
   ];
 }
 
 const onEgress = ({ namespace, device }: End, verb: 'add' | 'change', shape: Shape) =>
-  runOrThrow('tc', ['-n', namespace, 'qdisc', verb, 'dev', device, 'root', 'netem', ...netemWords(shape)]);
+  runOrThrow('tc', ['-n', namespace, 'qdisc', verb, 'dev', device, 'root', 'netem', ...netemText(shape)]);
 
 /**
  * Attaches netem to both ends of a cable; packets from the client go `up`. Returns a function that changes it at
@@ -207,7 +207,7 @@ async function tryNetem(): Promise<string | null> {
   const name = namespaceName(thisProcess(), 0, 'netem');
   await runOrThrow('ip', ['netns', 'add', name]);
   try {
-    const words = ['-n', name, 'qdisc', 'add', 'dev', 'lo', 'root', 'netem', ...netemWords({})];
+    const words = ['-n', name, 'qdisc', 'add', 'dev', 'lo', 'root', 'netem', ...netemText({})];
     const { code, stderr } = await runCommand('tc', words);
     return code === 0 ? null : `this kernel has no netem (${stderr.trim()})`;
   } catch {

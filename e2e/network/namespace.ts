@@ -95,7 +95,7 @@ function matches({ transport, family, port }: Traffic): string[] {
   return ['dport', 'sport'].map((end) => [...wanted, `${transport} ${end} ${port}`].join(' '));
 }
 
-function effectWords({ transport, effect }: Obstacle): string {
+function effectText({ transport, effect }: Obstacle): string {
   if (effect === 'drop') return 'drop';
   if (effect === 'prohibit') return 'reject with icmpx admin-prohibited';
   return transport === 'tcp' ? 'reject with tcp reset' : 'reject with icmpx port-unreachable';
@@ -111,7 +111,7 @@ export function obstacleRules(obstacle: Obstacle): string[] {
     ...(overBytes === undefined ? [] : [`udp length > ${overBytes + UDP_HEADER_BYTES}`]),
     ...(steps === SHARE_STEPS ? [] : [`numgen random mod ${SHARE_STEPS} < ${steps}`]),
   ];
-  return matches(obstacle).map((match) => [match, ...conditions, effectWords(obstacle)].join(' '));
+  return matches(obstacle).map((match) => [match, ...conditions, effectText(obstacle)].join(' '));
 }
 
 /** A script for `nft -f` that atomically replaces all obstacles with these. */

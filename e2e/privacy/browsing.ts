@@ -54,7 +54,7 @@ async function insist(what: string, look: () => Promise<boolean> | boolean): Pro
 
 const quiet = (): Promise<void> => waitInParts(QUIET_MS);
 
-interface Browsing {
+interface BrowsingContext {
   readonly session: Session;
   readonly dir: string;
   readonly url: (host: Host, query: string) => string;
@@ -63,7 +63,7 @@ interface Browsing {
 }
 
 /** Opens the URL in a private window, and closes that once its page and its resource were served. */
-async function visitPrivately({ session, served, url }: Browsing, host: Host): Promise<void> {
+async function visitPrivately({ session, served, url }: BrowsingContext, host: Host): Promise<void> {
   const options = await session.openPage('options/options.html');
   const before = served.length;
   const windowId = await options.evaluate(
@@ -76,7 +76,7 @@ async function visitPrivately({ session, served, url }: Browsing, host: Host): P
 }
 
 /** The actions of each step; nothing else happens in it. */
-const ACTIONS: Readonly<Record<Step, (browsing: Browsing) => Promise<void>>> = {
+const ACTIONS: Readonly<Record<Step, (browsing: BrowsingContext) => Promise<void>>> = {
   async start({ session }) {
     await session.restart();
   },

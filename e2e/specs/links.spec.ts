@@ -8,7 +8,7 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { runCommand } from '../child-process.ts';
 import { startEcho } from '../network/echo.ts';
-import { netemUnavailable, netemWords, type Shape } from '../network/link.ts';
+import { netemText, netemUnavailable, type Shape } from '../network/link.ts';
 import { type Network, networkUnavailable, openNetwork } from '../network/open.ts';
 import { TOP } from '../scratch.ts';
 import { rustProgram } from '../test-programs.ts';
@@ -148,7 +148,7 @@ test('the installed tc understands our netem arguments', async () => {
   const NOT_HERE = 'Error: Specified qdisc kind is unknown.';
   expect((await say(['delay', 'soon'])).stderr).not.toContain(NOT_HERE);
   for (const shape of shapes) {
-    const { stderr } = await say(netemWords(shape));
+    const { stderr } = await say(netemText(shape));
     expect(['', NOT_HERE]).toContain(stderr.trim());
   }
 });

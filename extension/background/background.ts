@@ -28,7 +28,7 @@ import {
   type Settings,
 } from '../common/settings.ts';
 import { siteOfHost } from '../common/site.ts';
-import { troubleWords } from '../ledger/database.ts';
+import { troubleText } from '../ledger/database.ts';
 import { openKeptLedger } from '../ledger/keeping.ts';
 import { pruneHourly } from '../ledger/prune.ts';
 import { createInspection } from './devtools/inspection.ts';
@@ -42,10 +42,10 @@ import { openBatchQueue, takeLeft } from './observe/batch-queue.ts';
 import { type BackfilledObservation, backfill, createDevtoolsFeed } from './observe/devtools-feed.ts';
 import { createLightVisits, createStoredAltSvc } from './observe/light-mode.ts';
 import { observeNavigations } from './observe/navigations.ts';
+import { ObservedMode } from './observe/observed-mode.ts';
 import { Recordable } from './observe/recordable.ts';
 import { Recorder } from './observe/recorder.ts';
 import { RequestTable } from './observe/requests.ts';
-import { Witness } from './observe/witness.ts';
 import { STEER_ALARM } from './steer/firefox-steering.ts';
 import { openStore } from './store/open-store.ts';
 import { loadSavedMap, Pages } from './tab/pages.ts';
@@ -59,7 +59,7 @@ const { version } = chrome.runtime.getManifest();
 const store = openStore();
 const table = new RequestTable();
 const recordable = new Recordable();
-const witness = new Witness({
+const observedMode = new ObservedMode({
   area: chrome.storage.session,
   startedMs,
   nowMs: Date.now,
@@ -104,7 +104,7 @@ const races = new Races({
   onDone: (race) =>
     void onRace(race).catch((error) => {
       logged(error);
-      onRaceFailed(race.origin, 'not-saved', getMessage('popupRaceNotKept', { why: troubleWords(error) }));
+      onRaceFailed(race.origin, 'not-saved', getMessage('popupRaceNotKept', { why: troubleText(error) }));
     }),
   onFailed: onRaceFailed,
   onRequestsChanged: (requests) => popups.broadcast({ type: 'races', races: requests }),
@@ -161,7 +161,7 @@ async function start() {
     link.recallNetwork(),
     loadSettings(store).then(beginRecording, recordNothing),
     proxyMode().then(followProxy, logged),
-    witness.recall(),
+    observedMode.recall(),
   ]);
   const steering = await openBrowserSteering({
     store,
@@ -180,7 +180,7 @@ async function start() {
     shown: (tabId) => pages.shown(tabId),
     documentOf: (tabId) => tabs.shownDocument(tabId, failures),
     helperState: () => link.state,
-    mode: () => witness.mode,
+    mode: () => observedMode.mode,
     trouble: () => trouble,
     steer: steering === null ? null : (origin, advertised) => steering.view(origin, advertised),
     setToolbar,
@@ -191,18 +191,18 @@ async function start() {
     table,
     ledger,
     pages,
-    witnessSinceMs: () => witness.sinceMs,
+    fullSinceMs: () => observedMode.sinceMs,
     nowMs: Date.now,
     network: () => link.network,
     proxied: () => proxied,
-    mode: () => witness.mode,
+    mode: () => observedMode.mode,
     mayRecord: (subject) => recordable.mayRecord(subject),
     onRecorded: (observations) => {
       for (const { site, origin } of observations) forecaster.remember(site, [origin]);
       link.uploadSoon();
     },
     onNavigation: (navigation) => {
-      if (witness.mode === 'light') lightVisits.reported(navigation);
+      if (observedMode.mode === 'light') lightVisits.reported(navigation);
     },
     devtoolsFeed,
     onBackfill: backfillSoon,
@@ -290,7 +290,7 @@ async function onRace(race: OriginRace): Promise<void> {
 
 observeRequests({
   ended(request) {
-    witness.saw();
+    observedMode.saw();
     // A background that was woken up by this very answer does not know yet what must not be recorded.
     whenReady(({ steering }) => {
       if (!recordable.mayRecord({ request, shownNow: true })) return;
@@ -304,7 +304,7 @@ observeRequests({
     if (settings.raceWhen === 'first-visit' || rooms === null)
       whenReady(() => onVisited(visited).catch(logged));
   },
-  navigationRedirected: foretell,
+  navigationRedirected: askForecast,
 });
 
 const onVisited = createVisits({
@@ -322,7 +322,7 @@ const lightVisits = createLightVisits((visited) => void onVisited(visited).catch
 observeNavigations({
   begun(tabId, frameId, url) {
     gestures.begun(tabId);
-    foretell(tabId, frameId, url);
+    askForecast(tabId, frameId, url);
   },
   committed(document) {
     lightVisits.committed(document);
@@ -336,7 +336,7 @@ observeNavigations({
 });
 
 /** Asks the helper about a page that is about to be loaded. */
-function foretell(tabId: number, frameId: number, url: string): void {
+function askForecast(tabId: number, frameId: number, url: string): void {
   whenReady(() => {
     if (recordable.mayRecord({ tabId, pageUrl: url })) forecaster.navigate(tabId, frameId, url);
   });
@@ -368,7 +368,9 @@ const batchQueue = openBatchQueue({
   table,
   // With its developer tools open, every attempt to read from the cache would be listed there.
   completed: async (batch, sender) =>
-    witness.mode === 'full' || inspection.isInspected(sender.tabId) ? batch : storedAltSvc(batch, sender),
+    observedMode.mode === 'full' || inspection.isInspected(sender.tabId)
+      ? batch
+      : storedAltSvc(batch, sender),
   onTrouble: setTrouble,
   onTouched: gestures.touch,
   onArrived: (tabId, documentId, arrival) =>
@@ -382,7 +384,7 @@ chrome.runtime.onConnect.addListener((connected) => {
 });
 
 chrome.permissions.onRemoved.addListener((removed) => {
-  if (seesRequests(removed)) witness.lost();
+  if (seesRequests(removed)) observedMode.lost();
 });
 
 chrome.alarms.onAlarm.addListener(({ name }) => {

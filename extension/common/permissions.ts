@@ -10,7 +10,7 @@ import { BROWSER } from './edition.ts';
 const EVERY_REQUEST: chrome.permissions.Permissions = { permissions: ['webRequest'] };
 
 /** Set in `storage.session` once an event has arrived since the browser started or the extension was loaded. */
-export const WITNESSED_KEY = 'witnessed';
+export const FULL_MODE_KEY = 'witnessed';
 
 /** Whether these are permissions with that to see every request among them. */
 export function seesRequests({ permissions }: chrome.permissions.Permissions): boolean {

@@ -4,7 +4,7 @@ import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { writtenVerdictSchema } from '@photofinish/shared/race/verdict-schema';
-import { verdictInWords } from '@photofinish/shared/verdict/verdict-text';
+import { verdictAsText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
 import { openDB } from 'idb';
@@ -16,7 +16,7 @@ import { createVersion1, VERSION_1 } from '../testing/ledger-version-1.ts';
 import { aRace } from '../testing/samples.ts';
 import { type Failure, failAt } from '../testing/storage.ts';
 import { CHUNK_ROWS } from './chunks.ts';
-import { troubleWords, upgradeFrom } from './database.ts';
+import { troubleText, upgradeFrom } from './database.ts';
 import { openLedger } from './ledger.ts';
 
 const { stores } = VERSION_1;
@@ -39,7 +39,7 @@ test('a ledger of version 1 is migrated to this one without losses', async () =>
     stores.days.rows.map((row) => ({ ...row, network: NETWORK_UNKNOWN })),
   );
   assert.deepEqual(
-    all.races.map((race) => ({ ...race, verdict: verdictInWords(race.verdict) })),
+    all.races.map((race) => ({ ...race, verdict: verdictAsText(race.verdict) })),
     stores.races.rows,
     'verdicts are data now, and say what they said',
   );
@@ -198,15 +198,12 @@ test('a ledger of a newer program is rejected and left alone', async () => {
 });
 
 test('a failing storage is reported with what to do about it', () => {
-  assert.match(troubleWords(new DOMException('', 'VersionError')), /\(VersionError\).*update the extension/);
-  assert.match(troubleWords(new DOMException('', 'QuotaExceededError')), /free up some space/);
+  assert.match(troubleText(new DOMException('', 'VersionError')), /\(VersionError\).*update the extension/);
+  assert.match(troubleText(new DOMException('', 'QuotaExceededError')), /free up some space/);
+  assert.match(troubleText(new DOMException('', 'UnknownError')), /may be full: free up some space.*restart/);
   assert.match(
-    troubleWords(new DOMException('', 'UnknownError')),
-    /may be full: free up some space.*restart/,
-  );
-  assert.match(
-    troubleWords(new DOMException('', 'InvalidStateError')),
+    troubleText(new DOMException('', 'InvalidStateError')),
     /Restart the browser.*records will be lost/,
   );
-  assert.match(troubleWords('text'), /nothing is being recorded/);
+  assert.match(troubleText('text'), /nothing is being recorded/);
 });

@@ -4,7 +4,7 @@
 // intact. What a failing IndexedDB means for the user is said in words: the browser's own errors name causes, not
 // consequences.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import { type VerdictInWords, verdictAsWritten } from '@photofinish/shared/race/verdict-schema';
+import { type VerdictAsText, verdictAsWritten } from '@photofinish/shared/race/verdict-schema';
 import { NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { IDBPDatabase, IDBPTransaction } from 'idb';
@@ -32,7 +32,7 @@ type Migration = (db: IDBPDatabase<LedgerSchema>, tx: Upgrade) => void | Promise
 /** Before version 2, days were stored without their network. */
 type DayRow1 = Omit<DayRow, 'network'>;
 /** Before version 3, verdicts of races were stored as text. */
-type RaceInWords = Omit<OriginRace, 'verdict'> & { readonly verdict: VerdictInWords };
+type RaceInText = Omit<OriginRace, 'verdict'> & { readonly verdict: VerdictAsText };
 
 function createVersion1(db: IDBPDatabase<LedgerSchema>): void {
   const records = db.createObjectStore('records', { keyPath: ['origin', 'site'] });
@@ -89,7 +89,7 @@ async function verdictsAsData(tx: Upgrade): Promise<void> {
   const races = tx.objectStore('races');
   for await (const rows of chunksOf(races))
     await Promise.all(
-      (rows as readonly (OriginRace | RaceInWords)[]).map(async (row) => {
+      (rows as readonly (OriginRace | RaceInText)[]).map(async (row) => {
         if ('text' in row.verdict) await races.put({ ...row, verdict: verdictAsWritten(row.verdict) });
       }),
     );
@@ -133,7 +133,7 @@ const REMEDIES: Record<string, MessageKey> = {
 };
 
 /** What failed and what to do, for any error that the ledger rejects with. */
-export function troubleWords(error: unknown): string {
+export function troubleText(error: unknown): string {
   const name = error instanceof Error || error instanceof DOMException ? error.name : 'Error';
   return getMessage('popupStorageFails', { name, remedy: getMessage(REMEDIES[name] ?? 'popupStorageOther') });
 }

@@ -5,7 +5,7 @@ import { beforeEach, test } from 'node:test';
 import { writtenVerdictSchema } from '@photofinish/shared/race/verdict-schema';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import { REPORT_1 } from '@photofinish/shared/testing/report-1';
-import { verdictInWords } from '@photofinish/shared/verdict/verdict-text';
+import { verdictAsText } from '@photofinish/shared/verdict/verdict-text';
 import { IDBFactory } from 'fake-indexeddb';
 import fc from 'fast-check';
 import * as v from 'valibot';
@@ -227,7 +227,7 @@ test('a file of version 1 has races whose verdicts are text, which become data',
   await importData(ledger, options(), file, TAKE_ALL);
   const [race] = (await dump(ledger)).races;
   assert.ok(v.is(writtenVerdictSchema, race?.verdict));
-  assert.deepEqual(verdictInWords(race.verdict), old.verdict);
+  assert.deepEqual(verdictAsText(race.verdict), old.verdict);
 });
 
 test('rows dated later than tomorrow are left out and counted, and the rest is imported', async () => {

@@ -2,7 +2,7 @@
 // changes of today's code do not change what upgrades are tested with.
 import { readFileSync } from 'node:fs';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import type { VerdictInWords } from '@photofinish/shared/race/verdict-schema';
+import type { VerdictAsText } from '@photofinish/shared/race/verdict-schema';
 import { openDB } from 'idb';
 import { type DayRow, LEDGER_NAME, type OriginRecord, type OutboxRow } from '../common/records/schema.ts';
 
@@ -20,7 +20,7 @@ interface Version1 {
   readonly stores: {
     readonly records: DumpedStore<Omit<OriginRecord, 'verdict'>>;
     readonly days: DumpedStore<Omit<DayRow, 'network'>>;
-    readonly races: DumpedStore<Omit<OriginRace, 'verdict'> & { readonly verdict: VerdictInWords }>;
+    readonly races: DumpedStore<Omit<OriginRace, 'verdict'> & { readonly verdict: VerdictAsText }>;
     readonly outbox: DumpedStore<OutboxRow>;
     readonly batches: DumpedStore<{ readonly key: string; readonly atMs: number }>;
   };

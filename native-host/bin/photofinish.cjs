@@ -31,7 +31,7 @@ function hideExperiments() {
 }
 
 /** `22.22.3 or a later 22, 24.15.0 or a later 24, 26 or later`, for people who do not write ranges. */
-function inWords(range) {
+function inText(range) {
   const words = range.split('||').map((alternative) => {
     const [, kind, ...digits] = ALTERNATIVE.exec(alternative.trim());
     const version = digits.filter((digit) => digit !== undefined).join('.');
@@ -48,7 +48,7 @@ if (first === '-V' || first === '--version') {
   import('../dist/cli.js');
 } else {
   process.stderr.write(
-    `${name}: old-node: this is Node ${process.versions.node}; ${name} needs Node ${inWords(engines.node)}, ` +
+    `${name}: old-node: this is Node ${process.versions.node}; ${name} needs Node ${inText(engines.node)}, ` +
       'whose SQLite several processes can safely share\n',
   );
   process.exitCode = 2;

@@ -12,9 +12,9 @@ import {
   foldAltSvc,
   foldMisdirected,
   foldServices,
-  heardAltSvc,
   MISDIRECTED_MS,
   persistentPart,
+  receivedAltSvc,
 } from './advertised.ts';
 import { type HostRecord, newHost } from './record.ts';
 
@@ -148,18 +148,21 @@ test('an Alt-Svc that a race took from memory is distinguished from one that it 
   const alternative = { alpn: 'h3', host: '', port: 443, persist: false } as const;
   const answer = { ...alternative, source: 'answer', expiresInSeconds: 40 } as const;
   const memory = { ...alternative, source: 'memory', expiresInSeconds: 40 } as const;
-  assert.equal(heardAltSvc(none, [live], NOW), null);
-  assert.equal(heardAltSvc(said('h3=":443"; ma=60'), [null, live], NOW), null);
-  assert.equal(heardAltSvc(said('h3=":443"; ma=60', { alternatives: [memory] }), [live], NOW), null);
-  assert.deepEqual(heardAltSvc(said('h3=":444"'), [live], NOW), {
+  assert.equal(receivedAltSvc(none, [live], NOW), null);
+  assert.equal(receivedAltSvc(said('h3=":443"; ma=60'), [null, live], NOW), null);
+  assert.equal(receivedAltSvc(said('h3=":443"; ma=60', { alternatives: [memory] }), [live], NOW), null);
+  assert.deepEqual(receivedAltSvc(said('h3=":444"'), [live], NOW), {
     altSvc: parseAltSvc('h3=":444"'),
     ageMs: 0,
   });
-  assert.notEqual(heardAltSvc(said('h3=":443"; ma=60'), [live], NOW + 60_000), null);
-  assert.deepEqual(heardAltSvc(said('h3=":443"; ma=60', { alternatives: [memory, answer] }), [live], NOW), {
-    altSvc: parseAltSvc('h3=":443"; ma=60'),
-    ageMs: 20_000,
-  });
+  assert.notEqual(receivedAltSvc(said('h3=":443"; ma=60'), [live], NOW + 60_000), null);
+  assert.deepEqual(
+    receivedAltSvc(said('h3=":443"; ma=60', { alternatives: [memory, answer] }), [live], NOW),
+    {
+      altSvc: parseAltSvc('h3=":443"; ma=60'),
+      ageMs: 20_000,
+    },
+  );
 });
 
 test('alternatives are listed with their source, when they were received, and when they expire', () => {

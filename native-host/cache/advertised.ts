@@ -53,7 +53,7 @@ function believed(host: HostRecord, alternatives: readonly Alternative[], atMs: 
 }
 
 /** How a header was received: when, by whom, and how old it already was (its answer's `Age`). */
-export interface Hearing {
+export interface Receipt {
   readonly atMs: number;
   readonly by: AltSvcReceiver;
   readonly ageMs?: number;
@@ -63,7 +63,7 @@ export interface Hearing {
  * A new Alt-Svc header replaces the old one (RFC 7838 section 3). `clear` removes it; an unreadable one changes
  * nothing, as in browsers, and neither does one older than what is known.
  */
-export function foldAltSvc(host: HostRecord, altSvc: AltSvc, { atMs, by, ageMs = 0 }: Hearing): HostRecord {
+export function foldAltSvc(host: HostRecord, altSvc: AltSvc, { atMs, by, ageMs = 0 }: Receipt): HostRecord {
   if (atMs < (host.altSvcAtMs ?? 0)) return host;
   const { clear, alternatives } = altSvc;
   if (!clear && alternatives.length === 0) return host;
@@ -132,7 +132,7 @@ export function foldServices(host: HostRecord, names: Names | undefined, atMs: n
 }
 
 /** A race's Alt-Svc value, and how old its answer already was. */
-export interface HeardAltSvc {
+export interface ReceivedAltSvc {
   readonly altSvc: AltSvc;
   readonly ageMs: number;
 }
@@ -142,11 +142,11 @@ export interface HeardAltSvc {
  * from memory, because that must not extend a lifetime. If the race does not say which it was, a value that is known
  * and unexpired came from memory; an expired one is not given to races, so it was really received.
  */
-export function heardAltSvc(
+export function receivedAltSvc(
   discovered: DiscoveryEvidence,
   hosts: readonly (HostRecord | null)[],
   nowMs: number,
-): HeardAltSvc | null {
+): ReceivedAltSvc | null {
   const { altSvc: text, alternatives } = discovered;
   if (text === null) return null;
   const answered = (alternatives ?? []).filter((a) => a.source === 'answer');

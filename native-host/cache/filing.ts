@@ -2,7 +2,7 @@
 // transaction.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
-import { foldMisdirected, type Hearing, heardAltSvc } from './advertised.ts';
+import { foldMisdirected, type Receipt, receivedAltSvc } from './advertised.ts';
 import { foldObservation, foldRace, foldUse, parseObservation } from './fold.ts';
 import { admitOrigin, type CacheLimits } from './limits.ts';
 import { isAhead } from './policy.ts';
@@ -91,7 +91,7 @@ export function fileShared(s: Statements, changes: readonly SharedChange[], nowM
 /** Stores a finished race. */
 export function fileRace(s: Statements, race: Omit<OriginRace, 'verdict'>, nowMs: number): void {
   const { here, anywhere } = knownOf(s, race.origin, race.network);
-  const heard = heardAltSvc(race.discovered, [here, anywhere], nowMs);
+  const heard = receivedAltSvc(race.discovered, [here, anywhere], nowMs);
   const host = notAhead(here, here?.updatedAtMs, nowMs) ?? newHost(race.origin, race.network, nowMs);
   keepHost(s, foldRace(host, { race, heard }, nowMs), here);
   keepAddresses(s, race, nowMs);
@@ -100,6 +100,6 @@ export function fileRace(s: Statements, race: Omit<OriginRace, 'verdict'>, nowMs
   const known = base && foldMisdirected(base, attempts, nowMs);
   if (known !== null && known !== base) keepHost(s, known, anywhere);
   if (heard === null) return;
-  const hearing: Hearing = { atMs: nowMs, by: 'race', ageMs: heard.ageMs };
-  keepPersistent(s, { origin: race.origin, altSvc: heard.altSvc, known }, hearing);
+  const receipt: Receipt = { atMs: nowMs, by: 'race', ageMs: heard.ageMs };
+  keepPersistent(s, { origin: race.origin, altSvc: heard.altSvc, known }, receipt);
 }

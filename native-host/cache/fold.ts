@@ -8,9 +8,9 @@ import {
   foldAltSvc,
   foldMisdirected,
   foldServices,
-  type HeardAltSvc,
-  type Hearing,
   h3LifeMs,
+  type Receipt,
+  type ReceivedAltSvc,
 } from './advertised.ts';
 import { backOffMs, failuresAfterSuccess, h3FailureOf, LOSSY_RATE } from './back-off.ts';
 import {
@@ -30,7 +30,7 @@ const VISIT_GAP_MS = 60_000;
 /** A race to be folded in; `heard`: its Alt-Svc header if that was received and not from memory. */
 export interface FinishedRace {
   readonly race: Omit<OriginRace, 'verdict'>;
-  readonly heard: HeardAltSvc | null;
+  readonly heard: ReceivedAltSvc | null;
 }
 
 /** A handshake without an answer is a failure, because HTTP/3 can break after it. One that we cut short is neither. */
@@ -215,8 +215,8 @@ export function parseObservation(o: Observation): ParsedObservation {
 /** Folds a browser's network answer into the host's record, by the table at `foldRace`. */
 export function foldObservation(host: HostRecord, o: ParsedObservation, atMs: number): HostRecord {
   if (o.delivery !== 'network') return host;
-  const hearing: Hearing = { atMs, by: 'browser' };
-  let next = o.altSvc === null ? host : foldAltSvc(host, o.altSvc, hearing);
+  const receipt: Receipt = { atMs, by: 'browser' };
+  let next = o.altSvc === null ? host : foldAltSvc(host, o.altSvc, receipt);
   if (o.protocol === 'h3') {
     const racedFresh = next.h3Basis === 'raced' && next.h3FailedAtMs === null && atMs < (next.h3UntilMs ?? 0);
     const newest = atMs > Math.max(next.h3AtMs ?? 0, next.h3FailedAtMs ?? 0);

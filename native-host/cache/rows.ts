@@ -4,7 +4,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { AltSvc } from '@photofinish/shared/web/alt-svc';
 import type { Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { foldAltSvc, type Hearing, persistentPart } from './advertised.ts';
+import { foldAltSvc, persistentPart, type Receipt } from './advertised.ts';
 import { foldAddresses } from './fold.ts';
 import { MEASURED_FRESH_MS, RETENTION_MS, SHARED_FRESH_MS } from './policy.ts';
 import {
@@ -169,12 +169,12 @@ export function keepHost(s: Statements, host: HostRecord, old: HostRecord | null
 export function keepPersistent(
   s: Statements,
   { origin, altSvc, known }: { origin: Origin; altSvc: AltSvc; known: HostRecord | null },
-  hearing: Hearing,
+  receipt: Receipt,
 ): void {
   const lasting = persistentPart(altSvc);
   if (known === null && lasting.clear) return;
-  const next = foldAltSvc(known ?? newHost(origin, ANY_NETWORK, hearing.atMs), lasting, hearing);
-  keepHost(s, { ...next, updatedAtMs: hearing.atMs }, known);
+  const next = foldAltSvc(known ?? newHost(origin, ANY_NETWORK, receipt.atMs), lasting, receipt);
+  keepHost(s, { ...next, updatedAtMs: receipt.atMs }, known);
 }
 
 /** The addresses that answered in a race; if there are too many, only the newest are kept. */

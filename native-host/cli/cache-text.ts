@@ -1,6 +1,6 @@
 // The contents of the host cache as text, for `photofinish cache`.
 import { formatMs } from '@photofinish/shared/language/markup';
-import { attemptErrorWords } from '@photofinish/shared/verdict/attempt-words';
+import { attemptErrorText } from '@photofinish/shared/verdict/attempt-text';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { alternativesOf, type KnownAlternative } from '../cache/advertised.ts';
 import { advertisedUntilMs, freshUntilMs } from '../cache/policy.ts';
@@ -19,25 +19,25 @@ import {
   wrapped,
 } from './text.ts';
 
-function h3Words(host: HostRecord, nowMs: number): string {
+function h3Text(host: HostRecord, nowMs: number): string {
   const { h3AtMs, h3FailedAtMs, h3Failure } = host;
   const leftMs = (freshUntilMs(host, nowMs) ?? 0) - nowMs;
   if (h3FailedAtMs !== null && (h3AtMs === null || h3FailedAtMs > h3AtMs)) {
-    const why = h3Failure === null ? 'failed' : attemptErrorWords(h3Failure);
+    const why = h3Failure === null ? 'failed' : attemptErrorText(h3Failure);
     return leftMs > 0 ? `${why}, next try in ${duration(leftMs)}` : `${why} ${ago(h3FailedAtMs, nowMs)}`;
   }
   if (h3AtMs === null) return '–';
   return leftMs > 0 ? `works, fresh for ${duration(leftMs)}` : `worked ${ago(h3AtMs, nowMs)}`;
 }
 
-function tcpWords(host: HostRecord, nowMs: number): string {
+function tcpText(host: HostRecord, nowMs: number): string {
   const { tcpProtocol, tcpAtMs, tcpFailedAtMs, tcpFailure } = host;
   if (tcpFailedAtMs !== null && tcpFailure !== null && tcpFailedAtMs > (tcpAtMs ?? 0))
-    return `${attemptErrorWords(tcpFailure)} ${ago(tcpFailedAtMs, nowMs)}`;
+    return `${attemptErrorText(tcpFailure)} ${ago(tcpFailedAtMs, nowMs)}`;
   return tcpProtocol === null ? '–' : PROTOCOL_NAMES[tcpProtocol];
 }
 
-function advertisedWords(host: HostRecord, nowMs: number): string {
+function advertisedText(host: HostRecord, nowMs: number): string {
   const untilMs = advertisedUntilMs(host, nowMs);
   if (untilMs !== null) return `for ${duration(untilMs - nowMs)}`;
   return host.altSvcUntilMs === null && host.serviceUntilMs === null ? '–' : 'expired';
@@ -49,7 +49,7 @@ export interface TextContext {
   readonly names: NetworkNames;
 }
 
-function networkWords(network: string, { names }: TextContext): string {
+function networkText(network: string, { names }: TextContext): string {
   return network === ANY_NETWORK ? 'any' : networkLabel(network, names);
 }
 
@@ -59,10 +59,10 @@ export function hostsTable(hosts: readonly HostRecord[], context: TextContext, p
   const titles = ['ORIGIN', 'NETWORK', 'HTTP/3', 'OVER TCP', 'ADVERTISES H3', 'RACES', 'UPDATED'];
   const rows = hosts.map((host): Cell[] => [
     { text: host.origin },
-    { text: networkWords(host.network, context) },
-    { text: h3Words(host, nowMs) },
-    { text: tcpWords(host, nowMs) },
-    { text: advertisedWords(host, nowMs) },
+    { text: networkText(host.network, context) },
+    { text: h3Text(host, nowMs) },
+    { text: tcpText(host, nowMs) },
+    { text: advertisedText(host, nowMs) },
     { text: String(host.races) },
     { text: ago(host.updatedAtMs, nowMs) },
   ]);
@@ -70,20 +70,20 @@ export function hostsTable(hosts: readonly HostRecord[], context: TextContext, p
 }
 
 /** A smoothed round trip with its variance (RFC 6298). */
-function rttWords(name: string, srttMs: number | null, rttvarMs: number | null): string | null {
+function rttText(name: string, srttMs: number | null, rttvarMs: number | null): string | null {
   if (srttMs === null) return null;
   return `${name} ${formatMs(srttMs)}${rttvarMs === null ? '' : ` ± ${formatMs(rttvarMs)}`}`;
 }
 
-function timesWords(host: HostRecord, context: TextContext): string | null {
+function timesText(host: HostRecord, context: TextContext): string | null {
   const times = [
     host.h3HandshakeMs === null ? null : `HTTP/3 handshake ${formatMs(host.h3HandshakeMs)}`,
     host.tcpHandshakeMs === null ? null : `TCP and TLS ${formatMs(host.tcpHandshakeMs)}`,
-    rttWords('QUIC RTT', host.h3RttMs, host.h3RttVarMs),
-    rttWords('TCP RTT', host.tcpRttMs, host.tcpRttVarMs),
+    rttText('QUIC RTT', host.h3RttMs, host.h3RttVarMs),
+    rttText('TCP RTT', host.tcpRttMs, host.tcpRttVarMs),
     host.h3LossRate === null ? null : `QUIC loss ${(100 * host.h3LossRate).toFixed(1)} %`,
   ].filter((words) => words !== null);
-  return times.length === 0 ? null : `on ${networkWords(host.network, context)}: ${times.join(', ')}`;
+  return times.length === 0 ? null : `on ${networkText(host.network, context)}: ${times.join(', ')}`;
 }
 
 const TELLERS: Record<NonNullable<KnownAlternative['said']>, string> = {
@@ -92,41 +92,41 @@ const TELLERS: Record<NonNullable<KnownAlternative['said']>, string> = {
   'https-record': 'an HTTPS record',
 };
 
-function alternativeWords(alternative: KnownAlternative, network: string, context: TextContext): string {
+function alternativeText(alternative: KnownAlternative, network: string, context: TextContext): string {
   const { nowMs } = context;
   const { alpn, host, port, said, saidAtMs, untilMs, persist } = alternative;
   const place = host === '' ? `port ${port}` : `${host}:${port}`;
   const teller = said === null ? 'a header' : TELLERS[said];
   const left = untilMs > nowMs ? `good for ${duration(untilMs - nowMs)}` : 'expired';
-  const where = persist ? 'any network' : networkWords(network, context);
+  const where = persist ? 'any network' : networkText(network, context);
   return `${printable(alpn)} at ${printable(place)} on ${where}: ${teller}, ${ago(saidAtMs, nowMs)}, ${left}`;
 }
 
 /** Every alternative once: a persistent one is also stored under `ANY_NETWORK`. */
-function alternativesWords(hosts: readonly HostRecord[], context: TextContext): string[] {
+function alternativesText(hosts: readonly HostRecord[], context: TextContext): string[] {
   const { nowMs } = context;
   const lines = hosts.flatMap((host) =>
-    alternativesOf(host).map((alternative) => alternativeWords(alternative, host.network, context)),
+    alternativesOf(host).map((alternative) => alternativeText(alternative, host.network, context)),
   );
   const refused = hosts.flatMap((host) => {
     if (host.misdirected === null || (host.misdirectedUntilMs ?? 0) <= nowMs) return [];
     const left = duration((host.misdirectedUntilMs ?? 0) - nowMs);
     return [
-      `not h3 at ${printable(host.misdirected)} on ${networkWords(host.network, context)}: it answered 421, skipped for another ${left}`,
+      `not h3 at ${printable(host.misdirected)} on ${networkText(host.network, context)}: it answered 421, skipped for another ${left}`,
     ];
   });
   return [...new Set([...lines, ...refused])];
 }
 
-function addressWords(address: AddressRecord, context: TextContext): string {
-  const network = networkWords(address.network, context);
+function addressLine(address: AddressRecord, context: TextContext): string {
+  const network = networkText(address.network, context);
   const age = ago(address.usedAtMs, context.nowMs);
   return `${printable(address.address)} on ${network}: ${formatMs(address.srttMs)}, ${age}`;
 }
 
-function useWords(use: UseRecord, context: TextContext): string {
+function useText(use: UseRecord, context: TextContext): string {
   const protocol = use.protocol === null ? 'an unknown protocol' : PROTOCOL_NAMES[use.protocol];
-  const network = networkWords(use.network, context);
+  const network = networkText(use.network, context);
   return `${use.browser} under ${printable(use.site)} on ${network}: ${protocol}, ${ago(use.seenAtMs, context.nowMs)}`;
 }
 
@@ -141,15 +141,15 @@ export function originText(
     lines.length === 0 ? [] : ['', title, ...indented(lines)];
   return [
     ...hostsTable(hosts, context, paint),
-    ...indented(hosts.map((host) => timesWords(host, context)).filter((line) => line !== null)),
-    ...section('Advertised alternatives:', alternativesWords(hosts, context)),
+    ...indented(hosts.map((host) => timesText(host, context)).filter((line) => line !== null)),
+    ...section('Advertised alternatives:', alternativesText(hosts, context)),
     ...section(
       'Addresses, with their round-trip times:',
-      addresses.map((address) => addressWords(address, context)),
+      addresses.map((address) => addressLine(address, context)),
     ),
     ...section(
       'What browsers used:',
-      uses.map((use) => useWords(use, context)),
+      uses.map((use) => useText(use, context)),
     ),
   ];
 }

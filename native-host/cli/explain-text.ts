@@ -7,7 +7,7 @@ import type {
   ServiceRecord,
 } from '@photofinish/shared/race/discovered';
 import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
-import { attemptErrorWords, failureWords } from '@photofinish/shared/verdict/attempt-words';
+import { attemptErrorText, failureText } from '@photofinish/shared/verdict/attempt-text';
 import { isFailed, NO_OTHERS, reachOfEach } from '@photofinish/shared/verdict/evidence';
 import {
   type CacheKnowledge,
@@ -15,12 +15,12 @@ import {
   type Explanation,
   evidenceOfRaces,
 } from '@photofinish/shared/verdict/explanation';
-import { leftOutWords, sharedOutcomeWords } from '@photofinish/shared/verdict/record-words';
+import { leftOutText, sharedOutcomeText } from '@photofinish/shared/verdict/record-text';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { hostPort, type OriginParts, originParts } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { codeHint } from './codes.ts';
-import { firstVisitWords } from './first-visit.ts';
+import { firstVisitText } from './first-visit.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {
   ago,
@@ -72,7 +72,7 @@ function ttl(seconds: number | null): string {
   return seconds === null ? '–' : duration(seconds * 1000);
 }
 
-function serviceWords({ owner, canonical, priority, target, ...record }: ServiceRecord): string {
+function serviceText({ owner, canonical, priority, target, ...record }: ServiceRecord): string {
   const head = `HTTPS ${priority} ${owner}${canonical === undefined ? '' : ` (CNAME ${canonical})`}`;
   const life = `TTL ${ttl(record.ttlSeconds)}`;
   if (priority === 0) return `${head}: alias of ${target}, ${life}`;
@@ -90,7 +90,7 @@ function serviceWords({ owner, canonical, priority, target, ...record }: Service
   return `${head}: ${parts.filter((part) => part !== null).join('; ')}`;
 }
 
-function lookupWords({ name, kind, tookMs, outcome, records, message }: Names['lookups'][number]): string {
+function lookupText({ name, kind, tookMs, outcome, records, message }: Names['lookups'][number]): string {
   const words = {
     answered: plural(records, 'record'),
     empty: 'no such record',
@@ -112,9 +112,9 @@ function namesSection({ names, race }: Explanation, paint: Paint): string[] {
   ]);
   return [
     ...(found.length === 0 ? lines(none) : rows(['ADDRESS', 'NAME', 'FROM', 'VALID FOR'], found, paint)),
-    ...lines(...services.map(serviceWords)),
-    ...lines(...lookups.filter(({ outcome }) => outcome !== 'answered').map(lookupWords)),
-    ...lines(...leftOutWords(race)),
+    ...lines(...services.map(serviceText)),
+    ...lines(...lookups.filter(({ outcome }) => outcome !== 'answered').map(lookupText)),
+    ...lines(...leftOutText(race)),
     ...(untried === 0
       ? []
       : lines(`${plural(untried, 'more address', 'more addresses')} beyond what a race tries.`)),
@@ -127,7 +127,7 @@ const ALTERNATIVE_SOURCES: Record<DiscoveredAlternative['source'], string> = {
   memory: 'from the host cache',
 };
 
-function alternativeWords({
+function alternativeText({
   alpn,
   host,
   port,
@@ -155,15 +155,15 @@ function advertisementSection(explanation: Explanation): string[] {
     ...(ignored === undefined
       ? []
       : [`Alt-Svc with a 421, which clients ignore (RFC 7838, section 6): ${ignored}`]),
-    ...explanation.alternatives.map(alternativeWords),
+    ...explanation.alternatives.map(alternativeText),
   );
 }
 
-function outcomeWords({ outcome, error, establishedMs }: Attempt): string {
+function outcomeText({ outcome, error, establishedMs }: Attempt): string {
   if (outcome === 'adopted') return 'adopted';
   if (outcome === 'established-late') return 'late, remembered';
   if (outcome === 'cancelled') return establishedMs === null ? 'cancelled' : 'established, not needed';
-  return error === undefined ? 'failed' : failureWords(error);
+  return error === undefined ? 'failed' : failureText(error);
 }
 
 const NAMED_BY = { 'https-record': 'an HTTPS record', 'alt-svc': 'Alt-Svc' } as const;
@@ -175,7 +175,7 @@ function attemptLines(race: OriginRace, { host: ownHost }: OriginParts, paint: P
     { text: printable(hostPort(address, port)) },
     { text: milliseconds(startedMs) },
     { text: milliseconds(establishedMs) },
-    { text: outcomeWords({ protocol, address, port, startedMs, establishedMs, ...attempt }) },
+    { text: outcomeText({ protocol, address, port, startedMs, establishedMs, ...attempt }) },
   ]);
   const elsewhere = attempts.flatMap(({ address, port, host = ownHost, source }) =>
     source === undefined ? [] : [`${hostPort(address, port)} is ${host}, from ${NAMED_BY[source]}.`],
@@ -205,7 +205,7 @@ function attemptLines(race: OriginRace, { host: ownHost }: OriginParts, paint: P
  * That trials were disturbed. The comparison's own caption reports its part; if no trials are left, the verdict says
  * so.
  */
-function busyWords({ verdict, race, v3, altSvc, h3 }: Explanation): string[] {
+function busyText({ verdict, race, v3, altSvc, h3 }: Explanation): string[] {
   const trials = [race, v3, altSvc, h3].flatMap((each) => each?.trials ?? []);
   const busy = trials.length - timedTrials(trials).length;
   if (busy === 0 || verdict.code === 'machine-too-busy') return [];
@@ -224,7 +224,7 @@ function raceSection(race: OriginRace, origin: OriginParts, paint: Paint): strin
 
 function firstVisitSection(explanation: Explanation, origin: OriginParts, paint: Paint): string[] {
   const { v3 } = explanation;
-  return [...lines(firstVisitWords(explanation)), ...(v3 === null ? [] : attemptLines(v3, origin, paint))];
+  return [...lines(firstVisitText(explanation)), ...(v3 === null ? [] : attemptLines(v3, origin, paint))];
 }
 
 function advertisedSection({ altSvc, h3 }: Explanation, origin: OriginParts, paint: Paint): string[] {
@@ -253,7 +253,7 @@ function compareSection(explanation: Explanation, paint: Paint): string[] {
     : drawPhotoFinish(explanation.compare, paint);
 }
 
-function rememberedWords(remembered: CacheKnowledge, nowMs: number): string[] {
+function rememberedText(remembered: CacheKnowledge, nowMs: number): string[] {
   const { h3, tcp, altSvc, races } = remembered;
   const left = (untilMs: number | null): string | null =>
     untilMs !== null && untilMs > nowMs ? duration(untilMs - nowMs) : null;
@@ -264,7 +264,7 @@ function rememberedWords(remembered: CacheKnowledge, nowMs: number): string[] {
     const until = left(h3.untilMs);
     const alone =
       until === null ? 'It may be tried again now.' : `It is not tried again for another ${until}.`;
-    history.push(`HTTP/3 failed ${ago(h3.atMs, nowMs)} (${attemptErrorWords(h3.failure)}). ${alone}${more}`);
+    history.push(`HTTP/3 failed ${ago(h3.atMs, nowMs)} (${attemptErrorText(h3.failure)}). ${alone}${more}`);
   } else if (h3 !== null) {
     const fresh = left(h3.untilMs);
     history.push(
@@ -276,7 +276,7 @@ function rememberedWords(remembered: CacheKnowledge, nowMs: number): string[] {
   return history;
 }
 
-function evidenceWords({ failedHosts, reachedHosts }: Explanation['evidence']): string {
+function evidenceText({ failedHosts, reachedHosts }: Explanation['evidence']): string {
   if (failedHosts + reachedHosts === 0)
     return 'In the last 24 hours no other host was reached over HTTP/3 here, and of none that advertises it UDP was unanswered.';
   const reached = `In the last 24 hours HTTP/3 reached ${plural(reachedHosts, 'other host')} here`;
@@ -302,7 +302,7 @@ export function explanationText(
     ...[
       verdictText(verdict),
       ...otherFindings(verdict).map(({ text }) => `Also: ${text}`),
-      ...busyWords(explanation),
+      ...busyText(explanation),
     ].flatMap((text) => wrapped(printable(text), INDENT)),
     ...lines(
       `(verdict ${verdict.code}, on network ${networkLabel(network, names)})`,
@@ -319,12 +319,12 @@ export function explanationText(
       lines(
         ...(remembered === null
           ? ['Nothing about this origin on this network.']
-          : rememberedWords(remembered, atMs)),
+          : rememberedText(remembered, atMs)),
       ),
     ),
     ...(shared === null
       ? []
-      : section('Fleet cache', lines(`${sharedOutcomeWords(shared, atMs)} ${SHARED_RANK}`))),
-    ...section('Other hosts on this network', lines(evidenceWords(explanation.evidence))),
+      : section('Fleet cache', lines(`${sharedOutcomeText(shared, atMs)} ${SHARED_RANK}`))),
+    ...section('Other hosts on this network', lines(evidenceText(explanation.evidence))),
   ].join('\n');
 }

@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Names } from '@photofinish/shared/race/discovered';
 import { attempt, originRace, serviceRecord, trial } from '@photofinish/shared/testing/race-samples';
-import { firstVisitWords } from './first-visit.ts';
+import { firstVisitText } from './first-visit.ts';
 
 const h2 = attempt({ protocol: 'h2', startedMs: 20, establishedMs: 31, outcome: 'adopted' });
 const record = serviceRecord('a.test', { alpn: ['h3'], target: 'b.test' });
 const names = { addresses: [], services: [record], lookups: [] };
 function why(...h3: Partial<typeof h2>[]): string {
   const attempts = h3.map((over) => attempt({ protocol: 'h3', outcome: 'cancelled', ...over }));
-  return firstVisitWords({ v3: originRace([trial([...attempts, h2], 'h2')], { mode: 'v3' }), names });
+  return firstVisitText({ v3: originRace([trial([...attempts, h2], 'h2')], { mode: 'v3' }), names });
 }
 
 test('each reason for which HTTP/2 is first has its own explanation', () => {
@@ -41,7 +41,7 @@ test('the record of an Alt-Svc host is none of the origin', () => {
       { ...lookup, name: 'alt.test', outcome: 'answered', records: 1 },
     ];
     const v3 = originRace([trial([h2], 'h2')], { mode: 'v3' });
-    return firstVisitWords({ v3, names: { addresses: [], services, lookups } });
+    return firstVisitText({ v3, names: { addresses: [], services, lookups } });
   };
   const other = serviceRecord('alt.test', { alpn: ['h3'] });
   assert.match(said('empty', other), /: no HTTPS record advertises HTTP\/3, and Alt-Svc/);

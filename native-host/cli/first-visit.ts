@@ -5,7 +5,7 @@ import { soundTrials } from '@photofinish/shared/race/conclusive';
 import { ownRecords } from '@photofinish/shared/race/discovered';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { isRecordNotQueried, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
-import { attemptErrorWords } from '@photofinish/shared/verdict/attempt-words';
+import { attemptErrorText } from '@photofinish/shared/verdict/attempt-text';
 import { isH3 } from '@photofinish/shared/verdict/evidence';
 import type { Explanation } from '@photofinish/shared/verdict/explanation';
 import { type OriginParts, originParts } from '@photofinish/shared/web/origin';
@@ -21,7 +21,7 @@ function whyNotFirst({ attempts }: Trial, target: string): string {
   if (first === undefined)
     return `${advertised} no address of its target ${target} was known before another protocol was established`;
   const error = h3.findLast(({ outcome }) => outcome === 'failed')?.error;
-  if (error !== undefined) return `${advertised} that failed (${attemptErrorWords(error.code)})`;
+  if (error !== undefined) return `${advertised} that failed (${attemptErrorText(error.code)})`;
   const laterMs = other === undefined ? 0 : first.startedMs - other.startedMs;
   return laterMs > 0
     ? `${advertised} that was started ${milliseconds(laterMs)} later, when the record or the addresses of ${target} had arrived`
@@ -60,7 +60,7 @@ function why(v3: OriginRace, trial: Trial, names: Explanation['names']): string 
 }
 
 /** Which protocol a first visit uses, and why, as one sentence. */
-export function firstVisitWords({ v3, names }: Pick<Explanation, 'v3' | 'names'>): string {
+export function firstVisitText({ v3, names }: Pick<Explanation, 'v3' | 'names'>): string {
   if (v3 === null) return 'Not raced: the race above adopted nothing.';
   const [trial] = soundTrials(v3.trials);
   if (trial === undefined)

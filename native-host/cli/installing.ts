@@ -180,7 +180,7 @@ function partsToCopy({ platform }: Machine): readonly Part[] | null {
   return [{ from: ROOT, at: '' }, ...(addon === null ? [] : [{ from: addon, at: join('dist', ADDON_FILE) }])];
 }
 
-function noBrowserWords(directories: UserDirectories): string {
+function noBrowserText(directories: UserDirectories): string {
   const known = browsersOf(directories);
   const profiles = known.map(({ profileDirectories }) => profileDirectories[0] ?? '').join(', ');
   const programs = known.flatMap((browser) => browser.programs);
@@ -209,7 +209,7 @@ export function runInstall(args: readonly string[], terminal: Terminal): number 
   const addon = addonFinding(checkoutOf(ownInstallation(machine.platform)) !== null);
   report({ command: 'install', result, json: values.json ?? false, next, addon }, terminal);
   if (plan.manifests.length === 0) {
-    terminal.error('no-browser', noBrowserWords(directories));
+    terminal.error('no-browser', noBrowserText(directories));
     return EXIT_FAILED;
   }
   return complain(result, terminal) ? EXIT_FAILED : EXIT_OK;

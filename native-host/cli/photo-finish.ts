@@ -3,7 +3,7 @@
 import {
   type FinishResult,
   type Lane,
-  laneWords,
+  laneText,
   type PhotoFinish,
   photoFinish,
 } from '@photofinish/shared/drawing/photo-finish';
@@ -99,13 +99,13 @@ function resultLines({ words, winner }: FinishResult, paint: Paint): string[] {
 export function drawPhotoFinish(race: OriginRace, paint: Paint): string[] {
   const finish = photoFinish(race);
   if (finish.lanes.every((lane) => lane.state === 'absent')) return [];
-  const words = Math.max(...finish.lanes.map((lane) => laneWords(lane).length));
+  const words = Math.max(...finish.lanes.map((lane) => laneText(lane).length));
   const columns = Math.min(MOST_AXIS_COLUMNS, LINE_COLUMNS - AXIS_INDENT.length - GAP.length - words);
   const lanes = finish.lanes.map((lane) => {
     const label = PROTOCOL_NAMES[lane.protocol].padEnd(LABEL_COLUMNS);
     const drawing = drawLane(lane, finish, columns);
     const painted = paintProtocol(paint, lane.protocol, drawing) + ' '.repeat(columns - drawing.length);
-    return `${INDENT}${paintProtocol(paint, lane.protocol, label)} ▕${painted}${GAP}${laneWords(lane)}`;
+    return `${INDENT}${paintProtocol(paint, lane.protocol, label)} ▕${painted}${GAP}${laneText(lane)}`;
   });
   const end = formatMs(finish.axis.maxMs);
   const axis = `0${end.padStart(columns - 1)}`;

@@ -13,7 +13,7 @@ import * as v from 'valibot';
 import { ended, recordingTerminal, startCommand } from '../testing/command.ts';
 import { closedPort } from '../testing/ports.ts';
 import { scratchDirectory } from '../testing/scratch.ts';
-import { type RaceStream, raceStream, surveyCounter, surveyWords } from './race-input.ts';
+import { type RaceStream, raceStream, surveyCounter, surveyText } from './race-input.ts';
 import { fixedPace } from './race-pace.ts';
 import { type Note, readNote } from './resume.ts';
 
@@ -321,15 +321,15 @@ test('after an abort no line is started', async () => {
 
 test('done, failed, rate, and the time left once the total is known', () => {
   const half = { done: 400, failed: 3, total: 5000, elapsedMs: 10_000 };
-  assert.equal(surveyWords(half), '400 of 5000 done, 3 failed, 40 per second, 1 min left');
-  assert.equal(surveyWords({ ...half, total: null }), '400 done, 3 failed, 40 per second');
-  assert.equal(surveyWords({ ...half, total: 400 }), '400 of 400 done, 3 failed, 40 per second');
+  assert.equal(surveyText(half), '400 of 5000 done, 3 failed, 40 per second, 1 min left');
+  assert.equal(surveyText({ ...half, total: null }), '400 done, 3 failed, 40 per second');
+  assert.equal(surveyText({ ...half, total: 400 }), '400 of 400 done, 3 failed, 40 per second');
 });
 
 test('slow rates are per minute, and few races have no rate', () => {
-  assert.match(surveyWords({ done: 30, failed: 0, total: null, elapsedMs: 10_000 }), /3\.0 per second/);
-  assert.match(surveyWords({ done: 10, failed: 0, total: null, elapsedMs: 60_000 }), /10 per minute/);
-  assert.equal(surveyWords({ done: 2, failed: 1, total: 9, elapsedMs: 50 }), '2 of 9 done, 1 failed');
+  assert.match(surveyText({ done: 30, failed: 0, total: null, elapsedMs: 10_000 }), /3\.0 per second/);
+  assert.match(surveyText({ done: 10, failed: 0, total: null, elapsedMs: 60_000 }), /10 per minute/);
+  assert.equal(surveyText({ done: 2, failed: 1, total: 9, elapsedMs: 50 }), '2 of 9 done, 1 failed');
 });
 
 test('races disturbed by a busy machine are counted and reported once, at the end', () => {

@@ -120,16 +120,16 @@ interface SurveyState {
 /** With fewer races done a rate is chance. */
 const LEAST_FOR_RATE = 5;
 
-function rateWords(perSecond: number): string {
+function rateText(perSecond: number): string {
   if (perSecond >= 10) return `${Math.round(perSecond)} per second`;
   return perSecond >= 1 ? `${perSecond.toFixed(1)} per second` : `${Math.round(60 * perSecond)} per minute`;
 }
 
 /** For example `412 of 5000 done, 3 failed, 38 per second, 2 min left`. */
-export function surveyWords({ done, failed, total, elapsedMs }: SurveyState): string {
+export function surveyText({ done, failed, total, elapsedMs }: SurveyState): string {
   const parts = [total === null ? `${done} done` : `${done} of ${total} done`, `${failed} failed`];
   if (done < LEAST_FOR_RATE || elapsedMs <= 0) return parts.join(', ');
-  parts.push(rateWords((1000 * done) / elapsedMs));
+  parts.push(rateText((1000 * done) / elapsedMs));
   if (total !== null && total > done) parts.push(`${duration((elapsedMs / done) * (total - done))} left`);
   return parts.join(', ');
 }
@@ -149,7 +149,7 @@ export function surveyCounter(terminal: Terminal) {
       const nowMs = systemClock.nowMs();
       if (nowMs - shownMs < PROGRESS_EVERY_MS) return;
       shownMs = nowMs;
-      terminal.progress(surveyWords({ ...counts, total, elapsedMs: nowMs - beganMs }));
+      terminal.progress(surveyText({ ...counts, total, elapsedMs: nowMs - beganMs }));
     },
     end(): void {
       terminal.progress('');

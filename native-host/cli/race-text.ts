@@ -9,8 +9,8 @@ import type {
 } from '@photofinish/shared/race/outcome';
 import { comparisonOf, wholePairs } from '@photofinish/shared/race/race-pairs';
 import { wholePercent } from '@photofinish/shared/report/adoption';
-import { gainStepMs, resultWords } from '@photofinish/shared/verdict/gain';
-import { leftOutWords, sharedInRaceWords } from '@photofinish/shared/verdict/record-words';
+import { gainStepMs, resultText } from '@photofinish/shared/verdict/gain';
+import { leftOutText, sharedInRaceText } from '@photofinish/shared/verdict/record-text';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { codeHint } from './codes.ts';
@@ -96,7 +96,7 @@ function pairsRow(race: OriginRace, paint: Paint): Cell[] {
     comparison === null
       ? { text: '' }
       : {
-          text: resultWords(comparison),
+          text: resultText(comparison),
           ...(comparison.quicker !== null && { paint: (text: string) => paint('bold', text) }),
         },
   ];
@@ -107,7 +107,7 @@ function share(part: number, whole: number): string {
 }
 
 /** Hit ratio and accuracy, which are different measures; nothing for a single trial, whose row contains it. */
-function cacheWords({ lookups, hits, scored, right }: CacheUse): string | null {
+function cacheText({ lookups, hits, scored, right }: CacheUse): string | null {
   if (lookups < 2) return null;
   const hit = `Host cache: ${hits} of ${lookups} lookups hit${share(hits, lookups)}`;
   return scored === 0
@@ -115,7 +115,7 @@ function cacheWords({ lookups, hits, scored, right }: CacheUse): string | null {
     : `${hit}; the remembered protocol was adopted in ${right} of ${scored}${share(right, scored)}.`;
 }
 
-function unracedWords({ code, message }: AttemptError): string {
+function unracedText({ code, message }: AttemptError): string {
   const remedy = code === 'blocked' ? ' Allow it with --allow-private.' : '';
   return `Not raced (${code}): ${printable(message)}.${remedy}`;
 }
@@ -128,14 +128,14 @@ function leavesUntried({ mode, verdict }: OriginRace): boolean {
 function details(race: OriginRace, paint: Paint): string[] {
   const head = ['', paint('bold', race.origin)];
   if (race.error !== undefined && race.trials.length === 0)
-    return [...head, ...wrapped(unracedWords(race.error), INDENT)];
+    return [...head, ...wrapped(unracedText(race.error), INDENT)];
   const { verdict } = race;
-  const cache = race.summary.cache === undefined ? null : cacheWords(race.summary.cache);
+  const cache = race.summary.cache === undefined ? null : cacheText(race.summary.cache);
   return [
     ...head,
     ...drawPhotoFinish(race, paint),
     ...(cache === null ? [] : wrapped(cache, INDENT)),
-    ...[...sharedInRaceWords(race), ...leftOutWords(race)].flatMap((words) => wrapped(words, INDENT)),
+    ...[...sharedInRaceText(race), ...leftOutText(race)].flatMap((words) => wrapped(words, INDENT)),
     ...wrapped(printable(verdictText(verdict)), INDENT),
     ...otherFindings(verdict).flatMap((finding) => wrapped(`Also: ${printable(finding.text)}`, INDENT)),
     ...wrapped(`What this means: ${codeHint(verdict.code)}`, INDENT).map((line) => paint('dim', line)),

@@ -13,7 +13,7 @@ import {
 } from '@photofinish/shared/report/report';
 import { compareReports } from '@photofinish/shared/report/report-compare';
 import { reportListing } from '@photofinish/shared/report/report-document';
-import { ratioWords, valueWords } from '@photofinish/shared/report/report-words';
+import { ratioText, valueText } from '@photofinish/shared/report/report-text';
 import { printableDeep } from '@photofinish/shared/web/printable';
 import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
@@ -70,7 +70,7 @@ const INDENT = '  ';
 function words(value: Value): string {
   // Narrow, so that a row of shares fits a terminal.
   const narrow = typeof value === 'object' && value.kind === 'adoption';
-  return printable(narrow ? ratioWords(value.adoption.h3, value.adoption.known) : valueWords(value));
+  return printable(narrow ? ratioText(value.adoption.h3, value.adoption.known) : valueText(value));
 }
 
 /** A row too wide for columns: its key on one line, and each sentence below. */

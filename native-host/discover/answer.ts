@@ -52,12 +52,12 @@ export interface GuardedAnswer {
   readonly note: string | null;
 }
 
-interface Sieve {
+interface AddressFilter {
   pass(address: string): boolean;
   note(): string | null;
 }
 
-function sieve(policy: AddressPolicy, nat64Prefix: string | null): Sieve {
+function addressFilter(policy: AddressPolicy, nat64Prefix: string | null): AddressFilter {
   const notes: string[] = [];
   return {
     pass(address) {
@@ -69,7 +69,7 @@ function sieve(policy: AddressPolicy, nat64Prefix: string | null): Sieve {
   };
 }
 
-function guardService(service: ServiceRecord, { pass }: Sieve): ServiceRecord {
+function guardService(service: ServiceRecord, { pass }: AddressFilter): ServiceRecord {
   const ipv4Hints = service.ipv4Hints.filter(pass);
   const ipv6Hints = service.ipv6Hints.filter(pass);
   return { ...service, ipv4Hints, ipv6Hints };
@@ -82,11 +82,11 @@ export function guardAnswer(
   nat64Prefix: string | null,
 ): GuardedAnswer {
   if (!answer.ok) return { answer, note: null };
-  const gate = sieve(policy, nat64Prefix);
+  const filter = addressFilter(policy, nat64Prefix);
   if (answer.kind === 'HTTPS') {
-    const services = answer.services.map((service) => guardService(service, gate));
-    return { answer: { ...answer, services }, note: gate.note() };
+    const services = answer.services.map((service) => guardService(service, filter));
+    return { answer: { ...answer, services }, note: filter.note() };
   }
-  const addresses = answer.addresses.filter(({ address }) => gate.pass(address));
-  return { answer: { ...answer, addresses }, note: gate.note() };
+  const addresses = answer.addresses.filter(({ address }) => filter.pass(address));
+  return { answer: { ...answer, addresses }, note: filter.note() };
 }

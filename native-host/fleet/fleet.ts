@@ -153,7 +153,7 @@ class Replica implements Fleet {
       .catch((error) => {
         // The next race may publish.
         this.#published.delete(outcome.key);
-        this.#sayOnce(error);
+        this.#reportOnce(error);
       })
       .finally(() => this.#publishing.delete(publishing));
     this.#publishing.add(publishing);
@@ -178,7 +178,7 @@ class Replica implements Fleet {
         this.#bucket = await connect();
         if (!this.#isClosed) await this.#follow(this.#bucket);
       } catch (error) {
-        this.#sayOnce(error);
+        this.#reportOnce(error);
       }
       this.#copied.resolve();
       const lost = this.#bucket;
@@ -246,7 +246,7 @@ class Replica implements Fleet {
   }
 
   /** A server that stays away is no news. */
-  #sayOnce(error: unknown): void {
+  #reportOnce(error: unknown): void {
     if (this.#isClosed) return;
     const message = error instanceof Error ? error.message : String(error);
     if (message !== this.#logged) this.#parts.log(`outcomes are not shared now: ${message}`, true);

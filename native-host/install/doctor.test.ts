@@ -8,7 +8,7 @@ import { scratchDirectory } from '../testing/scratch.ts';
 import type { BrowserName } from './browser-names.ts';
 import { type UserDirectories, userDirectories } from './browsers.ts';
 import { examineBrowser } from './doctor.ts';
-import { launchOf, sayHello } from './hello.ts';
+import { exchangeHello, launchOf } from './hello.ts';
 import { install } from './install.ts';
 import { type InstallRequest, planInstall, targetsOf } from './install-plan.ts';
 import { DISK, type Machine } from './machine.ts';
@@ -43,7 +43,7 @@ const EXAMINATION = { machine: LINUX, extensionIds: [], installCommand: () => 'p
 
 function greet(timeoutMs: number) {
   return (launcher: string, caller: readonly string[]) =>
-    sayHello(launchOf(launcher, caller, 'linux', process.env), timeoutMs);
+    exchangeHello(launchOf(launcher, caller, 'linux', process.env), timeoutMs);
 }
 
 async function examine(

@@ -12,7 +12,7 @@ import {
   findingOn,
   type InstallSettings,
 } from './doctor.ts';
-import { launchOf, sayHello } from './hello.ts';
+import { exchangeHello, launchOf } from './hello.ts';
 import {
   cacheFinding,
   configFinding,
@@ -67,7 +67,7 @@ async function browserFindings(
       extensionIds,
       installCommand: installCommand(photofinish, machine, target, userDataDirectory),
       hello: (launcher, caller) =>
-        sayHello(launchOf(launcher, caller, platform, process.env), HELLO_TIMEOUT_MS),
+        exchangeHello(launchOf(launcher, caller, platform, process.env), HELLO_TIMEOUT_MS),
     });
     findings.push(...examined.findings);
     config ??= examined.config;

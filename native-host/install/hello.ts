@@ -76,7 +76,7 @@ function judge(inbound: Inbound, afterMs: number): HelloResult {
 }
 
 /** Starts a launcher and says hello; ends it again in any case. Never rejects. */
-export function sayHello(launch: Launch, timeoutMs: number): Promise<HelloResult> {
+export function exchangeHello(launch: Launch, timeoutMs: number): Promise<HelloResult> {
   const startMs = performance.now();
   const { promise, resolve } = Promise.withResolvers<HelloResult>();
   const child = spawn(launch.file, [...launch.args], {

@@ -15,7 +15,7 @@ import {
   type Settings,
   SettingsError,
 } from '../config.ts';
-import { networkKey, networkWords } from '../network/key.ts';
+import { networkKey, networkText } from '../network/key.ts';
 import { keptSalt, saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';
@@ -160,7 +160,7 @@ export async function networkFinding(cachePath: string): Promise<Finding> {
   if (facts === null) return helperFinding('network', 'note', 'offline: there is no default route');
   const named =
     salt === null ? 'its key will be created with the cache' : nameBeside(networkKey(facts, salt), cachePath);
-  return helperFinding('network', 'ok', `${networkWords(facts)}: ${named}`);
+  return helperFinding('network', 'ok', `${networkText(facts)}: ${named}`);
 }
 
 const NOTHING_SHARED: SharedStats = { outcomes: 0, newestAtMs: null, refused: {} };
@@ -172,7 +172,7 @@ const REFUSED_BECAUSE: Record<SharedRefusal, string> = {
   ahead: "ahead of this machine's clock",
 };
 
-function refusedWords(refused: SharedRefusals): string {
+function refusedText(refused: SharedRefusals): string {
   const counted = SHARED_REFUSALS.flatMap((reason) => {
     const n = refused[reason];
     return n === undefined ? [] : [`${n} ${REFUSED_BECAUSE[reason]}`];
@@ -181,7 +181,7 @@ function refusedWords(refused: SharedRefusals): string {
 }
 
 /** Only what a file keeps is a copy: where it cannot be opened, the helper's is not seen. */
-function copiedWords(cachePath: string): string {
+function copiedText(cachePath: string): string {
   const cache = existsSync(cachePath) ? openHostCache({ path: cachePath, clock: systemClock }) : null;
   const isKept = cache === null || cache.stats().store === 'sqlite';
   const { outcomes, newestAtMs, refused } = cache?.sharedStats() ?? NOTHING_SHARED;
@@ -189,7 +189,7 @@ function copiedWords(cachePath: string): string {
   if (!isKept) return '';
   const age = newestAtMs === null ? '' : `, the newest from ${ago(newestAtMs, systemClock.epochMs())}`;
   const copied = plural(outcomes, 'outcome is', 'outcomes are');
-  return `; ${copied} copied here${age}${refusedWords(refused)}`;
+  return `; ${copied} copied here${age}${refusedText(refused)}`;
 }
 
 /**
@@ -198,7 +198,7 @@ function copiedWords(cachePath: string): string {
  */
 export async function fleetFinding(settings: FleetSettings, cachePath: string): Promise<Finding> {
   const { heldInBucket } = await import('../fleet/fleet.ts');
-  const copied = copiedWords(cachePath);
+  const copied = copiedText(cachePath);
   try {
     const held = plural(await heldInBucket(settings), 'value');
     const text = `fleet cache: the bucket "${settings.bucket}" holds ${held}${copied}`;

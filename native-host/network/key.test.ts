@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { linkLayerAddress, type NetworkFacts, NO_NETWORK, networkKey, networkWords, siphash } from './key.ts';
+import { linkLayerAddress, type NetworkFacts, NO_NETWORK, networkKey, networkText, siphash } from './key.ts';
 
 const SALT = new Uint8Array(32).fill(1);
 const HOME: NetworkFacts = {
@@ -52,19 +52,16 @@ test('link-layer addresses are compared in one form, whatever their notation', (
 });
 
 test('in words: which facts were readable, never their values', () => {
+  assert.equal(networkText(HOME), 'wireless, its gateway known by its link-layer address, its name was read');
   assert.equal(
-    networkWords(HOME),
-    'wireless, its gateway known by its link-layer address, its name was read',
-  );
-  assert.equal(
-    networkWords({ ...HOME, linkLayer: null, ssid: '' }),
+    networkText({ ...HOME, linkLayer: null, ssid: '' }),
     'wireless, its gateway known by its IP address only, its name may not be read',
   );
   assert.equal(
-    networkWords({ gateway: '', linkLayer: null, kind: 'other', ssid: '', tunnel: true }),
+    networkText({ gateway: '', linkLayer: null, kind: 'other', ssid: '', tunnel: true }),
     'of no known kind, without a gateway, a tunnel holds the default route',
   );
-  for (const secret of [HOME.gateway, HOME.linkLayer ?? '']) assert.ok(!networkWords(HOME).includes(secret));
+  for (const secret of [HOME.gateway, HOME.linkLayer ?? '']) assert.ok(!networkText(HOME).includes(secret));
 });
 
 const counting = (length: number) => Uint8Array.from({ length }, (_, n) => n);

@@ -46,7 +46,7 @@ export function linkLayerAddress(text: string): string | null {
 }
 
 /** What is known about a network, in words that do not reveal its location. */
-export function networkWords({ gateway, linkLayer, kind, ssid, tunnel }: NetworkFacts): string {
+export function networkText({ gateway, linkLayer, kind, ssid, tunnel }: NetworkFacts): string {
   const kinds = { wired: 'wired', wireless: 'wireless', other: 'of no known kind' } as const;
   const by =
     linkLayer !== null

@@ -14,7 +14,7 @@ import {
 } from '@photofinish/shared/race/outcome';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { boundedFindings } from '@photofinish/shared/verdict/bounded';
-import { leftOutWords } from '@photofinish/shared/verdict/record-words';
+import { leftOutText } from '@photofinish/shared/verdict/record-text';
 import * as v from 'valibot';
 import { race, trial, up } from '../testing/cache-samples.ts';
 import '@photofinish/shared/language/english';
@@ -103,7 +103,7 @@ test('the largest record fits schema and port, and states how much it leaves out
   const frames = framesOf({ ...bounded, id: 1, type: 'race' } as Reply);
   assert.ok(frames.reduce((sum, { length }) => sum + length, 0) < MAX_WHOLE_REPLY_BYTES);
   assert.deepEqual(bounded.leftOut, { addresses: 3873, services: 2968, lookups: 3872, attempts: 88_110 });
-  assert.deepEqual(leftOutWords(bounded), [
+  assert.deepEqual(leftOutText(bounded), [
     'Left out, because there were too many: 3,873 addresses, 2,968 HTTPS records, 3,872 DNS queries, 88,110 attempts.',
   ]);
 });
@@ -119,5 +119,5 @@ test('adopted attempts, each name’s first address, the best records and known 
 test('a record within the bounds is unchanged', () => {
   const small = race([trial(up('h3'))]);
   assert.deepEqual(boundedRace(small), small);
-  assert.deepEqual(leftOutWords(boundedRace(small)), []);
+  assert.deepEqual(leftOutText(boundedRace(small)), []);
 });

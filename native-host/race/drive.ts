@@ -59,7 +59,7 @@ export interface Drive {
 }
 
 /** An Alt-Svc value and where it was received. */
-interface HeardAltSvc {
+interface ReceivedAltSvc {
   readonly value: AltSvc;
   readonly source: AltSvcSource;
 }
@@ -72,7 +72,7 @@ export interface DrivenTrial {
   /** Network cost of all attempts. */
   readonly traffic: Traffic;
   /** The last Alt-Svc value received, null if no answer contained one. */
-  readonly altSvc: HeardAltSvc | null;
+  readonly altSvc: ReceivedAltSvc | null;
   /** Whether the chain ended in a publicly known root, by transport; null: no handshake finished. */
   readonly knownRoot: Readonly<Record<TransportName, boolean | null>>;
   /** Result of the trial's own discovery; null without one. */
@@ -114,7 +114,7 @@ class RunningTrial {
   #arrived: { readonly event: TrialEvent; readonly atMs: number }[] = [];
   /** Handshakes in progress of transports whose results may be received late. */
   #lateUnderWay = 0;
-  #altSvc: HeardAltSvc | null = null;
+  #altSvc: ReceivedAltSvc | null = null;
   #undiscovered: AttemptError | null = null;
   /** Discovery has produced something. */
   #heard = false;
@@ -189,7 +189,7 @@ class RunningTrial {
       const atMs = startedMs + (result.ok ? result.establishedMs : result.atMs);
       return this.#onHandshakeOver(handshakeEvent(attempt, result, startedMs), atMs, transport);
     });
-    if (transport.toldLate) this.#lateUnderWay += 1;
+    if (transport.reportsLate) this.#lateUnderWay += 1;
     this.#attempts[attempt] = { running, startedMs, handled, alternatives: [] };
   }
 
@@ -198,9 +198,9 @@ class RunningTrial {
    * produced when they are received. Therefore the latter wait while one of the former may be in flight, until
    * everything that had happened by then has been received, and the transports' own timestamps decide.
    */
-  async #onHandshakeOver(event: TrialEvent, atMs: number, { toldLate = false }: Transport): Promise<void> {
+  async #onHandshakeOver(event: TrialEvent, atMs: number, { reportsLate = false }: Transport): Promise<void> {
     this.#arrived.push({ event, atMs });
-    if (toldLate) {
+    if (reportsLate) {
       this.#lateUnderWay -= 1;
       this.#tellUntil(atMs);
       return;

@@ -33,7 +33,7 @@ interface LoadedTransport {
 }
 
 /** The reason in terms of the codes exchanged, for readers who see only the message. */
-function codeWords({ code, wireCode, peerCode }: AddonFailure): string {
+function codeText({ code, wireCode, peerCode }: AddonFailure): string {
   if (wireCode !== undefined && (code === 'tls-alert' || code === 'alpn-mismatch'))
     return ` (TLS alert ${wireCode})`;
   const number = peerCode === undefined ? [] : [`peer's code 0x${peerCode.toString(16)}`];
@@ -46,7 +46,7 @@ function errorOf(failure: AddonFailure): AttemptError {
   const reason = certificateReason === undefined ? '' : `${certificateReason}: `;
   return {
     code,
-    message: `${reason}${message}${codeWords(failure)}`,
+    message: `${reason}${message}${codeText(failure)}`,
     ...(certificateReason !== undefined && { reason: certificateReason }),
     ...(wireCode !== undefined && { wireCode }),
     ...(endedByUs && { endedBy: 'client' }),
@@ -213,5 +213,5 @@ export function h3Transport(trust: Trust, userAgent: string = USER_AGENT): Trans
     await warmUp(ready);
     return ready;
   }
-  return { ...lazyTransport('h3', load, startAttempt), toldLate: true };
+  return { ...lazyTransport('h3', load, startAttempt), reportsLate: true };
 }

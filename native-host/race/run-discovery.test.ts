@@ -157,18 +157,20 @@ test('a sign of life prevents the hedged QUIC attempt', async () => {
 
 test('when both are reported at the same instant, the one established first is adopted, in either order', async () => {
   const dns = { addresses: ['127.0.0.1', '127.0.0.2'] };
-  for (const toldLateMs of [1, 15]) {
-    const h3First = await race([{ handshakeMs: 60, toldLateMs }], [{ handshakeMs: 60 }], { mode: 'naive' });
+  for (const reportedLateMs of [1, 15]) {
+    const h3First = await race([{ handshakeMs: 60, reportedLateMs }], [{ handshakeMs: 60 }], {
+      mode: 'naive',
+    });
     assert.deepEqual(adopted(h3First.result), ['h3']);
     // The timer of the second address is set later than TCP's, so that TCP is reported first.
     const h3: Script[] = [
       { handshakeMs: 20, refusal: 'udp-refused' },
-      { handshakeMs: 40, toldLateMs },
+      { handshakeMs: 40, reportedLateMs },
     ];
     const h2First = await race(h3, [{ handshakeMs: 60 }], { mode: 'naive', dns });
     assert.deepEqual(adopted(h2First.result), ['h3']);
   }
-  const h2Earlier = await race([{ handshakeMs: 60, toldLateMs: 1 }], [{ handshakeMs: 48 }], {
+  const h2Earlier = await race([{ handshakeMs: 60, reportedLateMs: 1 }], [{ handshakeMs: 48 }], {
     tcpAttemptDelayMs: 10,
   });
   assert.deepEqual(adopted(h2Earlier.result), ['h2']);

@@ -190,7 +190,7 @@ function driveOne(race: Race, index: number, endpoints: Endpoints | null) {
   });
 }
 
-function isUnfound(endpoints: Endpoints | FailedDiscovery): endpoints is FailedDiscovery {
+function isFailedDiscovery(endpoints: Endpoints | FailedDiscovery): endpoints is FailedDiscovery {
   return 'error' in endpoints;
 }
 
@@ -250,7 +250,7 @@ async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memo
     if (raceRulesOf(mode).discovers === 'before' && !(inPair && endpoints !== null)) {
       const found = await endpointsFor(options, queryOf(options, mode, memory), endpoints);
       if (signal?.aborted) return sofar(cancelledError(signal));
-      if (isUnfound(found)) return { ...sofar(found.error), names: found.names };
+      if (isFailedDiscovery(found)) return { ...sofar(found.error), names: found.names };
       if (found !== endpoints && options.mayUse?.(addressesOf(found), found.nat64Prefix) === false)
         return { ...sofar(NOT_NOW), names: found.names };
       endpoints = found;

@@ -122,7 +122,7 @@ export interface RunningAttempt {
 export interface Transport {
   readonly name: TransportName;
   /** Results come from a separate thread, so a busy event loop receives them some time after they were produced. */
-  readonly toldLate?: boolean;
+  readonly reportsLate?: boolean;
   /**
    * Loads and warms up what the first attempt needs, so that no attempt pays for it; repeated calls are cheap. Rejects
    * when the transport cannot be used on this machine at all.

@@ -37,13 +37,13 @@ export function factsOf(race: OriginRace): Facts {
   const { attempts } = evidence;
   const { altSvc } = race.discovered;
   // Servers need not send the header over HTTP/3, where it would tell nothing new.
-  const isHeardOverTcp = attempts.some((attempt) => !isH3(attempt) && isAnswered(attempt));
+  const isAdvertisedOverTcp = attempts.some((attempt) => !isH3(attempt) && isAnswered(attempt));
   const roundTripsMs = attempts.flatMap(({ rttMs }) => (rttMs == null ? [] : [rttMs]));
   return {
     ...reachOfEach(attempts),
     advertised: advertisedAlternatives(evidence).map(({ reach }) => reach),
     altSvcH3:
-      altSvc === null ? (isHeardOverTcp ? false : null) : h3Alternatives(parseAltSvc(altSvc)).length > 0,
+      altSvc === null ? (isAdvertisedOverTcp ? false : null) : h3Alternatives(parseAltSvc(altSvc)).length > 0,
     recordH3: recordOffersH3(evidence),
     gain: evidence.gain,
     rttMs: roundTripsMs.length === 0 ? null : Math.min(...roundTripsMs),

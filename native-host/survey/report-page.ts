@@ -20,7 +20,7 @@ import {
 } from '@photofinish/shared/report/document';
 import { documentToHtml } from '@photofinish/shared/report/html';
 import type { Counts } from '@photofinish/shared/report/report';
-import { attemptErrorWords } from '@photofinish/shared/verdict/attempt-words';
+import { attemptErrorText } from '@photofinish/shared/verdict/attempt-text';
 import { failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
 import { looksBlocked } from '@photofinish/shared/verdict/evidence';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
@@ -113,7 +113,7 @@ function codeValue(code: Extract<PageValue, { kind: 'code' }>['code'], words: st
   return { kind: 'code', code, words };
 }
 
-function classWords({ fromMs, toMs }: GainClass): string {
+function classText({ fromMs, toMs }: GainClass): string {
   return toMs === Number.POSITIVE_INFINITY ? `${fromMs} ms and more` : `${fromMs} to ${toMs} ms`;
 }
 
@@ -128,7 +128,7 @@ function gainBlocks({ gains }: VantageReport): PageBlock[] {
     const { h3Quicker, h2Quicker, unclear } = each;
     const medianMs = medianDifferenceMs(each) ?? 0;
     return [
-      classWords(each),
+      classText(each),
       ...[h3Quicker + h2Quicker + unclear, h3Quicker, h2Quicker, unclear].map((n) => count(n)),
       text(formatMsTo(medianMs, 0.1), 'strong'),
     ];
@@ -157,7 +157,7 @@ function causeBlocks({ causes, network }: VantageReport): PageBlock[] {
     network.reachedHosts > 0
       ? works
       : 'No host was reached over HTTP/3, and too few that advertise it were silent to tell whether the network or the hosts are to blame.';
-  const shown = hosts.size > 0 ? [codeTable('Failure', hosts, attemptErrorWords)] : [];
+  const shown = hosts.size > 0 ? [codeTable('Failure', hosts, attemptErrorText)] : [];
   if (isBlocked)
     return [
       paragraph(rule, 'note'),

@@ -41,7 +41,7 @@ export function endpoint(transport: TransportName, more: Partial<Endpoint> = {})
   return { transport, address: '127.0.0.1', port: 443, host: 'a.test', source: 'origin', ...more };
 }
 
-interface ToldEvent {
+interface ProgressEvent {
   readonly event: Progress['event'];
   readonly transport: TransportName;
   readonly attempt: number;
@@ -50,7 +50,7 @@ interface ToldEvent {
 
 export interface Simulation {
   readonly trial: Trial;
-  readonly told: readonly ToldEvent[];
+  readonly told: readonly ProgressEvent[];
   readonly starts: readonly { readonly endpoint: Endpoint; readonly atMs: number }[];
   /** Numbers of the attempts that sent a request, in order. */
   readonly requests: readonly number[];
@@ -96,7 +96,7 @@ class SimulatedWorld {
   readonly #machine: TrialMachine;
   readonly #pending: PendingEvent[] = [];
   readonly #models: Model[] = [];
-  readonly #told: ToldEvent[] = [];
+  readonly #told: ProgressEvent[] = [];
   readonly #requests: number[] = [];
   #nowMs = 0;
   #adopted: number | null = null;

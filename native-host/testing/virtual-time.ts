@@ -54,7 +54,7 @@ export interface Script {
   readonly refusal?: AttemptErrorCode;
   readonly protocol?: KnownProtocol;
   /** How long after its end the handshake is reported. */
-  readonly toldLateMs?: number;
+  readonly reportedLateMs?: number;
   /** First sign of life, while the handshake continues. */
   readonly transportMs?: number;
   readonly altSvc?: string;
@@ -85,7 +85,7 @@ export function scripted(name: TransportName, clock: Clock, ...scripts: Script[]
   let running = 0;
   return {
     name,
-    toldLate: name === 'h3',
+    reportsLate: name === 'h3',
     targets,
     prepared: () => preparations,
     running: () => running,
@@ -129,7 +129,7 @@ export function scripted(name: TransportName, clock: Clock, ...scripts: Script[]
                 ok: true,
                 protocol: script.protocol ?? name,
                 transportMs: script.sawLifeMs ?? null,
-                establishedMs: clock.nowMs() - zeroMs - (script.toldLateMs ?? 0),
+                establishedMs: clock.nowMs() - zeroMs - (script.reportedLateMs ?? 0),
                 rttMs: script.handshakeMs,
                 ...(script.packets && { packets: script.packets }),
                 knownRoot: script.knownRoot ?? true,

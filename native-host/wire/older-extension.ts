@@ -2,10 +2,10 @@
 // extension.
 import '@photofinish/shared/language/english';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import type { VerdictInWords } from '@photofinish/shared/race/verdict-schema';
-import { verdictInWords } from '@photofinish/shared/verdict/verdict-text';
+import type { VerdictAsText } from '@photofinish/shared/race/verdict-schema';
+import { verdictAsText } from '@photofinish/shared/verdict/verdict-text';
 
 /** The race with its verdict in words. */
-export function raceInWords(race: OriginRace): Omit<OriginRace, 'verdict'> & { verdict: VerdictInWords } {
-  return { ...race, verdict: verdictInWords(race.verdict) };
+export function raceInText(race: OriginRace): Omit<OriginRace, 'verdict'> & { verdict: VerdictAsText } {
+  return { ...race, verdict: verdictAsText(race.verdict) };
 }

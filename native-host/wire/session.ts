@@ -274,7 +274,7 @@ class PortSession implements Session {
         },
       });
       const { raceReplySchema } = await import('@photofinish/shared/port/reply');
-      const reply = this.#readsVerdictData ? race : (await import('./older-extension.ts')).raceInWords(race);
+      const reply = this.#readsVerdictData ? race : (await import('./older-extension.ts')).raceInText(race);
       if (abort.signal.aborted) return this.#cancelled(id, abort);
       if (share === true && this.#parts.network.isStill(key)) this.#parts.share?.(race);
       this.#parts.log.write('race', {

@@ -5,7 +5,7 @@ import { formatNumber, getMessage } from '../language/catalog.ts';
 import { formatMs } from '../language/markup.ts';
 import { MARK_LABELS, markOf } from './marks.ts';
 import { INK, LINE, MUTED, markPaint, ON_MARK, WASH } from './palette.ts';
-import { beyondWords, type Lane, laneWords, type PhotoFinish } from './photo-finish.ts';
+import { beyondText, type Lane, laneText, type PhotoFinish } from './photo-finish.ts';
 import { drawing, element, FONT_PX, halo, line, px, text, tip } from './svg.ts';
 
 /** The drawing's layout, in pixels. */
@@ -72,9 +72,9 @@ function establishedLane(lane: Lane, y: number, frame: Frame, flagged: Flag): st
   }
   if (lane.transport === 'h2' && lane.transportMs !== null) {
     const tcp = frame.x(lane.transportMs);
-    const tcpWords = getMessage('finishTcp', { time: formatMs(lane.transportMs) });
+    const tcpText = getMessage('finishTcp', { time: formatMs(lane.transportMs) });
     parts.push(
-      segment(start, tcp - 0.75, y, paint, '0.42', tcpWords),
+      segment(start, tcp - 0.75, y, paint, '0.42', tcpText),
       segment(tcp + 0.75, done, y, paint, '1', getMessage('finishTls', { time })),
       inside(start, tcp, y, 'TCP', INK),
       inside(tcp, done, y, 'TLS', ON_MARK),
@@ -85,7 +85,7 @@ function establishedLane(lane: Lane, y: number, frame: Frame, flagged: Flag): st
     parts.push(segment(start, done, y, paint, '1', words), inside(start, done, y, name, ON_MARK));
   }
   if (flagged !== 'none') parts.push(flag(done, y, paint, flagged === 'filled'));
-  const value = laneWords(lane);
+  const value = laneText(lane);
   const bold = flagged !== 'none';
   const room = textWidth(value, bold) + 12;
   const labelX = first - done > room ? done + 6 : first + 7;
@@ -105,7 +105,7 @@ function tornLane(lane: Lane, y: number, frame: Frame): string {
   const shape = `M${px(start)} ${y}${teeth.join('')}L${px(start)} ${y + BAR_HEIGHT}z`;
   const words = getMessage(lane.state === 'running' ? 'finishRacing' : 'finishCancelledHere');
   const area = element('path', { d: shape, fill: paint, 'fill-opacity': '.42' }, tip(words));
-  return area + text(cut + 6, y + 14, laneWords(lane));
+  return area + text(cut + 6, y + 14, laneText(lane));
 }
 
 function failedLane(lane: Lane, y: number, frame: Frame): string {
@@ -116,14 +116,14 @@ function failedLane(lane: Lane, y: number, frame: Frame): string {
   const bar = end > start ? segment(start, end, y, paint, '0.42', getMessage('finishAnsweredFailed')) : '';
   const cross = end + 9;
   const sign = line(`M${px(cross - 4)} ${middle - 4}l8 8m0-8l-8 8`, INK, 2, { 'stroke-linecap': 'round' });
-  return bar + sign + text(cross + 10, y + 14, laneWords(lane), { fill: INK });
+  return bar + sign + text(cross + 10, y + 14, laneText(lane), { fill: INK });
 }
 
 function laneBody(lane: Lane, y: number, frame: Frame, flagged: Flag): string {
   if (lane.state === 'established') return establishedLane(lane, y, frame, flagged);
   if (lane.state === 'failed') return failedLane(lane, y, frame);
   if (lane.state === 'absent')
-    return text(frame.x(0) + 6, y + 14, laneWords(lane), { 'font-style': 'italic' });
+    return text(frame.x(0) + 6, y + 14, laneText(lane), { 'font-style': 'italic' });
   return tornLane(lane, y, frame);
 }
 
@@ -144,7 +144,7 @@ function strokes(lane: Lane, y: number, frame: Frame): string {
 
 /** Shows at the end of the axis how many trials are beyond it. */
 function beyondSvg(lane: Lane, top: number, frame: Frame): string {
-  const { few, times } = beyondWords(lane, frame.maxMs);
+  const { few, times } = beyondText(lane, frame.maxMs);
   if (few === '') return '';
   const [x, middle] = [frame.x(frame.maxMs), top + STROKES_HEIGHT / 2];
   const arrow = element('path', { d: `M${px(x + 3)} ${middle - 3}l4 3l-4 3z`, fill: MUTED });

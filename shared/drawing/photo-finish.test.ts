@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ATTEMPT_ERROR_CODES } from '../race/terms.ts';
 import { attempt, clearComparison, comparison, originRace, trial } from '../testing/race-samples.ts';
-import { attemptErrorWords } from '../verdict/attempt-words.ts';
-import { beyondWords, laneWords, photoFinish } from './photo-finish.ts';
+import { attemptErrorText } from '../verdict/attempt-text.ts';
+import { beyondText, laneText, photoFinish } from './photo-finish.ts';
 import { axisTicks } from './svg.ts';
 
 test('compare: both lanes begin at 0 although they ran in sequence; the margin is the distance of the flags', () => {
@@ -15,7 +15,7 @@ test('compare: both lanes begin at 0 although they ran in sequence; the margin i
   assert.equal(h3.establishedMs, 51.8);
   assert.ok(Math.abs((h2.establishedMs ?? 0) - 112.3) < 1e-9);
   assert.deepEqual(finish.result, { winner: 'h3', margin: '60 ms', words: 'HTTP/3 connects 60 ms faster' });
-  assert.deepEqual([laneWords(h3), laneWords(h2)], ['52 ms', '112 ms'], 'the reader can subtract');
+  assert.deepEqual([laneText(h3), laneText(h2)], ['52 ms', '112 ms'], 'the reader can subtract');
   assert.equal(finish.caption, 'median of 10 pairs');
   assert.deepEqual(h3.trialsMs.slice(0, 3), [51.8, 52.8, 50.8]);
 });
@@ -51,8 +51,8 @@ test('the axis fits the medians; single trials far beyond it are counted and men
   const finish = photoFinish(late);
   assert.equal(finish.axis.maxMs, 200);
   assert.match(finish.description, / Beyond the axis: 5 s\. Beyond the axis: 2 s\./);
-  assert.deepEqual(beyondWords(finish.lanes[0], 200), { few: '+1 later', times: 'Beyond the axis: 5 s' });
-  assert.deepEqual(beyondWords(photoFinish(race).lanes[0], 200), { few: '', times: '' });
+  assert.deepEqual(beyondText(finish.lanes[0], 200), { few: '+1 later', times: 'Beyond the axis: 5 s' });
+  assert.deepEqual(beyondText(photoFinish(race).lanes[0], 200), { few: '', times: '' });
 });
 
 test('compare: a pair with a failure counts for neither flag, and the caption counts it', () => {
@@ -140,8 +140,8 @@ test('a failed lane says why in words, for every code', () => {
         ),
       ]),
     );
-    assert.equal(laneWords(finish.lanes[0]), attemptErrorWords(code));
-    assert.ok(finish.description.includes(attemptErrorWords(code)));
+    assert.equal(laneText(finish.lanes[0]), attemptErrorText(code));
+    assert.ok(finish.description.includes(attemptErrorText(code)));
   }
 });
 

@@ -9,8 +9,8 @@ import { comparisonOf, type RacedComparison, wholePairs } from '../race/race-pai
 import { median } from '../race/statistics.ts';
 import type { AttemptErrorCode, Mode, TransportName } from '../race/terms.ts';
 import { TRANSPORTS } from '../race/terms.ts';
-import { attemptErrorWords } from '../verdict/attempt-words.ts';
-import { differenceWords, gainStepMs, rangeWords } from '../verdict/gain.ts';
+import { attemptErrorText } from '../verdict/attempt-text.ts';
+import { differenceText, gainStepMs, rangeText } from '../verdict/gain.ts';
 import { type KnownProtocol, PROTOCOL_NAMES } from '../web/protocol.ts';
 import { axisTicks } from './svg.ts';
 
@@ -158,21 +158,21 @@ function laneOf(trials: readonly Trial[], transport: TransportName, mode: Mode):
   };
 }
 
-function establishedWords({ establishedMs, stepMs }: Lane): string {
+function establishedText({ establishedMs, stepMs }: Lane): string {
   return stepMs === null ? formatMs(establishedMs ?? 0) : formatMsTo(establishedMs ?? 0, stepMs);
 }
 
 /** The lane's outcome in a few words; for a finished one its time. */
-export function laneWords(lane: Lane): string {
+export function laneText(lane: Lane): string {
   switch (lane.state) {
     case 'established':
-      return establishedWords(lane);
+      return establishedText(lane);
     case 'running':
       return getMessage('finishRacing');
     case 'cancelled':
       return getMessage('finishCancelled');
     case 'failed':
-      return lane.error === null ? getMessage('finishFailed') : attemptErrorWords(lane.error);
+      return lane.error === null ? getMessage('finishFailed') : attemptErrorText(lane.error);
     case 'absent':
       return getMessage('finishAbsent');
   }
@@ -184,8 +184,8 @@ function laneSentence(lane: Lane): string {
   if (lane.transport === 'h2' && lane.transportMs !== null)
     events.push(getMessage('finishTcp', { time: formatMs(lane.transportMs) }));
   if (lane.establishedMs !== null)
-    events.push(getMessage('finishEstablished', { time: establishedWords(lane) }));
-  else events.push(laneWords(lane));
+    events.push(getMessage('finishEstablished', { time: establishedText(lane) }));
+  else events.push(laneText(lane));
   if (lane.firstByteMs !== null)
     events.push(getMessage('finishFirstByteAfter', { time: formatMs(lane.firstByteMs) }));
   const { established, tried } = lane;
@@ -198,12 +198,12 @@ function laneSentence(lane: Lane): string {
 
 function resultOf(comparison: RacedComparison, lanes: readonly Lane[]): FinishResult {
   const winner = lanes.find((lane) => lane.transport === comparison.quicker);
-  const margin = differenceWords(comparison);
+  const margin = differenceText(comparison);
   if (winner === undefined || margin === null)
     return {
       winner: null,
       margin: null,
-      words: getMessage('finishUnclear', { range: rangeWords(comparison) }),
+      words: getMessage('finishUnclear', { range: rangeText(comparison) }),
     };
   const words = getMessage('finishSooner', { protocol: PROTOCOL_NAMES[winner.protocol], time: margin });
   return { winner: winner.transport, margin, words };
@@ -247,7 +247,7 @@ function asSentence(phrase: string): string {
 }
 
 /** How many single trials of a lane are beyond the end of the axis, and their times in words; empty if none are. */
-export function beyondWords(
+export function beyondText(
   { trialsMs }: Lane,
   maxMs: number,
 ): { readonly few: string; readonly times: string } {
@@ -280,7 +280,7 @@ export function finishOf(
   caption: string,
 ): PhotoFinish {
   const maxMs = axisEndMs(lanes);
-  const beyond = lanes.flatMap((lane) => beyondWords(lane, maxMs).times || []);
+  const beyond = lanes.flatMap((lane) => beyondText(lane, maxMs).times || []);
   return {
     mode,
     lanes,
@@ -288,7 +288,7 @@ export function finishOf(
     axis: { maxMs, ticksMs: axisTicks(maxMs) },
     caption,
     title:
-      result?.words ?? lanes.map((lane) => `${PROTOCOL_NAMES[lane.protocol]} ${laneWords(lane)}`).join(', '),
+      result?.words ?? lanes.map((lane) => `${PROTOCOL_NAMES[lane.protocol]} ${laneText(lane)}`).join(', '),
     description: [...lanes.map(laneSentence), ...[...beyond, caption].map(asSentence)].join(' '),
   };
 }

@@ -46,15 +46,15 @@ export const writtenVerdictSchema = v.object({
 });
 
 /** Verdicts as written until version 1 of the report: as text, which is kept. */
-const verdictInWordsSchema = v.object({
+const verdictAsTextSchema = v.object({
   code: codeSchema,
   text: text(MAX_VERDICT_CHARS),
   findings: list(v.object({ code: codeSchema, text: text(MAX_VERDICT_CHARS) }), VERDICT_CODES.length),
 });
-export type VerdictInWords = v.InferOutput<typeof verdictInWordsSchema>;
+export type VerdictAsText = v.InferOutput<typeof verdictAsTextSchema>;
 
 /** A verdict whose sentences are already text. */
-export function verdictAsWritten({ code, text, findings }: VerdictInWords): Verdict {
+export function verdictAsWritten({ code, text, findings }: VerdictAsText): Verdict {
   const sentences = [{ code, text }, ...findings];
   return {
     code,
@@ -66,7 +66,7 @@ export function verdictAsWritten({ code, text, findings }: VerdictInWords): Verd
 }
 
 /** A verdict as it is read: the earlier format, text, is converted to data here, once. */
-export const verdictSchema: v.GenericSchema<Verdict | VerdictInWords, Verdict> = v.union([
+export const verdictSchema: v.GenericSchema<Verdict | VerdictAsText, Verdict> = v.union([
   writtenVerdictSchema,
-  v.pipe(verdictInWordsSchema, v.transform(verdictAsWritten)),
+  v.pipe(verdictAsTextSchema, v.transform(verdictAsWritten)),
 ]);

@@ -32,16 +32,16 @@ import {
 import { modesOfBoth, modesOfSide, type OriginDiff, type ReportDiff, type SiteDiff } from './report-diff.ts';
 import { conditionsOf, lightNotes, madeCondition } from './report-document.ts';
 import {
-  changesWords,
-  conditionWords,
+  changesText,
+  conditionText,
   foreignLanguage,
-  gainWords,
-  instantWords,
-  pointsWords,
-  shareWords,
-  summaryWords,
-  valueWords,
-} from './report-words.ts';
+  gainText,
+  instantText,
+  pointsText,
+  shareText,
+  summaryText,
+  valueText,
+} from './report-text.ts';
 
 const SUMMARY_ORIGINS = 12;
 /** With more changed origins than this, sites are folded on screen. */
@@ -51,7 +51,7 @@ type SideName = 'before' | 'after';
 
 /** Verdicts are not of a report's period: each is as of when its report was generated. */
 function verdictsAsOf({ before, after }: ReportDiff): string {
-  const instants = { before: instantWords(before.createdAt), after: instantWords(after.createdAt) };
+  const instants = { before: instantText(before.createdAt), after: instantText(after.createdAt) };
   return getMessage('diffVerdictsAsOf', instants);
 }
 
@@ -63,7 +63,7 @@ function head(diff: ReportDiff): Omit<ReportDocument, 'blocks'> {
 /** What makes the comparison unfair, or that nothing does, and what else differs. */
 function fairness(diff: ReportDiff): (Warning | Paragraph | List)[] {
   const sentencesOf = (unfair: boolean) =>
-    diff.conditions.filter((each) => each.unfair === unfair).map((each) => conditionWords(each, diff));
+    diff.conditions.filter((each) => each.unfair === unfair).map((each) => conditionText(each, diff));
   const [reasons, others] = [sentencesOf(true), sentencesOf(false)];
   return [
     reasons.length === 0
@@ -83,7 +83,7 @@ function totalTable(diff: ReportDiff): Table {
   const { adoption, common } = diff.total;
   const modes = { before: diff.before.modes ?? ONLY_FULL, after: diff.after.modes ?? ONLY_FULL };
   const row = (name: string, before: Adoption, after: Adoption): Row => {
-    const points = text(pointsWords(before, after), 'strong');
+    const points = text(pointsText(before, after), 'strong');
     const sides = [adoptionValue(before, modes.before), adoptionValue(after, modes.after)];
     return [name, ...sides, points];
   };
@@ -109,7 +109,7 @@ function sideValue(origin: OriginDiff, side: SideName, diff: ReportDiff): Side |
     modes: modesOfSide(origin, side),
     verdict: verdictName(verdict.code),
     why: text(verdictText(verdict), undefined, foreignLanguage(diff[side])),
-    gain: gain === null ? '' : gainWords(gain),
+    gain: gain === null ? '' : gainText(gain),
   };
 }
 
@@ -117,7 +117,7 @@ type OriginCells = readonly [name: Value, changes: string, before: Side | Text, 
 
 function originCells(origin: OriginDiff, diff: ReportDiff): OriginCells {
   const sides = [sideValue(origin, 'before', diff), sideValue(origin, 'after', diff)] as const;
-  return [host(origin.origin), changesWords(origin), ...sides];
+  return [host(origin.origin), changesText(origin), ...sides];
 }
 
 function originHeads(): Column[] {
@@ -152,7 +152,7 @@ function changed(diff: ReportDiff, most: number): Block[] {
 function inLines(diff: ReportDiff, most: number): ReportDocument {
   const side = (name: SideName, title: string) =>
     `${title}: ${conditionsOf(diff[name])
-      .map(([, value]) => valueWords(value))
+      .map(([, value]) => valueText(value))
       .join(' · ')}`;
   const sides = [side('before', getMessage('diffBefore')), side('after', getMessage('diffAfter'))];
   return {
@@ -161,7 +161,7 @@ function inLines(diff: ReportDiff, most: number): ReportDocument {
       { kind: 'list', items: [...sides, verdictsAsOf(diff)] },
       ...fairness(diff),
       totalTable(diff),
-      paragraph(summaryWords(diff)),
+      paragraph(summaryText(diff)),
       ...changed(diff, most),
     ],
   };
@@ -203,7 +203,7 @@ function siteSection(
 ): Section {
   const share = (side: SideName) => {
     const own = adoption[side];
-    return own === null ? getMessage('diffAbsent') : shareWords(own.byRequest);
+    return own === null ? getMessage('diffAbsent') : shareText(own.byRequest);
   };
   const words = `${share('before')} → ${share('after')}. ${getMessage('diffUnchanged', { count: unchanged })}`;
   const open = diff.total.origins.changed <= ORIGINS_UNFOLDED;
@@ -218,7 +218,7 @@ export function diffPage(diff: ReportDiff): ReportDocument<PageBlock> {
     ...head(diff),
     blocks: [
       conditionsSection(diff),
-      section('total', getMessage('diffTotal'), paragraph(summaryWords(diff)), totalTable(diff)),
+      section('total', getMessage('diffTotal'), paragraph(summaryText(diff)), totalTable(diff)),
       section('verdicts', getMessage('diffVerdicts'), verdictsTable(diff)),
       ...(diff.sites.length > 0 ? [{ kind: 'legend' } as const] : []),
       ...diff.sites.map((site, i) => siteSection(site, i, diff)),

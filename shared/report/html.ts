@@ -23,9 +23,9 @@ import type {
 } from './document.ts';
 import { standalonePage } from './html-page.ts';
 import { gainAxis, gainStrip, protocolBar, shareBar } from './html-plots.ts';
-import { hiddenCountWords } from './modes-words.ts';
+import { hiddenCountText } from './modes-text.ts';
 import { PROTOCOL_COLUMNS } from './report.ts';
-import { instantWords, percentWords, shareCountsWords, shareWords, valueWords } from './report-words.ts';
+import { instantText, percentText, shareCountsText, shareText, valueText } from './report-text.ts';
 
 const DRAWING_PX = 560;
 const MARK_PX = 16;
@@ -73,14 +73,14 @@ function ratioMarkup(share: string, part: number, whole: number, more = ''): str
 
 function adoptionMarkup(adoption: Adoption, modes: ObservationModes): string {
   const { h3, known } = adoption;
-  const hidden = hiddenCountWords(adoption.hidden, modes);
+  const hidden = hiddenCountText(adoption.hidden, modes);
   const more = adoption.hidden > 0 ? `<br>${esc(getMessage('reportHidden', { hidden }))}` : '';
-  return ratioMarkup(shareWords(adoption), h3, known, more);
+  return ratioMarkup(shareText(adoption), h3, known, more);
 }
 
 function sideMarkup({ counts, adoption, modes, verdict, why, gain }: Side): string {
   const gained = gain === '' ? '' : `<p class="what">${esc(gain)}</p>`;
-  return `${protocolBar(counts)}${esc(shareCountsWords(adoption, modes))}<p><b>${esc(verdict)}</b><br>${textMarkup(why)}</p>${gained}`;
+  return `${protocolBar(counts)}${esc(shareCountsText(adoption, modes))}<p><b>${esc(verdict)}</b><br>${textMarkup(why)}</p>${gained}`;
 }
 
 /** A code, or its name, linked to its meaning. */
@@ -94,7 +94,7 @@ function markup(value: PageValue, markPx = MARK_PX): string {
     case 'text':
       return textMarkup(value);
     case 'sentence': {
-      const words = Object.entries(value.params).map(([name, each]) => [name, valueWords(each)]);
+      const words = Object.entries(value.params).map(([name, each]) => [name, valueText(each)]);
       const parts = getMessageParts(value.key, Object.fromEntries(words));
       return parts
         .map(({ text, param }) => markup(param === null ? text : (value.params[param] ?? text)))
@@ -102,18 +102,18 @@ function markup(value: PageValue, markPx = MARK_PX): string {
     }
     case 'ratio':
       return value.whole === 0
-        ? esc(valueWords(value))
-        : ratioMarkup(percentWords(value.part, value.whole), value.part, value.whole);
+        ? esc(valueText(value))
+        : ratioMarkup(percentText(value.part, value.whole), value.part, value.whole);
     case 'adoption':
       return adoptionMarkup(value.adoption, value.modes);
     case 'count':
-      return value.strong ? `<b>${esc(valueWords(value))}</b>` : esc(valueWords(value));
+      return value.strong ? `<b>${esc(valueText(value))}</b>` : esc(valueText(value));
     case 'hidden':
     case 'share':
     case 'bytes':
-      return esc(valueWords(value));
+      return esc(valueText(value));
     case 'instant':
-      return `<time datetime="${new Date(value.at).toISOString()}">${instantWords(value.at)}</time>`;
+      return `<time datetime="${new Date(value.at).toISOString()}">${instantText(value.at)}</time>`;
     case 'host':
       return value.mark === undefined
         ? hostMarkup(value.host)
@@ -207,9 +207,9 @@ function blockMarkup(block: PageBlock, written: MarkupCache): string {
     case 'figures':
       return `<div class="figures">${block.figures
         .map(({ adoption, words }) => {
-          const hidden = hiddenCountWords(adoption.hidden, block.modes);
+          const hidden = hiddenCountText(adoption.hidden, block.modes);
           const counts = { part: adoption.h3, whole: adoption.known, hidden };
-          return `<div class="figure"><b>${esc(shareWords(adoption))}</b> <span>${esc(words)}</span><small>${esc(getMessage('reportKnownHidden', counts))}</small></div>`;
+          return `<div class="figure"><b>${esc(shareText(adoption))}</b> <span>${esc(words)}</span><small>${esc(getMessage('reportKnownHidden', counts))}</small></div>`;
         })
         .join('')}</div>`;
     case 'protocols':
@@ -220,14 +220,14 @@ function blockMarkup(block: PageBlock, written: MarkupCache): string {
       return `<div class="chart">${block.bars
         .map(({ site, counts, adoption }) => {
           const words = getMessage('countOf', { part: adoption.h3, whole: adoption.known });
-          return `<div class="site-row"><span class="name" title="${esc(site)}">${hostMarkup(site)}</span>${protocolBar(counts)}<span class="share"><b>${esc(shareWords(adoption))}</b> ${esc(words)}</span></div>`;
+          return `<div class="site-row"><span class="name" title="${esc(site)}">${hostMarkup(site)}</span>${protocolBar(counts)}<span class="share"><b>${esc(shareText(adoption))}</b> ${esc(words)}</span></div>`;
         })
         .join('')}</div>`;
     case 'contents':
       return `<nav aria-labelledby="contents"><h2 id="contents">${esc(getMessage('reportContents'))}</h2><ul class="contents">${block.entries
         .map(
           ({ id, site, adoption }) =>
-            `<li><a href="#${id}">${hostMarkup(site)}</a> <small>${esc(shareWords(adoption))}</small></li>`,
+            `<li><a href="#${id}">${hostMarkup(site)}</a> <small>${esc(shareText(adoption))}</small></li>`,
         )
         .join('')}</ul></nav>`;
     case 'meanings':

@@ -2,7 +2,7 @@
 // reference.
 
 import type { Block, ReportDocument, Value } from './document.ts';
-import { valueWords } from './report-words.ts';
+import { valueText } from './report-text.ts';
 
 /** Control characters and those that change the direction of text. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
@@ -37,7 +37,7 @@ export function markdownTable(heads: readonly string[], rows: readonly (readonly
 
 function written(value: Value): string {
   const code = typeof value === 'object' && value.kind === 'host';
-  return code ? markdownCode(value.host) : markdownText(valueWords(value));
+  return code ? markdownCode(value.host) : markdownText(valueText(value));
 }
 
 function lines(block: Block): string[] {

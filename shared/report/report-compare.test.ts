@@ -12,7 +12,7 @@ import type { Origin } from '../web/origin.ts';
 import type { Report, ReportOrigin } from './report.ts';
 import { compareReports } from './report-compare.ts';
 import { type Change, type ReportDiff, reportDiffSchema } from './report-diff.ts';
-import { gainWords } from './report-words.ts';
+import { gainText } from './report-text.ts';
 
 const A = 'https://a.test' as Origin;
 const at = (h3: number, h2: number, h1 = 0, unknown = 0) => ({ h3, h2, 'http/1.1': h1, unknown });
@@ -161,7 +161,7 @@ test('a comparison with HTTP/1.1 says so', () => {
   const gain = site?.origins[0]?.gain.after;
   assert.ok(gain);
   assert.equal(gain.old, 'http/1.1');
-  assert.match(gainWords(gain), /^HTTP\/3 11\.0 ms, HTTP\/1\.1 21\.0 ms/);
+  assert.match(gainText(gain), /^HTTP\/3 11\.0 ms, HTTP\/1\.1 21\.0 ms/);
 });
 
 test('differences besides the origins are listed, and whether they make the comparison unfair', () => {

@@ -3,7 +3,7 @@
 
 import { getMessage } from '../language/catalog.ts';
 import { VERDICT_CODES, type VerdictCode } from '../race/verdict-schema.ts';
-import { gainCellWords } from '../verdict/gain.ts';
+import { gainCellText } from '../verdict/gain.ts';
 import { verdictName } from '../verdict/verdict-names.ts';
 import { verdictText } from '../verdict/verdict-text.ts';
 import type { ObservationModes } from '../web/observation.ts';
@@ -24,7 +24,7 @@ import {
   table,
   type Value,
 } from './document.ts';
-import { lightNote } from './modes-words.ts';
+import { lightNote } from './modes-text.ts';
 import {
   addProtocols,
   modesOf,
@@ -34,7 +34,7 @@ import {
   type ReportOrigin,
 } from './report.ts';
 import { adoptionOf, newestComparison, totalAdoption } from './report-compare.ts';
-import { browserWords, networksWords, shareCountsWords, valueWords } from './report-words.ts';
+import { browserText, networksText, shareCountsText, valueText } from './report-text.ts';
 
 const WORST_LISTED = 10;
 
@@ -49,8 +49,8 @@ export function conditionsOf(
   const { from, to } = report.period;
   const params = { from: instant(from), to: instant(to) };
   return [
-    [getMessage('reportBrowser'), browserWords(report.browser)],
-    [getMessage('reportNetwork'), networksWords(report)],
+    [getMessage('reportBrowser'), browserText(report.browser)],
+    [getMessage('reportNetwork'), networksText(report)],
     [getMessage('reportPeriod'), { kind: 'sentence', key: 'reportFromTo', params }],
   ];
 }
@@ -132,7 +132,7 @@ function worst(report: Report): Block[] {
       ...(several ? [host(site)] : []),
       host(origin.origin),
       getMessage('countOf', { part: older, whole: adoptionOf(origin).known }),
-      compared === undefined ? '–' : gainCellWords(compared.comparison),
+      compared === undefined ? '–' : gainCellText(compared.comparison),
       verdictText(origin.verdict),
     ];
   });
@@ -146,12 +146,12 @@ function sums(report: Report): Block[] {
   const counts = addProtocols(origins);
   const modes = modesOf(origins);
   const summary = getMessage('reportSummary', {
-    requests: shareCountsWords(byRequest, modes),
-    origins: shareCountsWords(byOrigin, modes),
-    navigations: shareCountsWords(byNavigation, modes),
+    requests: shareCountsText(byRequest, modes),
+    origins: shareCountsText(byOrigin, modes),
+    navigations: shareCountsText(byNavigation, modes),
   });
   const protocols = PROTOCOL_COLUMNS.map(
-    ([, key]) => `${protocolName(key)} ${valueWords(protocolCount(counts, key, modes))}`,
+    ([, key]) => `${protocolName(key)} ${valueText(protocolCount(counts, key, modes))}`,
   );
   return [paragraph(summary), paragraph(`${getMessage('reportRequests')}: ${protocols.join(' · ')}`)];
 }

@@ -5,7 +5,7 @@ import { getMessage } from '../language/catalog.ts';
 import { pairGains } from '../race/race-pairs.ts';
 import { median } from '../race/statistics.ts';
 import { failureRows, verdictRows } from '../verdict/codes.ts';
-import { gainCellWords } from '../verdict/gain.ts';
+import { gainCellText } from '../verdict/gain.ts';
 import { verdictName } from '../verdict/verdict-names.ts';
 import { otherFindings } from '../verdict/verdict-text.ts';
 import {
@@ -28,7 +28,7 @@ import { addProtocols, modesOf, type Report, totalOf } from './report.ts';
 import { newestComparison, type RaceComparison, totalAdoption } from './report-compare.ts';
 import { adoptionTitle, blocksOf, madeCondition, originsByVerdict, reportHead } from './report-document.ts';
 import { siteSections, sitesOnPage, sitesSection } from './report-sites.ts';
-import { networkWords } from './report-words.ts';
+import { networkText } from './report-text.ts';
 
 const COMPARISONS_DRAWN = 40;
 /** An axis shows pairs up to this many times as far from the median as half of them are. */
@@ -122,9 +122,9 @@ function gainsSection(report: Report): Section[] {
     const clear = comparison.quicker !== null;
     return [
       host(race.origin),
-      networkWords(race.network, report.networkNames),
+      networkText(race.network, report.networkNames),
       { kind: 'gain-strip', axis, gainsMs, medianMs, clear },
-      text(gainCellWords(comparison), clear ? 'strong' : undefined),
+      text(gainCellText(comparison), clear ? 'strong' : undefined),
       count(gainsMs.length),
     ];
   });

@@ -1,11 +1,11 @@
 // A race in a report's page: its photo finish beside its numbers.
-import { type Lane, laneWords, photoFinish } from '../drawing/photo-finish.ts';
+import { type Lane, laneText, photoFinish } from '../drawing/photo-finish.ts';
 import { getMessage } from '../language/catalog.ts';
 import { formatMs } from '../language/markup.ts';
 import type { OriginRace } from '../race/outcome.ts';
 import { PROTOCOL_NAMES } from '../web/protocol.ts';
 import { columns, type Figure, type Row, table, text, type Value } from './document.ts';
-import { type NetworkNames, networkWords } from './report-words.ts';
+import { type NetworkNames, networkText } from './report-text.ts';
 
 const TIMES = ['reportStarted', 'reportTransport', 'reportEstablished', 'reportFirstByte'] as const;
 
@@ -13,10 +13,10 @@ function laneRow(lane: Lane): Row {
   const ms = (value: number | null) => (value === null ? '–' : formatMs(value));
   return [
     PROTOCOL_NAMES[lane.protocol],
-    lane.state === 'established' ? getMessage('reportEstablishedState') : laneWords(lane),
+    lane.state === 'established' ? getMessage('reportEstablishedState') : laneText(lane),
     ms(lane.state === 'absent' ? null : lane.startMs),
     ms(lane.transportMs),
-    lane.establishedMs === null ? '–' : laneWords(lane),
+    lane.establishedMs === null ? '–' : laneText(lane),
     ms(lane.firstByteMs),
     getMessage('countOf', { part: lane.established, whole: lane.tried }),
     lane.trialsMs.map((each) => formatMs(each)).join(', ') || '–',
@@ -26,7 +26,7 @@ function laneRow(lane: Lane): Row {
 /** One race; `id` is unique on the page. */
 export function raceFigure(race: OriginRace, id: string, names: NetworkNames): Figure {
   const at: Value = { kind: 'instant', at: race.atMs };
-  const params = { at, network: networkWords(race.network, names), mode: race.mode };
+  const params = { at, network: networkText(race.network, names), mode: race.mode };
   const head: Value = { kind: 'sentence', key: 'reportRaceHead', params };
   const message = race.error?.message;
   if (race.trials.length === 0) {

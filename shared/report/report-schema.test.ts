@@ -9,7 +9,7 @@ import * as v from 'valibot';
 import type { Message, MessageParams } from '../language/message.ts';
 import type { Finding, Verdict } from '../race/verdict-schema.ts';
 import { REPORT_1 } from '../testing/report-1.ts';
-import { verdictInWords } from '../verdict/verdict-text.ts';
+import { verdictAsText } from '../verdict/verdict-text.ts';
 import { type Report, reportDocumentSchema, reportSchema } from './report.ts';
 import { compareReports } from './report-compare.ts';
 import { reportDiffSchema } from './report-diff.ts';
@@ -107,7 +107,7 @@ test('a report of version 1 fits its own schema, and is read as an equivalent on
       origins.flatMap(({ verdict, races }) => [verdict, ...races.map((r) => r.verdict)]),
     );
   assert.deepEqual(
-    verdicts(read).map((verdict) => verdictInWords(verdict as Verdict)),
+    verdicts(read).map((verdict) => verdictAsText(verdict as Verdict)),
     verdicts(REPORT_1),
   );
   const { language: _, ...untold } = REPORT_1;

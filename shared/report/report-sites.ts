@@ -27,7 +27,7 @@ import {
   text,
   type Value,
 } from './document.ts';
-import { hiddenCountWords } from './modes-words.ts';
+import { hiddenCountText } from './modes-text.ts';
 import {
   addProtocols,
   type Counts,
@@ -40,7 +40,7 @@ import {
 } from './report.ts';
 import { totalAdoption } from './report-compare.ts';
 import { raceFigure } from './report-races.ts';
-import { foreignLanguage, type NetworkNames } from './report-words.ts';
+import { foreignLanguage, type NetworkNames } from './report-text.ts';
 
 /** Size limit of the sites in full; together with the rest of the page it is less than 5 MB. */
 const SITES_BYTES = 4_000_000;
@@ -165,7 +165,7 @@ function siteSection({ site, origins, hidden }: ReportSite, index: number, page:
   const words = getMessage('reportSiteWhat', {
     origins: getMessage('reportSiteOrigins', { count: origins.length }),
     requests: getMessage('reportSiteRequests', { count: totalOf(addProtocols(origins)) }),
-    hidden: hiddenCountWords(hidden, modesOf(origins)),
+    hidden: hiddenCountText(hidden, modesOf(origins)),
   });
   const blocks = [
     table('origins', heads, rows, left.length > 0 ? rest : undefined),

@@ -7,7 +7,7 @@ import { isQueriedForBoth, type Names, ownRecords, type ServiceRecord } from '..
 import type { Attempt, DiscoveryEvidence } from '../race/outcome.ts';
 import { type AltSvc, h3Alternatives, parseAltSvc } from '../web/alt-svc.ts';
 import { hostPort, type OriginParts } from '../web/origin.ts';
-import { certificateReasonMessage, failureMessage } from './attempt-words.ts';
+import { certificateReasonMessage, failureMessage } from './attempt-text.ts';
 import { carriesH3, type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
 
 /** An endpoint advertised for HTTP/3. */

@@ -5,7 +5,7 @@ import { getMessage } from '../language/catalog.ts';
 import { codeKey } from '../language/code-keys.ts';
 import { ATTEMPT_ERROR_CODES, type AttemptErrorCode } from '../race/terms.ts';
 import { VERDICT_CODES, type VerdictCode } from '../race/verdict-schema.ts';
-import { attemptErrorWords } from './attempt-words.ts';
+import { attemptErrorText } from './attempt-text.ts';
 import { verdictName } from './verdict-names.ts';
 
 /** Verdicts based on a browser's behaviour, which the command line never sees. */
@@ -54,7 +54,7 @@ export function failureRows(): CodeRow[] {
     return {
       kind: 'failure',
       code,
-      name: attemptErrorWords(code),
+      name: attemptErrorText(code),
       means: getMessage(codeKey('failure', code, 'Means')),
       remedy: getMessage(codeKey('failure', code, 'Remedy')),
       browserOnly: false,

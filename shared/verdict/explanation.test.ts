@@ -1,4 +1,4 @@
-import { verdictInWords, verdictText } from './verdict-text.ts';
+import { verdictAsText, verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -98,7 +98,7 @@ test('what DNS has not answered is called unknown, and a later race with an answ
   assert.match(verdictText(before), unknown);
   const later = races({ race: asking(unheard), h3: asking(heard) });
   assert.deepEqual(discoveredIn(later).names, heard);
-  const { code, text } = verdictInWords(verdictOfRaces(later, NO_OTHERS));
+  const { code, text } = verdictAsText(verdictOfRaces(later, NO_OTHERS));
   assert.equal(code, 'h3-not-offered');
   assert.doesNotMatch(text, unknown);
 });
@@ -108,7 +108,7 @@ test('of a name in the hosts file DNS was not asked, which is said, and is no si
   const own: Names = { ...names, lookups: [{ ...lookup, outcome: 'failed', unasked: true }] };
   const discovered = { altSvc: null, knownRoot: true, names: own };
   const race = originRace([trial([h3Failed, h2], 'h2')], { discovered });
-  const { code, text } = verdictInWords(verdictOfRaces(races({ race }), NO_OTHERS));
+  const { code, text } = verdictAsText(verdictOfRaces(races({ race }), NO_OTHERS));
   assert.equal(code, 'unknown');
   assert.match(text, /DNS was not asked/);
   assert.doesNotMatch(text, /has not answered/);
@@ -139,7 +139,7 @@ test('the gain is the comparison’s', () => {
 });
 
 test('other hosts are evidence about the network', () => {
-  const { text } = verdictInWords(verdictOfRaces(races({}), { failedHosts: 2, reachedHosts: 0 }));
+  const { text } = verdictAsText(verdictOfRaces(races({}), { failedHosts: 2, reachedHosts: 0 }));
   assert.match(text, /your network blocks UDP/);
 });
 

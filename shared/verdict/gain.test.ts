@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { messageParts, textOf } from '../language/message.ts';
 import { comparePairs } from '../race/paired-comparison.ts';
-import { type Gain, gainCellWords, gainMessage, gainMsOf, rangeWords, resultWords } from './gain.ts';
+import { type Gain, gainCellText, gainMessage, gainMsOf, rangeText, resultText } from './gain.ts';
 
 const gain = (h3Ms: number, h2Ms: number, quicker: Gain['quicker'], lowMs: number, highMs: number): Gain => ({
   ...{ pairs: 15, h3Ms, h2Ms, quicker, lowMs, highMs },
@@ -37,21 +37,21 @@ test('an unclear result says so, with the range and the number of pairs', () => 
     'HTTP/3 connects in 14.3 ms, HTTP/2 in 14.4 ms: no clear difference in 15 pairs (from HTTP/2 1.2 ms faster to HTTP/3 3.4 ms faster).',
   );
   assert.equal(gainMessage(unclear).params['differenceMs'], undefined);
-  assert.deepEqual([gainMsOf(unclear), resultWords(unclear)], [null, 'no clear difference']);
-  assert.equal(gainCellWords(unclear), 'no clear difference');
+  assert.deepEqual([gainMsOf(unclear), resultText(unclear)], [null, 'no clear difference']);
+  assert.equal(gainCellText(unclear), 'no clear difference');
 });
 
 test('a range on one side of 0 names that side, and ends that read the same are shown once', () => {
-  assert.equal(rangeWords(gain(10, 10.5, null, 0.31, 0.62)), 'HTTP/3 0.31 ms to 0.62 ms faster');
-  assert.equal(rangeWords(gain(10.5, 10, null, -0.62, -0.31)), 'HTTP/2 0.31 ms to 0.62 ms faster');
-  assert.equal(rangeWords(gain(10, 10.5, null, 0.501, 0.503)), 'HTTP/3 0.5 ms faster');
-  assert.equal(rangeWords(gain(10, 10, null, 0, 0)), 'HTTP/3 0 ms faster');
+  assert.equal(rangeText(gain(10, 10.5, null, 0.31, 0.62)), 'HTTP/3 0.31 ms to 0.62 ms faster');
+  assert.equal(rangeText(gain(10.5, 10, null, -0.62, -0.31)), 'HTTP/2 0.31 ms to 0.62 ms faster');
+  assert.equal(rangeText(gain(10, 10.5, null, 0.501, 0.503)), 'HTTP/3 0.5 ms faster');
+  assert.equal(rangeText(gain(10, 10, null, 0, 0)), 'HTTP/3 0 ms faster');
 });
 
 test('a cell has both times, never a difference alone', () => {
-  assert.equal(gainCellWords(gain(4.961, 2.402, 'h2', -3.2, -1.1)), '2.4 → 5.0 ms');
-  assert.equal(gainCellWords(gain(2.402, 4.961, 'h3', 1.1, 3.2)), '5.0 → 2.4 ms');
-  assert.equal(gainCellWords(gain(600, 1300, 'h3', 690, 720)), '1.30 s → 600 ms');
+  assert.equal(gainCellText(gain(4.961, 2.402, 'h2', -3.2, -1.1)), '2.4 → 5.0 ms');
+  assert.equal(gainCellText(gain(2.402, 4.961, 'h3', 1.1, 3.2)), '5.0 → 2.4 ms');
+  assert.equal(gainCellText(gain(600, 1300, 'h3', 690, 720)), '1.30 s → 600 ms');
 });
 
 test('for any measurement: a clear difference is shown, and equals that of the times beside it', () => {
@@ -77,5 +77,5 @@ test('for any measurement: a clear difference is shown, and equals that of the t
 test('the protocol of the comparison is named', () => {
   const old: Gain = { ...gain(10, 20, 'h3', 9, 11), old: 'http/1.1' };
   assert.match(said(old), /HTTP\/3 connects in .*, HTTP\/1\.1 in/);
-  assert.equal(rangeWords({ ...old, lowMs: -2, highMs: -1 }), 'HTTP/1.1 1 ms to 2 ms faster');
+  assert.equal(rangeText({ ...old, lowMs: -2, highMs: -1 }), 'HTTP/1.1 1 ms to 2 ms faster');
 });

@@ -62,7 +62,7 @@ function shownDifferenceMs({ h3Ms, h2Ms }: Gain, stepMs: number): number {
 }
 
 /** The clear difference in words. Null: there is none. */
-export function differenceWords(gain: Gain): string | null {
+export function differenceText(gain: Gain): string | null {
   if (gain.quicker === null) return null;
   const stepMs = gainStepMs(gain);
   return formatMsTo(shownDifferenceMs(gain, stepMs), stepMs);
@@ -85,7 +85,7 @@ function rangeMessage(gain: Gain): Message {
 }
 
 /** The range of the difference, pair by pair: "from HTTP/2 1.2 ms faster to HTTP/3 3.4 ms faster". */
-export function rangeWords(gain: Gain): string {
+export function rangeText(gain: Gain): string {
   return textOf(rangeMessage(gain));
 }
 
@@ -100,20 +100,20 @@ export function gainMessage(gain: Gain): Message {
 }
 
 /** The comparison's result for HTTP/3 in a few words: "12 ms faster", or that there is no clear difference. */
-export function resultWords(gain: Gain): string {
-  const difference = differenceWords(gain);
+export function resultText(gain: Gain): string {
+  const difference = differenceText(gain);
   return difference === null
     ? getMessage('finishUnclearShort')
     : getMessage(gain.quicker === 'h3' ? 'gainFaster' : 'gainSlower', { difference });
 }
 
 /** The content of a table cell: both times if they clearly differ. */
-export function gainCellWords(gain: Gain): string {
-  return gain.quicker === null ? getMessage('finishUnclearShort') : timesWords(gain);
+export function gainCellText(gain: Gain): string {
+  return gain.quicker === null ? getMessage('finishUnclearShort') : timesText(gain);
 }
 
 /** The time to connect with HTTP/2, then with HTTP/3: "5.0 → 2.4 ms". */
-export function timesWords(gain: Gain): string {
+export function timesText(gain: Gain): string {
   const { h3Ms, h2Ms } = gain;
   const stepMs = gainStepMs(gain);
   const h3 = formatMsTo(h3Ms, stepMs);

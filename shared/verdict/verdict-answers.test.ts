@@ -1,7 +1,7 @@
 // Verdicts on hosts that connect and do not answer as they should: a completed handshake is never called missing.
 
 import { allTexts } from '../testing/race-samples.ts';
-import { verdictInWords, verdictText } from './verdict-text.ts';
+import { verdictAsText, verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -17,14 +17,14 @@ function verdict(over: Partial<Evidence>) {
 }
 
 test('no answer over HTTP/3 but a good one over HTTP/2 does not mean that the host is down', () => {
-  const { code, text } = verdictInWords(verdict({ attempts: [h3(late, connected), h2()] }));
+  const { code, text } = verdictAsText(verdict({ attempts: [h3(late, connected), h2()] }));
   assert.equal(code, 'h3-not-offered');
   assert.match(text, /the handshake succeeds, but no response follows in time/);
   assert.doesNotMatch(text, /down|TCP/);
 });
 
 test('no answer in time over either: slow, not down', () => {
-  const { code, text } = verdictInWords(verdict({ attempts: [h3(late, connected), h2(late, connected)] }));
+  const { code, text } = verdictAsText(verdict({ attempts: [h3(late, connected), h2(late, connected)] }));
   assert.equal(code, 'unknown');
   assert.match(text, /^Connects over HTTP\/3 and over HTTP\/2, but no response comes over either in time/);
   assert.match(text, /slow or not responding/);
@@ -32,7 +32,7 @@ test('no answer in time over either: slow, not down', () => {
 });
 
 test('one connects and does not answer, the other does not connect', () => {
-  const { text } = verdictInWords(verdict({ attempts: [h3(refused), h2(late, connected)] }));
+  const { text } = verdictAsText(verdict({ attempts: [h3(refused), h2(late, connected)] }));
   assert.match(
     text,
     /^No response comes over HTTP\/3 \(UDP refused\) or HTTP\/2 \(response timed out\): the handshake succeeds/,
@@ -42,7 +42,7 @@ test('one connects and does not answer, the other does not connect', () => {
 
 test('what was cut short is no evidence: it is unknown what an answer would have advertised', () => {
   const cut: Attempt = { ...h2(null, { outcome: 'cancelled' }), establishedMs: 2500 };
-  const { code, text } = verdictInWords(verdict({ attempts: [h3(late, connected), cut] }));
+  const { code, text } = verdictAsText(verdict({ attempts: [h3(late, connected), cut] }));
   assert.equal(code, 'unknown');
   assert.doesNotMatch(text, /not advertised/);
 });
@@ -130,9 +130,7 @@ const WORDS: readonly (readonly [what: string, error: AttemptError, says: RegExp
 ];
 for (const [what, error, says, never] of WORDS)
   test(`over both protocols: ${what}`, () => {
-    const { code, text } = verdictInWords(
-      verdict({ attempts: [h3(error, connected), h2(error, connected)] }),
-    );
+    const { code, text } = verdictAsText(verdict({ attempts: [h3(error, connected), h2(error, connected)] }));
     assert.equal(code, 'unknown');
     assert.match(text, says);
     assert.doesNotMatch(text, never);

@@ -13,7 +13,7 @@ import {
 } from '../race/verdict-schema.ts';
 import { REPORT_1 } from '../testing/report-1.ts';
 import { MAX_VERDICT_CHARS } from '../web/bounds.ts';
-import { otherFindings, ownVerdict, verdictInWords, verdictText } from './verdict-text.ts';
+import { otherFindings, ownVerdict, verdictAsText, verdictText } from './verdict-text.ts';
 
 const UNHEARD: Message = { key: 'verdictFromTheFuture', params: {} };
 const verdict = (code: VerdictCode, ...said: readonly (readonly [VerdictCode, Message])[]): Verdict => ({
@@ -66,7 +66,7 @@ test('a verdict as text becomes data when read, with the same text; invisible ch
     key: 'verdictAsWritten',
     params: { text: 'Reached.' },
   });
-  assert.deepEqual(verdictInWords(read), {
+  assert.deepEqual(verdictAsText(read), {
     ...old,
     findings: [{ code: 'unknown', text: 'And a\\u202eb.' }],
   });
@@ -78,7 +78,7 @@ test('a race document from before verdicts were data is read as a current one', 
   const old = { schema: RACE_SCHEMA, mode: 'race', memory: 'none', startDelayMs: 10, races: [race] };
   const [read] = v.parse(raceDocumentSchema, old).races;
   assert.ok(read && v.is(writtenVerdictSchema, read.verdict));
-  assert.deepEqual(verdictInWords(read.verdict), race?.verdict);
+  assert.deepEqual(verdictAsText(read.verdict), race?.verdict);
 });
 
 test('messages from others are bounded, and their texts safe to display', () => {
@@ -105,6 +105,6 @@ test('a verdict as text for older programs respects their limits', () => {
   const long = message('verdictAsWritten', { text: 'x'.repeat(MAX_VERDICT_CHARS) });
   const codes = ['h3-used', 'h3-available'] as const;
   const said = Array.from({ length: 60 }, (_, i) => [codes[i % 2] ?? 'unknown', long] as const);
-  const { text, findings } = verdictInWords(verdict('h3-used', ['h3-used', long], ...said));
+  const { text, findings } = verdictAsText(verdict('h3-used', ['h3-used', long], ...said));
   assert.deepEqual([text.length, findings.length], [MAX_VERDICT_CHARS, 12]);
 });

@@ -7,8 +7,8 @@ import {
   type Finding,
   VERDICT_CODES,
   type Verdict,
+  type VerdictAsText,
   type VerdictCode,
-  type VerdictInWords,
 } from '../race/verdict-schema.ts';
 import { cut, MAX_VERDICT_CHARS } from '../web/bounds.ts';
 import { verdictName } from './verdict-names.ts';
@@ -70,7 +70,7 @@ export function otherFindings(verdict: Verdict): { code: VerdictCode; text: stri
 }
 
 /** A verdict as text, as written until version 1 of the report, for older programs; in the current language. */
-export function verdictInWords(verdict: Verdict): VerdictInWords {
+export function verdictAsText(verdict: Verdict): VerdictAsText {
   const short = { code: verdict.code, text: cut(verdictText(verdict), MAX_VERDICT_CHARS) };
   const others = otherFindings(verdict).slice(0, VERDICT_CODES.length);
   return {

@@ -27,7 +27,7 @@ import {
 import { type Origin, originParts } from '../web/origin.ts';
 import { type BrowserEvidence, type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 
-const unheardBehindAlias = names([{ priority: 0, alpn: [], target: 'cdn.test' }], {
+const unansweredBehindAlias = names([{ priority: 0, alpn: [], target: 'cdn.test' }], {
   lookups: [
     { name: 'a.test', kind: 'HTTPS', tookMs: 5, outcome: 'answered', records: 1 },
     { name: 'cdn.test', kind: 'HTTPS', tookMs: 5000, outcome: 'failed', records: 0 },
@@ -61,7 +61,7 @@ const REACHED: readonly Row[] = [
   ],
   [
     'an alias whose target’s HTTPS record was not answered leaves it open, too',
-    { discovered: { ...quiet, names: unheardBehindAlias } },
+    { discovered: { ...quiet, names: unansweredBehindAlias } },
     'h3-available',
     [],
     /No Alt-Svc header advertises it\. If no HTTPS record does either, send: .* DNS has not answered/,

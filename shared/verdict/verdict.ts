@@ -16,7 +16,7 @@ import {
   otherPortMessage,
   recordUnknownMessage,
 } from './advertised.ts';
-import { failureMessage } from './attempt-words.ts';
+import { failureMessage } from './attempt-text.ts';
 import { boundedFindings } from './bounded.ts';
 import { type Advertiser, causeMessage } from './causes.ts';
 import {

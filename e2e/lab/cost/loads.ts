@@ -70,7 +70,7 @@ export const isWanted = ({ cells }: Pick<LoadOptions, 'cells'>, id: string): boo
   cells === null || cells.some((part) => id.includes(part));
 
 /** Warns on a busy machine. */
-export function sayLoad(): void {
+export function printLoad(): void {
   for (const line of loadLines(': fewer loads are driven, and the others cost more')) printLine(line);
 }
 

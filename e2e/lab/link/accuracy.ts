@@ -232,13 +232,13 @@ const LOST_DATAGRAMS = 2000;
 
 const ms = (us: number) => (us / 1000).toFixed(2);
 
-function delayWords({ askedMs, link: { lateUs } }: DelayLine): string {
+function delayText({ askedMs, link: { lateUs } }: DelayLine): string {
   const late =
     lateUs === null ? 'nothing passed' : `median ${ms(lateUs.median)}, latest ${ms(lateUs.max)} ms late`;
   return `delay ${askedMs} ms: ${late}`;
 }
 
-function lossWords(share: number, { link: { lost, delivered } }: LossLine): string {
+function lossText(share: number, { link: { lost, delivered } }: LossLine): string {
   return `loss ${100 * share} %: ${lost} of ${lost + delivered} packets lost`;
 }
 
@@ -253,10 +253,10 @@ export async function briefAccuracy(seed = 1): Promise<string[]> {
   closing.defer(network.close);
   const lines: string[] = [];
   for (const delayMs of DELAYS_MS)
-    lines.push(delayWords(await measureDelay(network, 'up', delayMs, DELAYED_DATAGRAMS)));
+    lines.push(delayText(await measureDelay(network, 'up', delayMs, DELAYED_DATAGRAMS)));
   for (const share of SHARES) {
     const asked = { kind: 'independent', share } as const;
-    lines.push(lossWords(share, await measureLoss(network, 'down', asked, LOST_DATAGRAMS)));
+    lines.push(lossText(share, await measureLoss(network, 'down', asked, LOST_DATAGRAMS)));
   }
   return lines;
 }

@@ -253,5 +253,5 @@ test('an expanded origin can be raced if its verdict suggests it, and its reques
   await expect(race).toSay('Race now');
   await race.click();
   await expect(race).toSay('Race again', { timeoutMs: 60_000 });
-  await expect(panel.find(`${row} .verdict-words`)).toMention('HTTP/3');
+  await expect(panel.find(`${row} .verdict-text`)).toMention('HTTP/3');
 });

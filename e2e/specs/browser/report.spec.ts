@@ -50,7 +50,7 @@ test('an HTML report of more sites than fit includes them in its sums, and says 
   const tab = await filledDashboard(await open({ helper: false }));
   await tab.evaluate(watchSteps);
   const page = await tab.download(() => tab.find('#report-formats .button', 'HTML').click());
-  await expect(tab.part('report-words')).toMention('Report saved, 1,000 sites.');
+  await expect(tab.part('report-text')).toMention('Report saved, 1,000 sites.');
   const steps = await tab.evaluate(() => (globalThis as ProgressWindow).steps ?? []);
   expect(steps.filter((step) => /^[\d,]+ of [\d,]+ rows read$/.test(step)).length).toBeGreaterThan(2);
   expect(steps.some((step) => /^[\d,]+ of 1,000 sites evaluated$/.test(step))).toBe(true);
@@ -90,10 +90,10 @@ test('a cancelled report is not saved, and the next one is', async ({ open }) =>
     if (step !== null) observer.observe(step, { childList: true, characterData: true, subtree: true });
   });
   await tab.find('#report-formats .button', 'HTML').click();
-  await expect(tab.part('report-words')).toMention('Cancelled. Nothing was saved.');
+  await expect(tab.part('report-text')).toMention('Cancelled. Nothing was saved.');
   expect(await tab.part('making').isVisible()).toBe(false);
   expect(await tab.evaluate(() => (globalThis as unknown as { saved: string[] }).saved)).toEqual([]);
   await tab.download(() => tab.find('#report-formats .button', 'Markdown').click());
-  await expect(tab.part('report-words')).toMention('Report saved, 1,000 sites.');
+  await expect(tab.part('report-text')).toMention('Report saved, 1,000 sites.');
   expect(await violations(tab)).toEqual([]);
 });

@@ -158,14 +158,14 @@ function pageOf(pages: Pages, { documentId }: Navigation): Page | undefined {
  * Whether a page has forecasts of an earlier navigation. A prerendered page is navigated to again when it is shown, and
  * a page in memory when it is restored: what is forecast then is no prediction, and its first forecasts stand.
  */
-function isForetold(page: Page | undefined, { askedAtMs }: Navigation): boolean {
+function hasEarlierForecasts(page: Page | undefined, { askedAtMs }: Navigation): boolean {
   return (page?.forecastAskedAtMs ?? askedAtMs) !== askedAtMs;
 }
 
 /** Adds what has arrived to the origins of the page that the navigation committed, if it has committed one yet. */
 export function attachForecasts(pages: Pages, navigation: Navigation): void {
   const page = pageOf(pages, navigation);
-  if (page === undefined || isForetold(page, navigation)) return;
+  if (page === undefined || hasEarlierForecasts(page, navigation)) return;
   const { askedAtMs, arrived } = navigation;
   const asked: Page = { ...page, forecastAskedAtMs: askedAtMs };
   pages.update(arrived.reduce((p, { forecasts, atMs }) => withForecasts(p, forecasts, atMs), asked));
@@ -183,6 +183,6 @@ export async function useForecasts(
   await steering?.forecast(newest.forecasts, network, false);
   attachForecasts(pages, navigation);
   await navigation.ended;
-  if (isForetold(pageOf(pages, navigation), navigation)) return;
+  if (hasEarlierForecasts(pageOf(pages, navigation), navigation)) return;
   await ledger.countLookups(navigation.origin, navigation.site, newest.forecasts, network, Date.now());
 }

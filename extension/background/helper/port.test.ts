@@ -6,7 +6,7 @@ import { MAX_REPLY_BYTES, MAX_WHOLE_REPLY_BYTES, WIRE_PROTOCOL } from '@photofin
 import { writtenVerdictSchema } from '@photofinish/shared/race/verdict-schema';
 import { inputs, mutatedJson } from '@photofinish/shared/testing/hostile';
 import { REPORT_1 } from '@photofinish/shared/testing/report-1';
-import { verdictInWords } from '@photofinish/shared/verdict/verdict-text';
+import { verdictAsText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
 import * as v from 'valibot';
@@ -302,7 +302,7 @@ test('an older helper sends verdicts as text: they become data with the same tex
   await b.receive({ ...old, id: asked.id, type: 'race' });
   const race = await asked.reply;
   assert.ok(race.type === 'race' && v.is(writtenVerdictSchema, race.verdict));
-  assert.deepEqual(verdictInWords(race.verdict), old.verdict);
+  assert.deepEqual(verdictAsText(race.verdict), old.verdict);
 });
 
 // Messages on the native port if the helper is replaced, confused or cut off: the extension reports that and keeps

@@ -12,7 +12,7 @@ import {
   type TimingAck,
   type TimingBatch,
 } from '../../common/timing.ts';
-import { troubleWords } from '../../ledger/database.ts';
+import { troubleText } from '../../ledger/database.ts';
 import type { Recordable } from './recordable.ts';
 import type { Recorder } from './recorder.ts';
 import { type RequestTable, SETTLE_MS } from './requests.ts';
@@ -124,7 +124,7 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
       },
       (error) => {
         console.error(error);
-        onTrouble(troubleWords(error));
+        onTrouble(troubleText(error));
         respond(null);
       },
     );

@@ -14,7 +14,7 @@ const context: JoinContext = {
   site: 'a.test',
   outermost: true,
   controlled: false,
-  witnessSinceMs: 0,
+  fullSinceMs: 0,
 };
 const hidden: Timing = { ...visible, alpn: '', firstByteMs: 0, transferBytes: 0, bodyBytes: 0, opaque: true };
 const request: EndedRequest = { ...ENDED_REQUEST, documentId: 'd', timingAllowed: false };
@@ -41,11 +41,11 @@ test('a visible answer over the network has its protocol, bytes, address and adv
 
 test('a timing whose webRequest event was lost while the worker booted still counts', () => {
   assert.deepEqual(joined(visible, null), ['h3', null, 'network']);
-  assert.deepEqual(joined(hidden, null, { witnessSinceMs: 2000 }), ['unknown', 'not-exposed', 'network']);
+  assert.deepEqual(joined(hidden, null, { fullSinceMs: 2000 }), ['unknown', 'not-exposed', 'network']);
 });
 
 test('an abandoned request is no observation, even if no event reported that it was abandoned', () => {
-  const unseen = { witnessSinceMs: 2000 };
+  const unseen = { fullSinceMs: 2000 };
   const atOnce = { ...hidden, endMs: hidden.startMs };
   assert.equal(joined(atOnce, null, unseen), null);
   assert.deepEqual(joined(atOnce, request, unseen), ['unknown', 'no-timing-allow-origin', 'network']);
@@ -242,9 +242,9 @@ test('whatever a page sends, an observation fits its schema', () => {
     }),
   );
   fc.assert(
-    fc.property(timing, facts, fc.boolean(), ms, (t, facts, controlled, witnessSinceMs) => {
+    fc.property(timing, facts, fc.boolean(), ms, (t, facts, controlled, fullSinceMs) => {
       const from = facts && { ...request, ...facts };
-      const o = observationOf(t, from, { ...context, controlled, witnessSinceMs });
+      const o = observationOf(t, from, { ...context, controlled, fullSinceMs });
       if (o !== null) v.parse(observationSchema, o);
     }),
   );

@@ -20,7 +20,7 @@ export interface JoinContext {
   readonly outermost: boolean;
   readonly controlled: boolean;
   /** Since when webRequest events have been received without gaps, milliseconds since the epoch. */
-  readonly witnessSinceMs: number;
+  readonly fullSinceMs: number;
 }
 
 /**
@@ -77,7 +77,7 @@ function deliveryOf(timing: Timing, request: EndedRequest | null, context: JoinC
   if (request !== null) return request.fromCache ? 'http-cache' : 'network';
   if (!hidden) return timing.transferBytes === 0 && timing.bodyBytes > 0 ? 'http-cache' : 'network';
   // webRequest would have seen the network: the answer came from the renderer's memory or a worker.
-  if (timing.startMs < context.witnessSinceMs) return 'network';
+  if (timing.startMs < context.fullSinceMs) return 'network';
   if (context.controlled) return 'service-worker';
   return timing.opaque && !timing.navigation ? 'http-cache' : 'network';
 }
@@ -87,9 +87,9 @@ function deliveryOf(timing: Timing, request: EndedRequest | null, context: JoinC
  * protocol of the intended connection and no bytes. The event that reports this is lost if the background was not
  * running.
  */
-function wasGivenUp(timing: Timing, { witnessSinceMs }: JoinContext): boolean {
+function wasGivenUp(timing: Timing, { fullSinceMs }: JoinContext): boolean {
   const { navigation, alpn, worker, deliveryType, startMs, endMs, transferBytes, bodyBytes } = timing;
-  if (navigation || worker || deliveryType !== '' || startMs >= witnessSinceMs) return false;
+  if (navigation || worker || deliveryType !== '' || startMs >= fullSinceMs) return false;
   return protocolFromAlpn(alpn) === null ? endMs <= startMs : transferBytes === 0 && bodyBytes === 0;
 }
 

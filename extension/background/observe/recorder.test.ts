@@ -39,7 +39,7 @@ async function testbed(mayRecord: () => boolean = () => true) {
   const recorder = new Recorder({
     table,
     pages,
-    witnessSinceMs: () => 0,
+    fullSinceMs: () => 0,
     network: () => 'home',
     proxied: () => observing.proxied,
     mode: () => observing.mode,

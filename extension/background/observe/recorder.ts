@@ -25,7 +25,7 @@ export interface RecorderDeps {
   readonly ledger: Pick<Ledger, 'record'>;
   readonly pages: Pages;
   /** Since when webRequest events have arrived without gaps, milliseconds since the epoch. */
-  readonly witnessSinceMs: () => number;
+  readonly fullSinceMs: () => number;
   readonly nowMs: () => number;
   /** The label of the current network. */
   readonly network: () => string;
@@ -122,7 +122,7 @@ export class Recorder {
     const key = `${batch.source}:${batch.seq}`;
     // The background that could have seen its requests was terminated during the batch, or the batch is in the ledger
     // already.
-    const context = { site, outermost: batch.topOrigin === null, witnessSinceMs: Number.POSITIVE_INFINITY };
+    const context = { site, outermost: batch.topOrigin === null, fullSinceMs: Number.POSITIVE_INFINITY };
     const observations = batch.entries.flatMap(
       (timing, i) =>
         observationOf(timing, null, { ...context, id: `${key}:${i}`, controlled: batch.controlled }) ?? [],
@@ -207,7 +207,7 @@ export class Recorder {
         site,
         outermost: batch.topOrigin === null,
         controlled: batch.controlled,
-        witnessSinceMs: this.#deps.witnessSinceMs(),
+        fullSinceMs: this.#deps.fullSinceMs(),
       });
       if (observation === null) return [];
       // In light mode no request will be reported later.

@@ -229,7 +229,7 @@ export class RequestTable {
     dropOldest(this.#unmatched, MAX_UNHEARD);
   }
 
-  #forgetUnheard(answer: UnmatchedAnswer): void {
+  #forgetUnmatched(answer: UnmatchedAnswer): void {
     for (const key of answer.keys) {
       const rest = this.#unmatched.get(key)?.filter((each) => each !== answer) ?? [];
       if (rest.length === 0) this.#unmatched.delete(key);
@@ -246,7 +246,7 @@ export class RequestTable {
       .get(key)
       ?.find(({ answeredAtMs, stored }) => atMs <= answeredAtMs + apartMs && (!stored || fromCache));
     if (answer === undefined) return false;
-    this.#forgetUnheard(answer);
+    this.#forgetUnmatched(answer);
     return true;
   }
 

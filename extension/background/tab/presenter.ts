@@ -8,7 +8,7 @@ import { getMessage } from '../../common/catalog.ts';
 import type { HelperState, PageView, PopupEvent } from '../../common/messages.ts';
 import { deltaOf, same } from '../../common/page/delta.ts';
 import type { Page } from '../../common/page/model.ts';
-import { troubleWords } from '../../ledger/database.ts';
+import { troubleText } from '../../ledger/database.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import {
   type Background,
@@ -168,7 +168,7 @@ export class Presenter {
       history = await this.#recall(requested, whole ? usedOrigins(requested) : [requested.origin]);
     } catch (error) {
       // What this page did is in memory, whatever happens to the storage.
-      trouble = troubleWords(error);
+      trouble = troubleText(error);
     }
     const page = this.#deps.shown(tabId);
     if (page?.documentId !== documentId) return null;
@@ -199,7 +199,7 @@ export class Presenter {
       ]);
       history = { records, races };
     } catch (error) {
-      trouble = troubleWords(error);
+      trouble = troubleText(error);
     }
     return failedView(tabId, shown, failed, { history, ...this.#circumstances(), trouble });
   }

@@ -15,7 +15,7 @@ export function daysBetween(fromDay: string, toDay: string): string[] {
 }
 
 /** A day in the reader's language, with its year only on request. */
-export function dayWords(day: string, withYear: boolean): string {
+export function dayText(day: string, withYear: boolean): string {
   const options = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
   return new Intl.DateTimeFormat(
     catalogLanguage(),
@@ -32,7 +32,7 @@ export interface DayTick {
 /** Up to this number of days, single days or weeks are labelled; beyond it, months. */
 const MOST_DAYS_BY_WEEK = 62;
 
-function monthWords(day: string): string {
+function monthText(day: string): string {
   const month = { month: 'short', timeZone: 'UTC' } as const;
   // January shows which year begins.
   const options = day.slice(5, 7) === '01' ? { ...month, year: 'numeric' as const } : month;
@@ -44,7 +44,7 @@ export function dayTicks(days: readonly string[], most: number): DayTick[] {
   const limit = Math.max(1, most);
   if (days.length > MOST_DAYS_BY_WEEK) {
     const firsts = days.flatMap((day, index) =>
-      day.endsWith('-01') ? [{ index, label: monthWords(day) }] : [],
+      day.endsWith('-01') ? [{ index, label: monthText(day) }] : [],
     );
     const every = Math.ceil(firsts.length / limit);
     return firsts.filter((_, i) => i % every === 0);
@@ -52,6 +52,6 @@ export function dayTicks(days: readonly string[], most: number): DayTick[] {
   const every = [1, 2, 7, 14, 28].find((step) => days.length / step <= limit) ?? days.length;
   // Counted from the newest, so that today always has a label.
   return days
-    .map((day, index) => ({ index, label: dayWords(day, false) }))
+    .map((day, index) => ({ index, label: dayText(day, false) }))
     .filter(({ index }) => (days.length - 1 - index) % every === 0);
 }

@@ -25,7 +25,7 @@ function chart(values: readonly (ShareDay | null)[], more: Partial<ShareChart> =
     values,
     bands: ['h3', 'older', 'hidden'],
     reference: null,
-    ofWords: 'requests a day',
+    ofText: 'requests a day',
     ...more,
   };
 }
@@ -96,7 +96,7 @@ test('every drawing is labelled, its tags close, and no text breaks out of it', 
       fc.string(),
       fc.integer({ min: 260, max: 2000 }),
       (values, text, widthPx) => {
-        const svg = shareChartSvg(chart(values, { title: text, description: text, ofWords: text, widthPx }));
+        const svg = shareChartSvg(chart(values, { title: text, description: text, ofText: text, widthPx }));
         assert.match(svg, /^<svg [^>]*role="img" aria-labelledby="c-title" aria-describedby="c-desc"/);
         assert.doesNotMatch(svg, /NaN|Infinity|undefined/);
         const open: string[] = [];

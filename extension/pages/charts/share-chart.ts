@@ -24,7 +24,7 @@ export interface ShareChart extends Omit<Frame, 'heightPx'> {
   /** A share to compare with, 0 to 1, and its label. */
   readonly reference: { readonly share: number; readonly label: string } | null;
   /** What the lower panel counts, for example "requests a day". */
-  readonly ofWords: string;
+  readonly ofText: string;
 }
 
 /** The plot's layout, in pixels. */
@@ -130,7 +130,7 @@ function panelSvg(chart: ShareChart, place: ColumnLayout): string {
   const across = (y: number, dashes: string | null) =>
     line(`M${START_ROOM} ${y}H${px(end)}`, LINE, 1, { 'stroke-dasharray': dashes });
   const base = across(bottom, null);
-  const words = text(START_ROOM, top - 8, chart.ofWords);
+  const words = text(START_ROOM, top - 8, chart.ofText);
   if (most === 0) return base + words;
   const bars = chart.values.map((value, index) =>
     value === null || value.of === 0

@@ -3,7 +3,7 @@ import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readReport, whyWords } from './compare-view.ts';
+import { readReport, whyText } from './compare-view.ts';
 
 const REPORT = {
   schema: 'photofinish.report/2',
@@ -31,7 +31,7 @@ test('a report is read, and anything else is rejected with the position of the e
 test('the reason is the current verdict, with the previous one if it was different', () => {
   const used = verdictSaying('h3-used', 'Now used.');
   const first = verdictSaying('h3-first-visit', 'First visit.');
-  assert.equal(whyWords({ verdict: { before: used, after: used } }), 'Now used.');
-  assert.equal(whyWords({ verdict: { before: first, after: used } }), 'Before: First visit. Now: Now used.');
-  assert.equal(whyWords({ verdict: { before: first, after: null } }), 'First visit.');
+  assert.equal(whyText({ verdict: { before: used, after: used } }), 'Now used.');
+  assert.equal(whyText({ verdict: { before: first, after: used } }), 'Before: First visit. Now: Now used.');
+  assert.equal(whyText({ verdict: { before: first, after: null } }), 'First visit.');
 });

@@ -1,7 +1,7 @@
 // Two report files compared: which origins changed, how, and why. The files are read in the page and never leave it.
 
 import { DIFF_FORMS } from '@photofinish/shared/report/forms';
-import { lightNote } from '@photofinish/shared/report/modes-words';
+import { lightNote } from '@photofinish/shared/report/modes-text';
 import { futureInstantOf, type Report, reportDocumentSchema } from '@photofinish/shared/report/report';
 import { compareReports } from '@photofinish/shared/report/report-compare';
 import {
@@ -11,12 +11,12 @@ import {
   type ReportDiff,
 } from '@photofinish/shared/report/report-diff';
 import {
-  changesWords,
-  conditionWords,
-  shareCountsWords,
-  shareWords,
-  summaryWords,
-} from '@photofinish/shared/report/report-words';
+  changesText,
+  conditionText,
+  shareCountsText,
+  shareText,
+  summaryText,
+} from '@photofinish/shared/report/report-text';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { printableDeep } from '@photofinish/shared/web/printable';
 import * as v from 'valibot';
@@ -56,7 +56,7 @@ export function readReport(text: string): ReadResult {
 }
 
 /** Why: the current verdict, and the previous one if it was different. */
-export function whyWords({ verdict: { before, after } }: Pick<OriginDiff, 'verdict'>): string {
+export function whyText({ verdict: { before, after } }: Pick<OriginDiff, 'verdict'>): string {
   if (after === null) return before === null ? '' : verdictText(before);
   if (before === null || before.code === after.code) return verdictText(after);
   return getMessage('dashboardWhyChanged', { before: verdictText(before), after: verdictText(after) });
@@ -73,7 +73,7 @@ function conditionList(diff: ReportDiff): HTMLElement {
     ),
   );
   const list = make('ul');
-  list.append(...diff.conditions.map((condition) => make('li', '', conditionWords(condition, diff))));
+  list.append(...diff.conditions.map((condition) => make('li', '', conditionText(condition, diff))));
   box.append(list);
   const light = lightNote(modesOfBoth(diff));
   if (light !== null) box.append(make('p', 'what', light));
@@ -88,17 +88,17 @@ function lineOf(site: string, origin: OriginDiff): HTMLTableRowElement {
   const share = (side: Side) => {
     const adoption = origin.adoption[side];
     if (adoption === null) return make('td', 'number', getMessage('diffAbsent'));
-    return make('td', 'number', shareCountsWords(adoption, modesOfSide(origin, side)));
+    return make('td', 'number', shareCountsText(adoption, modesOfSide(origin, side)));
   };
   const siteName = make('td');
   siteName.append(hostName(site));
   line.append(
     name,
     siteName,
-    make('td', '', changesWords(origin)),
+    make('td', '', changesText(origin)),
     share('before'),
     share('after'),
-    make('td', 'why', whyWords(origin)),
+    make('td', 'why', whyText(origin)),
   );
   return line;
 }
@@ -141,8 +141,8 @@ function changesTable(diff: ReportDiff): HTMLElement {
 
 function summary(diff: ReportDiff): string {
   const { before, after } = diff.total.adoption;
-  const shares = { before: shareWords(before.byRequest), after: shareWords(after.byRequest) };
-  return `${getMessage('dashboardCompareShares', shares)} ${summaryWords(diff)}`;
+  const shares = { before: shareText(before.byRequest), after: shareText(after.byRequest) };
+  return `${getMessage('dashboardCompareShares', shares)} ${summaryText(diff)}`;
 }
 
 function saveButtons(diff: ReportDiff): HTMLElement {

@@ -5,7 +5,7 @@ import { getMessage } from '../../common/catalog.ts';
 import { loadNames, type NetworkNames, onNames } from '../../common/network-names.ts';
 import { DAY_MS, dayOf } from '../../common/records/schema.ts';
 import { pageStore } from '../../common/store/page-store.ts';
-import { troubleWords } from '../../ledger/database.ts';
+import { troubleText } from '../../ledger/database.ts';
 import { openLedger } from '../../ledger/ledger.ts';
 import { dayStartMs } from '../charts/days.ts';
 import { byId, setText } from '../ui/elements.ts';
@@ -134,7 +134,7 @@ async function readTotals(): Promise<void> {
 
 function showTrouble(error: unknown): void {
   const notice = byId('trouble');
-  setText(notice, error === null ? '' : troubleWords(error));
+  setText(notice, error === null ? '' : troubleText(error));
   notice.hidden = error === null;
   if (error === null) return;
   byId('opening').hidden = true;

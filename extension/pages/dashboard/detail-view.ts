@@ -9,12 +9,12 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import type { DayRow, OriginRecord } from '../../common/records/schema.ts';
 import { verdictOfRecord } from '../../common/verdict.ts';
-import { troubleWords } from '../../ledger/database.ts';
+import { troubleText } from '../../ledger/database.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { make } from '../ui/elements.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
 import { createFigure, raceFigure } from './figures.ts';
-import { instantWords } from './labels.ts';
+import { instantText } from './labels.ts';
 import { overviewOf, totalsOfRows } from './overview.ts';
 import { adoptionDrawing } from './overview-view.ts';
 import type { Period } from './state.ts';
@@ -42,14 +42,14 @@ function verdictSection(record: OriginRecord, race: OriginRace | undefined): HTM
 
 function facts(record: OriginRecord): HTMLElement {
   const { delivered } = record;
-  const elsewhere = getMessage('dashboardDeliveredWords', {
+  const elsewhere = getMessage('dashboardDeliveredText', {
     cache: delivered['http-cache'],
     worker: delivered['service-worker'],
     prefetch: delivered.prefetch,
   });
   const entries: [string, string][] = [
-    [getMessage('dashboardFirstSeen'), instantWords(record.firstSeenMs)],
-    [getMessage('dashboardSeen'), instantWords(record.lastSeenMs)],
+    [getMessage('dashboardFirstSeen'), instantText(record.firstSeenMs)],
+    [getMessage('dashboardSeen'), instantText(record.lastSeenMs)],
     [getMessage('dashboardAddress'), record.address ?? '–'],
     ['Alt-Svc', record.altSvc ?? '–'],
     [getMessage('dashboardBytes'), formatBytes(record.bytes)],
@@ -121,7 +121,7 @@ export function originDetail(
     detail.replaceChildren(start, timeline(days, period), racesSection(races));
   };
   void fill()
-    .catch((error) => detail.replaceChildren(make('p', 'trouble', troubleWords(error))))
+    .catch((error) => detail.replaceChildren(make('p', 'trouble', troubleText(error))))
     .finally(() => {
       detail.ariaBusy = 'false';
     });

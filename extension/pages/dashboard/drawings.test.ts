@@ -9,7 +9,7 @@ import { aRace } from '../../testing/samples.ts';
 import { overviewOf } from './overview.ts';
 import { adoptionDrawing } from './overview-view.ts';
 import { distributionsOf, summariseRace } from './race-samples.ts';
-import { ecdfDrawing, resultWords } from './races-view.ts';
+import { ecdfDrawing, resultText } from './races-view.ts';
 
 const PERIOD = { fromDay: '2026-11-19', toDay: '2026-11-21' };
 const DAY = {
@@ -49,7 +49,7 @@ test('a distribution says how many trials were done by a time, and how many it d
 });
 
 test('a race is described by its measurement: a comparison by its margin, another by what it adopted', () => {
-  const words = (more: Parameters<typeof aRace>[0]) => resultWords(summariseRace(aRace(more)));
+  const words = (more: Parameters<typeof aRace>[0]) => resultText(summariseRace(aRace(more)));
   const { summary } = aRace();
   assert.equal(words(clearComparison(10, 31)), 'HTTP/3 connects 21.0 ms faster');
   assert.equal(words(clearComparison(31, 10)), 'HTTP/2 connects 21.0 ms faster');

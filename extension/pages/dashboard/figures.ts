@@ -2,7 +2,7 @@
 // move through its values, a legend, and a table of the same numbers; and a race with its photo finish. Time and numbers
 // run left to right in every language.
 
-import { type Lane, laneWords, photoFinish } from '@photofinish/shared/drawing/photo-finish';
+import { type Lane, laneText, photoFinish } from '@photofinish/shared/drawing/photo-finish';
 import { photoFinishSvg } from '@photofinish/shared/drawing/photo-finish-svg';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatMs } from '@photofinish/shared/language/markup';
@@ -10,7 +10,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';
 import { make, setSvg, setText } from '../ui/elements.ts';
-import { instantWords, modeWords, networkWords } from './labels.ts';
+import { instantText, modeText, networkText } from './labels.ts';
 
 interface Table {
   readonly head: readonly string[];
@@ -190,9 +190,9 @@ function laneNumbers(lane: Lane): string[] {
   const ms = (value: number | null) => (value === null ? '–' : formatMs(value));
   return [
     PROTOCOL_NAMES[lane.protocol],
-    lane.state === 'established' ? getMessage('dashboardLaneEstablished') : laneWords(lane),
+    lane.state === 'established' ? getMessage('dashboardLaneEstablished') : laneText(lane),
     ms(lane.state === 'absent' ? null : lane.startMs),
-    lane.establishedMs === null ? '–' : laneWords(lane),
+    lane.establishedMs === null ? '–' : laneText(lane),
     ms(lane.firstByteMs),
     `${formatNumber(lane.established)} / ${formatNumber(lane.tried)}`,
     lane.trialsMs.map((ms) => formatMs(ms)).join(', ') || '–',
@@ -203,7 +203,7 @@ function laneNumbers(lane: Lane): string[] {
 export function raceFigure(race: OriginRace): HTMLElement {
   const figure = make('figure', 'race');
   const caption = make('figcaption');
-  const when = `${instantWords(race.atMs)} · ${modeWords(race.mode)} · ${networkWords(race.network)}`;
+  const when = `${instantText(race.atMs)} · ${modeText(race.mode)} · ${networkText(race.network)}`;
   if (race.trials.length === 0) {
     const why = race.error?.message ?? '';
     caption.append(

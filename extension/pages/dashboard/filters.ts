@@ -5,11 +5,11 @@ import { browserVersion } from '../../common/browser.ts';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { BROWSER } from '../../common/edition.ts';
 import type { HelperState } from '../../common/messages.ts';
-import { dayWords } from '../charts/days.ts';
+import { dayText } from '../charts/days.ts';
 import { connectBackground } from '../ui/background-port.ts';
 import { byId, make, setValue } from '../ui/elements.ts';
 import { choice, options } from './controls.ts';
-import { networkWords } from './labels.ts';
+import { networkText } from './labels.ts';
 import type { Total } from './load.ts';
 import { networksOf, overviewOf } from './overview.ts';
 import { BASES, type Basis, isCustomPeriod, PERIODS, type Period, type State } from './state.ts';
@@ -80,7 +80,7 @@ export function createFilters(change: (changes: Partial<State>) => void): Filter
       if (state.network !== null) networks.add(state.network);
       options(network, [
         { value: '', words: getMessage('dashboardAllNetworks') },
-        ...[...networks].map((label) => ({ value: label, words: networkWords(label) })),
+        ...[...networks].map((label) => ({ value: label, words: networkText(label) })),
       ]);
       network.value = state.network ?? '';
       writeSite(state.site);
@@ -127,15 +127,15 @@ function connectedNetwork(): string | null {
   return helper?.state === 'ready' ? helper.network : null;
 }
 
-function browserWords(): string {
+function browserText(): string {
   const name = BROWSER === 'firefox' ? 'Firefox' : 'Chromium';
   return version === '' || version === 'unknown' ? name : `${name} ${version}`;
 }
 
 function networkCondition(chosen: string | null): string {
   const now = connectedNetwork();
-  const shown = chosen === null ? getMessage('dashboardAllNetworks') : networkWords(chosen);
-  if (now !== null) return getMessage('dashboardNetworkNow', { shown, now: networkWords(now) });
+  const shown = chosen === null ? getMessage('dashboardAllNetworks') : networkText(chosen);
+  if (now !== null) return getMessage('dashboardNetworkNow', { shown, now: networkText(now) });
   return helper === null || helper.state === 'connecting'
     ? shown
     : getMessage('dashboardNetworkNoHelper', { shown });
@@ -144,16 +144,16 @@ function networkCondition(chosen: string | null): string {
 /** Writes the line beneath the filters. */
 export function renderConditions(state: State, period: Period, totals: readonly Total[]): void {
   const { days, recordedDays } = overviewOf(totals, period, state.network);
-  const fromDay = dayWords(period.fromDay, true);
-  const toDay = dayWords(period.toDay, true);
+  const fromDay = dayText(period.fromDay, true);
+  const toDay = dayText(period.toDay, true);
   const entries = [
     [
       getMessage('dashboardPeriod'),
-      getMessage('dashboardPeriodWords', { fromDay, toDay, recorded: recordedDays, days: days.length }),
+      getMessage('dashboardPeriodText', { fromDay, toDay, recorded: recordedDays, days: days.length }),
     ],
-    [getMessage('dashboardBrowser'), browserWords()],
+    [getMessage('dashboardBrowser'), browserText()],
     [getMessage('dashboardNetwork'), networkCondition(state.network)],
-    [getMessage('dashboardCounted'), getMessage('dashboardCountedWords')],
+    [getMessage('dashboardCounted'), getMessage('dashboardCountedText')],
   ] as const;
   const nodes = entries.map(([name, words]) => {
     const entry = make('div');

@@ -3,7 +3,7 @@
 import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import type { Mode } from '@photofinish/shared/race/terms';
 import type { Adoption } from '@photofinish/shared/report/adoption';
-import { hiddenCountWords } from '@photofinish/shared/report/modes-words';
+import { hiddenCountText } from '@photofinish/shared/report/modes-text';
 import { NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';
 import type { ObservationModes } from '@photofinish/shared/web/observation';
 import { getMessage } from '../../common/catalog.ts';
@@ -12,7 +12,7 @@ import { type NetworkNames, nameOrKey } from '../../common/network-names.ts';
 const FINE_PERCENT = 10;
 
 /** A share in percent: integral from ten on, with one decimal below, and never 0 or 100 unless exact. */
-export function percentWords(part: number, whole: number): string {
+export function percentText(part: number, whole: number): string {
   if (whole === 0) return getMessage('dashboardNone');
   const percent = (100 * part) / whole;
   if (part > 0 && percent < 0.1) return getMessage('dashboardPercentBelow', { value: 0.1 });
@@ -22,10 +22,10 @@ export function percentWords(part: number, whole: number): string {
 }
 
 /** The share of HTTP/3 among the known, with the number hidden beside it. */
-export function adoptionWords({ h3, known, ...rest }: Adoption, modes: ObservationModes): string {
-  const hidden = hiddenCountWords(rest.hidden, modes);
+export function adoptionText({ h3, known, ...rest }: Adoption, modes: ObservationModes): string {
+  const hidden = hiddenCountText(rest.hidden, modes);
   if (known === 0) return getMessage('dashboardAllHidden', { hidden });
-  return getMessage('dashboardAdoptionWords', { share: percentWords(h3, known), h3, known, hidden });
+  return getMessage('dashboardAdoptionText', { share: percentText(h3, known), h3, known, hidden });
 }
 
 interface Formats {
@@ -49,7 +49,7 @@ function formats(): Formats {
 }
 
 /** An instant as day and minute in the reader's own time zone. */
-export function instantWords(atMs: number): string {
+export function instantText(atMs: number): string {
   return formats().instants.format(atMs);
 }
 
@@ -60,7 +60,7 @@ const AGES = [
 ] as const;
 
 /** How long ago an instant was, in its largest whole unit. */
-export function agoWords(atMs: number, nowMs: number): string {
+export function agoText(atMs: number, nowMs: number): string {
   const age = Math.max(0, nowMs - atMs);
   const [unit, sizeMs] = AGES.find(([, ms]) => age >= ms) ?? ['second', 1000];
   return unit === 'second'
@@ -76,11 +76,11 @@ export function useNames(next: NetworkNames): void {
 }
 
 /** A network by its name, or else its label; without a helper there is neither. */
-export function networkWords(network: string): string {
+export function networkText(network: string): string {
   return network === NETWORK_UNKNOWN ? getMessage('dashboardNetworkUnknown') : nameOrKey(names, network);
 }
 
 /** A race's mode as shown in the tables. */
-export function modeWords(mode: Mode): string {
+export function modeText(mode: Mode): string {
   return mode === 'compare' ? getMessage('dashboardModeCompare') : getMessage('dashboardModeOther', { mode });
 }

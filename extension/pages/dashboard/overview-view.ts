@@ -1,10 +1,10 @@
 // Draws the overview: headline numbers, adoption over time, and how good the forecasts were.
 
 import { formatNumber } from '@photofinish/shared/language/catalog';
-import { atMostWords, hiddenCountWords, lightNote } from '@photofinish/shared/report/modes-words';
+import { atMostText, hiddenCountText, lightNote } from '@photofinish/shared/report/modes-text';
 import type { MessageKey } from '../../common/catalog.ts';
 import { getMessage } from '../../common/catalog.ts';
-import { dayWords } from '../charts/days.ts';
+import { dayText } from '../charts/days.ts';
 import { bandSwatch, lineSwatch } from '../charts/paint.ts';
 import {
   SHARE_CHART_HEIGHT,
@@ -15,7 +15,7 @@ import {
 } from '../charts/share-chart.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { createFigure, type Drawing, type Figure } from './figures.ts';
-import { adoptionWords, percentWords } from './labels.ts';
+import { adoptionText, percentText } from './labels.ts';
 import type { Total } from './load.ts';
 import { adoptionDay, type Overview, overviewOf, type Ratio, ratioDay } from './overview.ts';
 import { BASES, type Basis, type Period, type State } from './state.ts';
@@ -55,7 +55,7 @@ export function adoptionDrawing(overview: Overview, basis: Basis, id: string): D
   const modesAt = (index: number) => values[index]?.modes ?? [];
   const shares = adoption.map((value) => (value === null ? null : adoptionDay(value)));
   const perDay = getMessage(BASIS_WORDS[basis].perDay);
-  const words = adoptionWords(sum.adoption[basis], sum.modes);
+  const words = adoptionText(sum.adoption[basis], sum.modes);
   const numbers = { count: recordedDays, of: days.length, words };
   return dayDrawing(
     {
@@ -64,17 +64,17 @@ export function adoptionDrawing(overview: Overview, basis: Basis, id: string): D
       values: shares,
       bands: ['h3', 'older', 'hidden'],
       reference: null,
-      ofWords: perDay,
+      ofText: perDay,
       title: getMessage('dashboardAdoptionTitle', { what: perDay }),
       description: getMessage('dashboardAdoptionDescription', numbers),
     },
     {
       readout(index) {
-        const day = dayWords(days[index] ?? '', true);
+        const day = dayText(days[index] ?? '', true);
         const value = adoption[index];
         if (value == null || value.known + value.hidden === 0)
           return getMessage('dashboardDayNothing', { day });
-        return getMessage('dashboardDayWords', { day, words: adoptionWords(value, modesAt(index)) });
+        return getMessage('dashboardDayText', { day, words: adoptionText(value, modesAt(index)) });
       },
       legend: [
         { swatch: bandSwatch('h3', `${id}-l3`), words: getMessage('dashboardLegendH3') },
@@ -94,8 +94,8 @@ export function adoptionDrawing(overview: Overview, basis: Basis, id: string): D
           const value = adoption[i];
           if (value == null) return [];
           const { h3, known } = value;
-          const hidden = hiddenCountWords(value.hidden, modesAt(i));
-          return [[day, ...[h3, known - h3].map(formatNumber), hidden, percentWords(h3, known)]];
+          const hidden = hiddenCountText(value.hidden, modesAt(i));
+          return [[day, ...[h3, known - h3].map(formatNumber), hidden, percentText(h3, known)]];
         }),
       }),
       nothing: recordedDays === 0 ? getMessage('dashboardNothingInPeriod') : null,
@@ -103,7 +103,7 @@ export function adoptionDrawing(overview: Overview, basis: Basis, id: string): D
   );
 }
 
-interface RatioWords {
+interface RatioText {
   readonly title: MessageKey;
   readonly description: MessageKey;
   readonly perDay: MessageKey;
@@ -113,20 +113,20 @@ interface RatioWords {
   readonly reference: number | null;
 }
 
-const HIT_WORDS: RatioWords = {
+const HIT_WORDS: RatioText = {
   title: 'dashboardHitTitle',
   description: 'dashboardHitDescription',
   perDay: 'dashboardLookupsADay',
-  day: 'dashboardHitWords',
+  day: 'dashboardHitText',
   hits: 'dashboardHits',
   nothing: 'dashboardHitNothing',
   reference: FIREFOX_HIT_SHARE,
 };
-const ACCURACY_WORDS: RatioWords = {
+const ACCURACY_WORDS: RatioText = {
   title: 'dashboardAccuracyTitle',
   description: 'dashboardAccuracyDescription',
   perDay: 'dashboardScoredADay',
-  day: 'dashboardAccuracyWords',
+  day: 'dashboardAccuracyText',
   hits: 'dashboardRight',
   nothing: 'dashboardAccuracyNothing',
   reference: null,
@@ -137,10 +137,10 @@ function ratioDrawing(
   ratios: readonly (Ratio | null)[],
   sum: Ratio,
   id: string,
-  words: RatioWords,
+  words: RatioText,
 ): Drawing {
-  const say1 = ({ hits, of }: Ratio) => getMessage(words.day, { share: percentWords(hits, of), hits, of });
-  const percent = percentWords(words.reference ?? 0, 1);
+  const say1 = ({ hits, of }: Ratio) => getMessage(words.day, { share: percentText(hits, of), hits, of });
+  const percent = percentText(words.reference ?? 0, 1);
   const reference =
     words.reference === null
       ? null
@@ -152,16 +152,16 @@ function ratioDrawing(
       values: ratios.map((ratio) => (ratio === null ? null : ratioDay(ratio))),
       bands: ['plain'],
       reference,
-      ofWords: getMessage(words.perDay),
+      ofText: getMessage(words.perDay),
       title: getMessage(words.title),
       description: getMessage(words.description, { words: say1(sum) }),
     },
     {
       readout(index) {
-        const day = dayWords(days[index] ?? '', true);
+        const day = dayText(days[index] ?? '', true);
         const ratio = ratios[index];
         if (ratio == null || ratio.of === 0) return getMessage('dashboardDayNothing', { day });
-        return getMessage('dashboardDayWords', { day, words: say1(ratio) });
+        return getMessage('dashboardDayText', { day, words: say1(ratio) });
       },
       legend:
         reference === null
@@ -177,9 +177,7 @@ function ratioDrawing(
         rows: days.flatMap((day, i) => {
           const ratio = ratios[i];
           if (ratio == null || ratio.of === 0) return [];
-          return [
-            [day, formatNumber(ratio.hits), formatNumber(ratio.of), percentWords(ratio.hits, ratio.of)],
-          ];
+          return [[day, formatNumber(ratio.hits), formatNumber(ratio.of), percentText(ratio.hits, ratio.of)]];
         }),
       }),
       nothing: sum.of === 0 ? getMessage(words.nothing) : null,
@@ -197,19 +195,19 @@ function writeHeadlines(overview: Overview): void {
   const { adoption, modes } = overview.sum;
   const boxes = BASES.map((basis) => {
     const { h3, known } = adoption[basis];
-    const hidden = hiddenCountWords(adoption[basis].hidden, modes);
+    const hidden = hiddenCountText(adoption[basis].hidden, modes);
     return headline(
-      percentWords(h3, known),
+      percentText(h3, known),
       getMessage(BASIS_WORDS[basis].headline),
       getMessage('dashboardCounts', { h3, known, hidden }),
     );
   });
   const { known, hidden } = adoption.request;
   const all = known + hidden;
-  const counts = { hidden: hiddenCountWords(hidden, modes), all };
+  const counts = { hidden: hiddenCountText(hidden, modes), all };
   boxes.push(
     headline(
-      atMostWords(percentWords(hidden, all), hidden, modes),
+      atMostText(percentText(hidden, all), hidden, modes),
       getMessage('dashboardHiddenHeadline'),
       getMessage('dashboardHiddenCounts', counts),
     ),
@@ -241,12 +239,12 @@ export function createOverviewView(): OverviewView {
       figures.hit.draw(ratioDrawing(days, hits, sum.hitRatio, 'hits', HIT_WORDS));
       const right = values.map((value) => value?.accuracy ?? null);
       figures.accuracy.draw(ratioDrawing(days, right, sum.accuracy, 'accuracy', ACCURACY_WORDS));
-      setText(byId('hit-total'), sum.hitRatio.of === 0 ? '' : totalWords(sum.hitRatio, HIT_WORDS));
-      setText(byId('accuracy-total'), sum.accuracy.of === 0 ? '' : totalWords(sum.accuracy, ACCURACY_WORDS));
+      setText(byId('hit-total'), sum.hitRatio.of === 0 ? '' : totalText(sum.hitRatio, HIT_WORDS));
+      setText(byId('accuracy-total'), sum.accuracy.of === 0 ? '' : totalText(sum.accuracy, ACCURACY_WORDS));
     },
   };
 }
 
-function totalWords({ hits, of }: Ratio, words: RatioWords): string {
-  return getMessage(words.day, { share: percentWords(hits, of), hits, of });
+function totalText({ hits, of }: Ratio, words: RatioText): string {
+  return getMessage(words.day, { share: percentText(hits, of), hits, of });
 }

@@ -5,12 +5,12 @@ import { markPaint } from '@photofinish/shared/drawing/palette';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatMs } from '@photofinish/shared/language/markup';
 import { median, percentile } from '@photofinish/shared/race/statistics';
-import { differenceWords, rangeWords } from '@photofinish/shared/verdict/gain';
+import { differenceText, rangeText } from '@photofinish/shared/verdict/gain';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { DAY_MS } from '../../common/records/schema.ts';
-import { troubleWords } from '../../ledger/database.ts';
+import { troubleText } from '../../ledger/database.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { dayStartMs } from '../charts/days.ts';
 import {
@@ -26,7 +26,7 @@ import { lineSwatch } from '../charts/paint.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { type Entry, hostName, openerCell, options, replaceLines } from './controls.ts';
 import { createFigure, type Drawing, raceFigure } from './figures.ts';
-import { instantWords, modeWords, networkWords, percentWords } from './labels.ts';
+import { instantText, modeText, networkText, percentText } from './labels.ts';
 import { type Distributions, distributionsOf, type RaceSummary, type Samples } from './race-samples.ts';
 import type { Period, State } from './state.ts';
 
@@ -52,11 +52,11 @@ interface Kind {
 const ESTABLISHED: Kind = { id: 'established', title: 'dashboardEstablishedTitle', of: (d) => d.established };
 const FIRST_BYTE: Kind = { id: 'first-byte', title: 'dashboardFirstByteTitle', of: (d) => d.firstByte };
 
-function sideWords(valuesMs: readonly number[], name: string): string {
+function sideText(valuesMs: readonly number[], name: string): string {
   const ms = median(valuesMs);
   return ms === null
     ? ''
-    : getMessage('dashboardMedianWords', { name, ms: formatMs(ms), count: valuesMs.length });
+    : getMessage('dashboardMedianText', { name, ms: formatMs(ms), count: valuesMs.length });
 }
 
 function sidesOf({ h3, h2 }: Samples) {
@@ -77,7 +77,7 @@ export function ecdfDrawing(distributions: Distributions, kind: Kind, maxMs: num
     series: sides,
     maxMs,
     title: getMessage(kind.title),
-    description: counted.map(({ valuesMs, name }) => sideWords(valuesMs, name)).join(' '),
+    description: counted.map(({ valuesMs, name }) => sideText(valuesMs, name)).join(' '),
   };
   const beyond = sides.map(({ valuesMs }) => valuesMs.length - countUpTo(valuesMs, maxMs));
   const late = beyond.reduce((sum, n) => sum + n, 0);
@@ -90,12 +90,12 @@ export function ecdfDrawing(distributions: Distributions, kind: Kind, maxMs: num
     xOf: (index, widthPx) => ecdfX({ widthPx, maxMs }, msAt(index)),
     indexAt: (x, widthPx) => Math.round((STOPS * ecdfMs({ widthPx, maxMs }, x)) / maxMs),
     readout: (index) =>
-      getMessage('dashboardEcdfWords', {
+      getMessage('dashboardEcdfText', {
         ms: formatMs(msAt(index)),
         sides: counted
           .map(({ valuesMs, name }) => {
             const done = countUpTo(valuesMs, msAt(index));
-            return getMessage('dashboardEcdfSide', { name, share: percentWords(done, valuesMs.length) });
+            return getMessage('dashboardEcdfSide', { name, share: percentText(done, valuesMs.length) });
           })
           .join(', '),
       }),
@@ -121,7 +121,7 @@ export function ecdfDrawing(distributions: Distributions, kind: Kind, maxMs: num
     table: () => ({
       head: [getMessage('dashboardShareOfTrials'), ...counted.map(({ name }) => name)],
       rows: QUANTILES.map((share) => [
-        share === 0.5 ? getMessage('dashboardMedian') : percentWords(share, 1),
+        share === 0.5 ? getMessage('dashboardMedian') : percentText(share, 1),
         ...counted.map(({ valuesMs }) => formatMs(percentile(valuesMs, share))),
       ]),
     }),
@@ -144,14 +144,14 @@ function originEntries(races: readonly RaceSummary[]): Entry<string>[] {
 }
 
 /** A race's result, in few words. */
-export function resultWords({ mode, comparison, adopted, pairs, failed, trials }: RaceSummary): string {
+export function resultText({ mode, comparison, adopted, pairs, failed, trials }: RaceSummary): string {
   if (trials === 0) return getMessage('dashboardCouldNotRace');
   if (mode === 'compare') {
     if (comparison === null)
       return getMessage('dashboardTooFewPairs', { whole: pairs.whole, all: pairs.all });
-    const ms = differenceWords(comparison);
+    const ms = differenceText(comparison);
     if (comparison.quicker === null || ms === null)
-      return getMessage('dashboardUnclear', { range: rangeWords(comparison) });
+      return getMessage('dashboardUnclear', { range: rangeText(comparison) });
     return getMessage('dashboardSooner', { name: PROTOCOL_NAMES[comparison.quicker], ms });
   }
   if (adopted === null) return getMessage('dashboardAllFailed', { count: failed });
@@ -229,7 +229,7 @@ export class RacesView {
         const found = races.find(({ atMs }) => atMs === race.atMs);
         cell.replaceChildren(found ? raceFigure(found) : make('p', 'gone', getMessage('dashboardGone')));
       },
-      (error) => cell.replaceChildren(make('p', 'gone', troubleWords(error))),
+      (error) => cell.replaceChildren(make('p', 'gone', troubleText(error))),
     );
     this.#redraw();
   }
@@ -242,12 +242,12 @@ export class RacesView {
     const origin = make('td');
     origin.append(hostName(race.origin.slice('https://'.length)));
     line.append(
-      openerCell(detail !== undefined, () => this.#openRace(race, key), instantWords(race.atMs)),
+      openerCell(detail !== undefined, () => this.#openRace(race, key), instantText(race.atMs)),
       origin,
-      make('td', '', modeWords(race.mode)),
-      make('td', '', resultWords(race)),
+      make('td', '', modeText(race.mode)),
+      make('td', '', resultText(race)),
       make('td', 'number', formatNumber(race.trials)),
-      make('td', '', networkWords(race.network)),
+      make('td', '', networkText(race.network)),
     );
     return detail ? [line, detail] : [line];
   }

@@ -18,7 +18,7 @@ interface ReportViewDeps {
   readonly siteNames: () => readonly string[];
 }
 
-function savedWords(made: MadeReport | null): string {
+function savedText(made: MadeReport | null): string {
   if (made === null) return getMessage('reportCancelled');
   if (made.sites === 0) return getMessage('dashboardReportEmpty');
   return getMessage('dashboardReportSaved', { count: made.sites });
@@ -44,7 +44,7 @@ function siteChip(site: string, onRemove: () => void): HTMLElement {
 export function createReportView({ period, siteNames }: ReportViewDeps): void {
   const input = byId<HTMLInputElement>('report-site');
   const list = byId('report-chosen');
-  const words = byId('report-words');
+  const words = byId('report-text');
   const chosen = new Set<string>();
 
   const drawChosen = (): void => {
@@ -83,7 +83,7 @@ export function createReportView({ period, siteNames }: ReportViewDeps): void {
         format,
         networkNames: byId<HTMLInputElement>('report-names').checked,
       });
-      setText(words, savedWords(made));
+      setText(words, savedText(made));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       setText(words, getMessage('dashboardReportFailed', { why }));

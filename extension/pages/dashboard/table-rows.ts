@@ -2,9 +2,9 @@
 
 import { type Mark, markOf, markSvg } from '@photofinish/shared/drawing/marks';
 import { formatNumber } from '@photofinish/shared/language/catalog';
-import { hiddenCountWords, lightNote } from '@photofinish/shared/report/modes-words';
+import { hiddenCountText, lightNote } from '@photofinish/shared/report/modes-text';
 import { verdictMeans } from '@photofinish/shared/verdict/codes';
-import { type Gain, gainCellWords, rangeWords } from '@photofinish/shared/verdict/gain';
+import { type Gain, gainCellText, rangeText } from '@photofinish/shared/verdict/gain';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import type { ObservationModes } from '@photofinish/shared/web/observation';
 import { protocolName } from '@photofinish/shared/web/protocol';
@@ -12,7 +12,7 @@ import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { make, setSvg } from '../ui/elements.ts';
 import { modesOfBits, type Row } from './columns.ts';
 import { hostName, openerCell } from './controls.ts';
-import { agoWords, instantWords, percentWords } from './labels.ts';
+import { agoText, instantText, percentText } from './labels.ts';
 import { type Direction, ORIGIN_KEYS, SITE_KEYS, type SiteColumns, type SortKey } from './table-model.ts';
 
 const MARK_PX = 16;
@@ -105,7 +105,7 @@ function numberCell(words: string, zero = false): HTMLTableCellElement {
 }
 
 function hiddenCell(hidden: number, modes: ObservationModes): HTMLTableCellElement {
-  const cell = numberCell(hiddenCountWords(hidden, modes), hidden === 0);
+  const cell = numberCell(hiddenCountText(hidden, modes), hidden === 0);
   if (hidden > 0) cell.title = lightNote(modes) ?? '';
   return cell;
 }
@@ -116,7 +116,7 @@ function shareCell(h3: number, known: number): HTMLTableCellElement {
     cell.append(make('span', 'unseen', getMessage('dashboardNone')), dash());
     return cell;
   }
-  cell.append(make('span', '', percentWords(h3, known)));
+  cell.append(make('span', '', percentText(h3, known)));
   const bar = make('span', 'share-bar');
   const fill = make('span', 'fill');
   fill.style.inlineSize = `${(100 * h3) / known}%`;
@@ -137,16 +137,16 @@ function gainCell(gain: Gain | null): HTMLTableCellElement {
     cell.append(make('span', 'unseen', getMessage('dashboardNotMeasured')), dash());
     return cell;
   }
-  const cell = numberCell(gainCellWords(gain), gain.quicker === null);
-  if (gain.quicker === null) cell.title = rangeWords(gain);
+  const cell = numberCell(gainCellText(gain), gain.quicker === null);
+  if (gain.quicker === null) cell.title = rangeText(gain);
   return cell;
 }
 
 function seenCell(atMs: number, nowMs: number): HTMLTableCellElement {
   const cell = numberCell('');
-  const time = make('time', '', agoWords(atMs, nowMs));
+  const time = make('time', '', agoText(atMs, nowMs));
   time.dateTime = new Date(atMs).toISOString();
-  time.title = instantWords(atMs);
+  time.title = instantText(atMs);
   cell.append(time);
   return cell;
 }

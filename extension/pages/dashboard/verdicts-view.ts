@@ -5,7 +5,7 @@ import { verdictMeans } from '@photofinish/shared/verdict/codes';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import { getMessage } from '../../common/catalog.ts';
 import { byId, make, setText } from '../ui/elements.ts';
-import { percentWords } from './labels.ts';
+import { percentText } from './labels.ts';
 
 function bar(
   code: VerdictCode,
@@ -25,7 +25,7 @@ function bar(
   button.append(
     make('strong', 'name', verdictName(code)),
     track,
-    make('span', 'count', getMessage('dashboardVerdictCount', { count, share: percentWords(count, all) })),
+    make('span', 'count', getMessage('dashboardVerdictCount', { count, share: percentText(count, all) })),
     make('span', 'meaning', verdictMeans(code)),
   );
   button.addEventListener('click', onChoose);

@@ -3,7 +3,7 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DATA_ERRORS, DataError } from '../../ledger/data-document.ts';
-import { dataFileName, importFailure, wipedWords } from './data.ts';
+import { dataFileName, importFailure, wipedText } from './data.ts';
 
 test('the file name contains the day', () => {
   assert.equal(dataFileName(new Date(2026, 0, 9)), 'photofinish-data-2026-01-09.json');
@@ -23,11 +23,11 @@ test('any other error is reported as having stopped the import, with its own mes
 
 test('the helper’s entries are counted, and its absence or a failure is reported', () => {
   const wiped = { type: 'wiped', helperRecords: 1, trouble: null } as const;
-  assert.match(wipedWords(wiped), /1 entry in the helper/);
-  assert.match(wipedWords({ ...wiped, helperRecords: 0 }), /0 entries/);
+  assert.match(wipedText(wiped), /1 entry in the helper/);
+  assert.match(wipedText({ ...wiped, helperRecords: 0 }), /0 entries/);
   assert.match(
-    wipedWords({ ...wiped, helperRecords: null }),
+    wipedText({ ...wiped, helperRecords: null }),
     /could not be reached, so its host cache remains/,
   );
-  assert.match(wipedWords({ ...wiped, helperRecords: null, trouble: 'No space.' }), /No space\./);
+  assert.match(wipedText({ ...wiped, helperRecords: null, trouble: 'No space.' }), /No space\./);
 });

@@ -122,7 +122,7 @@ async function askConsents(wanted: readonly Consent[], retentionDays: number): P
 type WipeResult = Extract<PopupEvent, { type: 'wiped' }>;
 
 /** The result, in words. */
-export function wipedWords({ helperRecords, trouble }: WipeResult): string {
+export function wipedText({ helperRecords, trouble }: WipeResult): string {
   if (trouble !== null) return getMessage('optionsWipeFailed', { message: trouble });
   if (helperRecords === null) return getMessage('optionsWipedWithoutHelper');
   return getMessage('optionsWiped', { count: helperRecords });
@@ -135,7 +135,7 @@ function finish(words: string): void {
 
 /** Shows the result. */
 export function showWiped(wiped: WipeResult): void {
-  finish(wipedWords(wiped));
+  finish(wipedText(wiped));
 }
 
 /** The background was terminated before it answered. */

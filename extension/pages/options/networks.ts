@@ -12,7 +12,7 @@ import { loadNames, type NetworkNames, nameNetwork, onNames } from '../../common
 import type { DayTotal } from '../../common/records/schema.ts';
 import { pageStore } from '../../common/store/page-store.ts';
 import { openLedger } from '../../ledger/ledger.ts';
-import { dayWords } from '../charts/days.ts';
+import { dayText } from '../charts/days.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { confirm, messageOf } from '../ui/saving.ts';
 
@@ -86,11 +86,11 @@ async function keep(input: HTMLInputElement, network: string, error: HTMLElement
   }
 }
 
-function aboutWords({ seen, now: connected }: KnownNetwork): string {
+function aboutText({ seen, now: connected }: KnownNetwork): string {
   const used =
     seen === null
       ? getMessage('optionsNetworkNothing')
-      : getMessage('optionsNetworkSeen', { day: dayWords(seen.day, true), count: seen.requests });
+      : getMessage('optionsNetworkSeen', { day: dayText(seen.day, true), count: seen.requests });
   return connected ? `${getMessage('optionsNetworkNow')}; ${used}` : used;
 }
 
@@ -100,7 +100,7 @@ function row(known: KnownNetwork, index: number): HTMLElement {
   const about = make('span', 'about');
   const key = make('bdi', 'key', network);
   key.dir = 'ltr';
-  about.append(key, make('span', 'aside', aboutWords(known)));
+  about.append(key, make('span', 'aside', aboutText(known)));
   const naming = make('span', 'naming');
   const input = fields.get(network) ?? make('input');
   if (!fields.has(network)) {

@@ -15,7 +15,7 @@ import type { RaceFailure } from '../ui/origin.ts';
 import { writeMessages } from '../ui/page-messages.ts';
 import { nextSorting, type SortOrder } from '../ui/sorting.ts';
 import { type Group, groupsOf, NUMBER_KEYS, passes, type SortKey, sortGroups, sumOf } from './groups.ts';
-import { conditionsWords, emptyWords, type GroupRow, makeGroupRow, summaryWords } from './request-rows.ts';
+import { conditionsText, emptyText, type GroupRow, makeGroupRow, summaryText } from './request-rows.ts';
 
 /** A burst of events is drawn once. */
 const DRAW_MS = 50;
@@ -104,7 +104,7 @@ function race(origin: Origin): void {
 }
 
 function drawSummary(shown: number): void {
-  const { share, rest } = summaryWords(sumOf(requests));
+  const { share, rest } = summaryText(sumOf(requests));
   const parts = [...rest];
   if (shown < requests.length) parts.push(getMessage('devtoolsShown', { shown, count: requests.length }));
   byId('summary').replaceChildren(
@@ -115,7 +115,7 @@ function drawSummary(shown: number): void {
 }
 
 function drawEmpty(): void {
-  const { text, reload, options } = emptyWords(inspected, tabId, page);
+  const { text, reload, options } = emptyText(inspected, tabId, page);
   setText(byId('empty-words'), text);
   byId('reload').hidden = !reload || tools === undefined;
   byId('options').hidden = !options;
@@ -131,7 +131,7 @@ function draw(): void {
   byId('summary').hidden = empty;
   if (empty) drawEmpty();
   else drawSummary(passed.length);
-  setText(byId('conditions'), conditionsWords(page, browser).join(' · '));
+  setText(byId('conditions'), conditionsText(page, browser).join(' · '));
   for (const header of document.querySelectorAll<HTMLElement>('th[data-sort]')) {
     if (sorting !== null && header.dataset['sort'] === sorting.key)
       header.setAttribute('aria-sort', sorting.direction);

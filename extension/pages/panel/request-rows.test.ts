@@ -8,12 +8,12 @@ import type { PageView } from '../../common/messages.ts';
 import { INSPECTED_REQUEST as request } from '../../testing/samples.ts';
 import { groupsOf } from './groups.ts';
 import {
-  conditionsWords,
-  deliveryWords,
-  emptyWords,
-  protocolsWords,
-  protocolWords,
-  summaryWords,
+  conditionsText,
+  deliveryText,
+  emptyText,
+  protocolsText,
+  protocolText,
+  summaryText,
 } from './request-rows.ts';
 
 const confirmed = { ...request, status: 304, protocol: null } as const;
@@ -22,25 +22,25 @@ const missing = emptyView(3, null, { helper: { state: 'missing' }, mode: 'full' 
 const page: PageView = { ...missing, state: 'recorded', site: 'a.test', origin: 'https://a.test' as Origin };
 
 test('the summary says what is known, what is not, and what never crossed the network', () => {
-  assert.deepEqual(summaryWords({ h3: 3, known: 4, unknown: 0, elsewhere: 0 }), {
+  assert.deepEqual(summaryText({ h3: 3, known: 4, unknown: 0, elsewhere: 0 }), {
     share: '3 of 4 requests over HTTP/3',
     rest: ['none hidden'],
   });
-  assert.deepEqual(summaryWords({ h3: 0, known: 1, unknown: 2, elsewhere: 5 }), {
+  assert.deepEqual(summaryText({ h3: 0, known: 1, unknown: 2, elsewhere: 5 }), {
     share: '0 of 1 request over HTTP/3',
     rest: ['2 unknown', '5 not from the network'],
   });
 });
 
 test('an origin with one protocol names it, one with several counts each', () => {
-  const words = (...requests: InspectedRequest[]) => groupsOf(requests).map(protocolsWords);
+  const words = (...requests: InspectedRequest[]) => groupsOf(requests).map(protocolsText);
   assert.deepEqual(words(request, request), ['h3']);
   assert.deepEqual(words(request, { ...request, protocol: 'h2' }, confirmed), ['h3 1 · h2 1 · unknown 1']);
   assert.deepEqual(words(cached), ['–']);
 });
 
 test('a request shows its protocol, or where its answer came from instead', () => {
-  const words = (each: InspectedRequest) => [protocolWords(each), deliveryWords(each)];
+  const words = (each: InspectedRequest) => [protocolText(each), deliveryText(each)];
   assert.deepEqual(words(request), ['h3', 'network']);
   assert.deepEqual(words(confirmed), ['unknown', 'revalidated copy']);
   assert.deepEqual(words(cached), ['–', 'HTTP cache']);
@@ -48,18 +48,18 @@ test('a request shows its protocol, or where its answer came from instead', () =
 });
 
 test('the conditions name site, browser and network as far as they are known', () => {
-  assert.deepEqual(conditionsWords(null, 'Chromium 156'), ['Chromium 156']);
-  assert.deepEqual(conditionsWords(page, 'Chromium 156'), ['a.test', 'Chromium 156', 'no helper']);
+  assert.deepEqual(conditionsText(null, 'Chromium 156'), ['Chromium 156']);
+  assert.deepEqual(conditionsText(page, 'Chromium 156'), ['a.test', 'Chromium 156', 'no helper']);
   const ready: PageView = {
     ...page,
     helper: { state: 'ready', program: 'p', network: 'net-1', networkName: null },
   };
-  assert.deepEqual(conditionsWords(ready, 'Firefox 153'), ['a.test', 'Firefox 153', 'network net-1']);
+  assert.deepEqual(conditionsText(ready, 'Firefox 153'), ['a.test', 'Firefox 153', 'network net-1']);
 });
 
 test('an empty list has a reason, and a reload is offered if it helps', () => {
   const words = (inspected: boolean, tabId: number | null, view: PageView | null) => {
-    const { text, reload } = emptyWords(inspected, tabId, view);
+    const { text, reload } = emptyText(inspected, tabId, view);
     return [text.split(/[.:]/)[0], reload];
   };
   assert.deepEqual(words(false, null, null), ['This panel is part of the developer tools', false]);

@@ -15,10 +15,10 @@ import type { InspectedRequest } from '../../common/inspected-request.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { siteOfHost } from '../../common/site.ts';
 import { copyOf, make, part, setAttribute, setText } from '../ui/elements.ts';
-import { originLabel, unmeasuredWords } from '../ui/format.ts';
+import { originLabel, unmeasuredText } from '../ui/format.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
 import { type RaceFailure, raceButton, setMark, writeHost, writeVerdict } from '../ui/origin.ts';
-import { stateWords } from '../ui/origin-state-words.ts';
+import { stateText } from '../ui/origin-state-text.ts';
 import type { SortOrder } from '../ui/sorting.ts';
 import { type Group, protocolOf, type SortKey, type Sum, sortRequests } from './groups.ts';
 
@@ -61,7 +61,7 @@ export interface GroupRow {
   readonly isOpen: boolean;
 }
 
-function bytesWords(bytes: number | null): string {
+function bytesText(bytes: number | null): string {
   return bytes === null ? getMessage('devtoolsNone') : formatBytes(bytes);
 }
 
@@ -73,11 +73,11 @@ function requestLine(request: InspectedRequest): HTMLElement {
   setAttribute(path, 'title', request.url);
   const protocol = protocolOf(request);
   if (protocol !== null) setMark(part(line, '.mark-box'), markOf(protocol), MARK_PX);
-  setText(part(line, '.protocols'), protocolWords(request));
+  setText(part(line, '.protocols'), protocolText(request));
   setText(part(line, '.answer'), `${request.method} ${request.status}`);
-  setText(part(line, '.bytes'), bytesWords(request.bytes));
+  setText(part(line, '.bytes'), bytesText(request.bytes));
   setText(part(line, '.time'), formatMs(request.tookMs));
-  setText(part(line, '.delivery'), deliveryWords(request));
+  setText(part(line, '.delivery'), deliveryText(request));
   return line;
 }
 
@@ -100,7 +100,7 @@ function wideLine(className: string): { line: HTMLElement; cell: HTMLElement } {
 /** The rows of an open origin, updated with as few changes as possible. */
 function makeDetail(body: HTMLElement, { onRace, onOptions }: GroupActions, onMore: () => void) {
   const verdict = wideLine('detail');
-  const words = make('p', 'verdict-words');
+  const words = make('p', 'verdict-text');
   const means = meansLink();
   const race = makeButton('button', onRace);
   race.dataset['testid'] = 'race';
@@ -128,7 +128,7 @@ function makeDetail(body: HTMLElement, { onRace, onOptions }: GroupActions, onMo
       }
       verdict.line.hidden = view === null;
       raceButton(race, view?.race != null, state === 'racing', helper);
-      setText(why, failure?.message ?? (view === null || state === 'racing' ? '' : unmeasuredWords(view)));
+      setText(why, failure?.message ?? (view === null || state === 'racing' ? '' : unmeasuredText(view)));
       options.hidden = failure?.byOptions !== true;
       const wanted = sortRequests(requests, sorting).slice(0, limit);
       const grows = shown.every((request, i) => request === wanted[i]);
@@ -193,9 +193,9 @@ export function makeGroupRow(origin: Origin, actions: GroupActions): GroupRow {
       const { group, view } = shown;
       known = shown;
       setMark(mark, group.mark, MARK_PX);
-      setText(protocols, protocolsWords(group));
+      setText(protocols, protocolsText(group));
       setText(requests, formatNumber(group.requests.length));
-      setText(bytes, bytesWords(group.medianMs === null ? null : group.bytes));
+      setText(bytes, bytesText(group.medianMs === null ? null : group.bytes));
       setText(time, group.medianMs === null ? getMessage('devtoolsNone') : formatMs(group.medianMs));
       setText(verdict, view === null ? getMessage('devtoolsNone') : verdictName(view.verdict.code));
       setAttribute(verdict, 'title', view === null ? '' : verdictText(view.verdict));
@@ -211,7 +211,7 @@ export function makeGroupRow(origin: Origin, actions: GroupActions): GroupRow {
 // The panel's texts for totals, requests and empty states. Pure.
 
 /** How much of a page's traffic was HTTP/3, in parts shown side by side. */
-export function summaryWords({ h3, known, unknown, elsewhere }: Sum): { share: string; rest: string[] } {
+export function summaryText({ h3, known, unknown, elsewhere }: Sum): { share: string; rest: string[] } {
   return {
     share: getMessage('devtoolsSummary', { h3, count: known }),
     rest: [
@@ -222,7 +222,7 @@ export function summaryWords({ h3, known, unknown, elsewhere }: Sum): { share: s
 }
 
 /** "h3 12 · h2 3"; a single protocol without its number, which is in the next column. */
-export function protocolsWords({ protocols }: Group): string {
+export function protocolsText({ protocols }: Group): string {
   const [only, ...others] = protocols;
   if (only === undefined) return getMessage('devtoolsNone');
   if (others.length === 0) return shortName(only.protocol);
@@ -234,7 +234,7 @@ function shortName(protocol: Protocol): string {
 }
 
 /** The protocol of one request; a dash if no protocol carried it. */
-export function protocolWords(request: InspectedRequest): string {
+export function protocolText(request: InspectedRequest): string {
   const protocol = protocolOf(request);
   return protocol === null ? getMessage('devtoolsNone') : shortName(protocol);
 }
@@ -248,12 +248,12 @@ const DELIVERIES: Record<InspectedRequest['delivery'], MessageKey> = {
 };
 
 /** Where a request's answer came from. */
-export function deliveryWords({ delivery, status }: InspectedRequest): string {
+export function deliveryText({ delivery, status }: InspectedRequest): string {
   return getMessage(delivery === 'network' && status === 304 ? 'devtoolsConfirmed' : DELIVERIES[delivery]);
 }
 
 /** Site, browser and network, as far as each is known. */
-export function conditionsWords(page: PageView | null, browser: string): string[] {
+export function conditionsText(page: PageView | null, browser: string): string[] {
   if (page === null) return [browser];
   const { helper } = page;
   const where =
@@ -264,7 +264,7 @@ export function conditionsWords(page: PageView | null, browser: string): string[
 }
 
 /** What to show while there are no requests, and whether reloading the page or the options would help. */
-export function emptyWords(
+export function emptyText(
   inspected: boolean,
   tabId: number | null,
   page: PageView | null,
@@ -272,7 +272,7 @@ export function emptyWords(
   const neither = { reload: false, options: false };
   if (tabId === null) return { text: getMessage('devtoolsNoTab'), ...neither };
   if (!inspected) return { text: getMessage('devtoolsClosed'), ...neither };
-  const state = page === null ? null : stateWords(page.state);
+  const state = page === null ? null : stateText(page.state);
   const reload = page === null || ['recorded', 'loading', 'not-recorded'].includes(page.state);
   if (state !== null && !reload)
     return { text: state.text, reload: false, options: state.remedy?.action === 'options' };

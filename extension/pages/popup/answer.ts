@@ -3,17 +3,17 @@
 import { MARK_LABELS, markOf } from '@photofinish/shared/drawing/marks';
 import type { SharedMessageKey } from '@photofinish/shared/language/catalog';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
-import { leftOutWords, sharedInRaceWords } from '@photofinish/shared/verdict/record-words';
+import { leftOutText, sharedInRaceText } from '@photofinish/shared/verdict/record-text';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { isEveryRequestOptional } from '../../common/permissions.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
-import { type AdoptionWords, adoptionWords, originLabel, reasonWords, visitsWords } from '../ui/format.ts';
+import { type AdoptionText, adoptionText, originLabel, reasonText, visitsText } from '../ui/format.ts';
 import { pointToCode } from '../ui/means-link.ts';
 import { setMark, writeHost, writeInPlaceOfHost, writeVerdict } from '../ui/origin.ts';
-import { asideWords, type Remedy, type StateWords, stateWords } from '../ui/origin-state-words.ts';
+import { asideText, type Remedy, type StateText, stateText } from '../ui/origin-state-text.ts';
 import { wireTip } from './tip.ts';
 
 const MARK_PX = 24;
@@ -26,7 +26,7 @@ export function writeLine(element: HTMLElement, text: string): void {
 }
 
 /** How many are hidden; where that is an upper bound, the words can be focused, and have a tooltip. */
-function renderHidden({ hidden, bound }: AdoptionWords): void {
+function renderHidden({ hidden, bound }: AdoptionText): void {
   const element = byId('adoption-hidden');
   setText(element, hidden);
   element.dataset['tip'] = bound;
@@ -43,7 +43,7 @@ export function wireHidden(): void {
 }
 
 function renderAdoption(page: PageView): void {
-  const words = adoptionWords(page);
+  const words = adoptionText(page);
   setText(byId('adoption-share'), words.share);
   setText(byId('adoption-of'), words.of);
   renderHidden(words);
@@ -61,7 +61,7 @@ function renderAdoption(page: PageView): void {
   );
 }
 
-function renderWho(page: PageView, plain: StateWords | null): void {
+function renderWho(page: PageView, plain: StateText | null): void {
   const { origin, protocol } = page;
   const host = byId('page-host');
   setAttribute(host, 'dir', origin === null ? 'auto' : 'ltr');
@@ -75,7 +75,7 @@ function renderWho(page: PageView, plain: StateWords | null): void {
   setAttribute(beside, 'class', `page-protocol ${mark}`);
 }
 
-function renderRemedy(remedy: StateWords['remedy']): void {
+function renderRemedy(remedy: StateText['remedy']): void {
   const button = byId('remedy');
   button.hidden = remedy === null;
   setText(button, remedy?.label ?? '');
@@ -85,18 +85,18 @@ function renderRemedy(remedy: StateWords['remedy']): void {
 /**
  * The text above the photo finish: that of a state, or a verdict. For a failed page, the result of a race since then.
  */
-function answerOf(page: PageView, plain: StateWords | null, main: OriginView | undefined): string | Verdict {
+function answerOf(page: PageView, plain: StateText | null, main: OriginView | undefined): string | Verdict {
   if (page.state === 'failed' && main !== undefined) {
     const { race, verdict } = main;
     return race === null || race.error !== undefined ? getMessage('popupFailedHost') : verdict;
   }
   if (plain !== null) return plain.text;
-  return main === undefined ? reasonWords(page.protocol, page.reason) : main.verdict;
+  return main === undefined ? reasonText(page.protocol, page.reason) : main.verdict;
 }
 
-function asideOf(page: PageView, plain: StateWords | null): string {
+function asideOf(page: PageView, plain: StateText | null): string {
   if (page.error !== null) return getMessage('popupFailedError', { error: page.error });
-  return plain !== null || page.verdict === null ? '' : asideWords(page);
+  return plain !== null || page.verdict === null ? '' : asideText(page);
 }
 
 /** The link to the explanation of the verdict. */
@@ -121,7 +121,7 @@ export function isLimitedByMode({
 
 /** Everything above the photo finish. */
 export function renderAnswer(page: PageView): void {
-  const words = stateWords(page.state);
+  const words = stateText(page.state);
   // A loading page that is already known keeps its verdict.
   const plain = words !== null && page.state === 'loading' && page.verdict !== null ? null : words;
   const main = page.origins.find((view) => view.origin === page.origin);
@@ -134,7 +134,7 @@ export function renderAnswer(page: PageView): void {
   writeLine(byId('aside'), asideOf(page, plain));
   // A failed page has no table of origins, where findings are shown otherwise.
   writeFindings(byId('findings'), page.state === 'failed' ? (main ?? null) : null);
-  writeLine(byId('visits'), plain === null || page.state === 'failed' ? visitsWords(page.visits) : '');
+  writeLine(byId('visits'), plain === null || page.state === 'failed' ? visitsText(page.visits) : '');
   byId('adoption').hidden = plain !== null;
   if (plain === null) renderAdoption(page);
   byId('see-every').hidden = !isLimitedByMode(page) || !isEveryRequestOptional();
@@ -154,11 +154,11 @@ export function wireRemedy(run: (action: Remedy) => void): void {
  */
 export function findingTexts(view: OriginView): string[] {
   const { verdict, protocol, reason, race } = view;
-  const words = reason === null ? '' : reasonWords(protocol, reason);
+  const words = reason === null ? '' : reasonText(protocol, reason);
   return [
     ...otherFindings(verdict).map((finding) => finding.text),
     ...(words === '' || words === verdictText(verdict) ? [] : [words]),
-    ...(race === null ? [] : [...sharedInRaceWords(race), ...leftOutWords(race)]),
+    ...(race === null ? [] : [...sharedInRaceText(race), ...leftOutText(race)]),
   ];
 }
 

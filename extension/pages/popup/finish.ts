@@ -16,7 +16,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { byId, make, setSvg, setText } from '../ui/elements.ts';
-import { capitalSentence, forecastWords, unmeasuredWords } from '../ui/format.ts';
+import { capitalSentence, forecastText, unmeasuredText } from '../ui/format.ts';
 import { type RaceFailure, raceButton } from '../ui/origin.ts';
 
 /** A running race shown to the user, with what was known when it began. */
@@ -66,11 +66,11 @@ export function drawing(
 }
 
 /** The text beside the race button: what a drawing's numbers are, or what a race would show. */
-export function captionWords(view: OriginView, running: RaceInView | undefined, waits: boolean): string {
+export function captionText(view: OriginView, running: RaceInView | undefined, waits: boolean): string {
   const { race } = view;
   if (waits) return getMessage('popupRaceWaits');
   if (running) return running.cancelling ? getMessage('popupCancelling') : liveFinish(running.live).caption;
-  const unmeasured = unmeasuredWords(view);
+  const unmeasured = unmeasuredText(view);
   if (race === null) return unmeasured || getMessage('popupNotRacedYet');
   if (race.trials.length === 0) return getMessage('popupNotRaced');
   const { caption } = photoFinish(race);
@@ -102,8 +102,8 @@ export function writeFailure(
 
 function writeCaption(page: PageView, view: OriginView, board: RaceBoard): void {
   const caption = byId('finish-caption');
-  const forecast = forecastWords(view);
-  const words = captionWords(view, board.running.get(view.origin), board.waiting.has(view.origin));
+  const forecast = forecastText(view);
+  const words = captionText(view, board.running.get(view.origin), board.waiting.has(view.origin));
   const key = `${page.state}|${words}|${forecast.result}|${forecast.text}`;
   if (caption.dataset['key'] === key) return;
   caption.dataset['key'] = key;

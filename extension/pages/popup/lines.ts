@@ -9,7 +9,7 @@ import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { KNOWN_PROTOCOLS, PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
 import type { OriginView } from '../../common/messages.ts';
 import { requestsOf } from '../../common/page/delta.ts';
-import { type ForecastScore, forecastWords, originLabel } from '../ui/format.ts';
+import { type ForecastScore, forecastText, originLabel } from '../ui/format.ts';
 import { type Rank, type SortOrder, sortBy } from '../ui/sorting.ts';
 
 /**
@@ -108,7 +108,7 @@ export function originRank(view: OriginView, key: SortKey): Rank {
     case 'requests':
       return requestsOf(view);
     case 'forecast':
-      return FORECAST_ORDER.indexOf(forecastWords(view).result);
+      return FORECAST_ORDER.indexOf(forecastText(view).result);
     case 'race':
       return view.race === null ? null : raceRank(view.race);
   }
@@ -156,7 +156,7 @@ function sumOf(views: readonly OriginView[]): ProtocolCounts {
 function summaryOf(site: string, views: readonly OriginView[]): SiteSummary {
   const counts = sumOf(views);
   const most = KNOWN_PROTOCOLS.reduce((best, each) => (counts[each] > counts[best] ? each : best));
-  const results = new Set(views.map((view) => forecastWords(view).result));
+  const results = new Set(views.map((view) => forecastText(view).result));
   return {
     site,
     views,

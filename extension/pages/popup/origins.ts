@@ -9,7 +9,7 @@ import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView, RaceRequest } from '../../common/messages.ts';
 import { requestsOf } from '../../common/page/delta.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
-import { forecastWords } from '../ui/format.ts';
+import { forecastText } from '../ui/format.ts';
 import { writeHost } from '../ui/origin.ts';
 import { nextSorting, type SortOrder } from '../ui/sorting.ts';
 import { type RaceBoard, raceState } from './finish.ts';
@@ -76,7 +76,7 @@ function showSorting(): void {
 function showColumns(table: HTMLElement, board: RaceBoard): void {
   const filled = {
     requests: shown.some((view) => requestsOf(view) > 0),
-    forecast: shown.some((view) => forecastWords(view).result !== 'none'),
+    forecast: shown.some((view) => forecastText(view).result !== 'none'),
     race: shown.some((view) => view.race !== null || raceState(board, view.origin) !== null),
   };
   for (const [column, isFilled] of Object.entries(filled)) table.classList.toggle(`no-${column}`, !isFilled);

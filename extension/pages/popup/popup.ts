@@ -10,7 +10,7 @@ import { type BackgroundPort, connectBackground } from '../ui/background-port.ts
 import { byId, setAttribute, setText } from '../ui/elements.ts';
 import { environment, installCommand, renderCommand } from '../ui/install-command.ts';
 import type { RaceFailure } from '../ui/origin.ts';
-import { type HelperWords, helperWords, type Remedy } from '../ui/origin-state-words.ts';
+import { type HelperText, helperText, type Remedy } from '../ui/origin-state-text.ts';
 import { writeMessages } from '../ui/page-messages.ts';
 import { renderAnswer, wireHidden, wireRemedy, writeLine } from './answer.ts';
 import { renderExport, wireExport } from './export.ts';
@@ -207,7 +207,7 @@ function wireFoot(): void {
   });
 }
 
-type Command = NonNullable<HelperWords['help']>['command'];
+type Command = NonNullable<HelperText['help']>['command'];
 
 async function renderMending(command: Command): Promise<void> {
   renderCommand(
@@ -218,7 +218,7 @@ async function renderMending(command: Command): Promise<void> {
 
 /** The helper's state: a dot with text in the footer, and if it is missing, what to do. Recording continues. */
 function renderHelper(helper: HelperState): void {
-  const words = helperWords(helper);
+  const words = helperText(helper);
   setText(byId('helper-label'), words.label);
   setAttribute(byId('helper'), 'title', words.title);
   setAttribute(byId('helper-dot'), 'class', `dot ${words.dot}`);

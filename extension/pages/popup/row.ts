@@ -10,17 +10,17 @@ import { requestsOf } from '../../common/page/delta.ts';
 import { copyOf, part, setAttribute, setSvg, setText } from '../ui/elements.ts';
 import {
   type ForecastScore,
-  forecastWords,
+  forecastText,
   originLabel,
   protocolCell,
   protocolTag,
-  raceWords,
+  raceText,
 } from '../ui/format.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
 import { raceButton, setMark, writeHost, writeVerdict } from '../ui/origin.ts';
 import { writeFindings } from './answer.ts';
 import {
-  captionWords,
+  captionText,
   drawing,
   type RaceBoard,
   raceState,
@@ -128,12 +128,12 @@ function updateDetail(row: Row, { page, board }: RowContext): void {
   raceButton(detail.race, view.race !== null, running !== undefined, page.helper);
   const failed = writeFailure(detail.caption, detail.options, view, board);
   if (own) detail.options.hidden = true;
-  if (!failed) setText(detail.caption, captionWords(view, running, waits));
+  if (!failed) setText(detail.caption, captionText(view, running, waits));
 }
 
 function raceCell({ origin, race }: OriginView, board: RaceBoard): { text: string; title: string } {
   const state = raceState(board, origin);
-  if (state === null) return raceWords(race);
+  if (state === null) return raceText(race);
   return { text: getMessage(state === 'racing' ? 'popupRacing' : 'popupRaceWaiting'), title: '' };
 }
 
@@ -147,7 +147,7 @@ export function updateRow(row: Row, view: OriginView, around: RowContext): void 
     counts,
     mode: around.page.mode,
     requests: requestsOf(view),
-    forecast: forecastWords(view),
+    forecast: forecastText(view),
     race: raceCell(view, around.board),
   });
   updateDetail(row, around);
@@ -169,7 +169,7 @@ export interface LineParts {
 }
 
 /** The contents of a row's cells. */
-export interface CellWords {
+export interface CellText {
   readonly protocol: OriginView['protocol'];
   readonly reason: OriginView['reason'];
   readonly counts: ProtocolCounts;
@@ -207,7 +207,7 @@ function writeForecast(cell: HTMLElement, { result, text, title }: ForecastScore
 }
 
 /** Writes the cells; only differences are written. */
-export function writeCells(cells: LineParts['cells'], words: CellWords): void {
+export function writeCells(cells: LineParts['cells'], words: CellText): void {
   const { protocol, reason, counts, mode, requests, forecast, race } = words;
   const tag = protocolTag(counts, protocol, reason, mode);
   setMark(cells.mark, markOf(protocol), MARK_PX);

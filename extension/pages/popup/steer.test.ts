@@ -3,52 +3,52 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SteerView } from '../../common/messages.ts';
-import { steerWords } from './steer.ts';
+import { steerText } from './steer.ts';
 
 const NOTHING: SteerView = { enabled: true, chosen: false, active: null, possible: null, undone: null };
 const ACTIVE = { direction: 'to-h3', undoing: false, untilMs: 0 } as const;
 
 test('nothing is shown if nothing can be steered', () => {
-  assert.equal(steerWords(null), null);
-  assert.equal(steerWords(NOTHING), null);
-  assert.equal(steerWords({ ...NOTHING, enabled: false }), null);
+  assert.equal(steerText(null), null);
+  assert.equal(steerText(NOTHING), null);
+  assert.equal(steerText({ ...NOTHING, enabled: false }), null);
 });
 
 test('an offer says what would be done, and only the switch in the options can forbid it', () => {
-  const offer = steerWords({ ...NOTHING, possible: 'to-h3' });
+  const offer = steerText({ ...NOTHING, possible: 'to-h3' });
   assert.match(offer?.text ?? '', /has not advertised it to Firefox/);
   assert.deepEqual(offer?.press, { words: 'Use HTTP/3', on: true });
-  assert.deepEqual(steerWords({ ...NOTHING, possible: 'from-h3' })?.press, {
+  assert.deepEqual(steerText({ ...NOTHING, possible: 'from-h3' })?.press, {
     words: 'Stay on HTTP/2',
     on: true,
   });
-  assert.equal(steerWords({ ...NOTHING, possible: 'to-h3', enabled: false })?.press?.on, 'options');
+  assert.equal(steerText({ ...NOTHING, possible: 'to-h3', enabled: false })?.press?.on, 'options');
 });
 
 test('under a private root the offer says on which condition it takes effect', () => {
-  const offer = steerWords({ ...NOTHING, possible: 'to-h3', privateRoot: true });
+  const offer = steerText({ ...NOTHING, possible: 'to-h3', privateRoot: true });
   assert.match(
     offer?.text ?? '',
     /private root.* network\.http\.http3\.disable_when_third_party_roots_found/,
   );
   assert.equal(offer?.press?.on, true);
-  const away = steerWords({ ...NOTHING, possible: 'from-h3', privateRoot: true });
+  const away = steerText({ ...NOTHING, possible: 'from-h3', privateRoot: true });
   assert.doesNotMatch(away?.text ?? '', /root/, 'the browser is kept off HTTP/3 anyway');
 });
 
 test('what is in force can be undone, and what is being undone says so', () => {
-  const active = steerWords({ ...NOTHING, chosen: true, active: ACTIVE });
+  const active = steerText({ ...NOTHING, chosen: true, active: ACTIVE });
   assert.match(active?.text ?? '', /^Steered to HTTP\/3 by Photofinish until /);
   assert.equal(active?.press?.on, false);
-  const undoing = steerWords({ ...NOTHING, active: { ...ACTIVE, undoing: true } });
+  const undoing = steerText({ ...NOTHING, active: { ...ACTIVE, undoing: true } });
   assert.match(undoing?.text ?? '', /Being undone/);
   assert.equal(undoing?.press, null);
 });
 
 test('an end not requested by the user says why', () => {
   const texts = (['network', 'failed', 'expired', 'changed'] as const).map(
-    (undone) => steerWords({ ...NOTHING, chosen: true, undone })?.text,
+    (undone) => steerText({ ...NOTHING, chosen: true, undone })?.text,
   );
   assert.equal(new Set(texts).size, 4);
-  assert.match(steerWords({ ...NOTHING, chosen: true })?.text ?? '', /Selected/);
+  assert.match(steerText({ ...NOTHING, chosen: true })?.text ?? '', /Selected/);
 });

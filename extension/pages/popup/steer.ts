@@ -6,7 +6,7 @@ import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { PageView, SteerView } from '../../common/messages.ts';
 import { byId, setText } from '../ui/elements.ts';
 
-export interface SteerWords {
+export interface SteerText {
   readonly text: string;
   /** The button's label, and what a click requests; null: there is no button. */
   readonly press: { readonly words: string; readonly on: boolean | 'options' } | null;
@@ -24,7 +24,7 @@ function timeOfDay(atMs: number): string {
 }
 
 /** The text about an origin's steering; null if there is nothing to show. */
-export function steerWords(steer: SteerView | null): SteerWords | null {
+export function steerText(steer: SteerView | null): SteerText | null {
   if (steer === null) return null;
   const { enabled, chosen, active, possible, undone } = steer;
   if (active?.undoing && !chosen) return { text: getMessage('steerUndoing'), press: null };
@@ -51,7 +51,7 @@ export function steerWords(steer: SteerView | null): SteerWords | null {
 
 /** The section under the photo finish; `failure` is the browser's message about the last click. */
 export function renderSteer({ steer }: Pick<PageView, 'steer'>, failure: string | null): void {
-  const words = steerWords(steer);
+  const words = steerText(steer);
   byId('steer').hidden = words === null;
   if (words === null) return;
   const refused = failure === null ? '' : ` ${getMessage('steerFailed', { message: failure })}`;

@@ -5,7 +5,7 @@ import { useCatalog } from '@photofinish/shared/language/catalog';
 import { REPORT_FORMS } from '@photofinish/shared/report/forms';
 import type { Report } from '@photofinish/shared/report/report';
 import { browsesOn } from '../../ledger/browsing.ts';
-import { openDatabase, troubleWords } from '../../ledger/database.ts';
+import { openDatabase, troubleText } from '../../ledger/database.ts';
 import { collectReport, type Progress } from './collect.ts';
 import { type ExportFormat, FORMATS } from './export-names.ts';
 import type { ReportNews, ReportOrder } from './order.ts';
@@ -46,7 +46,7 @@ async function make({ selection, conditions, format, language }: ReportOrder): P
     const file = new Blob([written(report, format)], { type: FORMATS[format].type });
     tell({ type: 'made', made: { file, createdAt: report.createdAt, sites: report.sites.length } });
   } catch (error) {
-    tell({ type: 'failed', why: error instanceof DOMException ? troubleWords(error) : String(error) });
+    tell({ type: 'failed', why: error instanceof DOMException ? troubleText(error) : String(error) });
   }
 }
 

@@ -3,18 +3,18 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PROXY_MODES, proxiedBy } from '../../common/permissions.ts';
-import { proxyWords } from './choices.ts';
+import { proxyText } from './choices.ts';
 
 test('of Chromium’s modes only direct lets races run, and the others say why not', () => {
   for (const mode of PROXY_MODES) {
-    const { text, clear } = proxyWords(mode);
+    const { text, clear } = proxyText(mode);
     assert.equal(clear, mode === 'direct', mode);
     if (!clear) assert.match(text, /^Automatic races are off for now/);
   }
 });
 
 test('if the browser reports the proxy with each request there is no setting', () => {
-  assert.equal(proxyWords(null).clear, true);
+  assert.equal(proxyText(null).clear, true);
 });
 
 test('a setting rules a proxy out only if it leaves nothing to others', () => {

@@ -3,6 +3,7 @@
 
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import {
+  FULL_MODE_KEY,
   giveUpEveryRequest,
   grantEveryRequest,
   isEveryRequestGranted,
@@ -10,7 +11,6 @@ import {
   type ProxyMode,
   proxyMode,
   seesRequests,
-  WITNESSED_KEY,
 } from '../../common/permissions.ts';
 import { RACE_TIMES, type Settings } from '../../common/settings.ts';
 import { byId, make, setText } from './elements.ts';
@@ -27,7 +27,7 @@ const CHOICES: Record<RacePolicy, { readonly name: MessageKey; readonly meaning:
  * What the browser's proxy setting means for races that nobody clicked for; null: the browser reports it with each
  * request.
  */
-export function proxyWords(mode: ProxyMode | null): { readonly text: string; readonly clear: boolean } {
+export function proxyText(mode: ProxyMode | null): { readonly text: string; readonly clear: boolean } {
   if (mode === null) return { text: getMessage('optionsProxyByRequest'), clear: true };
   if (mode === 'direct') return { text: getMessage('optionsProxyDirect'), clear: true };
   if (mode === 'system') return { text: getMessage('optionsProxySystem'), clear: false };
@@ -70,7 +70,7 @@ export async function showRaceChoice(
   for (const input of fieldset.querySelectorAll('input')) input.checked = input.value === when;
   proxy.hidden = when !== 'first-visit';
   if (proxy.hidden) return;
-  const { text, clear } = proxyWords(await proxyMode());
+  const { text, clear } = proxyText(await proxyMode());
   setText(proxy, text);
   proxy.classList.toggle('error', !clear);
 }
@@ -93,9 +93,9 @@ function drawEveryRequest(section: HTMLElement): HTMLInputElement {
 
 async function showEveryRequest(choice: HTMLInputElement): Promise<void> {
   const granted = await isEveryRequestGranted();
-  const witnessed = WITNESSED_KEY in (await chrome.storage.session.get(WITNESSED_KEY));
+  const wasFull = FULL_MODE_KEY in (await chrome.storage.session.get(FULL_MODE_KEY));
   choice.checked = granted;
-  const state = witnessed ? getMessage('optionsEverySeen') : getMessage('optionsEveryRestart');
+  const state = wasFull ? getMessage('optionsEverySeen') : getMessage('optionsEveryRestart');
   setText(byId('every-state'), granted ? state : '');
 }
 
@@ -118,7 +118,7 @@ export function wireEveryRequest(): void {
     if (seesRequests(added)) void showEveryRequest(choice);
   });
   chrome.storage.session.onChanged.addListener((changes) => {
-    if (changes[WITNESSED_KEY]?.newValue === true) void showEveryRequest(choice);
+    if (changes[FULL_MODE_KEY]?.newValue === true) void showEveryRequest(choice);
   });
   void showEveryRequest(choice);
 }

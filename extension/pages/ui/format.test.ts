@@ -20,17 +20,17 @@ import type { OriginView } from '../../common/messages.ts';
 import { speak } from '../../testing/catalogs.ts';
 import { originView as view } from '../../testing/samples.ts';
 import {
-  adoptionWords,
+  adoptionText,
   capitalSentence,
   emphasise,
-  forecastWords,
+  forecastText,
   originLabel,
   protocolCell,
   protocolTag,
-  raceWords,
-  reasonWords,
-  unmeasuredWords,
-  visitsWords,
+  raceText,
+  reasonText,
+  unmeasuredText,
+  visitsText,
 } from './format.ts';
 
 const counts = (over: Partial<ProtocolCounts>): ProtocolCounts => ({ ...NO_REQUESTS, ...over });
@@ -94,7 +94,7 @@ test('unclear results are not emphasised', () => {
   );
   assert.deepEqual(pieces.flatMap((p) => (p.whole ? [p.text] : [])).slice(0, 2), ['14.0 ms', '14.0 ms']);
   assert.ok(pieces.every((p) => !p.strong));
-  const { text, title } = raceWords(race);
+  const { text, title } = raceText(race);
   assert.equal(text, 'unclear');
   assert.match(
     title,
@@ -104,11 +104,11 @@ test('unclear results are not emphasised', () => {
 
 test('an unmeasured gain is mentioned, unless a race showed that there is none to measure', () => {
   const said = (race: OriginView['race']) =>
-    unmeasuredWords(view('a.test', { race, verdict: verdictSaying('h3-used', 'Used.') }));
+    unmeasuredText(view('a.test', { race, verdict: verdictSaying('h3-used', 'Used.') }));
   assert.match(said(null), /^HTTP\/3 gain not measured; race it to find out\.$/);
-  assert.equal(unmeasuredWords(view('a.test')), '', 'a verdict that knows nothing asks for a race itself');
+  assert.equal(unmeasuredText(view('a.test')), '', 'a verdict that knows nothing asks for a race itself');
   const busy = verdictSaying('machine-too-busy', 'Race it again.');
-  assert.equal(unmeasuredWords(view('a.test', { verdict: busy })), '', 'and so does this one');
+  assert.equal(unmeasuredText(view('a.test', { verdict: busy })), '', 'and so does this one');
   assert.match(said(comparison([10, 11], [20, 21])), /gain not measured/);
   assert.match(said(raced), /gain not measured/);
   assert.doesNotMatch(said(compared(20)), /gain not measured/);
@@ -129,16 +129,16 @@ test('what the mark does not show has a label of its own', () => {
 
 test('earlier visits are shown once there are any', () => {
   const sinceMs = Date.UTC(2026, 10, 3, 12);
-  assert.equal(visitsWords(null), '');
-  assert.equal(visitsWords({ navigations: counts({ h2: 1 }), sinceMs }), '');
-  const words = visitsWords({ navigations: counts({ h2: 3, h3: 12, unknown: 1 }), sinceMs });
+  assert.equal(visitsText(null), '');
+  assert.equal(visitsText({ navigations: counts({ h2: 1 }), sinceMs }), '');
+  const words = visitsText({ navigations: counts({ h2: 3, h3: 12, unknown: 1 }), sinceMs });
   assert.equal(words, 'Visits since Nov 3, 2026: 12 × HTTP/3, 3 × HTTP/2, 1 × unknown');
 });
 
 const seen = (of: ProtocolCounts) => ({ counts: of, origins: [], mode: 'full' as const });
 
 test('adoption has its denominator and its hidden part', () => {
-  const words = adoptionWords(seen(counts({ h3: 21, h2: 12, 'http/1.0': 1, unknown: 9 })));
+  const words = adoptionText(seen(counts({ h3: 21, h2: 12, 'http/1.0': 1, unknown: 9 })));
   assert.deepEqual(
     [words.share, words.of, words.hidden, words.bound],
     ['62 %', 'HTTP/3 of 34 known', '9 hidden by their sites', ''],
@@ -147,7 +147,7 @@ test('adoption has its denominator and its hidden part', () => {
 });
 
 test('in light mode the hidden part is an upper bound, which has its reason', () => {
-  const light = (over: Partial<ProtocolCounts>) => adoptionWords({ ...seen(counts(over)), mode: 'light' });
+  const light = (over: Partial<ProtocolCounts>) => adoptionText({ ...seen(counts(over)), mode: 'light' });
   const words = light({ h3: 2, unknown: 9 });
   assert.equal(words.hidden, 'at most 9 hidden by their sites');
   assert.equal(words.label, 'Requests by protocol: 2 × HTTP/3, at most 9 × unknown');
@@ -165,20 +165,20 @@ test('unknown is not zero percent', () => {
     reason: 'service-worker',
     counts: counts({ unknown: 4 }),
   });
-  const words = adoptionWords({ ...seen(counts({ unknown: 4 })), origins: [hidden] });
+  const words = adoptionText({ ...seen(counts({ unknown: 4 })), origins: [hidden] });
   assert.deepEqual([words.share, words.hidden], ['Share unknown', '4 unknown']);
   const partly = (hiddenReason: OriginView['hiddenReason']) =>
-    adoptionWords({
+    adoptionText({
       ...seen(counts({ h2: 1, unknown: 3 })),
       origins: [view('a.test', { counts: counts({ h2: 1, unknown: 3 }), hiddenReason })],
     }).hidden;
   assert.equal(partly('revalidated'), '3 unknown', 'its site hides nothing');
   assert.equal(partly('no-timing-allow-origin'), '3 hidden by their sites');
-  assert.equal(adoptionWords(seen(NO_REQUESTS)).share, 'No requests');
+  assert.equal(adoptionText(seen(NO_REQUESTS)).share, 'No requests');
 });
 
 test('a forecast is right, wrong, not scored, or was never made', () => {
-  const result = (over: Partial<OriginView>) => forecastWords(view('a.test', over)).result;
+  const result = (over: Partial<OriginView>) => forecastText(view('a.test', over)).result;
   assert.equal(result({ forecast: forecast('h3'), forecastRight: true }), 'right');
   assert.equal(result({ forecast: forecast('h3'), forecastRight: false }), 'wrong');
   assert.equal(result({ forecast: forecast('h3'), forecastRight: null }), 'open');
@@ -187,30 +187,30 @@ test('a forecast is right, wrong, not scored, or was never made', () => {
 });
 
 test('only a comparison has a margin', () => {
-  assert.equal(raceWords(compared(20)).text, 'H3 20 ms');
-  assert.equal(raceWords(compared(-5)).text, 'H2 5 ms');
-  assert.equal(raceWords(comparison([10, 11], [20, 21])).text, 'no margin');
-  assert.equal(raceWords(raced).text, 'H3 first');
-  assert.equal(raceWords(null).text, '–');
+  assert.equal(raceText(compared(20)).text, 'H3 20 ms');
+  assert.equal(raceText(compared(-5)).text, 'H2 5 ms');
+  assert.equal(raceText(comparison([10, 11], [20, 21])).text, 'no margin');
+  assert.equal(raceText(raced).text, 'H3 first');
+  assert.equal(raceText(null).text, '–');
   const refused = originRace([], { error: { code: 'blocked', message: 'not allowed' } });
-  assert.deepEqual(raceWords(refused), { text: 'not raced', title: 'Could not be raced: not allowed.' });
+  assert.deepEqual(raceText(refused), { text: 'not raced', title: 'Could not be raced: not allowed.' });
 });
 
 test('a protocol that was never established is named', () => {
   const failed = (protocol: 'h3' | 'h2') =>
     trial([attempt({ protocol, outcome: 'failed', error: { code: 'udp-refused', message: 'm' } })], null);
   const old = trial([attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9 })], 'h2');
-  assert.equal(raceWords(originRace([failed('h3'), old], { mode: 'compare' })).text, 'H3 failed');
-  assert.equal(raceWords(originRace([failed('h3'), failed('h2')], { mode: 'compare' })).text, 'both failed');
+  assert.equal(raceText(originRace([failed('h3'), old], { mode: 'compare' })).text, 'H3 failed');
+  assert.equal(raceText(originRace([failed('h3'), failed('h2')], { mode: 'compare' })).text, 'both failed');
   const busy = { ...failed('h3'), disturbed: 'outcome' } as const;
-  const told = raceWords(
+  const told = raceText(
     originRace([busy, { ...busy, ...failed('h2'), disturbed: 'outcome' }], { mode: 'compare' }),
   );
   assert.equal(told.text, 'no margin');
   assert.match(told.title, /machine was too busy/);
   const error = { code: 'internal', message: 'EMFILE' } as const;
   const faulty = trial([attempt({ protocol: 'h3', outcome: 'failed', error })], null);
-  assert.notEqual(raceWords(originRace([faulty, old], { mode: 'compare' })).text, 'H3 failed');
+  assert.notEqual(raceText(originRace([faulty, old], { mode: 'compare' })).text, 'H3 failed');
 });
 
 test('unknown has a reason', () => {
@@ -218,9 +218,9 @@ test('unknown has a reason', () => {
   assert.equal(protocolCell('unknown', 'missed'), 'unknown');
   assert.equal(protocolCell('unknown', 'not-exposed'), 'unknown');
   assert.equal(protocolCell('h3', null), 'h3');
-  assert.match(reasonWords('unknown', 'service-worker'), /service worker responded/);
-  assert.match(reasonWords('unknown', 'not-exposed'), /browser does not expose this response/);
-  assert.equal(reasonWords('h3', null), '');
+  assert.match(reasonText('unknown', 'service-worker'), /service worker responded/);
+  assert.match(reasonText('unknown', 'not-exposed'), /browser does not expose this response/);
+  assert.equal(reasonText('h3', null), '');
 });
 
 test('messages of other programs become sentences', () => {

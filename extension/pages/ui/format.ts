@@ -13,7 +13,7 @@ import {
   adoptionPercent,
   type ProtocolCounts,
 } from '@photofinish/shared/report/adoption';
-import { hiddenCountWords, lightNote } from '@photofinish/shared/report/modes-words';
+import { hiddenCountText, lightNote } from '@photofinish/shared/report/modes-text';
 import { verdictParts } from '@photofinish/shared/verdict/verdict-text';
 import type { ObservationMode, ObservationModes } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -59,7 +59,7 @@ function isUnmeasured({ race }: OriginView): boolean {
 }
 
 /** Says that the gain of HTTP/3 at an origin is unknown and a race would show it; placed beside the race button. */
-export function unmeasuredWords(view: OriginView): string {
+export function unmeasuredText(view: OriginView): string {
   // For an origin about which nothing is known, the verdict itself suggests a race.
   const isAsked = ['unknown', 'machine-too-busy'].includes(view.verdict.code);
   return !isAsked && isUnmeasured(view) ? getMessage('popupGainUnmeasured') : '';
@@ -74,7 +74,7 @@ const REASONS: Record<UnknownReason, MessageKey> = {
 };
 
 /** Why a protocol is not known, as a sentence; empty when it is known. */
-export function reasonWords(protocol: Protocol, reason: UnknownReason | null): string {
+export function reasonText(protocol: Protocol, reason: UnknownReason | null): string {
   if (protocol !== 'unknown') return '';
   return getMessage(reason === null ? 'popupNothingYet' : REASONS[reason]);
 }
@@ -99,24 +99,24 @@ export function protocolTag(
   if (several)
     return {
       text: getMessage('popupMixed'),
-      title: getMessage('popupBar', { list: countsWords(counts, [mode]) }),
+      title: getMessage('popupBar', { list: countsText(counts, [mode]) }),
     };
   if (protocol === 'unknown' && reason === 'no-timing-allow-origin')
-    return { text: getMessage('popupHidden'), title: reasonWords(protocol, reason) };
+    return { text: getMessage('popupHidden'), title: reasonText(protocol, reason) };
   return { text: '', title: '' };
 }
 
 /** Requests by protocol as a list in words: "21 × HTTP/3, 12 × HTTP/2". */
-function countsWords(counts: ProtocolCounts, modes: ObservationModes): string {
+function countsText(counts: ProtocolCounts, modes: ObservationModes): string {
   const parts = PROTOCOLS.filter((protocol) => counts[protocol] > 0).map((protocol) => {
     const count = counts[protocol];
-    const number = protocol === 'unknown' ? hiddenCountWords(count, modes) : formatNumber(count);
+    const number = protocol === 'unknown' ? hiddenCountText(count, modes) : formatNumber(count);
     return getMessage('popupCounted', { protocol: protocolName(protocol), number });
   });
   return new Intl.ListFormat(catalogLanguage(), { type: 'unit' }).format(parts);
 }
 
-export interface AdoptionWords {
+export interface AdoptionText {
   readonly share: string;
   readonly of: string;
   readonly hidden: string;
@@ -127,7 +127,7 @@ export interface AdoptionWords {
   readonly label: string;
 }
 
-function barOf(counts: ProtocolCounts): AdoptionWords['bar'] {
+function barOf(counts: ProtocolCounts): AdoptionText['bar'] {
   const sums = new Map<Mark, number>();
   for (const protocol of PROTOCOLS) {
     const mark = markOf(protocol);
@@ -136,7 +136,7 @@ function barOf(counts: ProtocolCounts): AdoptionWords['bar'] {
   return [...sums].filter(([, count]) => count > 0).map(([mark, count]) => ({ mark, count }));
 }
 
-function shareWords(adoption: Adoption): { share: string; of: string } {
+function shareText(adoption: Adoption): { share: string; of: string } {
   const percent = adoptionPercent(adoption);
   if (percent !== null)
     return {
@@ -148,7 +148,7 @@ function shareWords(adoption: Adoption): { share: string; of: string } {
   return { share: getMessage('popupNoRequests'), of: getMessage('popupNoRequestsOf') };
 }
 
-function hiddenWords(
+function hiddenText(
   { known, hidden }: Adoption,
   origins: readonly OriginView[],
   mode: ObservationMode,
@@ -158,20 +158,20 @@ function hiddenWords(
   const otherReason = origins.some(
     (o) => o.counts.unknown > 0 && o.hiddenReason !== 'no-timing-allow-origin',
   );
-  const number = hiddenCountWords(hidden, [mode]);
+  const number = hiddenCountText(hidden, [mode]);
   return otherReason
     ? getMessage('popupSomeUnknown', { number })
     : getMessage('popupSomeHidden', { count: hidden, number });
 }
 
 /** The page's adoption with its denominator and its hidden part. */
-export function adoptionWords(page: Pick<PageView, 'counts' | 'origins' | 'mode'>): AdoptionWords {
+export function adoptionText(page: Pick<PageView, 'counts' | 'origins' | 'mode'>): AdoptionText {
   const { counts, origins, mode } = page;
   const adoption = adoptionByRequest(counts);
-  const list = countsWords(counts, [mode]);
+  const list = countsText(counts, [mode]);
   return {
-    ...shareWords(adoption),
-    hidden: hiddenWords(adoption, origins, mode),
+    ...shareText(adoption),
+    hidden: hiddenText(adoption, origins, mode),
     bound: lightNote([mode]) ?? '',
     bar: barOf(counts),
     label: getMessage('popupBar', { list: list || getMessage('popupBarNone') }),
@@ -179,14 +179,14 @@ export function adoptionWords(page: Pick<PageView, 'counts' | 'origins' | 'mode'
 }
 
 /** The earlier visits in one line; empty if this is the first one. */
-export function visitsWords(visits: Visits | null): string {
+export function visitsText(visits: Visits | null): string {
   if (visits === null) return '';
   const { navigations, sinceMs } = visits;
   const { known, hidden } = adoptionByRequest(navigations);
   if (known + hidden < 2) return '';
   const date = new Intl.DateTimeFormat(catalogLanguage(), { dateStyle: 'medium' }).format(sinceMs);
   // Pages themselves report their own timing, so in no mode do cached ones count as hidden.
-  const list = countsWords(navigations, []);
+  const list = countsText(navigations, []);
   return getMessage('popupVisits', { date, list });
 }
 
@@ -205,7 +205,7 @@ const FORECAST_TITLES: Record<'right' | 'wrong' | 'open', Record<'observed' | 'a
 };
 
 /** Whether the forecast for an origin was right. */
-export function forecastWords(view: Pick<OriginView, 'forecast' | 'forecastRight'>): ForecastScore {
+export function forecastText(view: Pick<OriginView, 'forecast' | 'forecastRight'>): ForecastScore {
   const { forecast, forecastRight } = view;
   if (forecast === null) return { result: 'none', text: '–', title: getMessage('popupForecastNotAsked') };
   const { protocol, basis } = forecast.expected;
@@ -217,7 +217,7 @@ export function forecastWords(view: Pick<OriginView, 'forecast' | 'forecastRight
 }
 
 /** The newest race in a narrow column, and as a sentence. */
-export function raceWords(race: OriginRace | null): { text: string; title: string } {
+export function raceText(race: OriginRace | null): { text: string; title: string } {
   if (race === null) return { text: '–', title: getMessage('popupRaceNone') };
   if (race.trials.length === 0) {
     const why = race.error === undefined ? getMessage('popupRaceNoTrial') : sentence(race.error.message);

@@ -3,7 +3,7 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HelperState } from '../../common/messages.ts';
-import { shownState, stateWords } from './helper-panel.ts';
+import { shownState, stateText } from './helper-panel.ts';
 
 const MISSING: HelperState = { state: 'missing' };
 const CONNECTING: HelperState = { state: 'connecting' };
@@ -23,9 +23,9 @@ test('every state has its own sentence with its details', () => {
     { state: 'crashed', message: 'It fell.' },
     { state: 'incompatible', message: 'It is old.' },
   ];
-  const texts = states.map((state) => stateWords(state).text);
+  const texts = states.map((state) => stateText(state).text);
   assert.equal(new Set(texts).size, states.length);
-  assert.match(stateWords(READY).text, /photofinish 1\.0\.0.*net-1/);
+  assert.match(stateText(READY).text, /photofinish 1\.0\.0.*net-1/);
   assert.match(texts[4] ?? '', /It fell\./);
   assert.match(texts[5] ?? '', /It is old\./);
 });

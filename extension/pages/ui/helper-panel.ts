@@ -45,7 +45,7 @@ export function createHelperPanel(
   const show = (next: HelperState): void => {
     const appeared = next.state === 'ready' && state?.state !== 'ready';
     state = next;
-    const { dot, text } = stateWords(next);
+    const { dot, text } = stateText(next);
     setText(byId('helper-text'), text);
     setAttribute(byId('helper-dot'), 'class', `dot ${dot}`);
     if (next.state !== 'ready') byId('findings').replaceChildren();
@@ -73,13 +73,13 @@ export function createHelperPanel(
   };
 }
 
-export interface StateWords {
+export interface StateText {
   readonly dot: 'on' | 'waiting' | 'off';
   readonly text: string;
 }
 
 /** The text for a state of the helper. */
-export function stateWords(helper: HelperState): StateWords {
+export function stateText(helper: HelperState): StateText {
   switch (helper.state) {
     case 'ready': {
       const { program, network, networkName } = helper;

@@ -1,7 +1,7 @@
 // What verdicts say beyond their codes: an action for every failure, whose fault it is, and the source of the evidence.
 
 import { allTexts, attempt, originRace, trial } from '../testing/race-samples.ts';
-import { otherFindings, verdictInWords, verdictText } from './verdict-text.ts';
+import { otherFindings, verdictAsText, verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -135,7 +135,7 @@ test('your network blocks UDP: only with two other hosts that fail and none that
 
 test('if a host fails while others are reached, the verdict says that it is not the network as such', () => {
   const says = (network: NonNullable<Evidence['network']>): string =>
-    verdictInWords(verdictOf({ ...base, network, attempts: [h3(silent), h2()] })).text;
+    verdictAsText(verdictOf({ ...base, network, attempts: [h3(silent), h2()] })).text;
   const itsOwn = /Open UDP 443.* so the problem is this host or the path to it\.$/;
   assert.match(says({ failedHosts: 5, reachedHosts: 1, reachedLater: true }), itsOwn);
   assert.match(says({ failedHosts: 0, reachedHosts: 1, reachedLater: true }), itsOwn);

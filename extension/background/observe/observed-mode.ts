@@ -5,7 +5,7 @@
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import type { SessionArea } from '../../common/browser.ts';
 import { BROWSER } from '../../common/edition.ts';
-import { WITNESSED_KEY } from '../../common/permissions.ts';
+import { FULL_MODE_KEY } from '../../common/permissions.ts';
 
 export interface WitnessDeps {
   readonly area: SessionArea;
@@ -17,7 +17,7 @@ export interface WitnessDeps {
 }
 
 /** In Firefox events arrive from the start, so it is always `full`. */
-export class Witness {
+export class ObservedMode {
   readonly #deps: WitnessDeps;
   #sinceMs: number;
 
@@ -41,13 +41,13 @@ export class Witness {
     if (this.mode === 'full') return;
     this.#begin(this.#deps.nowMs());
     // If it cannot be stored, the next background waits for an event of its own.
-    this.#deps.area.set({ [WITNESSED_KEY]: true }).catch(() => {});
+    this.#deps.area.set({ [FULL_MODE_KEY]: true }).catch(() => {});
   }
 
   /** The permission was given up, so no more events will arrive. */
   lost(): void {
     if (BROWSER === 'firefox') return;
-    this.#deps.area.remove(WITNESSED_KEY).catch(() => {});
+    this.#deps.area.remove(FULL_MODE_KEY).catch(() => {});
     if (this.mode === 'light') return;
     this.#sinceMs = Number.POSITIVE_INFINITY;
     this.#deps.onChange();
@@ -55,9 +55,9 @@ export class Witness {
 
   /** Takes what the background knew before it was terminated. */
   async recall(): Promise<void> {
-    const stored = await this.#deps.area.get(WITNESSED_KEY).catch(() => ({}));
+    const stored = await this.#deps.area.get(FULL_MODE_KEY).catch(() => ({}));
     // An event wakes the background that it is for, so none was lost since it started.
-    if (this.mode === 'light' && WITNESSED_KEY in stored) this.#begin(this.#deps.startedMs);
+    if (this.mode === 'light' && FULL_MODE_KEY in stored) this.#begin(this.#deps.startedMs);
   }
 
   #begin(sinceMs: number): void {

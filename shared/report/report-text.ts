@@ -2,13 +2,13 @@
 
 import { catalogLanguage, formatNumber, getMessage, type SharedMessageKey } from '../language/catalog.ts';
 import { formatBytes, formatMsTo } from '../language/markup.ts';
-import { gainStepMs, resultWords } from '../verdict/gain.ts';
+import { gainStepMs, resultText } from '../verdict/gain.ts';
 import { NETWORK_UNKNOWN } from '../web/network-name.ts';
 import type { ObservationModes } from '../web/observation.ts';
 import { protocolName } from '../web/protocol.ts';
 import { type Adoption, adoptionPercent, wholePercent } from './adoption.ts';
 import type { Value } from './document.ts';
-import { hiddenCountWords, modesWords } from './modes-words.ts';
+import { hiddenCountText, modesText } from './modes-text.ts';
 import type { Report } from './report.ts';
 import {
   type Change,
@@ -21,7 +21,7 @@ import {
 
 const BROWSER_NAMES: Record<Report['browser']['name'], string> = { chromium: 'Chromium', firefox: 'Firefox' };
 /** `Chromium 156.0`. */
-export function browserWords({ name, version }: Report['browser']): string {
+export function browserText({ name, version }: Report['browser']): string {
   return `${BROWSER_NAMES[name]} ${version}`;
 }
 
@@ -29,81 +29,81 @@ export function browserWords({ name, version }: Report['browser']): string {
 export type NetworkNames = Report['networkNames'];
 
 /** A network by its name, or else its label. */
-export function networkWords(network: string, names: NetworkNames): string {
+export function networkText(network: string, names: NetworkNames): string {
   if (names !== undefined && Object.hasOwn(names, network)) return names[network] ?? network;
   return network === NETWORK_UNKNOWN ? getMessage('reportNetworkUnknown') : network;
 }
 
 /** Every network over which the counted data came; the helper's own if that was not stored. */
-export function networksWords({
+export function networksText({
   network,
   networks,
   networkNames,
 }: Pick<Report, 'network' | 'networks' | 'networkNames'>): string {
   const all = networks === undefined || networks.length === 0 ? [network] : networks;
-  return all.map((label) => networkWords(label, networkNames)).join(', ');
+  return all.map((label) => networkText(label, networkNames)).join(', ');
 }
 
 /** To the minute, in UTC: `2026-11-21 15:33 UTC`. */
-export function instantWords(at: string | number): string {
+export function instantText(at: string | number): string {
   const iso = new Date(at).toISOString();
   return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
 }
 
 /** The share of HTTP/3, `unknown` if nothing is known. */
-export function shareWords(adoption: Adoption): string {
+export function shareText(adoption: Adoption): string {
   const percent = adoptionPercent(adoption);
   return percent === null ? protocolName('unknown') : getMessage('percent', { value: percent });
 }
 
 /** `75 % (3 of 4, 2 hidden)`. */
-export function shareCountsWords(adoption: Adoption, modes: ObservationModes): string {
+export function shareCountsText(adoption: Adoption, modes: ObservationModes): string {
   const { h3: part, known: whole } = adoption;
-  const hidden = hiddenCountWords(adoption.hidden, modes);
-  return getMessage('reportShareCounts', { share: shareWords(adoption), part, whole, hidden });
+  const hidden = hiddenCountText(adoption.hidden, modes);
+  return getMessage('reportShareCounts', { share: shareText(adoption), part, whole, hidden });
 }
 
 /** `75 %`. */
-export function percentWords(part: number, whole: number): string {
+export function percentText(part: number, whole: number): string {
   return getMessage('percent', { value: wholePercent(part, whole) });
 }
 
 /** `3 of 4 (75 %)`, or that there is none. */
-export function ratioWords(part: number, whole: number): string {
+export function ratioText(part: number, whole: number): string {
   return whole === 0
     ? getMessage('reportNone')
-    : `${getMessage('countOf', { part, whole })} (${percentWords(part, whole)})`;
+    : `${getMessage('countOf', { part, whole })} (${percentText(part, whole)})`;
 }
 
 /** A value as plain text. */
-export function valueWords(value: Value): string {
+export function valueText(value: Value): string {
   if (typeof value === 'string') return value;
   switch (value.kind) {
     case 'text':
       return value.text;
     case 'sentence': {
-      const params = Object.entries(value.params).map(([name, each]) => [name, valueWords(each)]);
+      const params = Object.entries(value.params).map(([name, each]) => [name, valueText(each)]);
       return getMessage(value.key, Object.fromEntries(params));
     }
     case 'count':
       return formatNumber(value.count);
     case 'hidden':
-      return hiddenCountWords(value.hidden, value.modes);
+      return hiddenCountText(value.hidden, value.modes);
     case 'share':
-      return percentWords(value.part, value.whole);
+      return percentText(value.part, value.whole);
     case 'ratio':
-      return ratioWords(value.part, value.whole);
+      return ratioText(value.part, value.whole);
     case 'adoption':
-      return shareCountsWords(value.adoption, value.modes);
+      return shareCountsText(value.adoption, value.modes);
     case 'bytes':
       return formatBytes(value.bytes);
     case 'instant':
-      return instantWords(value.at);
+      return instantText(value.at);
     case 'host':
       return value.host;
     case 'side':
       return [
-        `${shareCountsWords(value.adoption, value.modes)}.`,
+        `${shareCountsText(value.adoption, value.modes)}.`,
         value.why.text,
         value.gain && `${value.gain}.`,
       ]
@@ -141,7 +141,7 @@ const CONDITIONS: Record<DiffCondition['condition'], SharedMessageKey> = {
 };
 
 /** What changed at an origin, in a few words each. */
-export function changesWords({ changes, few }: OriginDiff): string {
+export function changesText({ changes, few }: OriginDiff): string {
   return changes
     .map((change) => {
       const words = getMessage(CHANGES[change]);
@@ -151,25 +151,25 @@ export function changesWords({ changes, few }: OriginDiff): string {
 }
 
 /** A condition that differs, as a sentence. */
-export function conditionWords({ condition, before, after }: DiffCondition, diff: ReportDiff): string {
+export function conditionText({ condition, before, after }: DiffCondition, diff: ReportDiff): string {
   const key = CONDITIONS[condition];
   if (condition === 'browser')
     return getMessage(key, {
-      before: browserWords(diff.before.browser),
-      after: browserWords(diff.after.browser),
+      before: browserText(diff.before.browser),
+      after: browserText(diff.after.browser),
     });
   if (condition === 'modes')
-    return getMessage(key, { before: modesWords(diff.before.modes), after: modesWords(diff.after.modes) });
+    return getMessage(key, { before: modesText(diff.before.modes), after: modesText(diff.after.modes) });
   if (condition === 'network' || condition === 'unknown-network')
-    return getMessage(key, { before: networksWords(diff.before), after: networksWords(diff.after) });
+    return getMessage(key, { before: networksText(diff.before), after: networksText(diff.after) });
   if (condition === 'version') return getMessage(key, { before, after });
   const period = (side: ReportDiff['before']) =>
-    getMessage('reportFromTo', { from: instantWords(side.period.from), to: instantWords(side.period.to) });
+    getMessage('reportFromTo', { from: instantText(side.period.from), to: instantText(side.period.to) });
   return getMessage(key, { before: period(diff.before), after: period(diff.after) });
 }
 
 /** The change of a share in percentage points, consistent with the displayed shares. */
-export function pointsWords(before: Adoption | null, after: Adoption | null): string {
+export function pointsText(before: Adoption | null, after: Adoption | null): string {
   const [a, b] = [before, after].map((side) => (side === null ? null : adoptionPercent(side)));
   if (a == null || b == null) return getMessage('diffUntold');
   if (a === b) return getMessage('diffSame');
@@ -177,7 +177,7 @@ export function pointsWords(before: Adoption | null, after: Adoption | null): st
 }
 
 /** How many origins changed, and how many of them appeared or disappeared. */
-export function summaryWords({ total, sites }: ReportDiff): string {
+export function summaryText({ total, sites }: ReportDiff): string {
   const { changed, unchanged } = total.origins;
   if (changed === 0) return getMessage('diffNothing');
   const all = sites.flatMap(({ origins }) => origins);
@@ -191,15 +191,15 @@ export function summaryWords({ total, sites }: ReportDiff): string {
 }
 
 /** A comparison's medians and result, with its number of pairs. */
-export function gainWords({ h3Ms, h2Ms, gainMs, old, pairs, quicker = null, ...range }: DiffGain): string {
+export function gainText({ h3Ms, h2Ms, gainMs, old, pairs, quicker = null, ...range }: DiffGain): string {
   const { lowMs = gainMs, highMs = gainMs } = range;
   const gain = { pairs, h3Ms, h2Ms, quicker, lowMs, highMs, ...(old && { old }) };
   const stepMs = gainStepMs(gain);
-  return getMessage('diffGainWords', {
+  return getMessage('diffGainText', {
     h3: formatMsTo(h3Ms, stepMs),
     h2: formatMsTo(h2Ms, stepMs),
     old: protocolName(old ?? 'h2'),
-    gain: resultWords(gain),
+    gain: resultText(gain),
     pairs: getMessage('finishPairs', { count: pairs }),
   });
 }

@@ -2,7 +2,7 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HelperState, PageState } from '../../common/messages.ts';
-import { asideWords, helperWords, stateWords } from './origin-state-words.ts';
+import { asideText, helperText, stateText } from './origin-state-text.ts';
 
 const STATES: Exclude<PageState, 'recorded'>[] = [
   'loading',
@@ -20,21 +20,21 @@ const STATES: Exclude<PageState, 'recorded'>[] = [
 ];
 
 test('every page state except a record has its own text', () => {
-  const words = STATES.map((state) => stateWords(state));
+  const words = STATES.map((state) => stateText(state));
   assert.equal(new Set(words.map((w) => w?.text)).size, STATES.length);
   assert.equal(new Set(words.map((w) => w?.title)).size, STATES.length);
   assert.ok(words.every((w) => w?.text.endsWith('.')));
-  assert.equal(stateWords('recorded'), null);
+  assert.equal(stateText('recorded'), null);
 });
 
 test('if the user can do something there is a button for it', () => {
-  const actions = STATES.flatMap((state) => stateWords(state)?.remedy?.action ?? []);
+  const actions = STATES.flatMap((state) => stateText(state)?.remedy?.action ?? []);
   assert.deepEqual(actions, ['reload', 'options', 'options', 'access']);
 });
 
 test('a page that was not loaded for this visit says so first', () => {
-  const aside = (more: Partial<Parameters<typeof asideWords>[0]>) =>
-    asideWords({ arrival: 'loaded', delivery: 'network', protocol: 'h3', ...more });
+  const aside = (more: Partial<Parameters<typeof asideText>[0]>) =>
+    asideText({ arrival: 'loaded', delivery: 'network', protocol: 'h3', ...more });
   assert.equal(aside({}), '');
   assert.match(aside({ delivery: 'http-cache' }), /HTTP cache/);
   assert.match(aside({ arrival: 'bfcache', delivery: 'http-cache' }), /from the back\/forward cache/);
@@ -53,7 +53,7 @@ test('every state of the helper has a text, and the broken ones say how to fix t
     { state: 'incompatible', message: 'speaks version 2.' },
     { state: 'incompatible', message: 'refused', foreign: true },
   ];
-  const words = states.map(helperWords);
+  const words = states.map(helperText);
   assert.deepEqual(
     words.map((w) => w.label),
     [

@@ -10,7 +10,7 @@ import type { AttemptErrorCode, CertificateReason } from '../race/terms.ts';
 const UNPROCESSED: ReadonlySet<string> = new Set(['REFUSED_STREAM', 'H3_REQUEST_REJECTED']);
 
 /** An attempt's failure in a few words, for example `UDP refused`. */
-export function attemptErrorWords(code: AttemptErrorCode): string {
+export function attemptErrorText(code: AttemptErrorCode): string {
   return getMessage(codeKey('failure', code));
 }
 
@@ -23,7 +23,7 @@ export function failureMessage({ code, wireCode, endedBy }: AttemptError): Messa
 }
 
 /** A complete error in a few words. */
-export function failureWords(error: AttemptError): string {
+export function failureText(error: AttemptError): string {
   return textOf(failureMessage(error));
 }
 

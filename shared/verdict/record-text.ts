@@ -3,7 +3,7 @@
 // may be this one.
 import { getMessage, type SharedMessageKey } from '../language/catalog.ts';
 import type { LeftOut, OriginRace, SharedOutcome } from '../race/outcome.ts';
-import { attemptErrorWords } from './attempt-words.ts';
+import { attemptErrorText } from './attempt-text.ts';
 
 const KINDS: readonly (readonly [keyof LeftOut, SharedMessageKey])[] = [
   ['addresses', 'leftOutAddresses'],
@@ -13,7 +13,7 @@ const KINDS: readonly (readonly [keyof LeftOut, SharedMessageKey])[] = [
 ];
 
 /** One sentence, or none if the record is complete. */
-export function leftOutWords({ leftOut }: Pick<OriginRace, 'leftOut'>): string[] {
+export function leftOutText({ leftOut }: Pick<OriginRace, 'leftOut'>): string[] {
   if (leftOut === undefined) return [];
   const parts = KINDS.flatMap(([kind, key]) =>
     leftOut[kind] === 0 ? [] : [getMessage(key, { count: leftOut[kind] })],
@@ -24,17 +24,17 @@ export function leftOutWords({ leftOut }: Pick<OriginRace, 'leftOut'>): string[]
 const HOUR_MS = 3_600_000;
 
 /** One sentence. The outcome tells its hour and nothing finer. */
-export function sharedOutcomeWords({ atMs, h3Failure }: SharedOutcome, nowMs: number): string {
+export function sharedOutcomeText({ atMs, h3Failure }: SharedOutcome, nowMs: number): string {
   const count = Math.max(1, Math.ceil((nowMs - atMs) / HOUR_MS));
   return h3Failure === null
     ? getMessage('sharedWorked', { count })
-    : getMessage('sharedFailed', { count, failure: attemptErrorWords(h3Failure) });
+    : getMessage('sharedFailed', { count, failure: attemptErrorText(h3Failure) });
 }
 
 /** What a race knew of it, and what that changed; nothing if it knew nothing. */
-export function sharedInRaceWords({ sharedOutcome, mode, startDelayMs, atMs }: OriginRace): string[] {
+export function sharedInRaceText({ sharedOutcome, mode, startDelayMs, atMs }: OriginRace): string[] {
   if (sharedOutcome === undefined) return [];
-  const words = sharedOutcomeWords(sharedOutcome, atMs);
+  const words = sharedOutcomeText(sharedOutcome, atMs);
   const isSlower = sharedOutcome.h3Failure !== null && mode === 'race' && startDelayMs === 0;
   return [isSlower ? `${words} ${getMessage('sharedHeadStart')}` : words];
 }

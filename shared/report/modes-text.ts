@@ -3,19 +3,19 @@ import { formatNumber, getMessage } from '../language/catalog.ts';
 import { isUpperBound, type ObservationModes, ONLY_FULL } from '../web/observation.ts';
 
 /** How many are hidden, or at most how many. */
-export function hiddenCountWords(hidden: number, modes: ObservationModes): string {
-  return atMostWords(formatNumber(hidden), hidden, modes);
+export function hiddenCountText(hidden: number, modes: ObservationModes): string {
+  return atMostText(formatNumber(hidden), hidden, modes);
 }
 
 /** A figure, such as a share, that counts `hidden` answers in words: as it is, or as an upper bound. */
-export function atMostWords(figure: string, hidden: number, modes: ObservationModes): string {
+export function atMostText(figure: string, hidden: number, modes: ObservationModes): string {
   return hidden > 0 && isUpperBound(modes) ? getMessage('atMost', { figure }) : figure;
 }
 
 const NAMES = { full: 'observationFull', light: 'observationLight' } as const;
 
 /** `full + light`. */
-export function modesWords(modes: ObservationModes = ONLY_FULL): string {
+export function modesText(modes: ObservationModes = ONLY_FULL): string {
   return modes.map((mode) => getMessage(NAMES[mode])).join(' + ');
 }
 

@@ -7,7 +7,7 @@ import { sentence } from './format.ts';
 /** The action of the button beside a page's text. */
 export type Remedy = 'reload' | 'access' | 'options';
 
-export interface StateWords {
+export interface StateText {
   readonly title: string;
   readonly text: string;
   readonly remedy: { readonly action: Remedy; readonly label: string } | null;
@@ -38,7 +38,7 @@ const REMEDIES: Record<Remedy, MessageKey> = {
 };
 
 /** What to show if there is no record; null if there is one. */
-export function stateWords(state: PageView['state']): StateWords | null {
+export function stateText(state: PageView['state']): StateText | null {
   if (state === 'recorded') return null;
   const [title, text, remedy] = STATES[state];
   return {
@@ -58,7 +58,7 @@ const DELIVERIES: Record<Exclude<PageView['delivery'], 'network'>, MessageKey> =
  * Additional information about the page: that it was not loaded for this visit, or did not come over the network
  * although its origin's protocol is known. If the protocol is unknown, the verdict says why.
  */
-export function asideWords(page: Pick<PageView, 'arrival' | 'delivery' | 'protocol'>): string {
+export function asideText(page: Pick<PageView, 'arrival' | 'delivery' | 'protocol'>): string {
   if (page.arrival === 'bfcache') return getMessage('popupFromBfcache');
   if (page.arrival === 'prerendered') return getMessage('popupPrerendered');
   return page.protocol === 'unknown' || page.delivery === 'network'
@@ -66,7 +66,7 @@ export function asideWords(page: Pick<PageView, 'arrival' | 'delivery' | 'protoc
     : getMessage(DELIVERIES[page.delivery]);
 }
 
-export interface HelperWords {
+export interface HelperText {
   readonly dot: 'on' | 'waiting' | 'off';
   readonly label: string;
   readonly title: string;
@@ -78,7 +78,7 @@ export interface HelperWords {
 }
 
 /** The helper's state in words, with the command that fixes it. */
-export function helperWords(helper: HelperState): HelperWords {
+export function helperText(helper: HelperState): HelperText {
   switch (helper.state) {
     case 'ready': {
       const { program, network, networkName } = helper;
@@ -122,6 +122,6 @@ export function helperWords(helper: HelperState): HelperWords {
   }
 }
 
-function off(label: string, what: string, command: 'install' | 'npx photofinish doctor' | null): HelperWords {
+function off(label: string, what: string, command: 'install' | 'npx photofinish doctor' | null): HelperText {
   return { dot: 'off', label, title: what, help: { what, command } };
 }
