@@ -124,7 +124,8 @@ function openWorld(): World & Pick<WorkerParts, 'race' | 'network' | 'log'> {
       return of(world.canaryReached ? comparison([10], [20]) : UNREACHED);
     }
     const askedMs = clock.nowMs();
-    if (mayUse?.([world.addresses[origin.host] ?? '192.0.2.1'], null) !== true) return of(CANCELLED);
+    const endpoint = { host: origin.host, address: world.addresses[origin.host] ?? '192.0.2.1' };
+    if (mayUse?.([endpoint], null) !== true) return of(CANCELLED);
     raced.push({ origin: origin.origin, memory, askedMs, allowedMs: clock.nowMs() });
     const atMs = raced.length;
     await world.gate;

@@ -45,10 +45,10 @@ export interface RaceOptions {
   readonly timeoutMs: number;
   readonly known?: PriorKnowledge;
   /**
-   * Called with the addresses that a look-up before a trial found; if false, nothing is sent to them and the race ends
+   * Called with the endpoints that a look-up before a trial found; if false, nothing is sent to them and the race ends
    * as `cancelled`. `nat64Prefix`: the network's own. Modes that look names up during a trial do not call it.
    */
-  readonly mayUse?: (addresses: readonly string[], nat64Prefix: string | null) => boolean;
+  readonly mayUse?: (endpoints: readonly NamedAddress[], nat64Prefix: string | null) => boolean;
   /**
    * Called for each endpoint of an alternative that an answer names during a trial; if false, nothing is sent to it,
    * and the race goes on without it.
@@ -61,6 +61,9 @@ export interface RaceOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Omit<Progress, 'id' | 'type'>) => void;
 }
+
+/** An address with the name that it was found for: the origin's, or one that an HTTPS record or Alt-Svc names. */
+export type NamedAddress = Pick<Endpoint, 'host' | 'address'>;
 
 /** The modes of all possible trials in order; in a series the order within a pair alternates. */
 function scheduleOf(options: RaceOptions): Mode[] {
@@ -221,10 +224,6 @@ function cancelledError(signal: AbortSignal | undefined): AttemptError {
 
 const NOT_NOW: AttemptError = { code: 'cancelled', message: 'these addresses may not be used now' };
 
-function addressesOf({ endpoints }: Endpoints): readonly string[] {
-  return [...new Set(endpoints.map(({ address }) => address))];
-}
-
 /** Runs the trials until one finds no endpoint at all, a comparison is decided, or the signal is aborted. */
 async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memory'>> {
   const { options, schedule, memory } = race;
@@ -251,7 +250,7 @@ async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memo
       const found = await endpointsFor(options, queryOf(options, mode, memory), endpoints);
       if (signal?.aborted) return sofar(cancelledError(signal));
       if (isFailedDiscovery(found)) return { ...sofar(found.error), names: found.names };
-      if (found !== endpoints && options.mayUse?.(addressesOf(found), found.nat64Prefix) === false)
+      if (found !== endpoints && options.mayUse?.(found.endpoints, found.nat64Prefix) === false)
         return { ...sofar(NOT_NOW), names: found.names };
       endpoints = found;
     }

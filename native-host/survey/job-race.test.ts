@@ -24,12 +24,15 @@ function specOf(host: string): RaceSpec {
 /** A job at these addresses; what was asked for and what was raced, in order. */
 async function run({
   addresses = ['192.0.2.1'],
+  target = 'a.test',
   answers = [],
   optedOut = [],
   nat64Prefix = null,
   result = comparison([10], [20]),
 }: {
   readonly addresses?: readonly string[];
+  /** The host that the origin's HTTPS record names. */
+  readonly target?: string;
   readonly answers?: readonly Answer[];
   readonly optedOut?: readonly string[];
   readonly nat64Prefix?: string | null;
@@ -48,7 +51,8 @@ async function run({
   };
   const race: RunRace = async ({ mayUse }) => {
     events.push('looked up');
-    for (const address of addresses) if (mayUse?.([address], nat64Prefix) !== true) return CANCELLED;
+    for (const address of addresses)
+      if (mayUse?.([{ host: target, address }], nat64Prefix) !== true) return CANCELLED;
     events.push('sent');
     return result;
   };
@@ -68,6 +72,11 @@ test('an address that opted out is neither sent anything nor given a budget', as
     outcome: { kind: 'opted-out' },
     events: ['looked up'],
   });
+});
+
+test('nor is one that an HTTPS record names by a host that opted out', async () => {
+  const named = { target: 'cdn.victim.test', optedOut: ['victim.test'] };
+  assert.deepEqual(await run(named), { outcome: { kind: 'opted-out' }, events: ['looked up'] });
 });
 
 test("behind the network's own NAT64 prefix an address stands for the IPv4 address", async () => {

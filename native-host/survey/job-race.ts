@@ -53,10 +53,20 @@ export function surveySpec(
   };
 }
 
+type MayUse = NonNullable<RaceSpec['mayUse']>;
+type MayFollow = NonNullable<RaceSpec['mayFollow']>;
+
 /** Which alternatives a race may follow: no budget counts them, but who opted out is sent nothing. */
-export function followRule(optOut: () => OptOut): NonNullable<RaceSpec['mayFollow']> {
+export function followRule(optOut: () => OptOut): MayFollow {
   return (host, address, nat64Prefix) =>
     !optOut().refusesHost(host) && !optOut().refusesAddress(address, nat64Prefix);
+}
+
+/** Whether an origin may be raced: nothing that DNS names for it has opted out. */
+export function useRule(optOut: () => OptOut): MayUse {
+  const mayFollow = followRule(optOut);
+  return (endpoints, nat64Prefix) =>
+    endpoints.every(({ host, address }) => mayFollow(host, address, nat64Prefix));
 }
 
 /** Whether a race reached nothing at all: what a network that wants no more of them looks like. Null: it was ended. */
@@ -73,11 +83,12 @@ export async function raceJob(
   if (optOut().refusesHost(spec.origin.host)) return { kind: 'opted-out' };
   const permits: Permit[] = [];
   let held: Exclude<JobOutcome, { kind: 'raced' }> | null = null;
-  const mayUse = (addresses: readonly string[], nat64Prefix: string | null): boolean => {
-    if (addresses.some((address) => optOut().refusesAddress(address, nat64Prefix))) {
+  const mayUse: MayUse = (endpoints, nat64Prefix) => {
+    if (!useRule(optOut)(endpoints, nat64Prefix)) {
       held = { kind: 'opted-out' };
       return false;
     }
+    const addresses = [...new Set(endpoints.map(({ address }) => address))];
     const answer = politeness.ask(addresses, clock.nowMs());
     if (!answer.ok)
       held = { kind: 'postponed', againMs: answer.againMs, backsOff: answer.reason === 'backing-off' };

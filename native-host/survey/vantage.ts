@@ -6,7 +6,7 @@ import { besideOthers } from '../racing.ts';
 import { CanaryWatch, HeldResults, reachOfCanaries } from './canary.ts';
 import { VantageEvidence } from './facts.ts';
 import type { Task } from './job.ts';
-import { followRule, surveySpec } from './job-race.ts';
+import { followRule, surveySpec, useRule } from './job-race.ts';
 import type { OptOut } from './opt-out.ts';
 import type { JobResult } from './outbox.ts';
 import type { WorkerParts } from './worker.ts';
@@ -141,9 +141,7 @@ export class Vantage {
       return isUsed ? [{ origin: origin.value, mode: 'compare' as const }] : [];
     });
     const where = this.where();
-    const mayUse = (addresses: readonly string[], nat64Prefix: string | null): boolean =>
-      !addresses.some((address) => optOut().refusesAddress(address, nat64Prefix));
-    const allowed = { mayUse, mayFollow: followRule(optOut) };
+    const allowed = { mayUse: useRule(optOut), mayFollow: followRule(optOut) };
     return Promise.all(
       requests.map((request) => race({ ...surveySpec(survey, request, where), ...CANARY_TRIAL, ...allowed })),
     );
