@@ -129,6 +129,8 @@ export function cargoEnvironment(): Record<string, string> {
   const { CARGO_BUILD_TARGET: target = buildTarget(), CARGO_HOME, RUSTFLAGS } = process.env;
   return {
     ...(target !== undefined && { CARGO_BUILD_TARGET: target }),
+    // Wherever the user's settings would put it, programs are taken from here.
+    CARGO_TARGET_DIR: join(TOP, 'target'),
     RUSTFLAGS: pathRemapFlags(TOP, CARGO_HOME ?? join(homedir(), '.cargo'), RUSTFLAGS),
   };
 }

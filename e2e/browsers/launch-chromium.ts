@@ -50,6 +50,12 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
   const context = await chromium.launchPersistentContext(userDataDir, {
     executablePath,
     timeout: START_TIMEOUT_MS,
+    // Whatever its profile, it makes directories for crash reports and GTK where the user's own would be.
+    env: {
+      ...process.env,
+      CHROME_CONFIG_HOME: join(userDataDir, 'config'),
+      XDG_CACHE_HOME: join(userDataDir, 'cache'),
+    },
     // `--headless=new` is passed as an argument: Playwright's headless mode would choose a headless shell.
     headless: false,
     args: chromiumArguments(options),

@@ -92,7 +92,11 @@ const lastOfTool = new Map<string, Promise<unknown>>();
 async function runCommands({ title, commands, finish }: Recipe): Promise<BuildResult> {
   const ended = await runStep(title, await commands());
   if (!ended.ok) return { state: 'failed', output: ended.output };
-  finish?.();
+  try {
+    finish?.();
+  } catch (error) {
+    return { state: 'failed', output: `${ended.output}\n${error instanceof Error ? error.message : error}` };
+  }
   return { state: 'made' };
 }
 

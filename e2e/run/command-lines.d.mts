@@ -45,6 +45,11 @@ export const COMMANDS: readonly string[];
 export const ARTEFACTS: Readonly<Record<ArtefactName, string>>;
 export const PRODUCT: readonly ArtefactName[];
 
+/** Unit tests that load the QUIC addon, start local origins, or start the built helper. */
+export const WITH_RUST: readonly string[];
+/** Unit tests that examine the built extension. */
+export const WITH_EXTENSION: readonly string[];
+
 export function readCommandLine(command: string, args: readonly string[]): CommandLine;
 export function artefactsFor(asked: CommandLine): readonly ArtefactName[];
 export function programFile(command: 'bench' | 'lab', name: string): string;

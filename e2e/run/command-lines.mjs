@@ -337,7 +337,7 @@ function select(command, words, { grep, project }) {
   ]);
   // Checks and Rust tests cannot be filtered by title, and only specs have projects.
   const narrowed = grep !== undefined || project !== undefined;
-  return {
+  const selection = {
     checks: whole('checks') && !narrowed,
     rust: whole('rust') && !narrowed,
     units: project === undefined ? chosen.filter(([, files]) => files.length > 0) : [],
@@ -345,7 +345,39 @@ function select(command, words, { grep, project }) {
     grep,
     project,
   };
+  const { checks, rust } = selection;
+  if (!checks && !rust && selection.units.length + selection.specs.length === 0)
+    throw new BadUsage(
+      'that selects nothing: checks and Rust tests have no titles, and only specs have projects',
+    );
+  return selection;
 }
+
+/** Tests that load the QUIC addon, start local origins, or start the built helper. */
+export const WITH_RUST = [
+  'native-host/adversity.test.ts',
+  'native-host/cli.test.ts',
+  'native-host/cli/race-input.test.ts',
+  'native-host/crashes.test.ts',
+  'native-host/discover/connectivity.test.ts',
+  'native-host/discover/discovery.test.ts',
+  'native-host/discover/dns.test.ts',
+  'native-host/main.test.ts',
+  'native-host/quic/addon.test.ts',
+  'native-host/race/h2-floods.test.ts',
+  'native-host/race/h2-handshake.test.ts',
+  'native-host/race/h2-refusals.test.ts',
+  'native-host/race/h2.test.ts',
+  'native-host/race/h3.test.ts',
+  'native-host/race/http2-exchange.test.ts',
+  'native-host/race/key-shares.test.ts',
+  'native-host/race/response-reading.test.ts',
+  'native-host/soak.test.ts',
+  'native-host/trust.test.ts',
+  'native-host/wire/race-over-port.test.ts',
+];
+/** Tests that examine the built extension. */
+export const WITH_EXTENSION = ['e2e/packaging/permissions.test.ts'];
 
 /** The artefacts that the command needs. */
 export function artefactsFor({ command, names, selection, program }) {
@@ -356,8 +388,12 @@ export function artefactsFor({ command, names, selection, program }) {
   if (selection === undefined) return PRODUCT;
   // Only the specs know which peers they need.
   if (selection.specs.length > 0) return Object.keys(ARTEFACTS);
-  const wanted = [];
-  if (selection.checks || selection.rust) wanted.push('rust');
-  if (selection.checks) wanted.push('extension');
-  return wanted;
+  const { checks, rust, units } = selection;
+  const includes = (some) => units.some(([, files]) => files.some((file) => some.includes(file)));
+  const withRust = includes(WITH_RUST);
+  return [
+    ...(checks || rust || withRust ? ['rust'] : []),
+    ...(withRust ? ['helper'] : []),
+    ...(checks || includes(WITH_EXTENSION) ? ['extension'] : []),
+  ];
 }

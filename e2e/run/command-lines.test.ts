@@ -36,7 +36,10 @@ test('without a name, all tests are selected', () => {
 test('a suite name selects that suite and builds only what it needs', () => {
   const unit = readCommandLine('test', ['unit']);
   assert.deepEqual([unit.selection?.checks, unit.selection?.rust, unit.selection?.specs], [false, false, []]);
-  assert.deepEqual(artefactsFor(unit), []);
+  assert.deepEqual(artefactsFor(unit), ['rust', 'helper', 'extension']);
+  assert.deepEqual(artefactsFor(readCommandLine('unit', [])), [], 'builds nothing');
+  assert.deepEqual(artefactsFor(readCommandLine('test', ['shared'])), []);
+  assert.deepEqual(artefactsFor(readCommandLine('test', ['quic/addon'])), ['rust', 'helper']);
   assert.deepEqual(artefactsFor(readCommandLine('test', ['rust'])), ['rust']);
   assert.deepEqual(
     selected('shared').units.map(([name]) => name),
@@ -50,6 +53,15 @@ test('any other name selects files with it in their path', () => {
   const files = [...specs, ...units.flatMap(([, all]) => all)];
   assert.ok(files.length > 2 && files.every((file) => file.includes('popup')), files.join());
   assert.deepEqual(readCommandLine('unit', ['popup']).selection?.specs, []);
+});
+
+test('what selects nothing is refused', () => {
+  for (const args of [
+    ['rust', '--grep', 'x'],
+    ['checks', '--grep', 'x'],
+    ['unit', '--project', 'firefox'],
+  ])
+    assert.throws(() => readCommandLine('test', args), /selects nothing/);
 });
 
 test('a project restricts the selection to specs', () => {

@@ -2,9 +2,9 @@
 // installs it with a single call of apt-get where possible. Plain JavaScript without dependencies, because it runs
 // before the packages are installed.
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { BROWSERS, findBrowser, onPath, USRSCTP } from './find-browser.mjs';
 import { findPython, PYTHON_NEEDED } from './python.mjs';
@@ -13,11 +13,13 @@ import { findPython, PYTHON_NEEDED } from './python.mjs';
 export class MissingPrerequisite extends Error {}
 
 const OLDEST_NODE = '20.0.0';
-/** The first release with edition 2024. */
-const OLDEST_RUST = '1.85.0';
+/** What the crates in Cargo.lock need; also `rust-version` in Cargo.toml. */
+export const OLDEST_RUST = '1.89.0';
 /** Required by the modules we build, and able to download a newer toolchain if allowed. */
 const OLDEST_GO = '1.26.0';
 const OLDEST_GO_THAT_UPDATES = '1.21.0';
+/** The extension's `strict_min_version`: an older one refuses to load it. */
+export const OLDEST_FIREFOX = '153.0';
 
 /** Runs a command attached to the terminal and prints its duration; throws MissingPrerequisite if it fails. */
 export async function run(what, file, args, options) {
@@ -45,8 +47,12 @@ function outputOf(file, args) {
 /** The numbers in a command's version output. */
 const numbersIn = (text) => text?.match(/\d+\.\d+(?:\.\d+)?/)?.[0] ?? null;
 
+/** Compares number by number; 1.26 is 1.26.0. */
 export function older(found, wanted) {
-  return found.localeCompare(wanted, 'en', { numeric: true }) < 0;
+  const [a, b] = [found, wanted].map((version) => version.split('.').map(Number));
+  for (let i = 0; i < Math.max(a.length, b.length); i += 1)
+    if ((a[i] ?? 0) !== (b[i] ?? 0)) return (a[i] ?? 0) < (b[i] ?? 0);
+  return false;
 }
 
 /** Null if it is present, otherwise what was found instead. */
@@ -79,6 +85,23 @@ function browserProblem(kind) {
   const chosen = process.env[variable];
   if (chosen) return `${variable} names ${chosen}, which does not exist`;
   return `no ${names[0]} on the path; a snap does not count, it cannot start the helper`;
+}
+
+/** The version of a Firefox, from the file beside it if possible, because starting it takes a second. */
+async function firefoxVersion(executable) {
+  const settings = join(dirname(realpathSync(executable)), 'application.ini');
+  const text = existsSync(settings)
+    ? readFileSync(settings, 'utf8').match(/^Version=(.*)$/m)?.[1]
+    : await outputOf(executable, ['--version']);
+  return numbersIn(text);
+}
+
+async function firefoxProblem() {
+  const problem = browserProblem('firefox');
+  if (problem !== null) return problem;
+  const executable = findBrowser('firefox');
+  const found = await firefoxVersion(executable);
+  return found !== null && older(found, OLDEST_FIREFOX) ? `${executable} is ${found}` : null;
 }
 
 const missingCommand = (name) => (onPath(name) === null ? `${name} was not found` : null);
@@ -136,8 +159,9 @@ const PREREQUISITES = {
     link: `or set ${BROWSERS.chromium.variable} to an executable`,
   },
   firefox: {
-    title: 'Firefox ESR or Developer Edition',
-    problem: () => browserProblem('firefox'),
+    title: `Firefox ESR or Developer Edition, ${OLDEST_FIREFOX.split('.')[0]} or newer`,
+    problem: firefoxProblem,
+    atLeast: OLDEST_FIREFOX,
     packages: {
       apt: ['firefox-esr'],
       pacman: ['firefox-developer-edition'],
@@ -241,7 +265,9 @@ const isRoot = () => process.getuid?.() === 0;
 
 /** Whether apt has the package, in a sufficient version and not as a transition to a snap. */
 function aptHas(name, atLeast) {
-  const policy = spawnSync('apt-cache', ['policy', name], { encoding: 'utf8' }).stdout ?? '';
+  // Its labels are in the user's language.
+  const options = { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } };
+  const policy = spawnSync('apt-cache', ['policy', name], options).stdout ?? '';
   const candidate = policy.match(/Candidate: (?:\d+:)?(\S+)/)?.[1];
   if (candidate === undefined || candidate === '(none)' || candidate.includes('snap')) return false;
   return atLeast === undefined || !older(numbersIn(candidate) ?? '0', atLeast);

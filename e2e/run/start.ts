@@ -105,7 +105,7 @@ function readOrigin(text: string): Origin {
 function readArguments(args: string[]): StartOptions {
   const { names, ...values } = readCommandLine('start', args);
   const { DISPLAY, WAYLAND_DISPLAY } = process.env;
-  const display = Boolean(DISPLAY || WAYLAND_DISPLAY);
+  const display = process.platform === 'darwin' || Boolean(DISPLAY || WAYLAND_DISPLAY);
   if (values.headed && values.headless) throw new BadUsage('choose one of --headed and --headless');
   if (values.headed && !display) throw new BadUsage('--headed needs a display; DISPLAY is not set');
   return { origins: names.map(readOrigin), headless: values.headless ?? !display };

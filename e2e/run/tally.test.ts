@@ -1,7 +1,7 @@
 // The rules that decide whether `npm test` may report success.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { anyFailed, formatSummary, formatTotal, judge, merge, type SuiteResult } from './tally.ts';
+import { anyFailed, formatSummary, formatTotal, found, judge, merge, type SuiteResult } from './tally.ts';
 
 const result = (parts: Partial<SuiteResult>): SuiteResult => ({
   suite: 'unit shared',
@@ -16,6 +16,14 @@ const skipped = [{ name: 'caddy > upgrades', reason: 'Go is not installed' }];
 test('a suite that ran no test has failed, with or without skipped tests', () => {
   assert.ok(anyFailed([judge(result({}), false)]));
   assert.ok(anyFailed([judge(result({ skipped }), false)]));
+});
+
+test('a run without any suite has failed', () => assert.ok(anyFailed([])));
+
+test('a search by title may find nothing in a suite, but not in all of them', () => {
+  const [nothing, something] = [result({}), result({ passed: 1 })];
+  assert.deepEqual(found([nothing, something]), [something]);
+  assert.deepEqual(found([nothing]), [nothing]);
 });
 
 test('a skipped test is listed with its reason, and is a failure where skips fail', () => {

@@ -70,8 +70,17 @@ function sums(results: readonly SuiteResult[]): { passed: number; failed: number
   return total;
 }
 
+/** Whether a test failed, or there was none. */
 export function anyFailed(results: readonly SuiteResult[]): boolean {
-  return results.some((result) => result.failures.length > 0);
+  return results.length === 0 || results.some((result) => result.failures.length > 0);
+}
+
+/** The suites in which a search by title found a test; all of them if it found none anywhere. */
+export function found(results: readonly SuiteResult[]): readonly SuiteResult[] {
+  const ran = results.filter(
+    ({ passed, failures, skipped }) => passed + failures.length + skipped.length > 0,
+  );
+  return ran.length > 0 ? ran : results;
 }
 
 /** Every failure in full, every skipped test with its reason, and one line per suite. */

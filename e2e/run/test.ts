@@ -14,7 +14,7 @@ import { runCargoTests } from './suites/cargo.ts';
 import { runQuickChecks, runRustChecks } from './suites/checks.ts';
 import { runNodeTests } from './suites/node.ts';
 import { runBrowserTests } from './suites/playwright.ts';
-import { anyFailed, formatSummary, formatTotal, judge, merge, type SuiteResult } from './tally.ts';
+import { anyFailed, formatSummary, formatTotal, found, judge, merge, type SuiteResult } from './tally.ts';
 
 /** Set by CI services, where every prerequisite must be present, so that nothing is skipped. */
 const { CI = '' } = process.env;
@@ -67,7 +67,9 @@ async function runSuites(selection: Selection, wanted: readonly ArtefactName[]):
   const results = (await Promise.all([makeArtefacts(wanted), nodeSide(selection, wanted)])).flat();
   const browser = selection.specs.length > 0 ? [runBrowserTests(selection)] : [];
   results.push(...(await rust), ...(await Promise.all(browser)));
-  return merge(results).map((result) => judge(result, skipsFail));
+  const merged = merge(results);
+  const counted = selection.grep === undefined ? merged : found(merged);
+  return counted.map((result) => judge(result, skipsFail));
 }
 
 /** Runs what the arguments of `npm run COMMAND --` select; returns the exit code. */

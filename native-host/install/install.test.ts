@@ -1,7 +1,7 @@
 // Installing and uninstalling in the test's own home directory: every browser, every reason to skip or fail.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { scratchDirectory } from '../testing/scratch.ts';
@@ -234,6 +234,26 @@ test('uninstall leaves a launcher that was changed', (t) => {
   const result = uninstall(ALL, directories, LINUX);
   assert.deepEqual([result.launcher.state, result.launcherReason], ['kept', 'the file there is not ours']);
   assert.equal(readFileSync(launcher.path, 'utf8'), changed);
+});
+
+test('uninstall removes a copy of the helper that a later installation no longer names', (t) => {
+  const directories = newHome(t, [PROFILES.chromium]);
+  const { launcher } = run(ALL, directories);
+  const copied = join(dirname(launcher.path), 'helper', 'dist', basename(LAUNCHER.main));
+  mkdirSync(dirname(copied), { recursive: true });
+  writeFileSync(copied, '');
+  assert.equal(uninstall(ALL, directories, LINUX).launcher.state, 'removed');
+  assert.deepEqual([existsSync(copied), existsSync(dirname(launcher.path))], [false, false]);
+});
+
+test('uninstall leaves nothing that passes for the profile of a browser that was never started', (t) => {
+  const directories = newHome(t, []);
+  run({ ...ALL, browsers: ['edge'] }, directories);
+  uninstall({ ...ALL, browsers: ['edge'] }, directories, LINUX);
+  assert.deepEqual(
+    run(ALL, directories).browsers.map(({ state }) => state),
+    run(ALL, newHome(t, [])).browsers.map(({ state }) => state),
+  );
 });
 
 test("a foreign directory at the location of the helper's copy is neither filled nor removed", (t) => {

@@ -146,8 +146,8 @@ function whyNotWritten(path: string, launcher: string, { disk, platform }: Machi
 
 /** Removes the key even if the manifest it names is missing, and the manifest even if no key names it. */
 function removeManifest(browser: Browser, launcher: string, machine: Machine): BrowserResult {
-  const { disk, registry } = machine;
-  const { manifest, registryKey } = browser;
+  const { disk, registry, platform } = machine;
+  const { manifest, registryKey, profileDirectories } = browser;
   const present = disk.kindOf(manifest) !== 'nothing';
   const named = registryKey === null ? null : (registry?.read(registryKey) ?? null);
   if (!present && named === null) return resultFor(browser, manifest, 'skipped', 'nothing was installed');
@@ -159,6 +159,9 @@ function removeManifest(browser: Browser, launcher: string, machine: Machine): B
       return resultFor(browser, manifest, 'skipped', `the manifest that ${registryKey} names is not ours`);
     if (registryKey !== null && named !== null) registry?.remove(registryKey);
     if (present) disk.remove(manifest);
+    // A directory made for the manifest of a browser that was never started would pass for its profile.
+    for (const directory of [pathsOf(platform).dirname(manifest), ...profileDirectories])
+      disk.removeIfEmpty(directory);
     return resultFor(browser, manifest, 'removed', null);
   } catch (error) {
     return resultFor(browser, manifest, 'failed', reasonOf(error));
@@ -210,7 +213,9 @@ export function uninstall(
     if (stillNeeded(path, directories, disk)) return kept('other browsers still use it');
     disk.remove(path);
     const copy = copyDirectory(request, directories);
-    if (launcher.main.startsWith(copy + pathsOf(platform).sep)) disk.removeTree(copy);
+    // A later installation may have named another helper and left the copy.
+    const { basename, join } = pathsOf(platform);
+    if (disk.kindOf(join(copy, 'dist', basename(launcher.main))) === 'file') disk.removeTree(copy);
     for (const directory of ownDirectories(request, directories)) disk.removeIfEmpty(directory);
     return { launcher: { path, state: 'removed' }, launcherReason: null, browsers };
   } catch (error) {

@@ -3,7 +3,12 @@ fill first, by colour second."""
 
 import io
 import math
+import os
 import re
+import sys
+
+# Its cache of fonts belongs to the environment; otherwise it is put into the user's home.
+os.environ.setdefault("MPLCONFIGDIR", os.path.join(sys.prefix, "matplotlib"))
 
 import matplotlib
 

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { TOP } from '../../scratch.ts';
+import { SCRATCH, TOP } from '../../scratch.ts';
 import { make } from '../artefacts.ts';
 import type { ArtefactName } from '../command-lines.mjs';
 import { beginStep } from '../display.ts';
@@ -48,6 +48,8 @@ const AT_ONCE: readonly Check[] = [
     title: 'format and lint',
     file: bin('biome'),
     args: ['check', '--error-on-warnings', '--diagnostic-level=warn', '--max-diagnostics=200', '.'],
+    // It makes a directory for its log.
+    env: () => ({ XDG_CACHE_HOME: join(SCRATCH, 'cache') }),
   },
   {
     title: 'no file, export or dependency without use',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SCRATCH, TOP } from '../../scratch.ts';
 import { rustProgram } from '../../test-programs.ts';
-import type { Workspace } from '../command-lines.mjs';
+import { WITH_EXTENSION, WITH_RUST, type Workspace } from '../command-lines.mjs';
 import { beginStep } from '../display.ts';
 import { runStep } from '../step-command.ts';
 import type { Failure, Skip, SuiteResult } from '../tally.ts';
@@ -22,31 +22,7 @@ export const SEEDED = ['--import', import.meta.resolve('./seed.ts')];
 const TEST_TIMEOUT_MS = 180_000;
 
 const ADDON = 'native-host/quic/napi/photofinish-quic.node';
-/** Tests that load the QUIC addon, start local origins, or start the built helper. */
-const WITH_RUST = [
-  'native-host/adversity.test.ts',
-  'native-host/cli.test.ts',
-  'native-host/cli/race-input.test.ts',
-  'native-host/crashes.test.ts',
-  'native-host/discover/connectivity.test.ts',
-  'native-host/discover/discovery.test.ts',
-  'native-host/discover/dns.test.ts',
-  'native-host/main.test.ts',
-  'native-host/quic/addon.test.ts',
-  'native-host/race/h2-floods.test.ts',
-  'native-host/race/h2-handshake.test.ts',
-  'native-host/race/h2-refusals.test.ts',
-  'native-host/race/h2.test.ts',
-  'native-host/race/h3.test.ts',
-  'native-host/race/http2-exchange.test.ts',
-  'native-host/race/key-shares.test.ts',
-  'native-host/race/response-reading.test.ts',
-  'native-host/soak.test.ts',
-  'native-host/trust.test.ts',
-  'native-host/wire/race-over-port.test.ts',
-];
 const RUST_NOT_BUILT = 'the QUIC addon and the local origins are not built; run: npm run build';
-const WITH_EXTENSION = 'e2e/packaging/permissions.test.ts';
 const EXTENSION_NOT_BUILT = 'the extension is not built; run: npm run build -- extension';
 
 /** What keeps a file from running: what it needs is built by `npm test`, but not by `npm run unit`. */
@@ -57,7 +33,7 @@ function missingFor(): (file: string) => string | null {
   const extension = isBuilt('extension/dist/chromium/manifest.json');
   return (file) => {
     if (!rust && WITH_RUST.includes(file)) return RUST_NOT_BUILT;
-    return !extension && file === WITH_EXTENSION ? EXTENSION_NOT_BUILT : null;
+    return !extension && WITH_EXTENSION.includes(file) ? EXTENSION_NOT_BUILT : null;
   };
 }
 

@@ -56,7 +56,8 @@ function wordsOf({ specs, grep, project }: Selection): string[] {
   const all = specs.length === specFiles().length;
   return [
     ...(all ? [] : specs.map((file) => `${RegExp.escape(`/${file}`)}$`)),
-    ...(grep === undefined ? [] : [`--grep=${RegExp.escape(grep)}`]),
+    // The title may be that of a unit test.
+    ...(grep === undefined ? [] : [`--grep=${RegExp.escape(grep)}`, '--pass-with-no-tests']),
     ...(project === undefined ? [] : [`--project=${project}`]),
   ];
 }
