@@ -394,7 +394,7 @@ chrome.alarms.onAlarm.addListener(({ name }) => {
 /** Deletes everything, including the helper's cache if a helper answers. */
 async function wipe(): Promise<number | null> {
   const { ledger, pages, presenter, steering, upload } = await ready;
-  races.withdraw(() => true);
+  races.discard();
   await ledger.wipe();
   presenter.forget(pages.clear());
   // A page that failed to load shows what a race of its host found.

@@ -23,14 +23,15 @@ test('the newest of each kind is sent', () => {
   );
 });
 
-test('another protocol, origin or advertisement is another kind', () => {
+test('another protocol, origin, advertisement or a navigation is sent as well', () => {
   const told = isWorthReporting([
     base,
     { ...base, protocol: 'h3' },
     { ...base, origin: 'https://b.test' as Origin },
     { ...base, altSvc: 'h3=":443"' },
+    { ...base, kind: 'navigation' },
   ]);
-  assert.equal(told.length, 4);
+  assert.equal(told.length, 5);
 });
 
 test('what teaches nothing is not sent', () => {

@@ -173,13 +173,16 @@ export function writesOn(database: Database) {
 // Which observations the helper can learn from: those that reveal a protocol or carry an advertisement. One of each
 // kind is enough for its cache; three hundred images of one origin add nothing.
 
-/** The newest observation of each batch per origin, site, protocol and advertisement, network answers only. */
+/**
+ * The newest observation of each batch per origin, site, protocol, advertisement and kind, network answers only: a
+ * navigation is a visit, which a resource that follows it is not.
+ */
 export function isWorthReporting(observations: readonly Observation[]): Observation[] {
   const newest = new Map<string, Observation>();
   for (const o of observations) {
     if (o.origin === OTHER_ORIGINS || o.delivery !== 'network') continue;
     if (o.protocol === 'unknown' && o.altSvc === undefined) continue;
-    const key = `${o.origin} ${o.site} ${o.protocol} ${o.altSvc ?? ''}`;
+    const key = `${o.kind} ${o.origin} ${o.site} ${o.protocol} ${o.altSvc ?? ''}`;
     const known = newest.get(key);
     if (known === undefined || known.atMs <= o.atMs) newest.set(key, o);
   }

@@ -137,7 +137,9 @@ test('a forecast waits for the network, but not longer than it is useful; writes
   await pass(149);
   assert.deepEqual([reply(2), reply(3)], [undefined, undefined]);
   await pass(2);
-  assert.equal(reply(2)?.type, 'forecast');
+  const early = reply(2);
+  assert.equal(early?.type, 'forecast');
+  assert.equal('network' in early, false, 'not identified yet is no other network');
   assert.equal(cache.list().length, 0);
   await pass(EXAMINING_MS);
   assert.deepEqual(reply(3), { id: 3, type: 'observed', stored: 1 });

@@ -228,14 +228,16 @@ class PortSession implements Session {
     const { id, browser, site, origins } = request;
     // An older extension takes a basis that it does not know for a damaged reply.
     const shared = this.#readsSharedForecasts;
-    this.#reading(request, (key) =>
+    this.#reading(request, (key) => {
+      // What is merely not identified yet is no other network.
+      const isKnown = key !== UNIDENTIFIED || this.#parts.network.key() === UNIDENTIFIED;
       this.#send({
         id,
         type: 'forecast',
         forecasts: this.#parts.cache.forecast({ network: key, browser, site, origins, shared }),
-        network: key,
-      }),
-    );
+        ...(isKnown && { network: key }),
+      });
+    });
   }
 
   #observed(request: RequestOf<'observed'>): void {

@@ -129,6 +129,19 @@ test('waiting races are withdrawn when no longer wanted; running ones continue',
   assert.equal(running.has(withdrawn), false);
 });
 
+test('the results of races that run while everything is deleted are dropped', async () => {
+  const { races, running, done, failed, finish } = testbed();
+  for (const origin of origins) races.start(comparison(origin));
+  const [first] = origins as [Origin];
+  races.discard();
+  assert.equal(failed.length, origins.length - running.size, 'those that waited are cancelled');
+  await finish(first);
+  assert.deepEqual(done, []);
+  races.start(comparison(first));
+  await finish(first);
+  assert.deepEqual(done, [first]);
+});
+
 test('an exhausted budget is reported in words that say when to retry', async () => {
   const { races, running, words } = testbed();
   races.start(comparison(origins[0] as Origin));

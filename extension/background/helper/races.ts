@@ -59,9 +59,16 @@ interface WaitingRace {
   readonly oneOfMany: boolean;
 }
 
+interface BegunRace {
+  readonly order: RaceOrder;
+  readonly race: RunningRace;
+  /** Its result is not wanted any more. */
+  discarded: boolean;
+}
+
 export class Races {
   readonly #deps: RacesDeps;
-  readonly #running = new Map<Origin, { readonly order: RaceOrder; readonly race: RunningRace }>();
+  readonly #running = new Map<Origin, BegunRace>();
   readonly #waiting = new Map<Origin, WaitingRace>();
   readonly #requests = new Map<Origin, RaceRequest['state']>();
   /** When the races of the last minute began. */
@@ -91,6 +98,15 @@ export class Races {
     this.withdraw(({ reason }) => reason === 'click');
     for (const { order, race: started } of this.#running.values())
       if (order.reason === 'click') started.cancel();
+  }
+
+  /** Cancels all races, and drops the results of those that end nevertheless. */
+  discard(): void {
+    this.withdraw(() => true);
+    for (const begun of this.#running.values()) {
+      begun.discarded = true;
+      begun.race.cancel();
+    }
   }
 
   /** Cancels the waiting races that `which` selects; running ones end within seconds. */
@@ -150,7 +166,8 @@ export class Races {
     const { origin } = order;
     this.#begunMs.push(this.#deps.clock.nowMs());
     const started = this.#deps.race(order, (progress) => this.#deps.onProgress(origin, progress));
-    this.#running.set(origin, { order, race: started });
+    const begun: BegunRace = { order, race: started, discarded: false };
+    this.#running.set(origin, begun);
     this.#note(origin, 'racing');
     // Over before it is reported: many races may end at once, and none that has failed may still be listed as racing.
     const end = (report: () => void): void => {
@@ -160,7 +177,7 @@ export class Races {
         this.#note(origin, 'over');
       } finally {
         try {
-          report();
+          if (!begun.discarded) report();
         } finally {
           this.#next();
         }
