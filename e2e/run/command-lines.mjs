@@ -382,7 +382,10 @@ export const WITH_EXTENSION = ['e2e/packaging/permissions.test.ts'];
 /** The artefacts that the command needs. */
 export function artefactsFor({ command, names, selection, program }) {
   if (command === 'unit' || command === 'docs') return [];
-  if (command === 'build') return names.length === 0 ? PRODUCT : names;
+  if (command === 'build')
+    return names.length === 0
+      ? PRODUCT
+      : names.flatMap((name) => (name === 'helper' ? ['rust', name] : name));
   if (command === 'bench') return [...PRODUCT, ...(BENCH_NEEDS[program] ?? [])];
   if (command === 'lab') return program === 'report' ? ['python'] : Object.keys(ARTEFACTS);
   if (selection === undefined) return PRODUCT;

@@ -312,12 +312,12 @@ function describe({ name, problem, needed }, manager) {
 }
 
 /** How apt-get is called here; null if it would ask a question that nobody can answer. */
-function aptGet(asks) {
+function aptGet(onTerminal) {
   if (onPath('apt-get') === null) return null;
   if (isRoot()) return ['apt-get'];
   if (onPath('sudo') === null) return null;
   if (spawnSync('sudo', ['-n', 'true']).status === 0) return ['sudo', '-n', 'apt-get'];
-  return asks ? ['sudo', 'apt-get'] : null;
+  return onTerminal ? ['sudo', 'apt-get'] : null;
 }
 
 async function agreed(question) {
@@ -329,8 +329,9 @@ async function agreed(question) {
 
 /** Installs the available packages with apt-get, if that is possible and, on a terminal, the user agrees. */
 async function installAll(problems, yes) {
-  const asks = !yes && process.stdin.isTTY === true && process.stdout.isTTY === true;
-  const apt = aptGet(asks);
+  const onTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const asks = onTerminal && !yes;
+  const apt = aptGet(onTerminal);
   if (apt === null) return;
   const [file, ...args] = apt;
   const wanted = () => [...new Set(problems.flatMap(({ name }) => packagesFor(name, 'apt') ?? []))];

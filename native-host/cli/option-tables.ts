@@ -320,7 +320,7 @@ export const SURVEY_OPTIONS = {
     type: 'string',
     multiple: true,
     value: 'ORIGIN',
-    help: ['reached from everywhere; while it is not, a vantage writes nothing; may be repeated'],
+    help: ['reached from everywhere; while it is not, a vantage holds its results; may be repeated'],
   }),
   contact: of(LOADING, { type: 'string', value: 'URL', help: ['who you are, for the User-Agent'] }),
   'per-network': of(['run', 'load', 'budget'], {
