@@ -58,7 +58,7 @@ export class Pages {
     const { origin, host } = parts;
     const page = newPage({ documentId, tabId, origin, site: siteOfHost(host), startedMs });
     this.update(page);
-    this.#forgetOldest();
+    this.#forgetOldest(documentId);
     return page;
   }
 
@@ -120,14 +120,13 @@ export class Pages {
     await Promise.all([this.#pages.saved(), this.#shown.saved()]);
   }
 
-  #forgetOldest(): void {
+  /** `committed` comes into view only after this, or later if it is prerendered. */
+  #forgetOldest(committed: string): void {
     if (this.#pages.size <= MAX_PAGES) return;
-    const inView = new Set([...this.#shown.entries()].map(([, documentId]) => documentId));
-    for (const [documentId] of this.#pages.entries()) {
-      if (inView.has(documentId)) continue;
+    const kept = new Set([...this.#shown.entries()].map(([, documentId]) => documentId)).add(committed);
+    const others = [...this.#pages.entries()].map(([documentId]) => documentId).filter((id) => !kept.has(id));
+    for (const documentId of others.slice(0, Math.max(others.length - MAX_PAGES, 0)))
       this.#pages.delete(documentId);
-      if (this.#pages.size <= MAX_PAGES) return;
-    }
   }
 }
 
