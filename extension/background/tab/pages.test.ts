@@ -75,6 +75,17 @@ test('of the pages not in view the oldest are forgotten, however many are in vie
   assert.ok(pages.shown(19));
 });
 
+test('a closed tab gets no page any more, and the others keep theirs', async () => {
+  const { pages, stored, show } = await testbed();
+  show('a', 1, 'https://a.test/');
+  show('b', 2, 'https://b.test/');
+  pages.removeTab(1);
+  show('a', 1, 'https://a.test/');
+  await pages.saved();
+  assert.deepEqual([pages.get('a'), pages.shown(1)], [undefined, undefined]);
+  assert.deepEqual([...stored.keys()].toSorted(), ['page:b', 'shown:2']);
+});
+
 test('a frame belongs to the outermost document above it', async () => {
   const { pages, show } = await testbed();
   show('a', 1, 'https://a.test/');
