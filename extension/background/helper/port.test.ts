@@ -139,6 +139,47 @@ test('a helper that exited is crashed, pending requests fail, and pauses between
   assert.equal(b.connects(), 3);
 });
 
+test('a helper that ends soon after each hello is restarted less and less often, until one lasts a minute', async () => {
+  const b = testbed();
+  const end = () => b.close('Native host has exited.');
+  /** Whether the helper is started once the pause has passed, and not before. */
+  const restartsAfter = async (pauseMs: number) => {
+    const before = b.connects();
+    await b.pass(pauseMs - 1);
+    const early = b.connects();
+    await b.pass(1);
+    return early === before && b.connects() === before + 1;
+  };
+  b.port.connect();
+  for (const pauseMs of [1000, 2000, 4000, 8000]) {
+    await b.receive(HELLO);
+    await b.pass(500);
+    await end();
+    assert.ok(await restartsAfter(pauseMs), `after ${pauseMs} ms`);
+  }
+  await b.receive(HELLO);
+  await b.pass(59_999);
+  await end();
+  assert.ok(await restartsAfter(16_000), 'a minute had not passed');
+  await b.receive(HELLO);
+  await b.pass(60_000);
+  await end();
+  assert.ok(await restartsAfter(1000), 'a minute had passed');
+});
+
+test('an ended connection does not shorten the pause after later ones', async () => {
+  const b = testbed();
+  b.port.connect();
+  await b.receive(HELLO);
+  await b.close('Native host has exited.');
+  await b.pass(1000);
+  await b.receive(HELLO);
+  await b.pass(59_000);
+  await b.close('Native host has exited.');
+  await b.pass(1999);
+  assert.equal(b.connects(), 2, 'the first one’s minute passed while the second was open');
+});
+
 test('the user can reconnect without waiting for the pause', async () => {
   const b = testbed();
   b.port.connect();

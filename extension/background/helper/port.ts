@@ -1,7 +1,7 @@
 // The only user of the native port: one long-lived connection, numbered requests, replies validated against the wire's
 // schemas; an invalid reply fails its own request. Requests are sent without waiting for the answer to hello, because
 // the port keeps their order. A connection lasts until the helper exits or sends garbage; then it is reopened, after a
-// pause that grows each time.
+// pause that grows each time until a connection has lasted.
 import type { Reply } from '@photofinish/shared/port/reply';
 import { type Request, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import type { Clock, NativePort } from '../../common/browser.ts';
@@ -38,6 +38,8 @@ export interface AskOptions {
 const HELLO_TIMEOUT_MS = 15_000;
 const FIRST_RECONNECT_MS = 1000;
 const LAST_RECONNECT_MS = 300_000;
+/** A helper that says hello may still end soon after it, for instance at the first upload; one that lasts is sound. */
+const LASTING_MS = 60_000;
 const HELLO_ID = 0;
 
 interface Connection {
@@ -116,7 +118,7 @@ export class HelperPort {
     this.#lose({ state: 'crashed', message: why }, new HelperError('helper-bad-reply', why));
   }
 
-  #greeted(answer: Answer): void {
+  #greeted(opened: Connection, answer: Answer): void {
     if (answer.type !== 'hello') return;
     if (answer.protocol !== WIRE_PROTOCOL) {
       const { program, protocol: theirs } = answer;
@@ -125,7 +127,9 @@ export class HelperPort {
       this.#lose({ state: 'incompatible', message }, new HelperError('bad-protocol', message));
       return;
     }
-    this.#reconnectMs = FIRST_RECONNECT_MS;
+    this.#deps.clock.later(LASTING_MS, () => {
+      if (opened === this.#connection) this.#reconnectMs = FIRST_RECONNECT_MS;
+    });
     this.#setState({ state: 'ready', program: answer.program, network: 'unknown', networkName: null });
   }
 
@@ -159,7 +163,7 @@ export class HelperPort {
       this.#lose(next, new HelperError(code, why ?? 'the helper stopped'));
     });
     opened.pending.expect(HELLO_ID, { timeoutMs: HELLO_TIMEOUT_MS }).then(
-      (answer) => this.#greeted(answer),
+      (answer) => this.#greeted(opened, answer),
       (error) => {
         if (opened === this.#connection) this.#refused(error);
       },

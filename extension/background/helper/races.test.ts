@@ -8,13 +8,14 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { HelperError } from '../../common/helper/state.ts';
 import type { RaceRequest } from '../../common/messages.ts';
 import { aRace } from '../../testing/samples.ts';
-import { comparison } from './helper.ts';
+import { comparison, type RaceOrder } from './helper.ts';
 import { Races } from './races.ts';
 
 const origins = Array.from({ length: RACES_AT_ONCE + 2 }, (_, i) => `https://o${i}.test` as Origin);
 
 function testbed() {
   const running = new Map<Origin, { resolve: (race: OriginRace) => void; reject: (e: Error) => void }>();
+  const begun: RaceOrder[] = [];
   const done: Origin[] = [];
   const failed: string[] = [];
   const words: string[] = [];
@@ -24,10 +25,14 @@ function testbed() {
   /** Origins that were listed as racing after their failure was reported. */
   const revived: Origin[] = [];
   const races = new Races({
-    race: ({ origin }) => ({
-      result: new Promise((resolve, reject) => running.set(origin, { resolve, reject })),
-      cancel: () => running.get(origin)?.reject(new HelperError('cancelled', 'cancelled')),
-    }),
+    race: (order) => {
+      const { origin } = order;
+      begun.push(order);
+      return {
+        result: new Promise((resolve, reject) => running.set(origin, { resolve, reject })),
+        cancel: () => running.get(origin)?.reject(new HelperError('cancelled', 'cancelled')),
+      };
+    },
     onProgress: () => {},
     onDone: (race) => done.push(race.origin),
     onFailed: (origin, code, message) => {
@@ -55,7 +60,7 @@ function testbed() {
     running.get(origin)?.resolve(aRace({ origin }));
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { races, running, done, failed, words, alarms, revived, asked: () => asked, finish };
+  return { races, running, begun, done, failed, words, alarms, revived, asked: () => asked, finish };
 }
 
 test('no more races at once than the helper’s budget allows; the next follows when one ends', async () => {
@@ -107,6 +112,40 @@ test('an origin is not raced twice at once', () => {
   races.start(comparison(origins[0] as Origin));
   races.start(comparison(origins[0] as Origin));
   assert.equal(running.size, 1);
+});
+
+/** The order that a first visit triggers. */
+const onVisit = (origin: Origin): RaceOrder => ({
+  ...comparison(origin),
+  mode: 'race',
+  reason: 'navigation',
+  share: true,
+});
+
+test('a visit does not replace the comparison that a user requested, and stopping ends that one', async () => {
+  const { races, begun, failed, asked, finish } = testbed();
+  const [first, compared, stopped] = [origins[0], origins.at(-2), origins.at(-1)] as [Origin, Origin, Origin];
+  races.startAll(origins.map(comparison));
+  races.start(onVisit(compared));
+  races.start(onVisit(stopped));
+  await finish(first);
+  assert.deepEqual(begun.at(-1), comparison(compared));
+  races.stop();
+  assert.ok(failed.includes(`${stopped} cancelled`));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(asked().every(({ state }) => state === 'over'));
+  assert.equal(begun.length, RACES_AT_ONCE + 1);
+});
+
+test('a user’s request replaces the race that a visit triggered', async () => {
+  const { races, begun, asked, finish } = testbed();
+  const [first, visited] = [origins[0], origins.at(-1)] as [Origin, Origin];
+  for (const origin of origins.slice(0, RACES_AT_ONCE)) races.start(comparison(origin));
+  races.start(onVisit(visited));
+  races.start(comparison(visited));
+  assert.deepEqual(asked().at(-1), { origin: visited, state: 'waiting' });
+  await finish(first);
+  assert.deepEqual(begun.at(-1), comparison(visited));
 });
 
 test('a waiting race is cancelled here, a running one by the helper', async () => {

@@ -194,7 +194,10 @@ export class Races {
 
   #add(order: RaceOrder, oneOfMany: boolean): void {
     const { origin } = order;
-    if (this.#running.has(origin) || (oneOfMany && this.#waiting.has(origin))) return;
+    const waiting = this.#waiting.get(origin);
+    if (this.#running.has(origin) || (oneOfMany && waiting !== undefined)) return;
+    // A visit triggers a race only because the origin has none yet; the user's race is reported, and yields the gain.
+    if (order.reason === 'navigation' && waiting?.order.reason === 'click') return;
     if (this.#waiting.size >= MAX_WAITING) {
       this.#deps.onFailed(
         origin,

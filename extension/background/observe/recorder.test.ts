@@ -206,6 +206,17 @@ test('a batch that comes when its tab shows the next page is counted and leaves 
   assert.equal(pages.shown(1)?.documentId, 'next');
 });
 
+test('a batch that comes after its tab was closed is counted, and leaves no page behind', async () => {
+  const { pages, recorded, recorder } = await testbed();
+  pages.removeTab(1);
+  await recorder.record(batch, sender);
+  assert.deepEqual(
+    recorded.map(({ observations, pageStartedMs }) => [observations[0]?.protocol, pageStartedMs]),
+    [['h2', batch.startedMs]],
+  );
+  assert.deepEqual([pages.get('doc'), pages.shown(1)], [undefined, undefined]);
+});
+
 test('frames inside pages that are not visits are not recorded', async () => {
   const { recorded, recorder } = await testbed();
   await recorder.record({ ...batch, topOrigin: 'chrome-extension://abc' }, sender);

@@ -56,6 +56,36 @@ test('a restored document is the same page as before', async () => {
   assert.equal(pages.shown(1), before);
 });
 
+test('with more tabs in view than pages are kept beyond them, a page just committed stays', async () => {
+  const { pages, show } = await testbed();
+  for (let tabId = 0; tabId < 120; tabId += 1) show(`shown${tabId}`, tabId, 'https://a.test/');
+  pages.commit({ documentId: 'next', tabId: 0, url: 'https://b.test/', startedMs: 1 });
+  assert.ok(pages.get('next'));
+  for (let tabId = 0; tabId < 120; tabId += 1) assert.ok(pages.shown(tabId));
+});
+
+test('of the pages not in view the oldest are forgotten, however many are in view', async () => {
+  const { pages, stored, show } = await testbed();
+  for (let tabId = 0; tabId < 20; tabId += 1) show(`shown${tabId}`, tabId, 'https://a.test/');
+  for (let i = 0; i < 150; i += 1)
+    pages.commit({ documentId: `left${i}`, tabId: 0, url: 'https://a.test/', startedMs: 1 });
+  await pages.saved();
+  assert.equal([...stored.keys()].filter((key) => key.startsWith('page:left')).length, 101);
+  assert.deepEqual([pages.get('left48'), pages.get('left49')?.documentId], [undefined, 'left49']);
+  assert.ok(pages.shown(19));
+});
+
+test('a closed tab gets no page any more, and the others keep theirs', async () => {
+  const { pages, stored, show } = await testbed();
+  show('a', 1, 'https://a.test/');
+  show('b', 2, 'https://b.test/');
+  pages.removeTab(1);
+  show('a', 1, 'https://a.test/');
+  await pages.saved();
+  assert.deepEqual([pages.get('a'), pages.shown(1)], [undefined, undefined]);
+  assert.deepEqual([...stored.keys()].toSorted(), ['page:b', 'shown:2']);
+});
+
 test('a frame belongs to the outermost document above it', async () => {
   const { pages, show } = await testbed();
   show('a', 1, 'https://a.test/');

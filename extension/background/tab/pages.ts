@@ -11,12 +11,15 @@ import { siteOfHost } from '../../common/site.ts';
 /** Pages kept beyond those shown, for going back; a page takes a few kilobytes and the session area holds 10 MB. */
 const MAX_PAGES = 100;
 const MAX_FRAMES = 5000;
+/** Closed tabs whose batches may still arrive. */
+const MAX_CLOSED_TABS = 1000;
 
 export class Pages {
   readonly #pages: SavedMap<Page>;
   readonly #shown: SavedMap<string>;
   readonly #onChange: (page: Page) => void;
   readonly #frames = new Map<string, string>();
+  readonly #closedTabs = new Set<number>();
 
   constructor(pages: SavedMap<Page>, shown: SavedMap<string>, onChange: (page: Page) => void) {
     this.#pages = pages;
@@ -39,7 +42,7 @@ export class Pages {
     return this.#pages.get(documentId) ?? this.#pages.get(this.#frames.get(documentId) ?? '');
   }
 
-  /** Registers an outermost document, new or restored; null if its URL is not https. */
+  /** Registers an outermost document, new or restored; null if its URL is not https or its tab is closed. */
   commit({
     documentId,
     tabId,
@@ -54,11 +57,12 @@ export class Pages {
     const known = this.#pages.get(documentId);
     if (known !== undefined) return known;
     const parts = originOfUrl(url);
-    if (parts === null) return null;
+    // The last batch of a closed tab may arrive after its end, and nothing would ever remove what it added.
+    if (parts === null || this.#closedTabs.has(tabId)) return null;
     const { origin, host } = parts;
     const page = newPage({ documentId, tabId, origin, site: siteOfHost(host), startedMs });
     this.update(page);
-    this.#forgetOldest();
+    this.#forgetOldest(documentId);
     return page;
   }
 
@@ -70,7 +74,7 @@ export class Pages {
   /** The tab shows this document now; null: one that is not recorded. */
   show(tabId: number, documentId: string | null): void {
     if (documentId === null) this.#shown.delete(String(tabId));
-    else if (this.#shown.get(String(tabId)) !== documentId) {
+    else if (!this.#closedTabs.has(tabId) && this.#shown.get(String(tabId)) !== documentId) {
       this.#shown.set(String(tabId), documentId);
       const page = this.#pages.get(documentId);
       if (page !== undefined) this.#onChange(page);
@@ -91,6 +95,8 @@ export class Pages {
   }
 
   removeTab(tabId: number): void {
+    this.#closedTabs.add(tabId);
+    dropOldest(this.#closedTabs, MAX_CLOSED_TABS);
     this.#shown.delete(String(tabId));
     const gone = [...this.#pages.entries()].filter(([, page]) => page.tabId === tabId);
     for (const [documentId] of gone) this.#pages.delete(documentId);
@@ -120,14 +126,13 @@ export class Pages {
     await Promise.all([this.#pages.saved(), this.#shown.saved()]);
   }
 
-  #forgetOldest(): void {
+  /** `committed` comes into view only after this, or later if it is prerendered. */
+  #forgetOldest(committed: string): void {
     if (this.#pages.size <= MAX_PAGES) return;
-    const inView = new Set([...this.#shown.entries()].map(([, documentId]) => documentId));
-    for (const [documentId] of this.#pages.entries()) {
-      if (inView.has(documentId)) continue;
+    const kept = new Set([...this.#shown.entries()].map(([, documentId]) => documentId)).add(committed);
+    const others = [...this.#pages.entries()].map(([documentId]) => documentId).filter((id) => !kept.has(id));
+    for (const documentId of others.slice(0, Math.max(others.length - MAX_PAGES, 0)))
       this.#pages.delete(documentId);
-      if (this.#pages.size <= MAX_PAGES) return;
-    }
   }
 }
 
