@@ -195,10 +195,11 @@ export class Races {
   #add(order: RaceOrder, oneOfMany: boolean): void {
     const { origin } = order;
     const waiting = this.#waiting.get(origin);
-    if (this.#running.has(origin) || (oneOfMany && waiting !== undefined)) return;
+    if (this.#running.has(origin)) return;
     // A visit triggers a race only because the origin has none yet; the user's race is reported, and yields the gain.
-    if (order.reason === 'navigation' && waiting?.order.reason === 'click') return;
-    if (this.#waiting.size >= MAX_WAITING) {
+    const requested = waiting?.order.reason === 'click';
+    if (requested && (oneOfMany || order.reason === 'navigation')) return;
+    if (waiting === undefined && this.#waiting.size >= MAX_WAITING) {
       this.#deps.onFailed(
         origin,
         'too-many-races',
