@@ -37,6 +37,8 @@ function daysBetween(first: string, last: string): string[] {
  */
 export function browsesOn(database: Database) {
   return {
+    ...countsOn(database),
+
     /** The records of a site, or of every site. */
     async records(site: string | null): Promise<OriginRecord[]> {
       const db = await database();
@@ -85,11 +87,6 @@ export function browsesOn(database: Database) {
 
     /** The first UTC day of which anything is still kept; null if there is none. */
     oldestDay: async () => (await (await database()).getAllKeys('days', null, 1))[0]?.[0] ?? null,
-
-    /** The number of rows between two UTC days, both included. */
-    async countDays({ fromDay, toDay = AFTER_ALL }: DaySpan): Promise<number> {
-      return (await database()).count('days', IDBKeyRange.bound([fromDay], [toDay, AFTER_ALL]));
-    },
 
     /** The days' rows between two UTC days, both included, of a site or of every site. */
     async days(site: string | null, fromDay: string, toDay: string = AFTER_ALL): Promise<DayRow[]> {
@@ -153,6 +150,20 @@ export function browsesOn(database: Database) {
       for (const section of SECTIONS)
         for await (const rows of chunksOf(tx.objectStore(section))) take(section, rows as never);
       await tx.done;
+    },
+  };
+}
+
+function countsOn(database: Database) {
+  return {
+    /** How many rows a store has; counting the days, by far the most, can take a second. */
+    async count(store: Section): Promise<number> {
+      return (await database()).count(store);
+    },
+
+    /** The number of rows between two UTC days, both included. */
+    async countDays({ fromDay, toDay = AFTER_ALL }: DaySpan): Promise<number> {
+      return (await database()).count('days', IDBKeyRange.bound([fromDay], [toDay, AFTER_ALL]));
     },
 
     async countRows(): Promise<RowCounts> {

@@ -1,15 +1,16 @@
 // What figures show: readouts and tables contain the numbers drawn, with their denominators.
-import '../../testing/catalogs.ts';
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import { clearComparison, comparison } from '@photofinish/shared/testing/race-samples';
 import { emptyTotal } from '../../ledger/totals.ts';
+import { speak } from '../../testing/catalogs.ts';
 import { aRace } from '../../testing/samples.ts';
 import { overviewOf } from './overview.ts';
-import { adoptionDrawing } from './overview-view.ts';
+import { adoptionDrawing, ratioText } from './overview-view.ts';
 import { distributionsOf, summariseRace } from './race-samples.ts';
-import { ecdfDrawing, resultText } from './races-view.ts';
+import { ecdfDrawing, racesText, resultText } from './races-view.ts';
 
 const PERIOD = { fromDay: '2026-11-19', toDay: '2026-11-21' };
 const DAY = {
@@ -57,7 +58,7 @@ test('a race is described by its measurement: a comparison by its margin, anothe
     words(comparison([10, 11, 12], [12, 11, 10])),
     'No clear difference: from HTTP/2 2 ms faster to HTTP/3 2 ms faster',
   );
-  assert.equal(words({}), '1 of 1 pairs complete, too few for a margin');
+  assert.equal(words({}), '1 of 1 pair complete, too few for a margin');
   assert.equal(
     words({ mode: 'race', summary: { ...summary, adoption: { h3: 0, h2: 2, 'http/1.1': 0 } } }),
     'HTTP/2 adopted',
@@ -67,4 +68,40 @@ test('a race is described by its measurement: a comparison by its margin, anothe
     '2 trials failed',
   );
   assert.equal(words({ trials: [] }), 'Could not be raced');
+});
+
+test('what there is only one of is in the singular', (t) => {
+  t.after(() => speak('en'));
+  const race = summariseRace(aRace());
+  const hits = (of: number) => ratioText({ hits: 1, of }, { day: 'dashboardHitText' });
+  const right = (of: number) => ratioText({ hits: 1, of }, { day: 'dashboardAccuracyText' });
+  const said = () => [hits(1), hits(2), right(1), right(2), resultText(race)];
+  assert.deepEqual(said(), [
+    '100 %, 1 of 1 lookup',
+    '50 %, 1 of 2 lookups',
+    '100 %, 1 of 1 scored forecast',
+    '50 %, 1 of 2 scored forecasts',
+    '1 of 1 pair complete, too few for a margin',
+  ]);
+  assert.match(
+    racesText(1, distributionsOf([race])),
+    /^1 race, of which 1 comparison of 1 origin\. [^.]* connected, 1 of 1\./,
+  );
+  assert.match(
+    racesText(3, distributionsOf([race, race])),
+    /^3 races, of which 2 comparisons of 1 origin\. [^.]* connected, 2 of 2\./,
+  );
+  speak('de');
+  assert.deepEqual(
+    said().map((words) => words.replaceAll('\u00a0', ' ')),
+    [
+      '100 %, 1 von 1 Abfrage',
+      '50 %, 1 von 2 Abfragen',
+      '100 %, 1 von 1 gewerteten Prognose',
+      '50 %, 1 von 2 gewerteten Prognosen',
+      '1 von 1 Paar vollständig, zu wenige für einen Abstand',
+    ],
+  );
+  assert.match(racesText(1, distributionsOf([race])), /^1 Rennen, davon 1 Vergleich von 1 Origin\./);
+  assert.match(racesText(2, distributionsOf([race, race])), /^2 Rennen, davon 2 Vergleiche von 1 Origin\./);
 });

@@ -144,7 +144,8 @@ export async function refresh(
   return true;
 }
 
-// An open dashboard checks every few seconds whether the ledger changed. A check costs three small reads.
+// An open dashboard checks every few seconds whether the ledger changed. A check costs three small reads;
+// records and races, of which there may be very many, are counted only if something changed.
 
 const LOOK_EVERY_MS = 4000;
 
@@ -186,13 +187,24 @@ async function bringUpToDate(live: Live, before: Pulse, now: Pulse): Promise<voi
   const deleted = now.lastSeenMs < before.lastSeenMs || now.lastRaceMs < before.lastRaceMs;
   if (!complete || deleted) return live.reload();
   if (!(await refresh(live.ledger, columns, before.lastSeenMs))) return live.reload();
-  const newer = await loadRecentRaces(live.ledger, races[0]?.atMs ?? 0);
+  const newestMs = races[0]?.atMs ?? 0;
+  const newer = await loadRecentRaces(live.ledger, newestMs);
+  // What was recorded after a deletion is newer than what was deleted, so only the number reveals it. Counted last: what
+  // is recorded meanwhile must not look like a deletion.
+  const [recordsLeft, racesLeft] = await Promise.all([
+    live.ledger.count('records'),
+    live.ledger.count('races'),
+  ]);
+  if (columns.size > recordsLeft) return live.reload();
+  const kept = [...newer, ...races];
+  // A new race may replace the oldest of its origin; that needs no reading of the records.
+  const current = kept.length > racesLeft ? await loadRaces(live.ledger) : kept;
   await readRaced(
     live.ledger,
     columns,
-    newer.map(({ origin }) => origin),
+    current.filter(({ atMs }) => atMs > newestMs).map(({ origin }) => origin),
   );
-  await live.changed({ races: [...newer, ...races] });
+  await live.changed({ races: current });
 }
 
 /** The pulse of what the page has loaded; the ledger may have changed since, while the tab was hidden. */

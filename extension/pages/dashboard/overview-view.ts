@@ -132,6 +132,11 @@ const ACCURACY_WORDS: RatioText = {
   reference: null,
 };
 
+/** A ratio as a share with its counts. */
+export function ratioText({ hits, of }: Ratio, { day }: Pick<RatioText, 'day'>): string {
+  return getMessage(day, { share: percentText(hits, of), hits, count: of });
+}
+
 function ratioDrawing(
   days: readonly string[],
   ratios: readonly (Ratio | null)[],
@@ -139,7 +144,6 @@ function ratioDrawing(
   id: string,
   words: RatioText,
 ): Drawing {
-  const say1 = ({ hits, of }: Ratio) => getMessage(words.day, { share: percentText(hits, of), hits, of });
   const percent = percentText(words.reference ?? 0, 1);
   const reference =
     words.reference === null
@@ -154,14 +158,14 @@ function ratioDrawing(
       reference,
       ofText: getMessage(words.perDay),
       title: getMessage(words.title),
-      description: getMessage(words.description, { words: say1(sum) }),
+      description: getMessage(words.description, { words: ratioText(sum, words) }),
     },
     {
       readout(index) {
         const day = dayText(days[index] ?? '', true);
         const ratio = ratios[index];
         if (ratio == null || ratio.of === 0) return getMessage('dashboardDayNothing', { day });
-        return getMessage('dashboardDayText', { day, words: say1(ratio) });
+        return getMessage('dashboardDayText', { day, words: ratioText(ratio, words) });
       },
       legend:
         reference === null
@@ -239,12 +243,8 @@ export function createOverviewView(): OverviewView {
       figures.hit.draw(ratioDrawing(days, hits, sum.hitRatio, 'hits', HIT_WORDS));
       const right = values.map((value) => value?.accuracy ?? null);
       figures.accuracy.draw(ratioDrawing(days, right, sum.accuracy, 'accuracy', ACCURACY_WORDS));
-      setText(byId('hit-total'), sum.hitRatio.of === 0 ? '' : totalText(sum.hitRatio, HIT_WORDS));
-      setText(byId('accuracy-total'), sum.accuracy.of === 0 ? '' : totalText(sum.accuracy, ACCURACY_WORDS));
+      setText(byId('hit-total'), sum.hitRatio.of === 0 ? '' : ratioText(sum.hitRatio, HIT_WORDS));
+      setText(byId('accuracy-total'), sum.accuracy.of === 0 ? '' : ratioText(sum.accuracy, ACCURACY_WORDS));
     },
   };
-}
-
-function totalText({ hits, of }: Ratio, words: RatioText): string {
-  return getMessage(words.day, { share: percentText(hits, of), hits, of });
 }

@@ -148,7 +148,7 @@ export function resultText({ mode, comparison, adopted, pairs, failed, trials }:
   if (trials === 0) return getMessage('dashboardCouldNotRace');
   if (mode === 'compare') {
     if (comparison === null)
-      return getMessage('dashboardTooFewPairs', { whole: pairs.whole, all: pairs.all });
+      return getMessage('dashboardTooFewPairs', { whole: pairs.whole, count: pairs.all });
     const ms = differenceText(comparison);
     if (comparison.quicker === null || ms === null)
       return getMessage('dashboardUnclear', { range: rangeText(comparison) });
@@ -156,6 +156,17 @@ export function resultText({ mode, comparison, adopted, pairs, failed, trials }:
   }
   if (adopted === null) return getMessage('dashboardAllFailed', { count: failed });
   return getMessage('dashboardAdopted', { name: PROTOCOL_NAMES[adopted] });
+}
+
+/** How many races there are, and what of them the distributions show. */
+export function racesText(races: number, { comparisons, origins, pairs }: Distributions): string {
+  if (races === 0) return getMessage('dashboardRacesNone');
+  return getMessage('dashboardRacesWhat', {
+    races: getMessage('dashboardRacesWhatRaces', { count: races }),
+    comparisons: getMessage('dashboardRacesWhatComparisons', { count: comparisons }),
+    origins: getMessage('dashboardRacesWhatOrigins', { count: origins }),
+    ...pairs,
+  });
 }
 
 function within({ fromDay, toDay }: Period, race: RaceSummary): boolean {
@@ -273,12 +284,9 @@ export class RacesView {
     const maxMs = ecdfAxisMs([ESTABLISHED, FIRST_BYTE].flatMap((kind) => sidesOf(kind.of(distributions))));
     this.#figures.established.draw(ecdfDrawing(distributions, ESTABLISHED, maxMs));
     this.#figures.firstByte.draw(ecdfDrawing(distributions, FIRST_BYTE, maxMs));
-    const { comparisons, origins, pairs } = distributions;
-    const numbers = { comparisons, origins, whole: pairs.whole, all: pairs.all, races: chosen.length };
-    const words =
-      chosen.length === 0 ? getMessage('dashboardRacesNone') : getMessage('dashboardRacesWhat', numbers);
+    const words = racesText(chosen.length, distributions);
     setText(byId('races-what'), complete ? words : getMessage('dashboardCounting'));
-    byId('distributions').hidden = comparisons === 0;
+    byId('distributions').hidden = distributions.comparisons === 0;
     this.#drawHistory(chosen);
   }
 }

@@ -71,8 +71,8 @@ async function imported(file: File): Promise<string> {
   }
 }
 
-/** Makes both buttons work. */
-export function wireTransfer(): void {
+/** Makes both buttons work; `onImported` is called after each import, which may have ended halfway. */
+export function wireTransfer(onImported: () => void): void {
   const input = byId<HTMLInputElement>('import-file');
   onClick(byId('export'), () => void run(getMessage('optionsExporting'), exported));
   onClick(byId('import'), () => input.click());
@@ -82,6 +82,7 @@ export function wireTransfer(): void {
     if (file !== undefined)
       void run(getMessage('optionsImporting'), () => imported(file)).then(() => {
         input.value = '';
+        onImported();
       });
   });
 }

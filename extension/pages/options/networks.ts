@@ -11,7 +11,7 @@ import { getMessage } from '../../common/catalog.ts';
 import { loadNames, type NetworkNames, nameNetwork, onNames } from '../../common/network-names.ts';
 import type { DayTotal } from '../../common/records/schema.ts';
 import { pageStore } from '../../common/store/page-store.ts';
-import { openLedger } from '../../ledger/ledger.ts';
+import { type Ledger, openLedger } from '../../ledger/ledger.ts';
 import { dayText } from '../charts/days.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { confirm, messageOf } from '../ui/saving.ts';
@@ -148,19 +148,37 @@ export function showNetworkNow(network: string | null): void {
   show();
 }
 
+let ledger: Pick<Ledger, 'totals'> | null = null;
+/** Only the newest read counts: an older one that ends later is ignored. */
+let reading = 0;
+
+async function readTotals(): Promise<void> {
+  // Firefox denies databases to pages in private windows.
+  if (chrome.extension.inIncognitoContext) return;
+  ledger ??= openLedger();
+  reading += 1;
+  const own = reading;
+  const read = await ledger.totals(FIRST_DAY, LAST_DAY);
+  if (own === reading) totals = read;
+}
+
+function showNotRead(error: unknown): void {
+  setText(byId('trouble'), getMessage('optionsNotRead', { message: messageOf(error) }));
+}
+
+/** Shows the networks anew, after what was recorded has been deleted or more has been imported. */
+export async function rereadNetworks(): Promise<void> {
+  await readTotals().then(show, showNotRead);
+}
+
 /** Shows every known network and saves the names that are entered. */
 export function wireNetworks(): void {
   onNames(pageStore, (next) => {
     names = next;
     show();
   });
-  // Firefox denies databases to pages in private windows.
-  const counted = chrome.extension.inIncognitoContext ? [] : openLedger().totals(FIRST_DAY, LAST_DAY);
-  void Promise.all([loadNames(pageStore), counted]).then(
-    (found) => {
-      [names, totals] = found;
-      show();
-    },
-    (error) => setText(byId('trouble'), getMessage('optionsNotRead', { message: messageOf(error) })),
-  );
+  void Promise.all([loadNames(pageStore), readTotals()]).then(([found]) => {
+    names = found;
+    show();
+  }, showNotRead);
 }

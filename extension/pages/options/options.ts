@@ -22,7 +22,7 @@ import { environment, installCommand, renderCommand } from '../ui/install-comman
 import { writeMessages } from '../ui/page-messages.ts';
 import { messageOf, save } from '../ui/saving.ts';
 import { loseWipe, showWiped, wireTransfer, wireWipe } from './data.ts';
-import { showNetworkNow, wireNetworks } from './networks.ts';
+import { rereadNetworks, showNetworkNow, wireNetworks } from './networks.ts';
 import { showNeverRecord, wireNeverRecord } from './never-record.ts';
 import { type NumberField, showNumber, wireNumber } from './number-field.ts';
 
@@ -109,7 +109,10 @@ function wireHelper(): void {
   const port = connectBackground({
     onOpen: (opened) => opened.send({ type: 'watch-helper' }),
     onEvent: (event) => {
-      if (event.type === 'wiped') showWiped(event);
+      if (event.type === 'wiped') {
+        showWiped(event);
+        void rereadNetworks();
+      }
       panel.onEvent(event);
     },
     onLost: () => {
@@ -168,7 +171,7 @@ function wirePrivateWindows(refresh: () => void): void {
 writeMessages();
 wireSettings();
 wireHelper();
-wireTransfer();
+wireTransfer(() => void rereadNetworks());
 wireNetworks();
 wireEveryRequest();
 void begin();

@@ -152,6 +152,10 @@ export function filterOrigins(text: string, around: () => RowContext): void {
   draw(around);
 }
 
+function hasTools({ origins }: Pick<PageView, 'origins'>): boolean {
+  return origins.length >= MANY_ORIGINS;
+}
+
 /** The origins that pass the filter. */
 function filtered(): readonly OriginView[] {
   return matching(shown, query);
@@ -175,6 +179,11 @@ export function renderOrigins(page: PageView, around: () => RowContext): void {
   if (page.origins === shown && page.origin === own) return;
   shown = page.origins;
   own = page.origin;
+  // Origins left out by a field that is not shown would be missing without a visible reason.
+  if (!hasTools(page)) {
+    query = '';
+    byId<HTMLInputElement>('filter').value = '';
+  }
   const here = new Set(shown.map((view) => view.origin));
   for (const origin of rows.keys()) if (!here.has(origin)) rows.delete(origin);
   draw(around);
@@ -254,7 +263,7 @@ function renderProgress(here: readonly RaceRequest[]): void {
 /** The tools above the table of this page; `requests` are the requested races, here and elsewhere. */
 export function renderTools(page: PageView, requests: readonly RaceRequest[]): void {
   const { origins, helper } = page;
-  byId('tools').hidden = origins.length < MANY_ORIGINS;
+  byId('tools').hidden = !hasTools(page);
   const own = new Set(origins.map(({ origin }) => origin));
   renderProgress(requests.filter(({ origin }) => own.has(origin)));
   const shown = filtered().length;
