@@ -15,7 +15,7 @@ P1_MEMORY_EXTRA = 8
 P1_SAVED = 18
 MOST_POINTS_OFF = 2
 MOST_RACE_EXTRA = 5
-UNMEASURED = "its cells have too few driven segments"
+UNMEASURED = "its cells were not measured here, or have too few driven segments"
 
 
 class _Group:
