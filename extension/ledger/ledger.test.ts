@@ -87,7 +87,7 @@ test('a batch is folded into records, days and the outbox', async () => {
       ['2026-11-21', B, 0],
     ],
   );
-  assert.equal((await ledger.outbox(10)).flatMap((row) => row.observations).length, 2);
+  assert.equal((await ledger.outbox(10)).flatMap((row) => row.observations).length, 3);
 });
 
 test('rows say by which modes they were counted', async () => {

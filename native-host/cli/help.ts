@@ -26,8 +26,9 @@ arrives, without waiting for earlier ones, and prints one photofinish.race/1
 document on one line when it is done. A line that cannot be read is reported as
 bad-line or bad-origin, and reading goes on.`,
     after: `Exit status: 0 if every trial of every origin adopted a protocol, whichever;
-1 if one did not, a line could not be read or the network changed (with memory);
-2 for bad usage, with nothing raced; 130 if interrupted, after printing what was measured.
+1 if one did not, a line could not be read, or the network changed (with
+memory); 2 for bad usage, with nothing raced; 130 if interrupted, after printing
+what was measured.
 
 Examples:
   photofinish race example.org

@@ -63,7 +63,7 @@ export interface RaceOptions {
 }
 
 /** An address with the name that it was found for: the origin's, or one that an HTTPS record or Alt-Svc names. */
-export type NamedAddress = Pick<Endpoint, 'host' | 'address'>;
+type NamedAddress = Pick<Endpoint, 'host' | 'address'>;
 
 /** The modes of all possible trials in order; in a series the order within a pair alternates. */
 function scheduleOf(options: RaceOptions): Mode[] {

@@ -112,7 +112,6 @@ export type DnsAnswer =
   | { outcome: 'addresses'; addresses: Array<DnsAddress>; leftOut: number }
   | { outcome: 'services'; services: Array<DnsService>; leftOut: number }
   | { outcome: 'failed'; message: string }
-  /** DNS was not asked at all, and what it says of the name is unknown. */
   | { outcome: 'unasked'; message: string }
 
 /** An HTTPS record (RFC 9460). */
