@@ -55,8 +55,19 @@ function packagesInstalled() {
   });
 }
 
+/** The SHA-256 of the installed Node where it is not the pinned one; null if it is, or if none is pinned here. */
+function foreignRuntime() {
+  const expected = NODE_SHA256[`${process.platform}-${process.arch}`];
+  if (expected === undefined || !existsSync(RUNTIME)) return null;
+  const digest = createHash('sha256')
+    .update(readFileSync(realpathSync(RUNTIME)))
+    .digest('hex');
+  return digest === expected ? null : digest;
+}
+
 function runtimeWorks() {
-  if (!existsSync(RUNTIME)) return false;
+  // Before it is started for the first time.
+  if (!existsSync(RUNTIME) || foreignRuntime() !== null) return false;
   const wanted = readLock(join(TOP, 'package-lock.json'))?.['node_modules/node']?.version;
   return spawnSync(RUNTIME, ['--version'], { encoding: 'utf8' }).stdout?.trim() === `v${wanted}`;
 }
@@ -78,18 +89,15 @@ async function needPackages() {
     throw new MissingPrerequisite(
       'npm ci left out packages of package-lock.json; see its settings (`npm config ls`).',
     );
+  const digest = foreignRuntime();
+  if (digest !== null)
+    throw new MissingPrerequisite(
+      `The Node that the package "node" fetched is not the pinned one: its SHA-256 is ${digest}.`,
+    );
   if (!runtimeWorks())
     throw new MissingPrerequisite(
       'npm ci did not bring the pinned Node (package "node").\n' +
         'Its install script must be allowed to run: try `npm ci --ignore-scripts=false`.',
-    );
-  const expected = NODE_SHA256[`${process.platform}-${process.arch}`];
-  const digest = createHash('sha256')
-    .update(readFileSync(realpathSync(RUNTIME)))
-    .digest('hex');
-  if (expected !== undefined && digest !== expected)
-    throw new MissingPrerequisite(
-      `The Node that the package "node" fetched is not the pinned one: SHA-256 ${digest}, not ${expected}.`,
     );
 }
 

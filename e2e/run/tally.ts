@@ -77,9 +77,8 @@ export function anyFailed(results: readonly SuiteResult[]): boolean {
 
 /** The suites in which a search by title found a test; all of them if it found none anywhere. */
 export function found(results: readonly SuiteResult[]): readonly SuiteResult[] {
-  const ran = results.filter(
-    ({ passed, failures, skipped }) => passed + failures.length + skipped.length > 0,
-  );
+  // Files that cannot run are listed whatever they contain.
+  const ran = results.filter(({ passed, failures }) => passed + failures.length > 0);
   return ran.length > 0 ? ran : results;
 }
 

@@ -32,7 +32,7 @@ import { troubleText } from '../ledger/database.ts';
 import { openKeptLedger } from '../ledger/keeping.ts';
 import { pruneHourly } from '../ledger/prune.ts';
 import { createInspection } from './devtools/inspection.ts';
-import { createForecaster, useForecasts } from './forecast/forecaster.ts';
+import { createForecaster, type Navigation, useForecasts } from './forecast/forecaster.ts';
 import { comparison } from './helper/helper.ts';
 import { HelperLink } from './helper/link.ts';
 import { Races } from './helper/races.ts';
@@ -91,9 +91,15 @@ const forecaster = createForecaster({
   ask: (site, origins) => link.forecast(site, origins),
   originsOfSite: async (site, limit) => (await ready).ledger.originsOfSite(site, limit),
   onArrived: (navigation) =>
-    void ready.then((started) => useForecasts(navigation, started, link.network)).catch(logged),
+    void ready
+      .then((started) => useForecasts(navigation, { ...started, mayRecord: mayCount }, link.network))
+      .catch(logged),
   nowMs: preciseNowMs,
 });
+
+function mayCount({ tabId, origin }: Navigation): boolean {
+  return recordable.mayRecord({ tabId, pageUrl: origin });
+}
 
 const gestures = createGestures(Date.now);
 const tabs = createTabs({ recordable, forecaster });
@@ -351,6 +357,7 @@ chrome.tabs.onCreated.addListener(({ id, incognito, openerTabId }) => {
 chrome.tabs.onRemoved.addListener((tabId) => {
   recordable.tabRemoved(tabId);
   gestures.removed(tabId);
+  whenReady(() => forecaster.removed(tabId));
   whenReady((started) => tabs.removed(tabId, started));
 });
 

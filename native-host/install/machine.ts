@@ -6,7 +6,6 @@ import {
   constants,
   cpSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmdirSync,
@@ -32,7 +31,7 @@ export interface Disk {
   write(path: string, text: string, mode: number): void;
   /** Removes a file. Throws the system's error. */
   remove(path: string): void;
-  /** Removes a directory if it exists and is empty. Throws the system's error. */
+  /** Removes a directory if it exists, is empty and can be removed. */
   removeIfEmpty(directory: string): void;
   /** Replaces a directory's contents with copies, all or none. Throws the system's error. */
   fill(directory: string, parts: readonly Part[]): void;
@@ -100,7 +99,10 @@ export const DISK: Disk = {
   },
   remove: (path) => rmSync(path),
   removeIfEmpty(directory) {
-    if (this.kindOf(directory) === 'directory' && readdirSync(directory).length === 0) rmdirSync(directory);
+    try {
+      // Fails for one that is not empty, missing, a link or not ours to remove.
+      rmdirSync(directory);
+    } catch {}
   },
   fill(directory, parts) {
     const fresh = `${directory}.${process.pid}.new`;

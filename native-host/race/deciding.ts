@@ -34,7 +34,12 @@ export function ask(s: TrialState, run: Run, nowMs: number): void {
   enter(s, run, 'requested');
   run.askedMs = nowMs;
   s.actions.push({ type: 'request', attempt: run.id });
-  if (!alone) return;
+  if (!alone) {
+    // The other QUIC attempt at this endpoint would send the same request.
+    for (const other of run.group.connecting)
+      if (other.endpoint === run.endpoint) end(s, other, 'cancelled', nowMs);
+    return;
+  }
   run.group.winner = run;
   stop(s, run.group, nowMs);
   setTimer(s, 'answer', answerDueMs(nowMs, s.plan.timeoutMs));
@@ -52,15 +57,17 @@ export function hold(s: TrialState, run: Run, nowMs: number): void {
   stop(s, group, nowMs);
 }
 
-/** Ends the attempts in progress in the other groups after this attempt was adopted. */
+/**
+ * Ends the attempts in progress in the other groups after this attempt was adopted; one that has answered is held until
+ * this one has answered, too.
+ */
 export function beat(s: TrialState, run: Run, nowMs: number): void {
   setTimer(s, 'stagger', null);
   for (const other of s.runs)
-    if (other !== run && (other.phase === 'requested' || other.phase === 'held'))
-      end(s, other, 'cancelled', nowMs);
+    if (other !== run && other.phase === 'requested') end(s, other, 'cancelled', nowMs);
   for (const group of s.groups) {
     if (group === run.group) continue;
-    group.winner = null;
+    if (group.winner?.phase !== 'held') group.winner = null;
     if (group.rules.whenBeaten === 'cancelled') stop(s, group, nowMs);
   }
 }
@@ -82,6 +89,7 @@ export function adopt(s: TrialState, run: Run, nowMs: number): void {
 /** The adopted attempt has answered. */
 export function conclude(s: TrialState, run: Run, nowMs: number): void {
   setTimer(s, 'answer', null);
+  for (const other of s.runs) if (other !== run && other.phase === 'held') end(s, other, 'cancelled', nowMs);
   end(s, run, 'adopted', nowMs);
   run.group.winner = run;
   stop(s, run.group, nowMs);

@@ -130,6 +130,48 @@ test('alt-svc: the first address may still answer after it was overdue', () => {
   assert.equal(run.trial.firstByteMs, 1820);
 });
 
+test('alt-svc: the first answer is kept although an overdue one comes while its alternatives are tried', () => {
+  const endpoints = ['127.0.0.1', '127.0.0.2'].map((address) => endpoint('h2', { address }));
+  const first: Behaviour = { handshakeMs: 20, answerMs: 1700 };
+  const second: Behaviour = { handshakeMs: 20, answerMs: 30, advertises: [endpoint('h3')] };
+  const run = simulate({
+    plan: plainPlan({ mode: 'alt-svc', endpoints, timeoutMs: TIMEOUT_MS }),
+    behave: (transport, nth) => {
+      if (transport === 'h3') return { handshakeMs: 500, refusal: 'connection-closed' };
+      return nth === 0 ? first : second;
+    },
+  });
+  assert.deepEqual(told(run), ['h2 cancelled', 'h2 adopted', 'h3 connection-closed']);
+  assert.equal(run.trial.firstByteMs, 1560);
+});
+
+test('alt-svc: an answer is kept until the alternative that it advertises has answered, too', () => {
+  const run = simulate({
+    plan: plainPlan({ mode: 'alt-svc', endpoints: [endpoint('h2')], timeoutMs: TIMEOUT_MS }),
+    behave: (transport) =>
+      transport === 'h3'
+        ? MUTE
+        : { handshakeMs: 20, answerMs: 1000, advertises: [endpoint('h3')], followMs: 1700 },
+  });
+  assert.equal(run.trial.adopted, 'h2');
+  assert.equal(run.trial.firstByteMs, 1020);
+});
+
+test('of two QUIC attempts at one endpoint only the first established sends a request', () => {
+  const endpoints = [endpoint('h3'), endpoint('h2')];
+  const hedge = { tcpAttemptDelayMs: 300, hedge: true } as const;
+  const run = simulate({
+    plan: plainPlan({ mode: 'race', endpoints, timeoutMs: TIMEOUT_MS, ...hedge }),
+    behave: (transport, nth) =>
+      transport === 'h3'
+        ? { handshakeMs: nth === 0 ? 1700 : 1600, answerMs: 600 }
+        : { handshakeMs: 20, answerMs: null },
+  });
+  assert.ok(run.starts.filter(({ endpoint: { transport } }) => transport === 'h3').length > 1, 'hedged');
+  assert.equal(run.requests.length, 2);
+  assert.equal(run.trial.adopted, 'h3');
+});
+
 test('a request sent beside an overdue one is still awaited when the latter breaks', () => {
   const h3: readonly Behaviour[] = [
     { handshakeMs: 0, answerMs: DUE_MS + 100, answerFailure: 'h3-error' },
@@ -150,24 +192,22 @@ test('a request sent beside an overdue one is still awaited when the latter brea
   assert.deepEqual(run.requests, [0, 2, 1], 'all three, the last when nothing is adopted any more');
 });
 
-test('alt-svc: a new old-HTTP attempt is not given up for a second HTTP/3 attempt that breaks like the first', () => {
+test('alt-svc: the answer that advertised HTTP/3 stands when that is overdue, and other endpoints of HTTP/3 are still tried', () => {
   const advertises = ['127.0.0.1', '127.0.0.2'].map((address) => endpoint('h3', { address, port: 8443 }));
   const behaviours: Record<'h3' | 'h2', readonly Behaviour[]> = {
     h3: [
       { handshakeMs: 0, answerMs: DUE_MS + 100, answerFailure: 'h3-error' },
       { handshakeMs: 200, answerMs: 200, answerFailure: 'h3-error' },
     ],
-    h2: [
-      { handshakeMs: 0, advertises },
-      { handshakeMs: 150, answerMs: 200 },
-    ],
+    h2: [{ handshakeMs: 0, advertises }],
   };
   const run = simulate({
     plan: plainPlan({ mode: 'alt-svc', endpoints: [endpoint('h2')], timeoutMs: TIMEOUT_MS }),
     behave: (transport, nth) => behaviours[transport][nth] ?? { handshakeMs: null },
   });
-  assert.deepEqual(told(run).toSorted(), ['h2 adopted', 'h2 cancelled', 'h3 h3-error', 'h3 h3-error']);
-  assert.equal(run.endedMs, DUE_MS + 400);
+  assert.deepEqual(told(run), ['h2 adopted', 'h3 h3-error', 'h3 established-late']);
+  assert.equal(run.trial.firstByteMs, 0);
+  assert.equal(run.endedMs, DUE_MS + 300);
 });
 
 test('silence without enough time is no evidence: the attempt is cancelled', () => {
@@ -216,6 +256,25 @@ test('a handshake finished in time and reported after the deadline is not blamed
   const [attempt] = machine.record().attempts;
   assert.deepEqual([attempt?.outcome, attempt?.error?.code], ['cancelled', 'cancelled']);
   assert.equal(attempt?.establishedMs, TIMEOUT_MS - 1);
+});
+
+test('an answer received in time and reported after the deadline is not blamed on the server', () => {
+  const machine = createTrial(
+    plainPlan({ mode: 'alt-svc', endpoints: [endpoint('h2')], timeoutMs: TIMEOUT_MS }),
+  );
+  machine.start();
+  const end = { transportMs: 1, rttMs: null, packets: null };
+  machine.handle({ type: 'established', attempt: 0, protocol: 'h2', establishedMs: 2, ...end }, 2);
+  machine.handle({ type: 'timer', timer: 'deadline' }, TIMEOUT_MS + 4);
+  machine.handle(
+    { type: 'answered', attempt: 0, firstByteMs: 2900, packets: null, advertises: false },
+    TIMEOUT_MS + 5,
+  );
+  const [attempt] = machine.record().attempts;
+  assert.deepEqual(
+    [attempt?.outcome, attempt?.error?.code, attempt?.firstByteMs],
+    ['cancelled', 'cancelled', 2900],
+  );
 });
 
 for (const mode of ['race', 'v3'] as const)

@@ -18,7 +18,7 @@
 import type { AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from '../discover/discovering.ts';
 import type { AttemptGroup } from './attempt-group.ts';
-import { expiredError, type Run } from './attempt-run.ts';
+import { expiredError, type Run, waitedMs } from './attempt-run.ts';
 import { adopt, ask, beat, conclude, end, fail, hold, resume, stop } from './deciding.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { TrialPlan } from './plan.ts';
@@ -123,7 +123,14 @@ function onAnswered(s: TrialState, run: Run, event: EventOf<'answered'>, nowMs: 
   addCost(s, run, event);
   if (run.phase !== 'requested' && run.phase !== 'overdue' && run.phase !== 'expiring') return;
   if (run.phase === 'expiring' && run !== s.adopted) {
-    fail(s, run, expiredError(run, s.plan.timeoutMs), nowMs);
+    const leftMs = s.plan.timeoutMs - event.firstByteMs;
+    if (leftMs <= 0) fail(s, run, expiredError(run, s.plan.timeoutMs), nowMs);
+    else {
+      // Received in time, but reported to us after the deadline had decided.
+      run.firstByteMs = event.firstByteMs;
+      end(s, run, 'cancelled', nowMs);
+      run.error = cutShort(leftMs);
+    }
     return;
   }
   if (event.repeated !== undefined) {
@@ -136,7 +143,8 @@ function onAnswered(s: TrialState, run: Run, event: EventOf<'answered'>, nowMs: 
   if (run === s.adopted) {
     if (run.phase === 'overdue') beat(s, run, nowMs);
     conclude(s, run, nowMs);
-  } else if (run.phase === 'overdue' && s.adopted !== null) end(s, run, 'cancelled', nowMs);
+  } else if (run.phase === 'overdue' && (s.adopted !== null || run.group.winner?.phase === 'held'))
+    end(s, run, 'cancelled', nowMs);
   else if (run.group.rules.awaitsAnswer && s.adopted === null) hold(s, run, nowMs);
   else adopt(s, run, nowMs);
   if (s.expired || !event.advertises || learners(s, run).length === 0) return;
@@ -177,14 +185,28 @@ function onOverdue(s: TrialState, nowMs: number): void {
   if (run?.phase !== 'requested' || s.expired) return;
   enter(s, run, 'overdue');
   run.group.winner = null;
+  const held = s.runs.find(({ phase }) => phase === 'held');
+  if (held !== undefined) {
+    adopt(s, held, nowMs);
+    return;
+  }
   for (const group of s.groups) group.requeue();
   run.group.putLast(run.endpoint.transport);
   for (const group of s.groups) resume(s, group, nowMs);
 }
 
-function onDeadline(s: TrialState): void {
+function onDeadline(s: TrialState, nowMs: number): void {
   s.expired = true;
   s.following = 0;
+  const held = s.runs.find(({ phase }) => phase === 'held');
+  if (held !== undefined && s.adopted !== null) {
+    // Adopted too late for its answer to be overdue.
+    const { adopted } = s;
+    end(s, adopted, 'cancelled', nowMs);
+    adopted.error = cutShort(waitedMs(adopted, s.plan.timeoutMs));
+    s.adopted = null;
+    adopt(s, held, nowMs);
+  }
   for (const run of s.runs) {
     if (run.phase === 'over' || run.phase === 'held') continue;
     enter(s, run, 'expiring');
@@ -193,7 +215,7 @@ function onDeadline(s: TrialState): void {
 }
 
 function onTimer(s: TrialState, timer: TimerName, nowMs: number): void {
-  if (timer === 'deadline') onDeadline(s);
+  if (timer === 'deadline') onDeadline(s, nowMs);
   else if (timer === 'answer') onOverdue(s, nowMs);
   else if (timer === 'hedge') {
     if (!s.expired) beginHedged(s, nowMs);

@@ -135,7 +135,8 @@ class SimulatedWorld {
   }
 
   #onOverdue(): void {
-    const waiting = this.#models.find((m) => m.asked && !m.over);
+    const waiting =
+      this.#adopted === null ? this.#models.find((m) => m.asked && !m.over) : this.#modelOf(this.#adopted);
     if (waiting === undefined) return;
     waiting.overdue = true;
     this.#brokenWinners += 1;

@@ -130,7 +130,9 @@ async function joined() {
     countLookups: async (_origin: Origin, _site: string, forecasts: readonly Forecast[]) =>
       void counted.push(forecasts.length),
   };
-  const bed = testbed([], (navigation) => useForecasts(navigation, { ledger, pages, steering: null }, ''));
+  const bed = testbed([], (navigation) =>
+    useForecasts(navigation, { ledger, pages, steering: null, mayRecord: () => true }, ''),
+  );
   const commit = (frameId: number, documentId: string): void => {
     const navigation = bed.forecaster.commit(1, frameId, documentId);
     pages.commit({ documentId, tabId: 1, url: 'https://a.test/', startedMs: 1 });
@@ -172,4 +174,24 @@ test('a navigation that fails, or is replaced, is counted nevertheless, and so i
   commit(0, 'doc');
   await turn();
   assert.deepEqual(counted, [1, 1, 1]);
+});
+
+test('what has not ended when everything is deleted is not counted later', async () => {
+  const { forecaster, counted, turn } = await joined();
+  forecaster.navigate(1, 0, 'https://a.test/file.zip');
+  await turn();
+  forecaster.forget();
+  forecaster.navigate(1, 0, 'https://b.test/');
+  await turn();
+  assert.deepEqual(counted, []);
+});
+
+test('a navigation whose tab is closed is counted', async () => {
+  const { forecaster, counted, turn } = await joined();
+  forecaster.navigate(1, 0, 'https://a.test/');
+  await turn();
+  forecaster.removed(2);
+  forecaster.removed(1);
+  await turn();
+  assert.deepEqual(counted, [1]);
 });

@@ -56,7 +56,9 @@ export interface Forecaster {
   fail(tabId: number, frameId: number): void;
   /** The site uses this origin: the next navigation includes it. */
   remember(site: string, origins: Iterable<Origin>): void;
-  /** Forgets which origins sites use; the ledger is queried again. */
+  /** The tab was closed. */
+  removed(tabId: number): void;
+  /** Forgets which origins sites use, the ledger is queried again, and navigations that have not ended. */
   forget(): void;
 }
 
@@ -113,6 +115,8 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
       void send(navigation, [origin]);
       waiting.delete(key);
       waiting.set(key, { navigation, end });
+      const [oldest] = waiting.values();
+      if (waiting.size > MAX_WAITING) oldest?.end();
       dropOldest(waiting, MAX_WAITING);
       // A ledger that cannot be read costs only the additional forecasts.
       sendRest(navigation).catch(() => {});
@@ -136,7 +140,19 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
       for (const origin of origins) if (inMemory.size < MAX_FORECAST_ORIGINS) inMemory.add(origin);
     },
 
-    forget: () => sites.clear(),
+    removed(tabId) {
+      for (const [key, { navigation, end }] of waiting)
+        if (navigation.tabId === tabId) {
+          waiting.delete(key);
+          end();
+        }
+    },
+
+    // What has not ended is not counted any more.
+    forget() {
+      sites.clear();
+      waiting.clear();
+    },
   };
 }
 
@@ -147,6 +163,8 @@ export interface ForecastRooms {
   readonly ledger: Pick<KeptLedger, 'countLookups'>;
   readonly pages: Pages;
   readonly steering: Pick<Steering, 'forecast'> | null;
+  /** The settings may have changed, and data been deleted, since the navigation began. */
+  readonly mayRecord: (navigation: Navigation) => boolean;
 }
 
 /** The page that the navigation committed, if it has committed one yet. */
@@ -174,7 +192,7 @@ export function attachForecasts(pages: Pages, navigation: Navigation): void {
 /** Uses the newest answer of a navigation, and counts it once that has ended. Rejects if rules or ledger fail. */
 export async function useForecasts(
   navigation: Navigation,
-  { ledger, pages, steering }: ForecastRooms,
+  { ledger, pages, steering, mayRecord }: ForecastRooms,
   network: string,
 ): Promise<void> {
   const newest = navigation.arrived.at(-1);
@@ -183,6 +201,6 @@ export async function useForecasts(
   await steering?.forecast(newest.forecasts, network, false);
   attachForecasts(pages, navigation);
   await navigation.ended;
-  if (hasEarlierForecasts(pageOf(pages, navigation), navigation)) return;
+  if (hasEarlierForecasts(pageOf(pages, navigation), navigation) || !mayRecord(navigation)) return;
   await ledger.countLookups(navigation.origin, navigation.site, newest.forecasts, network, Date.now());
 }

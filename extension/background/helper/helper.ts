@@ -62,7 +62,9 @@ export class Helper {
   async forecast(site: string, origins: readonly Origin[]): Promise<readonly Forecast[]> {
     const question: Question = { type: 'forecast', browser: this.#browser, site, origins: [...origins] };
     const { forecasts, network } = await this.#answer(question, 'forecast', FORECAST_TIMEOUT_MS);
+    // Where the network is still being identified, it is asked for again and waited for.
     if (network !== undefined) this.#onNetwork(network);
+    else this.network().then(this.#onNetwork, () => {});
     return forecasts;
   }
 

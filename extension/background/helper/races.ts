@@ -155,7 +155,8 @@ export class Races {
 
   #next(): void {
     while (this.#waiting.size > 0 && this.#mayBegin()) {
-      const all = [...this.#waiting.values()];
+      const all = [...this.#waiting.values()].filter(({ order: { origin } }) => !this.#running.has(origin));
+      if (all.length === 0) return;
       const { order } = all.find(({ oneOfMany }) => !oneOfMany) ?? (all[0] as WaitingRace);
       this.#waiting.delete(order.origin);
       this.#run(order);
@@ -177,7 +178,8 @@ export class Races {
         this.#note(origin, 'over');
       } finally {
         try {
-          if (!begun.discarded) report();
+          if (begun.discarded) this.#deps.onFailed(origin, 'cancelled', getMessage('popupRaceCancelled'));
+          else report();
         } finally {
           this.#next();
         }
@@ -195,7 +197,8 @@ export class Races {
   #add(order: RaceOrder, oneOfMany: boolean): void {
     const { origin } = order;
     const waiting = this.#waiting.get(origin);
-    if (this.#running.has(origin)) return;
+    // A discarded race tells nobody anything any more.
+    if (this.#running.get(origin)?.discarded === false) return;
     // A visit triggers a race only because the origin has none yet; the user's race is reported, and yields the gain.
     const requested = waiting?.order.reason === 'click';
     if (requested && (oneOfMany || order.reason === 'navigation')) return;
