@@ -15,7 +15,8 @@ type Complete = (...words: readonly string[]) => readonly string[];
 
 /** Why the shell's test is skipped; false: the shell is available. */
 function absent(shell: Shell): string | false {
-  return spawnSync(shell, ['-c', 'true']).status === 0 ? false : `${shell} is not installed`;
+  // Running a command would make fish write its settings into the user's home.
+  return spawnSync(shell, ['--version']).status === 0 ? false : `${shell} is not installed`;
 }
 
 function scriptFile(t: TestContext, shell: Shell): string {
