@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { MODES } from '@photofinish/shared/race/terms';
 import { BROWSER_NAMES } from '../install/browser-names.ts';
@@ -26,8 +26,10 @@ function scriptFile(t: TestContext, shell: Shell): string {
   return file;
 }
 
-function linesOf(shell: Shell, args: readonly string[]): readonly string[] {
-  const { status, stdout, stderr } = spawnSync(shell, args, { encoding: 'utf8' });
+/** The output of a shell whose own files, which fish makes whatever it is told, belong to the test. */
+function linesOf(shell: Shell, directory: string, args: readonly string[]): readonly string[] {
+  const env = { ...process.env, XDG_CONFIG_HOME: directory, XDG_DATA_HOME: directory };
+  const { status, stdout, stderr } = spawnSync(shell, args, { encoding: 'utf8', env });
   assert.equal(stderr, '');
   assert.equal(status, 0);
   return stdout.split('\n').filter((line) => line !== '');
@@ -37,7 +39,7 @@ const COMPLETIONS: Readonly<Partial<Record<Shell, (file: string) => Complete>>> 
   bash:
     (file) =>
     (...words) =>
-      linesOf('bash', [
+      linesOf('bash', dirname(file), [
         '--norc',
         '-c',
         // biome-ignore lint/suspicious/noTemplateCurlyInString: bash expands it.
@@ -50,7 +52,7 @@ const COMPLETIONS: Readonly<Partial<Record<Shell, (file: string) => Complete>>> 
   fish:
     (file) =>
     (...words) =>
-      linesOf('fish', [
+      linesOf('fish', dirname(file), [
         '--no-config',
         '-c',
         'source $argv[1]; complete -C (string join -- " " photofinish $argv[2..])',
@@ -78,7 +80,7 @@ for (const [shell, completer] of Object.entries(COMPLETIONS) as [Shell, (file: s
 
 test('zsh: the script loads without errors and registers itself', { skip: absent('zsh') }, (t) => {
   const file = scriptFile(t, 'zsh');
-  const registered = linesOf('zsh', [
+  const registered = linesOf('zsh', dirname(file), [
     '-f',
     '-c',
     'autoload -Uz compinit && compinit -u -D && source "$1" && print $_comps[photofinish]',
