@@ -122,7 +122,9 @@ export async function originsOf(page: Page): Promise<readonly PageOrigin[]> {
     ? await evidenceUntil(page, isRecorded, DEFAULT_TIMEOUT_MS)
     : await evidenceOf(page);
   if (isServed && !isRecorded(evidence))
-    throw new Error(`Photofinish has no record of ${page.url()}; only pages over https are recorded.`);
+    throw new Error(
+      `Photofinish has no record of ${page.url()}${evidence.extended ? '; the extension records only pages over https' : ''}.`,
+    );
   return joinedOrigins(evidence);
 }
 

@@ -2,7 +2,7 @@
 // checks prerequisites, installs the npm packages, and then runs the TypeScript command with the pinned Node.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,6 +22,8 @@ import { insistOnPrerequisites, MissingPrerequisite, prerequisitesOf, run } from
 const TOP = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const BIN = join(TOP, 'node_modules', '.bin');
 const RUNTIME = join(BIN, 'node');
+/** npm's own record of what it has installed. */
+const INSTALLED = join(TOP, 'node_modules', '.package-lock.json');
 
 /**
  * Of the executable that the package `node` fetches with a script of its own, which no lock file covers; for version
@@ -46,7 +48,7 @@ function readLock(path) {
  */
 function packagesInstalled() {
   const wanted = readLock(join(TOP, 'package-lock.json'));
-  const present = readLock(join(TOP, 'node_modules', '.package-lock.json'));
+  const present = readLock(INSTALLED);
   if (wanted === null || present === null) return false;
   return Object.entries(wanted).every(([path, entry]) => {
     if (!path.startsWith('node_modules/') || entry.optional) return true;
@@ -66,8 +68,7 @@ function foreignRuntime() {
 }
 
 function runtimeWorks() {
-  // Before it is started for the first time.
-  if (!existsSync(RUNTIME) || foreignRuntime() !== null) return false;
+  if (!existsSync(RUNTIME)) return false;
   const wanted = readLock(join(TOP, 'package-lock.json'))?.['node_modules/node']?.version;
   return spawnSync(RUNTIME, ['--version'], { encoding: 'utf8' }).stdout?.trim() === `v${wanted}`;
 }
@@ -89,11 +90,15 @@ async function needPackages() {
     throw new MissingPrerequisite(
       'npm ci left out packages of package-lock.json; see its settings (`npm config ls`).',
     );
+  // Before it is started for the first time.
   const digest = foreignRuntime();
-  if (digest !== null)
+  if (digest !== null) {
+    // Without npm's record the next command installs again instead of starting it.
+    rmSync(INSTALLED, { force: true });
     throw new MissingPrerequisite(
       `The Node that the package "node" fetched is not the pinned one: its SHA-256 is ${digest}.`,
     );
+  }
   if (!runtimeWorks())
     throw new MissingPrerequisite(
       'npm ci did not bring the pinned Node (package "node").\n' +

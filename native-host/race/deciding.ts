@@ -19,6 +19,12 @@ export function end(s: TrialState, run: Run, outcome: Attempt['outcome'], nowMs:
   if (outcome === 'cancelled') tell(s, 'cancelled', run, nowMs);
 }
 
+/** Ends an attempt that had only this much time to prove anything. */
+export function endCutShort(s: TrialState, run: Run, hadMs: number, nowMs: number): void {
+  end(s, run, 'cancelled', nowMs);
+  run.error = cutShort(hadMs);
+}
+
 /** Ends the attempts in progress in a group; queued endpoints stay, in case the winner breaks. */
 export function stop(s: TrialState, group: AttemptGroup, nowMs: number): void {
   for (const run of group.connecting) end(s, run, 'cancelled', nowMs);

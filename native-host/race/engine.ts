@@ -19,12 +19,11 @@ import type { AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from '../discover/discovering.ts';
 import type { AttemptGroup } from './attempt-group.ts';
 import { expiredError, type Run, waitedMs } from './attempt-run.ts';
-import { adopt, ask, beat, conclude, end, fail, hold, resume, stop } from './deciding.ts';
+import { adopt, ask, beat, conclude, end, endCutShort, fail, hold, resume, stop } from './deciding.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { TrialPlan } from './plan.ts';
 import { beginHedged, drain, onSignOfLife, open, openFirst, openNext } from './starting.ts';
 import type { Traffic } from './transport.ts';
-import { cutShort } from './trial-budget.ts';
 import {
   enter,
   isExhausted,
@@ -91,8 +90,7 @@ function onEstablished(s: TrialState, run: Run, event: EventOf<'established'>, n
   tell(s, 'established', run, event.establishedMs);
   // Finished in time, but reported to us after the deadline had decided.
   if (tooLate) {
-    end(s, run, 'cancelled', nowMs);
-    run.error = cutShort(s.plan.timeoutMs - event.establishedMs);
+    endCutShort(s, run, s.plan.timeoutMs - event.establishedMs, nowMs);
     return;
   }
   if (!isOpen(s)) {
@@ -128,8 +126,7 @@ function onAnswered(s: TrialState, run: Run, event: EventOf<'answered'>, nowMs: 
     else {
       // Received in time, but reported to us after the deadline had decided.
       run.firstByteMs = event.firstByteMs;
-      end(s, run, 'cancelled', nowMs);
-      run.error = cutShort(leftMs);
+      endCutShort(s, run, leftMs, nowMs);
     }
     return;
   }
@@ -202,8 +199,7 @@ function onDeadline(s: TrialState, nowMs: number): void {
   if (held !== undefined && s.adopted !== null) {
     // Adopted too late for its answer to be overdue.
     const { adopted } = s;
-    end(s, adopted, 'cancelled', nowMs);
-    adopted.error = cutShort(waitedMs(adopted, s.plan.timeoutMs));
+    endCutShort(s, adopted, waitedMs(adopted, s.plan.timeoutMs), nowMs);
     s.adopted = null;
     adopt(s, held, nowMs);
   }
