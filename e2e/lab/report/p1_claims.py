@@ -16,7 +16,7 @@ RACE_EXTRA = {
 }
 # What a hit ratio of 80 % takes away at 1 KiB, percent, when TCP wins.
 SAVED = {(1024, "plain"): (("at least", 43), "P1 43 %"), (1024, "1.2"): (("at least", 18), "P1 18 %")}
-UNMEASURED = "too few rounds in which all of its cells were driven"
+UNMEASURED = "its cells were not measured here, or in too few rounds all of them were driven"
 
 
 def _percent_above(means):
