@@ -111,8 +111,19 @@ test('what a clock that was ahead wrote is not fresh, and a correction of second
     const at = Object.entries(facts).map(([name, of]) => [name, typeof of === 'number' ? of + aheadMs : of]);
     return reachable(host(Object.fromEntries(at)), null, NOW).fresh;
   };
-  for (const facts of [WORKED, { ...WORKED, h3Basis: 'observed' }, BROKEN] as const)
-    assert.deepEqual([fresh(facts, 60_000), fresh(facts, 60_011)], [true, false]);
+  for (const facts of [WORKED, { ...WORKED, h3Basis: 'observed' }, BROKEN, ADVERT] as const)
+    assert.deepEqual([fresh(facts, 60_000), fresh(facts, 60_021)], [true, false]);
+});
+
+test('nor does a race recall it, or a browser count as having used it', () => {
+  const at = NOW + 60_001;
+  const ahead = host({ altSvc: 'h3=":443"; ma=99', altSvcAtMs: at, altSvcUntilMs: at + 99_000 });
+  assert.equal(recallOf(ahead, null, [], NOW), null);
+  const measured = { h3RttMs: 5, h3RttVarMs: 1, h3RttAtMs: at };
+  const address = { origin: ahead.origin, network: 'n', address: '192.0.2.1', srttMs: 5, usedAtMs: at };
+  assert.equal(recallOf(host(measured), null, [address], NOW), null);
+  const used = use({ protocol: 'h3', advertisedUntilMs: at + 99_000, seenAtMs: at });
+  assert.equal(expected(used, NOTHING, NOW).protocol, 'unknown');
 });
 
 test('a persistent advertisement counts on a network without one of its own', () => {

@@ -85,20 +85,22 @@ interface Advertisement {
 }
 
 /** Headers and HTTPS records that name HTTP/3, those of this network before the persistent ones. */
-function advertisements(hosts: readonly (HostForecastRow | null)[]): Advertisement[] {
+function advertisements(hosts: readonly (HostForecastRow | null)[], nowMs: number): Advertisement[] {
   return hosts.flatMap((h) => {
     if (h === null) return [];
     const advertisements = [
       { atMs: h.altSvcAtMs ?? 0, untilMs: h.altSvcUntilMs },
       { atMs: h.serviceAtMs ?? 0, untilMs: h.serviceUntilMs },
     ];
-    return advertisements.filter((advert): advert is Advertisement => advert.untilMs !== null);
+    return advertisements.filter(
+      (advert): advert is Advertisement => advert.untilMs !== null && !isAhead(advert.atMs, nowMs),
+    );
   });
 }
 
 /** Until when HTTP/3 is advertised by any source; null: not at this time. */
 export function advertisedUntilMs(host: HostRecord, nowMs: number): number | null {
-  const live = advertisements([host]).filter((advert) => nowMs < advert.untilMs);
+  const live = advertisements([host], nowMs).filter((advert) => nowMs < advert.untilMs);
   return live.length === 0 ? null : Math.max(...live.map((advert) => advert.untilMs));
 }
 
@@ -139,7 +141,7 @@ export function reachable(
     fresh: reached.fresh,
   };
   if (raced?.fresh) return raced;
-  const adverts = advertisements([host, anywhere]);
+  const adverts = advertisements([host, anywhere], nowMs);
   const advert = adverts.find((a) => nowMs < a.untilMs) ?? adverts[0];
   const advertised = advert && {
     protocol: 'h3' as const,
@@ -185,7 +187,7 @@ export function expected(
 ): Forecast['expected'] {
   const observed = (protocol: KnownProtocol | null): Forecast['expected'] =>
     protocol === null ? { protocol: 'unknown', basis: 'none' } : { protocol, basis: 'observed' };
-  if (use === null) return observed(null);
+  if (use === null || isAhead(use.seenAtMs, nowMs)) return observed(null);
   const { protocol, tcpProtocol, advertisedUntilMs } = use;
   const live = advertisedUntilMs !== null && nowMs < advertisedUntilMs;
   if (!live)
@@ -269,13 +271,17 @@ export function sharedOutcome({ atMs, h3Failure, tcpProtocol }: SharedRecord): S
   return { atMs, h3Failure, tcpProtocol };
 }
 
+function isRecent(measuredAtMs: number, nowMs: number): boolean {
+  return nowMs - measuredAtMs < MEASURED_FRESH_MS && !isAhead(measuredAtMs, nowMs);
+}
+
 function pathHint(
   rtt: { readonly srttMs: number | null; readonly rttvarMs: number | null; readonly atMs: number | null },
   rest: Pick<PathHint, 'handshakeMs' | 'lossRate'>,
   nowMs: number,
 ): PathHint | null {
   const { srttMs, rttvarMs, atMs } = rtt;
-  if (srttMs === null || rttvarMs === null || atMs === null || nowMs - atMs >= MEASURED_FRESH_MS) return null;
+  if (srttMs === null || rttvarMs === null || atMs === null || !isRecent(atMs, nowMs)) return null;
   return { srttMs, rttvarMs, ...rest };
 }
 
@@ -322,11 +328,14 @@ export function recallOf(
   shared: SharedRecord | null = null,
 ): Recall | null {
   const reached = host === null ? null : reachedEvidence(host, nowMs);
-  const advert = [host, anywhere].find((h) => h !== null && nowMs < (h.altSvcUntilMs ?? 0)) ?? null;
+  const advert =
+    [host, anywhere].find(
+      (h) => h !== null && nowMs < (h.altSvcUntilMs ?? 0) && !isAhead(h.altSvcAtMs ?? 0, nowMs),
+    ) ?? null;
   const protocol = reached?.fresh ? reached.protocol : null;
   // Both are what TCP without h2 gives; a race offers no older ALPN name.
   const decision = protocol === 'http/1.0' ? 'http/1.1' : protocol;
-  const recent = addresses.filter((a) => nowMs - a.usedAtMs < MEASURED_FRESH_MS);
+  const recent = addresses.filter((a) => isRecent(a.usedAtMs, nowMs));
   const histories = new Map(
     recent.map(({ address, srttMs, usedAtMs }): [string, AddressHistory] => [address, { srttMs, usedAtMs }]),
   );

@@ -137,6 +137,7 @@ export const USE_FORECAST_COLUMNS = [
   'tcpProtocol',
   'advertisedUntilMs',
   'stays',
+  'seenAtMs',
 ] as const satisfies readonly (keyof UseRecord)[];
 export type HostForecastRow = Pick<HostRecord, (typeof HOST_FORECAST_COLUMNS)[number]>;
 export type UseForecastRow = Pick<UseRecord, (typeof USE_FORECAST_COLUMNS)[number]>;
