@@ -72,6 +72,10 @@ export const INSTALL_OPTIONS = {
 
 export const UNINSTALL_OPTIONS = {
   ...PROFILE,
+  browser: {
+    ...PROFILE.browser,
+    help: [`${BROWSER_NAMES.join(', ')}; may be repeated`, '  (default: all of them)'],
+  },
   json: json('photofinish.install/1'),
 } as const satisfies OptionTable;
 
