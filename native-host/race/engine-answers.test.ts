@@ -79,6 +79,14 @@ test('HTTP/2 that does not answer leaves HTTP/3 as much time', () => {
   assert.deepEqual(told(run), ['h3 established-late', 'h2 response-timeout', 'h3 adopted']);
 });
 
+test('v3: HTTP/3 that was ended for HTTP/2, and fails when it is tried again, has failed', () => {
+  const broken = { answerMs: 5, answerFailure: 'connection-closed' } as const;
+  const h3 = { handshakeMs: 400, ...broken };
+  const run = play({ mode: 'v3', h3, h2: { handshakeMs: 5, ...broken } });
+  assert.deepEqual(told(run), ['h3 cancelled', 'h2 connection-closed', 'h3 connection-closed']);
+  assert.equal(run.trial.h3Undecided, undefined);
+});
+
 test('v3: the other addresses of a protocol that does not answer are tried last', () => {
   const run = play({ mode: 'v3', h3: MUTE, h2: { handshakeMs: 20 }, addresses: ['127.0.0.1', '127.0.0.2'] });
   assert.deepEqual(told(run), ['h3 response-timeout', 'h2 adopted']);

@@ -111,9 +111,17 @@ function h3Undecided(s: TrialState): boolean {
   const proven = (run: Run): boolean => run.outcome === 'adopted' || run.outcome === 'established-late';
   if (s.expired || h3.some(proven) || !h3.some((run) => run.outcome === 'failed')) return false;
   const untried = s.untried.some(({ transport }) => transport === 'h3');
-  return (
-    untried || h3.some((run) => run.outcome === 'cancelled') || s.groups.some((group) => group.holds('h3'))
-  );
+  // Ended because another protocol was adopted, and attempted again when that one failed.
+  const failedLater = ({ id, endpoint }: Run): boolean =>
+    h3.some(
+      (run) =>
+        run.id > id &&
+        run.outcome === 'failed' &&
+        !run.hedged &&
+        endpointKey(run.endpoint) === endpointKey(endpoint),
+    );
+  const cutShort = h3.some((run) => run.outcome === 'cancelled' && !failedLater(run));
+  return untried || cutShort || s.groups.some((group) => group.holds('h3'));
 }
 
 /** Addresses not tried because of a limit, and for no other reason. */

@@ -57,6 +57,8 @@ export interface Evidence {
   readonly offline?: boolean;
   /** HTTP/3 was skipped because the host cache remembers that it failed here. */
   readonly leftOut?: boolean;
+  /** HTTP/3 failed at some endpoints and was not tried at others, so that those failures are no evidence. */
+  readonly undecided?: boolean;
   /** Addresses from DNS beyond the limit of what a race tries; absent: none. */
   readonly untried?: number;
   /** The command that would try the endpoints not attempted yet; null: none would. */
@@ -143,6 +145,7 @@ export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: Brow
     discovered: race.discovered,
     gain: comparisonOf(race),
     leftOut,
+    ...(trials.some((trial) => trial.h3Undecided) && { undecided: true }),
     ...((isAllDisturbed(race.trials) || race.error?.disturbed) && { tooBusy: true }),
     ...(untried > 0 && { untried }),
     next: race.mode === 'race' ? 'explain' : 'race',

@@ -105,6 +105,7 @@ export function evidenceOfRaces(races: Races, network: Explanation['evidence']):
   return {
     ...evidenceOfRace(races.race),
     attempts: soundTrials(trials).flatMap(conclusiveAttempts),
+    undecided: soundTrials(trials).some((trial) => trial.h3Undecided),
     tooBusy: isAllDisturbed(trials) || (trials.length === 0 && races.race.error?.disturbed === true),
     discovered: discoveredIn(races),
     gain: races.compare === null ? null : comparisonOf(races.compare),

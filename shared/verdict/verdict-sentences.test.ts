@@ -254,6 +254,12 @@ test('the evidence of a race is its attempts, or why there are none', () => {
   const refused = attempt({ protocol: 'h3', outcome: 'failed', error: silent });
   const left = evidenceOfRace(originRace([{ ...trial([refused, h2()], 'h2'), h3Undecided: true }]));
   assert.deepEqual(left.attempts, [h2()], 'failed at one address, left at others: not lost');
+  assert.match(
+    verdictText(verdictOf(left)),
+    /^HTTP\/3 failed at some addresses and was not tried at the others/,
+  );
+  const limited = evidenceOfRace(originRace([{ ...trial([refused, h2(dead)], null), h3Undecided: true }]));
+  assert.match(verdictText(verdictOf(limited)), /HTTP\/3 failed too, but was not tried at every address/);
   const unraced = originRace([], { error: { code: 'no-address', message: 'none' } });
   assert.match(
     verdictText(verdictOf(evidenceOfRace(unraced))),

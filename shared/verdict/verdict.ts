@@ -183,7 +183,7 @@ function elsewhereFinding(facts: Facts): Finding[] {
     const own = { place, port: String(evidence.origin.port), failure: failureMessage(h3) };
     return findingsOn('unknown', message('verdictElsewhereFails', own), advice);
   }
-  if (h3 === 'established' || h2 !== 'established' || evidence.leftOut) return [];
+  if (h3 === 'established' || h2 !== 'established' || evidence.leftOut || evidence.undecided) return [];
   return findingsOn('unknown', message('verdictElsewhere', { place }), advice);
 }
 
@@ -333,12 +333,13 @@ function unexplainedMessage({ evidence, h3, h2 }: Facts): Message {
   if (evidence.leftOut) return message('verdictLeftOut', { old });
   const { host, port } = evidence.origin;
   if (h3 === 'not-tried' && isFailed(h2))
-    return message('verdictH2Failed', {
+    return message(evidence.undecided ? 'verdictH2FailedUndecided' : 'verdictH2Failed', {
       failure: failureMessage(h2),
       old,
       cause: causeMessage(h2, { host, port, advertiser: 'nothing', isTcp: true }),
     });
-  if (h3 === 'not-tried' && h2 === 'established') return message('verdictH3Untried', { old });
+  if (h3 === 'not-tried' && h2 === 'established')
+    return message(evidence.undecided ? 'verdictH3Undecided' : 'verdictH3Untried', { old });
   return isFailed(h3)
     ? message('verdictUnexplainedFails', { port: String(port), failure: failureMessage(h3) })
     : message('verdictUnexplained');
