@@ -1,11 +1,13 @@
 """P1's claims and our hypotheses about cost: the claim, the measured interval, and whether it holds."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from .cost import H2_ALONE, H3_ALONE, NAIVE, WINNERS, group_title
 from .estimates import Estimate, Mulberry32, bootstrapped, mean_estimate, ratio_of_means
 from .hypotheses import Hypothesis, judge
-from .load import HIT_SHARES, LEAST_R2, cached, least_squares, suffices, too_few
+from .load import HIT_SHARES, LEAST_R2, cached, least_squares, r_squared, shapeless, suffices, too_few
 
 # P1, test case 2 (with TLS): CPU of the naive race above the dearer protocol alone, percent, by object.
 P1_NAIVE_EXTRA = {1024: 13, 35840: 4}
@@ -130,14 +132,17 @@ def sweep_shape(sweep, random):
     if not {0, 0.8, 1} <= set(shares):
         return None
 
+    noise = np.mean([np.var(samples, ddof=1) / len(samples) if len(samples) > 1 else 0 for _, samples in cells])
+
     def shape(means):
         at = {share: means[:, index] for index, share in enumerate(shares)}
-        slope, _, r2 = least_squares(shares, means)
+        slope, *_ = least_squares(shares, means)
         none, most, every = at[0], at[0.8], at[1]
         return {
             # Change over the whole sweep, percent of the cost without hits.
             "slope": 100 * slope / none,
-            "r2": r2,
+            "r2": r_squared(shares, means, noise),
+            "noisy": r_squared(shares, means),
             # The distance of the 80 % cell from the line between the ends; never negative.
             "off": 100 * np.abs(most - (none + 0.8 * (every - none))) / none,
             "saved": 100 * (1 - most / none),
@@ -167,7 +172,9 @@ def _sweep_rows(group, winner, random):
     small = group.object_bytes == 1024
     said = _said_by(shape and shape["saved"], "at least", P1_SAVED) if small else ""
     yield row("80 % cell off the line between the ends", "off", "points", ("at most", MOST_POINTS_OFF), "P1 linear")
-    yield row("R²", "r2", "", ("at least", LEAST_R2), "P1 linear")
+    noisy = f"{shape['noisy'].value:.3f} with the samples' noise" if shape else ""
+    linear = row("R²", "r2", "", ("at least", LEAST_R2), "P1 linear", noisy)
+    yield replace(linear, reason=shapeless(linear.measured))
     yield row("slope over the whole sweep", "slope", "%")
     yield row("taken away at 80 % hits", "saved", "%", None, f"P1 {P1_SAVED} %" if small else "", said)
 

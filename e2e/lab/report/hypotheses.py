@@ -25,7 +25,7 @@ class Hypothesis:
     anchor: str = ""
     note: str = ""
     verdict: str = ""
-    # What the verdict would be if there are too few trials to judge, and why they are too few.
+    # What the verdict would be if there is too little to judge it on, and why it is too little.
     trend: str = ""
     reason: str = ""
 
@@ -39,7 +39,9 @@ def _meets(value, goal):
 
 def judge(claim, too_few=""):
     """It holds if the favourable end of the interval meets the goal, and with the whole interval if the unfavourable
-    end does too. `too_few` is the reason why the trials do not suffice; then there is only a trend."""
+    end does too. `too_few` is the reason why the trials do not suffice, unless the claim has one of its own; then there is
+    only a trend."""
+    too_few = claim.reason or too_few
     if claim.measured is None:
         return replace(claim, verdict="not measured")
     if claim.goal is None:

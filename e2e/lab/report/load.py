@@ -46,14 +46,34 @@ def driven_text(noun, parts, driven, most_reasons=None):
 
 
 def least_squares(x, y):
-    """Slope, intercept and the share of variance explained by the line (1 if there is none), for each row of `y`."""
+    """Slope and intercept of the line for each row of `y`, and its squared deviations from its mean and from the line."""
     x, y = np.asarray(x, float), np.atleast_2d(y)
     centred = x - x.mean()
     slope = (centred * (y - y.mean(axis=1, keepdims=True))).sum(axis=1) / (centred**2).sum()
     intercept = y.mean(axis=1) - slope * x.mean()
     around = ((y - y.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
     left = ((y - intercept[:, None] - slope[:, None] * x) ** 2).sum(axis=1)
-    return slope, intercept, np.where(around == 0, 1, 1 - left / np.where(around == 0, 1, around))
+    return slope, intercept, around, left
+
+
+def r_squared(x, y, noise=0.0):
+    """The share of variance that the line explains, from 0 to 1, for each row of `y`; 1 if there is none.
+
+    Noise of that variance in each value lowers it, whatever the shape of what is measured, and is taken out: on average it
+    adds its variance to the squared deviations for each of their degrees of freedom (pure error and lack of fit: Draper
+    and Smith, Applied Regression Analysis, chapter 2). 0 if nothing else is left.
+    """
+    _, _, around, left = least_squares(x, y)
+    if noise == 0:
+        return np.where(around == 0, 1, 1 - left / np.where(around == 0, 1, around))
+    around = around - (len(x) - 1) * noise
+    left = left - (len(x) - 2) * noise
+    return np.where(around <= 0, 0, np.clip(1 - left / np.where(around <= 0, 1, around), 0, 1))
+
+
+def shapeless(measured):
+    """Why an R² is not judged; empty if it is."""
+    return "the cells differ no more than their noise" if measured is not None and measured.low == 0 else ""
 
 
 def figure_text(value):

@@ -42,7 +42,7 @@ def _hit_lines(winners, find):
         points = _points([(100 * share, find(cached(winner, share))) for share in HIT_SHARES], "serverMs")
         fit = None
         if len(points) >= 2:
-            slope, intercept, _ = least_squares([x for x, _ in points], [spread[0] for _, spread in points])
+            slope, intercept, *_ = least_squares([x for x, _ in points], [spread[0] for _, spread in points])
             fit = float(slope[0]), float(intercept[0])
         found[winner] = points, fit
     return found

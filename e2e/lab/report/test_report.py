@@ -12,7 +12,7 @@ from . import paths
 from .__main__ import read
 from .estimates import Count, Estimate, Mulberry32, exactly, mean_estimate, percentile_estimate, ratio_of_shares, wilson
 from .hypotheses import Hypothesis, any_missed, fixed, format_number, judge
-from .load import least_squares
+from .load import least_squares, r_squared
 from .page import render
 from .tables import Column, Row, Table, format_markdown, format_table
 
@@ -64,8 +64,10 @@ def _cost(meta, lines):
     [by_hits] = [load_pages.hit_lines(group) for group in run.groups if group[0].cell["objectBytes"] == 1024]
     shapes = []
     for winner, (points, _) in by_hits.items():
-        fit = least_squares([x for x, _ in points], [spread[0] for _, spread in points])
-        shapes.append({"winner": winner, **dict(zip(("slope", "intercept", "r2"), (float(each[0]) for each in fit)))})
+        x, y = [x for x, _ in points], [spread[0] for _, spread in points]
+        slope, intercept, *_ = least_squares(x, y)
+        found = {"slope": slope, "intercept": intercept, "r2": r_squared(x, y)}
+        shapes.append({"winner": winner, **{name: float(each[0]) for name, each in found.items()}})
     return {
         "hypotheses": cost_claims.hypotheses(run),
         "tables": _tables(cost.tables(run)),
