@@ -6,6 +6,8 @@ import { writtenVerdictSchema } from '@photofinish/shared/race/verdict-schema';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import { REPORT_1 } from '@photofinish/shared/testing/report-1';
 import { verdictAsText } from '@photofinish/shared/verdict/verdict-text';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { Protocol } from '@photofinish/shared/web/protocol';
 import { IDBFactory } from 'fake-indexeddb';
 import fc from 'fast-check';
 import * as v from 'valibot';
@@ -271,6 +273,52 @@ test('rows of sites that either set of options excludes are left out and counted
   assert.deepEqual(imported.races.length, races.length);
   assert.ok(imported.days.every(({ site }) => site !== 'excluded.test' && site !== 'mine.test'));
   assert.equal(imported.days.length, days.length);
+});
+
+test('totals of a file are imported without the sites that are left out, so that nothing recorded is lost', async () => {
+  const record = (ledger: Ledger, key: string, site: string, protocol: Protocol, times: number) => {
+    const origin = `https://${site}` as Origin;
+    const seen = {
+      id: '1',
+      origin,
+      site,
+      kind: 'resource',
+      delivery: 'network',
+      bytes: 1,
+      protocol,
+    } as const;
+    const observations = Array.from({ length: times }, () => ({ ...seen, atMs: NOW_MS }));
+    const when = { pageStartedMs: NOW_MS, nowMs: NOW_MS };
+    return ledger.record({ key, observations, scores: [], ...when, network: 'home', mode: 'full' });
+  };
+  const theirs = fresh();
+  await record(theirs, '1', 'shop.test', 'h3', 5);
+  await record(theirs, '2', 'bank.test', 'h2', 20);
+  const file = await exportData(theirs, options({ neverRecord: ['bank.test'] }), NOW_MS);
+  const ledger = fresh();
+  await record(ledger, '1', 'mine.test', 'unknown', 8);
+  await importData(ledger, options(), file, TAKE_ALL);
+  checkInvariants(await dump(ledger));
+  const revealed = { origin: 'https://mine.test' as Origin, site: 'mine.test', kind: 'resource' } as const;
+  const backfills = [{ ...revealed, atMs: NOW_MS, protocol: 'h2', count: 8 } as const];
+  await ledger.backfill({ key: '2', backfills, nowMs: NOW_MS });
+  const after = await dump(ledger);
+  checkInvariants(after);
+  assert.deepEqual(after.totals[0]?.counts, { ...NO_REQUESTS, h3: 5, h2: 8 });
+  const own = await exportData(ledger, options(), NOW_MS);
+  await ledger.wipe();
+  await importData(ledger, options(), own, TAKE_ALL);
+  assert.deepEqual(await dump(ledger), after);
+});
+
+test('a total of nothing but sites that are left out is left out', async () => {
+  const document = await documentOf(await small(), options({ neverRecord: ['excluded.test'] }));
+  for (const row of document.days) row.site = 'excluded.test';
+  const ledger = fresh();
+  const { rows, excluded } = await importData(ledger, options(), asFile(document), TAKE_ALL);
+  assert.deepEqual([rows.days, rows.totals], [0, 0]);
+  assert.equal(excluded, document.days.length + document.totals.length);
+  assert.deepEqual((await dump(ledger)).totals, []);
 });
 
 type Changes = (document: Awaited<ReturnType<typeof documentOf>>) => unknown;

@@ -2,16 +2,20 @@
 // networks and rows, streamed so that a heavy user's year does not exhaust a page's memory. The helper's cache belongs
 // to the helper and is not included.
 import { originParts } from '@photofinish/shared/web/origin';
+import * as v from 'valibot';
 import { addNames, loadNames } from '../common/network-names.ts';
+import { emptyDay } from '../common/records/fold.ts';
+import type { DayTotal } from '../common/records/schema.ts';
 import type { Settings } from '../common/settings.ts';
 import { changeSettings, loadSettings, SETTINGS_VERSION } from '../common/settings.ts';
 import { siteOfHost } from '../common/site.ts';
 import type { Store } from '../common/store/store.ts';
 import { type Consent, consentsWanted, withConsents } from './consents.ts';
 import { DATA_VERSION, DataError } from './data-document.ts';
-import { type Piece, piecesOf, type RowPiece } from './data-reading.ts';
+import { type Piece, piecesOf, type RowPiece, totalSchema } from './data-reading.ts';
 import type { Ledger, RowCounts } from './ledger.ts';
-import { SECTIONS, type Section } from './merge.ts';
+import { SECTIONS, type Section, weight } from './merge.ts';
+import { emptyTotal, movedTotal, totalWithout } from './totals.ts';
 
 /** Rows imported per transaction: many enough to be fast, few enough that recording continues in between. */
 const WRITE_ROWS = 1000;
@@ -53,7 +57,7 @@ export interface ImportResult {
   readonly rows: RowCounts;
   /** Rows that were left out because they are dated later than tomorrow. */
   readonly future: number;
-  /** Rows that were left out because their site is never recorded. */
+  /** Rows that were left out because their site is never recorded, and totals of nothing else. */
   readonly excluded: number;
   /** Options for which consent was required and not given; they remain unchanged. */
   readonly refused: number;
@@ -63,10 +67,34 @@ function isRow(piece: Piece): piece is RowPiece {
   return (SECTIONS as readonly string[]).includes(piece.section);
 }
 
-/** The site of a row; null: the total of a day, which names none. */
-function siteOfRow({ section, row }: RowPiece): string | null {
-  if (section === 'totals') return null;
+function siteOfRow({ section, row }: Exclude<RowPiece, { readonly section: 'totals' }>): string {
   return section === 'races' ? siteOfHost(originParts(row.origin).host) : row.site;
+}
+
+/**
+ * Passes on the rows of a file in its order, without those of sites that are never recorded (null); totals follow the
+ * days and are passed on without the days left out, or not at all if they contain nothing else.
+ */
+function withoutSites(neverRecord: ReadonlySet<string>): (piece: RowPiece) => RowPiece | null {
+  const leftOut = new Map<string, DayTotal>();
+  return (piece) => {
+    if (piece.section === 'totals') {
+      const { day, network } = piece.row;
+      const part = leftOut.get(`${day} ${network}`);
+      if (part === undefined) return piece;
+      const row = totalWithout(piece.row, part);
+      // A total that does not contain its own rows adds nothing to those imported.
+      return v.is(totalSchema, row) && weight(row) > 0 ? { section: 'totals', row } : null;
+    }
+    if (!neverRecord.has(siteOfRow(piece))) return piece;
+    if (piece.section === 'days') {
+      const { day, site, origin, network } = piece.row;
+      const key = `${day} ${network}`;
+      const change = { before: emptyDay(day, site, origin, network), after: piece.row };
+      leftOut.set(key, movedTotal(leftOut.get(key) ?? emptyTotal(day, network), change));
+    }
+    return null;
+  };
 }
 
 /**
@@ -98,7 +126,7 @@ export async function importData(
   // Options may have changed while the user was asked.
   await changeSettings(store, (now) => withConsents(now, imported, given));
   await addNames(store, networkNames);
-  const neverRecord = new Set((await loadSettings(store)).neverRecord);
+  const recordable = withoutSites(new Set((await loadSettings(store)).neverRecord));
 
   const of = SECTIONS.reduce((sum, section) => sum + rows[section], 0);
   let excluded = 0;
@@ -117,12 +145,12 @@ export async function importData(
   for await (const pieces of piecesOf(file, nowMs))
     for (const piece of pieces) {
       if (!isRow(piece)) continue;
-      const site = siteOfRow(piece);
-      if (site !== null && neverRecord.has(site)) {
+      const kept = recordable(piece);
+      if (kept === null) {
         excluded += 1;
         done += 1;
         rows[piece.section] -= 1;
-      } else waiting.push(piece);
+      } else waiting.push(kept);
       if (waiting.length >= WRITE_ROWS) await write();
     }
   await write();
