@@ -119,9 +119,12 @@ export interface PageView {
   readonly state: PageState;
   readonly origin: Origin | null;
   readonly site: string | null;
+  /** Of the newest answer of its origin that revealed one. */
   readonly protocol: Protocol;
   readonly reason: UnknownReason | null;
   readonly delivery: Delivery;
+  /** Of the document itself: unknown unless it came over the network; null until it has reported that. */
+  readonly documentProtocol: Protocol | null;
   readonly arrival: Arrival;
   readonly verdict: Verdict | null;
   /** Network answers of the whole page. */

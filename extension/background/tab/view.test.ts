@@ -57,6 +57,11 @@ test('the page’s own origin comes first, then by number of requests', () => {
   assert.deepEqual([view.counts.h3, view.counts.h2], [2, 2]);
 });
 
+test('the page has its document’s protocol beside the newest of its origin', () => {
+  const view = pageView(loaded([A, { kind: 'navigation' }], [A, { protocol: 'h3', atMs: 11 }]), background);
+  assert.deepEqual([view.documentProtocol, view.protocol], ['h2', 'h3']);
+});
+
 test('steering says if the newest race saw a private root that the browser has not accepted', () => {
   const offered = { enabled: true, chosen: false, active: null, possible: 'to-h3', undone: null } as const;
   const privateRootOf = (knownRoot: boolean, reachedOverH3: boolean) => {
@@ -81,6 +86,7 @@ test('a cached page shows no old protocol', () => {
     background,
   );
   assert.deepEqual([view.protocol, view.delivery, view.counts.h3], ['unknown', 'http-cache', 0]);
+  assert.equal(view.documentProtocol, 'unknown');
 });
 
 test('hidden origins are unknown with their reason', () => {
