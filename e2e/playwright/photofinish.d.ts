@@ -84,11 +84,11 @@ export interface PhotofinishMatchers {
 
 /**
  * Playwright's `test`, in a Chromium with the extension and, unless disabled, the helper; in Firefox and WebKit as they
- * are.
+ * are. `video` has no effect.
  */
 export const test: TestType<
   PlaywrightTestArgs & PlaywrightTestOptions & PhotofinishFixtures,
-  PlaywrightWorkerArgs & PlaywrightWorkerOptions
+  PlaywrightWorkerArgs & Omit<PlaywrightWorkerOptions, 'video'>
 >;
 
 /** Playwright's `expect` with the matchers above. */
