@@ -187,8 +187,13 @@ export const test = base.extend<PhotofinishFixtures>({
 
   photofinish: [
     async ({ context, photofinishOptions }, use, testInfo) => {
+      // A test may close its context, or the browser crash; a report needs a page in it.
+      let closed = false;
+      context.on('close', () => {
+        closed = true;
+      });
       await use({ adoption, origins: originsOf, report: () => reportOf(context) });
-      if (!{ ...DEFAULTS, ...photofinishOptions }.attachReport || !hasExtension(context)) return;
+      if (closed || !{ ...DEFAULTS, ...photofinishOptions }.attachReport || !hasExtension(context)) return;
       const report = await reportOf(context);
       const name = 'photofinish-report';
       await testInfo.attach(`${name}.html`, { body: REPORT_FORMS.html(report), contentType: 'text/html' });

@@ -118,6 +118,14 @@ test.describe('with a stored state', () => {
   });
 });
 
+test.describe('with a report to attach', () => {
+  test.use({ photofinishOptions: { helper: false, attachReport: true } });
+
+  test('a test that closes its context passes without one', async ({ context }) => {
+    await context.close();
+  });
+});
+
 test('a failed assertion gives the reason', async ({ page, served }) => {
   await page.goto(served.origins.h2only.origin);
   // The extension has seen it: a second may be too short for that.
