@@ -54,7 +54,10 @@ export interface OriginView {
   readonly forecast: Forecast | null;
   /** Whether the browser used `expected`; null: not scored (hidden, cached, or nothing expected). */
   readonly forecastRight: boolean | null;
-  /** The newest race of this origin, whatever its mode; null if there is none, or if it ran on another network. */
+  /**
+   * The newest race of this origin, whatever its mode and even if it could not be run; null if there is none, or if it
+   * ran on another network.
+   */
   readonly race: OriginRace | null;
   readonly verdict: Verdict;
 }
