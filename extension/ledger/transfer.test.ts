@@ -329,6 +329,7 @@ const REFUSED: Record<string, readonly [DataErrorCode, Changes]> = {
   'a schema that comes last': ['not-data', ({ schema, ...rest }) => ({ ...rest, schema })],
   'a newer document': ['newer', (d) => ({ ...d, schema: 'photofinish.data/3' })],
   'newer settings': ['newer', (d) => ({ ...d, settings: { ...d.settings, version: 99 } })],
+  'a browser that does not exist': ['bad-row', (d) => ({ ...d, browser: 'lynx' })],
   'settings out of their limits': [
     'bad-row',
     (d) => ({ ...d, settings: { version: 1, settings: { ...d.settings.settings, retentionDays: -1 } } }),
@@ -400,6 +401,26 @@ test('the document names its version and when it was made', async () => {
   const document = await documentOf(await small());
   assert.deepEqual([document.schema, document.createdAt], [DATA_VERSION, '2026-11-21T12:00:00.000Z']);
   assert.deepEqual(document.rows.records, document.records.length);
+});
+
+test('of another browser’s file only what is not about that browser is imported', async () => {
+  const theirs = options({ retentionDays: 30 });
+  await nameNetwork(theirs, 'net-1', 'Home');
+  const document = await documentOf(await small(), theirs);
+  assert.equal(document.browser, 'chromium');
+  const { browser: _, ...unnamed } = document;
+  const mine = options({ retentionDays: 90 });
+  const ledger = fresh();
+  const file = asFile({ ...document, browser: 'firefox' });
+  const { rows, foreign, excluded } = await importData(ledger, mine, file, TAKE_ALL);
+  const { races, days, totals, records } = document.rows;
+  assert.deepEqual(rows, { races, days: 0, totals: 0, records: 0 });
+  assert.deepEqual([foreign, excluded], [days + totals + records, 0]);
+  assert.deepEqual(await ledger.countRows(), rows);
+  assert.equal((await loadSettings(mine)).retentionDays, 30);
+  assert.deepEqual(Object.fromEntries(await loadNames(mine)), { 'net-1': 'Home' });
+  for (const own of [unnamed, document])
+    assert.deepEqual((await importData(fresh(), options(), asFile(own), TAKE_ALL)).rows, document.rows);
 });
 
 test('names of networks are included; existing names are kept, and an unreadable one rejects the file', async () => {
