@@ -103,6 +103,17 @@ function definedOf(options: Readonly<Record<keyof ContextOptions, unknown>>): Co
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
+/** A persistent context is launched without the option `storageState`. */
+async function restoreState(
+  context: BrowserContext,
+  storageState: BrowserContextOptions['storageState'],
+): Promise<void> {
+  if (storageState === undefined) return;
+  if (!('setStorageState' in context))
+    throw new Error('The option storageState needs Playwright 1.65 or newer in Chromium with Photofinish.');
+  await context.setStorageState(storageState);
+}
+
 export const test = base.extend<PhotofinishFixtures>({
   photofinishOptions: [DEFAULTS, { option: true }],
 
@@ -118,6 +129,7 @@ export const test = base.extend<PhotofinishFixtures>({
       extraHTTPHeaders,
       ignoreHTTPSErrors,
       locale,
+      storageState,
       timezoneId,
       userAgent,
       viewport,
@@ -164,6 +176,7 @@ export const test = base.extend<PhotofinishFixtures>({
         ignoreDefaultArgs: ['--disable-extensions'],
       });
       await closeWelcome(context);
+      await restoreState(context, storageState);
       watchResponses(context, browserName);
       await use(context);
       await context.close();
@@ -174,8 +187,13 @@ export const test = base.extend<PhotofinishFixtures>({
 
   photofinish: [
     async ({ context, photofinishOptions }, use, testInfo) => {
+      // A test may close its context, or the browser crash; a report needs a page in it.
+      let closed = false;
+      context.on('close', () => {
+        closed = true;
+      });
       await use({ adoption, origins: originsOf, report: () => reportOf(context) });
-      if (!{ ...DEFAULTS, ...photofinishOptions }.attachReport || !hasExtension(context)) return;
+      if (closed || !{ ...DEFAULTS, ...photofinishOptions }.attachReport || !hasExtension(context)) return;
       const report = await reportOf(context);
       const name = 'photofinish-report';
       await testInfo.attach(`${name}.html`, { body: REPORT_FORMS.html(report), contentType: 'text/html' });

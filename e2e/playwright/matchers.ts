@@ -2,6 +2,7 @@
 import { addCounts, adoptionByRequest, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
+import { PROTOCOLS } from '@photofinish/shared/web/protocol';
 import { expect as base, type Page } from '@playwright/test';
 import type { PageView } from '../../extension/common/messages.ts';
 import { hasExtension, viewOf } from './extension-page.ts';
@@ -12,7 +13,7 @@ const POLL_MS = 250;
 const DEFAULT_TIMEOUT_MS = 10_000;
 
 /** What both observers know about the document in a page. */
-interface PageEvidence {
+export interface PageEvidence {
   /** Null: the extension has no record of it, or does not run in this browser. */
   readonly view: PageView | null;
   readonly extended: boolean;
@@ -59,16 +60,44 @@ function protocolOfOrigin(evidence: PageEvidence, origin: string): UsedProtocol 
   return responses !== null && (responses.complete || responses.counts.unknown > 0) ? 'unknown' : null;
 }
 
-function protocolOf(evidence: PageEvidence, origin: string | undefined): UsedProtocol | null {
-  if (origin !== undefined) return protocolOfOrigin(evidence, origin);
+/** The protocol of the page's document, whatever its origin used after it; null: it has not been reported yet. */
+function protocolOfDocument(evidence: PageEvidence): UsedProtocol | null {
   const { view, seen, extended } = evidence;
   if (view === null && extended) return null;
-  if (view !== null && (view.protocol !== 'unknown' || view.delivery !== 'network')) return view.protocol;
+  if (view !== null && (view.documentProtocol !== 'unknown' || view.delivery !== 'network'))
+    return view.documentProtocol;
   const document = seen === null ? undefined : originOfUrl(seen.url)?.origin;
-  if (seen === null || document === undefined) return view?.protocol ?? null;
+  if (seen === null || document === undefined) return view?.documentProtocol ?? null;
   return view === null || knownIn(countsOf(evidence, document).playwright) > 0
     ? seen.protocol
-    : view.protocol;
+    : view.documentProtocol;
+}
+
+/** Every protocol that the document, or an origin on its page, is known to have used, the one to compare first. */
+export function usedProtocols(evidence: PageEvidence, origin: string | undefined): readonly UsedProtocol[] {
+  const first = origin === undefined ? protocolOfDocument(evidence) : protocolOfOrigin(evidence, origin);
+  if (first === null) return [];
+  if (origin === undefined) return [first];
+  const { extension, playwright } = countsOf(evidence, origin);
+  const counts = addCounts(extension, playwright);
+  return [first, ...PROTOCOLS.filter((protocol) => protocol !== first && counts[protocol] > 0)];
+}
+
+const SOURCES = {
+  'http-cache': 'the HTTP cache',
+  'service-worker': 'a service worker',
+  prefetch: 'a prefetch',
+};
+
+/** What is known, for the message of a failed assertion. */
+export function usedText(evidence: PageEvidence, origin: string | undefined): string {
+  const used = usedProtocols(evidence, origin);
+  if (used.length === 0) return 'nothing of it was seen';
+  const delivery = evidence.view?.delivery ?? 'network';
+  if (origin === undefined && delivery !== 'network')
+    return `it came from ${SOURCES[delivery]}, so no protocol is known`;
+  const names = used.map((protocol) => (protocol === 'unknown' ? 'an unknown protocol' : protocol));
+  return `it came over ${names.join(' and ')}`;
 }
 
 function verdictOf(view: PageView | null, origin: string | undefined): string {
@@ -148,24 +177,23 @@ export const expect = base.extend({
     expected: UsedProtocol,
     { origin, timeout = DEFAULT_TIMEOUT_MS }: { readonly origin?: string; readonly timeout?: number } = {},
   ) {
-    const isKnown = (used: UsedProtocol | null) =>
-      used !== null && (used !== 'unknown' || expected === 'unknown');
-    // That nothing was observed does not show that another protocol was used.
     const wanted = (now: PageEvidence) => {
-      const used = protocolOf(now, origin);
-      return this.isNot ? isKnown(used) && used !== expected : used === expected;
+      const used = usedProtocols(now, origin);
+      if (!this.isNot) return used[0] === expected;
+      // That nothing was observed does not show that another protocol was used.
+      const isKnown = used[0] !== undefined && (used[0] !== 'unknown' || expected === 'unknown');
+      return isKnown && !used.includes(expected);
     };
     const evidence = await evidenceUntil(page, wanted, timeout);
-    const actual = protocolOf(evidence, origin);
     const of = origin ?? page.url();
     return {
       name: 'toHaveUsedProtocol',
       pass: wanted(evidence) !== this.isNot,
       expected,
-      actual,
+      actual: usedProtocols(evidence, origin)[0] ?? null,
       message: () =>
         `expected ${of} ${this.isNot ? 'not ' : ''}to have come over ${expected}; ` +
-        `${actual === null ? 'nothing of it was seen' : `it came over ${actual}`}.${verdictOf(evidence.view, origin)}`,
+        `${usedText(evidence, origin)}.${verdictOf(evidence.view, origin)}`,
     };
   },
 });

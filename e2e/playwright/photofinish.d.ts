@@ -31,6 +31,7 @@ export interface PageAdoption {
 /** What one origin did on a page. */
 export interface PageOrigin {
   readonly origin: string;
+  /** Of the newest response whose protocol is known. */
   readonly protocol: UsedProtocol;
   /** Network responses by protocol. */
   readonly requests: Readonly<Record<UsedProtocol, number>>;
@@ -69,8 +70,10 @@ export interface PhotofinishFixtures {
 
 export interface PhotofinishMatchers {
   /**
-   * Waits until the page, or one origin on it, is known to have been loaded over the protocol. `timeout` is in
-   * milliseconds.
+   * Waits until the page's document is known to have come over the protocol, or with `.not` over another one. With
+   * `origin`: until the newest response of that origin whose protocol is known came over it, or with `.not` until one
+   * did and none is known to have come over it. A document from a cache or a service worker is `unknown`. `timeout` is
+   * in milliseconds.
    */
   toHaveUsedProtocol(
     page: Page,
@@ -81,11 +84,11 @@ export interface PhotofinishMatchers {
 
 /**
  * Playwright's `test`, in a Chromium with the extension and, unless disabled, the helper; in Firefox and WebKit as they
- * are.
+ * are. `video` has no effect.
  */
 export const test: TestType<
   PlaywrightTestArgs & PlaywrightTestOptions & PhotofinishFixtures,
-  PlaywrightWorkerArgs & PlaywrightWorkerOptions
+  PlaywrightWorkerArgs & Omit<PlaywrightWorkerOptions, 'video'>
 >;
 
 /** Playwright's `expect` with the matchers above. */

@@ -108,6 +108,24 @@ test('a page from a service worker counts as no response', async ({ page, served
   expect(await adoption(page)).toMatchObject({ known: 0, sources: { extension: 0, playwright: 0 } });
 });
 
+test.describe('with a stored state', () => {
+  const cookie = { name: 'session', value: '1', domain: 'both.test', path: '/', expires: -1 };
+  const cookies = [{ ...cookie, httpOnly: false, secure: true, sameSite: 'Lax' as const }];
+  test.use({ storageState: { cookies, origins: [] } });
+
+  test('its cookies are there before the first page', async ({ context }) => {
+    expect(await context.cookies()).toMatchObject([{ name: 'session', value: '1' }]);
+  });
+});
+
+test.describe('with a report to attach', () => {
+  test.use({ photofinishOptions: { helper: false, attachReport: true } });
+
+  test('a test that closes its context passes without one', async ({ context }) => {
+    await context.close();
+  });
+});
+
 test('a failed assertion gives the reason', async ({ page, served }) => {
   await page.goto(served.origins.h2only.origin);
   // The extension has seen it: a second may be too short for that.

@@ -54,7 +54,10 @@ export interface OriginView {
   readonly forecast: Forecast | null;
   /** Whether the browser used `expected`; null: not scored (hidden, cached, or nothing expected). */
   readonly forecastRight: boolean | null;
-  /** The newest race of this origin, whatever its mode; null if there is none, or if it ran on another network. */
+  /**
+   * The newest race of this origin, whatever its mode and even if it could not be run; null if there is none, or if it
+   * ran on another network.
+   */
   readonly race: OriginRace | null;
   readonly verdict: Verdict;
 }
@@ -119,9 +122,12 @@ export interface PageView {
   readonly state: PageState;
   readonly origin: Origin | null;
   readonly site: string | null;
+  /** Of the newest answer of its origin that revealed one. */
   readonly protocol: Protocol;
   readonly reason: UnknownReason | null;
   readonly delivery: Delivery;
+  /** Of the document itself: unknown unless it came over the network; null until it has reported that. */
+  readonly documentProtocol: Protocol | null;
   readonly arrival: Arrival;
   readonly verdict: Verdict | null;
   /** Network answers of the whole page. */

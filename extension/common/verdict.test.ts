@@ -259,6 +259,19 @@ test('HTTP/3 before and HTTP/2 now follows from the browser’s own counts', () 
   assert.equal(verdict({ protocol: 'h2', record: seen, race: aRace() }).code, 'h3-used-before');
 });
 
+test('that the browser has used HTTP/3 is evidence without any advertisement, until a header advertises none', () => {
+  const counts = { ...record.counts, h3: 10, h2: 1 };
+  const codeOf = (more: Partial<typeof record>, race?: OriginEvidence['race']) =>
+    verdict({ protocol: 'h2', record: { ...record, counts, protocol: 'h2', ...more }, race }).code;
+  for (const modes of [['light'], ['full']] as const) {
+    assert.equal(codeOf({ modes }), 'h3-used-before');
+    for (const altSvc of ['clear', 'h2=":443"']) assert.equal(codeOf({ modes, altSvc }), 'unknown', altSvc);
+    const expired = { altSvc: H3, altSvcAtMs: 0, lastSeenMs: 61_000 };
+    assert.equal(codeOf({ modes, ...expired }), 'h3-used-before');
+    assert.equal(codeOf({ modes }, silentRace(1)), 'h3-not-offered', 'a race shows more');
+  }
+});
+
 test('the result of a race after the last answer is included, that of an older race is not', () => {
   const [trial] = aRace().trials;
   assert.ok(trial);

@@ -36,10 +36,28 @@ export interface OriginEvidence {
   readonly elsewhere: Exclude<Delivery, 'network'> | null;
   readonly record: OriginRecord | undefined;
   readonly race: OriginRace | undefined;
-  /** There is no `race` because the newest ran on another network than the page. */
+  /** There is no `race` because it ran on another network than the page, as the newest did. */
   readonly racedElsewhere?: boolean;
   /** Judged for a reader who may be on another network than the one that the race ran on. */
   readonly readElsewhere?: boolean;
+}
+
+/** The newest races of an origin. */
+export interface NewestRaces {
+  /** Of all: what a view shows. */
+  readonly newest: OriginRace;
+  /** Of those that were run to their end, or if there are none the newest of all: what a verdict rests on. */
+  readonly judged: OriginRace;
+}
+
+/** Whether a race was run to its end: one that was not must not hide what the one before it found. */
+export function wasRun({ error }: OriginRace): boolean {
+  return error === undefined;
+}
+
+/** The race that a verdict rests on, of all races of an origin, oldest first. */
+export function judgedRace(races: readonly OriginRace[]): OriginRace | undefined {
+  return races.findLast(wasRun) ?? races.at(-1);
 }
 
 const WHY_UNKNOWN: Record<UnknownReason, SharedMessageKey> = {

@@ -53,6 +53,7 @@ const record = {
 const DOCUMENT = {
   schema: 'photofinish.data/1',
   createdAt: '2026-01-01T00:00:00.000Z',
+  browser: 'firefox',
   settings: { version: 1, settings: {} },
   networkNames: { 'net-1d44ea1a8671e8f3': 'Home' },
   races: [comparison([1, 2], [3, 4])],

@@ -4,7 +4,13 @@ import { originRaceSchema } from '@photofinish/shared/race/outcome';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { adoptionSchema } from '@photofinish/shared/report/adoption';
 import { isTooLate } from '@photofinish/shared/web/instant';
-import { MAX_ALT_SVC_CHARS, ONLY_FULL, observationModesSchema } from '@photofinish/shared/web/observation';
+import {
+  type Browser,
+  browserSchema,
+  MAX_ALT_SVC_CHARS,
+  ONLY_FULL,
+  observationModesSchema,
+} from '@photofinish/shared/web/observation';
 import { originSchema, siteSchema } from '@photofinish/shared/web/origin';
 import { printableDeep } from '@photofinish/shared/web/printable';
 import { knownProtocolSchema, unknownReasonSchema } from '@photofinish/shared/web/protocol';
@@ -89,6 +95,8 @@ export type RowPiece = {
 export type Piece =
   | RowPiece
   | { readonly section: 'settings'; readonly row: Settings }
+  /** Which browser exported the file; missing in files from before that was recorded. */
+  | { readonly section: 'browser'; readonly row: Browser }
   /** Missing in files from before networks had names. */
   | { readonly section: 'networkNames'; readonly row: Readonly<Record<string, string>> }
   /** In place of a row dated later than tomorrow, by a clock that was wrong: it would never expire. */
@@ -111,6 +119,7 @@ const INSTANTS: { readonly [S in Section]: (row: Sections[S]) => readonly (numbe
 };
 const PATHS = [
   '$.schema',
+  '$.browser',
   '$.settings',
   '$.networkNames',
   ...SECTIONS.map((section) => `$.${section}.*`),
@@ -158,6 +167,11 @@ function checkedSettings(value: unknown): Settings {
   return { ...read, neverRecord: [...new Set(read.neverRecord.map(siteOfHost))] };
 }
 
+function checkedBrowser(value: unknown): Browser {
+  if (v.is(browserSchema, value)) return value;
+  throw new DataError('bad-row', 'the browser is none that is known');
+}
+
 function checkedNames(value: unknown): Record<string, string> {
   const parsed = v.safeParse(namesSchema, value);
   if (parsed.success) return parsed.output;
@@ -202,6 +216,7 @@ function createDoor(nowMs: number) {
         return null;
       }
       if (version === null) throw new DataError('not-data', 'the file does not begin with a schema');
+      if (name === 'browser') return { section: 'browser', row: checkedBrowser(value) };
       if (name === 'settings') return { section: 'settings', row: checkedSettings(value) };
       if (name === 'networkNames') return { section: 'networkNames', row: checkedNames(value) };
       if (name !== 'rows') return checkedRow(name as Section, value, version);

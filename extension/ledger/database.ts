@@ -14,7 +14,7 @@ import { emptyDay } from '../common/records/fold.ts';
 import { type DayRow, type DayTotal, LEDGER_NAME, type LedgerSchema } from '../common/records/schema.ts';
 import { verdictOfRecord } from '../common/verdict.ts';
 import { chunksOf } from './chunks.ts';
-import { racesOf } from './row-changes.ts';
+import { newestRacesOf } from './row-changes.ts';
 import { emptyTotal, movedTotal } from './totals.ts';
 import { abandon, type Store } from './transaction.ts';
 
@@ -69,17 +69,17 @@ async function networksAndTotals(db: IDBPDatabase<LedgerSchema>, tx: Upgrade): P
   db.deleteObjectStore('days-1' as Store);
 }
 
-/** Records store the verdict that follows from them and the newest race of their origin. */
+/** Records store the verdict that follows from them and their origin's races. */
 async function verdicts(tx: Upgrade): Promise<void> {
   const records = tx.objectStore('records');
   const races = tx.objectStore('races');
   const raced = new Set((await races.getAllKeys()).map(([origin]) => origin));
-  const newest = async (origin: Origin): Promise<OriginRace | undefined> =>
-    raced.has(origin) ? (await races.openCursor(racesOf(origin), 'prev'))?.value : undefined;
+  const judged = async (origin: Origin): Promise<OriginRace | undefined> =>
+    raced.has(origin) ? (await newestRacesOf(races, origin))?.judged : undefined;
   for await (const rows of chunksOf(records))
     await Promise.all(
       rows.map(async (row) =>
-        records.put({ ...row, verdict: verdictOfRecord(row, await newest(row.origin)).code }),
+        records.put({ ...row, verdict: verdictOfRecord(row, await judged(row.origin)).code }),
       ),
     );
 }

@@ -1,13 +1,13 @@
 // The ledger as the background uses it: what is counted, what views, forecasts and the helper need of it, and nothing
 // else, because the background's code is loaded again each time it wakes.
 
-import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { advertisesH3 } from '../common/records/fold.ts';
 import type { OriginRecord, OutboxRow } from '../common/records/schema.ts';
+import type { NewestRaces } from '../common/verdict.ts';
 import { type Database, openDatabase } from './database.ts';
 import { pruneAll } from './prune.ts';
-import { racesOf, recordsOf } from './row-changes.ts';
+import { newestRacesOf, recordsOf } from './row-changes.ts';
 import { writesOn } from './writing.ts';
 
 export function keepsOn(database: Database) {
@@ -65,12 +65,10 @@ function readsOn(database: Database) {
       return new Map(found.filter((r) => r !== undefined).map((r) => [r.origin, r]));
     },
 
-    async newestRaces(origins: readonly Origin[]): Promise<Map<Origin, OriginRace>> {
+    async newestRaces(origins: readonly Origin[]): Promise<Map<Origin, NewestRaces>> {
       const tx = (await database()).transaction('races');
-      const cursors = await Promise.all(
-        origins.map((origin) => tx.store.openCursor(racesOf(origin), 'prev')),
-      );
-      return new Map(cursors.filter((c) => c !== null).map(({ value }) => [value.origin, value]));
+      const found = await Promise.all(origins.map((origin) => newestRacesOf(tx.store, origin)));
+      return new Map(found.filter((r) => r !== undefined).map((r) => [r.newest.origin, r]));
     },
 
     /** The oldest rows not acknowledged by the helper. */

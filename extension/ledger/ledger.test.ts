@@ -194,7 +194,38 @@ test('the newest races of an origin are kept', async () => {
   const races = await ledger.races(A);
   assert.deepEqual([races.length, races[0]?.atMs], [RACES_PER_ORIGIN, 6]);
   const newest = await ledger.newestRaces([A, B, 'https://c.test' as Origin]);
-  assert.deepEqual([newest.get(A)?.atMs, newest.get(B)?.atMs, newest.size], [RACES_PER_ORIGIN + 5, 1, 2]);
+  assert.deepEqual(
+    [newest.get(A)?.newest.atMs, newest.get(B)?.newest.atMs, newest.size],
+    [RACES_PER_ORIGIN + 5, 1, 2],
+  );
+});
+
+test('a race that could not be run leaves the verdict that the one before it led to', async () => {
+  const ledger = await openLedger();
+  await ledger.record(batch(null, [observation()]));
+  const verdict = async () => (await ledger.records(null))[0]?.verdict;
+  const error = { code: 'dns-failed', message: 'no such host' } as const;
+  const failedAt = (atMs: number) => aRace({ origin: A, atMs, trials: [], error });
+  await ledger.saveRace(failedAt(NOW_MS));
+  assert.equal(await verdict(), 'unknown');
+  const race = aRace({ origin: A, atMs: NOW_MS + 1 });
+  const silent = { code: 'udp-timeout', message: 'no reply' } as const;
+  const trials = race.trials.map((trial) => ({
+    ...trial,
+    attempts: trial.attempts.map((attempt) =>
+      attempt.protocol === 'h3'
+        ? { ...attempt, establishedMs: null, outcome: 'failed' as const, error: silent }
+        : attempt,
+    ),
+  }));
+  await ledger.saveRace({ ...race, trials });
+  assert.equal(await verdict(), 'h3-advertised-unreachable');
+  await ledger.saveRace(failedAt(NOW_MS + 2));
+  assert.equal(await verdict(), 'h3-advertised-unreachable');
+  await ledger.record(batch(null, [observation()]));
+  assert.equal(await verdict(), 'h3-advertised-unreachable');
+  const raced = (await ledger.newestRaces([A])).get(A);
+  assert.deepEqual([raced?.newest.atMs, raced?.judged.atMs], [NOW_MS + 2, NOW_MS + 1]);
 });
 
 test('the outbox returns the oldest first, deletes what is acknowledged, and is bounded', async () => {

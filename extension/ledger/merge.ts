@@ -24,7 +24,7 @@ type Sums = Pick<OriginRecord, 'counts' | 'navigations' | 'delivered' | 'bytes' 
 type LookupCounts = Partial<Pick<DayRow, 'lookups' | 'scored'>>;
 
 /** Everything ever counted in a row. */
-function weight({ counts, delivered, lookups = 0, scored = 0 }: Sums & LookupCounts): number {
+export function weight({ counts, delivered, lookups = 0, scored = 0 }: Sums & LookupCounts): number {
   const all = [...Object.values(counts), ...Object.values(delivered), lookups, scored];
   return all.reduce((sum, n) => sum + n, 0);
 }

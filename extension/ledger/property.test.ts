@@ -1,5 +1,5 @@
 // Invariants of a ledger under any operations, in any order and with any failures: totals are the sums of days, records
-// those of their days, verdicts match the newest race, and a batch counts once.
+// those of their days, verdicts match the races, and a batch counts once.
 import 'fake-indexeddb/auto';
 import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';

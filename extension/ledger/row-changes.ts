@@ -3,10 +3,11 @@
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { type OriginRecord, RACES_PER_ORIGIN } from '../common/records/schema.ts';
-import { verdictOfRecord } from '../common/verdict.ts';
+import type { IDBPObjectStore } from 'idb';
+import { type LedgerSchema, type OriginRecord, RACES_PER_ORIGIN } from '../common/records/schema.ts';
+import { type NewestRaces, verdictOfRecord, wasRun } from '../common/verdict.ts';
 import { type DayChange, emptyTotal, movedTotal } from './totals.ts';
-import type { WriteTransaction } from './transaction.ts';
+import type { Store, WriteTransaction } from './transaction.ts';
 
 /** Stores changed rows of days and adjusts the totals accordingly. */
 export async function putDays(tx: WriteTransaction, changes: readonly DayChange[]): Promise<void> {
@@ -25,13 +26,18 @@ export async function putDays(tx: WriteTransaction, changes: readonly DayChange[
   ]);
 }
 
-/** The newest race of an origin. */
-async function newestRace(tx: WriteTransaction, origin: Origin): Promise<OriginRace | undefined> {
-  return (await tx.objectStore('races').openCursor(racesOf(origin), 'prev'))?.value;
+type RaceStore = Pick<IDBPObjectStore<LedgerSchema, Store[], 'races', IDBTransactionMode>, 'openCursor'>;
+
+/** The newest races of an origin; undefined: it was never raced. */
+export async function newestRacesOf(store: RaceStore, origin: Origin): Promise<NewestRaces | undefined> {
+  let cursor = await store.openCursor(racesOf(origin), 'prev');
+  const newest = cursor?.value;
+  while (cursor !== null && !wasRun(cursor.value)) cursor = await cursor.continue();
+  return newest === undefined ? undefined : { newest, judged: cursor?.value ?? newest };
 }
 
 /**
- * Stores a record (`before`: as it was stored) with the verdict that follows from it and the newest race of its origin.
+ * Stores a record (`before`: as it was stored) with the verdict that follows from it and its origin's races.
  * The first answer over HTTP/3 is noted in the origin's records on every site. Records of one origin must be stored one
  * after the other.
  */
@@ -42,7 +48,7 @@ export async function putRecord(
 ): Promise<void> {
   const { origin, site, counts } = record;
   const records = tx.objectStore('records');
-  const race = await newestRace(tx, origin);
+  const race = (await newestRacesOf(tx.objectStore('races'), origin))?.judged;
   const put = async (row: OriginRecord): Promise<void> => {
     await records.put({ ...row, verdict: verdictOfRecord(row, race).code });
   };
@@ -64,10 +70,10 @@ export async function putRace(tx: WriteTransaction, race: OriginRace): Promise<v
   await races.put(race);
   const keys = await races.getAllKeys(racesOf(race.origin));
   for (const key of keys.slice(0, -RACES_PER_ORIGIN)) await races.delete(key);
-  const newest = await newestRace(tx, race.origin);
+  const judged = (await newestRacesOf(races, race.origin))?.judged;
   const records = tx.objectStore('records');
   for (const record of await records.getAll(recordsOf(race.origin))) {
-    const verdict = verdictOfRecord(record, newest).code;
+    const verdict = verdictOfRecord(record, judged).code;
     if (verdict !== record.verdict) await records.put({ ...record, verdict });
   }
 }

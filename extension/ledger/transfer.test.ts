@@ -6,6 +6,8 @@ import { writtenVerdictSchema } from '@photofinish/shared/race/verdict-schema';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import { REPORT_1 } from '@photofinish/shared/testing/report-1';
 import { verdictAsText } from '@photofinish/shared/verdict/verdict-text';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { Protocol } from '@photofinish/shared/web/protocol';
 import { IDBFactory } from 'fake-indexeddb';
 import fc from 'fast-check';
 import * as v from 'valibot';
@@ -273,6 +275,52 @@ test('rows of sites that either set of options excludes are left out and counted
   assert.equal(imported.days.length, days.length);
 });
 
+test('totals of a file are imported without the sites that are left out, so that nothing recorded is lost', async () => {
+  const record = (ledger: Ledger, key: string, site: string, protocol: Protocol, times: number) => {
+    const origin = `https://${site}` as Origin;
+    const seen = {
+      id: '1',
+      origin,
+      site,
+      kind: 'resource',
+      delivery: 'network',
+      bytes: 1,
+      protocol,
+    } as const;
+    const observations = Array.from({ length: times }, () => ({ ...seen, atMs: NOW_MS }));
+    const when = { pageStartedMs: NOW_MS, nowMs: NOW_MS };
+    return ledger.record({ key, observations, scores: [], ...when, network: 'home', mode: 'full' });
+  };
+  const theirs = fresh();
+  await record(theirs, '1', 'shop.test', 'h3', 5);
+  await record(theirs, '2', 'bank.test', 'h2', 20);
+  const file = await exportData(theirs, options({ neverRecord: ['bank.test'] }), NOW_MS);
+  const ledger = fresh();
+  await record(ledger, '1', 'mine.test', 'unknown', 8);
+  await importData(ledger, options(), file, TAKE_ALL);
+  checkInvariants(await dump(ledger));
+  const revealed = { origin: 'https://mine.test' as Origin, site: 'mine.test', kind: 'resource' } as const;
+  const backfills = [{ ...revealed, atMs: NOW_MS, protocol: 'h2', count: 8 } as const];
+  await ledger.backfill({ key: '2', backfills, nowMs: NOW_MS });
+  const after = await dump(ledger);
+  checkInvariants(after);
+  assert.deepEqual(after.totals[0]?.counts, { ...NO_REQUESTS, h3: 5, h2: 8 });
+  const own = await exportData(ledger, options(), NOW_MS);
+  await ledger.wipe();
+  await importData(ledger, options(), own, TAKE_ALL);
+  assert.deepEqual(await dump(ledger), after);
+});
+
+test('a total of nothing but sites that are left out is left out', async () => {
+  const document = await documentOf(await small(), options({ neverRecord: ['excluded.test'] }));
+  for (const row of document.days) row.site = 'excluded.test';
+  const ledger = fresh();
+  const { rows, excluded } = await importData(ledger, options(), asFile(document), TAKE_ALL);
+  assert.deepEqual([rows.days, rows.totals], [0, 0]);
+  assert.equal(excluded, document.days.length + document.totals.length);
+  assert.deepEqual((await dump(ledger)).totals, []);
+});
+
 type Changes = (document: Awaited<ReturnType<typeof documentOf>>) => unknown;
 
 const REFUSED: Record<string, readonly [DataErrorCode, Changes]> = {
@@ -281,6 +329,7 @@ const REFUSED: Record<string, readonly [DataErrorCode, Changes]> = {
   'a schema that comes last': ['not-data', ({ schema, ...rest }) => ({ ...rest, schema })],
   'a newer document': ['newer', (d) => ({ ...d, schema: 'photofinish.data/3' })],
   'newer settings': ['newer', (d) => ({ ...d, settings: { ...d.settings, version: 99 } })],
+  'a browser that does not exist': ['bad-row', (d) => ({ ...d, browser: 'lynx' })],
   'settings out of their limits': [
     'bad-row',
     (d) => ({ ...d, settings: { version: 1, settings: { ...d.settings.settings, retentionDays: -1 } } }),
@@ -352,6 +401,26 @@ test('the document names its version and when it was made', async () => {
   const document = await documentOf(await small());
   assert.deepEqual([document.schema, document.createdAt], [DATA_VERSION, '2026-11-21T12:00:00.000Z']);
   assert.deepEqual(document.rows.records, document.records.length);
+});
+
+test('of another browser’s file only what is not about that browser is imported', async () => {
+  const theirs = options({ retentionDays: 30 });
+  await nameNetwork(theirs, 'net-1', 'Home');
+  const document = await documentOf(await small(), theirs);
+  assert.equal(document.browser, 'chromium');
+  const { browser: _, ...unnamed } = document;
+  const mine = options({ retentionDays: 90 });
+  const ledger = fresh();
+  const file = asFile({ ...document, browser: 'firefox' });
+  const { rows, foreign, excluded } = await importData(ledger, mine, file, TAKE_ALL);
+  const { races, days, totals, records } = document.rows;
+  assert.deepEqual(rows, { races, days: 0, totals: 0, records: 0 });
+  assert.deepEqual([foreign, excluded], [days + totals + records, 0]);
+  assert.deepEqual(await ledger.countRows(), rows);
+  assert.equal((await loadSettings(mine)).retentionDays, 30);
+  assert.deepEqual(Object.fromEntries(await loadNames(mine)), { 'net-1': 'Home' });
+  for (const own of [unnamed, document])
+    assert.deepEqual((await importData(fresh(), options(), asFile(own), TAKE_ALL)).rows, document.rows);
 });
 
 test('names of networks are included; existing names are kept, and an unreadable one rejects the file', async () => {

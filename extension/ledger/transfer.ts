@@ -1,17 +1,22 @@
-// Export of all data to a file and import from one: `photofinish.data/2`, a JSON document of settings, names of
-// networks and rows, streamed so that a heavy user's year does not exhaust a page's memory. The helper's cache belongs
-// to the helper and is not included.
+// Export of all data to a file and import from one: `photofinish.data/2`, a JSON document of the browser's name,
+// settings, names of networks and rows, streamed so that a heavy user's year does not exhaust a page's memory. The
+// helper's cache belongs to the helper and is not included.
 import { originParts } from '@photofinish/shared/web/origin';
+import * as v from 'valibot';
+import { BROWSER } from '../common/edition.ts';
 import { addNames, loadNames } from '../common/network-names.ts';
+import { emptyDay } from '../common/records/fold.ts';
+import type { DayTotal } from '../common/records/schema.ts';
 import type { Settings } from '../common/settings.ts';
 import { changeSettings, loadSettings, SETTINGS_VERSION } from '../common/settings.ts';
 import { siteOfHost } from '../common/site.ts';
 import type { Store } from '../common/store/store.ts';
 import { type Consent, consentsWanted, withConsents } from './consents.ts';
 import { DATA_VERSION, DataError } from './data-document.ts';
-import { type Piece, piecesOf, type RowPiece } from './data-reading.ts';
+import { type Piece, piecesOf, type RowPiece, totalSchema } from './data-reading.ts';
 import type { Ledger, RowCounts } from './ledger.ts';
-import { SECTIONS, type Section } from './merge.ts';
+import { SECTIONS, type Section, weight } from './merge.ts';
+import { emptyTotal, movedTotal, totalWithout } from './totals.ts';
 
 /** Rows imported per transaction: many enough to be fast, few enough that recording continues in between. */
 const WRITE_ROWS = 1000;
@@ -33,7 +38,8 @@ export async function exportData(
     rows[section] += some.length;
   });
   const createdAt = new Date(nowMs).toISOString();
-  const head = JSON.stringify({ schema: DATA_VERSION, createdAt, settings, networkNames }).slice(0, -1);
+  const parts = { schema: DATA_VERSION, createdAt, browser: BROWSER, settings, networkNames };
+  const head = JSON.stringify(parts).slice(0, -1);
   const body = SECTIONS.flatMap((section) => [`,\n"${section}":[`, ...bodies[section], ']']);
   const end = `,\n"rows":${JSON.stringify(rows)}}\n`;
   return new Blob([head, ...body, end], { type: 'application/json' });
@@ -53,8 +59,10 @@ export interface ImportResult {
   readonly rows: RowCounts;
   /** Rows that were left out because they are dated later than tomorrow. */
   readonly future: number;
-  /** Rows that were left out because their site is never recorded. */
+  /** Rows that were left out because their site is never recorded, and totals of nothing else. */
   readonly excluded: number;
+  /** Rows that were left out because they say what another browser did. */
+  readonly foreign: number;
   /** Options for which consent was required and not given; they remain unchanged. */
   readonly refused: number;
 }
@@ -63,17 +71,43 @@ function isRow(piece: Piece): piece is RowPiece {
   return (SECTIONS as readonly string[]).includes(piece.section);
 }
 
-/** The site of a row; null: the total of a day, which names none. */
-function siteOfRow({ section, row }: RowPiece): string | null {
-  if (section === 'totals') return null;
+function siteOfRow({ section, row }: Exclude<RowPiece, { readonly section: 'totals' }>): string {
   return section === 'races' ? siteOfHost(originParts(row.origin).host) : row.site;
 }
 
 /**
- * Imports a file's data, except rows dated later than tomorrow and those of sites that are never recorded. The whole
- * file is validated first; a DataError says why it is rejected, and then nothing has changed. Settings are taken from the file as far as consent was given (see `consents.ts`), and networks that have a
- * name here keep it. Rows are merged: of two rows with one key the one that counted more is kept (see `merge.ts`), so
- * importing a file again changes nothing, and completes an interrupted import.
+ * Passes on the rows of a file in its order, without those of sites that are never recorded (null); totals follow the
+ * days and are passed on without the days left out, or not at all if they contain nothing else.
+ */
+function withoutSites(neverRecord: ReadonlySet<string>): (piece: RowPiece) => RowPiece | null {
+  const leftOut = new Map<string, DayTotal>();
+  return (piece) => {
+    if (piece.section === 'totals') {
+      const { day, network } = piece.row;
+      const part = leftOut.get(`${day} ${network}`);
+      if (part === undefined) return piece;
+      const row = totalWithout(piece.row, part);
+      // A total that does not contain its own rows adds nothing to those imported.
+      return v.is(totalSchema, row) && weight(row) > 0 ? { section: 'totals', row } : null;
+    }
+    if (!neverRecord.has(siteOfRow(piece))) return piece;
+    if (piece.section === 'days') {
+      const { day, site, origin, network } = piece.row;
+      const key = `${day} ${network}`;
+      const change = { before: emptyDay(day, site, origin, network), after: piece.row };
+      leftOut.set(key, movedTotal(leftOut.get(key) ?? emptyTotal(day, network), change));
+    }
+    return null;
+  };
+}
+
+/**
+ * Imports a file's data, except rows dated later than tomorrow and those of sites that are never recorded. Of another
+ * browser's file only the races are imported, because the other rows would be told as what this browser did. The whole
+ * file is validated first; a DataError says why it is rejected, and then nothing has changed. Settings are taken from
+ * the file as far as consent was given (see `consents.ts`), and networks that have a name here keep it. Rows are
+ * merged: of two rows with one key the one that counted more is kept (see `merge.ts`), so importing a file again
+ * changes nothing, and completes an interrupted import.
  */
 export async function importData(
   ledger: Pick<Ledger, 'merge'>,
@@ -82,12 +116,15 @@ export async function importData(
   { nowMs, consent, onRows = () => {} }: ImportOptions,
 ): Promise<ImportResult> {
   let settings: Settings | null = null;
+  // Files from before they named their browser count as this one's.
+  let browser = BROWSER;
   let networkNames: Readonly<Record<string, string>> = {};
   const rows: Record<Section, number> = { races: 0, days: 0, totals: 0, records: 0 };
   let future = 0;
   for await (const pieces of piecesOf(file, nowMs))
     for (const piece of pieces)
       if (piece.section === 'settings') settings = piece.row;
+      else if (piece.section === 'browser') browser = piece.row;
       else if (piece.section === 'networkNames') networkNames = piece.row;
       else if (piece.section === 'future') future += 1;
       else rows[piece.section] += 1;
@@ -98,10 +135,11 @@ export async function importData(
   // Options may have changed while the user was asked.
   await changeSettings(store, (now) => withConsents(now, imported, given));
   await addNames(store, networkNames);
-  const neverRecord = new Set((await loadSettings(store)).neverRecord);
+  const recordable = withoutSites(new Set((await loadSettings(store)).neverRecord));
 
   const of = SECTIONS.reduce((sum, section) => sum + rows[section], 0);
   let excluded = 0;
+  let foreign = 0;
   let done = 0;
   let waiting: RowPiece[] = [];
   const write = async (): Promise<void> => {
@@ -117,14 +155,16 @@ export async function importData(
   for await (const pieces of piecesOf(file, nowMs))
     for (const piece of pieces) {
       if (!isRow(piece)) continue;
-      const site = siteOfRow(piece);
-      if (site !== null && neverRecord.has(site)) {
-        excluded += 1;
+      const isForeign = browser !== BROWSER && piece.section !== 'races';
+      const kept = isForeign ? null : recordable(piece);
+      if (kept === null) {
+        if (isForeign) foreign += 1;
+        else excluded += 1;
         done += 1;
         rows[piece.section] -= 1;
-      } else waiting.push(piece);
+      } else waiting.push(kept);
       if (waiting.length >= WRITE_ROWS) await write();
     }
   await write();
-  return { rows, future, excluded, refused: wanted.filter((each) => !given.has(each)).length };
+  return { rows, future, excluded, foreign, refused: wanted.filter((each) => !given.has(each)).length };
 }

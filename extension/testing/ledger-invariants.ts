@@ -1,6 +1,5 @@
 // Invariants of every ledger from which nothing was pruned, recomputed from its rows: for tests.
 import assert from 'node:assert/strict';
-import type { OriginRace } from '@photofinish/shared/race/outcome';
 import {
   addAdoption,
   addCounts,
@@ -11,7 +10,7 @@ import {
 import { type ObservationModes, unitedModes } from '@photofinish/shared/web/observation';
 import { PROTOCOLS } from '@photofinish/shared/web/protocol';
 import type { DayRow, DayTotal } from '../common/records/schema.ts';
-import { verdictOfRecord } from '../common/verdict.ts';
+import { judgedRace, verdictOfRecord } from '../common/verdict.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Section, Sections } from '../ledger/merge.ts';
 
@@ -56,19 +55,19 @@ function totalOf(rows: readonly DayRow[]): DayTotal {
   };
 }
 
-/** Throws unless totals are the sums of days, records the sums of their days, and verdicts match the newest races. */
+/** Throws unless totals are the sums of days, records the sums of their days, and verdicts match the races. */
 export function checkInvariants({ records, days, totals, races }: Dump): void {
   const expected = [...Map.groupBy(days, (row) => `${row.day} ${row.network}`).values()].map(totalOf);
   const byKey = (a: DayTotal, b: DayTotal) => (`${a.day} ${a.network}` < `${b.day} ${b.network}` ? -1 : 1);
   assert.deepEqual(totals.toSorted(byKey), expected.toSorted(byKey));
-  const newest = new Map<string, OriginRace>(races.map((race) => [race.origin, race]));
+  const raced = Map.groupBy(races, ({ origin }) => origin);
   const ofRecord = Map.groupBy(days, (row) => `${row.origin} ${row.site}`);
   for (const record of records) {
     const { counts, navigations, delivered, bytes } = record;
     const modes = unitedModes(record.modes, []);
     const own = sums(ofRecord.get(`${record.origin} ${record.site}`) ?? []);
     assert.deepEqual({ counts, navigations, delivered, bytes, modes }, own);
-    assert.equal(record.verdict, verdictOfRecord(record, newest.get(record.origin)).code);
+    assert.equal(record.verdict, verdictOfRecord(record, judgedRace(raced.get(record.origin) ?? [])).code);
   }
   for (const { counts, navigations } of [...days, ...records])
     for (const protocol of PROTOCOLS)

@@ -60,8 +60,14 @@ const backfill: fc.Arbitrary<Backfill> = fc.record({
 });
 
 const race: fc.Arbitrary<OriginRace> = fc
-  .record({ origin, atMs, altSvc: fc.constantFrom(null, 'h3=":443"') })
-  .map(({ altSvc, ...more }) => aRace({ ...more, discovered: { altSvc, knownRoot: true } }));
+  .record({ origin, atMs, altSvc: fc.constantFrom(null, 'h3=":443"'), isRun: fc.boolean() })
+  .map(({ altSvc, isRun, ...more }) =>
+    aRace({
+      ...more,
+      discovered: { altSvc, knownRoot: true },
+      ...(!isRun && { trials: [], error: { code: 'dns-failed', message: 'no such host' } }),
+    }),
+  );
 
 const forecast: fc.Arbitrary<Forecast> = fc.record({ origin, hit: fc.boolean() }).map((more) => ({
   ...more,

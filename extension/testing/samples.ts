@@ -11,6 +11,7 @@ import type { PagePort } from '../common/browser.ts';
 import type { InspectedRequest } from '../common/inspected-request.ts';
 import type { OriginView } from '../common/messages.ts';
 import type { Timing, TimingBatch } from '../common/timing.ts';
+import type { NewestRaces } from '../common/verdict.ts';
 
 /** A script that came over the network and shows its timings. */
 export const TIMING: Timing = {
@@ -129,6 +130,11 @@ export function aRace(more: Partial<OriginRace> = {}): OriginRace {
 /** The same with enough pairs for a clear result. */
 export function aClearRace(more: Partial<OriginRace> = {}): OriginRace {
   return aRace({ trials: Array.from({ length: 8 }, () => PAIR).flat(), ...more });
+}
+
+/** The newest races of an origin that was raced once. */
+export function racedOnce(race: OriginRace): NewestRaces {
+  return { newest: race, judged: race };
 }
 
 /** A port from a page, with the page's end controlled by the test. */

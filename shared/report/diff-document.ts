@@ -33,7 +33,7 @@ import { modesOfBoth, modesOfSide, type OriginDiff, type ReportDiff, type SiteDi
 import { conditionsOf, lightNotes, madeCondition } from './report-document.ts';
 import {
   changesText,
-  conditionText,
+  conditionTexts,
   foreignLanguage,
   gainText,
   instantText,
@@ -62,9 +62,7 @@ function head(diff: ReportDiff): Omit<ReportDocument, 'blocks'> {
 
 /** What makes the comparison unfair, or that nothing does, and what else differs. */
 function fairness(diff: ReportDiff): (Warning | Paragraph | List)[] {
-  const sentencesOf = (unfair: boolean) =>
-    diff.conditions.filter((each) => each.unfair === unfair).map((each) => conditionText(each, diff));
-  const [reasons, others] = [sentencesOf(true), sentencesOf(false)];
+  const { unfair: reasons, others } = conditionTexts(diff);
   return [
     reasons.length === 0
       ? paragraph(getMessage('diffFair'), 'aside')

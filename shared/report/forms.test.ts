@@ -101,6 +101,19 @@ test('conditions, totals with their counts, and the reason for each origin are i
     assert.ok(markdown.includes(part), `${part}\n${markdown}`);
 });
 
+test('that every known request used HTTP/3 is said only if any is known', () => {
+  const said = /Every request whose protocol is known used HTTP\/3/;
+  const markdownOf = (h3: number, unknown: number) => {
+    const origin = reportOrigin({ protocols: { h3, h2: 0, 'http/1.1': 0, unknown }, hidden: unknown });
+    const own = { h3, known: h3, hidden: unknown };
+    const adoption = { byRequest: own, byOrigin: own, byNavigation: own };
+    const sites = report([origin]).sites.map((site) => ({ ...site, adoption, hidden: unknown }));
+    return reportToMarkdown(report([], { sites }));
+  };
+  assert.match(markdownOf(1, 3), said);
+  assert.doesNotMatch(markdownOf(0, 4), said);
+});
+
 test('shares of origins say that an origin of several sites is counted at each', () => {
   const [site] = report().sites;
   const two = report([], {

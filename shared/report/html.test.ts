@@ -1,4 +1,11 @@
-import { comparison, originRace, report, reportOrigin, verdictSaying } from '../testing/race-samples.ts';
+import {
+  clearComparison,
+  comparison,
+  originRace,
+  report,
+  reportOrigin,
+  verdictSaying,
+} from '../testing/race-samples.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -120,6 +127,17 @@ test('an unclear result is neither bold nor a filled dot, and no figure is finer
   const clear = reportToHtml(report());
   assert.match(clear, /<td class="n"><b>21\.0 → 11\.0 ms<\/b><\/td>/);
   assert.match(clear, /<circle class="flag gains"/);
+});
+
+test('a gain over HTTP/1.1 is not told as one over HTTP/2', () => {
+  const race = clearComparison(11, 21);
+  const trials = race.trials.map((each) =>
+    each.adopted === 'h3' ? each : { ...each, adopted: 'http/1.1' as const },
+  );
+  const html = reportToHtml(report([reportOrigin({ races: [{ ...race, trials }] })]));
+  assert.match(html, /TCP → HTTP\/3/);
+  assert.match(html, /<td class="n"><b>21\.0 → 11\.0 ms \(HTTP\/1\.1\)<\/b><\/td>/);
+  assert.doesNotMatch(html, /HTTP\/2 → HTTP\/3|HTTP\/2 was faster/);
 });
 
 test('verdicts in a language other than the page’s are marked', () => {

@@ -181,6 +181,9 @@ test('differences besides the origins are listed, and whether they make the comp
     ['order', false],
   ]);
   assert.deepEqual(conditions({ period: { from: to, to: '2026-01-03T06:00:00.000Z' } }), []);
+  // 2026-01-01T00:00:00Z to 2026-01-02T03:04:05Z, written in other zones.
+  assert.deepEqual(conditions({ period: { from: '2026-01-01T02:00:00+02:00', to } }), []);
+  assert.deepEqual(conditions({ period: { from, to: '2026-01-01T22:04:05-05:00' } }), []);
 });
 
 test('networks that are not known may differ, which is said and is not a difference', () => {

@@ -225,13 +225,18 @@ function overlap({ before, after }: Sides<DiffSide>): boolean {
   return from < to;
 }
 
+/** Whether both cover the same time, whatever offsets from UTC their periods are written with. */
+function samePeriod({ before, after }: Sides<DiffSide>): boolean {
+  return (['from', 'to'] as const).every(
+    (end) => Date.parse(before.period[end]) === Date.parse(after.period[end]),
+  );
+}
+
 function conditionsOf(pair: Sides<DiffSide>): DiffCondition[] {
   const { before, after } = pair;
   const differ = (of: (side: DiffSide) => string, condition: DiffCondition['condition'], unfair: boolean) =>
     of(before) === of(after) ? [] : [{ condition, ...both(pair, of), unfair }];
   const period = ({ period: { from, to } }: DiffSide) => `${from}/${to}`;
-  // One and the same period is not an overlap.
-  const apart = period(before) !== period(after);
   const [short, long] = [lengthMs(before), lengthMs(after)].toSorted((a, b) => a - b) as [number, number];
   const periods = { ...both(pair, period) };
   return [
@@ -241,8 +246,11 @@ function conditionsOf(pair: Sides<DiffSide>): DiffCondition[] {
     ...(long >= MUCH_LONGER * short && long > 0
       ? [{ condition: 'length' as const, ...periods, unfair: true }]
       : []),
-    ...(apart && overlap(pair) ? [{ condition: 'overlap' as const, ...periods, unfair: true }] : []),
-    ...(before.period.to > after.period.to
+    // One and the same period is not an overlap.
+    ...(!samePeriod(pair) && overlap(pair)
+      ? [{ condition: 'overlap' as const, ...periods, unfair: true }]
+      : []),
+    ...(Date.parse(before.period.to) > Date.parse(after.period.to)
       ? [{ condition: 'order' as const, ...periods, unfair: false }]
       : []),
     ...(before.modes?.length && after.modes?.length

@@ -118,7 +118,9 @@ function worst(report: Report): Block[] {
     .flatMap(({ site, origins }) => origins.map((origin) => ({ site, origin, older: olderRequests(origin) })))
     .filter(({ older }) => older > 0)
     .toSorted((a, b) => b.older - a.older);
-  if (all.length === 0) return [paragraph(getMessage('reportNoneWithout'))];
+  // Of protocols that are all unknown nothing can be said; that they are is in the sums.
+  if (all.length === 0)
+    return totalAdoption(report).byRequest.known === 0 ? [] : [paragraph(getMessage('reportNoneWithout'))];
   const listed = all.slice(0, WORST_LISTED);
   const several = report.sites.length > 1;
   const heads = [

@@ -151,7 +151,7 @@ export function changesText({ changes, few }: OriginDiff): string {
 }
 
 /** A condition that differs, as a sentence. */
-export function conditionText({ condition, before, after }: DiffCondition, diff: ReportDiff): string {
+function conditionText({ condition, before, after }: DiffCondition, diff: ReportDiff): string {
   const key = CONDITIONS[condition];
   if (condition === 'browser')
     return getMessage(key, {
@@ -166,6 +166,16 @@ export function conditionText({ condition, before, after }: DiffCondition, diff:
   const period = (side: ReportDiff['before']) =>
     getMessage('reportFromTo', { from: instantText(side.period.from), to: instantText(side.period.to) });
   return getMessage(key, { before: period(diff.before), after: period(diff.after) });
+}
+
+/** The conditions that differ, as sentences: those that make the comparison unfair, and the others. */
+export function conditionTexts(diff: ReportDiff): {
+  readonly unfair: readonly string[];
+  readonly others: readonly string[];
+} {
+  const textsOf = (unfair: boolean) =>
+    diff.conditions.filter((each) => each.unfair === unfair).map((each) => conditionText(each, diff));
+  return { unfair: textsOf(true), others: textsOf(false) };
 }
 
 /** The change of a share in percentage points, consistent with the displayed shares. */

@@ -107,9 +107,10 @@ export function resultText(gain: Gain): string {
     : getMessage(gain.quicker === 'h3' ? 'gainFaster' : 'gainSlower', { difference });
 }
 
-/** The content of a table cell: both times if they clearly differ. */
+/** The content of a table cell: both times if they clearly differ, and the older protocol if it was not HTTP/2. */
 export function gainCellText(gain: Gain): string {
-  return gain.quicker === null ? getMessage('finishUnclearShort') : timesText(gain);
+  const result = gain.quicker === null ? getMessage('finishUnclearShort') : timesText(gain);
+  return gain.old === undefined ? result : getMessage('gainCellOlder', { result, old: oldName(gain) });
 }
 
 /** The time to connect with HTTP/2, then with HTTP/3: "5.0 → 2.4 ms". */

@@ -421,7 +421,11 @@ function browserSide(facts: Facts, browser: BrowserEvidence): BrowserSide {
     const protocol = PROTOCOL_NAMES[browser.lastProtocol];
     return found('unknown', message('pageReached', { protocol }), ...now);
   }
-  const dead = alternatives.every(({ reach }) => isFailed(reach));
+  // That nothing is known to be advertised shows nothing by itself: the browser may know what nobody else saw.
+  const dead =
+    alternatives.length > 0
+      ? alternatives.every(({ reach }) => isFailed(reach))
+      : evidence.attempts.length > 0 || evidence.discovered.altSvc !== null;
   if (dead || isFailed(h3) || faults.some(({ leads }) => leads)) return NOTHING_SHOWN;
   const visits = browser.visitsSinceAdvertised;
   const staying = visits !== null && visits >= VISITS_BEFORE_CHOICE;

@@ -7,7 +7,7 @@ import type { PageView } from '../../common/messages.ts';
 import { withDelta } from '../../common/page/delta.ts';
 import { applyBatch, newPage, type Page } from '../../common/page/model.ts';
 import { emptyRecord } from '../../common/records/fold.ts';
-import { aRace, observation } from '../../testing/samples.ts';
+import { aRace, observation, racedOnce } from '../../testing/samples.ts';
 import { Presenter, type PresenterDeps, type Watcher } from './presenter.ts';
 
 const A = 'https://a.test' as Origin;
@@ -184,7 +184,7 @@ test('a watcher receives the view at once, from memory, and then what the ledger
   const { presenter, tabs } = testbed({
     ledger: {
       recordsOf: async () => new Map([[A, record]]),
-      newestRaces: async () => new Map([[A, aRace()]]),
+      newestRaces: async () => new Map([[A, racedOnce(aRace())]]),
     },
   });
   tabs.set(1, recorded('d'));
@@ -202,7 +202,7 @@ test('a watcher receives the view at once, from memory, and then what the ledger
 
 test('what the toolbar read from the ledger is in the popup’s first view', async () => {
   const { presenter, tabs, settle } = testbed({
-    ledger: { recordsOf: async () => new Map(), newestRaces: async () => new Map([[A, aRace()]]) },
+    ledger: { recordsOf: async () => new Map(), newestRaces: async () => new Map([[A, racedOnce(aRace())]]) },
   });
   tabs.set(1, recorded('d'));
   presenter.refresh(1);

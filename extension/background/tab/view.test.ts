@@ -6,8 +6,8 @@ import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { applyBatch, newPage, type Page } from '../../common/page/model.ts';
 import { emptyRecord } from '../../common/records/fold.ts';
-import { aRace } from '../../testing/samples.ts';
-import { emptyView, pageView, type TabDocument } from './view.ts';
+import { aRace, racedOnce } from '../../testing/samples.ts';
+import { emptyView, failedView, pageView, type TabDocument } from './view.ts';
 
 const A = 'https://a.test' as Origin;
 const B = 'https://b.test' as Origin;
@@ -57,13 +57,18 @@ test('the page’s own origin comes first, then by number of requests', () => {
   assert.deepEqual([view.counts.h3, view.counts.h2], [2, 2]);
 });
 
+test('the page has its document’s protocol beside the newest of its origin', () => {
+  const view = pageView(loaded([A, { kind: 'navigation' }], [A, { protocol: 'h3', atMs: 11 }]), background);
+  assert.deepEqual([view.documentProtocol, view.protocol], ['h2', 'h3']);
+});
+
 test('steering says if the newest race saw a private root that the browser has not accepted', () => {
   const offered = { enabled: true, chosen: false, active: null, possible: 'to-h3', undone: null } as const;
   const privateRootOf = (knownRoot: boolean, reachedOverH3: boolean) => {
     const records = new Map([
       [A, { ...emptyRecord(A, 'a.test', 0), ...(reachedOverH3 && { reachedOverH3 }) }],
     ]);
-    const races = new Map([[A, aRace({ discovered: { altSvc: null, knownRoot } })]]);
+    const races = new Map([[A, racedOnce(aRace({ discovered: { altSvc: null, knownRoot } }))]]);
     return pageView(loaded([A, { kind: 'navigation' }]), {
       ...background,
       history: { records, races },
@@ -81,6 +86,7 @@ test('a cached page shows no old protocol', () => {
     background,
   );
   assert.deepEqual([view.protocol, view.delivery, view.counts.h3], ['unknown', 'http-cache', 0]);
+  assert.equal(view.documentProtocol, 'unknown');
 });
 
 test('hidden origins are unknown with their reason', () => {
@@ -95,14 +101,14 @@ test('hidden origins are unknown with their reason', () => {
 });
 
 test('the newest race is beside its origin', () => {
-  const races = new Map([[B, aRace({ origin: B })]]);
+  const races = new Map([[B, racedOnce(aRace({ origin: B }))]]);
   const view = pageView(loaded([A], [B]), { ...background, history: { records: new Map(), races } });
   assert.equal(view.origins[0]?.race, null);
   assert.equal(view.origins[1]?.race?.summary.gainMs, 21);
 });
 
 test('a race on another network than the helper sees is no evidence on this page', () => {
-  const history = { records: new Map(), races: new Map([[A, aRace({ network: 'home' })]]) };
+  const history = { records: new Map(), races: new Map([[A, racedOnce(aRace({ network: 'home' }))]]) };
   const page = loaded([A]);
   const shownOn = (network: string) => {
     const helper = { state: 'ready', program: 'p', network, networkName: null } as const;
@@ -123,12 +129,35 @@ test('a race on another network than the helper sees is no evidence on this page
   );
 });
 
+test('a race that could not be run is shown, and hides nothing that the one before it found', () => {
+  const judged = aRace({ atMs: 1 });
+  const error = { code: 'dns-failed', message: 'no such host' } as const;
+  const newest = aRace({ atMs: 2, trials: [], error });
+  const of = (network: string) => {
+    const races = new Map([[A, { newest: { ...newest, network }, judged }]]);
+    const helper = { state: 'ready', program: 'p', network: 'home', networkName: null } as const;
+    return { ...background, history: { records: new Map(), races }, helper };
+  };
+  for (const network of ['home', 'office']) {
+    const [view] = pageView(loaded([A]), of(network)).origins;
+    assert.equal(view?.race?.atMs, network === 'home' ? 2 : undefined);
+    assert.deepEqual(
+      view?.verdict.findings.map(({ key }) => key),
+      ['verdictAvailable'],
+    );
+  }
+  const failure = { documentId: 'd', error: null, atMs: 2 };
+  const shown = { documentId: 'd', url: `${A}/`, failed: true, failure, withheld: null };
+  const failed = failedView(1, shown, { origin: A, site: 'a.test' }, of('home'));
+  assert.equal(failed.origins[0]?.race?.atMs, 2, 'what was found out since the page failed');
+});
+
 test('unchanged rows keep the same view object, so that nothing is computed again', () => {
   const before = loaded([A], [B]);
   const after = applyBatch(before, 'x:2', [{ ...seen(C), id: '9' }], null).page;
   const [old, next] = [pageView(before, background), pageView(after, background)];
   assert.equal(next.origins[1], old.origins[1]);
-  const races = new Map([[B, aRace({ origin: B })]]);
+  const races = new Map([[B, racedOnce(aRace({ origin: B }))]]);
   const raced = pageView(after, { ...background, history: { records: new Map(), races } });
   assert.notEqual(raced.origins[1], next.origins[1]);
 });

@@ -24,12 +24,12 @@ import type { Page, PageOrigin } from '../../common/page/model.ts';
 import { advertisesH3 } from '../../common/records/fold.ts';
 import { NOTHING_DELIVERED, type OriginRecord } from '../../common/records/schema.ts';
 import { siteOfHost } from '../../common/site.ts';
-import { verdictOfOrigin, verdictOfRace } from '../../common/verdict.ts';
+import { type NewestRaces, verdictOfOrigin, verdictOfRace } from '../../common/verdict.ts';
 
 /** What the ledger knows about a page's origins. */
 export interface History {
   readonly records: ReadonlyMap<Origin, OriginRecord>;
-  readonly races: ReadonlyMap<Origin, OriginRace>;
+  readonly races: ReadonlyMap<Origin, NewestRaces>;
 }
 
 export interface Background {
@@ -105,8 +105,10 @@ function shownProtocol(row: PageOrigin | undefined): {
   return { protocol: 'unknown', reason: row?.reason ?? 'missed' };
 }
 
+type Where = 'here' | 'elsewhere' | 'unknown';
+
 /** Whether a race ran on the network that the helper sees now, as far as it tells networks apart. */
-function whereRaced(race: OriginRace, helper: HelperState): 'here' | 'elsewhere' | 'unknown' {
+function whereRaced(race: OriginRace, helper: HelperState): Where {
   if (helper.state !== 'ready') return 'unknown';
   if (race.network === helper.network) return 'here';
   return areOtherNetworks(race.network, helper.network) ? 'elsewhere' : 'unknown';
@@ -114,23 +116,31 @@ function whereRaced(race: OriginRace, helper: HelperState): 'here' | 'elsewhere'
 
 interface JudgedOrigin {
   readonly record: OriginRecord | undefined;
-  readonly race: OriginRace | undefined;
-  /** Of the newest race; null: there is none. */
-  readonly where: ReturnType<typeof whereRaced> | null;
+  readonly races: NewestRaces | undefined;
+  /** Of the newest race and of the one that is judged; null: there is none. */
+  readonly where: Where | null;
+  readonly whereJudged: Where | null;
   readonly view: OriginView;
 }
 
 /** The newest view of each row: while a page loads, most rows stay unchanged, and so should their verdicts. */
 const drawn = new WeakMap<PageOrigin, JudgedOrigin>();
 
-function originView(row: PageOrigin, { records, races }: History, helper: HelperState): OriginView {
-  const newest = races.get(row.origin);
-  const where = newest === undefined ? null : whereRaced(newest, helper);
-  const race = where === 'elsewhere' ? undefined : newest;
-  const record = records.get(row.origin);
+function originView(row: PageOrigin, history: History, helper: HelperState): OriginView {
+  const races = history.races.get(row.origin);
+  const where = races === undefined ? null : whereRaced(races.newest, helper);
+  const whereJudged = races === undefined ? null : whereRaced(races.judged, helper);
+  const record = history.records.get(row.origin);
   const before = drawn.get(row);
-  if (before !== undefined && before.record === record && before.race === race && before.where === where)
+  if (
+    before !== undefined &&
+    before.record === record &&
+    before.races === races &&
+    before.where === where &&
+    before.whereJudged === whereJudged
+  )
     return before.view;
+  const judged = whereJudged === 'elsewhere' ? undefined : races?.judged;
   const { protocol, reason } = shownProtocol(row);
   const view: OriginView = {
     origin: row.origin,
@@ -142,19 +152,19 @@ function originView(row: PageOrigin, { records, races }: History, helper: Helper
     delivered: row.delivered,
     forecast: row.forecast,
     forecastRight: row.right,
-    race: race ?? null,
+    race: where === 'elsewhere' ? null : (races?.newest ?? null),
     verdict: verdictOfOrigin({
       origin: row.origin,
       protocol: row.protocol,
       reason,
       elsewhere: elsewhereOf(row),
       record,
-      race,
-      racedElsewhere: where === 'elsewhere',
-      readElsewhere: where === 'unknown',
+      race: judged,
+      racedElsewhere: judged === undefined && where === 'elsewhere',
+      readElsewhere: whereJudged === 'unknown',
     }),
   };
-  drawn.set(row, { record, race, where, view });
+  drawn.set(row, { record, races, where, whereJudged, view });
   return view;
 }
 
@@ -204,6 +214,7 @@ export function pageView(page: Page, { history, helper, mode, trouble, steer }: 
     site: page.site,
     ...shownProtocol(page.origins[page.origin]),
     delivery: page.delivery ?? 'network',
+    documentProtocol: page.documentProtocol,
     arrival: page.arrival,
     verdict: main?.verdict ?? null,
     counts: page.counts,
@@ -253,6 +264,7 @@ export function emptyView(
     protocol: 'unknown',
     reason: 'missed',
     delivery: 'network',
+    documentProtocol: null,
     arrival: 'loaded',
     verdict: null,
     counts: NO_REQUESTS,
@@ -285,7 +297,7 @@ export function failedView(
   { history, helper, mode, trouble }: Omit<Background, 'steer'>,
 ): PageView {
   const { records, races } = history ?? NO_HISTORY;
-  const newest = races.get(origin);
+  const newest = races.get(origin)?.newest;
   const since = newest !== undefined && newest.atMs >= (shown.failure?.atMs ?? 0);
   const race = since && whereRaced(newest, helper) !== 'elsewhere' ? newest : null;
   const record = records.get(origin);

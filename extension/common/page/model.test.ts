@@ -29,6 +29,15 @@ test('a batch is folded in once', () => {
   assert.deepEqual([once.counts.h3, once.delivery, once.firstByteAtMs], [1, 'network', 9]);
 });
 
+test('the document keeps its own protocol, whatever its origin uses after it', () => {
+  const own = seen(10, { kind: 'navigation', protocol: 'h2' });
+  assert.equal(applyBatch(page, 'x:1', [seen(10)], null).page.documentProtocol, null);
+  const { page: after } = applyBatch(page, 'x:1', [own, seen(11)], null);
+  assert.deepEqual([after.documentProtocol, after.origins[A]?.protocol], ['h2', 'h3']);
+  const cached = applyBatch(page, 'x:1', [{ ...own, delivery: 'http-cache' }, seen(11)], null).page;
+  assert.deepEqual([cached.documentProtocol, cached.delivery], ['unknown', 'http-cache']);
+});
+
 test('a forecast is scored by the first network answer that reveals its protocol', () => {
   const foretold = withForecasts(page, [forecast('h3')], 5);
   const hidden = seen(8, { protocol: 'unknown', reason: 'no-timing-allow-origin' });
@@ -76,6 +85,11 @@ test('a protocol that becomes known later is counted and shown', () => {
   assert.deepEqual([whole.counts.h2, whole.origins[A]?.counts.unknown], [1, 0]);
   assert.deepEqual([whole.origins[A]?.protocol, whole.origins[A]?.reason], ['h3', null]);
   assert.equal(withBackfill(whole, hidden, 'h3'), whole, 'never more than was unknown');
+  assert.equal(whole.documentProtocol, null);
+  const document: Observation = { ...hidden, kind: 'navigation' };
+  const navigated = applyBatch(page, 'x:1', [document], null).page;
+  assert.equal(navigated.documentProtocol, 'unknown');
+  assert.equal(withBackfill(navigated, document, 'h2').documentProtocol, 'h2');
 });
 
 test('the origins of a page are bounded, its counts are not', () => {

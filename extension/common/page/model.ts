@@ -7,7 +7,7 @@ import type { Forecast } from '@photofinish/shared/port/forecast';
 import { countRequest, NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import type { Delivery, KnownProtocol, UnknownReason } from '@photofinish/shared/web/protocol';
+import type { Delivery, KnownProtocol, Protocol, UnknownReason } from '@photofinish/shared/web/protocol';
 import type { Arrival } from '../messages.ts';
 import { backfilledCounts } from '../records/backfill.ts';
 import { countDelivered } from '../records/fold.ts';
@@ -36,6 +36,8 @@ export interface Page {
   readonly startedMs: number;
   /** How the document itself was delivered; null until it has reported that. */
   readonly delivery: Delivery | null;
+  /** The protocol of the document's own response: unknown unless that came over the network; null until reported. */
+  readonly documentProtocol: Protocol | null;
   /** How its tab most recently came to show it. */
   readonly arrival: Arrival;
   /**
@@ -61,6 +63,7 @@ export function newPage(
   return {
     ...identity,
     delivery: null,
+    documentProtocol: null,
     arrival: 'loaded',
     forecastAskedAtMs: null,
     forecastAtMs: null,
@@ -122,11 +125,14 @@ export function applyBatch(
   if (page.applied.includes(key)) return { page, scores: [] };
   const origins: Record<Origin, PageOrigin> = { ...page.origins };
   let size = Object.keys(origins).length;
-  let { counts, delivery } = page;
+  let { counts, delivery, documentProtocol } = page;
   const scores: { origin: Origin; right: boolean }[] = [];
   for (const o of observations) {
     counts = countRequest(counts, o.protocol, o.delivery);
-    if (o.kind === 'navigation') delivery = o.delivery;
+    if (o.kind === 'navigation') {
+      delivery = o.delivery;
+      documentProtocol = o.delivery === 'network' ? o.protocol : 'unknown';
+    }
     const before = origins[o.origin];
     if (before === undefined && size >= MAX_PAGE_ORIGINS) continue;
     const after = withObservation(before ?? newPageOrigin(o.origin), o);
@@ -140,6 +146,7 @@ export function applyBatch(
       ...page,
       counts,
       delivery,
+      documentProtocol,
       origins,
       firstByteAtMs: firstByteMs ?? page.firstByteAtMs,
       applied: [...page.applied, key].slice(-MAX_APPLIED),
@@ -149,9 +156,14 @@ export function applyBatch(
 }
 
 /** The page after the protocol of one of its answers became known. */
-export function withBackfill(page: Page, { origin, atMs }: Observation, protocol: KnownProtocol): Page {
+export function withBackfill(
+  before: Page,
+  { origin, atMs, kind }: Observation,
+  protocol: KnownProtocol,
+): Page {
+  if (before.counts.unknown === 0) return before;
+  const page = kind === 'navigation' ? { ...before, documentProtocol: protocol } : before;
   const row = page.origins[origin];
-  if (page.counts.unknown === 0) return page;
   const counts = backfilledCounts(page.counts, protocol, 1);
   // For an origin beyond the view's limit only the page's total was kept.
   if (row === undefined || row.counts.unknown === 0) return { ...page, counts };

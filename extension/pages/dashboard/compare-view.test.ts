@@ -3,7 +3,8 @@ import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readReport, whyText } from './compare-view.ts';
+import { compareReports } from '@photofinish/shared/report/report-compare';
+import { conditionList, readReport, whyText } from './compare-view.ts';
 
 const REPORT = {
   schema: 'photofinish.report/2',
@@ -26,6 +27,41 @@ test('a report is read, and anything else is rejected with the position of the e
     ok: false,
     why: 'it has a date later than tomorrow (see createdAt)',
   });
+});
+
+/** As much of an element as a list of conditions consists of. */
+class Part {
+  className = '';
+  textContent = '';
+  readonly children: Part[] = [];
+  append(...parts: Part[]): void {
+    this.children.push(...parts);
+  }
+}
+
+test('only conditions that make a comparison unfair are listed as what could explain a difference', (t) => {
+  Object.assign(globalThis, { document: { createElement: () => new Part() } });
+  t.after(() => Reflect.deleteProperty(globalThis, 'document'));
+  const read = (more: object) => {
+    const result = readReport(JSON.stringify({ ...REPORT, ...more }));
+    assert.ok(result.ok);
+    return result.report;
+  };
+  const listed = (more: object) => {
+    const parts = (conditionList(compareReports(read({}), read(more))) as unknown as Part).children;
+    return parts.map(({ textContent, children }) => textContent || children.map((each) => each.textContent));
+  };
+  const newer = { name: 'chromium', version: '157' };
+  const version = 'Different browser version: 156, then 157.';
+  assert.deepEqual(listed({}), ['No recorded condition makes this comparison unfair.']);
+  assert.deepEqual(listed({ browser: newer }), [
+    'No recorded condition makes this comparison unfair.',
+    [version],
+  ]);
+  const [unfair, [network, ...more] = [], too, others] = listed({ browser: newer, network: 'office' });
+  assert.match(String(unfair), /each alone could explain a difference/);
+  assert.match(String(network), /home.*office/);
+  assert.deepEqual([more, too, others], [[], 'These differ too, and do not make it unfair:', [version]]);
 });
 
 test('the reason is the current verdict, with the previous one if it was different', () => {

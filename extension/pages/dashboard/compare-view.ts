@@ -12,7 +12,7 @@ import {
 } from '@photofinish/shared/report/report-diff';
 import {
   changesText,
-  conditionText,
+  conditionTexts,
   shareCountsText,
   shareText,
   summaryText,
@@ -62,19 +62,22 @@ export function whyText({ verdict: { before, after } }: Pick<OriginDiff, 'verdic
   return getMessage('dashboardWhyChanged', { before: verdictText(before), after: verdictText(after) });
 }
 
-function conditionList(diff: ReportDiff): HTMLElement {
-  const box = make('div');
-  const unfair = diff.conditions.filter((condition) => condition.unfair);
-  box.append(
-    make(
-      'p',
-      unfair.length > 0 ? 'unfair' : 'what',
-      getMessage(unfair.length > 0 ? 'diffUnfair' : 'diffFair'),
-    ),
-  );
+function listOf(sentences: readonly string[]): HTMLElement {
   const list = make('ul');
-  list.append(...diff.conditions.map((condition) => make('li', '', conditionText(condition, diff))));
-  box.append(list);
+  list.append(...sentences.map((sentence) => make('li', '', sentence)));
+  return list;
+}
+
+/** What makes the comparison unfair, or that nothing does, and what else differs. */
+export function conditionList(diff: ReportDiff): HTMLElement {
+  const box = make('div');
+  const { unfair, others } = conditionTexts(diff);
+  if (unfair.length === 0) box.append(make('p', 'what', getMessage('diffFair')));
+  else {
+    box.append(make('p', 'unfair', getMessage('diffUnfair')), listOf(unfair));
+    if (others.length > 0) box.append(make('p', 'what', getMessage('dashboardDiffersToo')));
+  }
+  if (others.length > 0) box.append(listOf(others));
   const light = lightNote(modesOfBoth(diff));
   if (light !== null) box.append(make('p', 'what', light));
   return box;

@@ -8,7 +8,7 @@ import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import type { DayRow, OriginRecord } from '../../common/records/schema.ts';
-import { verdictOfRecord } from '../../common/verdict.ts';
+import { judgedRace, verdictOfRecord } from '../../common/verdict.ts';
 import { troubleText } from '../../ledger/database.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { make } from '../ui/elements.ts';
@@ -117,7 +117,7 @@ export function originDetail(
       return;
     }
     const start = make('div', 'column');
-    start.append(verdictSection(record, races.at(-1)), facts(record));
+    start.append(verdictSection(record, judgedRace(races)), facts(record));
     detail.replaceChildren(start, timeline(days, period), racesSection(races));
   };
   void fill()

@@ -3,7 +3,7 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DATA_ERRORS, DataError } from '../../ledger/data-document.ts';
-import { dataFileName, importFailure, wipedText } from './data.ts';
+import { dataFileName, importedText, importFailure, wipedText } from './data.ts';
 
 test('the file name contains the day', () => {
   assert.equal(dataFileName(new Date(2026, 0, 9)), 'photofinish-data-2026-01-09.json');
@@ -17,6 +17,14 @@ test('every rejection has its own sentence, which says that nothing was imported
 
 test('any other error is reported as having stopped the import, with its own message', () => {
   assert.equal(importFailure(new Error('the disk is full')), 'The import stopped: the disk is full');
+});
+
+test('of another browser’s file it is said that only its races are imported, and why', () => {
+  const none = { future: 0, excluded: 0, foreign: 0, refused: 0 };
+  const rows = { records: 3, days: 4, totals: 2, races: 1 };
+  assert.match(importedText({ ...none, rows }), /^Imported 3 records with their races, [^.]*\.$/);
+  const foreign = importedText({ ...none, rows: { ...rows, records: 0, days: 0, totals: 0 }, foreign: 9 });
+  assert.match(foreign, /^Imported 1 race, .* 9 rows were left out: they say what another browser did/);
 });
 
 // The message after deletion: which of the two stores is empty now.

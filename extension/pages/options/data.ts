@@ -7,7 +7,7 @@ import { pageStore } from '../../common/store/page-store.ts';
 import { CONSENTS, type Consent } from '../../ledger/consents.ts';
 import { DataError, type DataErrorCode } from '../../ledger/data-document.ts';
 import { openLedger } from '../../ledger/ledger.ts';
-import { exportData, importData } from '../../ledger/transfer.ts';
+import { exportData, type ImportResult, importData } from '../../ledger/transfer.ts';
 import { isDisabled, onClick, setDisabled } from '../ui/disabled-button.ts';
 import { byId, saveFile, setText } from '../ui/elements.ts';
 import { messageOf, saved } from '../ui/saving.ts';
@@ -52,20 +52,28 @@ async function exported(): Promise<string> {
   }
 }
 
+/** What was imported, and what was left out and why. */
+export function importedText({ rows, future, excluded, foreign, refused }: ImportResult): string {
+  return [
+    foreign === 0
+      ? getMessage('optionsImported', { count: rows.records })
+      : getMessage('optionsImportedRaces', { count: rows.races }),
+    ...(foreign === 0 ? [] : [getMessage('optionsImportForeign', { count: foreign })]),
+    ...(future === 0 ? [] : [getMessage('optionsImportFuture', { count: future })]),
+    ...(excluded === 0 ? [] : [getMessage('optionsImportExcluded', { count: excluded })]),
+    ...(refused === 0 ? [] : [getMessage('optionsImportKept', { count: refused })]),
+  ].join(' ');
+}
+
 async function imported(file: File): Promise<string> {
   try {
     await saved();
-    const { rows, future, excluded, refused } = await importData(openLedger(), pageStore, file, {
+    const result = await importData(openLedger(), pageStore, file, {
       nowMs: Date.now(),
       consent: (wanted, { retentionDays }) => askConsents(wanted, retentionDays),
       onRows: (done, of) => setText(byId('transfer-progress'), getMessage('optionsImportRows', { done, of })),
     });
-    return [
-      getMessage('optionsImported', { count: rows.records }),
-      ...(future === 0 ? [] : [getMessage('optionsImportFuture', { count: future })]),
-      ...(excluded === 0 ? [] : [getMessage('optionsImportExcluded', { count: excluded })]),
-      ...(refused === 0 ? [] : [getMessage('optionsImportKept', { count: refused })]),
-    ].join(' ');
+    return importedText(result);
   } catch (error) {
     return importFailure(error);
   }

@@ -55,6 +55,15 @@ const input: ReportInput = {
   nowMs: Date.UTC(2026, 10, 22, 9),
 };
 
+test('a race that could not be run is listed, and the verdict rests on the one before it', () => {
+  const error = { code: 'dns-failed', message: 'no such host' } as const;
+  const failed = aRace({ origin: B, atMs: Date.UTC(2026, 10, 20, 11), trials: [], error });
+  const races = new Map([[B, [aRace({ origin: B, atMs: Date.UTC(2026, 10, 20, 10) }), failed]]]);
+  const origins = buildReport({ ...input, races }).sites[0]?.origins ?? [];
+  const b = origins.find(({ origin }) => origin === B);
+  assert.deepEqual([b?.races.length, b?.verdict.code], [2, 'h3-available']);
+});
+
 test('days add up by origin and site, with the hidden beside the known', () => {
   const [site] = buildReport(input).sites;
   assert.deepEqual(

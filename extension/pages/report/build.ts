@@ -23,7 +23,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import type { NetworkNames } from '../../common/network-names.ts';
 import type { DayRow, OriginRecord } from '../../common/records/schema.ts';
-import { verdictOfOrigin } from '../../common/verdict.ts';
+import { judgedRace, verdictOfOrigin } from '../../common/verdict.ts';
 
 /** Records by site and origin. */
 type RecordsBySite = ReadonlyMap<string, ReadonlyMap<Origin, OriginRecord>>;
@@ -31,7 +31,7 @@ type RecordsBySite = ReadonlyMap<string, ReadonlyMap<Origin, OriginRecord>>;
 export interface ReportInput {
   readonly sums: DaySums;
   readonly records: RecordsBySite;
-  /** All races of each origin, oldest first: verdicts use the newest, and those of the period are listed. */
+  /** All races of each origin, oldest first: verdicts rest on the newest that was run, and those of the period are listed. */
   readonly races: ReadonlyMap<Origin, readonly OriginRace[]>;
   readonly browser: { readonly name: Browser; readonly version: string };
   /** The helper's label of the network, `unknown` without a helper. */
@@ -51,7 +51,6 @@ function reportOrigin(
   { races: all, fromMs, toMs }: ReportInput,
 ): ReportOrigin {
   const races = all.get(origin) ?? [];
-  const race = races.at(-1);
   return {
     origin,
     protocols: {
@@ -69,7 +68,7 @@ function reportOrigin(
       reason: record?.reason ?? null,
       elsewhere: null,
       record,
-      race,
+      race: judgedRace(races),
       readElsewhere: true,
     }),
     races: races.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs),

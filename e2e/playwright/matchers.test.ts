@@ -1,0 +1,62 @@
+// Which protocols the assertion compares: of a page its document's own, of an origin on it all that it used.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
+import type { OriginView, PageView } from '../../extension/common/messages.ts';
+import { type PageEvidence, usedProtocols, usedText } from './matchers.ts';
+import type { SeenDocument } from './responses.ts';
+
+const A = 'https://a.test' as OriginView['origin'];
+
+/** What is known of a page with one origin. */
+function pageWith(
+  { protocol, counts }: { readonly protocol: PageView['protocol']; readonly counts: Partial<ProtocolCounts> },
+  document: Partial<PageView>,
+  seen: SeenDocument | null = null,
+): PageEvidence {
+  const own = { origin: A, protocol, counts: { ...NO_REQUESTS, ...counts } };
+  const view = {
+    origin: A,
+    protocol,
+    delivery: 'network',
+    documentProtocol: null,
+    origins: [own],
+    ...document,
+  };
+  return { view: view as unknown as PageView, extended: true, seen };
+}
+
+test('a page came over the protocol of its document, whatever its origin used after it', () => {
+  const switched = pageWith({ protocol: 'h3', counts: { h2: 3, h3: 1 } }, { documentProtocol: 'h2' });
+  assert.deepEqual(usedProtocols(switched, undefined), ['h2']);
+  assert.equal(usedText(switched, undefined), 'it came over h2');
+  const early = pageWith({ protocol: 'h3', counts: { h3: 1 } }, {});
+  assert.deepEqual(usedProtocols(early, undefined), [], 'the document is not reported yet');
+});
+
+test('an origin on the page used each protocol that one of its responses came over, the newest first', () => {
+  const switched = pageWith({ protocol: 'h3', counts: { h2: 3, h3: 1, unknown: 1 } }, {});
+  assert.deepEqual(usedProtocols(switched, A), ['h3', 'h2', 'unknown']);
+  assert.equal(usedText(switched, A), 'it came over h3 and h2 and an unknown protocol');
+  assert.deepEqual(usedProtocols(switched, 'https://unseen.test'), []);
+  assert.equal(usedText(switched, 'https://unseen.test'), 'nothing of it was seen');
+});
+
+test('a document that did not come over the network has no protocol, and the message says why', () => {
+  const document = { documentProtocol: 'unknown', delivery: 'http-cache' } as const;
+  const cached = pageWith({ protocol: 'h3', counts: { h3: 1 } }, document);
+  assert.deepEqual(usedProtocols(cached, undefined), ['unknown']);
+  assert.equal(usedText(cached, undefined), 'it came from the HTTP cache, so no protocol is known');
+});
+
+test('Playwright names the protocol of a document that the extension could not see', () => {
+  const counts = { ...NO_REQUESTS, h2: 1 };
+  const origins = new Map([[A, { counts, complete: true, newest: 'h2' as const }]]);
+  const seen: SeenDocument = { url: `${A}/`, protocol: 'h2', origins };
+  const hidden = pageWith(
+    { protocol: 'unknown', counts: { unknown: 1 } },
+    { documentProtocol: 'unknown' },
+    seen,
+  );
+  assert.deepEqual(usedProtocols(hidden, undefined), ['h2']);
+});
