@@ -53,12 +53,13 @@ def _dearer(a, b):
 
 
 def _said_by(measured, kind, limit):
-    """What a figure says about a claim of P1's that is not a hypothesis here: judged by the favourable end, like
-    hypotheses."""
+    """What a figure says about a claim of P1's that is not a hypothesis here, if all of its interval says the same."""
     if measured is None:
         return UNMEASURED
-    holds = measured.low < limit if kind == "below" else measured.high >= limit
-    return "P1's claim holds" if holds else "P1's claim does not hold"
+    low, high = (end < limit if kind == "below" else end >= limit for end in (measured.low, measured.high))
+    if low != high:
+        return "P1's claim may hold: its limit is within the interval"
+    return "P1's claim holds" if low else "P1's claim does not hold"
 
 
 # In P1 both transports of a race shared the cost of TLS: only one at a time used it.
