@@ -14,6 +14,9 @@ import type { Delivery, Protocol, UnknownReason } from '@photofinish/shared/web/
 import type { InspectedEvent } from './inspected-request.ts';
 import type { StoredValue, StoreKey } from './store/store.ts';
 
+/** The BroadcastChannel on which the options page tells other pages that an import has changed the ledger. */
+export const IMPORT_CHANNEL = 'photofinish-import';
+
 /** The state of the native helper, and thus what the user can do about it. */
 export type HelperState =
   | { readonly state: 'connecting' }

@@ -43,16 +43,24 @@ test('if too much changed, everything must be read again', async () => {
 });
 
 let look: () => void;
+let tellOfImport: () => void;
 
 beforeEach(() => {
   globalThis.indexedDB = new IDBFactory();
   mock.timers.enable({ apis: ['setInterval'] });
   const document = { hidden: false, addEventListener: (_: string, listen: () => void) => (look = listen) };
-  Object.assign(globalThis, { document });
+  class OtherPages {
+    addEventListener(_: string, listen: () => void): void {
+      tellOfImport = listen;
+    }
+  }
+  const requestAnimationFrame = (frame: () => void) => setTimeout(frame);
+  Object.assign(globalThis, { document, requestAnimationFrame, BroadcastChannel: OtherPages });
 });
 afterEach(() => {
   mock.timers.reset();
-  Reflect.deleteProperty(globalThis, 'document');
+  for (const name of ['document', 'requestAnimationFrame', 'BroadcastChannel'])
+    Reflect.deleteProperty(globalThis, name);
 });
 
 /** An open dashboard that has loaded what the ledger contains; `next` resolves to what its next check led to. */
@@ -61,10 +69,10 @@ async function openDashboard(ledger: ReturnType<typeof openLedger>) {
   append(columns, await ledger.records(null));
   let races: readonly RaceSummary[] = await loadRaces(ledger);
   let done = Promise.withResolvers<string>();
-  const next = (): Promise<string> => {
+  const next = (cause = look): Promise<string> => {
     done = Promise.withResolvers();
     // The preceding check has ended once its result has been handled.
-    setTimeout(look);
+    setTimeout(cause);
     return done.promise;
   };
   keepLive({
@@ -103,4 +111,23 @@ test('a race that replaces the oldest of its origin is shown in its place', asyn
   await ledger.saveRace(aRace({ atMs: NOW_MS + 1000 }));
   assert.equal(await next(), 'changed');
   assert.equal(racesShown(), RACES_PER_ORIGIN);
+});
+
+test('more races than are read at a time are all shown', async () => {
+  const ledger = openLedger();
+  const { racesShown, next } = await openDashboard(ledger);
+  const races = Array.from({ length: 450 }, (_, i) =>
+    aRace({ origin: `https://h${i}.test` as Origin, atMs: NOW_MS + i }),
+  );
+  await ledger.merge('races', races);
+  assert.equal(await next(), 'changed');
+  assert.equal(racesShown(), 450);
+});
+
+test('an import of old records is noticed', async () => {
+  const ledger = openLedger();
+  await ledger.merge('records', [record('a.test', NOW_MS)]);
+  const { next } = await openDashboard(ledger);
+  await ledger.merge('records', [record('old.test', NOW_MS - 3_600_000)]);
+  assert.equal(await next(tellOfImport), 'reload');
 });

@@ -2,6 +2,7 @@
 // the page responsive, and from then on, while it is visible, only changes.
 
 import type { Origin } from '@photofinish/shared/web/origin';
+import { IMPORT_CHANNEL } from '../../common/messages.ts';
 import type { DayTotal, OriginRecord } from '../../common/records/schema.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { append, type Columns, createColumns, rowsOfOrigin, siteOfRow, update } from './columns.ts';
@@ -198,7 +199,8 @@ async function bringUpToDate(live: Live, before: Pulse, now: Pulse): Promise<voi
   if (columns.size > recordsLeft) return live.reload();
   const kept = [...newer, ...races];
   // A new race may replace the oldest of its origin; that needs no reading of the records.
-  const current = kept.length > racesLeft ? await loadRaces(live.ledger) : kept;
+  const anew = kept.length > racesLeft || newer.length === RACE_CHUNK;
+  const current = anew ? await loadRaces(live.ledger) : kept;
   await readRaced(
     live.ledger,
     columns,
@@ -219,13 +221,17 @@ function loadedPulse({ columns, races }: LoadedData): Pulse {
 export function keepLive(live: Live): void {
   let before: Pulse | null = null;
   let busy = false;
+  let imported = false;
   const look = async (): Promise<void> => {
     if (busy || document.hidden) return;
     busy = true;
     try {
       const now = await pulseOf(live.ledger, live.today());
       const last = before ?? loadedPulse(live.known());
-      if (last.all !== now.all) await bringUpToDate(live, last, now);
+      const anew = imported;
+      imported = false;
+      if (anew) await live.reload();
+      else if (last.all !== now.all) await bringUpToDate(live, last, now);
       before = now;
     } catch (error) {
       live.failed(error);
@@ -233,6 +239,11 @@ export function keepLive(live: Live): void {
       busy = false;
     }
   };
+  // What is imported may all be older than what is shown.
+  new BroadcastChannel(IMPORT_CHANNEL).addEventListener('message', () => {
+    imported = true;
+    void look();
+  });
   void look();
   setInterval(() => void look(), LOOK_EVERY_MS);
   document.addEventListener('visibilitychange', () => void look());

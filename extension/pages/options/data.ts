@@ -1,7 +1,7 @@
 // All data: its export and import, done by the page itself, so that a large file never crosses a port, and its deletion.
 
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
-import type { PopupEvent } from '../../common/messages.ts';
+import { IMPORT_CHANNEL, type PopupEvent } from '../../common/messages.ts';
 import type { PopupRequest } from '../../common/popup-requests.ts';
 import { pageStore } from '../../common/store/page-store.ts';
 import { CONSENTS, type Consent } from '../../ledger/consents.ts';
@@ -90,6 +90,7 @@ export function wireTransfer(onImported: () => void): void {
     if (file !== undefined)
       void run(getMessage('optionsImporting'), () => imported(file)).then(() => {
         input.value = '';
+        new BroadcastChannel(IMPORT_CHANNEL).postMessage(null);
         onImported();
       });
   });
