@@ -197,7 +197,7 @@ test('comments and blank lines are skipped; a path is cut off and reported, and 
   const { stdout, stderr } = await over;
   const [many, left, none] = stderr.split('\n');
   assert.match(many ?? '', /^photofinish: many-at-once: with 17 at a time /);
-  assert.equal(left, `photofinish: path-left-out: line 3: https://${place} is raced, without /x?y=1`);
+  assert.equal(left, `photofinish: path-left-out: line 3: racing https://${place}, ignoring /x?y=1`);
   assert.equal(none, '');
   assert.equal(stdout.trimEnd().split('\n').length, 1);
 });
@@ -398,7 +398,7 @@ test('a network is named, is shown and accepted by that name everywhere, and los
   const origin = `https://127.0.0.1:${await closedPort()}`;
   const race = ['race', origin, '--allow-private', '--network'];
   await run(...race, key);
-  assert.equal((await run('network', 'name', key, ' Home ')).stdout, `${key} is "Home" now.\n`);
+  assert.equal((await run('network', 'name', key, ' Home ')).stdout, `${key} is now "Home".\n`);
   const listed = JSON.parse((await run('network', 'list', '--json')).stdout);
   assert.equal(listed.schema, 'photofinish.networks/1');
   const [home0] = listed.networks.filter(({ network }: { network: string }) => network === key);
@@ -634,7 +634,7 @@ test('report reads, checks and converts what the extension exports', async (t) =
   writeFileSync(file, JSON.stringify({ ...report, createdAt: '9999-12-31T23:59:59Z' }));
   const far = await photofinish(['report', file], home);
   assert.equal(far.code, 2);
-  assert.match(far.stderr, /^photofinish: bad-report: .*createdAt is later than tomorrow/);
+  assert.match(far.stderr, /^photofinish: bad-report: .*createdAt is more than a day in the future/);
 });
 
 test('a result that cannot be written gives one line and exit 1', {

@@ -120,7 +120,7 @@ export function installed(
   return {
     name,
     optional: true,
-    absent: () => (onPath(command) === null ? `no ${command} on the path` : null),
+    absent: () => (onPath(command) === null ? `no ${command} on PATH` : null),
     start: startLogging(name, configure),
   };
 }

@@ -120,10 +120,10 @@ async function makeNow(name: ArtefactName): Promise<BuildResult> {
   for (const need of needs) {
     const made = await make(need);
     if (made.state === 'skipped') return without(made.reason);
-    if (made.state === 'failed') return without(`${RECIPES[need].title} could not be made`);
+    if (made.state === 'failed') return without(`${RECIPES[need].title} could not be built`);
   }
   if (current?.()) {
-    beginStep(title).end(true, 'as it was');
+    beginStep(title).end(true, 'unchanged');
     return { state: 'made' };
   }
   const why = (await missing?.()) ?? null;

@@ -14,14 +14,14 @@ export class BadUsage extends Error {}
 
 /** What is built or downloaded before something else can run, in order of dependency. */
 export const ARTEFACTS = {
-  rust: 'the QUIC addon, local origins, links, SCTP and a bare quinn client, by cargo',
+  rust: 'the QUIC addon, local origins, links, SCTP and a bare quinn client, built with cargo',
   helper: 'the helper and its command line',
   extension: 'both editions of the extension',
   fixtures: 'the fixtures for Playwright',
   python: "a Python environment with aioquic, libcurl and what analyses the laboratory's records",
-  caddy: 'Caddy, by Go',
-  'go-peer': "the paper's code, by Go",
-  'nats-server': 'the NATS server of surveys, by Go',
+  caddy: 'Caddy, built with Go',
+  'go-peer': "the paper's code, built with Go",
+  'nats-server': 'the NATS server of surveys, built with Go',
 };
 /** The default of `npm run build`: what users load or start. */
 export const PRODUCT = ['rust', 'helper', 'extension', 'fixtures'];
@@ -37,7 +37,7 @@ export const SUITES = {
 /** Playwright projects: specs without a browser fixture, and the others in each browser. */
 export const PROJECTS = ['once', 'chromium', 'firefox'];
 
-const YES = '  --yes, -y        install what is missing by apt-get without asking';
+const YES = '  --yes, -y        install what is missing with apt-get without asking';
 const HELP = '  --help, -h       this text';
 const option = (name, text) => `  ${name.padEnd(15)}  ${text}`;
 
@@ -70,13 +70,13 @@ Builds, opens Chromium with extension and helper, visits and races the origins (
 unless some are named), prints what was adopted and writes the report.
 
 ${option('--headed', 'with a window; the browser stays open')}
-${option('--headless', 'without; what is done where there is no display')}
+${option('--headless', 'without a window; the default where there is no display')}
 ${YES}
 ${HELP}`,
   test: `usage: npm test [-- [OPTION...] NAME...]
 
-Makes what the tests need and runs them: all of them, or the suites and files that are named. A file
-is named by any part of its path.
+Builds what the tests need and runs them: all of them, or the suites and files that are named. A
+file is named by any part of its path.
 
   npm test                        everything
   npm test -- unit rust           two suites
@@ -91,14 +91,14 @@ ${HELP}`,
   unit: `usage: npm run unit [-- [OPTION...] NAME...]
 
 Runs the unit tests, or those in files with NAME in their path. Builds nothing: tests that load the
-QUIC addon take the one that is there, and are skipped without.
+QUIC addon use the existing one, and are skipped if there is none.
 
 ${option('--grep, -g TEXT', 'only tests with TEXT in their titles')}
 ${option('--list', 'the names of the files')}
 ${HELP}`,
   build: `usage: npm run build [-- [OPTION...] NAME...]
 
-Builds what is loaded or started by somebody else, or what is named. Without a name:
+Builds the named parts. Without a name, builds what users load or start:
 ${PRODUCT.join(', ')}.
 
 ${option('--list', 'what can be built')}
@@ -112,7 +112,7 @@ ${YES}
 ${HELP}`,
   package: `usage: npm run package [-- OPTION...]
 
-Builds, and writes what is given to stores, to their reviewers and to npm into .photofinish/package.
+Builds, and writes the packages for the stores, their reviewers and npm to .photofinish/package.
 
 ${YES}
 ${HELP}`,
@@ -125,20 +125,20 @@ ${YES}
 ${HELP}`,
   lab: `usage: npm run lab -- NAME [ARGUMENT...]
 
-Builds, then runs the experiment of that name; npm run lab -- NAME --help tells its arguments.
+Builds, then runs the experiment of that name; npm run lab -- NAME --help lists its arguments.
 
 ${option('--list', 'the names, and what each measures')}
 ${YES}
 ${HELP}`,
   pictures: `usage: npm run pictures [-- OPTION...]
 
-Builds, and takes the pictures in docs/ anew, over those that are there.
+Builds, and regenerates the pictures in docs/, replacing the existing ones.
 
 ${YES}
 ${HELP}`,
   docs: `usage: npm run docs [-- OPTION...]
 
-Writes the generated parts of docs/ anew, from the code that owns them.
+Regenerates the generated parts of docs/ from the code.
 
 ${HELP}`,
 };
@@ -293,7 +293,7 @@ function readProgram(command, args) {
   if (!names.includes(name))
     throw new BadUsage(`there is no ${nounOf(command)} "${name}"; there are: ${names.join(', ')}`);
   if (command === 'bench' && rest.length > 0 && !help)
-    throw new BadUsage(`benchmarks take no arguments, and "${rest.join(' ')}" are some`);
+    throw new BadUsage(`benchmarks take no arguments, not "${rest.join(' ')}"`);
   return { command, ...values, yes, help, names: [name], program: name, rest };
 }
 

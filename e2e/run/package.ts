@@ -22,7 +22,7 @@ async function main(): Promise<number> {
   const changes = isGitCheckout() ? await uncommitted() : [];
   if (changes.length > 0)
     printLine(
-      `Not a release: the source archive holds what is committed, and ${changes.length} files differ.`,
+      `Not a release: the source archive holds what is committed, and ${changes.length === 1 ? '1 file differs' : `${changes.length} files differ`}.`,
     );
   return 0;
 }

@@ -96,7 +96,8 @@ async function photographDashboard(session: Session): Promise<string> {
   const rows = tab.find('#table tbody tr.main');
   const complete = async () =>
     (await rows.count()) > DASHBOARD_ROWS && (await tab.part('load').text()) === '';
-  if ((await until(complete, TABLE_TIMEOUT_MS)) === null) throw new Error('the dashboard never was complete');
+  if ((await until(complete, TABLE_TIMEOUT_MS)) === null)
+    throw new Error('the dashboard did not finish loading');
   await page.waitForFunction(() => document.documentElement.clientWidth === innerWidth);
   await page.waitForTimeout(REDRAW_MS);
   const height = await page.evaluate(
@@ -115,7 +116,7 @@ async function photograph(session: Session, origins: readonly Origin[]): Promise
   const [first] = stops;
   if (first === undefined || stops.length < origins.length) throw new Error('an origin could not be visited');
   for (let visit = 0; visit < MIXED_VISITS; visit += 1) await visitMixedPage(first, origins);
-  if (!(await raceAll(session, stops)).ok) throw new Error('a race came to no result');
+  if (!(await raceAll(session, stops)).ok) throw new Error('a race produced no result');
 
   heading('Pictures');
   const step = beginStep('popup, report and dashboard');

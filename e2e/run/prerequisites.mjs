@@ -84,7 +84,7 @@ function browserProblem(kind) {
   }
   const chosen = process.env[variable];
   if (chosen) return `${variable} names ${chosen}, which does not exist`;
-  return `no ${names[0]} on the path; a snap does not count, it cannot start the helper`;
+  return `no ${names[0]} on PATH; a Snap does not count, because it cannot start the helper`;
 }
 
 /** The version of a Firefox, from the file beside it if possible, because starting it takes a second. */
@@ -209,9 +209,9 @@ const LOST = {
   python: 'failures that aioquic provokes, and curl',
   go: 'what runs against Caddy and NATS, and the laboratory',
   firefox: 'everything in Firefox',
-  iproute2: 'networks with obstacles',
-  nftables: 'networks with obstacles',
-  root: 'networks with obstacles',
+  iproute2: 'what runs on emulated networks',
+  nftables: 'what runs on emulated networks',
+  root: 'what runs on emulated networks',
   usrsctp: 'SCTP with another implementation',
   zsh: 'completion in zsh',
   fish: 'completion in fish',
@@ -306,7 +306,7 @@ function describe({ name, problem, needed }, manager) {
   const { title, link } = PREREQUISITES[name];
   const packages = packagesFor(name, manager);
   const how = packages === null ? link : commandFor(manager, packages);
-  const lost = needed ? '' : `, without which is skipped: ${LOST[name] ?? 'what is measured with it'}`;
+  const lost = needed ? '' : `; skipped without it: ${LOST[name] ?? 'what is measured with it'}`;
   const lines = [`  ${needed ? '✗' : '–'} ${title}${lost}`, `      ${problem}`];
   return [...lines, ...(how === undefined ? [] : [`      ${how}`])].map((line) => `${line}\n`).join('');
 }
@@ -336,7 +336,7 @@ async function installAll(problems, yes) {
   const [file, ...args] = apt;
   const wanted = () => [...new Set(problems.flatMap(({ name }) => packagesFor(name, 'apt') ?? []))];
   if (wanted().length === 0) return;
-  if (asks && !(await agreed(`\nInstall ${wanted().join(' ')} by apt-get now? [Y/n] `))) return;
+  if (asks && !(await agreed(`\nInstall ${wanted().join(' ')} with apt-get now? [Y/n] `))) return;
   const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
   try {
     if (aptListsEmpty())

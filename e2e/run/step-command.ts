@@ -154,7 +154,7 @@ async function runToEnd(command: Command, step: Step, output: string[]): Promise
   const usualLimitMs = command.nice ? LOW_PRIORITY_SILENCE_LIMIT_MS : SILENCE_LIMIT_MS;
   const limitMs = command.silenceLimitMs ?? usualLimitMs;
   const silence = watchSilence(child, limitMs, () => {
-    output.push(`\nended after ${formatElapsed(limitMs)} without a word\n`);
+    output.push(`\nstopped after ${formatElapsed(limitMs)} without output\n`);
   });
   const watch = (line: string) => {
     const detail = command.onLine === undefined ? line.trim() : command.onLine(line);

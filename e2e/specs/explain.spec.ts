@@ -131,7 +131,7 @@ for (const [kind, code, words, h3Works] of KINDS)
   });
 
 test('with a given address it is left open what DNS advertises', async ({ local, explain }) => {
-  const unasked = 'DNS was not asked, because the address was given';
+  const unasked = 'DNS was not queried, because the address was given';
   const works = (await explain(local.origins.silent.origin)).explanation;
   expect(works.verdict.findings.map(({ code }) => code)).not.toContain('h3-not-advertised');
   expect(textsOf(works)).toContain(unasked);

@@ -243,7 +243,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   },
   open: async ({ compiled, dir, keep, kind, local }, use, { skip }) => {
     const { names, variable } = BROWSERS[kind];
-    skip(findBrowser(kind) === null, `no ${names[0]} on the path, and ${variable} names none`);
+    skip(findBrowser(kind) === null, `no ${names[0]} on PATH, and ${variable} names none`);
     const ends: (() => Promise<void>)[] = [];
     await use(async ({ own = false, ...options } = {}) => {
       await ends.pop()?.();

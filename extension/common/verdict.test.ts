@@ -127,7 +127,7 @@ test('a browser that stays on HTTP/2 visit after visit avoids HTTP/3', () => {
   const avoids = verdict({ protocol: 'h2', record: seen, race: aRace() });
   assert.equal(avoids.code, 'h3-browser-avoids');
   // Unit tests run as Chromium.
-  assert.match(verdictText(avoids), /Measured in version \d+: it tried again about 5 or 10 minutes/);
+  assert.match(verdictText(avoids), /In our measurements, Chromium \d+ tried again about 5 or 10 minutes/);
   assert.doesNotMatch(verdictText(avoids), /Firefox/);
 });
 
@@ -194,7 +194,7 @@ test('that the newest race ran on another network is part of the verdict itself'
   const faulty = { ...record, altSvc: 'h3=":443"; ma=0', protocol: 'h2' } as const;
   for (const known of [{ protocol: 'h3' }, { protocol: 'h2' }, { protocol: 'h2', record: faulty }] as const) {
     const moved = verdict({ ...known, racedElsewhere: true });
-    assert.match(verdictText(moved), /Its newest race ran on another network/);
+    assert.match(verdictText(moved), /Its latest race ran on another network/);
     assert.equal(moved.code, verdict(known).code);
     assert.deepEqual(otherFindings(moved), otherFindings(verdict(known)));
   }
@@ -202,7 +202,7 @@ test('that the newest race ran on another network is part of the verdict itself'
 
 test('apart from a page, “this network” is the one that the race ran on', () => {
   const known = { ...record, protocol: 'h2' } as const;
-  const there = /^Supports HTTP\/3 on the network that its newest race ran on\./;
+  const there = /^Supports HTTP\/3 on the network on which its latest race ran\./;
   assert.match(
     verdictText(verdict({ protocol: 'h2', race: aRace() })),
     /^Supports HTTP\/3 on this network\./,
@@ -229,8 +229,8 @@ test('apart from a page, “your network” and “here” are said to be those 
     const race = originRace([failed], { otherHosts: { failedHosts, reachedHosts } });
     const there = verdictText(verdictOfRecord(known, race));
     assert.match(there, says);
-    assert.match(there, /mean the network that its newest race ran on/);
-    assert.doesNotMatch(verdictText(verdict({ protocol: 'h2', race })), /newest race ran on/);
+    assert.match(there, /mean the network, and the machine, on which its latest race ran/);
+    assert.doesNotMatch(verdictText(verdict({ protocol: 'h2', race })), /on which its latest race ran/);
   }
   const alone = verdictText(verdictOfRecord(known, originRace([failed])));
   assert.doesNotMatch(alone, /mean the network/);

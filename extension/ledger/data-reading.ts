@@ -49,7 +49,7 @@ const forecastCounts = { lookups: count, hits: count, scored: count, right: coun
 function ratiosHold(row: { lookups: number; hits: number; scored: number; right: number }): boolean {
   return row.hits <= row.lookups && row.right <= row.scored;
 }
-const RATIOS = 'more hits than look-ups, or more right than scored';
+const RATIOS = 'more hits than lookups, or more right than scored';
 
 export const recordSchema = v.pipe(
   v.object({

@@ -360,7 +360,7 @@ const REFUSED: Record<string, readonly [DataErrorCode, Changes]> = {
     'bad-row',
     (d) => ({ ...d, records: [...d.records.slice(1), { ...d.records[0], modes: ['full', 'full'] }] }),
   ],
-  'more hits than look-ups': [
+  'more hits than lookups': [
     'bad-row',
     (d) => ({ ...d, days: [...d.days.slice(1), { ...d.days[0], lookups: 1, hits: 2 }] }),
   ],

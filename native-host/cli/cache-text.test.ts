@@ -45,7 +45,9 @@ test('a back-off from a clock that was ahead is over', () => {
 test('an alternative that answered 421 is shown with how long it is ignored', () => {
   const wrong = { misdirected: 'a.test:8443', misdirectedUntilMs: NOW + 7_200_000 };
   assert.ok(
-    text([host(wrong)]).includes('  not h3 at a.test:8443 on home: it answered 421, skipped for another 2 h'),
+    text([host(wrong)]).includes(
+      '  not h3 at a.test:8443 on home: it responded with 421, skipped for another 2 h',
+    ),
   );
   assert.ok(!text([host({ ...wrong, misdirectedUntilMs: NOW })]).some((line) => line.includes('421')));
 });

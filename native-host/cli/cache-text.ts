@@ -112,7 +112,7 @@ function alternativesText(hosts: readonly HostRecord[], context: TextContext): s
     if (host.misdirected === null || (host.misdirectedUntilMs ?? 0) <= nowMs) return [];
     const left = duration((host.misdirectedUntilMs ?? 0) - nowMs);
     return [
-      `not h3 at ${printable(host.misdirected)} on ${networkText(host.network, context)}: it answered 421, skipped for another ${left}`,
+      `not h3 at ${printable(host.misdirected)} on ${networkText(host.network, context)}: it responded with 421, skipped for another ${left}`,
     ];
   });
   return [...new Set([...lines, ...refused])];

@@ -65,7 +65,7 @@ export const INSTALL_OPTIONS = {
     type: 'string',
     multiple: true,
     value: 'ID',
-    help: ["also allow this Chromium extension: a store's edition", 'has an id of its own; may be repeated'],
+    help: ["also allow this Chromium extension: a store's edition", 'has an ID of its own; may be repeated'],
   },
   json: json('photofinish.install/1'),
 } as const satisfies OptionTable;

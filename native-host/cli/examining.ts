@@ -25,7 +25,7 @@ function findingsText(findings: readonly Finding[], paint: Paint): string {
     if (finding.remedy !== null) lines.push(...wrapped(printable(finding.remedy), ' '.repeat(16)));
   }
   const problems = findings.filter(({ state }) => state === 'problem').length;
-  const verdict = problems === 0 ? 'No problems found.' : `${plural(problems, 'problem')}.`;
+  const verdict = problems === 0 ? 'No problems found.' : `${plural(problems, 'problem')} found.`;
   return [...lines, '', verdict].join('\n');
 }
 

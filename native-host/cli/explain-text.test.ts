@@ -218,7 +218,7 @@ test('memory: a back-off with its cause and end, a success with its freshness', 
   );
   assert.match(
     text,
-    /HTTP\/3 failed 1 min ago \(no reply over UDP\)\. It is not tried again for another 10 min\. The wait grows with its failures: 2, halved/,
+    /HTTP\/3 failed 1 min ago \(no reply over UDP\)\. It is not tried again for another 10 min\. The back-off grows with each failure \(2 so far\); each success halves/,
   );
   assert.match(text, /HTTP\/2 worked 1 min ago\./);
   assert.match(text, /Alt-Svc, received 1 h ago: h3=":443"/);
@@ -260,12 +260,16 @@ test('text from servers and resolvers cannot move the cursor', () => {
 test('other hosts are counted in words, and only those reached over TCP count against UDP', () => {
   const said = (reachedHosts: number, failedHosts: number): string =>
     explanationText(explanation({ evidence: { reachedHosts, failedHosts } })).replaceAll(/\n +/g, ' ');
-  assert.match(said(0, 0), /no other host was reached over HTTP\/3 here, and of none that advertises it UDP/);
-  assert.match(said(1, 0), /reached 1 other host here, and UDP was unanswered by none that advertises it\./);
+  assert.match(
+    said(0, 0),
+    /no other host was reached over HTTP\/3 here, and none that advertises it was silent/,
+  );
+  assert.match(said(1, 0), /reached 1 other host here; none that advertises it was silent over UDP\./);
   assert.match(
     said(2, 1),
-    /reached 2 other hosts here, and UDP was unanswered by 1 that advertise it and that TCP/,
+    /reached 2 other hosts here; 1 host that advertises it did not respond over UDP, but did over TCP\./,
   );
+  assert.match(said(2, 3), /; 3 hosts that advertise it did not respond over UDP/);
 });
 
 test('that this machine was too busy is reported once, and not where the verdict says so', () => {

@@ -65,7 +65,7 @@ const ADDRESS_SOURCES: Record<DiscoveredAddress['source'], string> = {
   hint: 'HTTPS record hint',
   pin: 'given, not looked up',
   literal: 'given, not looked up',
-  nat64: 'synthesized for NAT64',
+  nat64: 'synthesised for NAT64',
 };
 
 function ttl(seconds: number | null): string {
@@ -260,7 +260,9 @@ function rememberedText(remembered: CacheKnowledge, nowMs: number): string[] {
   const history: string[] = [`${plural(races, 'earlier race')} on this network.`];
   if (h3 !== null && h3.failure !== null) {
     const more =
-      h3.failures > 1 ? ` The wait grows with its failures: ${h3.failures}, halved by each success.` : '';
+      h3.failures > 1
+        ? ` The back-off grows with each failure (${h3.failures} so far); each success halves that count.`
+        : '';
     const until = left(h3.untilMs);
     const alone =
       until === null ? 'It may be tried again now.' : `It is not tried again for another ${until}.`;
@@ -278,11 +280,11 @@ function rememberedText(remembered: CacheKnowledge, nowMs: number): string[] {
 
 function evidenceText({ failedHosts, reachedHosts }: Explanation['evidence']): string {
   if (failedHosts + reachedHosts === 0)
-    return 'In the last 24 hours no other host was reached over HTTP/3 here, and of none that advertises it UDP was unanswered.';
+    return 'In the last 24 hours no other host was reached over HTTP/3 here, and none that advertises it was silent over UDP.';
   const reached = `In the last 24 hours HTTP/3 reached ${plural(reachedHosts, 'other host')} here`;
   return failedHosts === 0
-    ? `${reached}, and UDP was unanswered by none that advertises it.`
-    : `${reached}, and UDP was unanswered by ${failedHosts} that advertise it and that TCP reached.`;
+    ? `${reached}; none that advertises it was silent over UDP.`
+    : `${reached}; ${plural(failedHosts, 'host that advertises', 'hosts that advertise')} it did not respond over UDP, but did over TCP.`;
 }
 
 const SHARED_RANK =

@@ -18,13 +18,13 @@ const PROSE: Readonly<Record<Command, Prose>> = {
   race: {
     about: `Connects to each origin over HTTP/3 and HTTP/2 and reports which was adopted. An
 origin is a host with an optional port: example.org, https://example.org:8443.
-Asks DNS and connects directly, bypassing any proxy.
+Queries DNS and connects directly, bypassing any proxy.
 
 With -, requests are read from standard input, one per line: an origin, or a
 JSON object such as {"origin": "example.org", "mode": "h3"}. Each is raced as it
 arrives, without waiting for earlier ones, and prints one photofinish.race/1
 document on one line when it is done. A line that cannot be read is reported as
-bad-line or bad-origin, and reading goes on.`,
+bad-line or bad-origin, and reading continues.`,
     after: `Exit status: 0 if every trial of every origin adopted a protocol, whichever;
 1 if one did not, a line could not be read, or the network changed (with
 memory); 2 for bad usage, with nothing raced; 130 if interrupted, after printing
@@ -42,10 +42,11 @@ Examples:
     about: `Races a list of origins from many vantage points. "load" puts the list, in the
 format of "race -", on a NATS server with JetStream; "work" on any machine races
 it and needs only an outgoing connection; "collect" archives the results; "run"
-does all three on this machine with a server of its own. Every worker keeps to
-one budget for each network, and obeys opt-out and pause within seconds.
+does all three on this machine with a server of its own. All workers together
+keep to one budget per network, and obey opt-out and pause within seconds.
 
-"export" makes Parquet of an archive, and "report" a page; see docs/survey.md.`,
+"export" converts an archive to Parquet, and "report" to an HTML page; see
+docs/survey.md.`,
     after: `Exit status: 0 if done; 1 if a server, disk or race failed; 2 for bad usage or
 input; 130 if interrupted, with nothing lost.
 
@@ -83,9 +84,10 @@ be used, or the answer was no; 2 for bad usage.`,
   },
   network: {
     about: `The helper tells networks apart by a salted digest such as net-1d44ea1a8671e8f3.
-"name" gives one a name, "unname" takes it away. NETWORK is such a key or a name
+"name" gives one a name, "unname" removes it. NETWORK is such a key or a name
 given before; without it, the network you are on now. Names stay on this
-machine: they appear in reports only if you choose so when you export one.`,
+machine: they appear in reports only if you choose to include them when
+exporting.`,
     after: `Exit status: 0 if done; 1 if there is no such network, or the cache file cannot
 be used; 2 for bad usage.
 
@@ -107,9 +109,9 @@ to delete it, run "photofinish cache clear" first.`,
     after: '',
   },
   doctor: {
-    about: `Follows each browser's way to the helper: the manifest, the extension it allows,
-the launcher, and a real first message. Then checks what a race needs: settings,
-host cache, network and the QUIC addon.`,
+    about: `Checks each step by which a browser starts the helper: the manifest, the
+extension it allows, the launcher, and a real first message. Then checks what a
+race needs: settings, host cache, network and the QUIC addon.`,
     after: `Exit status: 0 if there is no problem, otherwise 1; each problem says what to
 do.`,
   },

@@ -128,7 +128,7 @@ async function rename({ name, network }: NameChange, path: string, json: boolean
     return key;
   });
   if (json) terminal.result(JSON.stringify({ schema: NETWORKS_SCHEMA, file: path, network: key, name }));
-  else terminal.result(name === null ? `${key} no longer has a name.` : `${key} is "${name}" now.`);
+  else terminal.result(name === null ? `${key} no longer has a name.` : `${key} is now "${name}".`);
   return EXIT_OK;
 }
 

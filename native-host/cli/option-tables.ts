@@ -64,12 +64,12 @@ const FINDING = {
     type: 'string',
     multiple: true,
     value: 'HOST:PORT:ADDRESS',
-    help: ['connect to ADDRESS instead of asking DNS; may be repeated'],
+    help: ['connect to ADDRESS without querying DNS; may be repeated'],
   },
   resolver: {
     type: 'string',
     value: 'ADDR:PORT',
-    help: ["ask this DNS server instead of the system's; the port is", '53 unless given'],
+    help: ["query this DNS server instead of the system's; the port", 'is 53 unless given'],
   },
   cache: CACHE_FILE,
 } as const satisfies OptionTable;
@@ -102,8 +102,8 @@ export const RACE_OPTIONS = {
     value: 'N',
     help: [
       'trials per origin, 1 to 100000 (default 1); in mode',
-      `compare at most N pairs (default ${MOST_PAIRS}): it ends when they`,
-      'have decided',
+      `compare at most N pairs (default ${MOST_PAIRS}): it stops once the`,
+      'result is clear',
     ],
   },
   concurrency: {
@@ -111,10 +111,10 @@ export const RACE_OPTIONS = {
     value: 'N',
     help: [
       'trials at a time, 1 to 256 (default 1); with -, races',
-      `at a time, 1 to ${MAX_LINES_AT_A_TIME}: further lines wait, which is`,
-      'reported once as races-wait (default: from 4 on as many',
-      'as the machine takes without distorting the times).',
-      `More than ${SOUND_AT_A_TIME} may measure the machine: many-at-once`,
+      `at a time, 1 to ${MAX_LINES_AT_A_TIME}; further lines wait, reported once`,
+      'as races-wait (default: 4, then as many as this machine',
+      `can run without distorting the times). Above ${SOUND_AT_A_TIME} the times`,
+      'may reflect this machine (many-at-once)',
     ],
   },
   memory: {
@@ -134,8 +134,8 @@ export const RACE_OPTIONS = {
     type: 'boolean',
     help: [
       'use what machines of your organisation share, and share',
-      "the outcomes ('fleet' in the settings; with memory hints",
-      'or full, of which hints shares nothing)',
+      "the outcomes (needs 'fleet' in the settings, and --memory",
+      'hints or full; with hints, no outcome is published)',
     ],
   },
   'start-delay': {
@@ -150,17 +150,18 @@ export const RACE_OPTIONS = {
     type: 'string',
     value: 'MS',
     help: [
-      'how long to wait on a silent address before trying the',
-      `next one beside it, ${LEAST_ATTEMPT_DELAY_MS} to ${MAX_ATTEMPT_DELAY_MS}`,
+      'Connection Attempt Delay (RFC 8305): how long to wait for',
+      'an address before trying the next in parallel,',
+      `${LEAST_ATTEMPT_DELAY_MS} to ${MAX_ATTEMPT_DELAY_MS}`,
       `  (default ${ATTEMPT_DELAY_MS}, or what is known of the path)`,
     ],
   },
   'fresh-quic': {
     type: 'boolean',
     help: [
-      'modes race and h3: when the first QUIC handshake is',
-      'overdue they make one more attempt; make it for an',
-      'unknown, silent host, too',
+      'modes race and h3 make one more QUIC attempt when the',
+      'first handshake is overdue; do so for an unknown host',
+      'that has not responded at all, too',
     ],
   },
   'no-fresh-quic': { type: 'boolean', help: ['never make that second QUIC attempt'] },
@@ -183,7 +184,7 @@ export const RACE_OPTIONS = {
     type: 'string',
     value: 'NETWORK',
     help: [
-      'file the outcomes under this network (its key, or the',
+      'record the outcomes under this network (its key, or the',
       'name you gave it) instead of detecting it',
     ],
   },
@@ -193,7 +194,7 @@ export const RACE_OPTIONS = {
     value: 'K/N',
     help: [
       'with -, race only the Kth of N shares of the origins;',
-      'the N shares together have each exactly once',
+      'together, the N shares contain each origin exactly once',
     ],
   },
   seed: {
@@ -205,7 +206,7 @@ export const RACE_OPTIONS = {
     type: 'string',
     value: 'FILE',
     complete: 'file',
-    help: ['with -, note in FILE how far the run has come, and go', 'on from there if FILE exists'],
+    help: ['with -, record progress in FILE, and continue from there', 'if FILE exists'],
   },
   json: json('photofinish.race/1'),
 } as const satisfies OptionTable;
@@ -216,14 +217,17 @@ export const EXPLAIN_OPTIONS = {
     value: 'N',
     help: [
       'most pairs in the comparison, 1 to 100000',
-      `(default ${MOST_PAIRS}); it ends when they have decided`,
+      `(default ${MOST_PAIRS}); it stops once the result is clear`,
     ],
   },
   ...FINDING,
   network: {
     type: 'string',
     value: 'NETWORK',
-    help: ['read and file under this network (its key, or the name', 'you gave it) instead of detecting it'],
+    help: [
+      'read from and record under this network (its key, or the',
+      'name you gave it) instead of detecting it',
+    ],
   },
   'allow-private': ALLOW_PRIVATE,
   json: json('photofinish.explain/1'),
@@ -282,7 +286,7 @@ export const SURVEY_OPTIONS = {
     type: 'string',
     value: 'FILE',
     complete: 'file',
-    help: ["trust the NATS server's certificate by FILE"],
+    help: ['CA certificates (PEM) to verify the NATS server with'],
   }),
   monitor: of(['doctor'], { type: 'string', value: 'URL', help: ["the server's monitoring address"] }),
   vantage: of(['run', 'work', 'withdraw'], {
@@ -293,7 +297,7 @@ export const SURVEY_OPTIONS = {
   worker: of(['run', 'work', 'withdraw'], {
     type: 'string',
     value: 'NAME',
-    help: ["one of several workers at a vantage (default of run and work: the host's name)"],
+    help: ["one of several workers at a vantage point (default of run and work: the host's name)"],
   }),
   drain: of(['work', 'collect'], { type: 'boolean', help: ['end when nothing is left'] }),
   out: of(['run', 'export'], {
@@ -302,11 +306,11 @@ export const SURVEY_OPTIONS = {
     complete: 'directory',
     help: ['where the archive, or Parquet, goes'],
   }),
-  html: of(['report'], { type: 'string', value: 'OUT', complete: 'file', help: ['the page'] }),
+  html: of(['report'], { type: 'string', value: 'OUT', complete: 'file', help: ['write the page to OUT'] }),
   seed: of(LOADING, {
     type: 'string',
     value: 'TEXT',
-    help: [`keys the order of the jobs (default ${DEFAULT_SEED})`],
+    help: [`determines the order of the jobs (default ${DEFAULT_SEED})`],
   }),
   replicas: of(LOADING, { type: 'string', value: 'N', help: ['copies in a cluster, 1 to 5 (default 1)'] }),
   mode: of(LOADING, {
@@ -320,7 +324,9 @@ export const SURVEY_OPTIONS = {
     type: 'string',
     multiple: true,
     value: 'ORIGIN',
-    help: ['reached from everywhere; while it is not, a vantage holds its results; may be repeated'],
+    help: [
+      'an origin reachable from everywhere; while a vantage point cannot reach it, that vantage point withholds its results; may be repeated',
+    ],
   }),
   contact: of(LOADING, { type: 'string', value: 'URL', help: ['who you are, for the User-Agent'] }),
   'per-network': of(['run', 'load', 'budget'], {
@@ -342,8 +348,8 @@ export const SURVEY_OPTIONS = {
     type: 'boolean',
     help: [
       'use what machines of your organisation share,',
-      "and share the outcomes ('fleet' in the settings); for",
-      'crawlers: the races are then not cold',
+      "and share the outcomes (needs 'fleet' in the settings);",
+      'for crawlers: the races are then not cold',
     ],
   }),
   timeout: of(LOADING, FINDING.timeout),

@@ -289,7 +289,7 @@ test('what is left out of a line is reported with its number', async () => {
   await end('a.test');
   assert.deepEqual(await over, { badLines: 0, waits: 0 });
   assert.deepEqual(events, [
-    'path-left-out line 2: https://a.test is raced, without /x',
+    'path-left-out line 2: racing https://a.test, ignoring /x',
     'start a.test race',
     'end a.test',
   ]);
@@ -348,4 +348,8 @@ test('races disturbed by a busy machine are counted and reported once, at the en
   busy.end();
   assert.deepEqual(busy.counts, { done: 3, failed: 1, busy: 2 });
   assert.deepEqual(errors, ['machine-busy: this machine was late in 2 of 3 races: see "disturbed"']);
+  const alone = surveyCounter(terminal);
+  alone.over(disturbed, 1);
+  alone.end();
+  assert.equal(errors[1], 'machine-busy: this machine was late in 1 of 1 race: see "disturbed"');
 });

@@ -19,7 +19,7 @@ import {
 } from './race-session.ts';
 import { openResume, type Resume } from './resume.ts';
 import { resultsOnDisk, type Terminal } from './terminal.ts';
-import { duration } from './text.ts';
+import { duration, plural } from './text.ts';
 import type { ComplaintCode } from './usage.ts';
 
 export interface RaceStream {
@@ -77,7 +77,7 @@ export async function raceStream(stream: RaceStream): Promise<StreamEnd> {
     if (waits === 1 && stream.tellsWaits)
       complain(
         'races-wait',
-        `${underWay.size} races are under way: line ${number} waits, and later ones may too`,
+        `${plural(underWay.size, 'race is', 'races are')} under way: line ${number} waits, and later ones may too`,
       );
     while (underWay.size >= pace.limit()) await Promise.race(underWay);
   };
@@ -95,7 +95,7 @@ export async function raceStream(stream: RaceStream): Promise<StreamEnd> {
     if (read.leftOut !== undefined)
       complain(
         'path-left-out',
-        `line ${number}: ${read.value.origin.origin} is raced, without ${read.leftOut}`,
+        `line ${number}: racing ${read.value.origin.origin}, ignoring ${read.leftOut}`,
       );
     await roomFor();
     if (signal.aborted || failures.length > 0) break;
@@ -155,7 +155,10 @@ export function surveyCounter(terminal: Terminal) {
       terminal.progress('');
       const { busy, done } = counts;
       if (busy > 0)
-        terminal.error('machine-busy', `this machine was late in ${busy} of ${done} races: see "disturbed"`);
+        terminal.error(
+          'machine-busy',
+          `this machine was late in ${busy} of ${plural(done, 'race')}: see "disturbed"`,
+        );
     },
   };
 }

@@ -82,7 +82,7 @@ test('compare draws two flags and the margin', () => {
 test('compare has a time for each protocol, never one for both', () => {
   const pair = [trial([H3]), trial([H2])];
   const [head = '', row = ''] = textOf('compare', [race('compare', Array(8).fill(pair).flat())]).split('\n');
-  assert.match(head, /^ORIGIN +PAIRS +FAILED +HTTP\/3 +TCP \+ TLS +HTTP\/3 IS$/);
+  assert.match(head, /^ORIGIN +PAIRS +FAILED +HTTP\/3 +TCP \+ TLS +HTTP\/3 VS TCP$/);
   assert.match(row, / 8 +0 +20\.0 ms +40\.0 ms +20\.0 ms faster$/);
 });
 

@@ -39,7 +39,7 @@ const COUNTS = ['TRIALS', 'HTTP/3', 'HTTP/2', 'HTTP/1.1', 'FAILED', 'MEDIAN', 'P
 const MANY_TRIALS = columnsOf(['ORIGIN', ...COUNTS], COUNTS);
 /** A comparison has one time per protocol, never one for both. */
 const PAIRS = columnsOf(
-  ['ORIGIN', 'PAIRS', 'FAILED', 'HTTP/3', 'TCP + TLS', 'HTTP/3 IS'],
+  ['ORIGIN', 'PAIRS', 'FAILED', 'HTTP/3', 'TCP + TLS', 'HTTP/3 VS TCP'],
   ['PAIRS', 'FAILED', 'HTTP/3', 'TCP + TLS'],
 );
 

@@ -44,7 +44,7 @@ function readReport(path: string, nowMs: number): Report {
     if (future === null) return printableDeep(result.output);
     throw new Complaint(
       'bad-report',
-      `${path}: ${future} is later than tomorrow; a clock was wrong, or the file is`,
+      `${path}: ${future} is more than a day in the future; a clock was wrong, or the file is`,
     );
   }
   throw new Complaint(

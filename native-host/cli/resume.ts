@@ -147,7 +147,7 @@ export class LineLedger {
   #otherList({ line: number, origin }: NonNullable<Note['last']>): Complaint {
     return new Complaint(
       'bad-resume',
-      `the input is not the earlier run's: line ${number} of that was ${origin}`,
+      `the input differs from the earlier run's, whose line ${number} was ${origin}`,
     );
   }
 }

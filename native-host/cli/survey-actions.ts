@@ -22,6 +22,7 @@ import { NO_CACHE, openRacingFor } from './racing.ts';
 import { examineServer } from './survey-doctor.ts';
 import { ownName, readOptOut, type SurveyAction, type SurveyCommand } from './survey-options.ts';
 import type { Terminal } from './terminal.ts';
+import { plural } from './text.ts';
 import { Complaint, EXIT_FAILED } from './usage.ts';
 
 /** What an action of `survey` on a server has. */
@@ -140,10 +141,10 @@ async function load(context: SurveyContext, path: string): Promise<void> {
     await loadList({
       client: jetstream(connection),
       ...{ manager, names, lines, signal, survey: { seed: survey.seed, mode: command.mode } },
-      progress: (position) => terminal.progress(`${position} of ${lines.count} lines`),
+      progress: (position) => terminal.progress(`${position} of ${plural(lines.count, 'line')}`),
     });
     const { state } = await manager.streams.info(names.streams.todo);
-    terminal.result(`survey ${names.survey}: ${state.messages} of ${survey.list.jobs} jobs loaded`);
+    terminal.result(`survey ${names.survey}: ${state.messages} of ${plural(survey.list.jobs, 'job')} loaded`);
   } finally {
     await lines.close();
   }
@@ -192,7 +193,7 @@ async function collectInto(
     manager: await jetstreamManager(connection),
     clock: systemClock,
     log: (message) => terminal.error('no-server', message),
-    wrote: (segment, batches) => terminal.progress(`${segment}: ${batches} batches`),
+    wrote: (segment, batches) => terminal.progress(`${segment}: ${plural(batches, 'batch', 'batches')}`),
   });
 }
 
@@ -290,6 +291,6 @@ export async function run(context: SurveyContext, list: string, out: string): Pr
   if (work.status === 'rejected') throw work.reason;
   const measured = work.value;
   context.terminal.result(
-    `${measured} measured; the archive is ${out}: "photofinish survey report ${out}" makes a page of it`,
+    `${measured} measured; the archive is ${out}: "photofinish survey report ${out}" writes a page about it`,
   );
 }

@@ -37,6 +37,9 @@ test('export ends with 1 if lines hold no result, and says which', async () => {
   assert.equal(errors.length, 11);
   assert.match(errors[0] ?? '', /^bad-line: results-x-1-1\.ndjson\.zst, line 1: Invalid JSON/);
   assert.equal(errors.at(-1), 'bad-line: 2 more lines hold no result of this survey');
+  writeSegment(dir, 'results-x-1-1.ndjson.zst', Array<string>(11).fill('rubbish'));
+  await runExport(dir, { out: join(scratch, 'out'), json: true }, terminal);
+  assert.equal(errors.at(-1), 'bad-line: 1 more line holds no result of this survey');
 });
 
 test('report writes one page, beside the archive unless told where', async () => {

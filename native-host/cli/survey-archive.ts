@@ -16,7 +16,10 @@ function tellBadLines(count: number, named: readonly BadLine[], terminal: Termin
   for (const { file, line, reason } of named.slice(0, BAD_LINES_SHOWN))
     terminal.error('bad-line', `${file}, line ${line}: ${reason}`);
   if (count > BAD_LINES_SHOWN)
-    terminal.error('bad-line', `${count - BAD_LINES_SHOWN} more lines hold no result of this survey`);
+    terminal.error(
+      'bad-line',
+      `${plural(count - BAD_LINES_SHOWN, 'more line holds', 'more lines hold')} no result of this survey`,
+    );
   return count === 0 ? EXIT_OK : EXIT_FAILED;
 }
 

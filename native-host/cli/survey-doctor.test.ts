@@ -42,7 +42,7 @@ test('another answer proves neither', async (t) => {
     const url = await monitor(t, body);
     const { state, text } = await syncing(url);
     assert.equal(state, 'unknown', body);
-    assert.ok(text.startsWith(`${url} does not answer as a NATS server: `));
+    assert.ok(text.startsWith(`${url} does not respond like a NATS server: `));
     assert.ok(!text.includes('\n'), 'one line');
   }
 });

@@ -41,7 +41,7 @@ export async function syncing(monitor: string | null): Promise<Finding> {
   } catch (error) {
     return {
       state: 'unknown',
-      text: `${monitor} does not answer as a NATS server: ${(error as Error).message}`,
+      text: `${monitor} does not respond like a NATS server: ${(error as Error).message}`,
     };
   }
 }
@@ -54,7 +54,7 @@ async function streaming(connection: NatsConnection, survey: string): Promise<re
   const { config } = await manager.streams.info(names.streams.todo);
   const kept: Finding =
     config.retention === RetentionPolicy.Limits
-      ? { state: 'ok', text: 'every vantage reads the whole list' }
+      ? { state: 'ok', text: 'every vantage point reads the whole list' }
       : { state: 'problem', text: `${names.streams.todo} deletes jobs: delete the stream and load again` };
   const copies: Finding = {
     state: 'ok',

@@ -51,7 +51,11 @@ async function runHere(
     const server = { servers: [own.url], token: own.token, credsFile: null, nkeyFile: null, caFile: null };
     const code = await connected(command, server, terminal, act, interruption, own);
     if (!own.hasEnded()) return code;
-    throw new Complaint('no-server', 'the NATS server ended; repeat the command to go on', EXIT_FAILED);
+    throw new Complaint(
+      'no-server',
+      'the NATS server exited; run the command again to continue',
+      EXIT_FAILED,
+    );
   } finally {
     await own.stop();
   }
@@ -60,11 +64,11 @@ async function runHere(
 /** What a disk or the server refuses, because it is full for example, is the user's to mend, and nothing is lost by it. */
 function asComplaint(error: unknown): unknown {
   if (error instanceof JetStreamApiError) {
-    const text = `the server refuses: ${error.message}; it keeps what it has, and the command goes on when repeated`;
+    const text = `the server refused: ${error.message}; it keeps what it has; run the command again to continue`;
     return new Complaint('no-server', text, EXIT_FAILED);
   }
   if (error instanceof errors.TimeoutError || error instanceof errors.RequestError) {
-    const text = `the server does not answer: ${error.message}; nothing is lost, and the command goes on when repeated`;
+    const text = `the server does not respond: ${error.message}; nothing is lost; run the command again to continue`;
     return new Complaint('no-server', text, EXIT_FAILED);
   }
   if (error instanceof Complaint || !isOfFiles(error)) return error;

@@ -75,7 +75,7 @@ for (const name of ['chromium', 'firefox'] as const)
       ['manifest ok', 'extension ok', 'launcher ok', 'runtime ok', 'hello ok'],
       JSON.stringify(findings, null, 1),
     );
-    assert.match(findings.at(-1)?.text ?? '', /^photofinish-helper\/\S+ answered in \d+ ms$/);
+    assert.match(findings.at(-1)?.text ?? '', /^photofinish-helper\/\S+ responded in \d+ ms$/);
   });
 
 test('no manifest', async (t) => {
@@ -178,5 +178,5 @@ test('a helper that refuses its settings', async (t) => {
 test('a helper that stays silent', async (t) => {
   const state = installed(t);
   writeFileSync(state.launcher, '#!/bin/sh\nexec sleep 60\n');
-  assertProblem(await examine(state, 300), 'hello', /no answer within 0\.3 s/);
+  assertProblem(await examine(state, 300), 'hello', /no response within 0\.3 s/);
 });

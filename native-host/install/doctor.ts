@@ -124,7 +124,7 @@ export async function examineBrowser(examination: BrowserExamination): Promise<E
   if (!launcherWorks(manifest.path, machine, add, remedy)) return { findings, config };
   const [caller = ''] = wanted.slice(-1);
   const hello = await examination.hello(manifest.path, callerArguments(browser.family, path, caller));
-  if (hello.state === 'answered') add('hello', 'ok', `${hello.program} answered in ${hello.afterMs} ms`);
+  if (hello.state === 'answered') add('hello', 'ok', `${hello.program} responded in ${hello.afterMs} ms`);
   else add('hello', 'problem', hello.reason, HELLO_REMEDY[hello.state]);
   return { findings, config };
 }
@@ -200,7 +200,7 @@ function launcherWorks(path: string, machine: Machine, add: Add, again: string):
   }
   const launcher = launcherAt(path, machine);
   if (launcher === null) {
-    add('launcher', 'note', `${path} was not written by install; only its answer is checked`);
+    add('launcher', 'note', `${path} was not written by install; only its response is checked`);
     return true;
   }
   add('launcher', 'ok', path);

@@ -67,11 +67,12 @@ function judge(inbound: Inbound, afterMs: number): HelloResult {
   if (inbound.kind !== 'message')
     return { state: 'garbled', reason: 'the launcher printed something other than a message' };
   const reply = v.safeParse(replySchema, inbound.value);
-  if (!reply.success) return { state: 'garbled', reason: 'the answer is not a known message' };
+  if (!reply.success) return { state: 'garbled', reason: 'the response is not a known message' };
   const { output } = reply;
   if (output.type === 'error')
     return { state: 'refused', reason: `the helper refused: ${output.code}: ${output.message}` };
-  if (output.type !== 'hello') return { state: 'garbled', reason: `the answer to hello was ${output.type}` };
+  if (output.type !== 'hello')
+    return { state: 'garbled', reason: `the response to hello was ${output.type}` };
   return { state: 'answered', program: output.program, afterMs: Math.round(afterMs) };
 }
 
@@ -95,7 +96,7 @@ export function exchangeHello(launch: Launch, timeoutMs: number): Promise<HelloR
     child.kill('SIGKILL');
   };
   const timer = setTimeout(
-    () => finish({ state: 'silent', reason: `no answer within ${timeoutMs / 1000} s` }),
+    () => finish({ state: 'silent', reason: `no response within ${timeoutMs / 1000} s` }),
     timeoutMs,
   );
   child.on('error', (error) =>
@@ -113,7 +114,7 @@ export function exchangeHello(launch: Launch, timeoutMs: number): Promise<HelloR
     const [line = ''] = stderr.trim().split('\n').slice(-1);
     finish({
       state: 'exited',
-      reason: `the helper ended before it answered (${how})${line === '' ? '' : `: ${line}`}`,
+      reason: `the helper ended before it responded (${how})${line === '' ? '' : `: ${line}`}`,
     });
   });
   // This fails if a launcher ends before it reads; its exit code says more.

@@ -232,7 +232,10 @@ test('uninstall leaves a launcher that was changed', (t) => {
   const changed = readFileSync(launcher.path, 'utf8').replace('exec ', 'umask 077\nexec ');
   writeFileSync(launcher.path, changed);
   const result = uninstall(ALL, directories, LINUX);
-  assert.deepEqual([result.launcher.state, result.launcherReason], ['kept', 'the file there is not ours']);
+  assert.deepEqual(
+    [result.launcher.state, result.launcherReason],
+    ['kept', 'the file there was not written by Photofinish'],
+  );
   assert.equal(readFileSync(launcher.path, 'utf8'), changed);
 });
 

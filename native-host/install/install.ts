@@ -106,10 +106,12 @@ export function install(plan: InstallPlan, machine: Machine): InstallResult {
   let launcherReason: string | null = null;
   try {
     if (disk.kindOf(path) !== 'nothing' && parseLauncher(disk.read(path), platform) === null)
-      throw new Error('a file that is not ours is in the way; remove it first');
+      throw new Error('a file that Photofinish did not write is in the way; remove it first');
     if (plan.copy !== null) {
       if (!mayFill(plan.copy, disk))
-        throw new Error(`${plan.copy.directory} is not ours and in the way; remove it first`);
+        throw new Error(
+          `${plan.copy.directory} is in the way and was not written by Photofinish; remove it first`,
+        );
       disk.fill(plan.copy.directory, plan.copy.parts);
     }
     disk.write(path, text, LAUNCHER_MODE);
@@ -136,12 +138,12 @@ function whyNotWritten(path: string, launcher: string, { disk, platform }: Machi
   const parsed = parseManifest(disk.read(path));
   if ('error' in parsed) return `${parsed.error}, so install did not write it like this; remove it yourself`;
   const { manifest } = parsed;
-  if (manifest.name !== HOST_NAME) return 'it is not ours';
+  if (manifest.name !== HOST_NAME) return 'it was not written by Photofinish';
   if (manifest.path === launcher) return null;
   const kind = disk.kindOf(manifest.path);
   if (kind === 'nothing' && manifest.description === MANIFEST_DESCRIPTION) return null;
   if (kind === 'file' && parseLauncher(disk.read(manifest.path), platform) !== null) return null;
-  return `it names ${manifest.path}, which is not our launcher`;
+  return `it names ${manifest.path}, which is not Photofinish's launcher`;
 }
 
 /** Removes the key even if the manifest it names is missing, and the manifest even if no key names it. */
@@ -156,7 +158,12 @@ function removeManifest(browser: Browser, launcher: string, machine: Machine): B
     if (foreign !== null)
       return resultFor(browser, manifest, 'skipped', `the manifest ${manifest} stays: ${foreign}`);
     if (registryKey !== null && leadsElsewhere(registryKey, machine))
-      return resultFor(browser, manifest, 'skipped', `the manifest that ${registryKey} names is not ours`);
+      return resultFor(
+        browser,
+        manifest,
+        'skipped',
+        `the manifest that ${registryKey} names was not written by Photofinish`,
+      );
     if (registryKey !== null && named !== null) registry?.remove(registryKey);
     if (present) disk.remove(manifest);
     // A directory made for the manifest of a browser that was never started would pass for its profile.
@@ -209,7 +216,7 @@ export function uninstall(
   try {
     if (!exists(path)) return kept(null);
     const launcher = parseLauncher(disk.read(path), platform);
-    if (launcher === null) return kept('the file there is not ours');
+    if (launcher === null) return kept('the file there was not written by Photofinish');
     if (stillNeeded(path, directories, disk)) return kept('other browsers still use it');
     disk.remove(path);
     const copy = copyDirectory(request, directories);

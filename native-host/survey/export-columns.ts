@@ -129,7 +129,7 @@ export const COLUMNS: readonly ExportColumn[] = [
   column(
     'https_record_h3',
     'BOOLEAN',
-    'whether an HTTPS record of the origin offers it, not one of an Alt-Svc host; null: not asked, or no answer',
+    'whether an HTTPS record of the origin offers it, not one of an Alt-Svc host; null: not queried, or no answer',
     (r) => r.facts.recordH3,
   ),
   column(

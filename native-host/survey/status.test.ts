@@ -46,6 +46,13 @@ office: 1 done, 3 in progress, 2 postponed, 4 waiting
   );
 });
 
+test('one of anything is in the singular', () => {
+  assert.equal(
+    statusText({ ...EMPTY, jobs: 1, loaded: 1, uncollected: 1, dead: 1 }),
+    'survey web: 1 of 1 job loaded\n1 batch not collected, 1 job given up, 0 opted out',
+  );
+});
+
 test('a worker is at work, sick, or silent, whatever it said before', () => {
   const line = (over: Partial<typeof WORKER>) =>
     statusText({ ...EMPTY, workers: [{ ...WORKER, ...over }] }).split('\n')[1];

@@ -1,4 +1,5 @@
 // Where a survey stands, from the server's own counts and the workers' announcements.
+import { plural } from '../cli/text.ts';
 import { type Budget, budgetOf, type Control, GONE_AFTER_MS } from './control.ts';
 import type { JetStreamManager } from './nats.ts';
 import { type SurveyNames, vantagesOf } from './streams.ts';
@@ -103,13 +104,13 @@ export function statusText(status: SurveyStatus): string {
           `budget: ${budget.perNetworkPerSecond} races/s for a network, ${budget.totalPerSecond === 0 ? 'no limit in total' : `${budget.totalPerSecond} in total`}`,
         ];
   return [
-    `survey ${survey}: ${loaded} of ${jobs} jobs loaded${paused ? ', paused' : ''}`,
+    `survey ${survey}: ${loaded} of ${plural(jobs, 'job')} loaded${paused ? ', paused' : ''}`,
     ...rate,
     ...vantages.map(
       (each) =>
         `${each.vantage}: ${each.done} done, ${each.inProgress} in progress, ${each.postponed} postponed, ${each.waiting} waiting`,
     ),
     ...workers.map(workerText),
-    `${uncollected} batches not collected, ${dead} jobs given up, ${status.optOut} opted out`,
+    `${plural(uncollected, 'batch', 'batches')} not collected, ${plural(dead, 'job')} given up, ${status.optOut} opted out`,
   ].join('\n');
 }

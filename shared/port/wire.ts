@@ -34,7 +34,7 @@ export const WIRE_ERRORS = {
   'bad-protocol': 'the two sides speak different versions; update the older one',
   'hello-first': 'the first message must be hello',
   'unknown-caller': 'only Photofinish itself may talk to its helper',
-  'duplicate-id': 'a request with that id is still running',
+  'duplicate-id': 'a request with that ID is still running',
   'too-many-races': 'the budget of races is used up; try again later',
   blocked: 'the address policy forbids this host',
   'race-failed': 'the race could not be run',

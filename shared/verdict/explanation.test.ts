@@ -103,14 +103,14 @@ test('what DNS has not answered is called unknown, and a later race with an answ
   assert.doesNotMatch(text, unknown);
 });
 
-test('of a name in the hosts file DNS was not asked, which is said, and is no silence of DNS', () => {
+test('of a name in the hosts file DNS was not queried, which is said, and is no silence of DNS', () => {
   const lookup = { name: 'example.org', kind: 'HTTPS' as const, tookMs: 0, records: 0 };
   const own: Names = { ...names, lookups: [{ ...lookup, outcome: 'failed', unasked: true }] };
   const discovered = { altSvc: null, knownRoot: true, names: own };
   const race = originRace([trial([h3Failed, h2], 'h2')], { discovered });
   const { code, text } = verdictAsText(verdictOfRaces(races({ race }), NO_OTHERS));
   assert.equal(code, 'unknown');
-  assert.match(text, /DNS was not asked/);
+  assert.match(text, /DNS was not queried/);
   assert.doesNotMatch(text, /has not answered/);
 });
 

@@ -157,7 +157,7 @@ test('if the network blocks UDP nobody is advised to enable HTTP/3', () => {
     attempts: [h3(silent), h2()],
   });
   assert.equal(verdict.code, 'unknown');
-  assert.match(verdictText(verdict), /cannot be told, because your network blocks UDP/);
+  assert.match(verdictText(verdict), /cannot be determined, because your network blocks UDP/);
   assert.doesNotMatch(verdictText(verdict), /Enable HTTP\/3/);
 });
 
@@ -167,7 +167,7 @@ test('where no datagram reaches the server, nothing is said of what it offers', 
       const discovered = { ...quiet, ...(names && { names }) };
       const verdict = verdictOf({ ...base, discovered, attempts: [h3(error), h2()] });
       assert.equal(verdict.code, 'unknown');
-      assert.match(verdictText(verdict), /whether QUIC works on port 443 cannot be told/);
+      assert.match(verdictText(verdict), /whether QUIC works on port 443 cannot be determined/);
       assert.doesNotMatch(verdictText(verdict), /Enable HTTP\/3|stop offering/);
     }
 });

@@ -71,7 +71,7 @@ const REACHED: readonly Row[] = [
     { discovered: { ...quiet, names: unasked } },
     'h3-available',
     [],
-    /No Alt-Svc header advertises it\. If no HTTPS record does either, send: .* DNS was not asked, because/,
+    /No Alt-Svc header advertises it\. If no HTTPS record does either, send: .* DNS was not queried, because/,
   ],
   [
     'reachable at an address literal, which no HTTPS record can be about',
@@ -212,7 +212,7 @@ const UNREACHABLE: readonly Row[] = [
     { attempts: [h3(silent), h2()], discovered: { ...quiet, names: unasked } },
     'unknown',
     [],
-    /^Not known whether it offers HTTP\/3: no response advertises it, .* DNS was not asked, because/,
+    /^It is unknown whether the origin offers HTTP\/3: no response advertises it, .* DNS was not queried, because/,
   ],
   ['no advertisement, no QUIC', { attempts: [h3(silent), h2()], discovered: quiet }, 'h3-not-offered', []],
   [
@@ -220,7 +220,7 @@ const UNREACHABLE: readonly Row[] = [
     { attempts: [h3(wrongName), h2()], discovered: quiet },
     'h3-not-offered',
     [],
-    /it is not advertised, and on port 443 the certificate is for a different name.* Then send/,
+    /it is not advertised, and QUIC on port 443 fails: the certificate is for a different name.* Then send/,
   ],
   [
     'withdrawn, no QUIC',
@@ -249,7 +249,7 @@ const UNREACHABLE: readonly Row[] = [
     { discovered: { ...quiet, names: unheard }, attempts: [h3(silent), h2()] },
     'unknown',
     [],
-    /^Not known whether it offers HTTP\/3: no response advertises it, .* Whether an HTTPS record/,
+    /^It is unknown whether the origin offers HTTP\/3: no response advertises it, .* Whether an HTTPS record/,
   ],
   [
     'an HTTPS record and Alt-Svc name the same dead endpoint',
@@ -287,7 +287,7 @@ const WRONG: readonly Row[] = [
     { discovered: at444, attempts: [h3(), h3(silent, { port: 444 }), h2()] },
     'h3-advertised-unreachable',
     ['h3-available'],
-    /Port 443 supports HTTP\/3: if port 444 is not a mistake in the Alt-Svc header, a firewall/,
+    /Unless port 444 is a mistake in the Alt-Svc header, a firewall lets UDP 443 through but not UDP 444/,
   ],
   [
     'a port that does not answer where others are silent too, although the own port answers',
@@ -602,7 +602,7 @@ const BROWSER: readonly Row[] = [
     { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 1 } },
     'h3-first-visit',
     ['h3-available'],
-    /as an earlier page told the browser/,
+    /has known this since an earlier page/,
   ],
   [
     'the browser could not know yet, and would refuse the root',
@@ -847,7 +847,7 @@ test('over a family in which the peer was heard, the cause is told, not that not
   const [said] = otherFindings(verdictOf({ ...base, attempts }));
   assert.match(
     said?.text ?? '',
-    /^HTTP\/3 works over IPv4\. Over IPv6 the QUIC handshake starts but does not complete in time\./,
+    /^HTTP\/3 works over IPv4, but not over IPv6: the QUIC handshake starts but does not complete in time\./,
   );
 });
 

@@ -112,7 +112,7 @@ async function runChecks(checks: readonly Check[]): Promise<SuiteResult> {
     const made = needs === undefined ? null : await make(needs);
     const why = made?.state === 'skipped' ? made.reason : (missing?.() ?? null);
     if (made?.state === 'failed') {
-      failures.push({ name: title, detail: 'what it looks at could not be made' });
+      failures.push({ name: title, detail: 'what it looks at could not be built' });
     } else if (why !== null) {
       beginStep(title).end('skipped', why);
       skipped.push({ name: title, reason: why });

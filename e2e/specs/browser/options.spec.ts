@@ -72,7 +72,7 @@ test('an invalid site, or one already on the list, is reported and not added', a
   const site = options.find('#never-site');
   await site.fill('not a host');
   await options.press('Enter');
-  await expect(options.find('#never-error')).toSay(/Not a host or an https address/);
+  await expect(options.find('#never-error')).toSay(/Not a host or an HTTPS address/);
   await site.fill('www.example.org');
   await options.press('Enter');
   await site.fill('https://example.org');

@@ -8,8 +8,8 @@ import { expect, exportedReport, test } from '../fixtures.ts';
 const CASES = [
   ['silent', 'h2', /private root/],
   ['advertiseOnly', 'h2', /UDP is refused there/],
-  ['h2only', 'h2', /Not known whether it offers HTTP\/3: .* DNS was not asked/],
-  ['h1only', 'http/1.1', /Not known whether it offers HTTP\/3: .* DNS was not asked/],
+  ['h2only', 'h2', /unknown whether the origin offers HTTP\/3: .* DNS was not queried/],
+  ['h1only', 'http/1.1', /unknown whether the origin offers HTTP\/3: .* DNS was not queried/],
 ] as const;
 
 /** How many pairs decide a comparison of two protocols that work; three disturbed by a busy machine end it, too. */

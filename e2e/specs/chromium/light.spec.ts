@@ -124,16 +124,16 @@ test('the switch to full mode takes effect when the browser is started again, an
   let options = await session.openPage(OPTIONS);
   expect(await violations(options)).toEqual([]);
   await options.find('#every').click();
-  await expect(options.part('every-state')).toSay(/when the browser is started again/);
+  await expect(options.part('every-state')).toSay(/after a browser restart/);
   await visit(session, page);
   // Chromium reports nothing yet, and nothing is claimed to have been seen.
   await expect.poll(() => recordOf(options, origin)).toMatchObject({ modes: ['light'] });
-  await expect(options.part('every-state')).toSay(/when the browser is started again/);
+  await expect(options.part('every-state')).toSay(/after a browser restart/);
 
   await session.restart();
   await visit(session, page);
   options = await session.openPage(OPTIONS);
-  await expect(options.part('every-state')).toSay('Every request is seen.');
+  await expect(options.part('every-state')).toSay('Every request is observed.');
   // The first events of a starting browser may be lost. The address is what only events name.
   await visit(session, page);
   await expect
@@ -141,7 +141,7 @@ test('the switch to full mode takes effect when the browser is started again, an
     .toMatchObject({ modes: ['full', 'light'], address: '127.0.0.1' });
 
   await options.find('#every').click();
-  await expect(options.part('every-state')).toSay(/No longer seen/);
+  await expect(options.part('every-state')).toSay(/No longer observed/);
   await visit(session, `${served.origins.h2only.origin}/page?resources=1`);
   await expect
     .poll(() => recordOf(options, served.origins.h2only.origin))

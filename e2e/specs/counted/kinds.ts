@@ -34,18 +34,19 @@ export interface Kind {
   readonly run?: (origin: string, tools: Tools) => unknown;
 }
 
-const CONFIRMED = 'Chromium repeats the stored answer’s protocol when the server confirms it (304).';
-const HIDDEN = 'Chromium tells the protocol only where Timing-Allow-Origin lets the page see it.';
-const BLOCKED = 'Chromium tells nothing of an opaque answer that it blocks (Opaque Response Blocking).';
-const LIKE_CACHED = `${CONFIRMED} Without a timing of its own it looks like an answer out of the cache.`;
-const WORKERS = 'Chromium tells of a worker’s own requests only that they were answered.';
-const LEFT = 'What a page asks for when it is left has no timing in Chromium.';
+const CONFIRMED = 'Chromium reports the stored response’s protocol when the server revalidates it (304).';
+const HIDDEN = 'Chromium reports the protocol only where Timing-Allow-Origin lets the page see it.';
+const BLOCKED =
+  'Chromium reports nothing about an opaque response that it blocks (Opaque Response Blocking).';
+const LIKE_CACHED = `${CONFIRMED} Without a timing of its own it looks like a response from the cache.`;
+const WORKERS = 'Of a worker’s own requests Chromium reports only that a response arrived.';
+const LEFT = 'Requests that a page makes when it is left have no timing in Chromium.';
 
 /** In light mode. */
 const LOOKS_CONFIRMED =
-  'In light mode an answer that only has a head looks like a copy in memory that the server confirmed (304).';
+  'In light mode a response with a header section alone looks like a copy in memory that the server revalidated (304).';
 const LOOKS_STORED =
-  'In light mode a part may have come from the cache, and then Chromium repeats the stored answer’s protocol.';
+  'In light mode a part may have come from the cache, and then Chromium reports the stored response’s protocol.';
 
 const oneOfEach: NonNullable<Kind['run']> = (origin, { load, get }) =>
   Promise.all([
@@ -168,7 +169,7 @@ export const KINDS: readonly Kind[] = [
   {
     name: 'style',
     what: 'Style sheet, its import, image and font',
-    why: 'What a style sheet of another origin asks for has no timing in Chromium.',
+    why: 'What a style sheet of another origin requests has no timing in Chromium.',
     cacheControl: 'no-store',
     run: async (origin, { load }) => {
       await load('link', { rel: 'stylesheet', href: `${origin}/importing.css` });
@@ -226,7 +227,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'media',
-    what: 'Sound, in the ranges that the browser asks for',
+    what: 'Sound, in the ranges that the browser requests',
     cacheControl: 'no-store',
     run: (origin) =>
       new Promise((resolve) => {
@@ -239,12 +240,12 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'no-content',
-    what: 'Fetch answered 204',
+    what: 'Fetch with a 204 response',
     run: (origin, { get }) => get(`${origin}/no-content`),
   },
   {
     name: 'empty',
-    what: 'Fetch answered 200 without content',
+    what: 'Fetch with a 200 response without content',
     cacheControl: 'no-store',
     run: (origin, { get }) => get(`${origin}/empty.txt`),
   },
@@ -270,12 +271,12 @@ export const KINDS: readonly Kind[] = [
   {
     name: 'preflight',
     what: 'Fetch with a CORS preflight',
-    why: 'Chromium tells nobody of preflights.',
+    why: 'Chromium does not report preflights.',
     run: (origin, { get }) => get(`${origin}/text.txt`, { cache: 'no-store', headers: { 'x-counted': '1' } }),
   },
   {
     name: 'error',
-    what: 'Script and fetch answered 404',
+    what: 'Script and fetch with a 404 response',
     why: LOOKS_CONFIRMED,
     cacheControl: 'no-store',
     run: (origin, { load, get }) =>
@@ -318,7 +319,7 @@ export const KINDS: readonly Kind[] = [
   {
     name: 'websocket',
     what: 'WebSocket',
-    why: 'Browsers tell extensions no protocol of a WebSocket, and pages nothing.',
+    why: 'Browsers report no protocol of a WebSocket to extensions, and nothing to pages.',
     run: (origin) =>
       new Promise((resolve) => {
         const socket = new WebSocket(`${origin.replace('https:', 'wss:')}/socket`);
@@ -390,7 +391,7 @@ export const KINDS: readonly Kind[] = [
   {
     name: 'refused',
     what: 'Fetch that CORS refuses, image that Cross-Origin-Resource-Policy refuses: `no-store`',
-    why: 'Chromium says of a refused answer that its request failed, as it does of one that never came.',
+    why: 'Chromium reports a refused response as a failed request, like one that received none.',
     cacheControl: 'no-store',
     shared: false,
     run: (origin, { load, get }) =>
@@ -420,7 +421,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'service-worker',
-    what: 'A page under a service worker: script, answers fetched and made up',
+    what: 'A page under a service worker: script, responses fetched and generated',
     why: WORKERS,
     cacheControl: 'no-store',
   },

@@ -25,7 +25,7 @@ test('a report is read, and anything else is rejected with the position of the e
   assert.equal(readReport('null').ok, false);
   assert.deepEqual(readReport(JSON.stringify({ ...REPORT, createdAt: '9999-12-31T00:00:00.000Z' })), {
     ok: false,
-    why: 'it has a date later than tomorrow (see createdAt)',
+    why: 'it has a date more than a day in the future (see createdAt)',
   });
 });
 

@@ -85,11 +85,11 @@ test('what there is only one of is in the singular', (t) => {
   ]);
   assert.match(
     racesText(1, distributionsOf([race])),
-    /^1 race, of which 1 comparison of 1 origin\. [^.]* connected, 1 of 1\./,
+    /^1 race, including 1 comparison of 1 origin\. [^.]* connected, 1 of 1\./,
   );
   assert.match(
     racesText(3, distributionsOf([race, race])),
-    /^3 races, of which 2 comparisons of 1 origin\. [^.]* connected, 2 of 2\./,
+    /^3 races, including 2 comparisons of 1 origin\. [^.]* connected, 2 of 2\./,
   );
   speak('de');
   assert.deepEqual(

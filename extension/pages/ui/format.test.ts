@@ -141,7 +141,7 @@ test('adoption has its denominator and its hidden part', () => {
   const words = adoptionText(seen(counts({ h3: 21, h2: 12, 'http/1.0': 1, unknown: 9 })));
   assert.deepEqual(
     [words.share, words.of, words.hidden, words.bound],
-    ['62 %', 'HTTP/3 of 34 known', '9 hidden by their sites', ''],
+    ['62 %', 'HTTP/3 of 34 known', '9 hidden by their origins', ''],
   );
   assert.equal(words.label, 'Requests by protocol: 21 × HTTP/3, 12 × HTTP/2, 1 × HTTP/1.0, 9 × unknown');
 });
@@ -149,7 +149,7 @@ test('adoption has its denominator and its hidden part', () => {
 test('in light mode the hidden part is an upper bound, which has its reason', () => {
   const light = (over: Partial<ProtocolCounts>) => adoptionText({ ...seen(counts(over)), mode: 'light' });
   const words = light({ h3: 2, unknown: 9 });
-  assert.equal(words.hidden, 'at most 9 hidden by their sites');
+  assert.equal(words.hidden, 'at most 9 hidden by their origins');
   assert.equal(words.label, 'Requests by protocol: 2 × HTTP/3, at most 9 × unknown');
   assert.match(words.bound, /^Counted in light mode,.* may have come from a cache\. /);
   assert.equal(light({ h3: 2 }).hidden, 'none hidden');
@@ -173,7 +173,7 @@ test('unknown is not zero percent', () => {
       origins: [view('a.test', { counts: counts({ h2: 1, unknown: 3 }), hiddenReason })],
     }).hidden;
   assert.equal(partly('revalidated'), '3 unknown', 'its site hides nothing');
-  assert.equal(partly('no-timing-allow-origin'), '3 hidden by their sites');
+  assert.equal(partly('no-timing-allow-origin'), '3 hidden by their origins');
   assert.equal(adoptionText(seen(NO_REQUESTS)).share, 'No requests');
 });
 
@@ -193,7 +193,7 @@ test('only a comparison has a margin', () => {
   assert.equal(raceText(raced).text, 'H3 first');
   assert.equal(raceText(null).text, '–');
   const refused = originRace([], { error: { code: 'blocked', message: 'not allowed' } });
-  assert.deepEqual(raceText(refused), { text: 'not raced', title: 'Could not be raced: not allowed.' });
+  assert.deepEqual(raceText(refused), { text: 'can’t race', title: 'Could not be raced: not allowed.' });
 });
 
 test('a protocol that was never established is named', () => {
