@@ -1,7 +1,9 @@
 // One job against opt-out and budgets: nothing is used before both allow it, and every permit ends with its race.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { comparison, originRace, trial } from '@photofinish/shared/testing/race-samples';
+import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
+import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
+import { attempt, comparison, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import { raceOrigin } from '../race/run.ts';
 import type { RaceSpec, RunRace } from '../racing.ts';
@@ -12,7 +14,10 @@ import { optOut } from './opt-out.ts';
 import type { Answer, Politeness } from './politeness.ts';
 
 const CANCELLED = originRace([], { error: { code: 'cancelled', message: 'm' } });
-const NOTHING_REACHED = originRace([trial([], null)]);
+const failed = (protocol: 'h3' | 'h2', code: AttemptErrorCode, over: Partial<Attempt> = {}): Attempt =>
+  attempt({ protocol, outcome: 'failed', error: { code, message: 'm' }, ...over });
+const UDP_SILENT = failed('h3', 'udp-timeout');
+const NOTHING_REACHED = originRace([trial([UDP_SILENT, failed('h2', 'tcp-timeout')], null)]);
 
 function specOf(host: string): RaceSpec {
   const parsed = parseOrigin(`https://${host}`);
@@ -136,6 +141,15 @@ test('a race gives its permit back, and says whether anything was reached', asyn
   const refused = await run({ result: NOTHING_REACHED });
   assert.deepEqual(refused.outcome, { kind: 'raced', race: NOTHING_REACHED });
   assert.equal(refused.events.at(-1), 'ended, refused true');
+});
+
+test('a server that was heard has not refused, and UDP alone or a late machine does not show it', async () => {
+  const ended = async (result: OriginRace) => (await run({ result })).events.at(-1);
+  const rejected = failed('h2', 'certificate-invalid', { transportMs: 5 });
+  assert.equal(await ended(originRace([trial([UDP_SILENT, rejected], null)])), 'ended, refused false');
+  assert.equal(await ended(originRace([trial([UDP_SILENT], null)])), 'ended, refused null');
+  const late = { ...trial([failed('h2', 'tcp-timeout')], null), disturbed: 'outcome' } as const;
+  assert.equal(await ended(originRace([late])), 'ended, refused null');
 });
 
 test('a permit is given back also when a later look-up is refused', async () => {

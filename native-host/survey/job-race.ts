@@ -1,5 +1,6 @@
 // One job of a survey as a race: held back by opt-out and budgets before anything is sent, and reported as a result, a
 // postponement, or a reason to give the job up.
+import { isAllDisturbed, soundTrials } from '@photofinish/shared/race/conclusive';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import type { LineRequest } from '../cli/input-lines.ts';
@@ -69,10 +70,18 @@ export function useRule(optOut: () => OptOut): MayUse {
     endpoints.every(({ host, address }) => mayFollow(host, address, nat64Prefix));
 }
 
-/** Whether a race reached nothing at all: what a network that wants no more of them looks like. Null: it was ended. */
+/**
+ * Whether a race reached nothing at all: what a network that wants no more of them looks like. Null: it was ended, this
+ * machine was too late, or no TCP was tried, and UDP that is dropped says nothing about that.
+ */
 function isRefused({ trials, error }: OriginRace): boolean | null {
   if (error?.code === 'cancelled') return null;
-  return trials.length > 0 && trials.every(({ adopted }) => adopted === null);
+  const attempts = soundTrials(trials).flatMap((trial) => trial.attempts);
+  // A server that refuses after a handshake, for its certificate or the name, has answered.
+  if (attempts.some(({ transportMs, establishedMs }) => (transportMs ?? establishedMs) !== null))
+    return false;
+  if (isAllDisturbed(trials)) return null;
+  return trials.length === 0 ? false : attempts.some(({ protocol }) => protocol !== 'h3') || null;
 }
 
 /** Runs one job. Rejects only when a transport cannot be loaded. */
