@@ -260,8 +260,8 @@ test('late reports belong to the network of their time, from the moment the prev
   assert.equal(network.keyAt(leftMs - 1), keyOf(HOME));
   assert.equal(network.keyAt(leftMs), keyOf(CAFE));
   assert.equal(network.keyAt(leftMs + 3_600_000), keyOf(CAFE));
-  // For times before the first snapshot, only what was found then is available.
-  assert.equal(network.keyAt(startMs - 1000), keyOf(HOME));
+  assert.equal(network.keyAt(startMs - 1000), keyOf(HOME), 'a page that was loading when the helper started');
+  assert.equal(network.keyAt(startMs - 3_600_000), UNIDENTIFIED, 'the machine may have been anywhere');
 });
 
 test('a user-defined name stands for any network', async () => {

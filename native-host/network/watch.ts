@@ -9,6 +9,8 @@ import type { NetworkSnapshot, NetworkSource } from './source.ts';
 const LOOK_AGAIN_MS = 250;
 /** Commands usually answer in a fraction of this; a machine too busy for that is not waited for. */
 const SETTLE_TIMEOUT_MS = 3000;
+/** What was reported from before the first snapshot is taken to be of its network; older reports may be of any. */
+const BEFORE_START_MS = 600_000;
 /** Number of previous networks remembered for late reports; a batch of observations is at most minutes old. */
 const MAX_STAYS = 32;
 
@@ -123,8 +125,10 @@ class NetworkWatch implements Network {
   }
 
   keyAt(epochMs: number): string {
-    const stay = this.#stays.findLast(({ fromMs }) => fromMs <= epochMs) ?? this.#stays[0];
-    return stay?.key ?? UNIDENTIFIED;
+    const [first] = this.#stays;
+    const stay = this.#stays.findLast(({ fromMs }) => fromMs <= epochMs);
+    if (stay !== undefined) return stay.key;
+    return first !== undefined && first.fromMs - epochMs <= BEFORE_START_MS ? first.key : UNIDENTIFIED;
   }
 
   isStill(key: string): boolean {
