@@ -29,6 +29,19 @@ test('every fact changes the key, and the salt determines the digest', () => {
   assert.equal(networkKey(null, SALT), NO_NETWORK);
 });
 
+test('gateways behind virtual routers of the same group are told apart by their addresses', () => {
+  for (const linkLayer of [
+    '00:00:5e:00:01:01',
+    '00:00:5e:00:02:01',
+    '00:00:0c:07:ac:01',
+    '00:00:0c:9f:f0:01',
+  ]) {
+    const here = networkKey({ ...HOME, linkLayer, gateway: '10.1.0.1' }, SALT);
+    assert.notEqual(networkKey({ ...HOME, linkLayer, gateway: '192.168.7.254' }, SALT), here);
+    assert.equal(networkKey({ ...HOME, linkLayer, gateway: '10.1.0.1' }, SALT), here);
+  }
+});
+
 test('no name of a wireless network can imitate another fact', () => {
   const inName = networkKey({ ...HOME, ssid: 'a","tunnel' }, SALT);
   assert.notEqual(inName, networkKey({ ...HOME, ssid: 'a' }, SALT));

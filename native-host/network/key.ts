@@ -29,11 +29,23 @@ export interface NetworkFacts {
   readonly tunnel: boolean;
 }
 
+/**
+ * Link-layer addresses of virtual routers: VRRP for IPv4 and IPv6 (RFC 5798 section 7.3), and HSRP. They only consist of
+ * a group's number, which many networks share.
+ */
+const VIRTUAL_ROUTERS = ['00:00:5e:00:01:', '00:00:5e:00:02:', '00:00:0c:07:ac:', '00:00:0c:9f:f'];
+
+function routerOf({ gateway, linkLayer }: NetworkFacts): string | readonly string[] {
+  if (linkLayer === null) return gateway;
+  const isVirtual = VIRTUAL_ROUTERS.some((prefix) => linkLayer.startsWith(prefix));
+  return isVirtual ? [linkLayer, gateway] : linkLayer;
+}
+
 /** The key of a network: a salted digest, or the constant for none. */
 export function networkKey(facts: NetworkFacts | null, salt: Uint8Array): string {
   if (facts === null) return NO_NETWORK;
-  const { gateway, linkLayer, kind, ssid, tunnel } = facts;
-  const identity = JSON.stringify([linkLayer ?? gateway, kind, ssid, tunnel]);
+  const { kind, ssid, tunnel } = facts;
+  const identity = JSON.stringify([routerOf(facts), kind, ssid, tunnel]);
   return `net-${siphash(salt, new TextEncoder().encode(identity))}`;
 }
 
