@@ -132,7 +132,8 @@ export async function openRacing(parts: RacingParts): Promise<RunRace> {
     });
     // Otherwise the end of the race would be one long block of work.
     await nextPoll();
-    if (raced.memory === 'full') fileOutcome(parts.cache, raced);
+    // Everything may have been deleted meanwhile, which ends races.
+    if (raced.memory === 'full' && spec.signal?.aborted !== true) fileOutcome(parts.cache, raced);
     await nextPoll();
     const reported =
       raced.memory === 'full'
