@@ -60,6 +60,7 @@ test('a server without TLS is refused where TLS was asked for, and is told nothi
     `no NATS server can be used at ${scheme}://${host}: server does not support 'tls'`;
   assert.equal(await refusal(options(`tls://${host}`, { token: 'secret' })), refused('tls'));
   assert.equal(await refusal(options(`TLS://user:secret@${host}`)), refused('TLS'));
+  assert.equal(await refusal(options(`tls://user:s@cret@${host}`)), refused('tls'));
   // Any file: it never comes to a certificate.
   assert.equal(await refusal(options(`nats://${host}`, { caFile: import.meta.filename })), refused('nats'));
   assert.equal(heard(), '');
@@ -87,4 +88,10 @@ test('how long a server that is away is left alone is as asked for, and one seco
     );
     await connection.close();
   }
+});
+
+test('a percent sign that encodes nothing is named, without the password', async () => {
+  const message = await refusal(options('nats://user:100%@127.0.0.1:1'));
+  assert.match(message ?? '', /"%" in user or password is written "%25"/);
+  assert.doesNotMatch(message ?? '', /100/);
 });

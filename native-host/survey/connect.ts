@@ -40,13 +40,20 @@ function read(path: string): Buffer {
   }
 }
 
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new Complaint('bad-usage', 'in a server\'s address, "%" in user or password is written "%25"');
+  }
+}
+
 function authenticatorOf({ servers, credsFile, nkeyFile, token }: ServerOptions): Authenticator | undefined {
   if (token !== null) return tokenAuthenticator(token);
   const [first = ''] = servers;
   if (URL.canParse(first)) {
     const { username, password } = new URL(first);
-    if (username !== '')
-      return usernamePasswordAuthenticator(decodeURIComponent(username), decodeURIComponent(password));
+    if (username !== '') return usernamePasswordAuthenticator(decoded(username), decoded(password));
   }
   if (credsFile !== null) return credsAuthenticator(read(credsFile));
   if (nkeyFile !== null) return nkeyAuthenticator(Buffer.from(read(nkeyFile).toString('utf8').trim()));
@@ -55,7 +62,7 @@ function authenticatorOf({ servers, credsFile, nkeyFile, token }: ServerOptions)
 
 /** The client does not read a user from the address; and messages must not show a password. */
 function withoutUser(server: string): string {
-  return server.replace(/^([a-z]+:\/\/)?[^@/]*@/i, '$1');
+  return server.replace(/^([a-z]+:\/\/)?[^/]*@/i, '$1');
 }
 
 /** How long to wait before a server is dialled again; the times of many clients are spread over twice that. */
