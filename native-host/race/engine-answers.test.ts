@@ -87,6 +87,23 @@ test('v3: HTTP/3 that was ended for HTTP/2, and fails when it is tried again, ha
   assert.equal(run.trial.h3Undecided, undefined);
 });
 
+test('HTTP/3 has failed if one of two attempts at the only endpoint did, and the other was ended', () => {
+  const endpoints = [endpoint('h3'), endpoint('h2')];
+  const asked = {
+    mode: 'race',
+    endpoints,
+    hedge: true,
+    tcpAttemptDelayMs: 2000,
+    timeoutMs: TIMEOUT_MS,
+  } as const;
+  const run = simulate({
+    plan: plainPlan(asked),
+    behave: () => ({ handshakeMs: 400, transportMs: null, answerMs: 5, answerFailure: 'misdirected' }),
+  });
+  assert.deepEqual(told(run), ['h3 misdirected', 'h3 cancelled', 'h2 misdirected']);
+  assert.equal(run.trial.h3Undecided, undefined);
+});
+
 test('v3: the other addresses of a protocol that does not answer are tried last', () => {
   const run = play({ mode: 'v3', h3: MUTE, h2: { handshakeMs: 20 }, addresses: ['127.0.0.1', '127.0.0.2'] });
   assert.deepEqual(told(run), ['h3 response-timeout', 'h2 adopted']);

@@ -111,16 +111,14 @@ function h3Undecided(s: TrialState): boolean {
   const proven = (run: Run): boolean => run.outcome === 'adopted' || run.outcome === 'established-late';
   if (s.expired || h3.some(proven) || !h3.some((run) => run.outcome === 'failed')) return false;
   const untried = s.untried.some(({ transport }) => transport === 'h3');
-  // Ended because another protocol was adopted, and attempted again when that one failed.
-  const failedLater = ({ id, endpoint }: Run): boolean =>
-    h3.some(
-      (run) =>
-        run.id > id &&
-        run.outcome === 'failed' &&
-        !run.hedged &&
-        endpointKey(run.endpoint) === endpointKey(endpoint),
-    );
-  const cutShort = h3.some((run) => run.outcome === 'cancelled' && !failedLater(run));
+  // Another attempt there speaks for one that was ended: the first of two beside each other, or a later one after the
+  // adopted protocol had failed.
+  const failed = new Set(
+    h3.filter(({ outcome }) => outcome === 'failed').map(({ endpoint }) => endpointKey(endpoint)),
+  );
+  const cutShort = h3.some(
+    ({ outcome, endpoint }) => outcome === 'cancelled' && !failed.has(endpointKey(endpoint)),
+  );
   return untried || cutShort || s.groups.some((group) => group.holds('h3'));
 }
 
