@@ -30,6 +30,8 @@ export interface Kind {
   readonly server?: 'embedded';
   /** Why the counts are not exact, if they are not. */
   readonly why?: string;
+  /** Whether they may be exact all the same, depending on when the browser reads the response. */
+  readonly mayBeExact?: boolean;
   /** Makes the requests, in the page; self-contained. A kind without it has its own page. */
   readonly run?: (origin: string, tools: Tools) => unknown;
 }
@@ -303,7 +305,8 @@ export const KINDS: readonly Kind[] = [
   {
     name: 'event-source',
     what: 'EventSource',
-    why: LOOKS_CONFIRMED,
+    why: `${LOOKS_CONFIRMED} Whether an event was read before the page closed the stream depends on the machine.`,
+    mayBeExact: true,
     cacheControl: 'no-store',
     run: (origin) =>
       new Promise<void>((resolve) => {
