@@ -11,24 +11,17 @@ export default defineConfig({
   testDir: 'specs',
   globalSetup: './run/suites/playwright.ts',
   outputDir: 'test-results/artifacts',
-  // Each worker runs its own browser and servers. On two processors, two browsers at a time; the specs without one
-  // mostly wait, for time-outs and links, and do so beside them.
-  workers: 4,
+  // Each worker runs its own browser and servers.
+  workers: 2,
   retries: 0,
   timeout: 120_000,
   expect: { timeout: 30_000 },
   forbidOnly: true,
   projects: [
-    { name: 'once', workers: 2, testIgnore: [IN_EACH_BROWSER, IN_CHROMIUM, IN_FIREFOX] },
-    {
-      name: 'chromium',
-      workers: 2,
-      testMatch: [IN_EACH_BROWSER, IN_CHROMIUM],
-      use: { browserName: 'chromium' },
-    },
+    { name: 'once', testIgnore: [IN_EACH_BROWSER, IN_CHROMIUM, IN_FIREFOX] },
+    { name: 'chromium', testMatch: [IN_EACH_BROWSER, IN_CHROMIUM], use: { browserName: 'chromium' } },
     {
       name: 'firefox',
-      workers: 2,
       testMatch: [IN_EACH_BROWSER, IN_FIREFOX],
       // The last and slowest project: with parallelism by file, one worker would run the last file while the other is
       // idle.
