@@ -61,8 +61,9 @@ function skippingClock(): SkippingClock {
 }
 
 const CANCELLED = originRace([], { error: { code: 'cancelled', message: 'cancelled' } });
-const silence = { code: 'udp-timeout', message: 'nothing came' } as const;
-const UNREACHED = originRace([trial([attempt({ protocol: 'h3', outcome: 'failed', error: silence })], null)]);
+const silent = (protocol: 'h3' | 'h2', code: 'udp-timeout' | 'tcp-timeout') =>
+  attempt({ protocol, outcome: 'failed', error: { code, message: 'nothing came' } });
+const UNREACHED = originRace([trial([silent('h3', 'udp-timeout'), silent('h2', 'tcp-timeout')], null)]);
 
 /** A race that a worker began. */
 interface RaceStart {
