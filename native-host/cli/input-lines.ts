@@ -6,8 +6,8 @@ import * as v from 'valibot';
 import type { ComplaintCode } from './usage.ts';
 
 /**
- * The lines without their line feeds; an unterminated rest is a line too. Of a line with more than `mostChars` only a
- * longer prefix is returned, as soon as it is available, and the rest is skipped.
+ * The lines without their line feed or CRLF; an unterminated rest is a line too. Of a line with more than `mostChars`
+ * only a longer prefix is returned, as soon as it is available, and the rest is skipped.
  */
 export async function* linesOf(pieces: AsyncIterable<string>, mostChars: number): AsyncGenerator<string> {
   let held = '';
@@ -15,18 +15,19 @@ export async function* linesOf(pieces: AsyncIterable<string>, mostChars: number)
   for await (const piece of pieces)
     for (const [index, part] of piece.split('\n').entries()) {
       if (index > 0) {
-        if (!tooLong) yield held;
+        if (!tooLong) yield held.replace(/\r$/, '');
         held = '';
         tooLong = false;
       }
       if (tooLong) continue;
       held += part;
-      if (held.length <= mostChars) continue;
+      const chars = held.endsWith('\r') ? held.length - 1 : held.length;
+      if (chars <= mostChars) continue;
       tooLong = true;
       yield held;
       held = '';
     }
-  if (held !== '') yield held;
+  if (held !== '') yield held.replace(/\r$/, '');
 }
 
 interface ReadAhead {
