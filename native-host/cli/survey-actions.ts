@@ -201,7 +201,7 @@ async function status(context: SurveyContext): Promise<void> {
   const { command, terminal, connection, names } = context;
   const { control } = await openSurvey(context);
   const manager = await jetstreamManager(connection);
-  const now = await statusOf(manager, control, names, systemClock.epochMs());
+  const now = await statusOf(manager, control, names);
   terminal.result(command.json ? JSON.stringify(now) : statusText(now));
 }
 

@@ -7,8 +7,10 @@ import { NO_LIST } from './opt-out-list.ts';
 
 const encoder = new TextEncoder();
 
-function put(state: ControlState, key: string, value: unknown): ControlState {
-  return changed(state, key, encoder.encode(JSON.stringify(value)));
+const AT = 1000;
+
+function put(state: ControlState, key: string, value: unknown, storedAtMs = AT): ControlState {
+  return changed(state, key, encoder.encode(JSON.stringify(value)), storedAtMs);
 }
 
 const BUDGET = { perNetworkPerSecond: 0.5, totalPerSecond: 30 };
@@ -39,7 +41,7 @@ test('each key changes what it is for', () => {
     budget: BUDGET,
     optOut: { ...NO_LIST, head: HEAD },
     paused: true,
-    workers: new Map([['worker.office-1.a', WORKER]]),
+    workers: new Map([['worker.office-1.a', { ...WORKER, storedAtMs: AT }]]),
   });
 });
 
@@ -47,7 +49,7 @@ test('a key that is removed is as before it was written, and the others stay', (
   for (const [index, [key]] of full.entries()) {
     const others = full.toSpliced(index, 1);
     const without = others.reduce((state, [other, value]) => put(state, other, value), NOTHING);
-    assert.deepEqual(changed(FULL, key, null), without, key);
+    assert.deepEqual(changed(FULL, key, null, AT), without, key);
   }
 });
 
@@ -67,28 +69,30 @@ const UNFIT: readonly (readonly [string, unknown])[] = [
 ];
 
 test('a value that does not fit changes nothing', () => {
-  for (const [key, value] of UNFIT) assert.deepEqual(put(FULL, key, value), FULL, JSON.stringify(value));
+  for (const [key, value] of UNFIT)
+    assert.deepEqual(put(FULL, key, value, AT + 1), FULL, JSON.stringify(value));
 });
 
 test('bytes that are no JSON change nothing', () => {
   for (const [key] of full)
     for (const bytes of [new Uint8Array(), Uint8Array.of(0xff, 0), encoder.encode('{"schema":')])
-      assert.deepEqual(changed(FULL, key, bytes), FULL, key);
+      assert.deepEqual(changed(FULL, key, bytes, AT + 1), FULL, key);
 });
 
 test('workers come, are seen again, and go, each by its own key', () => {
   const second = { ...WORKER, worker: 'b', session: 't' };
   const two = put(FULL, workerKey(second), second);
-  const later = put(two, workerKey(WORKER), { ...WORKER, seenAtMs: 9 });
-  assert.deepEqual([...later.workers.values()], [{ ...WORKER, seenAtMs: 9 }, second]);
-  assert.deepEqual([...changed(later, workerKey(WORKER), null).workers.values()], [second]);
+  const later = put(two, workerKey(WORKER), { ...WORKER, seenAtMs: 9 }, 2000);
+  const other = { ...second, storedAtMs: AT };
+  assert.deepEqual([...later.workers.values()], [{ ...WORKER, seenAtMs: 9, storedAtMs: 2000 }, other]);
+  assert.deepEqual([...changed(later, workerKey(WORKER), null, AT).workers.values()], [other]);
   assert.equal(two.workers.get(workerKey(WORKER))?.seenAtMs, 5, 'a state that was handed out stays as it is');
 });
 
 test('the budget in force is the one set last, otherwise the one the survey began with', () => {
   assert.equal(budgetOf(NOTHING), null);
   assert.deepEqual(budgetOf(FULL), BUDGET);
-  const began = budgetOf(changed(FULL, 'budget', null));
+  const began = budgetOf(changed(FULL, 'budget', null, AT));
   assert.equal(began?.perNetworkPerSecond, SAMPLE_SURVEY.perNetworkPerSecond);
   assert.equal(began?.totalPerSecond, SAMPLE_SURVEY.totalPerSecond);
 });

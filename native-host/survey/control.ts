@@ -46,6 +46,11 @@ const announcementSchema = v.object({
 });
 export type Announcement = v.InferOutput<typeof announcementSchema>;
 
+export interface AnnouncedWorker extends Announcement {
+  /** When its last announcement was stored, by the server's clock. */
+  readonly storedAtMs: number;
+}
+
 export const budgetSchema = v.pick(surveySchema, ['perNetworkPerSecond', 'totalPerSecond']);
 export type Budget = v.InferOutput<typeof budgetSchema>;
 /** What is absent stays as it is. */
@@ -59,7 +64,7 @@ export interface ControlState {
   readonly budget: Budget | null;
   readonly optOut: OptOutList;
   readonly paused: boolean;
-  readonly workers: ReadonlyMap<string, Announcement>;
+  readonly workers: ReadonlyMap<string, AnnouncedWorker>;
 }
 
 /** Before anything is read. */
@@ -72,10 +77,16 @@ export const NOTHING: ControlState = {
 };
 
 /**
- * The state after one change, null for a removed value. One that does not fit, or is no JSON, changes nothing, as if it
- * had not been written: a damaged opt-out list must not end the one in force.
+ * The state after one change, null for a removed value, stored at that time by the server's clock. One that does not
+ * fit, or is no JSON, changes nothing, as if it had not been written: a damaged opt-out list must not end the one in
+ * force.
  */
-export function changed(state: ControlState, key: string, bytes: Uint8Array | null): ControlState {
+export function changed(
+  state: ControlState,
+  key: string,
+  bytes: Uint8Array | null,
+  storedAtMs: number,
+): ControlState {
   const read = <T>(schema: v.GenericSchema<unknown, T>, absent: T, before: T): T => {
     if (bytes === null) return absent;
     return valueIn(schema, bytes) ?? before;
@@ -86,9 +97,10 @@ export function changed(state: ControlState, key: string, bytes: Uint8Array | nu
   if (key === KEYS.pause) return { ...state, paused: read(v.boolean(), false, state.paused) };
   if (!WORKER_KEY.test(key)) return state;
   const workers = new Map(state.workers);
-  const worker = read(announcementSchema, null, workers.get(key) ?? null);
+  const before = workers.get(key) ?? null;
+  const worker = read<Announcement | null>(announcementSchema, null, before);
   if (worker === null) workers.delete(key);
-  else workers.set(key, worker);
+  else if (worker !== before) workers.set(key, { ...worker, storedAtMs });
   return { ...state, workers };
 }
 
@@ -151,8 +163,9 @@ export class Control {
   }
 
   async #read(entries: Awaited<ReturnType<KV['watch']>>, received: (isLast: boolean) => void): Promise<void> {
-    for await (const { key, operation, value, delta, isUpdate } of entries) {
-      this.#state = changed(this.#state, key, operation === 'PUT' ? value : null);
+    for await (const { key, operation, value, created, delta, isUpdate } of entries) {
+      const bytes = operation === 'PUT' ? value : null;
+      this.#state = changed(this.#state, key, bytes, created.getTime());
       for (const listener of this.#listeners) listener();
       received(isUpdate || delta === 0);
     }
@@ -242,7 +255,7 @@ export class Presence {
     this.#news = news;
   }
 
-  #seen(): Announcement | undefined {
+  #seen(): AnnouncedWorker | undefined {
     return this.#parts.control.state().workers.get(workerKey(this.#parts));
   }
 

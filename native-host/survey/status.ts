@@ -20,7 +20,7 @@ interface WorkerStatus {
   readonly vantage: string;
   readonly worker: string;
   readonly measured: number;
-  /** How long ago it gave a sign of life, by this machine's clock. */
+  /** How long ago it gave a sign of life: by the server's clock, as neither its own nor this machine's must be right. */
   readonly silentMs: number;
   readonly sickSinceMs: number | null;
 }
@@ -44,7 +44,6 @@ export async function statusOf(
   manager: JetStreamManager,
   control: Control,
   names: SurveyNames,
-  epochMs: number,
 ): Promise<SurveyStatus> {
   const state = control.state();
   const { streams } = names;
@@ -65,6 +64,10 @@ export async function statusOf(
     const done = todo.state.messages - waiting - inProgress - postponed;
     return { vantage, waiting, inProgress, postponed, done };
   };
+  const workers = [...state.workers.values()];
+  // Only servers before 2.10 do not tell their time.
+  const nowMs =
+    todo.ts === undefined ? Math.max(0, ...workers.map(({ storedAtMs }) => storedAtMs)) : Date.parse(todo.ts);
   return {
     schema: STATUS_SCHEMA,
     survey: names.survey,
@@ -74,9 +77,9 @@ export async function statusOf(
     budget: budgetOf(state),
     optOut: state.optOut.entries.length,
     vantages: await Promise.all(vantages.map(of)),
-    workers: [...state.workers.values()].map(({ vantage, worker, measured, seenAtMs, sickSinceMs }) => ({
+    workers: workers.map(({ vantage, worker, measured, storedAtMs, sickSinceMs }) => ({
       ...{ vantage, worker, measured, sickSinceMs },
-      silentMs: Math.max(0, epochMs - seenAtMs),
+      silentMs: Math.max(0, nowMs - storedAtMs),
     })),
     uncollected: result.state.messages,
     dead: dead.state.messages,
