@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { canaryEveryMs } from '../../native-host/survey/canary.ts';
 import { collect } from '../../native-host/survey/collect.ts';
+import { GONE_AFTER_MS } from '../../native-host/survey/control.ts';
 import type { Survey } from '../../native-host/survey/result.ts';
+import { statusOf } from '../../native-host/survey/status.ts';
 import { createStreams, vantageConsumer } from '../../native-host/survey/streams.ts';
 import { startNats } from '../origins/nats.ts';
 import { onPath } from '../run/find-browser.mjs';
@@ -216,7 +218,9 @@ test('a race under way while the network changes is no result', async ({ openSur
   expect((await racesIn(testbed)).map(({ atMs }) => atMs)).toEqual([2]);
 });
 
-test('a pause begins no further race, and what was taken goes on after it', async ({ openSurvey }) => {
+test('a pause ends the race under way and begins no further one, and both go on after it', async ({
+  openSurvey,
+}) => {
   const testbed = await openSurvey(['a.test', 'b.test'].map(jobOf));
   const { control, world } = testbed;
   const letRacesEnd = holdRaces(testbed);
@@ -226,11 +230,10 @@ test('a pause begins no further race, and what was taken goes on after it', asyn
   await control.setPaused(true);
   await expect.poll(() => worker.control.state().paused).toBe(true);
   letRacesEnd();
-  await expect.poll(() => jobsIn(testbed)).toEqual([1]);
-  expect(originsOf(testbed)).toEqual(['a.test']);
   await control.setPaused(false);
   expect(await worker.done).toBe(2);
-  expect(originsOf(testbed)).toEqual(['a.test', 'b.test']);
+  expect(originsOf(testbed)).toEqual(['a.test', 'b.test', 'a.test']);
+  expect(await jobsIn(testbed)).toEqual([1, 2]);
 });
 
 test('one budget is changed without the other, and two operators do not undo each other', async ({
@@ -264,6 +267,22 @@ test('who opts out while a survey runs, by name or by address, is not raced any 
   expect(await testbed.dead()).toEqual([
     { vantage: VANTAGE, job: 2, origin: 'https://b.test', reason: 'opt-out' },
     { vantage: VANTAGE, job: 3, origin: 'https://c.test', reason: 'opt-out' },
+  ]);
+});
+
+test('who opts out during a race is not measured', async ({ openSurvey }) => {
+  const testbed = await openSurvey(['a.test', 'b.test'].map(jobOf));
+  const { control, world } = testbed;
+  const letRacesEnd = holdRaces(testbed);
+  const worker = await testbed.startWorker();
+  await expect.poll(() => world.raced.length).toBe(2);
+  await control.addOptOut(['a.test']);
+  await expect.poll(() => worker.control.state().optOut.entries.length).toBe(1);
+  letRacesEnd();
+  expect(await worker.done).toBe(1);
+  expect(await jobsIn(testbed)).toEqual([2]);
+  expect(await testbed.dead()).toEqual([
+    { vantage: VANTAGE, job: 1, origin: 'https://a.test', reason: 'opt-out' },
   ]);
 });
 
@@ -322,6 +341,20 @@ test('a name has one worker, until that one is dead', async ({ openSurvey }) => 
   const third = await testbed.startWorker();
   expect(await third.done).toBe(0);
   await expect.poll(() => third.control.state().workers.size).toBe(0);
+});
+
+test('how long a worker has been silent is measured by the server, not by its clock', async ({
+  openSurvey,
+}) => {
+  const testbed = await openSurvey([jobOf('a.test')]);
+  const { control, manager, names, world } = testbed;
+  holdRaces(testbed);
+  const slow = { ...world.clock, epochMs: () => world.clock.epochMs() - 3_600_000 };
+  await testbed.startWorker({ clock: slow });
+  await expect.poll(() => world.raced.length).toBe(1);
+  await control.follow();
+  const { workers } = await statusOf(manager, control, names);
+  expect(workers.map(({ silentMs }) => silentMs < GONE_AFTER_MS)).toEqual([true]);
 });
 
 test('jobs of a network that does not answer are given up in the end', async ({ openSurvey }) => {

@@ -13,6 +13,7 @@ import { type JobRacing, raceJob, surveySpec } from './job-race.ts';
 import { optOut } from './opt-out.ts';
 import type { Answer, Politeness } from './politeness.ts';
 
+const QUIET = { isPaused: () => false, onChange: () => () => {} };
 const CANCELLED = originRace([], { error: { code: 'cancelled', message: 'm' } });
 const failed = (protocol: 'h3' | 'h2', code: AttemptErrorCode, over: Partial<Attempt> = {}): Attempt =>
   attempt({ protocol, outcome: 'failed', error: { code, message: 'm' }, ...over });
@@ -62,7 +63,7 @@ async function run({
     return result;
   };
   const parts: JobRacing = {
-    ...{ race, clock: virtualTime().clock, optOut: () => refused.value },
+    ...{ ...QUIET, race, clock: virtualTime().clock, optOut: () => refused.value },
     politeness,
   };
   return { outcome: await raceJob(parts, specOf('a.test')), events };
@@ -102,7 +103,7 @@ async function sentFor(optedOut: readonly string[], victim: string, nat64Prefix:
   const list = optOut(optedOut);
   assert.ok(list.ok);
   const parts: JobRacing = {
-    ...{ clock: time.clock, optOut: () => list.value },
+    ...{ ...QUIET, clock: time.clock, optOut: () => list.value },
     race: (spec) => raceOrigin({ ...options, ...spec }),
     politeness: { ask: () => ({ ok: true, end: () => {} }) },
   };
@@ -118,6 +119,42 @@ test('an alternative that an answer names is sent nothing if it opted out', asyn
   const behind = '2001:db8:64::c000:201';
   assert.deepEqual(await sentFor(['192.0.2.0/24'], behind), [behind]);
   assert.deepEqual(await sentFor(['192.0.2.0/24'], behind, '2001:db8:64::/96'), []);
+});
+
+/** How a race under way ends that has found an address and followed an alternative, when the orders become these. */
+async function interrupted({ list = [] as readonly string[], pause = false }) {
+  const before = optOut([]);
+  const after = optOut(list);
+  assert.ok(before.ok && after.ok);
+  let [inForce, isPaused] = [before.value, false];
+  const looks = new Set<() => void>();
+  const ended: string[] = [];
+  const race: RunRace = async ({ mayUse, mayFollow, signal }) => {
+    assert.equal(mayUse?.([{ host: 'a.test', address: '192.0.2.1' }], null), true);
+    assert.equal(mayFollow?.('cdn.test', '198.51.100.1', null), true);
+    [inForce, isPaused] = [after.value, pause];
+    for (const look of looks) look();
+    return signal?.aborted ? CANCELLED : comparison([10], [20]);
+  };
+  const politeness: JobRacing['politeness'] = {
+    ask: () => ({ ok: true, end: (isRefused) => void ended.push(`refused ${isRefused}`) }),
+  };
+  const onChange = (look: () => void) => {
+    looks.add(look);
+    return () => looks.delete(look);
+  };
+  const parts = { race, politeness, onChange, isPaused: () => isPaused, optOut: () => inForce };
+  const { kind } = await raceJob({ ...parts, clock: virtualTime().clock }, specOf('a.test'));
+  assert.deepEqual(ended, [kind === 'raced' ? 'refused false' : 'refused null']);
+  assert.equal(looks.size, 0, 'nothing is left that looks');
+  return kind;
+}
+
+test('a race under way ends when a pause begins, or somebody opts out to whom it sends', async () => {
+  assert.equal(await interrupted({ list: ['b.test', '203.0.113.0/24'] }), 'raced');
+  for (const entry of ['a.test', '192.0.2.0/24', 'cdn.test', '198.51.100.1'])
+    assert.equal(await interrupted({ list: [entry] }), 'cancelled', entry);
+  assert.equal(await interrupted({ pause: true }), 'cancelled');
 });
 
 test('without a budget the job is postponed until it may ask again, and nothing is sent', async () => {

@@ -27,6 +27,9 @@ export interface JobRacing {
   readonly politeness: Pick<Politeness, 'ask'>;
   /** What is in force now. */
   readonly optOut: () => OptOut;
+  readonly isPaused: () => boolean;
+  /** Calls whenever one of these may have changed, until the returned function is called. */
+  readonly onChange: (look: () => void) => () => void;
   readonly clock: Clock;
 }
 
@@ -84,16 +87,22 @@ function isRefused({ trials, error }: OriginRace): boolean | null {
   return trials.length === 0 ? false : attempts.some(({ protocol }) => protocol !== 'h3') || null;
 }
 
-/** Runs one job. Rejects only when a transport cannot be loaded. */
+/**
+ * Runs one job; it is cancelled when a pause begins, and when somebody opts out to whom it sends. Rejects only when a
+ * transport cannot be loaded.
+ */
 export async function raceJob(
-  { race, politeness, optOut, clock }: JobRacing,
+  { race, politeness, optOut, isPaused, onChange, clock }: JobRacing,
   spec: RaceSpec,
 ): Promise<JobOutcome> {
   if (optOut().refusesHost(spec.origin.host)) return { kind: 'opted-out' };
   const permits: Permit[] = [];
+  /** Whether what the race sends to may still be sent to. */
+  const allowed: (() => boolean)[] = [() => !optOut().refusesHost(spec.origin.host)];
   let held: Exclude<JobOutcome, { kind: 'raced' }> | null = null;
   const mayUse: MayUse = (endpoints, nat64Prefix) => {
-    if (!useRule(optOut)(endpoints, nat64Prefix)) {
+    const isAllowed = (): boolean => useRule(optOut)(endpoints, nat64Prefix);
+    if (!isAllowed()) {
       held = { kind: 'opted-out' };
       return false;
     }
@@ -101,10 +110,24 @@ export async function raceJob(
     const answer = politeness.ask(addresses, clock.nowMs());
     if (!answer.ok)
       held = { kind: 'postponed', againMs: answer.againMs, backsOff: answer.reason === 'backing-off' };
-    else permits.push(answer);
+    else {
+      permits.push(answer);
+      allowed.push(isAllowed);
+    }
     return answer.ok;
   };
-  const raced = await race({ ...spec, mayUse, mayFollow: followRule(optOut) });
+  const mayFollow: MayFollow = (...endpoint) => {
+    const isAllowed = (): boolean => followRule(optOut)(...endpoint);
+    if (!isAllowed()) return false;
+    allowed.push(isAllowed);
+    return true;
+  };
+  const stop = new AbortController();
+  const stopLooking = onChange(() => {
+    if (isPaused() || !allowed.every((isAllowed) => isAllowed())) stop.abort();
+  });
+  const signal = spec.signal ? AbortSignal.any([spec.signal, stop.signal]) : stop.signal;
+  const raced = await race({ ...spec, mayUse, mayFollow, signal }).finally(stopLooking);
   for (const permit of permits) permit.end(isRefused(raced), clock.nowMs());
   if (held !== null) return held;
   return raced.error?.code === 'cancelled' ? { kind: 'cancelled' } : { kind: 'raced', race: raced };

@@ -80,6 +80,8 @@ class Worker {
   #optOutEntries: readonly string[] = [];
   #queue: Task[] = [];
   #racing = 0;
+  /** Each race under way looks whether it may go on. */
+  readonly #looks = new Set<() => void>();
   /** What ends the wait of each job that is kept until it has its turn. */
   readonly #waiting = new Set<() => void>();
   #measured = 0;
@@ -117,7 +119,14 @@ class Worker {
       isOver: () => this.#over,
     };
     this.#vantage = new Vantage(vantage, network);
-    this.#jobs = { race, politeness: this.#politeness, optOut: () => this.#optOut, clock };
+    this.#jobs = {
+      ...{ race, clock, politeness: this.#politeness, optOut: () => this.#optOut },
+      isPaused: () => parts.control.state().paused,
+      onChange: (look) => {
+        this.#looks.add(look);
+        return () => this.#looks.delete(look);
+      },
+    };
   }
 
   #limits() {
@@ -156,6 +165,7 @@ class Worker {
     this.#optOutEntries = entries;
     if (read?.ok) this.#optOut = read.value;
     else if (read !== null) log(`the new opt-out list is not in force: ${read.message}`);
+    for (const look of this.#looks) look();
     this.#politeness.setLimits(this.#limits(), clock.nowMs());
     if (this.#presence.isTaken()) this.#fail(this.#presence.takenOver());
     this.#change();
