@@ -177,8 +177,8 @@ export const CASES: readonly Case[] = [
   ['goaway', 'GOAWAY and an orderly close', 'aioquic', 'h3', ofAioquic('goaway-and-close'), /./],
   ['goaway', 'H3_REQUEST_REJECTED', 'aioquic', 'h3', ofAioquic('reject'), /unprocessed.*0x10b/],
   ['misdirected', '421', 'aioquic', 'h3', ofAioquic('misdirected'), /421/],
-  ['response-timeout', 'no answer', 'aioquic', 'h3', ofAioquic('silent'), /in time/],
-  ['response-timeout', 'an answer that drips', 'aioquic', 'h3', ofAioquic('drip'), /in time/],
+  ['response-timeout', 'no response', 'aioquic', 'h3', ofAioquic('silent'), /in time/],
+  ['response-timeout', 'a response that drips', 'aioquic', 'h3', ofAioquic('drip'), /in time/],
 
   ['tcp-refused', 'a closed port', 'the kernel', 'h2', async () => ({ port: CLOSED_PORT }), /ECONNREFUSED/],
   ['handshake-timeout', 'TCP, and silence', 'raw TCP', 'h2', () => startPlain(() => {}), /TCP connected/],
@@ -274,15 +274,15 @@ export const CASES: readonly Case[] = [
   ['goaway', 'REFUSED_STREAM', 'node:http2', 'h2', http2('refuse'), /REFUSED_STREAM/],
   ['misdirected', '421', 'node:http2', 'h2', http2('misdirected'), /421/],
   ['misdirected', '421 over HTTP/1.1', 'node:https', 'h2', http1('misdirected'), /421/],
-  ['response-timeout', 'no answer', 'node:http2', 'h2', http2('silence'), /no complete answer/],
-  ['response-timeout', 'an answer that drips', 'node:http2', 'h2', http2('drip'), /no complete answer/],
+  ['response-timeout', 'no response', 'node:http2', 'h2', http2('silence'), /no complete response/],
+  ['response-timeout', 'a response that drips', 'node:http2', 'h2', http2('drip'), /no complete response/],
   [
     'response-timeout',
-    'an answer that drips over HTTP/1.1',
+    'a response that drips over HTTP/1.1',
     'node:https',
     'h2',
     http1('drip'),
-    /no complete answer/,
+    /no complete response/,
   ],
 ];
 

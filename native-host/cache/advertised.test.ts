@@ -79,7 +79,7 @@ test('RFC 7838 section 6: an alternative that answers 421 is removed', () => {
   assert.equal(foldMisdirected(known, [{ ...wrong(443), source: 'https-record' }], NOW), known);
 });
 
-test('an alternative that answered 421 is not learnt again from the next header until a day has passed', () => {
+test('an alternative that responded with 421 is not learnt again from the next header until a day has passed', () => {
   const dropped = foldMisdirected(heard(HOST, 'h3=":8443"'), [wrong(8443)], NOW);
   assert.equal(heard(dropped, 'h3=":8443"', NOW + 1).altSvc, null);
   assert.equal(heard(dropped, 'h3=":8443", h3=":443"; ma=5', NOW + 1).altSvc, 'h3=":443"; ma=5');

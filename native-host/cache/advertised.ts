@@ -8,7 +8,7 @@ import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { isMisdirectedAlternative } from './back-off.ts';
 import type { AltSvcReceiver, HostRecord } from './record.ts';
 
-/** An alternative that answered 421 is ignored for the default lifetime without `ma` (RFC 7838 section 3.1). */
+/** An alternative that responded with 421 is ignored for the default lifetime without `ma` (RFC 7838 section 3.1). */
 export const MISDIRECTED_MS = 24 * 3_600_000;
 
 /** Any octet that is not a token character, or a percent sign, is percent-encoded (RFC 7838 section 3). */
@@ -45,7 +45,7 @@ function placeOf(host: string, port: number, origin: Origin): string {
   return `${host === '' ? own : host.replaceAll(/^\[|\]$/g, '')}:${port}`;
 }
 
-/** The alternatives of a header that are currently used: without the one that answered 421. */
+/** The alternatives of a header that are currently used: without the one that responded with 421. */
 function believed(host: HostRecord, alternatives: readonly Alternative[], atMs: number) {
   const { misdirected, misdirectedUntilMs } = host;
   if (misdirected === null || atMs >= (misdirectedUntilMs ?? 0)) return alternatives;

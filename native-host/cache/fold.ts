@@ -163,7 +163,7 @@ export function foldAddresses(
  * | race: HTTP/3 failed, TCP worked | broken: backed off by cause, one more failure |
  * | race: HTTP/3 failed, TCP failed too or was not tried | nothing: it may be the network |
  * | race: HTTP/3 cancelled, beaten or blocked, or failed at some addresses and not tried at others | nothing |
- * | race: only an alternative that answered 421 failed | nothing; that alternative is removed |
+ * | race: only an alternative that responded with 421 failed | nothing; that alternative is removed |
  * | browser used HTTP/3, later than all other evidence | works, by a browser; ends the back-off, halves the failures |
  * | the same, while a race's success is fresh | nothing: the race's result holds until it expires |
  * | the same, earlier than the newest success or failure | nothing |

@@ -261,7 +261,7 @@ export interface Recall {
   readonly decision: 'h3' | 'h2' | 'http/1.1' | null;
   /** An unexpired Alt-Svc header value, its age subtracted. */
   readonly altSvc: AltSvc | null;
-  /** `host:port` of an alternative that answered 421 recently; null if none did. */
+  /** `host:port` of an alternative that responded with 421 recently; null if none did. */
   readonly misdirected: string | null;
   readonly hints: Hints;
 }

@@ -62,7 +62,7 @@ export interface HostRecord {
   readonly service: string | null;
   readonly serviceAtMs: number | null;
   readonly serviceUntilMs: number | null;
-  /** `host:port` of the alternative that answered 421 last, and until when it is ignored in advertisements. */
+  /** `host:port` of the alternative that responded with 421 last, and until when it is ignored in advertisements. */
   readonly misdirected: string | null;
   readonly misdirectedUntilMs: number | null;
   /** 1: the chain ends in a publicly known root; 0: it does not. */

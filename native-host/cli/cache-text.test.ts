@@ -42,7 +42,7 @@ test('a back-off from a clock that was ahead is over', () => {
   assert.doesNotMatch(text([host(ahead)]).join('\n'), /next try/);
 });
 
-test('an alternative that answered 421 is shown with how long it is ignored', () => {
+test('an alternative that responded with 421 is shown with how long it is ignored', () => {
   const wrong = { misdirected: 'a.test:8443', misdirectedUntilMs: NOW + 7_200_000 };
   assert.ok(
     text([host(wrong)]).includes(

@@ -284,7 +284,7 @@ class RunningDiscovery implements DiscoveryRun {
     if (open.length > 0) this.#listener({ type: 'endpoints', endpoints: open, final });
     else if (final)
       this.#fail(
-        this.#leftOut ?? { code: 'blocked', message: `${this.#query.origin.host} has no place to go to` },
+        this.#leftOut ?? { code: 'blocked', message: `${this.#query.origin.host} has no endpoint to try` },
       );
   }
 

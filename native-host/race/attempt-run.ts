@@ -74,7 +74,7 @@ export function waitedMs(run: Run, nowMs: number): number {
 export function expiredError(run: Run, timeoutMs: number): AttemptError {
   const within = `within ${Math.round(waitedMs(run, timeoutMs))} ms`;
   if (run.establishedMs !== null)
-    return { code: 'response-timeout', message: `connected, but no complete answer came ${within}` };
+    return { code: 'response-timeout', message: `connected, but no complete response came ${within}` };
   if (run.transportMs !== null)
     return { code: 'handshake-timeout', message: `the handshake did not finish ${within}` };
   return run.endpoint.transport === 'h3'

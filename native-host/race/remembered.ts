@@ -17,7 +17,7 @@ export interface PriorKnowledge {
   readonly decision: Decision | null;
   /** The Alt-Svc value last received, its age subtracted. */
   readonly altSvc?: AltSvc;
-  /** `host:port` of an alternative that answered 421 and is ignored for now. */
+  /** `host:port` of an alternative that responded with 421 and is ignored for now. */
   readonly misdirected?: string;
   readonly hints: Hints;
 }
@@ -27,7 +27,7 @@ export interface RaceMemory {
   decision(): Decision | null;
   /** Unexpired HTTP/3 alternatives. */
   alternatives(nowMs: number): readonly Alternative[];
-  /** Whether an alternative is worth following: it has not answered 421 (RFC 7838 section 6). */
+  /** Whether an alternative is worth following: it has not responded with 421 (RFC 7838 section 6). */
   believes(alternative: Alternative): boolean;
   /** Stores what a trial taught; does nothing unless the memory is `full`. */
   learn(driven: DrivenTrial, nowMs: number): void;

@@ -78,7 +78,7 @@ function headerBytes(fields: Fields): number {
 
 /** The error for an exchange that has timed out. */
 export function responseTimeout(timeoutMs: number): AttemptError {
-  return { code: 'response-timeout', message: `no complete answer within ${Math.round(timeoutMs)} ms` };
+  return { code: 'response-timeout', message: `no complete response within ${Math.round(timeoutMs)} ms` };
 }
 
 /**
@@ -109,7 +109,7 @@ export function readResponse(
     settle({ ok: false, error });
   }
   function complete(): void {
-    if (answered === null) end({ code: 'connection-closed', message: 'the answer has no header' });
+    if (answered === null) end({ code: 'connection-closed', message: 'the response has no header section' });
     else settle({ ok: true, answer: { ok: true, ...answered, ...altSvc, doneMs: sinceStart(), bodyBytes } });
   }
 

@@ -138,7 +138,7 @@ test('memory full: a hit whose trial adopts nothing cannot be scored', async () 
   assert.deepEqual(result.summary.cache, { lookups: 1, hits: 1, scored: 0, right: 0 });
 });
 
-test('memory full: an alternative that answered 421 is not tried again, without HTTP/3 being lost', async () => {
+test('memory full: an alternative that responded with 421 is not tried again, without HTTP/3 being lost', async () => {
   const elsewhere = new Map([['b.test', '127.0.0.9']]);
   const wrong = { handshakeMs: 5, answerFailure: 'misdirected' } as const;
   const old = { handshakeMs: 20, altSvc: 'h3="b.test:444"' };
@@ -165,7 +165,7 @@ test('memory full: an alternative that answered 421 is not tried again, without 
   assert.deepEqual(adopted(result), ['h2', 'h3']);
 });
 
-test('memory none: an alternative that answered 421 is tried in each trial, because each is cold', async () => {
+test('memory none: an alternative that responded with 421 is tried in each trial, because each is cold', async () => {
   const wrong = { handshakeMs: 5, answerFailure: 'misdirected' } as const;
   const { transports } = await race([wrong], [{ handshakeMs: 20, altSvc: 'h3=":444"' }], {
     mode: 'alt-svc',

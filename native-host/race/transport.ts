@@ -100,7 +100,7 @@ export interface AttemptAnswer {
 export function misdirectedError(altSvc: string | null): AttemptError {
   return {
     code: 'misdirected',
-    message: 'the server answered 421 (Misdirected Request)',
+    message: 'the server responded with 421 (Misdirected Request)',
     ...(altSvc !== null && { ignoredAltSvc: altSvc }),
   };
 }

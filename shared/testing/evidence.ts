@@ -46,7 +46,7 @@ export const unresolved: Names['lookups'] = (['A', 'AAAA'] as const).map((kind) 
   ...{ name: 'b.test', kind, tookMs: 3, outcome: 'empty', records: 0 },
 }));
 
-export const misdirected: AttemptError = { code: 'misdirected', message: 'answered 421' };
+export const misdirected: AttemptError = { code: 'misdirected', message: 'responded with 421' };
 export const wrongName: AttemptError = { code: 'certificate-invalid', message: 'name', reason: 'wrong-name' };
 export const at444 = { altSvc: 'h3=":444"', knownRoot: true };
 export const atB = { altSvc: 'h3="b.test:444"', knownRoot: true };

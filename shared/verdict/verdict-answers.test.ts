@@ -9,7 +9,7 @@ import type { Attempt, AttemptError } from '../race/outcome.ts';
 import { base, dead, h2, h3, quiet, refused } from '../testing/evidence.ts';
 import { type Evidence, verdictOf } from './verdict.ts';
 
-const late: AttemptError = { code: 'response-timeout', message: 'no complete answer' };
+const late: AttemptError = { code: 'response-timeout', message: 'no complete response' };
 const connected: Partial<Attempt> = { establishedMs: 2 };
 
 function verdict(over: Partial<Evidence>) {

@@ -88,7 +88,7 @@ impl Connection {
         })
     }
 
-    /// The reason why the deadline passed without a complete answer.
+    /// The reason why the deadline passed without a complete response.
     fn explain_silence(&self, events: &DriverEvents) -> Failure {
         if events.goaway.load(Ordering::Relaxed) {
             return Failure::Goaway(Termination::new("the server is shutting down"));

@@ -79,7 +79,7 @@ pub enum Failure {
     H3Error(Termination),
     #[error("{0}")]
     Goaway(Termination),
-    #[error("the answer was not complete in time")]
+    #[error("the response was not complete in time")]
     ResponseTimeout,
     /// Our own limit, which does not count against the server (RFC 9114 section 4.2.2).
     #[error("{0}")]
