@@ -18,8 +18,11 @@ export interface Batch {
   readonly key: string | null;
   readonly observations: readonly Observation[];
   readonly scores: readonly Score[];
-  /** When the page that the observations belong to began, milliseconds since the epoch. */
-  readonly pageStartedMs: number;
+  /**
+   * When the navigation to the page that the observations belong to was begun, milliseconds since the epoch; null: not
+   * known, and they are no visit.
+   */
+  readonly pageBegunMs: number | null;
   readonly nowMs: number;
   /** The helper's label of the network, NETWORK_UNKNOWN without a helper. */
   readonly network: string;

@@ -32,7 +32,7 @@ function batch(key: string | null, observations: readonly Observation[], more: P
     key,
     observations,
     scores: [],
-    pageStartedMs: NOW_MS - 1000,
+    pageBegunMs: NOW_MS - 1000,
     nowMs: NOW_MS,
     network: 'home',
     mode: 'full',

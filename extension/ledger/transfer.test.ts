@@ -103,7 +103,7 @@ test('imported days count in the existing records', async () => {
     key: '1',
     observations,
     scores: [],
-    pageStartedMs: atMs,
+    pageBegunMs: atMs,
     nowMs: atMs,
     network: 'home',
     mode: 'light',
@@ -288,7 +288,7 @@ test('totals of a file are imported without the sites that are left out, so that
       protocol,
     } as const;
     const observations = Array.from({ length: times }, () => ({ ...seen, atMs: NOW_MS }));
-    const when = { pageStartedMs: NOW_MS, nowMs: NOW_MS };
+    const when = { pageBegunMs: NOW_MS, nowMs: NOW_MS };
     return ledger.record({ key, observations, scores: [], ...when, network: 'home', mode: 'full' });
   };
   const theirs = fresh();

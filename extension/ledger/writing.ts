@@ -35,14 +35,14 @@ async function claim(tx: WriteTransaction, key: string, nowMs: number): Promise<
 async function foldRecords(tx: WriteTransaction, batch: Batch): Promise<void> {
   const records = tx.objectStore('records');
   const groups = groupByRecord(batch.observations).values();
-  const { pageStartedMs: startedMs, network } = batch;
+  const { pageBegunMs: begunMs, network } = batch;
   await Promise.all(
     [...Map.groupBy(groups, ([{ origin }]) => origin).values()].map(async (ofOrigin) => {
       for (const group of ofOrigin) {
         const [{ origin, site, atMs }] = group;
         const before = await records.get([origin, site]);
         let record = before ?? emptyRecord(origin, site, atMs);
-        const page = { startedMs, network, proxied: batch.proxied?.get(origin) ?? null };
+        const page = { begunMs, network, proxied: batch.proxied?.get(origin) ?? null };
         for (const o of group) record = foldRecord(record, o, page);
         await putRecord(tx, before, { ...record, modes: unitedModes(record.modes, [batch.mode]) });
       }

@@ -44,7 +44,7 @@ const batch: fc.Arbitrary<Batch> = fc.record({
   key: fc.constantFrom('1', '2', '3', '4', '5', '6'),
   observations: fc.array(observation, { maxLength: 6 }),
   scores: fc.array(fc.record({ origin, site, right: fc.boolean() }), { maxLength: 3 }),
-  pageStartedMs: atMs,
+  pageBegunMs: atMs,
   nowMs: atMs,
   network: fc.constantFrom(...NETWORKS),
   mode: fc.constantFrom(...OBSERVATION_MODES),

@@ -1,4 +1,5 @@
 // Pages that distort statistics: hidden protocols, caches, service workers, HTTP/1.1, and pages that are not sites.
+import { storedRecords } from '../../browsers/stored.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
 import { COUNTED, SIGHTS } from '../steps.ts';
 
@@ -55,6 +56,28 @@ test('a response from the HTTP cache is not counted as a new outcome', async ({ 
   await expect
     .poll(async () => originsOf(await exportedReport(popup, dir)).get(h2only.origin)?.protocols.h2)
     .toBe(4);
+});
+
+test('the page in which an advertisement is first seen is no visit that ignored it', async ({
+  local,
+  open,
+  kind,
+}) => {
+  const { origin } = local.origins.advertiseOnly;
+  for (const mode of kind === 'chromium' ? (['light', 'full'] as const) : (['full'] as const)) {
+    const session = await open({ mode });
+    const options = await session.openPage('options/options.html');
+    const recorded = async () => {
+      const record = (await storedRecords(options)).find((each) => each.origin === origin);
+      return record && [record.counts.h2, record.visitsSinceAdvertised];
+    };
+    const tab = await session.newTab();
+    for (const visits of [0, 1, 2]) {
+      await tab.goto(`${origin}/page?resources=3&from=${origin}&visit=${visits}`);
+      await expect(tab.find('#summary[data-done]')).toBeSeen();
+      await expect.poll(recorded).toEqual([4 * (visits + 1), visits]);
+    }
+  }
 });
 
 test('a page served by its service worker is unknown, with the reason', async ({ local, open }) => {

@@ -135,7 +135,7 @@ async function joined() {
   );
   const commit = (frameId: number, documentId: string): void => {
     const navigation = bed.forecaster.commit(1, frameId, documentId);
-    pages.commit({ documentId, tabId: 1, url: 'https://a.test/', startedMs: 1 });
+    pages.commit({ documentId, tabId: 1, url: 'https://a.test/', startedMs: 1, begunMs: 1 });
     if (navigation !== null) attachForecasts(pages, navigation);
   };
   return { ...bed, pages, counted, commit };

@@ -1,6 +1,7 @@
 // Navigations of both browsers in one shape: begun, committed to a document, failed. Firefox has had document ids since
 // 153, the oldest version that the manifest allows; whatever else it lacks is derived here.
 import { printable } from '@photofinish/shared/web/printable';
+import { dropOldest } from '../../common/drop-oldest.ts';
 import { BROWSER } from '../../common/edition.ts';
 
 export interface CommittedDocument {
@@ -10,6 +11,8 @@ export interface CommittedDocument {
   readonly url: string;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
+  /** The same when the navigation to it was begun, before any request; null: not seen. Only outermost pages have one. */
+  readonly begunAtMs: number | null;
   /** Null: it is the tab's outermost page. */
   readonly parentDocumentId: string | null;
   readonly prerender: boolean;
@@ -56,21 +59,33 @@ function isByPage(details: chrome.webNavigation.WebNavigationTransitionCallbackD
   return BY_PAGE.includes(transitionType) || transitionQualifiers.includes('client_redirect');
 }
 
+/** Navigations under way that are remembered: those that never commit are not reported in every browser. */
+const MAX_BEGUN = 200;
+
 /** Starts listening; must be called synchronously when the background starts, or events are lost. */
 export function observeNavigations(sink: NavigationSink): void {
   const { onBeforeNavigate, onCommitted, onErrorOccurred, onDOMContentLoaded } = chrome.webNavigation;
+  const begun = new Map<string, number>();
 
   onBeforeNavigate.addListener(
     (details) => {
-      if (isOutermost(details)) sink.begun(details.tabId, details.frameId, details.url);
+      if (!isOutermost(details)) return;
+      const { tabId, frameId, url, timeStamp } = details;
+      begun.set(`${tabId}:${frameId}`, timeStamp);
+      dropOldest(begun, MAX_BEGUN);
+      if (url.startsWith('https:')) sink.begun(tabId, frameId, url);
     },
-    { url: [{ schemes: ['https'] }] },
+    // A page over http may redirect to one over https.
+    { url: [{ schemes: ['http', 'https'] }] },
   );
 
   onCommitted.addListener((details) => {
     const { documentId, tabId, frameId, url, timeStamp, documentLifecycle } = details;
     const parentDocumentId = isOutermost(details) ? null : details.parentDocumentId;
     if (parentDocumentId === undefined) return;
+    const navigation = `${tabId}:${frameId}`;
+    const begunAtMs = parentDocumentId === null ? (begun.get(navigation) ?? null) : null;
+    begun.delete(navigation);
     const prerender = documentLifecycle === 'prerender';
     sink.committed({
       documentId,
@@ -78,6 +93,7 @@ export function observeNavigations(sink: NavigationSink): void {
       frameId,
       url,
       atMs: timeStamp,
+      begunAtMs,
       parentDocumentId,
       prerender,
       byPage: isByPage(details),

@@ -159,7 +159,7 @@ test('a page requested and never shown was not a navigation', async () => {
   table.add({ ...request, atMs: 0 });
   await recorder.recordMissed();
   assert.equal(recorded[0]?.observations[0]?.kind, 'resource');
-  pages.commit({ documentId: 'silent', tabId: 1, url: timing.url, startedMs: 0 });
+  pages.commit({ documentId: 'silent', tabId: 1, url: timing.url, startedMs: 0, begunMs: 0 });
   pages.show(1, 'silent');
   table.add({ ...request, atMs: 0 });
   await recorder.recordMissed();
@@ -197,8 +197,8 @@ test('missed answers are counted once, however often they are asked for while st
 
 test('a batch that comes when its tab shows the next page is counted and leaves that page in view', async () => {
   const { pages, recorded, recorder } = await testbed();
-  pages.commit({ ...sender, startedMs: 1000 });
-  pages.commit({ ...sender, documentId: 'next', startedMs: 2000 });
+  pages.commit({ ...sender, startedMs: 1000, begunMs: 900 });
+  pages.commit({ ...sender, documentId: 'next', startedMs: 2000, begunMs: 1900 });
   pages.show(1, 'next');
   await recorder.record(batch, sender);
   assert.equal(recorded.length, 1);
@@ -211,8 +211,8 @@ test('a batch that comes after its tab was closed is counted, and leaves no page
   pages.removeTab(1);
   await recorder.record(batch, sender);
   assert.deepEqual(
-    recorded.map(({ observations, pageStartedMs }) => [observations[0]?.protocol, pageStartedMs]),
-    [['h2', batch.startedMs]],
+    recorded.map(({ observations, pageBegunMs }) => [observations[0]?.protocol, pageBegunMs]),
+    [['h2', null]],
   );
   assert.deepEqual([pages.get('doc'), pages.shown(1)], [undefined, undefined]);
 });
@@ -232,7 +232,7 @@ test('what may not be recorded is dropped, even if no page reported it', async (
 
 test('a page that never reports still decides its forecast if its answer names its protocol', async () => {
   const { pages, table, recorded, recorder } = await testbed();
-  const page = pages.commit({ documentId: 'pdf', tabId: 1, url: timing.url, startedMs: 0 });
+  const page = pages.commit({ documentId: 'pdf', tabId: 1, url: timing.url, startedMs: 0, begunMs: 0 });
   assert.ok(page);
   const origin = page.origin;
   const forecast: Forecast = {

@@ -56,7 +56,7 @@ interface PreparedBatch {
   readonly counted: {
     readonly observations: readonly Observation[];
     readonly scores: readonly Score[];
-    readonly pageStartedMs: number;
+    readonly pageBegunMs: number | null;
     readonly proxied: ProxiedOrigins;
   };
   readonly recorded: readonly RecordedObservation[];
@@ -127,8 +127,8 @@ export class Recorder {
       (timing, i) =>
         observationOf(timing, null, { ...context, id: `${key}:${i}`, controlled: batch.controlled }) ?? [],
     );
-    // What holds now may not have held then.
-    const left = { observations, scores: [], pageStartedMs: batch.startedMs, proxied: NOTHING.proxied };
+    // What holds now may not have held then, and its page may be counted as a visit already.
+    const left = { observations, scores: [], pageBegunMs: null, proxied: NOTHING.proxied };
     const fresh = await this.#count({ key, ...(this.#prepared.get(key)?.counted ?? left) });
     if (fresh) this.#deps.onRecorded(observations);
   }
@@ -166,7 +166,8 @@ export class Recorder {
       key: null,
       observations,
       scores: this.#unsaved.scores,
-      pageStartedMs: this.#deps.nowMs(),
+      // They belong to several pages.
+      pageBegunMs: null,
       proxied: this.#unsaved.proxied,
     });
     this.#unsaved = NOTHING;
@@ -184,7 +185,13 @@ export class Recorder {
     const known = pages.get(documentId);
     if (known !== undefined) return known;
     // Nothing else says that the tab shows it: its commit was not seen, or what was known of it is forgotten.
-    const page = pages.commit({ documentId, tabId, url, startedMs: batch.startedMs });
+    const page = pages.commit({
+      documentId,
+      tabId,
+      url,
+      startedMs: batch.startedMs,
+      begunMs: batch.startedMs,
+    });
     if (page !== null) pages.show(tabId, documentId);
     return page ?? undefined;
   }
@@ -228,12 +235,12 @@ export class Recorder {
     const recorded = all.map(({ url, observation }) => ({ url, observation, tabId, documentId }));
     const proxied = proxiedOrigins(all, this.#deps.proxied());
     if (page === undefined)
-      return { counted: { observations, scores: [], pageStartedMs: batch.startedMs, proxied }, recorded };
+      return { counted: { observations, scores: [], pageBegunMs: null, proxied }, recorded };
     const navigation = batch.topOrigin === null ? batch.entries.find((e) => e.navigation) : undefined;
     const applied = applyBatch(page, key, observations, navigation?.firstByteMs || null);
     if (applied.page !== page) this.#deps.pages.update(applied.page);
     const scores = applied.scores.map((score) => ({ ...score, site }));
-    return { counted: { observations, scores, pageStartedMs: page.startedMs, proxied }, recorded };
+    return { counted: { observations, scores, pageBegunMs: page.begunMs, proxied }, recorded };
   }
 
   #done(observations: readonly Observation[], recorded: readonly RecordedObservation[]): void {

@@ -15,7 +15,7 @@ async function testbed() {
   };
   const pages = new Pages(await loadSavedMap(area, 'page:'), await loadSavedMap(area, 'shown:'), () => {});
   const show = (documentId: string, tabId: number, url: string) => {
-    pages.commit({ documentId, tabId, url, startedMs: 1 });
+    pages.commit({ documentId, tabId, url, startedMs: 1, begunMs: 1 });
     pages.show(tabId, documentId);
   };
   return { pages, stored, show };
@@ -59,7 +59,7 @@ test('a restored document is the same page as before', async () => {
 test('with more tabs in view than pages are kept beyond them, a page just committed stays', async () => {
   const { pages, show } = await testbed();
   for (let tabId = 0; tabId < 120; tabId += 1) show(`shown${tabId}`, tabId, 'https://a.test/');
-  pages.commit({ documentId: 'next', tabId: 0, url: 'https://b.test/', startedMs: 1 });
+  pages.commit({ documentId: 'next', tabId: 0, url: 'https://b.test/', startedMs: 1, begunMs: 1 });
   assert.ok(pages.get('next'));
   for (let tabId = 0; tabId < 120; tabId += 1) assert.ok(pages.shown(tabId));
 });
@@ -68,7 +68,7 @@ test('of the pages not in view the oldest are forgotten, however many are in vie
   const { pages, stored, show } = await testbed();
   for (let tabId = 0; tabId < 20; tabId += 1) show(`shown${tabId}`, tabId, 'https://a.test/');
   for (let i = 0; i < 150; i += 1)
-    pages.commit({ documentId: `left${i}`, tabId: 0, url: 'https://a.test/', startedMs: 1 });
+    pages.commit({ documentId: `left${i}`, tabId: 0, url: 'https://a.test/', startedMs: 1, begunMs: 1 });
   await pages.saved();
   assert.equal([...stored.keys()].filter((key) => key.startsWith('page:left')).length, 101);
   assert.deepEqual([pages.get('left48'), pages.get('left49')?.documentId], [undefined, 'left49']);

@@ -48,11 +48,13 @@ export class Pages {
     tabId,
     url,
     startedMs,
+    begunMs,
   }: {
     documentId: string;
     tabId: number;
     url: string;
     startedMs: number;
+    begunMs: number | null;
   }): Page | null {
     const known = this.#pages.get(documentId);
     if (known !== undefined) return known;
@@ -60,7 +62,7 @@ export class Pages {
     // The last batch of a closed tab may arrive after its end, and nothing would ever remove what it added.
     if (parts === null || this.#closedTabs.has(tabId)) return null;
     const { origin, host } = parts;
-    const page = newPage({ documentId, tabId, origin, site: siteOfHost(host), startedMs });
+    const page = newPage({ documentId, tabId, origin, site: siteOfHost(host), startedMs, begunMs });
     this.update(page);
     this.#forgetOldest(documentId);
     return page;

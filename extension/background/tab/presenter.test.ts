@@ -14,7 +14,7 @@ const A = 'https://a.test' as Origin;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 function recorded(documentId: string, protocol: 'h2' | 'h3' = 'h2', tabId = 1): Page {
-  const page = newPage({ documentId, tabId, origin: A, site: 'a.test', startedMs: 0 });
+  const page = newPage({ documentId, tabId, origin: A, site: 'a.test', startedMs: 0, begunMs: 0 });
   return applyBatch(page, 'x:1', [observation({ id: documentId, kind: 'navigation', protocol })], null).page;
 }
 
@@ -90,7 +90,7 @@ test('a page that has reported nothing yet is looked up only if it is watched', 
   const { presenter, tabs, buttons, settle } = testbed({
     ledger: { recordsOf, newestRaces: async () => new Map() },
   });
-  tabs.set(1, newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 }));
+  tabs.set(1, newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0, begunMs: 0 }));
   presenter.refresh(1);
   await settle();
   assert.equal(lookUps, 0);
@@ -131,7 +131,14 @@ test('of a deleted page nothing stays on the button, and the same page gets it b
 
 test('a page restored after one that had not reported yet gets its button back', async () => {
   const { presenter, tabs, buttons, settle } = testbed();
-  const unreported = newPage({ documentId: 'e', tabId: 1, origin: A, site: 'a.test', startedMs: 0 });
+  const unreported = newPage({
+    documentId: 'e',
+    tabId: 1,
+    origin: A,
+    site: 'a.test',
+    startedMs: 0,
+    begunMs: 0,
+  });
   for (const page of [recorded('d'), unreported, recorded('d')]) {
     tabs.set(1, page);
     presenter.refresh(1);
@@ -268,7 +275,7 @@ test('a page that may not be recorded says so instead of loading forever', async
       withheld: 'no-access',
     }),
   });
-  tabs.set(1, newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 }));
+  tabs.set(1, newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0, begunMs: 0 }));
   const { tell, views } = watcher();
   presenter.watch(1, tell);
   assert.equal(views[0]?.state, 'loading');
@@ -287,7 +294,7 @@ test('the source view of a page, of which only the request was seen, is distingu
     }),
   });
   const missed = observation({ id: 'd', kind: 'navigation', protocol: 'unknown', reason: 'missed' });
-  const page = newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 });
+  const page = newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0, begunMs: 0 });
   tabs.set(1, applyBatch(page, 'x:1', [missed], null).page);
   const { tell, views } = watcher();
   presenter.watch(1, tell);

@@ -32,7 +32,7 @@ export interface Tabs {
 export function createTabs({ recordable, forecaster }: TabDeps): Tabs {
   return {
     committed(document, { pages, presenter }) {
-      const { documentId, tabId, frameId, url, atMs, parentDocumentId, prerender } = document;
+      const { documentId, tabId, frameId, url, atMs, begunAtMs, parentDocumentId, prerender } = document;
       if (parentDocumentId !== null) {
         pages.commitFrame(documentId, parentDocumentId);
         return;
@@ -40,7 +40,9 @@ export function createTabs({ recordable, forecaster }: TabDeps): Tabs {
       const navigation = forecaster.commit(tabId, frameId, documentId);
       recordable.committed(document);
       const kept = recordable.mayRecord({ tabId, pageUrl: url });
-      const page = kept ? pages.commit({ documentId, tabId, url, startedMs: atMs }) : null;
+      const page = kept
+        ? pages.commit({ documentId, tabId, url, startedMs: atMs, begunMs: begunAtMs })
+        : null;
       if (navigation !== null) attachForecasts(pages, navigation);
       // A prerendered page becomes visible when it says so itself, with its first batch.
       if (prerender) return;

@@ -12,7 +12,7 @@ import { emptyView, failedView, pageView, type TabDocument } from './view.ts';
 const A = 'https://a.test' as Origin;
 const B = 'https://b.test' as Origin;
 const C = 'https://c.test' as Origin;
-const page = newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 });
+const page = newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0, begunMs: 0 });
 const background = {
   history: { records: new Map(), races: new Map() },
   helper: { state: 'missing' },
@@ -173,7 +173,7 @@ test('earlier visits are listed by protocol; null if there are none', () => {
 
 test('a page from which the browser keeps extensions away is not loading', () => {
   const origin = 'https://addons.mozilla.org' as Origin;
-  const store = newPage({ documentId: 'd', tabId: 1, origin, site: 'mozilla.org', startedMs: 0 });
+  const store = newPage({ documentId: 'd', tabId: 1, origin, site: 'mozilla.org', startedMs: 0, begunMs: 0 });
   assert.equal(pageView(store, background).state, 'guarded');
 });
 

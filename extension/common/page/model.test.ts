@@ -7,7 +7,7 @@ import { observation } from '../../testing/samples.ts';
 import { applyBatch, MAX_PAGE_ORIGINS, newPage, withBackfill, withForecasts } from './model.ts';
 
 const A = 'https://a.test' as Origin;
-const page = newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 });
+const page = newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0, begunMs: 0 });
 
 function seen(atMs: number, more: Partial<Observation> = {}): Observation {
   return observation({ atMs, ...more });

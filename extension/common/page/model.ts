@@ -33,7 +33,10 @@ export interface Page {
   readonly tabId: number;
   readonly origin: Origin;
   readonly site: string;
+  /** When it was committed, milliseconds since the epoch. */
   readonly startedMs: number;
+  /** The same when the navigation to it was begun, before its first request; null: not seen. */
+  readonly begunMs: number | null;
   /** How the document itself was delivered; null until it has reported that. */
   readonly delivery: Delivery | null;
   /** The protocol of the document's own response: unknown unless that came over the network; null until reported. */
@@ -58,7 +61,7 @@ export const MAX_PAGE_ORIGINS = 500;
 const MAX_APPLIED = 64;
 
 export function newPage(
-  identity: Pick<Page, 'documentId' | 'tabId' | 'origin' | 'site' | 'startedMs'>,
+  identity: Pick<Page, 'documentId' | 'tabId' | 'origin' | 'site' | 'startedMs' | 'begunMs'>,
 ): Page {
   return {
     ...identity,

@@ -44,7 +44,7 @@ function record(
     key: null,
     observations,
     scores: [],
-    pageStartedMs: NOW_MS,
+    pageBegunMs: NOW_MS,
     nowMs: NOW_MS,
     network,
     mode,

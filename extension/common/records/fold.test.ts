@@ -21,7 +21,7 @@ function seen(atMs: number, more: Partial<Observation> = {}): Observation {
   };
 }
 
-const at = (startedMs: number, network = 'home'): PageContext => ({ startedMs, network, proxied: false });
+const at = (begunMs: number | null, network = 'home'): PageContext => ({ begunMs, network, proxied: false });
 
 /** Folds observations, each with the start of its page, and its network if that is another than home. */
 function folded(...steps: (readonly [Observation, number, string?])[]) {
@@ -34,6 +34,13 @@ function folded(...steps: (readonly [Observation, number, string?])[]) {
 test('the page that first sees the advertisement is no visit after it', () => {
   const record = folded([seen(110, { altSvc: H3 }), 100], [seen(120), 100]);
   assert.deepEqual([record.advertisedSinceMs, record.visitsSinceAdvertised], [110, 0]);
+});
+
+test('a page of which the beginning was not seen is no visit', () => {
+  const record = folded([seen(110, { altSvc: H3 }), 100], [seen(210), 200]);
+  const again = foldRecord(record, seen(310), at(null));
+  assert.deepEqual([again.visitsSinceAdvertised, again.counts.h2], [1, 3]);
+  assert.equal(foldRecord(again, seen(410, { protocol: 'h3' }), at(null)).visitsSinceAdvertised, 0);
 });
 
 test('a page of many requests is one visit', () => {

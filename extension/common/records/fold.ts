@@ -87,9 +87,11 @@ function withAdvertisement(record: OriginRecord, altSvc: string, atMs: number): 
   };
 }
 
-/** How an observation was made: on a page begun at `startedMs` (since the epoch), over the network with that label. */
+/** How an observation was made. */
 export interface PageContext {
-  readonly startedMs: number;
+  /** When the navigation to its page was begun, milliseconds since the epoch; null: not known. */
+  readonly begunMs: number | null;
+  /** The label of the network. */
   readonly network: string;
   /** Whether through a proxy; null: the browser does not say. */
   readonly proxied: boolean | null;
@@ -98,16 +100,16 @@ export interface PageContext {
 function withVisit(
   record: OriginRecord,
   { protocol }: Observation,
-  { startedMs: pageStartedMs, network, proxied }: PageContext,
+  { begunMs, network, proxied }: PageContext,
 ): OriginRecord {
   if (protocol === 'unknown') return record;
   if (protocol === 'h3') return { ...record, visitsSinceAdvertised: 0 };
   const { advertisedSinceMs, visitedPageMs } = record;
   // Only a page begun after the advertisement was seen shows whether the browser follows it.
-  if (advertisedSinceMs === null || advertisedSinceMs >= pageStartedMs || visitedPageMs === pageStartedMs)
-    return record;
+  if (advertisedSinceMs === null || begunMs === null || advertisedSinceMs >= begunMs) return record;
+  if (visitedPageMs === begunMs) return record;
   // A browser forgets what has expired.
-  if (advertisementAt(record, pageStartedMs) === null) return record;
+  if (advertisementAt(record, begunMs) === null) return record;
   const { visitsNetwork, visitsProxied = null } = record;
   const goesOn = visitsNetwork === network && visitsProxied === proxied;
   return {
@@ -115,7 +117,7 @@ function withVisit(
     visitsSinceAdvertised: goesOn ? record.visitsSinceAdvertised + 1 : 1,
     visitsNetwork: network,
     visitsProxied: proxied,
-    visitedPageMs: pageStartedMs,
+    visitedPageMs: begunMs,
   };
 }
 
