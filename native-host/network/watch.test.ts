@@ -244,6 +244,25 @@ test('nobody waits longer than the time allowed', async () => {
   assert.equal(time.clock.nowMs(), 3150);
 });
 
+test('a network that is identified late was not left, and another one is noticed', async () => {
+  const { network, here, hidden, pass } = machine();
+  hidden('home', 'home');
+  here.takesMs = 3500;
+  let left = 0;
+  const settled = network.settled();
+  await pass(3000);
+  assert.equal(await settled, UNIDENTIFIED);
+  network.watch(UNIDENTIFIED, () => {
+    left += 1;
+  });
+  await pass(2000);
+  assert.equal(network.settledKey(), keyOf(HOME));
+  assert.equal(left, 0);
+  hidden('cafe', 'cafe');
+  await pass(500);
+  assert.equal(left, 1);
+});
+
 test('late reports belong to the network of their time, from the moment the previous one was left', async () => {
   const { network, here, hidden, pass, time } = machine();
   hidden('wlan0', 'wlan0');

@@ -31,7 +31,10 @@ export interface Network {
    * it.
    */
   isStill(key: string): boolean;
-  /** Polls every 250 ms until stopped, and calls `left` once when the machine is no longer on that network. */
+  /**
+   * Polls every 250 ms until stopped, and calls `left` once when the machine is no longer on that network. To be
+   * identified at last is not to leave.
+   */
   watch(key: string, left: () => void): () => void;
   /** What identifies the current network; null if unknown or without a route. */
   facts(): NetworkFacts | null;
@@ -67,6 +70,13 @@ interface State {
   readonly atMs: number;
 }
 
+interface Watcher {
+  readonly key: string;
+  /** The mark of the snapshot when it began to watch. */
+  readonly mark: string | null;
+  readonly left: () => void;
+}
+
 /** For comparing facts; the result is not stored. */
 const NO_SALT = new Uint8Array(16);
 
@@ -82,7 +92,7 @@ class NetworkWatch implements Network {
   readonly #salt: Uint8Array;
   readonly #clock: Clock;
   readonly #onChange: NetworkOptions['onChange'];
-  readonly #watchers = new Set<{ readonly key: string; readonly left: () => void }>();
+  readonly #watchers = new Set<Watcher>();
   readonly #waiting = new Set<() => void>();
   #state: State | null = null;
   #lookedMs = Number.NEGATIVE_INFINITY;
@@ -137,7 +147,7 @@ class NetworkWatch implements Network {
   }
 
   watch(key: string, left: () => void): () => void {
-    const watcher = { key, left };
+    const watcher = { key, mark: this.#state?.snapshot.mark ?? null, left };
     this.#watchers.add(watcher);
     this.#poll();
     return () => {
@@ -174,6 +184,7 @@ class NetworkWatch implements Network {
     }
     for (const watcher of [...this.#watchers]) {
       if (watcher.key === next.key) continue;
+      if (watcher.key === UNIDENTIFIED && watcher.mark === next.snapshot.mark) continue;
       this.#watchers.delete(watcher);
       watcher.left();
     }
