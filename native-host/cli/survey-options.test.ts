@@ -62,6 +62,8 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ['work --resolver localhost:53', 'bad-resolver', /localhost:53/],
   ['work --per-network 0.1', 'bad-usage', /^survey work does not take --per-network, .* run, load, budget$/],
   ['load --json', 'bad-usage', /^survey load does not take --json, which belongs to status, export$/],
+  ['pause census', 'bad-usage', /^survey pause takes no argument "census"; --survey names the survey$/],
+  ['work list.txt --vantage a', 'bad-usage', /^survey work takes no argument "list\.txt"/],
   ['status --drain', 'bad-usage', /^survey status does not take --drain, which belongs to work, collect$/],
   ['export d --server nats://a', 'bad-usage', /^survey export does not take --server/],
   [

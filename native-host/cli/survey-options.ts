@@ -111,6 +111,17 @@ function checkApplies(option: string, action: SurveyAction): void {
   );
 }
 
+/** Actions of a survey that --survey names, with no further word. */
+const WITHOUT_WORDS = new Set<SurveyAction>([
+  ...(['work', 'status', 'pause', 'resume', 'budget', 'withdraw', 'doctor'] as const),
+]);
+
+/** Throws a Complaint for a word that would be ignored: mostly the survey's name, where another one would be used. */
+function checkWords(action: SurveyAction, [word]: readonly string[]): void {
+  if (word === undefined || !WITHOUT_WORDS.has(action)) return;
+  throw new Complaint('bad-usage', `survey ${action} takes no argument "${word}"; --survey names the survey`);
+}
+
 /** The command, every value validated. Throws a Complaint for the first mistake. */
 export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
   const { values, positionals } = parseCommand('survey', args, SURVEY_OPTIONS);
@@ -118,6 +129,7 @@ export function parseSurveyCommand(args: readonly string[]): SurveyCommand {
   const action = SURVEY_ACTIONS.find((name) => name === word);
   if (action === undefined) throw notOneOf('bad-usage', 'survey', word, SURVEY_ACTIONS);
   for (const option of Object.keys(values)) checkApplies(option, action);
+  checkWords(action, rest);
   const credentials = [values.creds, values.nkey].filter((file) => file !== undefined);
   if (credentials.length > 1) throw new Complaint('bad-usage', '--creds and --nkey cannot be combined');
   const isOwn = action === 'run' && values.server === undefined;
