@@ -48,3 +48,28 @@ test('the record of an Alt-Svc host is none of the origin', () => {
   assert.match(said('empty', { ...other, incompatible: true }), /: no HTTPS record advertises HTTP\/3,/);
   assert.match(said('failed', other), /: DNS has not answered whether an HTTPS record advertises HTTP\/3,/);
 });
+
+test('that a client cannot connect takes attempts that the peer or the path refused', () => {
+  const said = (...attempts: readonly Parameters<typeof attempt>[0][]): string =>
+    firstVisitText({
+      v3: originRace(
+        [
+          trial(
+            attempts.map((over) => attempt(over)),
+            null,
+          ),
+        ],
+        { mode: 'v3' },
+      ),
+      names,
+    });
+  const failed = (code: 'tcp-refused' | 'tcp-timeout') =>
+    ({ protocol: 'h2', outcome: 'failed', error: { code, message: 'm' } }) as const;
+  assert.match(said(failed('tcp-refused')), /cannot connect on its first visit/);
+  for (const short of [
+    [],
+    [failed('tcp-refused'), failed('tcp-timeout')],
+    [{ protocol: 'h2', outcome: 'cancelled' } as const],
+  ])
+    assert.match(said(...short), /^Not known: nothing was adopted within the time-out/);
+});

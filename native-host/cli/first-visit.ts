@@ -1,9 +1,9 @@
 // What a client implementing Happy Eyeballs v3 does on its first visit, and why: from the record that it had and its
 // own attempts.
 
-import { soundTrials } from '@photofinish/shared/race/conclusive';
+import { isOurDoing, soundTrials } from '@photofinish/shared/race/conclusive';
 import { ownRecords } from '@photofinish/shared/race/discovered';
-import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
+import type { Attempt, OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { isRecordNotQueried, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
 import { attemptErrorText } from '@photofinish/shared/verdict/attempt-text';
 import { isH3 } from '@photofinish/shared/verdict/evidence';
@@ -59,14 +59,22 @@ function why(v3: OriginRace, trial: Trial, names: Explanation['names']): string 
     : whyNotFirst(trial, record.target);
 }
 
+/** Whether the attempt failed because of the peer or the path, and not because time ran out. */
+function isRefused(attempt: Attempt): boolean {
+  const { outcome, error } = attempt;
+  return outcome === 'failed' && !isOurDoing(attempt) && error?.code.endsWith('-timeout') !== true;
+}
+
 /** Which protocol a first visit uses, and why, as one sentence. */
 export function firstVisitText({ v3, names }: Pick<Explanation, 'v3' | 'names'>): string {
   if (v3 === null) return 'Not raced: the race above adopted nothing.';
   const [trial] = soundTrials(v3.trials);
   if (trial === undefined)
     return 'Not known: that race could not be run, or this machine was too busy for it.';
-  const { adopted } = trial;
-  return adopted === null
-    ? 'A Happy Eyeballs v3 client cannot connect on its first visit.'
-    : `A Happy Eyeballs v3 client uses ${PROTOCOL_NAMES[adopted]} on its first visit: ${why(v3, trial, names)}.`;
+  const { adopted, attempts } = trial;
+  if (adopted === null)
+    return attempts.length > 0 && attempts.every(isRefused)
+      ? 'A Happy Eyeballs v3 client cannot connect on its first visit.'
+      : 'Not known: nothing was adopted within the time-out, which includes DNS here.';
+  return `A Happy Eyeballs v3 client uses ${PROTOCOL_NAMES[adopted]} on its first visit: ${why(v3, trial, names)}.`;
 }
