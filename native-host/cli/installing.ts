@@ -6,8 +6,8 @@ import { loadSettings, SettingsError } from '../config.ts';
 import { BROWSER_NAMES, type BrowserName } from '../install/browser-names.ts';
 import { browsersOf, type UserDirectories, userDirectories } from '../install/browsers.ts';
 import { addonFinding } from '../install/doctor.ts';
-import { type InstallResult, install, uninstall } from '../install/install.ts';
-import { type InstallRequest, planInstall } from '../install/install-plan.ts';
+import { earlierConfig, earlierIds, type InstallResult, install, uninstall } from '../install/install.ts';
+import { type InstallRequest, planInstall, targetsOf } from '../install/install-plan.ts';
 import { lastingRuntime } from '../install/launcher.ts';
 import { type Machine, type Part, thisMachine } from '../install/machine.ts';
 import { isChromiumExtensionId } from '../install/manifest.ts';
@@ -117,8 +117,16 @@ function resultText(result: InstallResult, next: readonly string[], paint: Paint
   return [...table(columnsOf(['BROWSER', 'RESULT', '']), rows, paint), ...launcher, ...next].join('\n');
 }
 
+/** What is kept of the installation that was replaced. */
+interface Kept {
+  readonly config: string | null;
+  readonly extensionIds: readonly string[];
+}
+
 interface Outcome {
   readonly command: 'install' | 'uninstall';
+  /** Only of an installation. */
+  readonly kept?: Kept;
   readonly result: InstallResult;
   readonly json: boolean;
   /** The next steps for the user, line by line. */
@@ -127,10 +135,26 @@ interface Outcome {
   readonly addon?: Finding;
 }
 
-function report({ command, result, json, next, addon }: Outcome, terminal: Terminal): void {
+function keptText({ config, extensionIds }: Kept): readonly string[] {
+  const options = [
+    ...(config === null ? [] : [`--config ${config}`]),
+    ...extensionIds.map((id) => `--extension-id ${id}`),
+  ];
+  return options.length === 0 ? [] : ['', `Kept from before, until uninstalled: ${options.join(' ')}`];
+}
+
+function report({ command, kept, result, json, next, addon }: Outcome, terminal: Terminal): void {
   if (json)
-    terminal.result(JSON.stringify({ schema: INSTALL_SCHEMA, command, ...result, ...(addon && { addon }) }));
-  else terminal.result(resultText(result, next, terminal.paint));
+    terminal.result(
+      JSON.stringify({
+        schema: INSTALL_SCHEMA,
+        command,
+        ...result,
+        ...(kept && { kept }),
+        ...(addon && { addon }),
+      }),
+    );
+  else terminal.result(resultText(result, [...(kept ? keptText(kept) : []), ...next], terminal.paint));
   // The browser will find the helper; that it cannot race must be reported before the first click.
   if (addon?.state === 'problem') terminal.error('no-addon', `${addon.text}. ${addon.remedy}`);
 }
@@ -188,12 +212,31 @@ function noBrowserText(directories: UserDirectories): string {
   return `no browser was found (looked for profiles in ${profiles}${onPath}); name one with --browser`;
 }
 
+/**
+ * What an installation keeps that is not given anew: it may be repeated only to update it. A settings file that does not
+ * exist any more would keep the helper from starting.
+ */
+function keptOf(
+  request: InstallRequest,
+  given: string | null,
+  directories: UserDirectories,
+  machine: Machine,
+): Kept {
+  const exists = (path: string): boolean => machine.disk.kindOf(path) !== 'nothing';
+  const config = given === null ? earlierConfig(request, directories, machine) : null;
+  const ids = targetsOf(request, directories, exists).flatMap(({ browser }) => earlierIds(browser, machine));
+  return {
+    config: config !== null && exists(config) ? config : null,
+    extensionIds: [...new Set(ids)].filter((id) => !request.extensionIds.includes(id)),
+  };
+}
+
 /** Runs `install`. The helper must have been built. */
 export function runInstall(args: readonly string[], terminal: Terminal): number {
   const { values, positionals } = parseCommand('install', args, INSTALL_OPTIONS);
   noArguments('install', positionals);
   const request = readRequest(values.browser ?? [], values['user-data-dir'], values['extension-id']);
-  const config = readConfig(values.config);
+  const given = readConfig(values.config);
   if (!existsSync(MAIN))
     throw new Complaint(
       'not-built',
@@ -202,12 +245,14 @@ export function runInstall(args: readonly string[], terminal: Terminal): number 
   const { machine, directories } = readMachine();
   const exists = (path: string): boolean => machine.disk.kindOf(path) !== 'nothing';
   const runtime = lastingRuntime(process.execPath, exists);
-  const helper = { runtime, main: MAIN, config, copy: partsToCopy(machine) };
-  const plan = planInstall(request, helper, directories, exists);
+  const kept = keptOf(request, given, directories, machine);
+  const helper = { runtime, main: MAIN, config: given ?? kept.config, copy: partsToCopy(machine) };
+  const plan = planInstall(request, helper, directories, exists, (browser) => earlierIds(browser, machine));
   const result = install(plan, machine);
-  const next = stepsAfter(request, result, machine);
+  const extensionIds = [...new Set([...kept.extensionIds, ...request.extensionIds])];
+  const next = stepsAfter({ ...request, extensionIds }, result, machine);
   const addon = addonFinding(checkoutOf(ownInstallation(machine.platform)) !== null);
-  report({ command: 'install', result, json: values.json ?? false, next, addon }, terminal);
+  report({ command: 'install', kept, result, json: values.json ?? false, next, addon }, terminal);
   if (plan.manifests.length === 0) {
     terminal.error('no-browser', noBrowserText(directories));
     return EXIT_FAILED;

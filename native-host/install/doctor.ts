@@ -7,15 +7,9 @@ import { VERSION } from '../version.ts';
 import type { Browser, BrowserFamily } from './browsers.ts';
 import type { HelloResult } from './hello.ts';
 import { NOT_FOUND, type Target } from './install-plan.ts';
-import { type Launcher, parseLauncher } from './launcher.ts';
+import { type Launcher, launcherAt } from './launcher.ts';
 import { type Machine, pathsOf } from './machine.ts';
-import {
-  allowedBy,
-  allowedExtensions,
-  chromiumCaller,
-  type HostManifest,
-  parseManifest,
-} from './manifest.ts';
+import { allowedBy, allowedExtensions, chromiumCaller, type HostManifest, readManifest } from './manifest.ts';
 
 /** Settings of an installation to keep in the next one. */
 export interface InstallSettings {
@@ -72,15 +66,6 @@ export function addonFinding(isCheckout: boolean): Finding {
     const [why] = (error instanceof Error ? error.message : String(error)).split('\n');
     const text = `the QUIC addon cannot be loaded, so nothing can be raced: ${why}`;
     return helperFinding('addon', 'problem', text, addonRemedy(error instanceof AddonMissing, isCheckout));
-  }
-}
-
-function readManifest(path: string, { disk }: Machine): { manifest: HostManifest } | { error: string } {
-  if (disk.kindOf(path) === 'nothing') return { error: 'missing' };
-  try {
-    return parseManifest(disk.read(path));
-  } catch (error) {
-    return { error: `it cannot be read (${(error as NodeJS.ErrnoException).code})` };
   }
 }
 
@@ -173,14 +158,6 @@ function manifestAt(
   add('manifest', 'ok', registryKey === null ? path : `${registryKey} names ${path}`);
   if (target.note !== null) add('manifest', 'note', target.note);
   return manifest;
-}
-
-function launcherAt(path: string, { disk, platform }: Machine): Launcher | null {
-  try {
-    return parseLauncher(disk.read(path), platform);
-  } catch {
-    return null;
-  }
 }
 
 /** What prevents a launcher from being started; null if nothing does. */

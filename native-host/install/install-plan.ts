@@ -134,12 +134,13 @@ export function targetsOf(
     .map((browser) => targetOf(browser, wanted.has(browser.name), directories, exists));
 }
 
-/** The complete plan for `install`. */
+/** The complete plan for `install`; `earlierIds`: what the manifest of a browser allows beside our own key already. */
 export function planInstall(
   request: InstallRequest,
   { copy: parts, ...helper }: Helper,
   directories: UserDirectories,
   exists: FileExists,
+  earlierIds: (browser: Browser) => readonly string[] = () => [],
 ): InstallPlan {
   const { basename, join } = pathsOf(directories.platform);
   const path = launcherPath(request, directories);
@@ -151,7 +152,7 @@ export function planInstall(
     if (state === 'absent') skipped.push({ browser, reason: NOT_FOUND });
     else if (state === 'sandboxed') skipped.push({ browser, reason: note ?? 'sandboxed' });
     else {
-      const ids = allowedExtensions(browser.family, request.extensionIds);
+      const ids = allowedExtensions(browser.family, [...earlierIds(browser), ...request.extensionIds]);
       manifests.push({ browser, text: manifestText(browser.family, path, ids), note });
     }
   }

@@ -6,8 +6,8 @@ import { type TestContext, test } from 'node:test';
 import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { scratchDirectory } from '../testing/scratch.ts';
 import type { BrowserName } from './browser-names.ts';
-import { type UserDirectories, userDirectories } from './browsers.ts';
-import { install, uninstall } from './install.ts';
+import { type Browser, browsersOf, type UserDirectories, userDirectories } from './browsers.ts';
+import { earlierConfig, earlierIds, install, uninstall } from './install.ts';
 import { type InstallRequest, planInstall } from './install-plan.ts';
 import { DISK, type Machine } from './machine.ts';
 import { isChromiumExtensionId } from './manifest.ts';
@@ -308,6 +308,25 @@ test('additional extension ids are allowed in Chromium beside our own, once each
   const allowed = [CHROMIUM_EXTENSION_ID, ...ids].map((id) => `chrome-extension://${id}/`);
   assert.deepEqual(read('chromium').allowed_origins, allowed);
   assert.deepEqual(read('firefox').allowed_extensions, [FIREFOX_EXTENSION_ID]);
+});
+
+test('what an installation was given is known to the next one, browser by browser', (t) => {
+  const directories = newHome(t, [PROFILES.chromium, PROFILES.edge, PROFILES.firefox]);
+  const config = join(directories.home, 'settings.json');
+  const request = { ...ALL, browsers: ['chromium', 'firefox'] as const, extensionIds: ['a'.repeat(32)] };
+  install(planInstall(request, { ...LAUNCHER, config }, directories, existsSync), LINUX);
+  assert.equal(earlierConfig(ALL, directories, LINUX), config);
+  const kept = (browser: Browser) => earlierIds(browser, LINUX);
+  const again = { ...ALL, extensionIds: ['b'.repeat(32)] };
+  install(planInstall(again, LAUNCHER, directories, existsSync, kept), LINUX);
+  const known = browsersOf(directories).map((browser) => [browser.name, kept(browser)]);
+  assert.deepEqual(Object.fromEntries(known.filter(([, ids]) => ids?.length !== 0)), {
+    chromium: ['a'.repeat(32), 'b'.repeat(32)],
+    edge: ['b'.repeat(32)],
+  });
+  assert.equal(earlierConfig(ALL, directories, LINUX), null);
+  writeFileSync(join(directories.home, '.local/share/photofinish/host'), '#!/bin/sh\n# mine\n');
+  assert.equal(earlierConfig(ALL, directories, LINUX), null, 'a launcher that was changed is not ours');
 });
 
 for (const [id, is] of [

@@ -11,9 +11,15 @@ import {
   type PlannedManifest,
   targetsOf,
 } from './install-plan.ts';
-import { parseLauncher } from './launcher.ts';
+import { launcherAt, parseLauncher } from './launcher.ts';
 import { type Disk, type Machine, pathsOf } from './machine.ts';
-import { MANIFEST_DESCRIPTION, parseManifest } from './manifest.ts';
+import {
+  allowedBy,
+  allowedExtensions,
+  MANIFEST_DESCRIPTION,
+  parseManifest,
+  readManifest,
+} from './manifest.ts';
 
 /** The result for one browser. `path` is its manifest, null if none was involved. */
 interface BrowserResult {
@@ -86,6 +92,24 @@ function writeManifest({ browser, text, note }: PlannedManifest, machine: Machin
   } catch (error) {
     return resultFor(browser, manifest, 'failed', reasonOf(error));
   }
+}
+
+/** The settings file that the launcher to be replaced names; null: none, or there is no launcher of ours. */
+export function earlierConfig(
+  request: InstallRequest,
+  directories: UserDirectories,
+  machine: Machine,
+): string | null {
+  return launcherAt(launcherPath(request, directories), machine)?.config ?? null;
+}
+
+/** The ids of further extensions that the manifest to be replaced allows. */
+export function earlierIds({ family, manifest, registryKey }: Browser, machine: Machine): readonly string[] {
+  const path = registryKey === null ? manifest : (machine.registry?.read(registryKey) ?? manifest);
+  const read = readManifest(path, machine);
+  if ('error' in read || read.manifest.name !== HOST_NAME) return [];
+  const own = allowedExtensions(family, []);
+  return allowedBy(read.manifest, family).filter((id) => !own.includes(id));
 }
 
 /** Whether the location of the copy is free, or contains an earlier copy. */

@@ -1,7 +1,7 @@
 // The program that a manifest names: a script that starts the helper. Browsers start it with a minimal environment, so
 // it uses absolute paths only. Run by a POSIX shell, on Windows by cmd.exe.
 import { posix } from 'node:path';
-import type { Platform } from './machine.ts';
+import type { Machine, Platform } from './machine.ts';
 
 /** Identifies a launcher as ours before it is replaced or removed. */
 const MARK = 'Photofinish helper, started by the browser.';
@@ -126,6 +126,15 @@ export function parseLauncher(text: string, platform: Platform): Launcher | null
   return launcher !== null && known.some((cleared) => textOf(launcher, platform, cleared) === text)
     ? launcher
     : null;
+}
+
+/** The launcher of ours at a path; null if there is none, or if it cannot be read. */
+export function launcherAt(path: string, { disk, platform }: Machine): Launcher | null {
+  try {
+    return parseLauncher(disk.read(path), platform);
+  } catch {
+    return null;
+  }
 }
 
 function callIn(text: string, platform: Platform): Launcher | null {

@@ -6,6 +6,7 @@ import {
 } from '@photofinish/shared/port/extension-id';
 import * as v from 'valibot';
 import type { BrowserFamily } from './browsers.ts';
+import type { Machine } from './machine.ts';
 
 export const MANIFEST_FILE = `${HOST_NAME}.json`;
 /** Identifies a manifest whose launcher is missing. */
@@ -65,6 +66,19 @@ export function allowedBy(manifest: HostManifest, family: BrowserFamily): readon
     const id = /^chrome-extension:\/\/(.*)\/$/.exec(origin)?.[1] ?? '';
     return isChromiumExtensionId(id) ? [id] : [];
   });
+}
+
+/** The manifest at a path, or why there is none. */
+export function readManifest(
+  path: string,
+  { disk }: Machine,
+): { manifest: HostManifest } | { error: string } {
+  if (disk.kindOf(path) === 'nothing') return { error: 'missing' };
+  try {
+    return parseManifest(disk.read(path));
+  } catch (error) {
+    return { error: `it cannot be read (${(error as NodeJS.ErrnoException).code})` };
+  }
 }
 
 /** Parses a manifest; the message describes its fault. */
