@@ -78,6 +78,13 @@ for (const [shell, completer] of Object.entries(COMPLETIONS) as [Shell, (file: s
     assert.deepEqual([...complete('completion', '')].toSorted(), SHELLS.toSorted());
   });
 
+test('bash: a file name with a space is one word', { skip: absent('bash') }, (t) => {
+  const file = scriptFile(t, 'bash');
+  const report = join(dirname(file), 'my report.json');
+  writeFileSync(report, '{}');
+  assert.deepEqual(COMPLETIONS.bash?.(file)('report', report.slice(0, -6)), [report]);
+});
+
 test('zsh: the script loads without errors and registers itself', { skip: absent('zsh') }, (t) => {
   const file = scriptFile(t, 'zsh');
   const registered = linesOf('zsh', dirname(file), [

@@ -35,8 +35,9 @@ function quoted(text: string): string {
 
 function bashValue(values: Completion | null): string {
   if (values === null) return 'COMPREPLY=()';
-  if (values === 'file') return 'COMPREPLY=($(compgen -f -- "$cur"))';
-  if (values === 'directory') return 'COMPREPLY=($(compgen -d -- "$cur"))';
+  // Names may contain spaces. Version 3.2, which macOS has, knows no mapfile.
+  if (values === 'file') return `local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$cur"))`;
+  if (values === 'directory') return `local IFS=$'\\n'; COMPREPLY=($(compgen -d -- "$cur"))`;
   return `COMPREPLY=($(compgen -W ${quoted(values.join(' '))} -- "$cur"))`;
 }
 
