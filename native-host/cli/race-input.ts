@@ -6,7 +6,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Mode } from '@photofinish/shared/race/terms';
 import { systemClock } from '../clock.ts';
 import { isIdle, type LineRequest, linesOf, MAX_LINE_CHARS, readAhead, readRaceLine } from './input-lines.ts';
-import { inShard, type RaceCommand, trialsIn } from './race-options.ts';
+import { commandFor, inShard, type RaceCommand } from './race-options.ts';
 import { type Pace, paceFor } from './race-pace.ts';
 import {
   allAdopted,
@@ -222,12 +222,12 @@ export async function raceInput(session: Session, terminal: Terminal): Promise<n
       },
       race({ origin, mode }, line) {
         resume?.begin(line, origin.origin);
-        const trials = trialsIn(mode, command.trialsAsked);
-        return race(specOf({ ...command, mode }, { origin, trials }, { network, signal }));
+        const ofLine = commandFor(command, mode);
+        return race(specOf(ofLine, { origin, trials: ofLine.trials }, { network, signal }));
       },
       finished(raced, { mode }, line) {
         const record = moved() ? cutShort(raced) : raced;
-        const text = JSON.stringify(documentOf({ ...command, mode }, [record]));
+        const text = JSON.stringify(documentOf(commandFor(command, mode), [record]));
         // A race that was stopped is not done.
         if (resume === null || signal.aborted) terminal.result(text);
         else resume.print(text, line);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PACED_BY_PATH } from '../race/pacing.ts';
-import { inShard, parseRaceCommand, readShard, trialsIn } from './race-options.ts';
+import { commandFor, inShard, parseRaceCommand, readShard } from './race-options.ts';
 import { Complaint } from './usage.ts';
 
 const REFUSED: readonly (readonly [string, string, RegExp])[] = [
@@ -75,6 +75,7 @@ test('absent options have their defaults', () => {
     fromInput: false,
     mode: 'race',
     memory: 'full',
+    memoryAsked: false,
     fleet: false,
     trials: 1,
     trialsAsked: null,
@@ -129,9 +130,19 @@ test('delays and the hedged QUIC attempt are used as given', () => {
 test('compare has as many pairs as it may need to decide', () => {
   assert.equal(parseRaceCommand(['a.test', '--mode', 'compare']).trials, 15);
   assert.equal(parseRaceCommand(['a.test', '--mode', 'compare', '--trials', '1']).trials, 1);
-  const { trialsAsked } = parseRaceCommand(['-', '--mode', 'h3']);
-  assert.equal(trialsIn('compare', trialsAsked), 15);
-  assert.equal(trialsIn('compare', parseRaceCommand(['-', '--trials', '5']).trialsAsked), 5);
+});
+
+test('a line that compares has the pairs and the cold cache of a comparison, unless others were asked for', () => {
+  const comparing = (...options: readonly string[]) => {
+    const { mode, trials, memory } = commandFor(parseRaceCommand(['-', ...options]), 'compare');
+    return [mode, trials, memory];
+  };
+  assert.deepEqual(comparing('--mode', 'h3'), ['compare', 15, 'none']);
+  assert.deepEqual(comparing('--trials', '5'), ['compare', 5, 'none']);
+  assert.deepEqual(comparing('--trials', '1'), ['compare', 1, 'full']);
+  assert.deepEqual(comparing('--memory', 'hints'), ['compare', 15, 'hints']);
+  const single = commandFor(parseRaceCommand(['-']), 'h2');
+  assert.deepEqual([single.mode, single.trials, single.memory], ['h2', 1, 'full']);
 });
 
 test('a single hyphen reads requests from standard input, with an adaptive pace unless one is given', () => {

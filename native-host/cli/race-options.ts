@@ -58,6 +58,8 @@ export interface RaceCommand {
   readonly fromInput: boolean;
   readonly mode: Mode;
   readonly memory: Memory;
+  /** Whether that was given explicitly: several trials have another default. */
+  readonly memoryAsked: boolean;
   /** Whether what other machines share is used, and the outcomes are shared. */
   readonly fleet: boolean;
   /** Trials per origin; in mode `compare` the maximum number of pairs. */
@@ -182,8 +184,15 @@ function readInputOptions({ shard, seed, resume }: InputOptions, fromInput: bool
 }
 
 /** How many trials, or pairs at most, an origin gets. */
-export function trialsIn(mode: Mode, trials: number | null): number {
+function trialsIn(mode: Mode, trials: number | null): number {
   return trials ?? (mode === 'compare' ? MOST_PAIRS : 1);
+}
+
+/** The command as it applies to a line that names this mode: several trials are cold, unless a memory was asked for. */
+export function commandFor(command: RaceCommand, mode: Mode): RaceCommand {
+  const trials = trialsIn(mode, command.trialsAsked);
+  const memory = trials > 1 && !command.memoryAsked ? 'none' : command.memory;
+  return { ...command, mode, trials, memory };
 }
 
 /** The command, every value validated. Throws a Complaint for the first mistake. */
@@ -210,6 +219,7 @@ export function parseRaceCommand(args: readonly string[]): RaceCommand {
     fromInput,
     mode,
     memory,
+    memoryAsked: values.memory !== undefined,
     fleet,
     trials,
     trialsAsked,
