@@ -50,12 +50,7 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
   const context = await chromium.launchPersistentContext(userDataDir, {
     executablePath,
     timeout: START_TIMEOUT_MS,
-    // Whatever its profile, it makes directories for crash reports and GTK where the user's own would be.
-    env: {
-      ...process.env,
-      CHROME_CONFIG_HOME: join(userDataDir, 'config'),
-      XDG_CACHE_HOME: join(userDataDir, 'cache'),
-    },
+    env: chromiumEnvironment(userDataDir),
     // `--headless=new` is passed as an argument: Playwright's headless mode would choose a headless shell.
     headless: false,
     args: chromiumArguments(options),
@@ -188,7 +183,17 @@ async function writePreferences(userDataDir: string, preferences: object): Promi
   await writeFile(join(profile, 'Preferences'), JSON.stringify(preferences));
 }
 
-function chromiumArguments(options: ChromiumOptions): string[] {
+/** Whatever its profile, it makes directories for crash reports and GTK where the user's own would be. */
+export function chromiumEnvironment(userDataDir: string): Record<string, string | undefined> {
+  return {
+    ...process.env,
+    CHROME_CONFIG_HOME: join(userDataDir, 'config'),
+    XDG_CACHE_HOME: join(userDataDir, 'cache'),
+  };
+}
+
+/** What the command line of Chromium has besides its profile and how it is driven. */
+export function chromiumArguments(options: ChromiumOptions): string[] {
   const { extensionDir, local, proxy } = options;
   return [
     ...(options.headless === false ? [] : ['--headless=new']),

@@ -27,7 +27,7 @@ export async function storedSettings(page: Tab): Promise<Record<string, unknown>
 }
 
 /** All ledger records, read in a page of the extension. */
-export function storedRecords(page: Tab): Promise<OriginRecord[]> {
+export function storedRecords(page: Pick<Tab, 'evaluate'>): Promise<OriginRecord[]> {
   return page.evaluate(async () => {
     const database = await new Promise<IDBDatabase>((resolve, reject) => {
       const opening = indexedDB.open('photofinish');

@@ -2,7 +2,12 @@
 // without a QUIC stack.
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { createSecureServer, constants as h2, type ServerHttp2Stream } from 'node:http2';
+import {
+  createSecureServer,
+  constants as h2,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
@@ -82,7 +87,7 @@ interface Http2Options {
 /** HTTP/2; calls `act` with each request. */
 export function startHttp2(
   identity: Identity,
-  act: (stream: ServerHttp2Stream) => void,
+  act: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void,
   { port, overHttp1 }: Http2Options = {},
 ): Promise<TcpPeer> {
   const server = createSecureServer({
@@ -94,9 +99,9 @@ export function startHttp2(
     if (httpVersionMajor === 1) response.end(overHttp1 ?? '');
   });
   server.on('session', (session) => session.on('error', () => {}));
-  server.on('stream', (stream) => {
+  server.on('stream', (stream, headers) => {
     stream.on('error', () => {});
-    act(stream);
+    act(stream, headers);
   });
   return listen(server, port);
 }

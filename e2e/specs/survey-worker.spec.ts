@@ -273,6 +273,7 @@ test('who opts out while a survey runs, by name or by address, is not raced any 
 test('who opts out during a race is not measured', async ({ openSurvey }) => {
   const testbed = await openSurvey(['a.test', 'b.test'].map(jobOf));
   const { control, world } = testbed;
+  world.addresses['b.test'] = '198.51.100.9';
   const letRacesEnd = holdRaces(testbed);
   const worker = await testbed.startWorker();
   await expect.poll(() => world.raced.length).toBe(2);

@@ -1,6 +1,5 @@
 // A page that comes into view without being loaded: gone back to, out of the back/forward cache. Only in Chromium:
-// Firefox's driver loses such a tab. Prerendered pages are tested by nothing: no page that a driver is attached to is
-// prerendered.
+// Firefox's driver loses such a tab.
 import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { badgeText, expect } from '../fixtures.ts';
 import { servedTest, shownCounts } from '../steps.ts';
