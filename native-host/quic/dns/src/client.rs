@@ -78,8 +78,9 @@ impl Client {
 
     /// The answer of the hosts file: a name in it has those addresses and no others, and what DNS says of it is unknown.
     fn in_hosts(&self, question: &Question) -> Option<Result<Answer, Failure>> {
+        let host = question.host();
         let find = |kind: Kind| {
-            let query = Query::query(question.name.clone(), kind.record_type());
+            let query = Query::query(host.clone(), kind.record_type());
             let lookup = self.hosts.lookup_static_host(&query)?;
             Some(Answer::positive(kind, &lookup))
         };
@@ -122,10 +123,11 @@ mod tests {
             hosts,
             ..Client::of_server(SocketAddr::from(([127, 0, 0, 1], 9)))?
         };
-        let ask = async |kind| {
-            let question = Question::new("a.test", kind, Duration::from_secs(3));
+        let ask_of = async |name, kind| {
+            let question = Question::new(name, kind, Duration::from_secs(3));
             client.ask(&question.expect("a name")).await
         };
+        let ask = async |kind| ask_of("a.test", kind).await;
         assert!(
             matches!(ask(Kind::A).await, Ok(Answer::Addresses(found)) if found.records.len() == 1)
         );
@@ -133,6 +135,10 @@ mod tests {
             matches!(ask(Kind::Aaaa).await, Ok(Answer::Addresses(found)) if found.records.is_empty())
         );
         assert!(matches!(ask(Kind::Https).await, Err(Failure::GivenByHosts)));
+        assert!(matches!(
+            ask_of("_8443._https.a.test", Kind::Https).await,
+            Err(Failure::GivenByHosts)
+        ));
         Ok(())
     }
 }

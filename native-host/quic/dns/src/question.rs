@@ -64,4 +64,26 @@ impl Question {
             timeout,
         })
     }
+
+    /// The host that the question is about: names of HTTPS records for other ports have a prefix (RFC 9460 section 9.1).
+    pub(crate) fn host(&self) -> Name {
+        let labels = self.name.num_labels();
+        let mut first = self.name.iter();
+        let is_port = |label: &[u8]| {
+            label
+                .strip_prefix(b"_")
+                .is_some_and(|digits| !digits.is_empty() && digits.iter().all(u8::is_ascii_digit))
+        };
+        let is_prefixed = self.kind == Kind::Https
+            && labels > 2
+            && first.next().is_some_and(is_port)
+            && first
+                .next()
+                .is_some_and(|label| label.eq_ignore_ascii_case(b"_https"));
+        if is_prefixed {
+            self.name.trim_to(usize::from(labels) - 2)
+        } else {
+            self.name.clone()
+        }
+    }
 }
