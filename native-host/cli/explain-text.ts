@@ -75,7 +75,7 @@ function ttl(seconds: number | null): string {
 function serviceText({ owner, canonical, priority, target, ...record }: ServiceRecord): string {
   const head = `HTTPS ${priority} ${owner}${canonical === undefined ? '' : ` (CNAME ${canonical})`}`;
   const life = `TTL ${ttl(record.ttlSeconds)}`;
-  if (priority === 0) return `${head}: alias of ${target}, ${life}`;
+  if (priority === 0) return `${head}: ${target === '.' ? 'no such service' : `alias of ${target}`}, ${life}`;
   const hints = [...record.ipv4Hints, ...record.ipv6Hints];
   const parts = [
     target === owner ? null : `at ${target}`,

@@ -6,7 +6,7 @@ import { a, aaaa, failing, https, IPV6_ONLY, type Reply, resolve } from '../test
 
 const ORIGIN = [aaaa('a.test', 10, ['2001:db8::1']), a('a.test', 10, ['192.0.2.1'])];
 const FALLBACK = ['h2 2001:db8::1', 'h2 192.0.2.1'];
-const ALIAS = { priority: 0 };
+const ALIAS = { priority: 0, target: '.' };
 
 function last(...replies: Reply[]): readonly string[] {
   return resolve({ replies: [...replies, ...ORIGIN] }).last;
@@ -107,6 +107,13 @@ test('RFC 9460, 3.1: an alias loop ends', () => {
     ],
   });
   assert.equal(queries.length, 6);
+  assert.deepEqual(list, FALLBACK);
+});
+
+test('RFC 9460, 3.1: an alias of itself is a loop, and says nothing of the service', () => {
+  const { last: list } = resolve({
+    replies: [https('a.test', 5, { ...ALIAS, target: 'a.test' }), ...ORIGIN],
+  });
   assert.deepEqual(list, FALLBACK);
 });
 

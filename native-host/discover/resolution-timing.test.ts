@@ -187,7 +187,7 @@ test('addresses withdrawn before the end of the delay: the next one is used with
     alternatives: [{ alpn: 'h3', host: 'b.test', port: 443, maxAgeSeconds: 60, persist: false }],
     replies: [
       a('a.test', 0, V4),
-      https('a.test', 28, { priority: 0 }),
+      https('a.test', 28, { priority: 0, target: '.' }),
       aaaa('a.test', 28, []),
       failing('HTTPS', 'b.test', 28),
       aaaa('b.test', 28, []),

@@ -11,6 +11,9 @@ export function targetOf({ owner, target }: ServiceRecord, name: string): string
   return target === owner ? name : target;
 }
 
+/** The name of DNS's root. */
+const ROOT = '.';
+
 /** A ServiceMode record and the transports implied by its own ALPN set. */
 export interface Service {
   readonly record: ServiceRecord;
@@ -63,7 +66,7 @@ function read(records: readonly ServiceRecord[], seed: number): ServiceAnswer {
   );
   const alias = ordered.find((record) => record.priority === 0);
   if (alias !== undefined)
-    return alias.target === alias.owner ? { type: 'unavailable' } : { type: 'alias', target: alias.target };
+    return alias.target === ROOT ? { type: 'unavailable' } : { type: 'alias', target: alias.target };
   return {
     type: 'services',
     services: ordered.map((record) => ({ record, transports: transportsOf(record) })),
@@ -72,8 +75,8 @@ function read(records: readonly ServiceRecord[], seed: number): ServiceAnswer {
 
 /**
  * Reads the records of one answer, each answer once. Incompatible records are left out first (sections 2.2 and 8). An
- * AliasMode record makes all ServiceMode records beside it void (section 2.4.1), and one whose target is its own owner
- * says that there is no such service (section 2.5.1). Records whose protocols we do not support are kept without
+ * AliasMode record makes all ServiceMode records beside it void (section 2.4.1), and one whose target is the root says
+ * that there is no such service (section 2.5.1). Records whose protocols we do not support are kept without
  * transports, because of what they exclude. `random` shuffles equal priorities, in the same way for the lifetime of the
  * reader.
  */

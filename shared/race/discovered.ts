@@ -43,7 +43,7 @@ export const serviceRecordSchema = v.object({
   /** The name that has it, to which CNAMEs led from the one queried; absent: none did. */
   canonical: v.optional(text(MAX_DNS_NAME_CHARS)),
   priority: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65535)),
-  /** The TargetName, with `.` replaced by the owner's name. */
+  /** The TargetName; in ServiceMode `.` is replaced by the owner's name. In older records of AliasMode too. */
   target: text(MAX_DNS_NAME_CHARS),
   alpn: list(text(MAX_ALPN_CHARS), MAX_ALPNS),
   noDefaultAlpn: v.boolean(),

@@ -14,7 +14,7 @@ pub struct ServiceRecord {
     /// The owner name of the record, after CNAMEs.
     pub owner: String,
     pub priority: u16,
-    /// The TargetName; `.` is replaced by the owner (section 2.5.2).
+    /// The TargetName; in ServiceMode `.` is replaced by the owner (section 2.5.2).
     pub target: String,
     /// Identifiers are any octets (section 7.1.1); one that is not UTF-8 is escaped, and never one that we support.
     pub alpn: Vec<String>,
@@ -88,7 +88,8 @@ fn service(owner: &Name, ttl: Duration, data: &[u8]) -> Result<ServiceRecord, Ma
     let target = take_name(&mut rest)?;
     let owner = host_of(owner);
     let mut service = ServiceRecord {
-        target: match target.is_root() {
+        // In AliasMode the root means that there is no service (section 2.5.1), and the owner's own name is a loop.
+        target: match target.is_root() && priority != 0 {
             true => owner.clone(),
             false => host_of(&target),
         },

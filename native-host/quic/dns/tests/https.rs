@@ -138,8 +138,14 @@ async fn a_dot_means_the_owner_and_an_alias_has_nothing_but_its_target() {
             https(0, "pool.test.", vec![alpn(&["h3"]), port(1)]),
         ),
         record("b.test.", 60, https(1, ".", vec![])),
+        record("none.test.", 60, https(0, ".", vec![])),
+        record("loop.test.", 60, https(0, "loop.test.", vec![])),
     ])
     .await;
+    for (asked, target) in [("none.test", "."), ("loop.test", "loop.test")] {
+        let alias = services(server.ask(asked, Kind::Https).await).remove(0);
+        assert_eq!((alias.priority, alias.target.as_str()), (0, target));
+    }
     let alias = services(server.ask("a.test", Kind::Https).await).remove(0);
     assert_eq!((alias.priority, alias.target.as_str()), (0, "pool.test"));
     assert!(alias.alpn.is_empty() && alias.port.is_none() && !alias.incompatible);
