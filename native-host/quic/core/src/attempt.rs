@@ -21,7 +21,8 @@ pub const QUIC_VERSION: u32 = 1;
 pub(crate) const ALPN_H3: &[u8] = b"h3";
 /// Unacknowledged bytes that a peer may send: a race reads little, so a small window bounds memory.
 pub(crate) const RECEIVE_WINDOW_BYTES: u32 = 256 * 1024;
-/// An established connection is closed after this long without a packet, as in Chromium (`kIdleConnectionTimeout`).
+/// An established connection is closed after this long without a packet, as in Chromium (`kIdleConnectionTimeout`); a
+/// handshake that may take longer is not.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Unidirectional streams a server may open: its control stream, two for QPACK, and a few of reserved types, which must
 /// be tolerated (RFC 9114 sections 6.2 and 6.2.3).
@@ -185,7 +186,13 @@ fn client_config(
     let mut transport = TransportConfig::default();
     transport
         .initial_rtt(options.initial_rtt)
-        .max_idle_timeout(Some(IDLE_TIMEOUT.try_into().map_err(Failure::internal)?))
+        .max_idle_timeout(Some(
+            IDLE_TIMEOUT
+                .max(options.handshake_timeout)
+                .try_into()
+                .map_err(Failure::internal)?,
+        ))
+        .keep_alive_interval(Some(options.keep_alive))
         .stream_receive_window(VarInt::from_u32(RECEIVE_WINDOW_BYTES))
         .receive_window(VarInt::from_u32(RECEIVE_WINDOW_BYTES))
         .max_concurrent_bidi_streams(VarInt::from_u32(0))

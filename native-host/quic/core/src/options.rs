@@ -12,6 +12,8 @@ use rustls_pki_types::ServerName;
 
 /// `kInitialRtt` (RFC 9002 section 6.2.2).
 const INITIAL_RTT: Duration = Duration::from_millis(333);
+/// Chromium's interval (`kPingTimeoutSecs`).
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Default time-out of a handshake or an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -22,6 +24,7 @@ pub struct ConnectOptions {
     pub(crate) server_name: ServerName<'static>,
     pub(crate) initial_rtt: Duration,
     pub(crate) handshake_timeout: Duration,
+    pub(crate) keep_alive: Duration,
     pub(crate) counted_from: Option<Instant>,
     pub(crate) on_first_datagram: Option<OnFirstDatagram>,
 }
@@ -34,6 +37,7 @@ impl ConnectOptions {
             server_name,
             initial_rtt: INITIAL_RTT,
             handshake_timeout: PATIENCE,
+            keep_alive: KEEP_ALIVE,
             counted_from: None,
             on_first_datagram: None,
         }
@@ -49,6 +53,13 @@ impl ConnectOptions {
     /// How long the handshake may take. 10 s by default.
     pub fn handshake_timeout(mut self, timeout: Duration) -> Self {
         self.handshake_timeout = timeout;
+        self
+    }
+
+    /// How long nothing may be received before a PING asks whether the peer is there (RFC 9000 section 10.1.2), so that
+    /// no idle time-out ends a request that waits for its response. 15 s by default.
+    pub fn keep_alive(mut self, interval: Duration) -> Self {
+        self.keep_alive = interval;
         self
     }
 

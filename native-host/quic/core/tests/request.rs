@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use photofinish_quic::{AttemptFailure, Cancel, Connection, Request, Response, Side, connect};
 use quinn::ConnectionError;
-use support::{Authority, HOST, SHORT, accept, options, request, request_within, site, wire_code};
+use support::{
+    Authority, HOST, SHORT, accept, impatient_site, options, request, request_within, site,
+    wire_code,
+};
 
 async fn connected(authority: &Authority, address: SocketAddr) -> Connection {
     connect(&authority.trust(), &options(address), &Cancel::default())
@@ -107,6 +110,24 @@ async fn no_answer_is_a_response_timeout() {
         .expect_err("failure");
     assert_eq!(failure.cause.code(), "response-timeout");
     assert!(failure.traffic.datagrams_received > 0);
+}
+
+#[tokio::test]
+async fn a_response_later_than_an_idle_timeout_arrives() {
+    let authority = Authority::new();
+    let address = impatient_site(&authority, Duration::from_millis(400));
+    let ask = async |interval| {
+        let options = options(address).keep_alive(interval);
+        connect(&authority.trust(), &options, &Cancel::default())
+            .await
+            .expect("handshake")
+            .request(&request("/late"))
+            .await
+    };
+    let response = ask(Duration::from_millis(100)).await.expect("response");
+    assert_eq!(response.status, 200);
+    let failure = ask(Duration::from_secs(15)).await.expect_err("failure");
+    assert_eq!(failure.cause.code(), "response-timeout");
 }
 
 #[tokio::test]

@@ -113,7 +113,19 @@ pub async fn accept(endpoint: &quinn::Endpoint) -> quinn::Connection {
 
 /// An HTTP/3 site whose answer is selected by the path. Serves until its endpoint is dropped.
 pub fn site(authority: &Authority) -> SocketAddr {
-    let (endpoint, address) = server(authority, "h3");
+    serving(server(authority, "h3"))
+}
+
+/// The same, with connections that end after this long without a packet.
+pub fn impatient_site(authority: &Authority, idle_timeout: Duration) -> SocketAddr {
+    let mut transport = quinn::TransportConfig::default();
+    transport.max_idle_timeout(Some(idle_timeout.try_into().expect("a time-out")));
+    let mut config = quic(tls(authority.identity(), "h3"));
+    config.transport_config(Arc::new(transport));
+    serving(endpoint(config))
+}
+
+fn serving((endpoint, address): (quinn::Endpoint, SocketAddr)) -> SocketAddr {
     tokio::spawn(async move {
         while let Some(incoming) = endpoint.accept().await {
             tokio::spawn(async move {
@@ -156,6 +168,9 @@ async fn serve(quic: quinn::Connection) {
                 quic.close(0x100_u32.into(), b"");
             }
             path => {
+                if path == "/late" {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
                 if path == "/interim" {
                     let interim = answer(103).header("alt-svc", "clear").body(());
                     stream
