@@ -22,6 +22,8 @@ export interface Walk {
   /** The families to query, in this order. */
   readonly families: readonly Family[];
   readonly readServices: (records: readonly ServiceRecord[]) => ServiceAnswer;
+  /** The address that the user gave for this port of a host, whose other ports have others; null: none. */
+  readonly pinAt: (host: string, port: number) => string | null;
 }
 
 export interface AuthorityEndpoints {
@@ -72,8 +74,11 @@ interface ServicePlace {
 function endpointsAt(
   place: ServicePlace,
   transports: readonly TransportName[],
-  addresses: string[],
+  walk: Walk,
+  hints: Hints = NO_HINTS,
 ): Endpoint[] {
+  const pin = walk.pinAt(place.host, place.port);
+  const addresses = pin === null ? addressesOf(place.host, walk, hints) : [pin];
   return addresses.flatMap((address) => transports.map((transport) => ({ transport, address, ...place })));
 }
 
@@ -116,8 +121,7 @@ function followAliases({ host, port }: Authority, walk: Walk): Chain {
  */
 export function walkAuthority(authority: Authority, walk: Walk): AuthorityEndpoints {
   const { host, port, speaks, source } = authority;
-  const unassociated = (): Endpoint[] =>
-    endpointsAt({ host, port, source }, speaks, addressesOf(host, walk, NO_HINTS));
+  const unassociated = (): Endpoint[] => endpointsAt({ host, port, source }, speaks, walk);
   const bare = { serviceKnown: true, unavailable: false, namesH3: false, bestTarget: null, services: [] };
   if (isIP(host) !== 0) return { ...bare, unassociated: unassociated() };
   const chain = followAliases(authority, walk);
@@ -134,7 +138,7 @@ export function walkAuthority(authority: Authority, walk: Walk): AuthorityEndpoi
     const target = targetOf(record, chain.name);
     const place = { host: target, port: record.port ?? port, source: named } as const;
     const spoken = transports.filter((transport) => source === 'origin' || speaks.includes(transport));
-    if (spoken.length > 0) services.push(endpointsAt(place, spoken, addressesOf(target, walk, record)));
+    if (spoken.length > 0) services.push(endpointsAt(place, spoken, walk, record));
     else if (place.host === host && place.port === port) refusedHere = true;
     if (spoken.length > 0) bestTarget ??= target;
     if (spoken.includes('h3')) namesH3 = true;
@@ -144,7 +148,7 @@ export function walkAuthority(authority: Authority, walk: Walk): AuthorityEndpoi
   const fallsBack = !refusedHere || (source === 'origin' && services.length === 0);
   if (chain.alias !== null) {
     const place = { host: chain.alias, port, source: named } as const;
-    services.push(endpointsAt(place, speaks, addressesOf(chain.alias, walk, NO_HINTS)));
+    services.push(endpointsAt(place, speaks, walk));
     bestTarget ??= chain.alias;
   }
   return { ...bare, namesH3, bestTarget, services, unassociated: fallsBack ? unassociated() : [] };

@@ -165,7 +165,12 @@ class RunningDiscovery implements DiscoveryRun {
     if (named.some(isPublicIpv6)) await this.#findPrefix();
     if (this.#over) return;
     const { sourceFor, random } = this.#parts;
-    this.#machine = createResolution({ ...this.#query, connectivity: this.#connectivity, sourceFor, random });
+    const { pinAt } = this.#given;
+    this.#machine = createResolution({
+      ...this.#query,
+      connectivity: this.#connectivity,
+      ...{ sourceFor, random, pinAt },
+    });
     this.#notePins(this.#given.pinned);
     this.#performAll(this.#machine.start(this.#sinceStart()));
     this.#drain();
@@ -222,7 +227,7 @@ class RunningDiscovery implements DiscoveryRun {
     this.#feed({ type: 'answer', query: number, answer: guarded });
   }
 
-  #notePins(pins: ReadonlyMap<string, string>): void {
+  #notePins(pins: Iterable<readonly [string, string]>): void {
     for (const [host, address] of pins)
       if (this.#checked(address).ok) this.#learnt.address({ host, address, source: 'pin', ttlSeconds: null });
   }

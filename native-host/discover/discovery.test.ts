@@ -263,6 +263,18 @@ test('pins and literals cause no question', async (t) => {
   ]);
 });
 
+test("a pin of an alternative's port is for that port of the origin's host alone", async (t) => {
+  const pins = new Map([['a.test:8443', '127.0.0.2']]);
+  const policy = addressPolicy(['127.0.0.0/8']);
+  const { settle } = await testbed(t, zone({ 'a.test': { A: [ONE] } }), { pins, policy });
+  const found = await settle(query('https://a.test', { alternatives: [alternative('', 8443)] }));
+  assert.deepEqual(placesIn(found), [`h2 ${ONE} 443 a.test origin`, 'h3 127.0.0.2 8443 a.test alt-svc']);
+  assert.deepEqual(
+    found.names.addresses.map(({ address, source }) => `${address} ${source}`).toSorted(),
+    ['127.0.0.2 pin', `${ONE} a`].toSorted(),
+  );
+});
+
 test('the target of an HTTPS record can be pinned by its own port; a pin of another port has no effect', async (t) => {
   const script = zone({
     'a.test': { A: [ONE], HTTPS: [{ target: 'svc.test', alpn: ['h3'], port: 8443 }] },

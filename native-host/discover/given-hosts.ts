@@ -18,8 +18,10 @@ export function pinName(host: string, port: number): string {
 export interface GivenHosts {
   /** The answer to a question about a given host; null: DNS has to be asked. */
   answer(name: string, kind: QueryKind): Answer | null;
-  /** Hosts pinned by the user, with their addresses. */
-  readonly pinned: ReadonlyMap<string, string>;
+  /** Hosts of which a port is pinned by the user, with the addresses. */
+  readonly pinned: readonly (readonly [string, string])[];
+  /** The address of a port that the user pinned apart from its host, whose other ports are elsewhere; null: it is not. */
+  pinAt(host: string, port: number): string | null;
   /** Pins apply to the targets of HTTPS records too; returns the hosts that became known, with their addresses. */
   learn(services: readonly ServiceRecord[]): ReadonlyMap<string, string>;
   has(host: string): boolean;
@@ -27,7 +29,7 @@ export interface GivenHosts {
 
 export interface GivenOptions {
   readonly pins: ReadonlyMap<string, string>;
-  /** The origin and its alternatives. */
+  /** The origin, then its alternatives. */
   readonly places: readonly { readonly host: string; readonly port: number }[];
   /** Addresses found before, by host. */
   readonly found: ReadonlyMap<string, readonly string[]>;
@@ -35,15 +37,21 @@ export interface GivenOptions {
 
 export function createGivenHosts({ pins, places, found }: GivenOptions): GivenHosts {
   const given = new Map(found);
-  const pinned = new Map<string, string>();
+  const pinned: (readonly [string, string])[] = [];
+  const apart = new Map<string, string>();
+  const [origin] = places;
   for (const { host, port } of places) {
     const pin = pins.get(pinName(host, port));
-    if (pin === undefined || given.has(host)) continue;
-    given.set(host, [pin]);
-    pinned.set(host, pin);
+    if (pin === undefined || found.has(host)) continue;
+    // The pin of an alternative's port is none of the origin's own.
+    const isOwn = host !== origin?.host || port === origin.port;
+    if (isOwn && !given.has(host)) given.set(host, [pin]);
+    else if (given.get(host)?.[0] !== pin) apart.set(pinName(host, port), pin);
+    if (pinned.every(([other, address]) => other !== host || address !== pin)) pinned.push([host, pin]);
   }
   return {
     pinned,
+    pinAt: (host, port) => apart.get(pinName(host, port)) ?? null,
     has: (host) => given.has(host),
     answer(name, kind) {
       const addresses = given.get(kind === 'HTTPS' ? name.replace(PORT_PREFIX, '') : name);

@@ -47,6 +47,8 @@ export interface ResolutionOptions {
   readonly history: ReadonlyMap<string, AddressHistory>;
   /** Source address that the system would use for a destination, null without a route. Required by RFC 6724. */
   readonly sourceFor: (destination: string) => string | null;
+  /** The address that the user gave for this port of a host, whose other ports have others; null: none. */
+  readonly pinAt?: (host: string, port: number) => string | null;
   /** At least 0 and below 1; shuffles services of equal priority (section 5.2). */
   readonly random: () => number;
 }
