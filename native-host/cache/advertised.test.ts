@@ -165,6 +165,15 @@ test('an Alt-Svc that a race took from memory is distinguished from one that it 
   );
 });
 
+test('a frame that repeats what is known was received like a header', () => {
+  const live = heard(HOST, 'h3=":443"; ma=60');
+  const alternative = { alpn: 'h3', host: '', port: 443, persist: false, expiresInSeconds: 60 };
+  const frame = { ...alternative, source: 'frame' } as const;
+  const discovered = { altSvc: 'h3=":443"; ma=60', knownRoot: null, alternatives: [frame] };
+  const received = receivedAltSvc(discovered, [live], NOW + 1);
+  assert.deepEqual(received, { altSvc: parseAltSvc('h3=":443"; ma=60'), ageMs: 0 });
+});
+
 test('alternatives are listed with their source, when they were received, and when they expire', () => {
   const host = foldServices(
     heard(HOST, 'h3=":443"; ma=60'),

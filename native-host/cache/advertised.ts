@@ -138,7 +138,7 @@ export interface ReceivedAltSvc {
 }
 
 /**
- * A race's Alt-Svc header as received, with the age of its answer; null when the race only repeats what it was given
+ * A race's Alt-Svc header or frame as received, with the age of its answer; null when the race only repeats what it was given
  * from memory, because that must not extend a lifetime. If the race does not say which it was, a value that is known
  * and unexpired came from memory; an expired one is not given to races, so it was really received.
  */
@@ -149,7 +149,7 @@ export function receivedAltSvc(
 ): ReceivedAltSvc | null {
   const { altSvc: text, alternatives } = discovered;
   if (text === null) return null;
-  const answered = (alternatives ?? []).filter((a) => a.source === 'answer');
+  const answered = (alternatives ?? []).filter((a) => a.source !== 'memory');
   const live = hosts.some((h) => h?.altSvc === text && nowMs < (h?.altSvcUntilMs ?? 0));
   if (answered.length === 0 && live) return null;
   const altSvc = parseAltSvc(text);
