@@ -1,7 +1,7 @@
 // The old-HTTP transport: TCP and TLS on Node's own sockets, then one request by an HTTP client of this attempt alone.
 // The HTTP client only gets the socket after the handshake, so that a beaten attempt never sends a request.
 
-import type { X509Certificate } from 'node:crypto';
+import { constants, type X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { duplexPair } from 'node:stream';
@@ -283,6 +283,8 @@ export function h2Transport(trust: Trust, userAgent: string = USER_AGENT): Trans
     const secureContext = createSecureContext({
       ca: [...bundled, ...extra],
       ciphers: CIPHERS,
+      // OpenSSL refuses servers without RFC 5746, which browsers accept.
+      secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT,
       ...(!trust.postQuantum && { ecdhCurve: CLASSICAL_GROUPS }),
     });
     await nextPoll();

@@ -1,4 +1,4 @@
-// Which errors of a socket concern the path to the server, and which only this machine.
+// Which errors of a socket concern the path to the server, and which only this machine; who ended a TLS handshake.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectError } from './tcp-failure.ts';
@@ -30,4 +30,24 @@ test('a refused port, an unreachable host, no route and silence are told apart',
     assert.equal(beforeConnecting(code), 'tcp-unreachable', code);
   for (const code of ['ENETUNREACH', 'ENETDOWN']) assert.equal(beforeConnecting(code), 'no-route', code);
   assert.equal(beforeConnecting('ETIMEDOUT'), 'tcp-timeout');
+});
+
+function duringHandshake(code: string) {
+  const error = Object.assign(new Error('the whole message'), { code, reason: 'why' });
+  return connectError(error, { connected: true, judged: false });
+}
+
+test("a server's alert is named, and what OpenSSL itself refuses is not told as one", () => {
+  for (const [code, alert] of [
+    ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'handshake_failure'],
+    ['ERR_SSL_TLSV1_UNRECOGNIZED_NAME', 'unrecognized_name'],
+    ['ERR_SSL_TLSV1_UNSUPPORTED_EXTENSION', 'unsupported_extension'],
+  ] as const)
+    assert.deepEqual(duringHandshake(code), {
+      code: 'tls-alert',
+      message: `the server sent the TLS alert ${alert}`,
+      wireCode: alert,
+    });
+  for (const code of ['ERR_SSL_DH_KEY_TOO_SMALL', 'ERR_SSL_BAD_ECPOINT'])
+    assert.deepEqual(duringHandshake(code), { code: 'tls-alert', message: 'why', endedBy: 'client' });
 });

@@ -53,8 +53,12 @@ const NODE_ADVICE = '; if the root CA';
 /** The alert for no common application protocol (RFC 7301 section 3.2). */
 const NO_APPLICATION_PROTOCOL = /NO_APPLICATION_PROTOCOL/;
 
-/** OpenSSL's code of an error caused by a peer's alert; the suffix is the alert's name (RFC 8446 section 6). */
-const ALERT = /_ALERT_([A-Z_]+)$/;
+/**
+ * OpenSSL's code of an error caused by a peer's alert; the suffix is the alert's name (RFC 8446 section 6). Those of
+ * RFC 6066 section 9 do not contain the word.
+ */
+const ALERT =
+  /_ALERT_([A-Z_]+)$|^ERR_SSL_TLSV1_(UNRECOGNIZED_NAME|UNSUPPORTED_EXTENSION|CERTIFICATE_UNOBTAINABLE|BAD_CERTIFICATE_STATUS_RESPONSE|BAD_CERTIFICATE_HASH_VALUE)$/;
 
 /** OpenSSL found no common version, and sends the server that alert. */
 const NO_COMMON_VERSION: ReadonlySet<string> = new Set([
@@ -114,12 +118,14 @@ function tlsError(error: Error): AttemptError | null {
   if (NO_APPLICATION_PROTOCOL.test(code))
     return { code: 'alpn-mismatch', message: 'the server accepts neither h2 nor http/1.1' };
   if (code === NOT_TLS) return { code: 'tls-alert', message: `what answers does not speak TLS: ${message}` };
-  const alert = ALERT.exec(code)?.[1]?.toLowerCase();
+  const [, named, extension] = ALERT.exec(code) ?? [];
+  const alert = (named ?? extension)?.toLowerCase();
   if (alert !== undefined)
     return { code: 'tls-alert', message: `the server sent the TLS alert ${alert}`, wireCode: alert };
   if (NO_COMMON_VERSION.has(code))
     return { code: 'tls-alert', message, wireCode: 'protocol_version', endedBy: 'client' };
-  if (code.startsWith('ERR_SSL_')) return { code: 'tls-alert', message };
+  // Everything else OpenSSL has found itself.
+  if (code.startsWith('ERR_SSL_')) return { code: 'tls-alert', message, endedBy: 'client' };
   return null;
 }
 

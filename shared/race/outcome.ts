@@ -31,7 +31,10 @@ export const attemptErrorSchema = v.object({
    * QUIC, HTTP/3 or HTTP/2.
    */
   wireCode: v.optional(text(MAX_LABEL_CHARS)),
-  /** This side ended the connection because the peer violated the protocol; absent: the peer did, or neither. */
+  /**
+   * This side ended the connection: the peer violated the protocol, or offered what this side refuses; absent: the peer
+   * did, or neither.
+   */
   endedBy: v.optional(v.literal('client')),
   /** With `misdirected`: the Alt-Svc field of that answer, which must be ignored (RFC 7838 section 6). */
   ignoredAltSvc: v.optional(text(MAX_MESSAGE_CHARS)),

@@ -36,7 +36,8 @@ function causeKey(
   if (code === 'certificate-invalid')
     return isTcp && reason === 'other' ? 'causeCertificateRejected' : codeKey('causeCertificate', reason);
   const ofCode = codeKey('cause', code);
-  if (code === 'tls-alert') return ALERTS[wireCode ?? ''] ?? ofCode;
+  if (code === 'tls-alert')
+    return ALERTS[wireCode ?? ''] ?? (endedBy === 'client' ? 'causeTlsRefused' : ofCode);
   if (code === 'misdirected' && advertiser === 'nothing') return 'causeMisdirectedOwn';
   if (code !== 'goaway' && code !== 'connection-closed' && code !== 'h3-error') return ofCode;
   if (endedBy === 'client') return 'causeBreach';
