@@ -13,7 +13,7 @@ import { type Tab, until } from './tab.ts';
 const START_TIMEOUT_MS = 60_000;
 
 /** A page of the extension, in a tab that stays behind those opened after it. */
-export type UndrivenPage = Pick<Tab, 'evaluate'>;
+type UndrivenPage = Pick<Tab, 'evaluate'>;
 
 interface UndrivenChromium {
   /** Opens a URL in a new tab in front. */
