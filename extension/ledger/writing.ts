@@ -12,7 +12,7 @@ import {
   backfilledRow,
   hiddenOf,
 } from '../common/records/backfill.ts';
-import { emptyDay, emptyRecord, foldDay, foldRecord } from '../common/records/fold.ts';
+import { emptyDay, emptyRecord, foldDay, foldRecord, notAhead } from '../common/records/fold.ts';
 import { dayOf, MAX_OUTBOX_ROWS } from '../common/records/schema.ts';
 import { type Batch, groupByDay, groupByRecord, withinQuota } from './batch.ts';
 import type { Database } from './database.ts';
@@ -41,7 +41,9 @@ async function foldRecords(tx: WriteTransaction, batch: Batch): Promise<void> {
       for (const group of ofOrigin) {
         const [{ origin, site, atMs }] = group;
         const before = await records.get([origin, site]);
-        let record = before ?? emptyRecord(origin, site, atMs);
+        const oldestMs = Math.min(...group.map((o) => o.atMs));
+        let record =
+          before === undefined ? emptyRecord(origin, site, atMs) : notAhead(before, oldestMs, batch.nowMs);
         const page = { begunMs, network, proxied: batch.proxied?.get(origin) ?? null };
         for (const o of group) record = foldRecord(record, o, page);
         await putRecord(tx, before, { ...record, modes: unitedModes(record.modes, [batch.mode]) });

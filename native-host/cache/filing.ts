@@ -1,11 +1,11 @@
 // What an observation and a race change in the tables: each is folded into the records it concerns, within the caller's
 // transaction.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { isAhead } from '@photofinish/shared/web/instant';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import { foldMisdirected, type Receipt, receivedAltSvc } from './advertised.ts';
 import { foldObservation, foldRace, foldUse, parseObservation } from './fold.ts';
 import { admitOrigin, type CacheLimits } from './limits.ts';
-import { isAhead } from './policy.ts';
 import { ANY_NETWORK, type HostRecord, newHost, newUse, type SharedRecord } from './record.ts';
 import { keepAddresses, keepHost, keepPersistent, keepUse, knownOf, useOf } from './rows.ts';
 import type { Statements } from './statements.ts';

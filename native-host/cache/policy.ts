@@ -4,6 +4,7 @@ import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { SharedOutcome } from '@photofinish/shared/race/outcome';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import { type AltSvc, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import { isAhead } from '@photofinish/shared/web/instant';
 import { VISITS_BEFORE_CHOICE } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
@@ -32,17 +33,6 @@ export const MEASURED_FRESH_MS = DAY_MS;
 export const SHARED_FRESH_MS = DAY_MS;
 /** A record unchanged for this long is browsing history without use and is deleted. */
 export const RETENTION_MS = 30 * DAY_MS;
-
-/**
- * This machine's own clock wrote every record, and while it is right it is corrected by seconds. A later time is that of
- * a clock that was wrong, such as one that took local time for UTC at boot.
- */
-const MAX_CORRECTION_MS = 60_000;
-
-/** Whether a record's time is from a clock that was ahead: it would be newer than everything until that time. */
-export function isAhead(atMs: number, nowMs: number): boolean {
-  return atMs > nowMs + MAX_CORRECTION_MS;
-}
 
 /** How long a success of HTTP/3 is fresh, given how long it is still advertised; null: not advertised. */
 export function successFreshMs(advertisedMs: number | null): number {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { advertisesH3, emptyRecord, foldRecord, type PageContext } from './fold.ts';
+import { advertisesH3, emptyRecord, foldRecord, notAhead, type PageContext } from './fold.ts';
 
 const A = 'https://a.test' as Origin;
 const H3 = 'h3=":443"; ma=60';
@@ -50,6 +50,12 @@ test('a page of many requests is one visit', () => {
     [seen(220), 200],
     [seen(310), 300],
   );
+  assert.equal(record.visitsSinceAdvertised, 2);
+});
+
+test('two pages that are open at the same time are two visits, however often each requests something', () => {
+  const polls = [300, 200, 300, 200, 300].map((page, i) => [seen(310 + i), page] as const);
+  const record = folded([seen(110, { altSvc: H3 }), 100], [seen(210), 200], ...polls);
   assert.equal(record.visitsSinceAdvertised, 2);
 });
 
@@ -159,4 +165,21 @@ test('what did not come over the network counts only as delivered', () => {
     [record.protocol, record.counts.h3, record.navigations.h3, record.delivered],
     [null, 0, 0, { 'http-cache': 1, 'service-worker': 0, prefetch: 0 }],
   );
+});
+
+test('what was recorded while the clock was ahead does not outlive the correction', () => {
+  const hour = 3_600_000;
+  const noon = 12 * hour;
+  const ten = 10 * hour;
+  const ahead = folded([seen(noon + 110, { altSvc: H3 }), noon + 100]);
+  const corrected = notAhead(ahead, ten, ten + 5);
+  assert.deepEqual(
+    [corrected.lastSeenMs, corrected.protocolAtMs, corrected.altSvcAtMs, corrected.advertisedSinceMs],
+    [ten, ten, ten, ten],
+  );
+  const visited = foldRecord(corrected, seen(ten + 210, { altSvc: H3 }), at(ten + 200));
+  assert.equal(visited.visitsSinceAdvertised, 1);
+  assert.ok(advertisesH3(visited));
+  assert.equal(foldRecord(visited, seen(ten + 310, { protocol: 'h3' }), at(ten + 300)).protocol, 'h3');
+  assert.equal(notAhead(visited, ten, ten + 400), visited, 'nothing is ahead any more');
 });

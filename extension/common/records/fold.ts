@@ -1,6 +1,7 @@
 // How one observation changes a record and a day's row. Pure: the transaction that calls it owns the storage.
 import { countRequest, NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import { h3Alternatives, isExpired, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import { isAhead } from '@photofinish/shared/web/instant';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { type DayRow, type DeliveredCounts, NOTHING_DELIVERED, type OriginRecord } from './schema.ts';
@@ -107,7 +108,8 @@ function withVisit(
   const { advertisedSinceMs, visitedPageMs } = record;
   // Only a page begun after the advertisement was seen shows whether the browser follows it.
   if (advertisedSinceMs === null || begunMs === null || advertisedSinceMs >= begunMs) return record;
-  if (visitedPageMs === begunMs) return record;
+  // Of pages that are open at the same time, each would otherwise count again after the other.
+  if (visitedPageMs !== null && begunMs <= visitedPageMs) return record;
   // A browser forgets what has expired.
   if (advertisementAt(record, begunMs) === null) return record;
   const { visitsNetwork, visitsProxied = null } = record;
@@ -118,6 +120,27 @@ function withVisit(
     visitsNetwork: network,
     visitsProxied: proxied,
     visitedPageMs: begunMs,
+  };
+}
+
+/**
+ * A record as of `atMs` if it was written while the clock was ahead of `nowMs`: until that time comes again, nothing
+ * would be newer than it, and no visit would count.
+ */
+export function notAhead(record: OriginRecord, atMs: number, nowMs: number): OriginRecord {
+  const back = <Ms extends number | null>(ms: Ms): Ms | number => (isAhead(ms ?? 0, nowMs) ? atMs : ms);
+  const { firstSeenMs, lastSeenMs, protocolAtMs, altSvcAtMs, advertisedSinceMs, visitedPageMs } = record;
+  const instants = [firstSeenMs, lastSeenMs, protocolAtMs, altSvcAtMs, advertisedSinceMs, visitedPageMs];
+  if (!instants.some((ms) => isAhead(ms ?? 0, nowMs))) return record;
+  return {
+    ...record,
+    firstSeenMs: back(firstSeenMs),
+    lastSeenMs: back(lastSeenMs),
+    protocolAtMs: back(protocolAtMs),
+    ...(altSvcAtMs !== undefined && { altSvcAtMs: back(altSvcAtMs) }),
+    advertisedSinceMs: back(advertisedSinceMs),
+    // A page that began then began before any that begins now.
+    visitedPageMs: isAhead(visitedPageMs ?? 0, nowMs) ? null : visitedPageMs,
   };
 }
 
