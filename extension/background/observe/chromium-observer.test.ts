@@ -84,6 +84,22 @@ test('a script that the browser blocked was answered; one that no server answere
   );
 });
 
+test('a document is one answer, with its header, from its head on, however it ends', () => {
+  const page = { ...SCRIPT, requestId: '43', type: 'main_frame', url: 'https://a.test/' };
+  for (const end of ['completed', 'failed'] as const) {
+    const { observer, requests } = observing();
+    observer.documentStarted(page as unknown as chrome.webRequest.OnResponseStartedDetails);
+    assert.deepEqual(
+      requests.map(({ kind, altSvc }) => [kind, altSvc]),
+      [['navigation', 'h3=":443"; ma=2592000']],
+    );
+    // Perhaps after the background was started again.
+    const { observer: later, requests: more } = observing();
+    later[end]({ ...page, error: 'net::ERR_ABORTED' } as never);
+    assert.deepEqual(more, [], end);
+  }
+});
+
 test('an answer cut off when its page was left is not withheld', () => {
   const { observer, requests } = observing();
   observer.failed({ ...BLOCKED, ip: '127.0.0.1', error: 'net::ERR_ABORTED' });

@@ -7,7 +7,7 @@ import { altSvcOf, createChains, EVERY_PAGE, kindOf, type RequestSink, timingAll
 import type { EndedRequest } from './requests.ts';
 
 type EndDetails = chrome.webRequest.OnCompletedDetails | chrome.webRequest.OnErrorOccurredDetails;
-type RedirectDetails = chrome.webRequest.OnBeforeRedirectDetails;
+type HeadDetails = chrome.webRequest.OnResponseStartedDetails | chrome.webRequest.OnBeforeRedirectDetails;
 
 const NOT_MODIFIED = 304;
 /**
@@ -17,7 +17,7 @@ const NOT_MODIFIED = 304;
 const BLOCKED = 'net::ERR_BLOCKED_BY_ORB';
 
 /** Reported as blocked, or as complete and without any header. */
-function isWithheld(details: EndDetails | RedirectDetails): boolean {
+function isWithheld(details: EndDetails | HeadDetails): boolean {
   if ('error' in details) return details.error === BLOCKED;
   return details.responseHeaders !== undefined && details.responseHeaders.length === 0;
 }
@@ -31,11 +31,7 @@ function isExtension(initiator: string | undefined): boolean {
 export function createChromiumObserver(sink: RequestSink) {
   const chains = createChains();
 
-  const requestOf = (
-    details: EndDetails | RedirectDetails,
-    hop: boolean,
-    answered: boolean,
-  ): EndedRequest => {
+  const requestOf = (details: EndDetails | HeadDetails, hop: boolean, answered: boolean): EndedRequest => {
     const url = comparableUrl(details.url);
     const firstUrl = chains.firstUrl(details.requestId, url);
     const headers = 'responseHeaders' in details ? details.responseHeaders : undefined;
@@ -68,7 +64,9 @@ export function createChromiumObserver(sink: RequestSink) {
   };
 
   const finish = (details: EndDetails, answered: boolean): void => {
-    if (!isExtension(details.initiator)) sink.ended(requestOf(details, false, answered));
+    // Documents were reported when their head arrived, perhaps to a background that has been terminated since.
+    const isKnown = answered && kindOf(details.type) !== 'resource';
+    if (!isKnown && !isExtension(details.initiator)) sink.ended(requestOf(details, false, answered));
     chains.end(details.requestId);
     if (details.type !== 'main_frame' || !answered || details.fromCache) return;
     if (details.documentLifecycle === 'prerender') return;
@@ -78,11 +76,15 @@ export function createChromiumObserver(sink: RequestSink) {
   };
 
   return {
+    // A page reports its document when that takes long, and would then find no request of it.
+    documentStarted(details: chrome.webRequest.OnResponseStartedDetails): void {
+      if (!isExtension(details.initiator)) sink.ended(requestOf(details, false, true));
+    },
     completed: (details: chrome.webRequest.OnCompletedDetails): void => finish(details, true),
     // If it was cut off after the answer began, the address is known; before that, there was no answer to record.
     failed: (details: chrome.webRequest.OnErrorOccurredDetails): void =>
       finish(details, details.ip !== undefined || details.error === BLOCKED),
-    redirected(details: RedirectDetails): void {
+    redirected(details: chrome.webRequest.OnBeforeRedirectDetails): void {
       if (isExtension(details.initiator)) return;
       const request = requestOf(details, true, true);
       chains.hop(request);
@@ -94,13 +96,19 @@ export function createChromiumObserver(sink: RequestSink) {
   };
 }
 
+const DOCUMENTS = {
+  ...EVERY_PAGE,
+  types: ['main_frame', 'sub_frame'],
+} satisfies chrome.webRequest.RequestFilter;
+
 /**
  * Starts listening, now or as soon as the permission is granted; must be called synchronously when the service worker
  * starts, or events are lost.
  */
 export function observeChromium(sink: RequestSink): void {
-  const { completed, failed, redirected } = createChromiumObserver(sink);
+  const { documentStarted, completed, failed, redirected } = createChromiumObserver(sink);
   const listen = ({ webRequest }: { readonly webRequest?: typeof chrome.webRequest }): void => {
+    webRequest?.onResponseStarted.addListener(documentStarted, DOCUMENTS, ['responseHeaders']);
     webRequest?.onCompleted.addListener(completed, EVERY_PAGE, ['responseHeaders']);
     webRequest?.onErrorOccurred.addListener(failed, EVERY_PAGE);
     webRequest?.onBeforeRedirect.addListener(redirected, EVERY_PAGE, ['responseHeaders']);

@@ -55,6 +55,11 @@ test('an abandoned request is no observation, even if no event reported that it 
   assert.deepEqual(joined({ ...onConnection, navigation: true }, null, unseen), ['h3', null, 'network']);
 });
 
+test('a document that is reported before its end is of the time at which its response began', () => {
+  const early = { ...visible, navigation: true, startMs: 1000, firstByteMs: 1900, endMs: 1000 };
+  assert.equal(observationOf(early, request, context)?.atMs, 1900);
+});
+
 test('hidden by the site is unknown, never HTTP/1.1', () => {
   assert.deepEqual(joined(hidden, request), ['unknown', 'no-timing-allow-origin', 'network']);
 });

@@ -163,7 +163,8 @@ export function observationOf(
     site: context.site,
     kind: timing.navigation && context.outermost ? 'navigation' : 'resource',
     delivery,
-    atMs: timing.endMs,
+    // A document that was reported before its end has no end yet.
+    atMs: Math.max(timing.endMs, timing.firstByteMs),
     bytes: bytesOf(timing, request, delivery),
     ...(delivery === 'network' && networkFacts(request, timing.altSvc)),
     ...(protocol === null

@@ -105,14 +105,13 @@ function settleMs({ prerender, kind, hop, protocol }: EndedRequest): number {
 }
 
 /**
- * Which of a tab's requests for one URL belongs to a document. If the browser reports a request when the head of its
- * answer arrives, the one of the same moment: a tab may have loaded the same page again before the first visit's
- * timings are here. Otherwise the newest: earlier ones were abandoned, or prerendered and never shown.
+ * Which of a tab's requests for one URL belongs to a document, which is reported when the head of its answer arrives: the
+ * one of the same moment. A tab may have loaded the same page again before the first visit's timings are here, and others
+ * were abandoned, or prerendered and never shown.
  */
 function ofDocument(list: readonly EndedRequest[], answeredAtMs: number): number {
-  if (!list.some(({ protocol }) => protocol !== null)) return list.length - 1;
   const away = list.map(({ atMs }) => Math.abs(atMs - answeredAtMs));
-  return away.indexOf(Math.min(...away));
+  return away.lastIndexOf(Math.min(...away));
 }
 
 /** An answer that a page reported and for which no request was seen. */
