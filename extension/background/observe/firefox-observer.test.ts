@@ -114,6 +114,15 @@ test('a redirect is one answer, and what follows it knows where the chain began'
   assert.deepEqual(redirected, ['https://x.test:45745/etag']);
 });
 
+test('a redirect to the same address, as one that sets a cookie, is an answer', () => {
+  const { observer, ended } = testbed();
+  observer.redirected({ ...events.REDIRECT, redirectUrl: events.REDIRECT.url });
+  assert.deepEqual(
+    ended.map(({ hop, protocol }) => [hop, protocol]),
+    [[true, 'h2']],
+  );
+});
+
 test('a redirect status without a Location is an answer', () => {
   assert.equal(ended({ ...events.REDIRECT, responseHeaders: [] })?.hop, false);
 });

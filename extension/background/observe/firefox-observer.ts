@@ -146,8 +146,9 @@ export function createFirefoxObserver(sink: RequestSink) {
 
     redirected(details: FirefoxDetails): void {
       const { redirectUrl, type, tabId, frameId, url } = details;
-      // A service worker takes a request over with a redirect to the same address.
-      if (isExtension(details) || redirectUrl === undefined || redirectUrl === url) return;
+      if (isExtension(details) || redirectUrl === undefined) return;
+      // A service worker takes a request over with a redirect to the same address that no server has answered.
+      if (redirectUrl === url && !isRedirect(details)) return;
       const request = requestOf(details, true, true, chains);
       chains.hop(request);
       // Without an address no server answered: Firefox redirected internally (HSTS, an extension).
