@@ -3,6 +3,7 @@
 
 import { HOST_NAME } from '@photofinish/shared/port/extension-id';
 import { BROWSER } from './edition.ts';
+import { epochOriginMs } from './timing.ts';
 
 /** The part of `chrome.runtime.Port` that is used. */
 export interface NativePort {
@@ -46,9 +47,9 @@ export const timers: Clock = {
   },
 };
 
-/** Milliseconds since the epoch with fractions, monotonic within this service worker's lifetime. */
+/** Milliseconds since the epoch with fractions. */
 export function preciseNowMs(): number {
-  return performance.timeOrigin + performance.now();
+  return epochOriginMs() + performance.now();
 }
 
 /** Firefox reports on the port why it closed, Chromium in `lastError`. */

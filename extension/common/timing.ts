@@ -58,6 +58,21 @@ export interface TimingBatch {
   readonly entries: readonly Timing[];
 }
 
+/** Reading two clocks one after the other, and rounding both, makes a difference of less. */
+const CLOCKS_DIFFER_MS = 50;
+
+/**
+ * What a document's or background's `performance.now()` counts from, milliseconds since the epoch: mostly its
+ * `timeOrigin`, but in most browsers that clock stands still while the machine sleeps, and the system's may be set.
+ */
+export function epochOriginMs(
+  clock: Pick<Performance, 'timeOrigin' | 'now'> = performance,
+  epochMs: number = Date.now(),
+): number {
+  const origin = epochMs - clock.now();
+  return Math.abs(origin - clock.timeOrigin) < CLOCKS_DIFFER_MS ? clock.timeOrigin : origin;
+}
+
 /** Batches that one document may leave; a queue keeps no more unacknowledged ones. */
 export const MAX_LEFT_BATCHES = 32;
 
@@ -82,11 +97,12 @@ export interface TouchMessage {
 }
 
 /**
- * The background's question to a document: the Alt-Svc header of an answer of its own origin that has just come over
- * the network and that the HTTP cache has. The answer is a StoredAnswer, or null.
+ * The background's question to a document: the Alt-Svc header of the first of these answers of its own origin, which have
+ * just come over the network, that the HTTP cache has. The answer is a StoredAnswer, or null.
  */
 export interface ReadStoredMessage {
   readonly type: 'read-stored';
+  readonly urls: readonly string[];
 }
 
 export interface StoredAnswer {

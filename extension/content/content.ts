@@ -3,7 +3,7 @@
 import { BROWSER } from '../common/edition.ts';
 import {
   type ArrivalMessage,
-  isFreshFrom,
+  epochOriginMs,
   type LeftMessage,
   MAX_URL_CHARS,
   type ReadStoredMessage,
@@ -15,7 +15,17 @@ import {
 } from '../common/timing.ts';
 import { createQueue, type NumberedBatch } from './queue.ts';
 
-const source = crypto.randomUUID();
+/** A random UUID (RFC 9562 section 5.4): an https frame of an http page is no secure context, and has no `randomUUID`. */
+function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16)).map((byte, i) => {
+    if (i === 6) return (byte & 0x0f) | 0x40;
+    return i === 8 ? (byte & 0x3f) | 0x80 : byte;
+  });
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+const source = randomId();
 const { timeOrigin } = performance;
 /** The maximum wait for an idle moment before the work is done anyway. */
 const IDLE_WAIT_MS = 500;
@@ -24,9 +34,6 @@ const DOCUMENT_WAIT_MS = 1000;
 
 /** Resource Timing Level 3 adds these, which TypeScript does not know yet. */
 type Entry = PerformanceResourceTiming & { readonly deliveryType?: string; readonly responseStatus?: number };
-
-/** What elements of a page load and caches usually keep, unlike the answers to its scripts. */
-const STATIC = ['script', 'link', 'img', 'css'];
 
 const PARTIAL = 206;
 /** URLs of which parts were requested. */
@@ -39,15 +46,16 @@ function isPartial({ name, responseStatus }: Entry): boolean {
 }
 
 function timingOf(entry: Entry): Timing {
+  const originMs = epochOriginMs();
   const fragment = entry.name.indexOf('#');
   return {
     navigation: entry.entryType === 'navigation',
     url: (fragment < 0 ? entry.name : entry.name.slice(0, fragment)).slice(0, MAX_URL_CHARS),
     alpn: entry.nextHopProtocol.slice(0, 32),
     deliveryType: entry.deliveryType ?? '',
-    startMs: timeOrigin + entry.startTime,
-    endMs: timeOrigin + (entry.responseEnd || entry.startTime),
-    firstByteMs: entry.responseStart > 0 ? timeOrigin + entry.responseStart : 0,
+    startMs: originMs + entry.startTime,
+    endMs: originMs + (entry.responseEnd || entry.startTime),
+    firstByteMs: entry.responseStart > 0 ? originMs + entry.responseStart : 0,
     transferBytes: entry.transferSize,
     bodyBytes: entry.decodedBodySize,
     worker: entry.workerStart > 0,
@@ -174,21 +182,12 @@ function onPageShow(event: PageTransitionEvent): void {
   tellArrival('bfcache');
 }
 
-/** The newest answer of the document's own origin that caches usually keep, and then the document itself. */
-function storedCandidates(): string[] {
-  const own = (performance.getEntriesByType('resource') as Entry[]).findLast(
-    (e) => STATIC.includes(e.initiatorType) && isFreshFrom(timingOf(e), location.origin),
-  );
-  const documents = (performance.getEntriesByType('navigation') as Entry[]).filter((e) => e.transferSize > 0);
-  return [...(own === undefined ? [] : [own]), ...documents].map(({ name }) => name);
-}
-
 /**
- * The Alt-Svc header of the first candidate that the HTTP cache has. `only-if-cached` never uses the network, and
+ * The Alt-Svc header of the first of these answers that the HTTP cache has. `only-if-cached` never uses the network, and
  * without a body the page finds no entry of it. Null: none is stored, or a service worker would answer instead.
  */
-async function readStored(): Promise<StoredAnswer | null> {
-  for (const url of storedCandidates()) {
+async function readStored(urls: readonly string[]): Promise<StoredAnswer | null> {
+  for (const url of urls) {
     if (controlled()) return null;
     const headersOnly = new AbortController();
     const { signal } = headersOnly;
@@ -207,7 +206,7 @@ function onQuestion(
   respond: (answer: StoredAnswer | null) => void,
 ): boolean {
   if (message.type !== 'read-stored') return false;
-  readStored().then(respond);
+  readStored(message.urls).then(respond);
   return true;
 }
 

@@ -18,10 +18,12 @@ function batchOf(entries: readonly Timing[], more: Partial<TimingBatch> = {}): T
 /** A reader on virtual time; its document answers with `answer`. */
 function reader(answer: () => Promise<unknown>) {
   const asked: string[] = [];
+  let named: readonly string[] = [];
   const clock = { nowMs: 0, due: [] as { atMs: number; run: () => void }[] };
   const read = createStoredAltSvc({
-    send: (_, documentId) => {
+    send: (_, documentId, { urls }) => {
       asked.push(documentId);
+      named = urls;
       return answer();
     },
     later: (delayMs, run) => {
@@ -37,7 +39,7 @@ function reader(answer: () => Promise<unknown>) {
     clock.nowMs += ms;
     for (const { run } of clock.due.filter(({ atMs }) => atMs <= clock.nowMs)) run();
   };
-  return { read, asked, pass };
+  return { read, asked, pass, urls: () => named };
 }
 
 const headers = ({ entries }: TimingBatch) => entries.map(({ altSvc }) => altSvc);
@@ -49,6 +51,16 @@ test('the header is added to the first entry of the document’s own origin, and
     'h3=":443"',
     undefined,
   ]);
+});
+
+test('only what has just come and caches keep is asked for, the newest first', async () => {
+  const { read, asked, urls } = reader(async () => ({ altSvc: 'h3=":443"' }));
+  const polled = { ...own, navigation: false, url: 'https://a.test/poll', initiator: 'fetch' };
+  await read(batchOf([polled]), document);
+  assert.deepEqual(asked, []);
+  const image = (name: string) => ({ ...polled, url: `https://a.test/${name}`, initiator: 'img' });
+  await read(batchOf([own, image('1'), polled, image('2')]), document);
+  assert.deepEqual(urls(), ['https://a.test/2', 'https://a.test/']);
 });
 
 test('a stored response without the header is told from one that could not be read', async () => {

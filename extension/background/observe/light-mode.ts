@@ -26,6 +26,11 @@ export interface StoredAltSvcDeps {
   readonly nowMs: () => number;
 }
 
+/** What elements of a page load and caches usually keep, unlike the answers to its scripts. */
+const STATIC = ['script', 'link', 'img', 'css'];
+/** Answers of one batch that a page looks for in the HTTP cache. */
+const MOST_CANDIDATES = 2;
+
 type SendingDocument = Pick<Sender, 'tabId' | 'documentId' | 'url'>;
 
 const answerSchema = v.object({ altSvc: v.string() });
@@ -37,10 +42,10 @@ const answerSchema = v.object({ altSvc: v.string() });
 export function createStoredAltSvc({ send, later, nowMs }: StoredAltSvcDeps) {
   const notBeforeMs = new Map<string, number>();
 
-  const ask = ({ tabId, documentId }: SendingDocument): Promise<unknown> =>
+  const ask = ({ tabId, documentId }: SendingDocument, urls: readonly string[]): Promise<unknown> =>
     new Promise((resolve) => {
       const cancel = later(ANSWER_WAIT_MS, () => resolve(null));
-      send(tabId, documentId, { type: 'read-stored' })
+      send(tabId, documentId, { type: 'read-stored', urls })
         .catch(() => null)
         .then((answer) => {
           cancel();
@@ -52,17 +57,26 @@ export function createStoredAltSvc({ send, later, nowMs }: StoredAltSvcDeps) {
     const origin = originOfUrl(document.url)?.origin;
     // The fetch of a controlled document is its service worker's to answer.
     if (origin === undefined || batch.controlled) return batch;
-    const at = batch.entries.findIndex((entry) => isFreshFrom(entry, origin));
-    if (at < 0 || nowMs() < (notBeforeMs.get(origin) ?? 0)) return batch;
+    // Others of the page may have come long ago: what they say may no longer be true.
+    const stored = batch.entries.filter(
+      (entry) => (entry.navigation || STATIC.includes(entry.initiator)) && isFreshFrom(entry, origin),
+    );
+    const [first] = stored;
+    if (first === undefined || nowMs() < (notBeforeMs.get(origin) ?? 0)) return batch;
+    const documents = stored.filter(({ navigation }) => navigation);
+    const newest = stored.filter(({ navigation }) => !navigation).slice(-1);
+    const candidates = [...newest, ...documents].slice(0, MOST_CANDIDATES).map(({ url }) => url);
     notBeforeMs.set(origin, nowMs() + NOT_STORED_MS);
     dropOldest(notBeforeMs, MAX_ORIGINS);
-    const answer = v.safeParse(answerSchema, await ask(document));
+    const answer = v.safeParse(answerSchema, await ask(document, candidates));
     if (!answer.success) return batch;
     notBeforeMs.set(origin, nowMs() + KNOWN_MS);
     const { altSvc: read } = answer.output;
     const altSvc = read === '' ? read : recordableAltSvc(read);
     if (altSvc === null) return batch;
-    return { ...batch, entries: batch.entries.map((entry, i) => (i === at ? { ...entry, altSvc } : entry)) };
+    const at = batch.entries.indexOf(first);
+    const entries = batch.entries.map((entry, i) => (i === at ? { ...entry, altSvc } : entry));
+    return { ...batch, entries };
   };
 }
 
