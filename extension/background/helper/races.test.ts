@@ -148,6 +148,17 @@ test('a user’s request replaces the race that a visit triggered', async () => 
   assert.deepEqual(begun.at(-1), comparison(visited));
 });
 
+test('a user’s request follows the race of a visit that is running', async () => {
+  const { races, begun, asked, finish } = testbed();
+  const [visited] = origins as [Origin];
+  races.start(onVisit(visited));
+  races.start(comparison(visited));
+  races.start(onVisit(visited));
+  assert.deepEqual(asked().at(-1), { origin: visited, state: 'waiting' });
+  await finish(visited);
+  assert.deepEqual(begun, [onVisit(visited), comparison(visited)]);
+});
+
 test('a waiting race is cancelled here, a running one by the helper', async () => {
   const { races, failed } = testbed();
   for (const origin of origins) races.start(comparison(origin));

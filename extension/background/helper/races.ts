@@ -197,9 +197,11 @@ export class Races {
   #add(order: RaceOrder, oneOfMany: boolean): void {
     const { origin } = order;
     const waiting = this.#waiting.get(origin);
-    // A discarded race tells nobody anything any more.
-    if (this.#running.get(origin)?.discarded === false) return;
-    // A visit triggers a race only because the origin has none yet; the user's race is reported, and yields the gain.
+    const running = this.#running.get(origin);
+    // A discarded race tells nobody anything any more, and a visit triggers one only because the origin has none yet: the
+    // user's race is reported, and yields the gain.
+    const follows = running?.order.reason === 'navigation' && order.reason === 'click';
+    if (running?.discarded === false && !follows) return;
     const requested = waiting?.order.reason === 'click';
     if (requested && (oneOfMany || order.reason === 'navigation')) return;
     if (waiting === undefined && this.#waiting.size >= MAX_WAITING) {
