@@ -1,12 +1,13 @@
 // Steps shared by several specs: choices in the options and their stored values, counts in the popup, races on first
 // visits, steering, servers that log every request, axe checks, and differences between browsers.
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Popup } from '../browsers/popup.ts';
 import type { Session } from '../browsers/session.ts';
 import { storedSettings } from '../browsers/stored.ts';
 import { navigationProtocol, type Tab, visitUntil } from '../browsers/tab.ts';
+import type { Identity } from '../origins/raw.ts';
 import {
   type OriginSettings,
   type RunningOrigins,
@@ -15,7 +16,7 @@ import {
 } from '../origins/start.ts';
 import type { BrowserKind } from '../run/find-browser.mjs';
 import { TOP } from '../scratch.ts';
-import { expect, exportedReport, test } from './fixtures.ts';
+import { expect, exportedReport, type Local, test } from './fixtures.ts';
 
 /** All axe violations in light and dark mode; fails if the contrast rule had nothing to check. */
 export async function violations(tab: Tab): Promise<string[]> {
@@ -151,6 +152,16 @@ export const SIGHTS: Readonly<Record<BrowserKind, Sights>> = {
 
 /** For a page to load completely on a busy machine. */
 const SERVED = { timeout: 40_000 };
+
+/** The certificate and key of a host, for a server of the spec's own. */
+export async function identityOf(
+  { certificates }: Pick<Local, 'certificates'>,
+  host: string,
+): Promise<Identity> {
+  const files = certificates[host];
+  if (files === undefined) throw new Error(`no certificate for ${host}`);
+  return { cert: await readFile(files.certPath), key: await readFile(files.keyPath) };
+}
 
 export interface ServedBy<Name extends string> extends RunningOrigins<Name> {
   /** Every request so far. */

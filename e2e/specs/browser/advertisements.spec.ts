@@ -1,6 +1,5 @@
 // The helper reads what browsers process: the same server is visited by the browser and raced by the command line, and
 // the browser's behaviour is the reference.
-import { readFile } from 'node:fs/promises';
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import { type RaceDocument, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
@@ -8,6 +7,7 @@ import { navigationProtocol, type Tab } from '../../browsers/tab.ts';
 import { startHttp2, type TcpPeer } from '../../origins/raw.ts';
 import type { BrowserKind } from '../../run/find-browser.mjs';
 import { test as base, expect, runPhotofinish } from '../fixtures.ts';
+import { identityOf } from '../steps.ts';
 
 type Act = (stream: ServerHttp2Stream) => void;
 
@@ -21,9 +21,7 @@ const test = base.extend<{ serve: (act: Act, overHttp1?: string) => Promise<Visi
   /** An HTTP/2 server for the host, whose HTTP/3 is at another port. */
   serve: async ({ local }, use) => {
     const { host } = local.origins.both;
-    const files = local.certificates[host];
-    if (files === undefined) throw new Error(`no certificate for ${host}`);
-    const identity = { cert: await readFile(files.certPath), key: await readFile(files.keyPath) };
+    const identity = await identityOf(local, host);
     const running: TcpPeer[] = [];
     await use(async (act, overHttp1) => {
       const peer = await startHttp2(identity, act, overHttp1 === undefined ? {} : { overHttp1 });

@@ -1,7 +1,9 @@
 // Pages that distort statistics: hidden protocols, caches, service workers, HTTP/1.1, and pages that are not sites.
+import { createServer } from 'node:http';
 import { storedRecords } from '../../browsers/stored.ts';
+import { CLOSED_PORT, listen, startHttp2 } from '../../origins/raw.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
-import { COUNTED, SIGHTS } from '../steps.ts';
+import { COUNTED, identityOf, SIGHTS } from '../steps.ts';
 
 const originsOf = (report: Awaited<ReturnType<typeof exportedReport>>) =>
   new Map(report.sites.flatMap((site) => site.origins).map((o) => [o.origin as string, o]));
@@ -78,6 +80,56 @@ test('the page in which an advertisement is first seen is no visit that ignored 
       await expect.poll(recorded).toEqual([4 * (visits + 1), visits]);
     }
   }
+});
+
+test('a document that takes long has its advertisement, and what it requests is no visit after that', async ({
+  local,
+  open,
+  kind,
+}) => {
+  const { host } = local.origins.both;
+  const server = await startHttp2(await identityOf(local, host), (stream, { ':path': path }) => {
+    const altSvc = path === '/' ? { 'alt-svc': `h3=":${CLOSED_PORT}"; ma=3600` } : {};
+    stream.respond({ ':status': 200, 'content-type': 'text/html', 'cache-control': 'no-store', ...altSvc });
+    if (path !== '/') return stream.end();
+    stream.write(
+      '<!doctype html><link rel="icon" href="data:,"><script>setTimeout(() => fetch("/poll"), 1500)</script>',
+    );
+    setTimeout(() => stream.end('<p id="end">end</p>'), 2500);
+  });
+  const origin = `https://${host}:${server.port}`;
+  for (const mode of kind === 'chromium' ? (['full', 'light'] as const) : (['full'] as const)) {
+    const session = await open({ mode });
+    const options = await session.openPage('options/options.html');
+    const tab = await session.newTab();
+    await tab.goto(`${origin}/`);
+    await expect(tab.find('#end')).toBeSeen();
+    // Nothing of this page is in the HTTP cache, where light mode would find the header.
+    const altSvc = mode === 'full' ? `h3=":${CLOSED_PORT}"; ma=3600` : null;
+    await expect
+      .poll(async () => (await storedRecords(options)).find((each) => each.origin === origin))
+      .toMatchObject({ counts: { h2: 2 }, navigations: { h2: 1 }, altSvc, visitsSinceAdvertised: 0 });
+  }
+  server.stop();
+});
+
+test('a frame over https of a page over http is counted like any other', async ({ local, open }) => {
+  const { both, h2only } = local.origins;
+  const page = createServer((_, response) => {
+    response.setHeader('content-type', 'text/html');
+    response.end(
+      `<!doctype html><link rel="icon" href="data:,"><iframe src="${both.origin}/page?resources=3&from=${h2only.origin}"></iframe>`,
+    );
+  });
+  const { port, stop } = await listen(page);
+  const session = await open();
+  const options = await session.openPage('options/options.html');
+  const tab = await session.newTab();
+  await tab.goto(`http://${both.host}:${port}/`);
+  await expect
+    .poll(async () => (await storedRecords(options)).find((each) => each.origin === h2only.origin)?.counts.h2)
+    .toBe(3);
+  stop();
 });
 
 test('a page served by its service worker is unknown, with the reason', async ({ local, open }) => {

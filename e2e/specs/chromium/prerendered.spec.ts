@@ -1,5 +1,4 @@
 // A page that is loaded ahead of time and shown later, or never: it counts from when it is shown, once, in both modes.
-import { readFile } from 'node:fs/promises';
 import type { ServerHttp2Stream } from 'node:http2';
 import { join } from 'node:path';
 import { copyInFullMode } from '../../browsers/full-mode.ts';
@@ -8,6 +7,7 @@ import { launchUndriven } from '../../browsers/undriven-chromium.ts';
 import { startHttp2 } from '../../origins/raw.ts';
 import { TOP } from '../../scratch.ts';
 import { expect, test } from '../fixtures.ts';
+import { identityOf } from '../steps.ts';
 
 const EDITION = join(TOP, 'extension/dist/chromium');
 const ICON = '<link rel="icon" href="data:,">';
@@ -25,12 +25,9 @@ const PAGES: Readonly<Record<string, string>> = {
 for (const mode of ['light', 'full'] as const)
   test(`${mode}: a prerendered page counts once it is shown`, async ({ local, dir }) => {
     const { host } = local.origins.both;
-    const files = local.certificates[host];
-    if (files === undefined) throw new Error(`no certificate for ${host}`);
-    const identity = { cert: await readFile(files.certPath), key: await readFile(files.keyPath) };
     const asked: string[] = [];
     let go = false;
-    const server = await startHttp2(identity, (stream: ServerHttp2Stream, headers) => {
+    const server = await startHttp2(await identityOf(local, host), (stream: ServerHttp2Stream, headers) => {
       const path = String(headers[':path']);
       if (path === '/go') {
         stream.respond({ ':status': go ? 200 : 404 });
