@@ -162,7 +162,8 @@ test('races and browsers are reconciled: every row of the table', () => {
     ['browser: h3, nothing known', HOST, browserH3, [at, 'observed', null, 0, null]],
     ['browser: h3 after a failure', TWICE, browserH3, [at, 'observed', null, 1, null]],
     ['browser: h3 after a stale success', STALE, browserH3, [at, 'observed', null, 0, null]],
-    ['browser: h3 during a fresh race', RACED, browserH3, word(RACED)],
+    ['browser: h3 during a fresh race', RACED, browserH3, [at, 'raced', null, 0, null]],
+    ['browser: h3 before a fresh race', RACED, (host) => browserH3(host, NOW - 1), word(RACED)],
     ['browser: h3 before a failure', BROKEN, (host) => browserH3(host, NOW - 1), word(BROKEN)],
     ['browser: h2, h3 raced', RACED, seen({ protocol: 'h2' }), word(RACED)],
     ['browser: h2, h3 broken', BROKEN, seen({ protocol: 'h2' }), word(BROKEN)],
@@ -170,6 +171,7 @@ test('races and browsers are reconciled: every row of the table', () => {
     ['taken back while it works', RACED, seen({ protocol: 'h2', altSvc: 'clear' }), word(RACED)],
   ];
   for (const [name, host, step, want] of table) assert.deepEqual(word(step(host, at)), want, name);
+  assert.equal(browserH3(RACED, at).h3UntilMs, RACED.h3UntilMs);
   for (const delivery of ['http-cache', 'service-worker', 'prefetch'] as const)
     assert.equal(seen({ delivery, protocol: 'h3', altSvc: 'h3=":443"' })(BROKEN, at), BROKEN);
   assert.equal(seen({ protocol: 'http/1.1' })(RACED, at).tcpProtocol, 'http/1.1');

@@ -165,7 +165,7 @@ export function foldAddresses(
  * | race: HTTP/3 cancelled, beaten or blocked, or failed at some addresses and not tried at others | nothing |
  * | race: only an alternative that responded with 421 failed | nothing; that alternative is removed |
  * | browser used HTTP/3, later than all other evidence | works, by a browser; ends the back-off, halves the failures |
- * | the same, while a race's success is fresh | nothing: the race's result holds until it expires |
+ * | the same, while a race's success is fresh | worked then, too; basis and freshness stay those of the race |
  * | the same, earlier than the newest success or failure | nothing |
  * | browser used TCP | nothing: browsers may have other reasons; its protocol over TCP is stored |
  * | browser answered from a cache, a service worker or a prefetch | nothing |
@@ -220,7 +220,7 @@ export function foldObservation(host: HostRecord, o: ParsedObservation, atMs: nu
   if (o.protocol === 'h3') {
     const racedFresh = next.h3Basis === 'raced' && next.h3FailedAtMs === null && atMs < (next.h3UntilMs ?? 0);
     const newest = atMs > Math.max(next.h3AtMs ?? 0, next.h3FailedAtMs ?? 0);
-    if (newest && !racedFresh) next = h3Works(next, 'observed', atMs);
+    if (newest) next = racedFresh ? { ...next, h3AtMs: atMs } : h3Works(next, 'observed', atMs);
   } else if (o.protocol !== 'unknown' && atMs >= (next.tcpAtMs ?? 0)) {
     next = { ...next, tcpProtocol: o.protocol, tcpAtMs: atMs };
   }

@@ -314,6 +314,29 @@ test('evidence about UDP says whether the newest success of another host is late
   assert.equal(reachedLater(origin('again')), false, 'its own success is not another host’s');
 });
 
+test('a host that a browser reached over HTTP/3 today is evidence, although a race of another day is still fresh', async (t) => {
+  const { cache, clock } = await fixture(t);
+  const raced = (name: string, altSvc: string, ...attempts: Parameters<typeof trial>) =>
+    cache.recordRace(
+      race([trial(...attempts)], { origin: origin(name), discovered: { altSvc, knownRoot: true } }),
+    );
+  raced('good', 'h3=":443"; ma=2592000', up('h3'));
+  clock.now += 26 * 3_600_000;
+  for (const name of ['a', 'b']) raced(name, ADVERT.altSvc, down('h3', 'udp-timeout'), up('h2'));
+  const fresh = cache.show(origin('good')).hosts[0]?.h3UntilMs;
+  clock.now += 60_000;
+  cache.observe('home', 'chromium', [
+    observation({ origin: origin('good'), atMs: clock.now - 1_000, protocol: 'h3' }),
+  ]);
+  assert.deepEqual(cache.udpEvidence('home', origin('c')), {
+    failedHosts: 2,
+    reachedHosts: 1,
+    reachedLater: true,
+  });
+  const [host] = cache.show(origin('good')).hosts;
+  assert.deepEqual([host?.h3Basis, host?.h3UntilMs], ['raced', fresh]);
+});
+
 test('ports of one host are no evidence about the network: its own firewall may close them', async (t) => {
   const { cache } = await fixture(t);
   const at = (origin: string) =>
