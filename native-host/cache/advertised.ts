@@ -25,6 +25,11 @@ export function altSvcOf(alternatives: readonly Alternative[]): AltSvc {
   return { text: clear ? 'clear' : written.join(', '), clear, alternatives, skipped: 0 };
 }
 
+/** Whether a header neither names an alternative nor withdraws any; like browsers, the cache ignores it. */
+export function isUnreadable({ clear, alternatives }: AltSvc): boolean {
+  return !clear && alternatives.length === 0;
+}
+
 /** The longest lifetime of a header's HTTP/3 alternatives in milliseconds; null if it names none. */
 export function h3LifeMs(altSvc: AltSvc): number | null {
   const ages = h3Alternatives(altSvc).map((a) => a.maxAgeSeconds);
@@ -61,12 +66,12 @@ export interface Receipt {
 
 /**
  * A new Alt-Svc header replaces the old one (RFC 7838 section 3). `clear` removes it; an unreadable one changes
- * nothing, as in browsers, and neither does one older than what is known.
+ * nothing, and neither does one older than what is known.
  */
 export function foldAltSvc(host: HostRecord, altSvc: AltSvc, { atMs, by, ageMs = 0 }: Receipt): HostRecord {
   if (atMs < (host.altSvcAtMs ?? 0)) return host;
-  const { clear, alternatives } = altSvc;
-  if (!clear && alternatives.length === 0) return host;
+  if (isUnreadable(altSvc)) return host;
+  const { alternatives } = altSvc;
   const kept = believed(host, alternatives, atMs);
   if (kept.length === 0)
     return { ...host, altSvc: null, altSvcAtMs: atMs, altSvcUntilMs: null, altSvcBy: by };

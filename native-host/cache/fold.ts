@@ -9,6 +9,7 @@ import {
   foldMisdirected,
   foldServices,
   h3LifeMs,
+  isUnreadable,
   type Receipt,
   type ReceivedAltSvc,
 } from './advertised.ts';
@@ -228,7 +229,7 @@ export function foldObservation(host: HostRecord, o: ParsedObservation, atMs: nu
 }
 
 function foldAdvertised(use: UseRecord, altSvc: AltSvc, atMs: number): UseRecord {
-  if (!altSvc.clear && altSvc.alternatives.length === 0) return use;
+  if (isUnreadable(altSvc)) return use;
   const lifeMs = h3LifeMs(altSvc) ?? 0;
   if (lifeMs === 0) {
     // It has expired; as one that never was, HTTP/3 would seem to be learnt elsewhere.

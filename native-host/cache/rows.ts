@@ -4,7 +4,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { AltSvc } from '@photofinish/shared/web/alt-svc';
 import type { Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { foldAltSvc, persistentPart, type Receipt } from './advertised.ts';
+import { foldAltSvc, isUnreadable, persistentPart, type Receipt } from './advertised.ts';
 import { foldAddresses } from './fold.ts';
 import { MEASURED_FRESH_MS, RETENTION_MS, SHARED_FRESH_MS } from './policy.ts';
 import {
@@ -171,6 +171,8 @@ export function keepPersistent(
   { origin, altSvc, known }: { origin: Origin; altSvc: AltSvc; known: HostRecord | null },
   receipt: Receipt,
 ): void {
+  // Its persistent part would be the `clear` of a header that names none.
+  if (isUnreadable(altSvc)) return;
   const lasting = persistentPart(altSvc);
   if (known === null && lasting.clear) return;
   const next = foldAltSvc(known ?? newHost(origin, ANY_NETWORK, receipt.atMs), lasting, receipt);

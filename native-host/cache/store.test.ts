@@ -191,6 +191,22 @@ test('an alternative with persist=1 is known on the next network, one without is
   assert.equal(ask(cache, [A], 'work')[0]?.reachable.basis, 'none');
 });
 
+test('an unreadable header withdraws no alternative with persist=1 from other networks, whoever received it', async (t) => {
+  const { cache, clock } = await fixture(t);
+  const persistent = 'h3=":443"; ma=86400; persist=1';
+  const unreadable = 'h3=:443';
+  cache.observe('home', 'chromium', [observation({ atMs: clock.now, altSvc: persistent })]);
+  clock.now += 1;
+  cache.observe('home', 'chromium', [observation({ atMs: clock.now, altSvc: unreadable })]);
+  cache.recordRace(race([trial(up('h2'))], { discovered: { altSvc: unreadable, knownRoot: true } }));
+  cache.observe('home', 'chromium', [observation({ origin: B, atMs: clock.now, altSvc: unreadable })]);
+  assert.deepEqual(
+    ask(cache, [A, B], 'work').map((f) => f.reachable.basis),
+    ['advertised', 'none'],
+  );
+  assert.equal(cache.recall('work', A)?.altSvc?.text, persistent);
+});
+
 test("a race that received no header itself does not extend the advertisement's lifetime", async (t) => {
   const { cache, clock } = await fixture(t);
   const discovered = { altSvc: 'h3=":443"; ma=100', knownRoot: true };
