@@ -118,6 +118,8 @@ const SQL = {
   putNewcomer: `INSERT INTO newcomer (site, day, origins) VALUES (?, ?, 1)
     ON CONFLICT DO UPDATE SET origins = origins + 1`,
   dropNewcomer: 'DELETE FROM newcomer WHERE site = ?',
+  forgetNewcomers: `DELETE FROM newcomer WHERE site IN (SELECT site ${ABOUT} AND browser <> ''
+    EXCEPT SELECT site FROM known WHERE browser <> '' AND origin <> :origin)`,
   expireNewcomers: expire('newcomer', 'site, day', 'day'),
   largestNewcomer: `SELECT site, CAST(sum(origins) AS REAL) AS origins FROM newcomer
     GROUP BY site ORDER BY sum(origins) DESC LIMIT 1`,

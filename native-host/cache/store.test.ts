@@ -552,6 +552,33 @@ test('one origin is deleted on every network and in every file, and the others s
   );
 });
 
+test('with the last origin of a site its name is deleted, too', async (t) => {
+  const { cache, path } = await fixture(t);
+  const [first, last] = ['https://secret-host.test', 'https://cdn.test'] as [Origin, Origin];
+  const seen = (origin: Origin, site: string) =>
+    cache.observe('home', 'chromium', [observation({ origin, site, atMs: START })]);
+  for (const origin of [first, last]) seen(origin, 'secret-host.test');
+  for (const origin of [first, B]) seen(origin, 'other.test');
+  const db = new DatabaseSync(path);
+  t.after(() => db.close());
+  const sites = () =>
+    db
+      .prepare('SELECT site, origins FROM newcomer ORDER BY site')
+      .all()
+      .map((row) => Object.values(row));
+  const both = [
+    ['other.test', 2],
+    ['secret-host.test', 2],
+  ];
+  assert.deepEqual(sites(), both);
+  cache.forget(first);
+  assert.deepEqual(sites(), both, 'their other origins are left');
+  cache.forget(last);
+  assert.deepEqual(sites(), [['other.test', 2]]);
+  for (const file of [path, `${path}-wal`])
+    assert.equal(readFileSync(file).includes('secret-host'), false, file);
+});
+
 test('a network keeps its name across restarts, until it is removed or everything is wiped', async (t) => {
   const { cache, reopen } = await fixture(t);
   cache.nameNetwork('net-1', 'Home');

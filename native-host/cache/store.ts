@@ -122,8 +122,8 @@ export interface HostCache {
   /** Everything about one origin. */
   show(origin: Origin): OriginRecords;
   /**
-   * Deletes everything about one origin; the bytes are overwritten. Returns whether there was anything. Throws
-   * `CacheUnavailable`.
+   * Deletes everything about one origin, and the counts of sites of which nothing else is stored; the bytes are
+   * overwritten. Returns whether there was anything. Throws `CacheUnavailable`.
    */
   forget(origin: Origin): boolean;
   /** The networks with any records, the most recently used first. */
@@ -373,7 +373,11 @@ export function openHostCache(options: HostCacheOptions): HostCache {
     list: () => database.read((s) => s.list.all().filter((row) => isSoundHost(row))),
     show: (origin) => database.read((s) => recordsOf(s, origin)),
     forget(origin) {
-      const known = write(c, (s) => forgetOrigin(s, origin));
+      const known = write(c, (s) => {
+        // Before its records, which name the sites. Eviction keeps these counts, because it goes by them.
+        s.forgetNewcomers.run({ ...idsOf(origin), origin });
+        return forgetOrigin(s, origin);
+      });
       if (known) emptyJournal(c);
       return known;
     },
