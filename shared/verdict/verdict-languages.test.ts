@@ -28,12 +28,18 @@ const ERRORS: readonly AttemptError[] = [
   ...CERTIFICATE_REASONS.map((reason) => ({ code: 'certificate-invalid' as const, message: 'M', reason })),
 ];
 
+const CANCELLED = h3(null, { outcome: 'cancelled', establishedMs: null });
+
 const CASES: readonly Partial<Evidence>[] = [
   {},
   { attempts: [] },
   { attempts: [h2()] },
   { attempts: [h2(refused)] },
   { attempts: [h2()], leftOut: true },
+  { attempts: [CANCELLED, h2()] },
+  { attempts: [CANCELLED, h2()], discovered: quiet },
+  { attempts: [CANCELLED, h2(refused)], discovered: quiet },
+  { attempts: [h3(refused), { ...CANCELLED, ...onB }, h2()], discovered: atB },
   { discovered: quiet },
   { attempts: [h3(silent), h2()], untried: 1 },
   { attempts: [h3(silent), h2()], untried: 3984 },

@@ -7,7 +7,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Attempt, AttemptError } from '../race/outcome.ts';
 import { ATTEMPT_ERROR_CODES, CERTIFICATE_REASONS } from '../race/terms.ts';
-import { base, dead, h2, h3, own, quiet, refused, silent, unasked, unheard } from '../testing/evidence.ts';
+import {
+  atB,
+  base,
+  dead,
+  h2,
+  h3,
+  onB,
+  own,
+  quiet,
+  refused,
+  silent,
+  unasked,
+  unheard,
+} from '../testing/evidence.ts';
 import type { Gain } from './gain.ts';
 import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 
@@ -74,6 +87,36 @@ test('a cancelled attempt proves nothing', () => {
   const cancelled: AttemptError = { code: 'cancelled', message: 'beaten' };
   const verdict = verdictOf({ ...base, attempts: [h3(cancelled, { outcome: 'cancelled' }), h2()] });
   assert.equal(verdict.code, 'unknown');
+});
+
+test('HTTP/3 that was tried and cancelled is not called untried', () => {
+  const beaten = h3(null, { outcome: 'cancelled', establishedMs: null });
+  const said = (attempts: Attempt[], discovered: Evidence['discovered']): string => {
+    const verdict = verdictOf({ ...base, discovered, attempts });
+    const text = allTexts(verdict).join('\n');
+    assert.doesNotMatch(text, /not tried/);
+    return text;
+  };
+  assert.match(
+    said([beaten, h2()], own),
+    /^Advertises HTTP\/3 on port 443, where the attempt was cancelled, so .* unknown\. Race it again in race mode/,
+  );
+  assert.match(
+    said([beaten, h2()], quiet),
+    /^HTTP\/2 was established and the attempt over HTTP\/3 cancelled, so whether HTTP\/3 works is unknown\. Race it/,
+  );
+  assert.match(
+    said([beaten, h2(dead)], quiet),
+    /^HTTP\/2 fails \(TCP refused\), and the attempt over HTTP\/3 was cancelled: /,
+  );
+  const beatenThere = { ...beaten, ...onB };
+  assert.match(
+    said([h3(refused), beatenThere, h2()], atB),
+    /at b\.test:444, where the attempt was cancelled; on its own port 443, QUIC fails \(UDP refused\)/,
+  );
+  assert.match(said([h3(), beatenThere, h2()], atB), /at b\.test:444, where the attempt was cancelled, so/);
+  const elsewhere = verdictOf({ ...base, discovered: atB, attempts: [beaten, h2()] });
+  assert.match(verdictText(elsewhere), /at b\.test:444, which was not tried\./, 'only at its own port');
 });
 
 test('a response larger than our limit says nothing against the server, whichever transport was tried', () => {

@@ -165,26 +165,44 @@ function notOfferedFinding(facts: Facts): Finding[] {
 /** Never what has already been done: that advice would be circular. */
 const ADVICE = { race: 'verdictRaceThere', explain: 'verdictExplainThere' } as const;
 
-/** Advertisement only at endpoints not attempted: what is known, if anything, is about another endpoint. */
-function elsewhere({ evidence, alternatives }: Facts): { place: Message; advice: Message | null } | null {
+/** Whether HTTP/3 was attempted and cancelled: that it was not tried would contradict the record of the race. */
+function wasCancelled(attempts: readonly Attempt[]): boolean {
+  return attempts.some((attempt) => isH3(attempt) && attempt.outcome === 'cancelled');
+}
+
+/** An advertised endpoint that was not tried to completion. */
+interface Elsewhere {
+  readonly place: Message;
+  readonly cancelled: boolean;
+  readonly advice: Message | null;
+}
+
+/** Advertisement only at endpoints not tried to completion: what is known, if anything, is about another endpoint. */
+function elsewhere({ evidence, alternatives }: Facts): Elsewhere | null {
   const [first] = alternatives;
   if (first === undefined || alternatives.some(({ reach }) => reach !== 'not-tried')) return null;
   const { origin, next = 'race' } = evidence;
   const advice = next === null ? null : message(ADVICE[next], { origin: origin.origin });
-  return { place: endpointMessage(first, origin.host), advice };
+  const cancelled = wasCancelled(h3AttemptsAt(evidence, first));
+  return { place: endpointMessage(first, origin.host), cancelled, advice };
+}
+
+function elsewhereMessage({ place, cancelled }: Elsewhere): Message {
+  return message(cancelled ? 'verdictElsewhereCancelled' : 'verdictElsewhere', { place });
 }
 
 function elsewhereFinding(facts: Facts): Finding[] {
   const { evidence, h3, h2 } = facts;
   const there = elsewhere(facts);
   if (there === null) return [];
-  const { place, advice } = there;
+  const { place, cancelled, advice } = there;
   if (isFailed(h3)) {
     const own = { place, port: String(evidence.origin.port), failure: failureMessage(h3) };
-    return findingsOn('unknown', message('verdictElsewhereFails', own), advice);
+    const key = cancelled ? 'verdictElsewhereCancelledFails' : 'verdictElsewhereFails';
+    return findingsOn('unknown', message(key, own), advice);
   }
   if (h3 === 'established' || h2 !== 'established' || evidence.leftOut || evidence.undecided) return [];
-  return findingsOn('unknown', message('verdictElsewhere', { place }), advice);
+  return findingsOn('unknown', elsewhereMessage(there), advice);
 }
 
 const FAMILIES = ['IPv6', 'IPv4'] as const;
@@ -277,7 +295,7 @@ function reachedFindings(facts: Facts): Finding[] {
       : [];
   // What works is then the origin's own endpoint, which no browser has been told of.
   const there = elsewhere(facts);
-  const untried = there === null ? [] : [message('verdictElsewhere', { place: there.place }), there.advice];
+  const untried = there === null ? [] : [elsewhereMessage(there), there.advice];
   findings.push(...findingsOn('h3-available', message('verdictAvailable'), alone, ...unsure, ...untried));
   if (family !== null && alternatives.length > 0)
     findings.push(...findingsOn('h3-advertised-unreachable', family));
@@ -328,18 +346,39 @@ function ownFaultFindings({ evidence, h3, h2 }: Facts): Finding[] {
   return findingsOn('unknown', message(key, { message: fault.message }));
 }
 
+/** HTTP/3 without a result, by how little was tried of it. */
+type Unproven = 'untried' | 'cancelled' | 'undecided';
+
+function unprovenBy({ attempts, undecided }: Evidence): Unproven {
+  if (undecided) return 'undecided';
+  return wasCancelled(attempts) ? 'cancelled' : 'untried';
+}
+
+/** Said of HTTP/3 without a result, where TCP was established. */
+const H3_UNPROVEN: Readonly<Record<Unproven, SharedMessageKey>> = {
+  untried: 'verdictH3Untried',
+  cancelled: 'verdictH3Cancelled',
+  undecided: 'verdictH3Undecided',
+};
+
+/** The same where TCP failed. */
+const H2_FAILED_UNPROVEN: Readonly<Record<Unproven, SharedMessageKey>> = {
+  untried: 'verdictH2Failed',
+  cancelled: 'verdictH2FailedCancelled',
+  undecided: 'verdictH2FailedUndecided',
+};
+
 function unexplainedMessage({ evidence, h3, h2 }: Facts): Message {
   const old = oldName(evidence);
   if (evidence.leftOut) return message('verdictLeftOut', { old });
   const { host, port } = evidence.origin;
   if (h3 === 'not-tried' && isFailed(h2))
-    return message(evidence.undecided ? 'verdictH2FailedUndecided' : 'verdictH2Failed', {
+    return message(H2_FAILED_UNPROVEN[unprovenBy(evidence)], {
       failure: failureMessage(h2),
       old,
       cause: causeMessage(h2, { host, port, advertiser: 'nothing', isTcp: true }),
     });
-  if (h3 === 'not-tried' && h2 === 'established')
-    return message(evidence.undecided ? 'verdictH3Undecided' : 'verdictH3Untried', { old });
+  if (h3 === 'not-tried' && h2 === 'established') return message(H3_UNPROVEN[unprovenBy(evidence)], { old });
   return isFailed(h3)
     ? message('verdictUnexplainedFails', { port: String(port), failure: failureMessage(h3) })
     : message('verdictUnexplained');
