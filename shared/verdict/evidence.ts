@@ -1,4 +1,5 @@
 // The input of a verdict: attempts, what was discovered, the browser's own record, and other hosts on the network.
+import { portBlock } from '../race/blocked-ports.ts';
 import { conclusiveAttempts, isAllDisturbed, isOurDoing, soundTrials } from '../race/conclusive.ts';
 import type {
   Attempt,
@@ -6,6 +7,7 @@ import type {
   DiscoveryEvidence,
   NetworkEvidence,
   OriginRace,
+  Trial,
 } from '../race/outcome.ts';
 import { comparisonOf } from '../race/race-pairs.ts';
 import { UDP_BLOCKED_CODES, UDP_UNANSWERED_CODES } from '../race/terms.ts';
@@ -130,15 +132,25 @@ export function reachOfEach(attempts: readonly Attempt[]): { readonly h3: Reach;
   return { h3: reachOf(attempts.filter(isH3)), tcp: reachOf(attempts.filter((a) => !isH3(a))) };
 }
 
+/**
+ * Whether trials without HTTP/3 followed what memory holds against it. With memory `full` that is a decision, hence a
+ * hit. With `hints` no trial records it: mode `race` tries HTTP/3 first, wherever QUIC may be sent.
+ */
+function followsMemory(
+  { memory, mode, origin }: Omit<OriginRace, 'verdict'>,
+  trials: readonly Trial[],
+): boolean {
+  if (trials.some((trial) => trial.cacheHit)) return true;
+  const assumed = memory === 'hints' && mode === 'race' && trials.some(({ attempts }) => attempts.length > 0);
+  return assumed && portBlock(originParts(origin).port, 'h3') === null;
+}
+
 /** The evidence from a finished race; `browser` adds what the browser itself did. */
 export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: BrowserEvidence): Evidence {
   const trials = soundTrials(race.trials);
   const attempts = trials.flatMap((trial) => trial.attempts);
-  // Mode `race` tries HTTP/3 first; if it did not, it followed what memory holds against it.
-  const followsMemory =
-    trials.some((trial) => trial.cacheHit) || (race.mode === 'race' && attempts.length > 0);
   const untried = (race.discovered.names?.untried ?? 0) + Math.max(0, ...trials.map((t) => t.untried ?? 0));
-  const leftOut = followsMemory && race.memory !== 'none' && !attempts.some(isH3);
+  const leftOut = race.memory !== 'none' && !attempts.some(isH3) && followsMemory(race, trials);
   return {
     origin: originParts(race.origin),
     attempts: trials.flatMap(conclusiveAttempts),

@@ -5,8 +5,8 @@ import { otherFindings, verdictAsText, verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Attempt, AttemptError } from '../race/outcome.ts';
-import { ATTEMPT_ERROR_CODES, CERTIFICATE_REASONS } from '../race/terms.ts';
+import type { Attempt, AttemptError, OriginRace } from '../race/outcome.ts';
+import { ATTEMPT_ERROR_CODES, CERTIFICATE_REASONS, MEMORIES } from '../race/terms.ts';
 import {
   atB,
   base,
@@ -21,6 +21,7 @@ import {
   unasked,
   unheard,
 } from '../testing/evidence.ts';
+import type { Origin } from '../web/origin.ts';
 import type { Gain } from './gain.ts';
 import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 
@@ -322,4 +323,20 @@ test('a race in which memory excluded HTTP/3 says that it was left out', () => {
     assert.match(verdictText(verdictOf(evidenceOfRace(race))), /host cache remembers/);
   const h2Only = originRace([trial([h2()], 'h2')], { memory: 'full', mode: 'h2', discovered: quiet });
   assert.doesNotMatch(verdictText(verdictOf(evidenceOfRace(h2Only))), /host cache remembers/);
+});
+
+test('a race without HTTP/3 is not explained by memory that did not decide it', () => {
+  const alone = (over: Partial<OriginRace>) =>
+    evidenceOfRace(originRace([trial([h2()], 'h2')], { mode: 'race', discovered: quiet, ...over }));
+  assert.equal(alone({ memory: 'full' }).leftOut, false, 'a remembered failure would have been a hit');
+  assert.equal(alone({ memory: 'hints' }).leftOut, true);
+  const origin = 'https://a.test:11211' as Origin;
+  for (const memory of MEMORIES) {
+    const evidence = alone({ memory, origin });
+    assert.equal(evidence.leftOut, false, memory);
+    assert.match(
+      verdictText(verdictOf(evidence)),
+      /QUIC works on port 11211 cannot be determined, because port 11211 belongs to .* Use another port/,
+    );
+  }
 });

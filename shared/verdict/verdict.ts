@@ -3,9 +3,11 @@
 
 import type { SharedMessageKey } from '../language/catalog.ts';
 import { type Message, message } from '../language/message.ts';
+import { portBlock } from '../race/blocked-ports.ts';
 import type { Attempt, AttemptError, NetworkEvidence } from '../race/outcome.ts';
 import type { Finding, Verdict, VerdictCode } from '../race/verdict-schema.ts';
 import { type Browser, VISITS_BEFORE_CHOICE } from '../web/observation.ts';
+import type { OriginParts } from '../web/origin.ts';
 import { PROTOCOL_NAMES } from '../web/protocol.ts';
 import {
   type Advertisement,
@@ -368,6 +370,14 @@ const H2_FAILED_UNPROVEN: Readonly<Record<Unproven, SharedMessageKey>> = {
   undecided: 'verdictH2FailedUndecided',
 };
 
+/** Why no race tries HTTP/3 at the origin's own port, so that advice to race it would be circular; null: races may. */
+function portBlockedMessage({ host, port }: OriginParts): Message | null {
+  if (portBlock(port, 'h3') === null) return null;
+  const error: AttemptError = { code: 'port-blocked', message: 'no port for HTTP/3' };
+  const cause = causeMessage(error, { host, port, advertiser: 'nothing' });
+  return message('verdictUnadvertisedBlocked', { port: String(port), cause });
+}
+
 function unexplainedMessage({ evidence, h3, h2 }: Facts): Message {
   const old = oldName(evidence);
   if (evidence.leftOut) return message('verdictLeftOut', { old });
@@ -378,7 +388,8 @@ function unexplainedMessage({ evidence, h3, h2 }: Facts): Message {
       old,
       cause: causeMessage(h2, { host, port, advertiser: 'nothing', isTcp: true }),
     });
-  if (h3 === 'not-tried' && h2 === 'established') return message(H3_UNPROVEN[unprovenBy(evidence)], { old });
+  if (h3 === 'not-tried' && h2 === 'established')
+    return portBlockedMessage(evidence.origin) ?? message(H3_UNPROVEN[unprovenBy(evidence)], { old });
   return isFailed(h3)
     ? message('verdictUnexplainedFails', { port: String(port), failure: failureMessage(h3) })
     : message('verdictUnexplained');
