@@ -285,11 +285,13 @@ test('the result of a race after the last answer is included, that of an older r
   const race = aRace({ atMs: 1000, trials: [{ ...trial, adopted: null, attempts }] });
   const reachedAt = (protocolAtMs: number) =>
     verdictText(verdict({ protocol: 'h3', race, record: { ...record, protocol: 'h3', protocolAtMs } }));
-  assert.match(reachedAt(999), /^Reached over HTTP\/3\. Just now it could not be reached/);
+  assert.match(reachedAt(999), /^Reached over HTTP\/3\. A later race could not reach it/);
   assert.equal(reachedAt(1001), 'Reached over HTTP/3.');
+  const weeksLater = verdictOfRecord({ ...record, protocol: 'h3' }, { ...race, atMs: 1_209_600_000 });
+  assert.doesNotMatch(verdictText(weeksLater), /just now/i, 'a report is read at any time');
   const overTcp = (protocolAtMs: number) =>
     verdictText(verdict({ protocol: 'h2', race, record: { ...record, protocol: 'h2', protocolAtMs } }));
-  assert.match(overTcp(999), /^Reached over HTTP\/2\. Just now it could not be reached/);
+  assert.match(overTcp(999), /^Reached over HTTP\/2\. A later race could not reach it/);
   assert.match(overTcp(1001), /^Reached over HTTP\/2\. No HTTP\/3 advertisement/);
 });
 

@@ -621,7 +621,7 @@ const BROWSER: readonly Row[] = [
     },
     'unknown',
     [],
-    /^Reached over HTTP\/2\. Just now it could not be reached: Neither/,
+    /^Reached over HTTP\/2\. A later race could not reach it: Neither/,
   ],
   [
     'the browser could not know yet, and nothing was raced',
@@ -825,7 +825,7 @@ test('a later race that reached nothing is mentioned beside the browser’s reco
   const attempts = [h3(refused), h2(dead)];
   assert.match(
     verdictText(verdictOf({ ...base, attempts, browser })),
-    /^Reached over HTTP\/3\. Just now it could not be reached: Neither HTTP\/3 \(UDP refused\) nor HTTP\/2/,
+    /^Reached over HTTP\/3\. A later race could not reach it: Neither HTTP\/3 \(UDP refused\) nor HTTP\/2/,
   );
   const older = verdictOf({ ...base, attempts, browser: { ...browser, raceIsOlder: true } });
   assert.equal(verdictText(older), 'Reached over HTTP/3.');

@@ -419,9 +419,9 @@ function raceFindings(facts: Facts): Finding[] {
 }
 
 /** The result of a later race, if it reached nothing at all. */
-function nowMessages(facts: Facts, { raceIsOlder = false }: BrowserEvidence): Message[] {
+function laterMessages(facts: Facts, { raceIsOlder = false }: BrowserEvidence): Message[] {
   const [dead, ...rest] = raceIsOlder ? [] : deadMessages(facts);
-  return dead === undefined ? [] : [message('verdictJustNow', { verdict: dead }), ...rest];
+  return dead === undefined ? [] : [message('verdictLaterRace', { verdict: dead }), ...rest];
 }
 
 /**
@@ -465,11 +465,11 @@ function found(code: VerdictCode, ...sentences: readonly (Message | null)[]): Br
 function browserSide(facts: Facts, browser: BrowserEvidence): BrowserSide {
   const { evidence, h3, alternatives, faults } = facts;
   if (browser.lastProtocol === 'h3')
-    return found('h3-used', message('verdictUsed'), ...nowMessages(facts, browser));
-  const now = nowMessages(facts, browser);
-  if (now.length > 0) {
+    return found('h3-used', message('verdictUsed'), ...laterMessages(facts, browser));
+  const later = laterMessages(facts, browser);
+  if (later.length > 0) {
     const protocol = PROTOCOL_NAMES[browser.lastProtocol];
-    return found('unknown', message('pageReached', { protocol }), ...now);
+    return found('unknown', message('pageReached', { protocol }), ...later);
   }
   // That nothing is known to be advertised shows nothing by itself: the browser may know what nobody else saw.
   const dead =

@@ -82,6 +82,6 @@ test('no warning of a private root if the browser used HTTP/3; a race that reach
   await running.stop();
   await popup.race();
   await expect(popup.part('verdict')).toSay(
-    /Just now it could not be reached: Neither HTTP\/3 .* nor HTTP\/2/,
+    /A later race could not reach it: Neither HTTP\/3 .* nor HTTP\/2/,
   );
 });
