@@ -2,7 +2,9 @@ import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-
 import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
+import { ATTEMPT_ERROR_CODES, CERTIFICATE_REASONS } from '@photofinish/shared/race/terms';
+import { allTexts, attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { OTHER_ORIGINS } from '@photofinish/shared/web/site-quota';
 import { aClearRace, aRace } from '../testing/samples.ts';
@@ -234,6 +236,30 @@ test('apart from a page, “your network” and “here” are said to be those 
   }
   const alone = verdictText(verdictOfRecord(known, originRace([failed])));
   assert.doesNotMatch(alone, /mean the network/);
+});
+
+test('apart from a page, every “this machine” and “from here” is said to be that of the race', () => {
+  const known = { ...record, protocol: 'h2' } as const;
+  const errors: AttemptError[] = [
+    ...ATTEMPT_ERROR_CODES.map((code) => ({ code, message: 'm' })),
+    ...CERTIFICATE_REASONS.map((reason) => ({ code: 'certificate-invalid' as const, message: 'm', reason })),
+  ];
+  const h2 = attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 5 });
+  const races = errors.flatMap((error) => {
+    const h3 = attempt({ protocol: 'h3', outcome: 'failed', error });
+    const races = [trial([h3, h2], 'h2'), trial([h3, { ...h3, protocol: 'h2' }], null)];
+    return races.map((each) => originRace([each]));
+  });
+  const busy = originRace([{ ...trial([h2], 'h2'), disturbed: 'outcome' }]);
+  const explained = [...races, busy].map((race) => {
+    const { code, findings } = verdictOfRecord(known, race);
+    const said = findings.filter(({ key }) => key !== 'pageRacedThere');
+    const text = allTexts({ code, findings: said }).join('\n');
+    const isHere = /\b(this|your) (network|machine)\b|\bfrom here\b/i.test(text);
+    assert.equal(said.length < findings.length, isHere, text);
+    return isHere;
+  });
+  assert.ok(explained.includes(true) && explained.at(-1));
 });
 
 test('a cached page says so before anything else', () => {

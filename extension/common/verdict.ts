@@ -230,29 +230,36 @@ export function verdictOfOrigin(known: OriginEvidence): Verdict {
   return known.racedElsewhere ? withRemark(verdict, message('pageRacedElsewhere')) : verdict;
 }
 
-/** Messages about the network that the race ran on, as if the reader were on it. */
-const ON_RACED_NETWORK: ReadonlySet<string> = new Set<SharedMessageKey>([
+/** Messages about the network and the machine of the race, as if the reader were there. */
+const WHERE_IT_RACED: ReadonlySet<string> = new Set<SharedMessageKey>([
+  'causeCertificateExpired',
+  'causeCertificateNotYetValid',
+  'causeInternal',
   'causeNetworkBlocksUdp',
-  'verdictOthersReachable',
+  'causeNoAddress',
+  'causeNoRoute',
+  'causeTcpUnreachable',
+  'causeUdpUnreachable',
+  'verdictInternal',
   'verdictLeftOut',
   'verdictOffline',
+  'verdictOthersReachable',
+  'verdictTooBusy',
 ]);
 
-function isOnRacedNetwork({ key, params }: Message): boolean {
+function isWhereItRaced({ key, params }: Message): boolean {
   const parts = Object.values(params).flat();
-  return (
-    ON_RACED_NETWORK.has(key) || parts.some((part) => typeof part === 'object' && isOnRacedNetwork(part))
-  );
+  return WHERE_IT_RACED.has(key) || parts.some((part) => typeof part === 'object' && isWhereItRaced(part));
 }
 
-/** Names the network by the race instead of as the one that the reader is on. */
+/** Names network and machine by the race instead of as those of the reader. */
 function forReaders({ code, findings }: Verdict): Verdict {
   const there = message('pageRaceAvailable');
   const named = {
     code,
     findings: findings.map((each) => (each.key === 'verdictAvailable' ? { ...each, ...there } : each)),
   };
-  return findings.some(isOnRacedNetwork) ? withRemark(named, message('pageRacedThere')) : named;
+  return findings.some(isWhereItRaced) ? withRemark(named, message('pageRacedThere')) : named;
 }
 
 function verdictOfPage(known: OriginEvidence): Verdict {
