@@ -341,6 +341,17 @@ test('a document that a kill has cut short does not spoil the next', async (t) =
   await ended.resume.close();
 });
 
+test('a run that prints nothing leaves the next one to begin a new line', async (t) => {
+  const note: Note = {
+    ...{ schema: 'photofinish.resume/1', ...OPTIONS, through: 1, above: [], ended: false },
+    last: { line: 1, origin: 'https://host-1.test' },
+  };
+  const killed = await testbed(t, note);
+  assert.throws(() => killed.resume.isLeft(1, 'https://other.test'), { code: 'bad-resume' });
+  await killed.resume.close();
+  assert.equal(killed.notes.at(-1)?.ended, false);
+});
+
 test('a note that cannot be written is reported once, stops nothing, and is made up for', async (t) => {
   const { resume, events, notes, state, print, fire } = await testbed(t);
   const full = Promise.reject(new Error('no space left'));

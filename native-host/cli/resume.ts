@@ -251,7 +251,8 @@ export class Resume {
 
   async #save(ended: boolean): Promise<void> {
     this.#unsaved = 0;
-    const note = this.#lines.note(ended && !this.#cut);
+    // Without a result, an earlier document that was cut short is still the last.
+    const note = this.#lines.note(ended && !this.#cut && !this.#afterKill);
     try {
       await this.#parts.flush();
       await this.#write(this.#path, note);
