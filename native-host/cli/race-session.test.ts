@@ -79,7 +79,9 @@ test('no more tasks run concurrently than allowed, results keep their order', as
 test('merged runs count every trial and keep what any of them found out', () => {
   const joined = joinRuns([
     race([trial(1), trial(3)], { atMs: 2000 }),
-    race([trial(2), trial(null)], { discovered: { altSvc: 'h3=":443"', knownRoot: true } }),
+    race([trial(2), trial(null)], {
+      discovered: { altSvc: 'h3=":443"', altSvcSource: 'frame', knownRoot: true },
+    }),
   ]);
   assert.equal(joined.trials.length, 4);
   assert.equal(joined.summary.trials, 4);
@@ -87,7 +89,7 @@ test('merged runs count every trial and keep what any of them found out', () => 
   assert.equal(joined.summary.failed, 1);
   assert.equal(joined.summary.establishedMs?.median, 2);
   assert.equal(joined.atMs, 1000);
-  assert.deepEqual(joined.discovered, { altSvc: 'h3=":443"', knownRoot: true });
+  assert.deepEqual(joined.discovered, { altSvc: 'h3=":443"', altSvcSource: 'frame', knownRoot: true });
 });
 
 test('a race counts as successful only when every trial adopted a protocol', () => {

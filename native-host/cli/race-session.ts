@@ -121,8 +121,10 @@ function joinDiscovered(runs: readonly OriginRace[]): DiscoveryEvidence {
   const each = runs.map(({ discovered }) => discovered);
   const names = each.findLast((d) => d.names !== undefined)?.names;
   const alternatives = each.findLast((d) => d.alternatives !== undefined)?.alternatives;
+  const { altSvc = null, altSvcSource } = each.findLast((d) => d.altSvc !== null) ?? {};
   return {
-    altSvc: each.findLast((d) => d.altSvc !== null)?.altSvc ?? null,
+    altSvc,
+    ...(altSvcSource !== undefined && { altSvcSource }),
     knownRoot: knownRootOf(runs),
     ...(names !== undefined && { names }),
     ...(alternatives !== undefined && { alternatives }),
