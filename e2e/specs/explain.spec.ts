@@ -26,9 +26,10 @@ const NO_RESOLVER = ['--resolver', '127.0.0.1:1'];
 const TIMEOUT_MS = '4000';
 
 interface Fixtures {
-  /** Origins of the current test; they end with it. */
+  /** Origins of the current test, if given with the certificates of others; they end with it. */
   readonly serve: <Name extends string>(
     origins: Record<Name, OriginSettings>,
+    certifiedBy?: RunningOrigins<string>,
   ) => Promise<RunningOrigins<Name>>;
   /** A UDP port on loopback that accepts everything and never responds; default: a free one. */
   readonly silence: (port?: number) => Promise<number>;
@@ -46,8 +47,8 @@ const test = base.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
   serve: async ({}, use) => {
     const running: { stop(): Promise<void> }[] = [];
-    await use(async (origins) => {
-      const started = await startOrigins({ origins });
+    await use(async (origins, certifiedBy) => {
+      const started = await startOrigins({ origins, certifiedBy });
       running.push(started);
       return started;
     });
@@ -203,6 +204,20 @@ test('a host without an address and one without the certificate are wrong advert
   expect(verdictText(misplaced.explanation.verdict)).toContain(
     'has no valid certificate for names-other.test (wrong name)',
   );
+});
+
+test('HTTP/3 at another port alone is not compared, and its success not forgotten', async ({
+  serve,
+  explain,
+}) => {
+  const host = 'split.test';
+  const over3 = await serve({ it: { host, h3: true, tcp: false } });
+  const running = await serve({ it: { host, h3: false, altSvc: `h3=":${over3.origins.it.port}"` } }, over3);
+  const ask = () => explain(running.origins.it.origin, ...reach(running), ...reach(over3));
+  const first = await ask();
+  expect(first.explanation.compare).toBeNull();
+  const { remembered } = (await ask()).explanation;
+  expect(remembered?.h3).toMatchObject({ failure: null });
 });
 
 test('an HTTPS record advertises too, on its own or in conflict with Alt-Svc', async ({

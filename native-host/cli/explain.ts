@@ -117,9 +117,13 @@ async function raceBy(context: ExplainContext, mode: Mode): Promise<OriginRace> 
   }
 }
 
-/** Whether HTTP/3 works and old HTTP was not seen to fail; it may have been cancelled when HTTP/3 was first. */
+/**
+ * Whether HTTP/3 works and old HTTP was not seen to fail; it may have been cancelled when HTTP/3 was first. A comparison
+ * does not follow Alt-Svc, so HTTP/3 at an alternative would fail in it, and that failure be stored.
+ */
 function isComparable(race: OriginRace): boolean {
-  const { h3, tcp } = reachOfEach(race.trials.flatMap((trial) => trial.attempts));
+  const attempts = race.trials.flatMap((trial) => trial.attempts);
+  const { h3, tcp } = reachOfEach(attempts.filter(({ source }) => source !== 'alt-svc'));
   return h3 === 'established' && !isFailed(tcp);
 }
 

@@ -60,7 +60,9 @@ export const explanationSchema = v.object({
   altSvc: v.nullable(originRaceSchema),
   /** Mode `h3`, with nothing remembered; null: by then no advertised endpoint was untried, and DNS had answered. */
   h3: v.nullable(originRaceSchema),
-  /** Mode `compare`; null: the two cannot be compared, because one of them does not work. */
+  /**
+   * Mode `compare`; null: the two cannot be compared, because one of them does not work, or HTTP/3 only at an alternative.
+   */
   compare: v.nullable(originRaceSchema),
   remembered: v.nullable(rememberedSchema),
   /** What a machine of the organisation had shared about the origin; null: nothing, or nothing is shared. */
