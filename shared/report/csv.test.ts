@@ -55,6 +55,15 @@ test('one row per site and origin, with counts, gain and conditions', () => {
   assert.equal(first?.['period_from'], '2026-01-01T00:00:00.000Z');
 });
 
+test('each row has the networks of its counts beside the one at the export', () => {
+  const networks = { network: 'net-9', networks: ['net-1', 'net-2'], networkNames: { 'net-1': 'Home' } };
+  const [row] = records(reportToCsv(report([reportOrigin()], networks)));
+  assert.deepEqual(
+    [row?.['network'], row?.['networks'], row?.['network_names']],
+    ['net-9', 'net-1 net-2', 'Home'],
+  );
+});
+
 test('a comparison that decided nothing has a range and no gain, unlike one that was not made', () => {
   const unclear = reportOrigin({ races: [comparison([10, 11, 12], [11, 10, 14])] });
   const rows = records(reportToCsv(report([unclear, reportOrigin({ races: [] }), reportOrigin()])));

@@ -21,6 +21,8 @@ const VERDICT = ['verdict', 'verdict_text'] as const;
 const GAIN = ['gain_ms', 'gain_pairs', 'gain_network'] as const;
 const RANGE = ['quicker', 'gain_low_ms', 'gain_high_ms'] as const;
 const MODES = 'modes';
+/** Over which the counts came; `network` is the one at the export. */
+const NETWORKS = ['networks', 'network_names'] as const;
 const CONDITIONS = [
   'browser',
   'browser_version',
@@ -74,6 +76,8 @@ export function reportToCsv(report: Report): string {
   const { browser, network, networkNames = {}, period, createdAt } = report;
   const name = Object.hasOwn(networkNames, network) ? networkNames[network] : undefined;
   const conditions = [browser.name, browser.version, network, period.from, period.to, createdAt, name ?? ''];
+  const counted = report.networks ?? [network];
+  const countedNames = counted.flatMap((label) => networkNames[label] ?? []).join('; ');
   const columns = ['site', 'origin', ...PROTOCOLS, 'hidden', 'bytes', ...VERDICT, 'races', ...GAIN];
   const rows = report.sites.flatMap(({ site, origins }) =>
     origins.map((origin) => {
@@ -81,11 +85,11 @@ export function reportToCsv(report: Report): string {
       return [
         ...[site, origin.origin, ...countCells(origin.protocols), origin.hidden, origin.bytes],
         ...[...verdictCells(origin.verdict), origin.races.length, ...gainCells(gain)],
-        ...[...conditions, ...rangeCells(gain), modesOf([origin]).join(' ')],
+        ...[...conditions, ...rangeCells(gain), modesOf([origin]).join(' '), counted.join(' '), countedNames],
       ];
     }),
   );
-  return csvText([[...columns, ...CONDITIONS, 'network_name', ...RANGE, MODES], ...rows]);
+  return csvText([[...columns, ...CONDITIONS, 'network_name', ...RANGE, MODES, ...NETWORKS], ...rows]);
 }
 
 function onBothSides(names: readonly string[]): string[] {
