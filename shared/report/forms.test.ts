@@ -172,7 +172,7 @@ test('names of networks are in every format of a report that has them, as text, 
   assert.equal(html.split('Café &lt;b&gt;').length - 1, 3, 'conditions, the race and the gains');
   assert.doesNotMatch(html, /<dd>net<|<b>\s*<|Café <b>/);
   assert.match(reportToMarkdown(named), /Café/);
-  assert.match(reportToCsv(named), /,Café <b>,none,1,1,full\r\n$/);
+  assert.match(reportToCsv(named), /,Café <b>,none,1,1,full,net,Café <b>\r\n$/);
   assert.match(reportDiffToMarkdown(compareReports(plain, named)), /Café/);
   assert.match(reportToHtml(plain), /<dd>net<\/dd>/);
   assert.match(reportToHtml({ ...plain, network: 'constructor', networkNames: {} }), /<dd>constructor<\/dd>/);
@@ -184,6 +184,10 @@ test('a comparison names its networks as its conditions do, and says that unknow
   assert.match(
     reportDiffToMarkdown(compareReports(over('net-1', 'Home'), over('net-2', 'Office'))),
     /Different network: Home, then Office\./,
+  );
+  assert.match(
+    reportDiffToMarkdown(compareReports(over('net-1', 'Home'), over('net-2', 'Home'))),
+    /Different network: Home \(net-1\), then Home \(net-2\)\./,
   );
   const unknown = compareReports(over('unknown'), over('unknown'));
   for (const text of [reportDiffToMarkdown(unknown), reportDiffToHtml(unknown)])

@@ -28,9 +28,13 @@ export function browserText({ name, version }: Report['browser']): string {
 /** Names of networks by their labels, if a report has them. */
 export type NetworkNames = Report['networkNames'];
 
-/** A network by its name, or else its label. */
-export function networkText(network: string, names: NetworkNames): string {
-  if (names !== undefined && Object.hasOwn(names, network)) return names[network] ?? network;
+/** A network by its name, with its label if another one has the same name, or else its label. */
+export function networkText(network: string, names: NetworkNames = {}): string {
+  const name = Object.hasOwn(names, network) ? names[network] : undefined;
+  if (name !== undefined) {
+    const isShared = Object.entries(names).some(([other, its]) => other !== network && its === name);
+    return isShared ? `${name} (${network})` : name;
+  }
   return network === NETWORK_UNKNOWN ? getMessage('reportNetworkUnknown') : network;
 }
 
@@ -160,8 +164,12 @@ function conditionText({ condition, before, after }: DiffCondition, diff: Report
     });
   if (condition === 'modes')
     return getMessage(key, { before: modesText(diff.before.modes), after: modesText(diff.after.modes) });
-  if (condition === 'network' || condition === 'unknown-network')
-    return getMessage(key, { before: networksText(diff.before), after: networksText(diff.after) });
+  if (condition === 'network' || condition === 'unknown-network') {
+    // A name may stand for another network in the other report.
+    const networkNames = { ...diff.before.networkNames, ...diff.after.networkNames };
+    const of = (side: ReportDiff['before']) => networksText({ ...side, networkNames });
+    return getMessage(key, { before: of(diff.before), after: of(diff.after) });
+  }
   if (condition === 'version') return getMessage(key, { before, after });
   const period = (side: ReportDiff['before']) =>
     getMessage('reportFromTo', { from: instantText(side.period.from), to: instantText(side.period.to) });
