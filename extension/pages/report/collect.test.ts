@@ -74,6 +74,11 @@ test('the period begins with the oldest day that is still kept, not with the fir
   assert.equal(made.period.from, '2026-11-19T00:00:00.000Z');
 });
 
+test('of some sites the period begins with their own data, not with a race that another site began', async () => {
+  const { made } = await report({ sites: ['a.test'] });
+  assert.equal(made.period.from, '2026-11-19T06:00:00.000Z');
+});
+
 test('several sites, each once', async () => {
   const { counted } = await report({ sites: ['c.test', 'a.test', 'c.test'] });
   assert.deepEqual(counted, [

@@ -92,9 +92,22 @@ async function racesOf(
   return Map.groupBy(races, ({ origin }) => origin);
 }
 
-/** Since when the ledger has data on the reported sites: a race may begin just before its page is recorded. */
-function beginning(seenMs: number, races: ReadonlyMap<Origin, readonly OriginRace[]>): number {
-  return [...races.values()].flat().reduce((first, { atMs }) => Math.min(first, atMs), seenMs);
+/** A race of a page's first visit may begin before the page is recorded, by less than this. */
+const RACED_BEFORE_MS = 60_000;
+
+/**
+ * Since when the ledger has data on the reported sites. Older races of the origins of some sites were begun on others;
+ * of every site, all belong to the report.
+ */
+function beginning(
+  seenMs: number,
+  races: ReadonlyMap<Origin, readonly OriginRace[]>,
+  ofEverySite: boolean,
+): number {
+  const notBeforeMs = ofEverySite ? 0 : seenMs - RACED_BEFORE_MS;
+  return [...races.values()]
+    .flat()
+    .reduce((first, { atMs }) => (atMs < notBeforeMs ? first : Math.min(first, atMs)), seenMs);
 }
 
 /**
@@ -142,7 +155,11 @@ export async function collectReport(
   const toMs = toDay === undefined ? nowMs : Math.min(nowMs, Date.parse(toDay) + DAY_MS);
   // An origin's record is kept as long as it is visited, the counts of its first days are not.
   const oldestDay = (await ledger.oldestDay()) ?? firstDay;
-  const fromMs = Math.max(beginning(seenMs, races), Date.parse(oldestDay), Date.parse(firstDay));
+  const fromMs = Math.max(
+    beginning(seenMs, races, sites === null),
+    Date.parse(oldestDay),
+    Date.parse(firstDay),
+  );
   const input = { ...conditions, nowMs, sums, records, races, fromMs: Math.min(fromMs, toMs), toMs };
   return buildReport(input, (built, of) => onProgress({ stage: 'building', done: built, of }));
 }
