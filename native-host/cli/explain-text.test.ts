@@ -176,6 +176,8 @@ test('alternatives and attempts show their source, failures show what was observ
   const compared = (...attempts: (typeof h2)[]) =>
     explanationText(explanation({ race: race(attempts), v3: null })).replaceAll(/\n +/g, ' ');
   assert.match(compared(silent, dead), /Not compared: neither protocol works\./);
+  const elsewhere = attempt({ outcome: 'established-late', establishedMs: 9, source: 'alt-svc' });
+  assert.match(compared(h2, elsewhere), /Not compared: HTTP\/3 works at an alternative service only/);
   assert.match(compared(faulty, h2), /Not compared: the race above does not show that both protocols work\./);
 });
 

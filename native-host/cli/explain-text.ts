@@ -244,6 +244,10 @@ function whyNotCompared(explanation: Explanation): string {
   if (counts && isFailed(h3) && isFailed(tcp)) return 'neither protocol works';
   if (counts && (isFailed(h3) || isFailed(tcp)) && (h3 === 'established' || tcp === 'established'))
     return 'only one of the two protocols works';
+  // The comparison was left out although the first race reached both.
+  const first = reachOfEach(explanation.race.trials.flatMap((trial) => trial.attempts));
+  if (first.h3 === 'established' && !isFailed(first.tcp))
+    return 'HTTP/3 works at an alternative service only, and a comparison does not follow Alt-Svc';
   return 'the race above does not show that both protocols work';
 }
 
