@@ -1,8 +1,18 @@
-// What is concluded from each kind of response, and when Playwright's responses name what the extension cannot.
+// What is concluded from each kind of response, which document it is counted for, and when Playwright's responses name
+// what the extension cannot.
 import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
-import { joinedCounts, type ResponseFacts, type SeenResponse, seenResponse } from './responses.ts';
+import type { BrowserContext, Page } from '@playwright/test';
+import {
+  joinedCounts,
+  type ResponseFacts,
+  type SeenResponse,
+  seenDocument,
+  seenResponse,
+  watchResponses,
+} from './responses.ts';
 
 const H3: ResponseFacts = {
   browserName: 'chromium',
@@ -88,4 +98,131 @@ test('without the extension everything is Playwright’s', () => {
     extension: NO_REQUESTS,
     playwright: counts(some),
   });
+});
+
+const A = 'https://a.test';
+const B = 'https://b.test';
+
+interface FakeRequest {
+  readonly document?: boolean;
+  readonly redirectedFrom?: unknown;
+}
+
+/** A page's events in the order in which Playwright emits them. */
+class FakePage {
+  readonly #context = new EventEmitter();
+  readonly #emitter = new EventEmitter();
+  readonly #frame = { page: () => this.page, parentFrame: () => null, url: () => this.#url };
+  #url = 'about:blank';
+  readonly page = Object.assign(this.#emitter, { url: () => this.#url }) as unknown as Page;
+
+  constructor() {
+    watchResponses(this.#context as unknown as BrowserContext, 'firefox');
+  }
+
+  request(url: string, { document = false, redirectedFrom = null }: FakeRequest = {}) {
+    const request = {
+      url: () => url,
+      serviceWorker: () => null,
+      frame: () => this.#frame,
+      isNavigationRequest: () => document,
+      redirectedFrom: () => redirectedFrom,
+      allHeaders: async () => ({}),
+      sizes: async () => ({ responseHeadersSize: 100, responseBodySize: 100 }),
+      timing: () => ({ requestStart: 1 }),
+    };
+    this.#context.emit('request', request);
+    return request;
+  }
+
+  async respond(request: unknown, status = 200): Promise<void> {
+    this.#context.emit('response', {
+      request: () => request,
+      finished: async () => null,
+      httpVersion: async () => 'h3',
+      status: () => status,
+      fromServiceWorker: () => false,
+    });
+    await new Promise(setImmediate);
+  }
+
+  async load(url: string): Promise<void> {
+    await this.respond(this.request(url));
+  }
+
+  navigated(url: string): void {
+    this.#url = url;
+    this.#emitter.emit('framenavigated', this.#frame);
+  }
+
+  async goto(url: string): Promise<void> {
+    const document = this.request(url, { document: true });
+    await this.respond(document);
+    this.navigated(url);
+  }
+
+  /** The HTTP/3 responses of the document that is shown, by origin. */
+  get h3(): Readonly<Record<string, number>> {
+    const origins = seenDocument(this.page)?.origins ?? new Map();
+    return Object.fromEntries([...origins].map(([origin, { counts }]) => [origin, counts.h3]));
+  }
+}
+
+test('until the next document is shown, requests count for the one before', async () => {
+  const page = new FakePage();
+  await page.goto(`${A}/`);
+  const next = page.request(`${B}/`, { document: true });
+  await page.load(`${A}/api`);
+  page.navigated(`${A}/#polled`);
+  assert.deepEqual(page.h3, { [A]: 2 });
+  await page.respond(next);
+  await page.load(`${A}/api`);
+  page.navigated(`${B}/`);
+  await page.load(`${B}/style.css`);
+  assert.deepEqual(page.h3, { [B]: 2 });
+  assert.equal(seenDocument(page.page)?.protocol, 'h3');
+});
+
+test('a response that the page does not show, such as a download, leaves its counts', async () => {
+  const page = new FakePage();
+  await page.goto(`${A}/`);
+  await page.load(`${A}/style.css`);
+  await page.respond(page.request(`${A}/ping`, { document: true }), 204);
+  assert.deepEqual(page.h3, { [A]: 2 });
+  page.navigated(`${A}/#pinged`);
+  await page.load(`${A}/api`);
+  assert.deepEqual(page.h3, { [A]: 3 });
+});
+
+test('a redirected document is counted with its redirects, for the URL that is shown', async () => {
+  const page = new FakePage();
+  await page.goto(`${A}/`);
+  const redirecting = page.request(`http://b.test/`, { document: true });
+  await page.respond(redirecting, 301);
+  const inside = page.request(`${B}/old`, { document: true, redirectedFrom: redirecting });
+  await page.respond(inside, 302);
+  await page.respond(page.request(`${B}/new`, { document: true, redirectedFrom: inside }));
+  assert.deepEqual(page.h3, { [A]: 1 });
+  page.navigated(`${B}/new#top`);
+  assert.deepEqual(page.h3, { [B]: 2 });
+  assert.equal(seenDocument(page.page)?.url, `${B}/new`);
+});
+
+test('an upgrade to https that Playwright does not report does not lose the document', async () => {
+  const page = new FakePage();
+  await page.respond(page.request('http://a.test/', { document: true }));
+  page.navigated(`${A}/`);
+  await page.load(`${A}/style.css`);
+  assert.deepEqual(page.h3, { [A]: 1 });
+  assert.equal(seenDocument(page.page)?.url, 'http://a.test/');
+});
+
+test('an error page in place of the document does not show the counts of the one before', async () => {
+  for (const shown of ['chrome-error://chromewebdata/', `${A}/down`]) {
+    const page = new FakePage();
+    await page.goto(`${A}/`);
+    page.request(`${A}/down`, { document: true });
+    page.navigated(shown);
+    assert.equal(page.h3[A] ?? 0, 0, shown);
+  }
 });

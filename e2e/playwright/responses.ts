@@ -124,7 +124,14 @@ class Tally {
 /** Status codes that redirect the browser (RFC 9110 section 15.4). */
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
-const tallies = new WeakMap<Page, Tally>();
+/** The documents of one page. */
+interface PageTallies {
+  shown: Tally | null;
+  /** Of the document requested last, until the page shows it; a download and a response with status 204 it never does. */
+  requested: Tally | null;
+}
+
+const tallies = new WeakMap<Page, PageTallies>();
 const tallyOf = new WeakMap<Request, Tally>();
 
 /** The frame that made a request; null for those of workers, and of pages that do not exist yet. */
@@ -140,16 +147,60 @@ function isDocument(request: Request, frame: Frame): boolean {
   return request.isNavigationRequest() && frame.parentFrame() === null;
 }
 
+/** What identifies a document both in its request and in its frame: an upgrade to https and a fragment do not matter. */
+function locationOf(url: string): { readonly host: string; readonly resource: string } {
+  if (!URL.canParse(url)) return { host: '', resource: url };
+  const { host, pathname, search } = new URL(url);
+  return { host, resource: `${host}${pathname}${search}` };
+}
+
+/**
+ * The event does not tell whether the document is a new one: scripts change the URL too, though never its host. Until
+ * it, all other requests are of the document before.
+ */
+function onNavigated(frame: Frame): void {
+  const page = tallies.get(frame.page());
+  if (page === undefined || frame.parentFrame() !== null) return;
+  const { host, resource } = locationOf(frame.url());
+  const { shown, requested } = page;
+  if (requested !== null && locationOf(requested.url).resource === resource) {
+    page.shown = requested;
+    page.requested = null;
+  } else if (shown !== null && locationOf(shown.url).host !== host) {
+    // A document without a request, such as about:blank or the browser's error page.
+    page.shown = null;
+  }
+}
+
+function talliesOf(page: Page): PageTallies {
+  const known = tallies.get(page);
+  if (known !== undefined) return known;
+  const created = { shown: null, requested: null };
+  tallies.set(page, created);
+  page.on('framenavigated', onNavigated);
+  return created;
+}
+
+/** The tally of the document that a request belongs to. */
+function tallyFor(request: Request, frame: Frame): Tally {
+  const redirecting = request.redirectedFrom();
+  const redirected = redirecting === null ? undefined : tallyOf.get(redirecting);
+  if (redirected !== undefined) return redirected;
+  const page = talliesOf(frame.page());
+  if (isDocument(request, frame)) {
+    page.requested = new Tally(request.url());
+    return page.requested;
+  }
+  page.shown ??= new Tally(frame.page().url());
+  return page.shown;
+}
+
 function onRequest(request: Request): void {
   const frame = frameOf(request);
   if (frame === null) return;
-  const page = frame.page();
-  let tally = tallies.get(page);
-  if (tally === undefined || (isDocument(request, frame) && request.redirectedFrom() === null)) {
-    tally = new Tally(request.url());
-    tallies.set(page, tally);
-  }
+  const tally = tallyFor(request, frame);
   tallyOf.set(request, tally);
+  if (isDocument(request, frame)) tally.url = request.url();
   const origin = tally.of(request.url());
   if (origin !== null) origin.open += 1;
 }
@@ -191,7 +242,6 @@ async function onResponse(response: Response, browserName: string): Promise<void
   tally.count(origin, seen);
   const frame = frameOf(request);
   if (frame === null || !isDocument(request, frame)) return;
-  tally.url = request.url();
   tally.protocol = seen.delivery === 'network' ? seen.protocol : 'unknown';
 }
 
@@ -206,7 +256,7 @@ export function watchResponses(context: BrowserContext, browserName: string): vo
 
 /** What was seen of the document that the page shows; null if it made no request. */
 export function seenDocument(page: Page): SeenDocument | null {
-  return tallies.get(page)?.seen() ?? null;
+  return tallies.get(page)?.shown?.seen() ?? null;
 }
 
 /** What Playwright saw of one origin in one document. */
