@@ -51,8 +51,6 @@ test('a page’s origins, a race and its photo finish appear while the dashboard
   const dashboard = await session.openPage(DASHBOARD);
   await expect(dashboard.part('empty')).toBeSeen();
   const visited = await visitAll(session, local);
-  const popup = await session.openPopup(visited);
-  expect((await popup.race()).ok).toBe(true);
 
   await dashboard.bringToFront();
   const name = new URL(local.origins.both.origin).host;
@@ -61,11 +59,16 @@ test('a page’s origins, a race and its photo finish appear while the dashboard
     (await columnNumbers(dashboard, 'requests')).reduce((sum, count) => sum + count, 0);
   await expect.poll(requests, { timeout: 60_000 }).toBe(1 + 3 * Object.keys(local.origins).length);
   await expect.poll(() => rowNames(dashboard)).toContain(name);
-  await expect(dashboard.part('race-table')).toMention(name);
   await expect(dashboard.part('headlines')).toMention('of requests over HTTP/3');
   await expect(dashboard.find('#adoption-figure svg[role=img] title')).toMention('by day');
 
   await dashboard.find('#table .opener', name).click();
+  await expect(dashboard.find('.origin-detail')).toMention('Not raced yet');
+
+  const popup = await session.openPopup(visited);
+  expect((await popup.race()).ok).toBe(true);
+  await dashboard.bringToFront();
+  await expect(dashboard.part('race-table')).toMention(name);
   await expect(dashboard.find('.origin-detail .photo-finish')).toBeSeen();
   expect(await violations(dashboard)).toEqual([]);
 });
@@ -130,6 +133,18 @@ test('columns sort by keyboard, verdicts filter, pages turn, and rows open witho
     return [...new Set(rows.map((row) => row.cells[head?.cellIndex ?? 0]?.textContent))];
   });
   expect(verdicts).toEqual(['HTTP/3 used']);
+});
+
+test('an open row covers the period chosen last', async ({ open }) => {
+  const session = await open({ helper: false });
+  await fillLedger(session, SMALL_YEAR);
+  const tab = await wholeDashboard(session);
+  await tab.find('#table .opener').click();
+  const described = tab.find('.origin-detail .timeline svg desc');
+  await expect(described).toMention('of 30 days');
+  await tab.find('#period label', '7 days').click();
+  await expect(described).toMention('of 7 days');
+  await expect(tab.find('.origin-detail')).toBeSeen();
 });
 
 test('a chart can be read by keyboard, and its table has the same numbers', async ({ open }) => {

@@ -63,7 +63,7 @@ const overview = createOverviewView();
 const racesView = new RacesView(ledger);
 const origins = new OriginsView({
   change,
-  detail: (origin, site) => originDetail(ledger, origin, site, periodOf(state, Date.now())),
+  detail: (origin, site) => originDetail(ledger, origin, site, () => periodOf(state, Date.now())),
 });
 
 /** What the state selects; verdicts are counted without the verdict filter itself. */

@@ -4,6 +4,7 @@
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatBytes } from '@photofinish/shared/language/markup';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
@@ -11,10 +12,10 @@ import type { DayRow, OriginRecord } from '../../common/records/schema.ts';
 import { judgedRace, verdictOfRecord } from '../../common/verdict.ts';
 import { troubleText } from '../../ledger/database.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { make } from '../ui/elements.ts';
+import { make, setText } from '../ui/elements.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
 import { createFigure, raceFigure } from './figures.ts';
-import { instantText } from './labels.ts';
+import { instantText, networkText } from './labels.ts';
 import { overviewOf, totalsOfRows } from './overview.ts';
 import { adoptionDrawing } from './overview-view.ts';
 import type { Period } from './state.ts';
@@ -25,22 +26,28 @@ let opened = 0;
 
 type DetailLedger = Pick<Ledger, 'recordsOf' | 'races' | 'daysOf'>;
 
-function verdictSection(record: OriginRecord, race: OriginRace | undefined): HTMLElement {
-  const verdict = verdictOfRecord(record, race);
-  const section = make('div', 'said');
-  const means = meansLink();
-  pointToCode(means, verdict.code);
-  section.append(make('p', 'verdict-text', verdictText(verdict)), means);
-  const findings = otherFindings(verdict);
-  if (findings.length > 0) {
-    const list = make('ul');
-    list.append(...findings.map((finding) => make('li', '', finding.text)));
-    section.append(list);
-  }
-  return section;
+interface Section<Shown> {
+  readonly element: HTMLElement;
+  readonly draw: (shown: Shown) => void;
 }
 
-function facts(record: OriginRecord): HTMLElement {
+function verdictSection(): Section<Verdict> {
+  const element = make('div', 'said');
+  const words = make('p', 'verdict-text');
+  const means = meansLink();
+  const list = make('ul');
+  element.append(words, means, list);
+  const draw = (verdict: Verdict): void => {
+    const findings = otherFindings(verdict);
+    setText(words, verdictText(verdict));
+    pointToCode(means, verdict.code);
+    list.replaceChildren(...findings.map((finding) => make('li', '', finding.text)));
+    list.hidden = findings.length === 0;
+  };
+  return { element, draw };
+}
+
+function factEntries(record: OriginRecord): HTMLElement[] {
   const { delivered } = record;
   const elsewhere = getMessage('dashboardDeliveredText', {
     cache: delivered['http-cache'],
@@ -55,75 +62,110 @@ function facts(record: OriginRecord): HTMLElement {
     [getMessage('dashboardBytes'), formatBytes(record.bytes)],
     [getMessage('dashboardElsewhere'), elsewhere],
   ];
-  const list = make('dl', 'facts');
-  for (const [name, value] of entries) {
+  return entries.map(([name, value]) => {
     const entry = make('div');
     const words = make('dd');
     const isolated = make('bdi', '', value);
     if (name === 'Alt-Svc' || name === getMessage('dashboardAddress')) isolated.dir = 'ltr';
     words.append(isolated);
     entry.append(make('dt', '', name), words);
-    list.append(entry);
-  }
-  return list;
+    return entry;
+  });
 }
 
-function timeline(rows: readonly DayRow[], period: Period): HTMLElement {
-  const section = make('div', 'timeline');
-  section.append(make('h3', '', getMessage('dashboardTimeline')));
+function timelineSection(): Section<{ readonly rows: readonly DayRow[]; readonly period: Period }> {
+  const element = make('div', 'timeline');
   const host = make('div');
-  section.append(host);
+  element.append(make('h3', '', getMessage('dashboardTimeline')), host);
   opened += 1;
-  const overview = overviewOf(totalsOfRows(rows), period, null);
-  createFigure(host).draw(adoptionDrawing(overview, 'request', `timeline-${opened}`));
-  return section;
+  const id = `timeline-${opened}`;
+  const figure = createFigure(host);
+  return {
+    element,
+    draw: ({ rows, period }) =>
+      figure.draw(adoptionDrawing(overviewOf(totalsOfRows(rows), period, null), 'request', id)),
+  };
 }
 
-function racesSection(races: readonly OriginRace[]): HTMLElement {
-  const section = make('div', 'origin-races');
-  section.append(make('h3', '', getMessage('dashboardRaces')));
-  if (races.length === 0) {
-    section.append(make('p', 'what', getMessage('dashboardNotRaced')));
-    return section;
-  }
+function raceElements(races: readonly OriginRace[]): HTMLElement[] {
+  if (races.length === 0) return [make('p', 'what', getMessage('dashboardNotRaced'))];
   const newest = races.toReversed();
-  section.append(...newest.slice(0, RACES_DRAWN).map(raceFigure));
+  const figures = newest.slice(0, RACES_DRAWN).map(raceFigure);
   const count = newest.length - RACES_DRAWN;
-  if (count > 0)
-    section.append(
-      make('p', 'what', getMessage('dashboardOlderRaces', { count, number: formatNumber(count) })),
-    );
-  return section;
+  if (count <= 0) return figures;
+  return [
+    ...figures,
+    make('p', 'what', getMessage('dashboardOlderRaces', { count, number: formatNumber(count) })),
+  ];
 }
 
-/** The detail of one origin on one site; it fills itself when the ledger has answered. */
+function racesSection(): Section<readonly OriginRace[]> {
+  const element = make('div', 'origin-races');
+  let drawn = '';
+  const draw = (races: readonly OriginRace[]): void => {
+    // Visits must not close a table of a race's numbers that is being read.
+    const next = JSON.stringify(races.map((race) => [race, networkText(race.network)]));
+    if (next === drawn) return;
+    drawn = next;
+    element.replaceChildren(make('h3', '', getMessage('dashboardRaces')), ...raceElements(races));
+  };
+  return { element, draw };
+}
+
+export interface OriginDetail {
+  readonly element: HTMLElement;
+  /** Reads the ledger, and draws once it has answered; until then the previous content remains. */
+  readonly refresh: () => void;
+}
+
+/** The detail of one origin on one site, empty until its first `refresh`. */
 export function originDetail(
   ledger: DetailLedger,
   origin: Origin,
   site: string,
-  period: Period,
-): HTMLElement {
-  const detail = make('div', 'origin-detail');
-  detail.ariaBusy = 'true';
-  const fill = async (): Promise<void> => {
-    const [records, races, days] = await Promise.all([
+  period: () => Period,
+): OriginDetail {
+  const element = make('div', 'origin-detail');
+  const start = make('div', 'column');
+  const facts = make('dl', 'facts');
+  const verdict = verdictSection();
+  const timeline = timelineSection();
+  const raced = racesSection();
+  start.append(verdict.element, facts);
+
+  const fill = async (isNewest: () => boolean): Promise<void> => {
+    const [records, races, rows] = await Promise.all([
       ledger.recordsOf([origin], site),
       ledger.races(origin),
       ledger.daysOf(origin, site),
     ]);
+    if (!isNewest()) return;
     const record = records.get(origin);
     if (record === undefined) {
-      detail.replaceChildren(make('p', '', getMessage('dashboardGone')));
+      element.replaceChildren(make('p', '', getMessage('dashboardGone')));
       return;
     }
-    const start = make('div', 'column');
-    start.append(verdictSection(record, judgedRace(races)), facts(record));
-    detail.replaceChildren(start, timeline(days, period), racesSection(races));
+    // Inserting them again would take the focus.
+    if (start.parentElement !== element) element.replaceChildren(start, timeline.element, raced.element);
+    verdict.draw(verdictOfRecord(record, judgedRace(races)));
+    facts.replaceChildren(...factEntries(record));
+    timeline.draw({ rows, period: period() });
+    raced.draw(races);
   };
-  void fill()
-    .catch((error) => detail.replaceChildren(make('p', 'trouble', troubleText(error))))
-    .finally(() => {
-      detail.ariaBusy = 'false';
-    });
-  return detail;
+
+  let reading = 0;
+  const refresh = (): void => {
+    reading += 1;
+    const own = reading;
+    const isNewest = () => own === reading;
+    element.ariaBusy = 'true';
+    void fill(isNewest)
+      .catch((error) => {
+        if (isNewest()) element.replaceChildren(make('p', 'trouble', troubleText(error)));
+      })
+      .finally(() => {
+        if (isNewest()) element.ariaBusy = 'false';
+      });
+  };
+  return { element, refresh };
 }

@@ -11,6 +11,7 @@ import { onClick, setDisabled } from '../ui/disabled-button.ts';
 import { byId, make, setText, setValue } from '../ui/elements.ts';
 import { type Columns, rowAt } from './columns.ts';
 import { choice, type Entry, options, replaceLines } from './controls.ts';
+import type { OriginDetail } from './detail-view.ts';
 import type { State } from './state.ts';
 import { type Filter, filterRows, groupBySite, type SortKey, sortRows, sortSites } from './table-model.ts';
 import { headingRow, markSorted, nextDirection, originRow, rowKey, siteRow } from './table-rows.ts';
@@ -44,12 +45,15 @@ interface OriginsModel {
 interface OriginsViewDeps {
   readonly change: (changes: Partial<State>) => void;
   /** Creates what is shown beneath an open row. */
-  readonly detail: (origin: Origin, site: string) => HTMLElement;
+  readonly detail: (origin: Origin, site: string) => OriginDetail;
 }
 
 interface OpenRow {
   readonly key: string;
   readonly line: HTMLTableRowElement;
+  readonly detail: OriginDetail;
+  /** The data and the period that it shows. */
+  shows: string;
 }
 
 const markName = (mark: Mark): string => (mark === 'h1' ? 'HTTP/1' : protocolName(mark));
@@ -160,11 +164,19 @@ export class OriginsView {
       const line = make('tr', 'detail');
       const cell = make('td');
       cell.colSpan = this.#head.rows[0]?.cells.length ?? 1;
-      cell.append(this.#deps.detail(origin, site));
+      const detail = this.#deps.detail(origin, site);
+      cell.append(detail.element);
       line.append(cell);
-      this.#open = { key, line };
+      this.#open = { key, line, detail, shows: '' };
     }
     if (this.#model !== null) this.render(this.#model);
+  }
+
+  #refresh(open: OpenRow, { revision, filter }: OriginsModel): void {
+    const shows = JSON.stringify([revision, filter.sinceMs, filter.untilMs]);
+    if (open.shows === shows) return;
+    open.shows = shows;
+    open.detail.refresh();
   }
 
   #orderOf({ columns, revision, state, filter }: OriginsModel): Uint32Array {
@@ -182,9 +194,11 @@ export class OriginsView {
     const rows = this.#orderOf(shown);
     const lineOf = (index: number): HTMLTableRowElement[] => {
       const row = rowAt(columns, index);
-      const isOpen = this.#open?.key === rowKey(row.origin, row.site);
-      const line = originRow(row, nowMs, isOpen, () => this.#toggle(row.origin, row.site));
-      return isOpen && this.#open !== null ? [line, this.#open.line] : [line];
+      const open = this.#open?.key === rowKey(row.origin, row.site) ? this.#open : null;
+      const line = originRow(row, nowMs, open !== null, () => this.#toggle(row.origin, row.site));
+      if (open === null) return [line];
+      this.#refresh(open, shown);
+      return [line, open.line];
     };
     return { rows, lineOf };
   }
