@@ -231,6 +231,62 @@ test('a site’s report is saved, and a comparison with a later one names change
   );
 });
 
+/** Drops files on the comparison, as by mouse from another program. */
+function dropReports(tab: Tab, files: Readonly<Record<string, Report>>): Promise<void> {
+  const contents = Object.entries(files).map(([name, report]) => [name, JSON.stringify(report)] as const);
+  return tab.evaluate((given) => {
+    const dataTransfer = new DataTransfer();
+    for (const [name, content] of given) dataTransfer.items.add(new File([content], name));
+    const drop = new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer });
+    document.querySelector('#drop')?.dispatchEvent(drop);
+  }, contents);
+}
+
+/** The names that the two inputs show. */
+function reportFiles(tab: Tab): Promise<string[]> {
+  return tab.evaluate(() =>
+    ['#report-before', '#report-after'].map(
+      (selector) => document.querySelector<HTMLInputElement>(selector)?.files?.[0]?.name ?? '',
+    ),
+  );
+}
+
+test('the files shown are those compared, and the same file can be chosen again', async ({ open }) => {
+  const session = await open({ helper: false });
+  await fillLedger(session, SMALL_YEAR);
+  const tab = await wholeDashboard(session);
+  const reportOf = (network: string): Report =>
+    v.parse(reportSchema, {
+      schema: 'photofinish.report/2',
+      createdAt: '2026-01-21T10:00:00.000Z',
+      period: { from: '2026-01-20T00:00:00.000Z', to: '2026-01-21T10:00:00.000Z' },
+      browser: { name: 'chromium', version: '156' },
+      network,
+      sites: [],
+    });
+  await chooseReport(tab, 'before', reportOf('home'));
+  await chooseReport(tab, 'after', reportOf('office'));
+  const comparison = tab.part('comparison');
+  await expect(comparison).toMention('office');
+  await dropReports(tab, { 'cafe.json': reportOf('cafe'), 'hotel.json': reportOf('hotel') });
+  await expect(comparison).toMention('hotel');
+  await expect(comparison).not.toMention('office');
+  expect(await reportFiles(tab)).toEqual(['cafe.json', 'hotel.json']);
+
+  // A browser reports no change if the file chosen is the one that the input has.
+  await tab.evaluate(() => {
+    const input = document.querySelector<HTMLInputElement>('#report-before');
+    input?.addEventListener('click', (event) => event.preventDefault(), { once: true });
+    input?.click();
+  });
+  expect(await reportFiles(tab)).toEqual(['', 'hotel.json']);
+  await tab.evaluate(() =>
+    document.querySelector<HTMLInputElement>('#report-before')?.dispatchEvent(new Event('cancel')),
+  );
+  expect(await reportFiles(tab)).toEqual(['cafe.json', 'hotel.json']);
+  await expect(comparison).toMention('hotel');
+});
+
 test('an empty ledger has its own message', async ({ open }) => {
   const session = await open({ helper: false });
   const tab = await wholeDashboard(session);

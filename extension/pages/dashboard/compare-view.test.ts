@@ -3,8 +3,9 @@ import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as settled } from 'node:timers/promises';
 import { compareReports } from '@photofinish/shared/report/report-compare';
-import { conditionList, readReport, whyText } from './compare-view.ts';
+import { conditionList, createCompareView, readReport, whyText } from './compare-view.ts';
 
 const REPORT = {
   schema: 'photofinish.report/2',
@@ -70,4 +71,51 @@ test('the reason is the current verdict, with the previous one if it was differe
   assert.equal(whyText({ verdict: { before: used, after: used } }), 'Now used.');
   assert.equal(whyText({ verdict: { before: first, after: used } }), 'Before: First visit. Now: Now used.');
   assert.equal(whyText({ verdict: { before: first, after: null } }), 'First visit.');
+});
+
+/** As much of the page as reads two files. */
+class Field extends EventTarget {
+  textContent = '';
+  files: readonly File[] = [];
+  set value(_: '') {
+    this.files = [];
+  }
+}
+
+test('the files shown are those read last, and the same file can be chosen again', async (t) => {
+  const ids = ['compare-words', 'comparison', 'report-before', 'report-after', 'drop'];
+  const fields = new Map(ids.map((id) => [id, new Field()]));
+  const at = (id: string): Field => fields.get(id) ?? assert.fail(id);
+  class Transfer {
+    readonly files: File[] = [];
+    readonly items = { add: (file: File) => this.files.push(file) };
+  }
+  Object.assign(globalThis, { document: { getElementById: at }, DataTransfer: Transfer });
+  t.after(() => {
+    Reflect.deleteProperty(globalThis, 'document');
+    Reflect.deleteProperty(globalThis, 'DataTransfer');
+  });
+  const shown = () => [at('report-before'), at('report-after')].map(({ files }) => files[0]?.name);
+  const file = (name: string, text = Promise.resolve('{')) =>
+    Object.assign(new File([], name), { text: () => text });
+  createCompareView();
+
+  const late = Promise.withResolvers<string>();
+  const input = at('report-before');
+  input.files = [file('a.json', late.promise)];
+  input.dispatchEvent(new Event('change'));
+  const dataTransfer = { files: [file('c.json'), file('d.json')] };
+  at('drop').dispatchEvent(Object.assign(new Event('drop'), { dataTransfer }));
+  assert.deepEqual(shown(), ['c.json', 'd.json']);
+  await settled();
+  const words = at('compare-words').textContent;
+  assert.match(words, /^[cd]\.json cannot be read/);
+  late.resolve('{');
+  await settled();
+  assert.equal(at('compare-words').textContent, words);
+
+  input.dispatchEvent(new Event('click'));
+  assert.deepEqual(shown(), [undefined, 'd.json']);
+  input.dispatchEvent(new Event('cancel'));
+  assert.deepEqual(shown(), ['c.json', 'd.json']);
 });

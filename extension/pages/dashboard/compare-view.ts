@@ -176,15 +176,32 @@ function render(diff: ReportDiff): void {
   box.hidden = false;
 }
 
+/** Lets the input show the file's name, as the browser does for a chosen file. */
+function showFile(input: HTMLInputElement, file: File): void {
+  const shown = new DataTransfer();
+  shown.items.add(file);
+  input.files = shown.files;
+}
+
 /** Creates the two inputs for files; both also accept a dropped file. */
 export function createCompareView(): void {
   const words = byId('compare-words');
+  const files: Partial<Record<Side, File>> = {};
   const reports: Partial<Record<Side, Report>> = {};
+  const inputs = {
+    before: byId<HTMLInputElement>('report-before'),
+    after: byId<HTMLInputElement>('report-after'),
+  };
 
   const take = async (side: Side, file: File): Promise<void> => {
+    files[side] = file;
+    showFile(inputs[side], file);
     delete reports[side];
     byId('comparison').hidden = true;
-    const read = readReport(await file.text());
+    const text = await file.text();
+    // Meanwhile another file may have been chosen.
+    if (files[side] !== file) return;
+    const read = readReport(text);
     if (!read.ok) {
       setText(words, getMessage('dashboardNoReportFile', { file: file.name, why: read.why }));
       return;
@@ -201,7 +218,15 @@ export function createCompareView(): void {
     setText(words, String(error instanceof Error ? error.message : error));
 
   for (const side of ['before', 'after'] as const) {
-    const input = byId<HTMLInputElement>(`report-${side}`);
+    const input = inputs[side];
+    // Allows the same file to be chosen again.
+    input.addEventListener('click', () => {
+      input.value = '';
+    });
+    input.addEventListener('cancel', () => {
+      const file = files[side];
+      if (file !== undefined) showFile(input, file);
+    });
     input.addEventListener('change', () => {
       const [file] = input.files ?? [];
       if (file !== undefined) take(side, file).catch(failed);
