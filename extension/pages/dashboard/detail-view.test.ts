@@ -1,7 +1,7 @@
 // The detail of an open row follows the ledger and the period, and keeps what has not changed.
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setImmediate as settled } from 'node:timers/promises';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -45,9 +45,10 @@ class Part {
   readonly setAttribute = (): void => {};
 }
 
-before(() => {
+/** A page for one test; all files share one process. */
+function openPage(t: TestContext): void {
   const parsed = { documentElement: { nodeName: 'svg' } };
-  Object.assign(globalThis, {
+  const globals = {
     document: { createElement: () => new Part(), importNode: () => new Part() },
     DOMParser: class {
       readonly parseFromString = () => parsed;
@@ -55,10 +56,15 @@ before(() => {
     ResizeObserver: class {
       readonly observe = (): void => {};
     },
+  };
+  Object.assign(globalThis, globals);
+  t.after(() => {
+    for (const name of Object.keys(globals)) Reflect.deleteProperty(globalThis, name);
   });
-});
+}
 
-function openDetail() {
+function openDetail(t: TestContext) {
+  openPage(t);
   const record = { ...emptyRecord(ORIGIN, SITE, TODAY_MS), address: '192.0.2.1' };
   const kept = {
     record: record as typeof record | null,
@@ -91,8 +97,8 @@ function openDetail() {
   return { kept, record, detail, refreshed, only };
 }
 
-test('an open row shows a later race, address and deletion', async () => {
-  const { kept, record, refreshed } = openDetail();
+test('an open row shows a later race, address and deletion', async (t) => {
+  const { kept, record, refreshed } = openDetail(t);
   const opened = await refreshed();
   assert.match(opened, /Not raced yet/);
   assert.match(opened, /192\.0\.2\.1/);
@@ -109,8 +115,8 @@ test('an open row shows a later race, address and deletion', async () => {
   assert.match(await refreshed(), /192\.0\.2\.1/);
 });
 
-test('an open row’s timeline covers the period chosen last', async () => {
-  const { kept, refreshed, only } = openDetail();
+test('an open row’s timeline covers the period chosen last', async (t) => {
+  const { kept, refreshed, only } = openDetail(t);
   await refreshed();
   assert.equal(only('scrub').max, '1');
   kept.period = { fromDay: '2026-11-15', toDay: TODAY };
@@ -118,8 +124,8 @@ test('an open row’s timeline covers the period chosen last', async () => {
   assert.equal(only('scrub').max, '6');
 });
 
-test('a visit redraws neither the timeline’s controls nor races that are being read', async () => {
-  const { kept, record, refreshed, only } = openDetail();
+test('a visit redraws neither the timeline’s controls nor races that are being read', async (t) => {
+  const { kept, record, refreshed, only } = openDetail(t);
   kept.races = [aRace()];
   await refreshed();
   const controls = [only('scrub'), only('race'), only('means')];
@@ -131,8 +137,8 @@ test('a visit redraws neither the timeline’s controls nor races that are being
   );
 });
 
-test('an earlier reading that ends later is ignored', async () => {
-  const { kept, record, detail, refreshed } = openDetail();
+test('an earlier reading that ends later is ignored', async (t) => {
+  const { kept, record, detail, refreshed } = openDetail(t);
   const late = Promise.withResolvers<void>();
   kept.answers = late.promise;
   await refreshed();
