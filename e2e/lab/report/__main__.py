@@ -1,9 +1,10 @@
 """`report DIR`: prints the results of the experiment recorded in the folder, and writes them there as HTML, JSON and
-CSV, and its tables as Markdown."""
+CSV, its tables as Markdown and its plots as SVG."""
 
 import argparse
 import json
 import math
+import shutil
 import sys
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from . import adoption, adoption_claims, adoption_page, adoption_tables, avoidance, browsers, cost, cost_claims, link
-from . import load_pages, misses, p1, p1_claims, paths
+from . import load_pages, misses, p1, p1_claims, paths, plots
 from .hypotheses import any_missed, format_hypotheses
 from .page import render
 from .tables import format_markdown, format_result_table
@@ -124,7 +125,13 @@ def report(folder):
     whole = {"schema": "photofinish.lab-report/1", "meta": meta, "hypotheses": rows, **document}
     files["report.json"] = json.dumps(_plain(whole), indent=1, ensure_ascii=False) + "\n"
     files["report.html"] = render(page)
+    for figure in (each for section in page.sections for each in section.figures):
+        for drawing in figure.drawings:
+            files[f"plots/{drawing.name}.svg"] = plots.standalone(drawing, figure.legend)
+    # Those of an earlier report may be of clients that are not in this one.
+    shutil.rmtree(folder / "plots", ignore_errors=True)
     for name, content in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(content)
     print("\n" + "\n".join(str(folder / name) for name in files))
     return rows

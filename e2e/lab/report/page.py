@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from . import plots
 from .hypotheses import COLUMNS, cells_of
 
 HOW = "How this was measured, and what may be wrong with it: docs/laboratory.md."
@@ -85,4 +86,4 @@ def render(page):
     )
     environment.filters["groupby_order"] = _groups
     template = environment.get_template("page.html.j2")
-    return template.render(page=page, columns=COLUMNS, cells_of=cells_of, verdict_signs=SIGNS)
+    return template.render(page=page, palette=plots.PALETTE, columns=COLUMNS, cells_of=cells_of, verdict_signs=SIGNS)

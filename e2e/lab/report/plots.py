@@ -1,11 +1,13 @@
-"""The plots of a page as inline SVG: colours of the page's theme, text as text, and clients distinguished by shape and
-fill first, by colour second."""
+"""The plots of a page as SVG, inline and as files: colours of the page's theme, text as text, and clients distinguished
+by shape and fill first, by colour second."""
 
 import io
 import math
 import os
 import re
 import sys
+from dataclasses import dataclass
+from html import escape
 
 # Its cache of fonts belongs to the environment; otherwise it is put into the user's home.
 os.environ.setdefault("MPLCONFIGDIR", os.path.join(sys.prefix, "matplotlib"))
@@ -19,7 +21,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from .estimates import median
 from .hypotheses import format_number, significant
 
-# The page's palette in its light theme; in the drawing each colour is replaced by the custom property of that name.
+# The palette in the light theme; in the drawing each colour is replaced by the custom property of that name.
 INK, MUTED, LINE, PAPER = "#14181d", "#5b616a", "#dfe2e6", "#ffffff"
 PROPERTIES = {
     INK: "ink",
@@ -32,6 +34,25 @@ PROPERTIES = {
     "#63676e": "unknown",
 }
 PAINT = {name: colour for colour, name in PROPERTIES.items()}
+# The same in the dark theme.
+DARK = {
+    "ink": "#eceef1",
+    "muted": "#a3a8b0",
+    "line": "#30353c",
+    "paper": "#15181c",
+    "h3": "#3ddcab",
+    "h2": "#6bb8f5",
+    "h1": "#ffb057",
+    "unknown": "#a3a8b0",
+}
+
+
+def _properties(colours):
+    return f":root {{ {' '.join(f'--pf-{name}: {colour};' for name, colour in colours.items())} }}"
+
+
+# CSS for whatever contains a drawing.
+PALETTE = f"{_properties(PAINT)} @media screen and (prefers-color-scheme: dark) {{ {_properties(DARK)} }}"
 SHAPES = "os^DvP<>hpX*"
 PX = 1 / 96
 
@@ -53,6 +74,16 @@ plt.rcParams.update(
         "axes.axisbelow": True,
     }
 )
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """An SVG element; its size is in CSS pixels, and its name is that of its file."""
+
+    name: str
+    width: float
+    height: float
+    markup: str
 
 
 def sign(mark, nth):
@@ -87,11 +118,12 @@ def legend(look, name):
     figure, axes = plt.subplots(figsize=(14 * PX, 14 * PX))
     axes.set_axis_off()
     axes.plot([0], [0], linestyle="", **look)
-    return svg(figure, name, "").replace('role="img" aria-label=""', 'aria-hidden="true"', 1)
+    return svg(figure, name, "").markup.replace('role="img" aria-label=""', 'aria-hidden="true"', 1)
 
 
 def svg(figure, name, description):
-    """The drawing as an SVG element with a text alternative; its inner ids begin with its name."""
+    """The drawing with a text alternative; its inner ids begin with its name."""
+    width, height = figure.get_size_inches() / PX
     plt.rcParams["svg.hashsalt"] = name
     text = io.StringIO()
     figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
@@ -101,8 +133,33 @@ def svg(figure, name, description):
     drawing = re.sub(r'(id="|url\(#|href="#)', rf"\1{name}-", drawing)
     for colour, own in PROPERTIES.items():
         drawing = drawing.replace(f": {colour}", f": var(--pf-{own}, {colour})")
-    said = description.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    return drawing.replace("<svg ", f'<svg class="plot" role="img" aria-label="{said}" ', 1)
+    markup = drawing.replace("<svg ", f'<svg class="plot" role="img" aria-label="{escape(description)}" ', 1)
+    return Drawing(name, float(width), float(height), markup)
+
+
+def standalone(drawing, legend):
+    """The drawing as a file for a document: with its legend, which a page has beside it, a background, and the colours
+    of both themes. `legend` are small drawings with their names."""
+    margin, line = 12, 22
+    x, y, signs = margin, margin, []
+    for look, name in legend:
+        # Nothing here measures text: a generous width of a character of this size.
+        width = 20 + 7 * len(name)
+        if x > margin and x + width > drawing.width:
+            x, y = margin, y + line
+        small = look.replace("<svg ", f'<svg x="{x}" y="{y}" ', 1)
+        signs.append(f'{small}<text x="{x + 20}" y="{y + 11}">{escape(name)}</text>')
+        x += width + 16
+    top = y + line if legend else margin
+    inner = drawing.markup.replace("<svg ", f'<svg x="{margin}" y="{top}" ', 1)
+    size = f"{drawing.width + 2 * margin:g}", f"{top + drawing.height + margin:g}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{size[0]}"'
+        f' height="{size[1]}" viewBox="0 0 {size[0]} {size[1]}" font-family="system-ui, sans-serif" font-size="12"'
+        f' fill="var(--pf-ink)">\n<style>{PALETTE}</style>\n<rect width="100%" height="100%" fill="var(--pf-paper)"/>\n'
+        + "".join(f"{each}\n" for each in [*signs, inner])
+        + "</svg>\n"
+    )
 
 
 def _axes(width, height):

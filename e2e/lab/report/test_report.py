@@ -3,12 +3,14 @@ cannot show is judged by the same rule."""
 
 import json
 import math
+import re
 import tempfile
 import unittest
 from pathlib import Path
+from xml.etree import ElementTree
 
 from . import adoption, adoption_claims, adoption_tables, avoidance, browsers, cost, cost_claims, link, load_pages, misses
-from . import paths
+from . import paths, plots
 from .__main__ import read
 from .estimates import Count, Estimate, Mulberry32, exactly, mean_estimate, percentile_estimate, ratio_of_shares, wilson
 from .hypotheses import Hypothesis, any_missed, fixed, format_number, judge
@@ -299,6 +301,25 @@ class Markdown(unittest.TestCase):
     def test_a_cell_cannot_end_its_row(self):
         table = Table("t", "T", "", [Column("a"), Column("b", right=True)], [Row("x", ["1|2"])])
         self.assertEqual(format_markdown(table), "**T**\n\n| a | b |\n| --- | ---: |\n| x | 1&#124;2 |\n")
+
+
+class Plots(unittest.TestCase):
+    def test_a_plot_of_its_own_has_its_legend_and_every_colour_in_both_themes(self):
+        look = plots.sign("h3", 0)
+        estimate = Estimate(50, 40, 60)
+        drawing = plots.points("p", "<a & b>", ["0"], ("x", "y"), [(look, [estimate])], ticks=[0, 100], width=200)
+        clients = [(plots.legend(look, f"p-{nth}"), f"client <{nth}>") for nth in range(4)]
+        text = plots.standalone(drawing, clients)
+        root = ElementTree.fromstring(text)
+        titles = [each for each in root.findall("{http://www.w3.org/2000/svg}text")]
+        self.assertEqual([each.text for each in titles], [f"client <{nth}>" for nth in range(4)])
+        # Wider than the plot, the legend is broken into lines, and the plot is below the last.
+        self.assertEqual(len({each.get("y") for each in titles}), 4)
+        self.assertGreater(float(root.get("height")), drawing.height + 4 * 20)
+        used = set(re.findall(r"var\(--pf-(\w+)", text))
+        light, dark = (set(re.findall(r"--pf-(\w+):", rules)) for rules in text.split("@media")[:2])
+        self.assertLessEqual(used, light & dark)
+        self.assertIn("h3", used)
 
 
 class FullRun(unittest.TestCase):
