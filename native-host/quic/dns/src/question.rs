@@ -45,24 +45,25 @@ pub struct Question {
 }
 
 impl Question {
-    /// `name` is ASCII; one that contains a dot is absolute, with or without a final dot, so that no search domain is
+    /// `name` is ASCII; a host that contains a dot is absolute, with or without a final dot, so that no search domain is
     /// appended.
     pub fn new(name: &str, kind: Kind, timeout: Duration) -> Result<Self, InvalidName> {
-        let mut parsed = Name::from_ascii(name).map_err(|error| InvalidName::NotADomain {
+        let name = Name::from_ascii(name).map_err(|error| InvalidName::NotADomain {
             name: name.to_owned(),
             error,
         })?;
-        if parsed.num_labels() == 0 {
+        if name.num_labels() == 0 {
             return Err(InvalidName::Empty);
         }
-        if parsed.num_labels() > 1 {
-            parsed.set_fqdn(true);
-        }
-        Ok(Self {
-            name: parsed,
+        let mut question = Self {
+            name,
             kind,
             timeout,
-        })
+        };
+        if question.host().num_labels() > 1 {
+            question.name.set_fqdn(true);
+        }
+        Ok(question)
     }
 
     /// The host that the question is about: names of HTTPS records for other ports have a prefix (RFC 9460 section 9.1).
