@@ -104,7 +104,7 @@ function writeCaption(page: PageView, view: OriginView, board: RaceBoard): void 
   const caption = byId('finish-caption');
   const forecast = forecastText(view);
   const words = captionText(view, board.running.get(view.origin), board.waiting.has(view.origin));
-  const key = `${page.state}|${words}|${forecast.result}|${forecast.text}`;
+  const key = `${page.state}|${words}|${forecast.result}|${forecast.title}`;
   if (caption.dataset['key'] === key) return;
   caption.dataset['key'] = key;
   const scored = make('span', `forecast ${forecast.result}`);

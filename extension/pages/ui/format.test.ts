@@ -35,7 +35,10 @@ import {
 
 const counts = (over: Partial<ProtocolCounts>): ProtocolCounts => ({ ...NO_REQUESTS, ...over });
 
-function forecast(protocol: Protocol, basis: 'observed' | 'none' = 'observed'): OriginView['forecast'] {
+function forecast(
+  protocol: Protocol,
+  basis: 'observed' | 'advertised' | 'none' = 'observed',
+): OriginView['forecast'] {
   return {
     origin: 'https://a.test' as Origin,
     reachable: { protocol: 'h3', basis: 'raced', ageMs: 1, fresh: true },
@@ -184,6 +187,15 @@ test('a forecast is right, wrong, not scored, or was never made', () => {
   assert.equal(result({ forecast: forecast('h3'), forecastRight: null }), 'open');
   assert.equal(result({ forecast: forecast('unknown', 'none'), forecastRight: null }), 'none');
   assert.equal(result({}), 'none');
+});
+
+test('what the browser used is called unknown only if it is', () => {
+  const title = (protocol: Protocol, basis: 'observed' | 'advertised') =>
+    forecastText(view('a.test', { forecast: forecast('h3', basis), forecastRight: null, protocol })).title;
+  for (const basis of ['observed', 'advertised'] as const) {
+    assert.match(title('unknown', basis), /before\)\. What the browser used is unknown\.$/);
+    assert.match(title('h2', basis), /before\)\. Not scored: the response came first, or /);
+  }
 });
 
 test('only a comparison has a margin', () => {

@@ -198,21 +198,26 @@ export interface ForecastScore {
   readonly title: string;
 }
 
-const FORECAST_TITLES: Record<'right' | 'wrong' | 'open', Record<'observed' | 'advertised', MessageKey>> = {
+type ForecastTitle = 'right' | 'wrong' | 'open' | 'unscored';
+const FORECAST_TITLES: Record<ForecastTitle, Record<'observed' | 'advertised', MessageKey>> = {
   right: { observed: 'popupForecastRightObserved', advertised: 'popupForecastRightAdvertised' },
   wrong: { observed: 'popupForecastWrongObserved', advertised: 'popupForecastWrongAdvertised' },
   open: { observed: 'popupForecastOpenObserved', advertised: 'popupForecastOpenAdvertised' },
+  unscored: { observed: 'popupForecastUnscoredObserved', advertised: 'popupForecastUnscoredAdvertised' },
 };
 
 /** Whether the forecast for an origin was right. */
-export function forecastText(view: Pick<OriginView, 'forecast' | 'forecastRight'>): ForecastScore {
+export function forecastText(
+  view: Pick<OriginView, 'forecast' | 'forecastRight' | 'protocol'>,
+): ForecastScore {
   const { forecast, forecastRight } = view;
   if (forecast === null) return { result: 'none', text: '–', title: getMessage('popupForecastNotAsked') };
   const { protocol, basis } = forecast.expected;
   if (basis === 'none' || protocol === 'unknown')
     return { result: 'none', text: '–', title: getMessage('popupForecastUnseen') };
   const result = forecastRight === null ? 'open' : forecastRight ? 'right' : 'wrong';
-  const title = getMessage(FORECAST_TITLES[result][basis], { protocol: protocolName(protocol) });
+  const titles = FORECAST_TITLES[result === 'open' && view.protocol !== 'unknown' ? 'unscored' : result];
+  const title = getMessage(titles[basis], { protocol: protocolName(protocol) });
   return { result, text: protocol, title };
 }
 
