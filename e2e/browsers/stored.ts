@@ -105,3 +105,24 @@ export async function fillLedger(session: Session, filling: Filling): Promise<Ro
     await tab.close();
   }
 }
+
+/** Leaves only the races in the ledger, as an import of nothing else does. */
+export function emptyAllButRaces(page: Tab): Promise<void> {
+  return page.evaluate(async () => {
+    const database = await new Promise<IDBDatabase>((resolve, reject) => {
+      const opening = indexedDB.open('photofinish');
+      opening.onsuccess = () => resolve(opening.result);
+      opening.onerror = () => reject(opening.error);
+    });
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const emptying = database.transaction(['records', 'days', 'totals'], 'readwrite');
+        for (const name of emptying.objectStoreNames) emptying.objectStore(name).clear();
+        emptying.oncomplete = () => resolve();
+        emptying.onerror = () => reject(emptying.error);
+      });
+    } finally {
+      database.close();
+    }
+  });
+}

@@ -5,7 +5,7 @@ import { type Report, reportSchema } from '@photofinish/shared/report/report';
 import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import * as v from 'valibot';
 import type { Session } from '../../browsers/session.ts';
-import { fillLedger } from '../../browsers/stored.ts';
+import { emptyAllButRaces, fillLedger } from '../../browsers/stored.ts';
 import type { Tab } from '../../browsers/tab.ts';
 import { expect, type Local, test } from '../fixtures.ts';
 import { violations } from '../steps.ts';
@@ -287,6 +287,17 @@ test('the files shown are those compared, and the same file can be chosen again'
   );
   expect(await reportFiles(tab)).toEqual(['cafe.json', 'hotel.json']);
   await expect(comparison).toMention('hotel');
+});
+
+test('a ledger with nothing but races, as after an import, shows them', async ({ open }) => {
+  const session = await open({ helper: false });
+  await fillLedger(session, SMALL_YEAR);
+  const popup = await session.openPage('popup/popup.html');
+  await emptyAllButRaces(popup);
+  await popup.close();
+  const tab = await wholeDashboard(session);
+  await expect(tab.part('race-table')).toBeSeen();
+  expect(await tab.part('empty').isVisible()).toBe(false);
 });
 
 test('an empty ledger has its own message', async ({ open }) => {

@@ -143,7 +143,9 @@ function showTrouble(error: unknown): void {
 
 function drawAll(): void {
   revision += 1;
-  const empty = columns.size === 0 && totals.length === 0 && state.site === null;
+  const empty = columns.size === 0 && totals.length === 0 && races.length === 0 && state.site === null;
+  // Races are read last, and may be all there is.
+  if (empty && !racesComplete) return;
   byId('opening').hidden = true;
   byId('empty').hidden = !empty;
   byId('full').hidden = empty;
@@ -218,6 +220,7 @@ void open()
       known: () => ({ columns, complete, races }),
       async changed(next) {
         ({ races } = next);
+        racesComplete = true;
         await readTotals();
         writeGains(columns, gainsOf(races));
         showTrouble(null);
