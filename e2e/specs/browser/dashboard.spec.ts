@@ -300,6 +300,23 @@ test('a ledger with nothing but races, as after an import, shows them', async ({
   expect(await tab.part('empty').isVisible()).toBe(false);
 });
 
+test('after a first read that failed the dashboard is whole', async ({ open }) => {
+  const session = await open({ helper: false });
+  await fillLedger(session, SMALL_YEAR);
+  const tab = await session.newTab();
+  await tab.beforeScripts(() => {
+    const { openCursor } = IDBIndex.prototype;
+    IDBIndex.prototype.openCursor = () => {
+      IDBIndex.prototype.openCursor = openCursor;
+      throw new DOMException('the disk cannot be read', 'UnknownError');
+    };
+  });
+  await tab.goto(session.extensionUrl(DASHBOARD));
+  await expect.poll(async () => (await rowNames(tab)).length, { timeout: 60_000 }).toBeGreaterThan(20);
+  await expect(tab.part('trouble')).not.toBeSeen();
+  await expect(tab.find('#report-formats .button', 'JSON')).toBeSeen();
+});
+
 test('an empty ledger has its own message', async ({ open }) => {
   const session = await open({ helper: false });
   const tab = await wholeDashboard(session);

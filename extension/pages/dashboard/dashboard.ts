@@ -167,9 +167,22 @@ async function loadEverything(): Promise<void> {
 }
 
 async function open(): Promise<void> {
+  const first = openFirst();
+  // If that read fails, only reads of the ledger are repeated.
+  const others = first.then(openOthers, openOthers);
+  await first;
+  await Promise.all([loadEverything(), others]);
+  byId('view').ariaBusy = 'false';
+}
+
+async function openFirst(): Promise<void> {
   const [first] = await Promise.all([loadFirst(ledger, state.site, PAGE_ROWS), readTotals()]);
   columns = first;
   drawAll();
+}
+
+/** What no read of the ledger has to precede; none of it is needed for the first paint. */
+async function openOthers(): Promise<void> {
   const follow = (names: NetworkNames): void => {
     useNames(names);
     drawAll();
@@ -178,11 +191,9 @@ async function open(): Promise<void> {
   // The background may have to start first; until then networks are shown by key.
   const named = loadNames(pageStore).then(follow, console.error);
   watchConditions(() => renderConditions(state, periodOf(state, Date.now()), totals));
-  await Promise.all([loadEverything(), openReports(), named]);
-  byId('view').ariaBusy = 'false';
+  await Promise.all([openReports().catch(showTrouble), named]);
 }
 
-/** Reports and their schemas are not needed for the first paint. */
 async function openReports(): Promise<void> {
   const [{ createReportView }, { createCompareView }] = await Promise.all([
     import('./report-view.ts'),
