@@ -184,6 +184,18 @@ test('an origin expands to its requests, also by keyboard; filter, selection and
   await panel.press('ArrowRight');
   await expect.poll(() => overNetwork(panel, both)).toBe(madeOf(both));
 
+  await panel.evaluate(
+    (of) => document.querySelector<HTMLElement>(`tbody[data-origin="${of}"] .opener`)?.focus(),
+    hidden.origin,
+  );
+  for (const order of [byName.toReversed(), byName]) {
+    // A click by a pointer would move the focus.
+    await panel.evaluate(() => document.querySelector<HTMLElement>('th[data-sort=origin] .sort')?.click());
+    await expect.poll(async () => Object.keys(await lines(panel))).toEqual(order);
+    const focused = () => panel.evaluate(() => document.activeElement?.closest('tbody')?.dataset['origin']);
+    expect(await focused()).toBe(hidden.origin);
+  }
+
   await panel.part('filter').fill('H1ONLY.test');
   await expect.poll(async () => Object.keys(await lines(panel))).toEqual([h1only.origin]);
   await expect(panel.part('summary')).toSay(/\d of 1\d requests shown/);

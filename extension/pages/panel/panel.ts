@@ -9,7 +9,7 @@ import type { InspectedRequest } from '../../common/inspected-request.ts';
 import { MAX_REQUESTS, type PageView } from '../../common/messages.ts';
 import { withDelta } from '../../common/page/delta.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
-import { byId, make, setText } from '../ui/elements.ts';
+import { arrangeBodies, byId, make, setText } from '../ui/elements.ts';
 import { capitalSentence } from '../ui/format.ts';
 import type { RaceFailure } from '../ui/origin.ts';
 import { writeMessages } from '../ui/page-messages.ts';
@@ -75,16 +75,10 @@ function rowOf(origin: Origin): GroupRow {
 }
 
 function drawRows(groups: readonly Group[]): void {
-  const table = byId('table');
   const views = new Map(page?.origins.map((view) => [view.origin, view]));
   const wanted = new Set(groups.map(({ origin }) => origin));
-  for (const [origin, row] of rows) {
-    if (wanted.has(origin)) continue;
-    row.body.remove();
-    rows.delete(origin);
-  }
-  let before = table.querySelector('thead') as Element;
-  for (const group of groups) {
+  for (const origin of rows.keys()) if (!wanted.has(origin)) rows.delete(origin);
+  const bodies = groups.map((group) => {
     const row = rowOf(group.origin);
     const { origin } = group;
     const state = racing.has(origin) ? 'racing' : 'idle';
@@ -92,10 +86,9 @@ function drawRows(groups: readonly Group[]): void {
     const failure = failures.get(origin) ?? null;
     row.update({ group, view: views.get(origin) ?? null, sorting, race: { state, failure, helper } });
     row.setOpen(opened.has(group.origin));
-    // Moved only if it is out of place: moving would make it lose the focus.
-    if (before.nextElementSibling !== row.body) before.after(row.body);
-    before = row.body;
-  }
+    return row.body;
+  });
+  arrangeBodies(byId('table'), bodies);
 }
 
 function race(origin: Origin): void {

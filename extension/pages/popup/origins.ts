@@ -8,7 +8,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView, RaceRequest } from '../../common/messages.ts';
 import { requestsOf } from '../../common/page/delta.ts';
-import { byId, make, setAttribute, setText } from '../ui/elements.ts';
+import { arrangeBodies, byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { forecastText } from '../ui/format.ts';
 import { writeHost } from '../ui/origin.ts';
 import { nextSorting, type SortOrder } from '../ui/sorting.ts';
@@ -51,20 +51,6 @@ let idle = false;
 /** Whether a race of one of the page's origins is waiting or running. */
 let racing = false;
 
-/** Puts the rows in order, moving only those out of place, and removes rows that are no longer wanted. */
-function arrange(table: HTMLElement, wanted: readonly HTMLElement[]): void {
-  const focused = document.activeElement;
-  const kept = new Set(wanted);
-  for (const body of [...table.querySelectorAll<HTMLElement>('tbody')]) if (!kept.has(body)) body.remove();
-  let before: Element | null = null;
-  for (const body of wanted.toReversed()) {
-    if (body.nextElementSibling !== before || body.parentElement !== table) table.insertBefore(body, before);
-    before = body;
-  }
-  if (focused instanceof HTMLElement && focused !== document.activeElement && table.contains(focused))
-    focused.focus({ preventScroll: true });
-}
-
 function showSorting(): void {
   for (const key of SORT_KEYS) {
     const header = document.querySelector(`th[data-sort="${key}"]`);
@@ -103,7 +89,7 @@ function bodyOf(line: Line, around: () => RowContext): HTMLElement {
 function draw(around: () => RowContext): void {
   const lines = linesOf(shown, { own, query, sorting, opened });
   const table = byId('origin-table');
-  arrange(
+  arrangeBodies(
     table,
     lines.slice(0, limit).map((line) => bodyOf(line, around)),
   );

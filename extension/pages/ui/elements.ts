@@ -48,6 +48,23 @@ export function setValue(field: HTMLInputElement, value: string): void {
   if (document.activeElement !== field && field.value !== value) field.value = value;
 }
 
+/**
+ * Puts the bodies of a table in order, moving only those out of place, and removes those no longer wanted. A body that is
+ * moved loses the focus, so it is given back.
+ */
+export function arrangeBodies(table: HTMLElement, wanted: readonly HTMLElement[]): void {
+  const focused = document.activeElement;
+  const kept = new Set(wanted);
+  for (const body of [...table.querySelectorAll<HTMLElement>('tbody')]) if (!kept.has(body)) body.remove();
+  let before: Element | null = null;
+  for (const body of wanted.toReversed()) {
+    if (body.nextElementSibling !== before || body.parentElement !== table) table.insertBefore(body, before);
+    before = body;
+  }
+  if (focused instanceof HTMLElement && focused !== document.activeElement && table.contains(focused))
+    focused.focus({ preventScroll: true });
+}
+
 const drawn = new WeakMap<Element, string>();
 
 /** Puts an SVG drawn by this extension into `element`, parsed as XML: anything not well-formed throws. */
