@@ -80,7 +80,7 @@ export type PageState =
   | 'source'
   /** https, but the browser keeps every extension away from it: its extension store and the like. */
   | 'guarded'
-  /** https, and opened before Photofinish was running. */
+  /** https, and opened before Photofinish was running or recorded its site or window, or its data was deleted. */
   | 'not-recorded'
   | 'private'
   /** Its site is excluded from recording. */

@@ -27,6 +27,13 @@ test('every page state except a record has its own text', () => {
   assert.equal(stateText('recorded'), null);
 });
 
+test('a page without a record is not claimed to be older than Photofinish', () => {
+  assert.match(
+    stateText('not-recorded')?.text ?? '',
+    /before Photofinish recorded here, or its data was deleted/,
+  );
+});
+
 test('if the user can do something there is a button for it', () => {
   const actions = STATES.flatMap((state) => stateText(state)?.remedy?.action ?? []);
   assert.deepEqual(actions, ['reload', 'options', 'options', 'access']);
