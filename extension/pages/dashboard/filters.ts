@@ -63,7 +63,11 @@ export function createFilters(change: (changes: Partial<State>) => void): Filter
   from.addEventListener('change', dated);
   to.addEventListener('change', dated);
   options(network, [], (value) => change({ network: value === '' ? null : value }));
-  byId('site-filter').addEventListener('click', () => change({ site: null, page: 1 }));
+  byId('site-filter').addEventListener('click', () => {
+    change({ site: null, page: 1 });
+    // The pressed button disappears with the filter.
+    network.focus();
+  });
 
   return {
     render(state, next, totals) {

@@ -1,9 +1,9 @@
-// The popup's texts about steering: one for every state, and a button only if a click has an effect.
+// The popup's texts about steering: one for every state, and a button that can be pressed only if that has an effect.
 import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SteerView } from '../../common/messages.ts';
-import { steerText } from './steer.ts';
+import { renderSteer, steerText, wireSteer } from './steer.ts';
 
 const NOTHING: SteerView = { enabled: true, chosen: false, active: null, possible: null, undone: null };
 const ACTIVE = { direction: 'to-h3', undoing: false, untilMs: 0 } as const;
@@ -22,7 +22,7 @@ test('an offer says what would be done, and only the switch in the options can f
     words: 'Stay on HTTP/2',
     on: true,
   });
-  assert.equal(steerText({ ...NOTHING, possible: 'to-h3', enabled: false })?.press?.on, 'options');
+  assert.equal(steerText({ ...NOTHING, possible: 'to-h3', enabled: false })?.press.on, 'options');
 });
 
 test('under a private root the offer says on which condition it takes effect', () => {
@@ -31,7 +31,7 @@ test('under a private root the offer says on which condition it takes effect', (
     offer?.text ?? '',
     /private root.* network\.http\.http3\.disable_when_third_party_roots_found/,
   );
-  assert.equal(offer?.press?.on, true);
+  assert.equal(offer?.press.on, true);
   const away = steerText({ ...NOTHING, possible: 'from-h3', privateRoot: true });
   assert.doesNotMatch(away?.text ?? '', /root/, 'the browser is kept off HTTP/3 anyway');
 });
@@ -39,10 +39,10 @@ test('under a private root the offer says on which condition it takes effect', (
 test('what is in force can be undone, and what is being undone says so', () => {
   const active = steerText({ ...NOTHING, chosen: true, active: ACTIVE });
   assert.match(active?.text ?? '', /^Steered to HTTP\/3 by Photofinish until /);
-  assert.equal(active?.press?.on, false);
+  assert.equal(active?.press.on, false);
   const undoing = steerText({ ...NOTHING, active: { ...ACTIVE, undoing: true } });
   assert.match(undoing?.text ?? '', /Being undone/);
-  assert.equal(undoing?.press, null);
+  assert.deepEqual(undoing?.press, { words: 'Undo', on: null });
 });
 
 test('an end not requested by the user says why', () => {
@@ -51,4 +51,26 @@ test('an end not requested by the user says why', () => {
   );
   assert.equal(new Set(texts).size, 4);
   assert.match(steerText({ ...NOTHING, chosen: true })?.text ?? '', /Selected/);
+});
+
+test('the button that undoes stays where the focus is, and does nothing until that is done', (t) => {
+  const part = () => Object.assign(new EventTarget(), { hidden: false, ariaDisabled: null, value: '' });
+  const parts = { steer: part(), 'steer-words': part(), 'steer-press': part() };
+  Object.assign(globalThis, { document: { getElementById: (id: keyof typeof parts) => parts[id] } });
+  t.after(() => Reflect.deleteProperty(globalThis, 'document'));
+  const pressed: boolean[] = [];
+  wireSteer(
+    (on) => pressed.push(on),
+    () => assert.fail('the options'),
+  );
+  const press = (steer: SteerView): void => {
+    renderSteer({ steer }, null);
+    assert.equal(parts['steer-press'].hidden, false);
+    parts['steer-press'].dispatchEvent(new Event('click'));
+  };
+  press({ ...NOTHING, chosen: true, active: ACTIVE });
+  press({ ...NOTHING, active: { ...ACTIVE, undoing: true } });
+  assert.deepEqual(pressed, [false]);
+  press({ ...NOTHING, possible: 'to-h3' });
+  assert.deepEqual(pressed, [false, true]);
 });

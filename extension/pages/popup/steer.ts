@@ -4,12 +4,13 @@
 import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { PageView, SteerView } from '../../common/messages.ts';
+import { onClick, setDisabled } from '../ui/disabled-button.ts';
 import { byId, setText } from '../ui/elements.ts';
 
 export interface SteerText {
   readonly text: string;
-  /** The button's label, and what a click requests; null: there is no button. */
-  readonly press: { readonly words: string; readonly on: boolean | 'options' } | null;
+  /** The button's label, and what a click requests; null: nothing, and the button is shown as disabled. */
+  readonly press: { readonly words: string; readonly on: boolean | 'options' | null };
 }
 
 const UNDONE: Readonly<Record<NonNullable<SteerView['undone']>, MessageKey>> = {
@@ -27,7 +28,9 @@ function timeOfDay(atMs: number): string {
 export function steerText(steer: SteerView | null): SteerText | null {
   if (steer === null) return null;
   const { enabled, chosen, active, possible, undone } = steer;
-  if (active?.undoing && !chosen) return { text: getMessage('steerUndoing'), press: null };
+  // The button that was pressed for it may still have the focus, which it would lose if it were hidden.
+  if (active?.undoing && !chosen)
+    return { text: getMessage('steerUndoing'), press: { words: getMessage('steerStop'), on: null } };
   if (!enabled)
     return possible === null
       ? null
@@ -57,15 +60,16 @@ export function renderSteer({ steer }: Pick<PageView, 'steer'>, failure: string 
   const refused = failure === null ? '' : ` ${getMessage('steerFailed', { message: failure })}`;
   setText(byId('steer-words'), words.text + refused);
   const button = byId<HTMLButtonElement>('steer-press');
-  button.hidden = words.press === null;
-  button.value = String(words.press?.on ?? '');
-  setText(button, words.press?.words ?? '');
+  const { words: label, on } = words.press;
+  setDisabled(button, on === null);
+  button.value = String(on ?? '');
+  setText(button, label);
 }
 
 /** Calls `press` with what the button requests, or `openOptions` if steering must first be enabled there. */
 export function wireSteer(press: (on: boolean) => void, openOptions: () => void): void {
   const button = byId<HTMLButtonElement>('steer-press');
-  button.addEventListener('click', () => {
+  onClick(button, () => {
     if (button.value === 'options') openOptions();
     else press(button.value === 'true');
   });
