@@ -117,6 +117,10 @@ export function wireEveryRequest(): void {
   chrome.permissions.onAdded.addListener((added) => {
     if (seesRequests(added)) void showEveryRequest(choice);
   });
+  // What this page gave up is no longer checked, and keeps the words about it.
+  chrome.permissions.onRemoved.addListener((removed) => {
+    if (choice.checked && seesRequests(removed)) void showEveryRequest(choice);
+  });
   chrome.storage.session.onChanged.addListener((changes) => {
     if (changes[FULL_MODE_KEY]?.newValue === true) void showEveryRequest(choice);
   });
