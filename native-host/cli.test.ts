@@ -413,6 +413,14 @@ test('a network is named, is shown and accepted by that name everywhere, and los
     (await run('explain', origin, '--allow-private', '--network', 'Home')).stdout,
     /on network Home/,
   );
+  const other = 'net-2d44ea1a8671e8f3';
+  assert.equal((await run('network', 'name', other, 'Home')).code, 0);
+  for (const command of ['race', 'explain']) {
+    const several = await run(command, origin, '--allow-private', '--network', 'Home');
+    assert.deepEqual([several.code, several.stdout], [2, '']);
+    assert.match(several.stderr, /^photofinish: bad-network: more than one network is called "Home"/);
+  }
+  assert.equal((await run('network', 'unname', other)).code, 0);
   const nowhere = await run('network', 'unname', 'Hotel');
   assert.equal(nowhere.code, 1);
   assert.match(nowhere.stderr, /^photofinish: bad-network: there is no network "Hotel"/);

@@ -89,7 +89,7 @@ given before; without it, the network you are on now. Names stay on this
 machine: they appear in reports only if you choose to include them when
 exporting.`,
     after: `Exit status: 0 if done; 1 if there is no such network, or the cache file cannot
-be used; 2 for bad usage.
+be used; 2 for bad usage or a name that several networks have.
 
 Examples:
   photofinish network name Home

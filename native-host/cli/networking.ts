@@ -11,7 +11,7 @@ import { watchNetwork } from '../network/watch.ts';
 import { cachePath, changing, networkSalt, openCache } from './caching.ts';
 import { NETWORK_ACTIONS, NETWORK_OPTIONS } from './command-table.ts';
 import type { Terminal } from './terminal.ts';
-import { ago, type Cell, columnsOf, keysNamed, type Paint, printable, table } from './text.ts';
+import { ago, type Cell, columnsOf, keyNamed, type Paint, printable, table } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, listed, notOneOf, parseCommand } from './usage.ts';
 
 export const NETWORKS_SCHEMA = 'photofinish.networks/1';
@@ -95,10 +95,8 @@ async function meant(
       EXIT_FAILED,
     );
   }
-  const [key, ...others] = keysNamed(word.normalize().trim(), cache.networkNames());
-  if (others.length > 0)
-    throw new Complaint('bad-network', `more than one network is called "${word}": use its key`, EXIT_FAILED);
-  if (key !== undefined) return key;
+  const key = keyNamed(word, cache.networkNames());
+  if (key !== null) return key;
   const known = KEY.test(word) || cache.networks().some(({ network }) => network === word);
   if (known && mayBeNamed(word)) return word;
   throw new Complaint(

@@ -185,7 +185,8 @@ export const RACE_OPTIONS = {
     value: 'NETWORK',
     help: [
       'record the outcomes under this network (its key, or the',
-      'name you gave it) instead of detecting it',
+      'name you gave it) instead of detecting it; any other',
+      'text is the label of a network of its own',
     ],
   },
   'allow-private': ALLOW_PRIVATE,
@@ -226,7 +227,8 @@ export const EXPLAIN_OPTIONS = {
     value: 'NETWORK',
     help: [
       'read from and record under this network (its key, or the',
-      'name you gave it) instead of detecting it',
+      'name you gave it) instead of detecting it; any other',
+      'text is the label of a network of its own',
     ],
   },
   'allow-private': ALLOW_PRIVATE,

@@ -32,7 +32,7 @@ import {
 } from './race-session.ts';
 import { raceText } from './race-text.ts';
 import { stoppedByInterrupt, type Terminal } from './terminal.ts';
-import { type NetworkNames, NO_NAMES, networkMeant } from './text.ts';
+import { keyNamed, type NetworkNames, NO_NAMES } from './text.ts';
 import { Complaint, messageOf } from './usage.ts';
 
 /** The network's name if nothing is remembered and no name was given. */
@@ -60,14 +60,17 @@ function trialCounter(command: RaceCommand, terminal: Terminal): () => void {
   };
 }
 
-/** Only memory `full` writes; the others do not even create the salt for network keys. */
+/**
+ * A text that names no network is a label of its own. Only memory `full` writes; the others do not even create the salt
+ * for network keys. Throws a Complaint if several networks have the name.
+ */
 export function networkOf(
   command: Pick<RaceCommand, 'network' | 'memory'>,
   path: string,
   names: NetworkNames,
   terminal: Terminal,
 ): Network {
-  if (command.network !== null) return namedNetwork(networkMeant(command.network, names));
+  if (command.network !== null) return namedNetwork(keyNamed(command.network, names) ?? command.network);
   if (command.memory !== 'full' && !existsSync(saltPath(path))) return namedNetwork(UNNAMED_NETWORK);
   const source = systemSource(process.platform, systemClock);
   return watchNetwork({ source, salt: networkSalt(path, terminal), clock: systemClock });
@@ -182,9 +185,9 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
   const sharedKey = (origin: Origin): string | null => fleet?.keyOf(origin) ?? null;
   const cache = remembers ? openHostCache({ path, clock: systemClock, log, sharedKey }) : null;
   const names = cache?.networkNames() ?? NO_NAMES;
-  const network = networkOf(command, path, names, terminal);
   let watch: NetworkWatch | null = null;
   try {
+    const network = networkOf(command, path, names, terminal);
     const opened = await openRacingFor(command, cache === null ? NO_CACHE : recordOnlyOn(network, cache));
     if (shared !== null && cache !== null) fleet = await joinFleet(shared, cache, terminal);
     // Without the host cache it is unknown whether the network blocks UDP, and a failure not the host's.

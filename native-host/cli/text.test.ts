@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { networkLabel, networkMeant, plain, table } from './text.ts';
+import { keyNamed, networkLabel, plain, table } from './text.ts';
 
 test('the number of table rows is unlimited: rows from a file or a server are not put on the stack', () => {
   const rows = Array.from({ length: 300_000 }, (_, i) => [{ text: String(i) }]);
@@ -20,8 +20,8 @@ test('a network is shown by its name, or by its key if the name is ambiguous', (
   assert.equal(networkLabel('net-9', NAMES), 'net-9');
 });
 
-test('a name refers to its network if it is unique', () => {
-  assert.equal(networkMeant('Home', NAMES), 'net-1');
-  assert.equal(networkMeant('Cafe', NAMES), 'Cafe');
-  assert.equal(networkMeant('net-2', NAMES), 'net-2');
+test('a name refers to its network, and one that several have is refused', () => {
+  assert.equal(keyNamed(' Home ', NAMES), 'net-1');
+  assert.equal(keyNamed('net-2', NAMES), null);
+  assert.throws(() => keyNamed('Cafe', NAMES), { code: 'bad-network', message: /"Cafe": use its key/ });
 });

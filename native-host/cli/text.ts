@@ -4,6 +4,7 @@ import { styleText } from 'node:util';
 import { formatMs } from '@photofinish/shared/language/markup';
 import { printable } from '@photofinish/shared/web/printable';
 import type { Protocol } from '@photofinish/shared/web/protocol';
+import { Complaint } from './usage.ts';
 
 type Colour = 'green' | 'blue' | 'yellow' | 'red' | 'dim' | 'bold';
 /** Colours a text, or returns it unchanged if colour is disabled. */
@@ -124,7 +125,7 @@ export type NetworkNames = ReadonlyMap<string, string>;
 export const NO_NAMES: NetworkNames = new Map();
 
 /** The keys with a name. */
-export function keysNamed(name: string, names: NetworkNames): readonly string[] {
+function keysNamed(name: string, names: NetworkNames): readonly string[] {
   return [...names].flatMap(([key, each]) => (each === name ? [key] : []));
 }
 
@@ -135,8 +136,10 @@ export function networkLabel(network: string, names: NetworkNames): string {
   return keysNamed(name, names).length > 1 ? `${printable(name)} (${printable(network)})` : printable(name);
 }
 
-/** The network meant by a user's text: the key if only one has that name, otherwise the text itself. */
-export function networkMeant(text: string, names: NetworkNames): string {
-  const [key, ...others] = keysNamed(text.normalize().trim(), names);
-  return key !== undefined && others.length === 0 ? key : text;
+/** The key of the network with a name; null: none has it. Throws a Complaint if several have. */
+export function keyNamed(name: string, names: NetworkNames): string | null {
+  const [key = null, ...others] = keysNamed(name.normalize().trim(), names);
+  if (others.length > 0)
+    throw new Complaint('bad-network', `more than one network is called "${name}": use its key`);
+  return key;
 }
