@@ -5,17 +5,27 @@ import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import * as v from 'valibot';
 import { ended, recordingTerminal, startCommand } from '../testing/command.ts';
 import { closedPort } from '../testing/ports.ts';
 import { scratchDirectory } from '../testing/scratch.ts';
-import { type RaceStream, raceStream, surveyCounter, surveyText } from './race-input.ts';
+import {
+  PROGRESS_EVERY_MS,
+  type RaceStream,
+  raceInput,
+  raceStream,
+  surveyCounter,
+  surveyText,
+} from './race-input.ts';
+import { inShard, parseRaceCommand, readShard } from './race-options.ts';
 import { fixedPace } from './race-pace.ts';
 import { type Note, readNote } from './resume.ts';
+import { NO_NAMES } from './text.ts';
 
 interface Run {
   readonly child: ChildProcess;
@@ -324,6 +334,48 @@ test('done, failed, rate, and the time left once the total is known', () => {
   assert.equal(surveyText(half), '400 of 5000 done, 3 failed, 40 per second, 1 min left');
   assert.equal(surveyText({ ...half, total: null }), '400 done, 3 failed, 40 per second');
   assert.equal(surveyText({ ...half, total: 400 }), '400 of 400 done, 3 failed, 40 per second');
+});
+
+test('the total of a shard is known after its first race, as are the lines that an earlier run has raced', async (t) => {
+  const path = join(scratchDirectory(t), 'notes.json');
+  const hosts = Array.from({ length: 400 }, (_, index) => `h${index}.test`);
+  const share = hosts.filter((host) => inShard(readShard('1/4'), `https://${host}`)).length;
+  const reached = originRace([trial([attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 5 })])]);
+
+  /** Races the shard until so many races are done; returns the first line of progress. */
+  async function firstProgress(races: number): Promise<string | undefined> {
+    const shown: string[] = [];
+    const stop = new AbortController();
+    let begun = 0;
+    const stdin = Readable.from([`# mine\n${hosts.join('\n')}\nhttp://a.test\n`]);
+    const real = t.mock.getter(process, 'stdin', () => stdin);
+    const { terminal } = recordingTerminal();
+    await raceInput(
+      {
+        command: parseRaceCommand(['-', '--shard', '1/4', '--concurrency', '1', '--resume', path]),
+        network: 'lab',
+        names: NO_NAMES,
+        stop,
+        moved: () => false,
+        async race() {
+          begun += 1;
+          if (begun === 1) await setTimeout(2 * PROGRESS_EVERY_MS);
+          if (begun > races) stop.abort();
+          return reached;
+        },
+      },
+      {
+        ...terminal,
+        result: (_text, written) => written?.(true),
+        progress: (text) => void shown.push(text),
+      },
+    );
+    real.mock.restore();
+    return shown[0];
+  }
+
+  assert.equal(await firstProgress(10), `1 of ${share} done, 0 failed`);
+  assert.equal(await firstProgress(1), `1 of ${share - 10} done, 0 failed`);
 });
 
 test('slow rates are per minute, and few races have no rate', () => {

@@ -5,7 +5,7 @@ import { timedTrials } from '@photofinish/shared/race/conclusive';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Mode } from '@photofinish/shared/race/terms';
 import { systemClock } from '../clock.ts';
-import { isIdle, type LineRequest, linesOf, MAX_LINE_CHARS, readAhead, readRaceLine } from './input-lines.ts';
+import { type LineRequest, linesOf, MAX_LINE_CHARS, readAhead, readRaceLine } from './input-lines.ts';
 import { commandFor, inShard, type RaceCommand } from './race-options.ts';
 import { type Pace, paceFor } from './race-pace.ts';
 import {
@@ -199,13 +199,15 @@ export async function raceInput(session: Session, terminal: Terminal): Promise<n
   const resume = await resumeOf(command, terminal);
   const { signal } = stop;
   const survey = surveyCounter(terminal);
-  const input = readAhead(
-    linesOf(standardInput(signal), MAX_LINE_CHARS),
-    MOST_LINES_AHEAD,
-    (line) => !isIdle(line),
-  );
+  const isOurs = ({ origin: { origin } }: LineRequest): boolean =>
+    command.shard === null || inShard(command.shard, origin);
+  // Lines of other shards are raced elsewhere, and most of them are read long before their turn.
+  const input = readAhead(linesOf(standardInput(signal), MAX_LINE_CHARS), MOST_LINES_AHEAD, (line) => {
+    const read = readRaceLine(line, command.mode);
+    return read?.ok === true && isOurs(read.value);
+  });
   let badLines = 0;
-  let unwanted = 0;
+  let doneBefore = 0;
   const readerGone = (): void => stop.abort();
   process.stdout.once('error', readerGone);
   try {
@@ -214,11 +216,11 @@ export async function raceInput(session: Session, terminal: Terminal): Promise<n
       mode: command.mode,
       pace: paceFor(command.concurrencyAsked, systemClock.nowMs),
       tellsWaits: command.concurrencyAsked !== null,
-      wanted({ origin: { origin } }, line) {
-        const left = resume?.isLeft(line, origin) ?? true;
-        const wanted = left && (command.shard === null || inShard(command.shard, origin));
-        if (!wanted) unwanted += 1;
-        return wanted;
+      wanted(request, line) {
+        const left = resume?.isLeft(line, request.origin.origin) ?? true;
+        if (!isOurs(request)) return false;
+        if (!left) doneBefore += 1;
+        return left;
       },
       race({ origin, mode }, line) {
         resume?.begin(line, origin.origin);
@@ -231,7 +233,7 @@ export async function raceInput(session: Session, terminal: Terminal): Promise<n
         // A race that was stopped is not done.
         if (resume === null || signal.aborted) terminal.result(text);
         else resume.print(text, line);
-        survey.over(record, input.ended() ? input.counted() - badLines - unwanted : null);
+        survey.over(record, input.ended() ? input.counted() - doneBefore : null);
       },
       complain(code, message) {
         if (code === 'bad-line' || code === 'bad-origin') badLines += 1;
