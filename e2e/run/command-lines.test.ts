@@ -55,6 +55,21 @@ test('any other name selects files with it in their path', () => {
   assert.deepEqual(readCommandLine('unit', ['popup']).selection?.specs, []);
 });
 
+test('for unit tests alone the names of other suites are parts of paths', () => {
+  // native-host/trust.test.ts has the one, too.
+  for (const name of ['rust', 'browser']) {
+    const { checks, rust, units, specs } = readCommandLine('unit', [name]).selection ?? assert.fail();
+    const files = units.flatMap(([, all]) => all);
+    assert.deepEqual([checks, rust, specs], [false, false, []]);
+    assert.ok(files.length > 0 && files.every((file) => file.includes(name)), files.join());
+  }
+  assert.throws(() => readCommandLine('unit', ['checks']), /no test file has it in its path/);
+  assert.deepEqual(
+    readCommandLine('unit', ['shared']).selection?.units.map(([name]) => name),
+    ['shared'],
+  );
+});
+
 test('what selects nothing is refused', () => {
   for (const args of [
     ['rust', '--grep', 'x'],
