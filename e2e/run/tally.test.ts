@@ -26,6 +26,14 @@ test('a search by title may find nothing in a suite, but not in all of them', ()
   assert.deepEqual(found([nothing]), [nothing]);
 });
 
+test('a search by title that found only skipped tests in a suite found them, unlike files that cannot run', () => {
+  const something = result({ suite: 'unit e2e', passed: 1 });
+  const browser = result({ suite: 'browser', skipped });
+  const unbuilt = result({ skipped: [{ name: 'trust.test.ts', reason: 'not built', isFile: true }] });
+  assert.deepEqual(found([something, unbuilt, browser]), [something, browser]);
+  assert.deepEqual(found([unbuilt]), [unbuilt]);
+});
+
 test('a skipped test is listed with its reason, and is a failure where skips fail', () => {
   const lenient = judge(result({ passed: 3, skipped }), false);
   assert.equal(anyFailed([lenient]), false);

@@ -11,6 +11,8 @@ export interface Failure {
 export interface Skip {
   readonly name: string;
   readonly reason: string;
+  /** A whole file, whatever the titles of its tests; absent: a test. */
+  readonly isFile?: true;
 }
 
 /** What a tool's own report says. */
@@ -75,11 +77,12 @@ export function anyFailed(results: readonly SuiteResult[]): boolean {
   return results.length === 0 || results.some((result) => result.failures.length > 0);
 }
 
-/** The suites in which a search by title found a test; all of them if it found none anywhere. */
+/** The suites in which a search by title found a test, run or skipped; all of them if it found none anywhere. */
 export function found(results: readonly SuiteResult[]): readonly SuiteResult[] {
-  // Files that cannot run are listed whatever they contain.
-  const ran = results.filter(({ passed, failures }) => passed + failures.length > 0);
-  return ran.length > 0 ? ran : results;
+  const withTests = results.filter(
+    ({ passed, failures, skipped }) => passed + failures.length > 0 || skipped.some(({ isFile }) => !isFile),
+  );
+  return withTests.length > 0 ? withTests : results;
 }
 
 /** Every failure in full, every skipped test with its reason, and one line per suite. */

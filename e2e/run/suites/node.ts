@@ -112,7 +112,7 @@ export async function runNodeTests(
   const present = files.filter((file) => missing(file) === null);
   const skipped: Skip[] = files.flatMap((name) => {
     const reason = missing(name);
-    return reason === null ? [] : [{ name, reason }];
+    return reason === null ? [] : [{ name, reason, isFile: true }];
   });
   const title = `unit tests of ${workspace}`;
   if (present.length === 0) beginStep(title).end('skipped', skipped[0]?.reason ?? '');
