@@ -11,6 +11,7 @@ import {
   artefactsFor,
   BadUsage,
   COMMANDS,
+  isOnCi,
   listOf,
   programFile,
   readCommandLine,
@@ -132,9 +133,6 @@ async function helpWith({ command, program }) {
   );
 }
 
-/** Set by CI services, where nobody can answer a prompt. */
-const { CI = '' } = process.env;
-
 async function main() {
   const [command = '', ...args] = process.argv.slice(2);
   if (!COMMANDS.includes(command)) {
@@ -149,7 +147,7 @@ async function main() {
     );
     return 0;
   }
-  await insistOnPrerequisites(prerequisitesOf(asked, artefactsFor(asked)), { yes: asked.yes || CI !== '' });
+  await insistOnPrerequisites(prerequisitesOf(asked, artefactsFor(asked)), { yes: asked.yes || isOnCi() });
   await needPackages();
   // Profiles, caches and results of all scripts: contains browsing history, so private to this user.
   mkdirSync(join(TOP, '.photofinish'), { recursive: true, mode: 0o700 });

@@ -50,6 +50,8 @@ export const WITH_RUST: readonly string[];
 /** Unit tests that examine the built extension. */
 export const WITH_EXTENSION: readonly string[];
 
+/** Whether a CI service runs this. */
+export function isOnCi(environment?: Readonly<Record<string, string | undefined>>): boolean;
 export function readCommandLine(command: string, args: readonly string[]): CommandLine;
 export function artefactsFor(asked: CommandLine): readonly ArtefactName[];
 export function programFile(command: 'bench' | 'lab', name: string): string;

@@ -12,6 +12,12 @@ const WIDTH = 100;
 /** A usage error; its message describes it. */
 export class BadUsage extends Error {}
 
+/**
+ * Whether a CI service runs this: nobody can answer a prompt there, and every prerequisite must be present, so that
+ * nothing is skipped. Whoever wants neither sets `CI` to 0 or false.
+ */
+export const isOnCi = ({ CI = '' } = process.env) => !['', '0', 'false'].includes(CI);
+
 /** What is built or downloaded before something else can run, in order of dependency. */
 export const ARTEFACTS = {
   rust: 'the QUIC addon, local origins, links, SCTP and a bare quinn client, built with cargo',

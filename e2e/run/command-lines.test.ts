@@ -10,6 +10,7 @@ import {
   artefactsFor,
   BadUsage,
   COMMANDS,
+  isOnCi,
   listOf,
   readCommandLine,
   type Selection,
@@ -140,6 +141,11 @@ test('help, lists and usage errors need nothing installed and leave no files beh
   assert.deepEqual([status, stdout], [2, '']);
   assert.match(stderr, /--dry-run[\s\S]*usage: npm run package/);
   assert.equal(existsSync(join(bare, 'node_modules')) || existsSync(join(bare, '.photofinish')), false);
+});
+
+test('CI is off if it is unset, empty, 0 or false', () => {
+  for (const CI of [undefined, '', '0', 'false']) assert.equal(isOnCi({ CI }), false, CI);
+  for (const CI of ['true', '1', 'woodpecker']) assert.equal(isOnCi({ CI }), true, CI);
 });
 
 test('every script of package.json has a command line', () => {
