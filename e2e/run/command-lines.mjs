@@ -312,11 +312,21 @@ export function readCommandLine(command, args) {
     throw new BadUsage(`unexpected: ${names.join(' ')}`);
   if (command === 'test' || command === 'unit' || command === 'check')
     return { command, ...values, names, selection: select(command, names, values) };
+  if (command === 'start') checkStart(names, values);
   if (command === 'build')
     for (const name of names)
       if (!Object.hasOwn(ARTEFACTS, name))
         throw new BadUsage(`there is no "${name}" to build; there are: ${Object.keys(ARTEFACTS).join(', ')}`);
   return { command, ...values, names };
+}
+
+/** Hosts and paths are checked by the parser of origins, which needs the packages. */
+function checkStart(names, { headed, headless }) {
+  if (headed && headless) throw new BadUsage('choose one of --headed and --headless');
+  for (const name of names) {
+    const [, scheme = 'https'] = /^\s*([a-z][a-z0-9+.-]*):\/\//i.exec(name) ?? [];
+    if (scheme.toLowerCase() !== 'https') throw new BadUsage(`${scheme}:// is not https`);
+  }
 }
 
 /** The selected tests: whole suites by name, files by any part of their path, restricted by the options. */

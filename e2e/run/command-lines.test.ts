@@ -98,8 +98,15 @@ test('lists and help fit a terminal', () => {
     assert.ok(line.length <= WIDTH, line);
 });
 
+test('an origin for npm start may lack its scheme, and what is not one is told later', () => {
+  const names = ['a.test:8443', 'HTTPS://b.test', 'c.test/path'];
+  assert.deepEqual(readCommandLine('start', names).names, names);
+});
+
 for (const [command, ...words] of [
   ['start', '--nope'],
+  ['start', '--headed', '--headless'],
+  ['start', 'https://a.test', 'ftp://b.test'],
   ['test', 'no-such-file'],
   ['test', '--project', 'webkit'],
   ['unit', '--project', 'once'],

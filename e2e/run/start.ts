@@ -106,7 +106,6 @@ function readArguments(args: string[]): StartOptions {
   const { names, ...values } = readCommandLine('start', args);
   const { DISPLAY, WAYLAND_DISPLAY } = process.env;
   const display = process.platform === 'darwin' || Boolean(DISPLAY || WAYLAND_DISPLAY);
-  if (values.headed && values.headless) throw new BadUsage('choose one of --headed and --headless');
   if (values.headed && !display) throw new BadUsage('--headed needs a display; DISPLAY is not set');
   return { origins: names.map(readOrigin), headless: values.headless ?? !display };
 }
