@@ -49,6 +49,10 @@ test('help and version go to stdout', async (t) => {
   // Without arguments the output is the same.
   const bare = await photofinish([], home);
   assert.deepEqual([bare.code, bare.stdout, bare.stderr], [0, overview.stdout, '']);
+  for (const flag of ['-h', '--help']) {
+    const help = await photofinish(['help', flag], home);
+    assert.deepEqual([help.code, help.stdout, help.stderr], [0, overview.stdout, '']);
+  }
   for (const alias of [['help'], ['-h'], ['help', 'race'], ['race', '-h']])
     assert.match((await photofinish(alias, home)).stdout, /^Usage: photofinish/);
   assert.deepEqual(readdirSync(home), [], 'help writes nothing');

@@ -69,7 +69,11 @@ async function run(argv: readonly string[], terminal: Terminal): Promise<number>
   }
   // Without arguments, show the overview.
   if (first === undefined || first === '-h' || first === '--help') return showHelp(null, terminal);
-  if (first === 'help') return showHelp(rest[0] === undefined ? null : await commandNamed(rest[0]), terminal);
+  if (first === 'help') {
+    const [name] = rest;
+    const overview = name === undefined || asksFor([name], '-h', '--help');
+    return showHelp(overview ? null : await commandNamed(name), terminal);
+  }
   const command = await commandNamed(first);
   return asksFor(rest, '-h', '--help') ? showHelp(command, terminal) : runCommand(command, rest, terminal);
 }
