@@ -353,10 +353,15 @@ test('the host cache is listed, shown and cleared', async (t) => {
   assert.match(gone.stderr, /^photofinish: no-record: /);
 });
 
-/** Runs on a pseudo-terminal created by script(1), and types the answer. */
-async function answering(args: readonly string[], home: string, answer: string): ReturnType<typeof ended> {
+/** Runs on a pseudo-terminal created by script(1), with the shell's redirection, and types the answer. */
+async function answering(
+  args: readonly string[],
+  home: string,
+  answer: string,
+  redirection = '',
+): ReturnType<typeof ended> {
   const command = [process.execPath, CLI, ...args].map((word) => `'${word}'`).join(' ');
-  const child = spawn('script', ['-qec', command, '/dev/null'], {
+  const child = spawn('script', ['-qec', `${command} ${redirection}`, '/dev/null'], {
     env: { HOME: home, PATH: '/usr/bin:/bin' },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -386,6 +391,10 @@ test('on a terminal clearing the host cache asks for confirmation, unless --yes 
   assert.equal((await answering(['cache', 'clear', '--cache', file], home, 'y')).code, 0);
   assert.equal(await known(), 0);
   await fill();
+  const unseen = await answering(['cache', 'clear', '--cache', file], home, 'y', `2>'${home}/errors'`);
+  assert.deepEqual([unseen.code, unseen.stdout], [1, '']);
+  assert.match(readFileSync(join(home, 'errors'), 'utf8'), /^photofinish: cancelled: .*--yes/);
+  assert.equal(await known(), 1);
   const yes = await answering(['cache', 'clear', '--yes', '--cache', file], home, 'n');
   assert.equal(yes.code, 0);
   assert.equal(yes.stdout.includes('[y/N]'), false);

@@ -125,7 +125,7 @@ async function clear(
     const { origins } = await changing(path, (cache) => cache.stats());
     const question = `Delete all that is known about ${plural(origins, 'origin')}, in ${path}?`;
     if (!yes && !(await terminal.confirm(question))) {
-      terminal.error('cancelled', 'nothing was deleted');
+      terminal.error('cancelled', 'nothing was deleted; --yes clears without asking');
       return EXIT_FAILED;
     }
     cleared = await changing(path, (cache) => cache.wipe());

@@ -12,7 +12,7 @@ export interface Terminal {
   result(text: string, written?: (ok: boolean) => void): void;
   /** Writes `photofinish: CODE: message` to stderr. */
   error(code: ComplaintCode, message: string): void;
-  /** Asks on a terminal, where only yes means yes; without a terminal the answer is yes, for scripts. */
+  /** Asks whoever is at a terminal: only yes means yes, and no question is no. For scripts the answer is yes. */
   confirm(question: string): Promise<boolean>;
   /** Shows a line that the next one replaces; nothing unless stderr is a terminal. */
   progress(text: string): void;
@@ -76,7 +76,9 @@ export function processTerminal(): Terminal {
     },
     async confirm(question) {
       clear();
-      if (!process.stdin.isTTY || !stderr.isTTY) return true;
+      if (!process.stdin.isTTY) return true;
+      // Nobody would see the question.
+      if (!stderr.isTTY) return false;
       const { createInterface } = await import('node:readline/promises');
       const lines = createInterface({ input: process.stdin, output: stderr });
       // The end of input is not an answer, and neither is an interrupt.
