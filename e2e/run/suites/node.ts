@@ -46,16 +46,24 @@ function readLine(line: string): NodeTestLine | null {
   }
 }
 
-/** Tests that load modules as another browser's, or emit signals that the test runner handles as well. */
-const WITH_OWN_PROCESS = ['extension/background/helper/link.test.ts', 'native-host/cli/terminal.test.ts'];
+/**
+ * Tests that load modules as another browser's, emit signals that the test runner handles as well, or vary the language,
+ * which is chosen once per process.
+ */
+const WITH_OWN_PROCESS = [
+  'extension/background/helper/link.test.ts',
+  'native-host/cli/terminal.test.ts',
+  'shared/language/catalog.test.ts',
+  'shared/language/markup.test.ts',
+  'shared/language/message.test.ts',
+  'shared/verdict/verdict-languages.test.ts',
+];
 
 /**
  * Files that may share a process instead of each being started in its own: they load only pure code, or restore what
- * they change. The language is chosen once per process, which the tests of `shared/` vary; those that need Rust use
- * sockets and child processes.
+ * they change. Those that need Rust use sockets and child processes.
  */
-const shareProcess = (file: string) =>
-  !file.startsWith('shared/') && !WITH_RUST.includes(file) && !WITH_OWN_PROCESS.includes(file);
+const shareProcess = (file: string) => !WITH_RUST.includes(file) && !WITH_OWN_PROCESS.includes(file);
 
 /** Runs these files, either in one process or in one each. */
 async function runFiles(title: string, files: readonly string[], together: boolean, grep?: string) {
