@@ -75,8 +75,6 @@ async function find(testbed: Testbed, { seed, ...plan }: CostOptions): Promise<C
       tried: TRIED,
       secondsPerTry: TRY_SECONDS + TRY_OVERHEAD_SECONDS,
       titleOf: ({ server }) => SERVER_TITLES[server],
-      limitsOf: (notDriven) =>
-        `${notDriven.map(({ perSecond }) => perSecond).join(', ')} (${notDriven[0]?.why})`,
       async tryLoad({ server }, perSecond) {
         const way = BASIC.naive;
         const cell = cellOf({ server, objectBytes, perSecond, rttMs: RTT_MS, postQuantum: true, way });

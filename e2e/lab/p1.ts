@@ -91,7 +91,6 @@ async function find(testbed: Testbed, { seed, ...plan }: P1Options): Promise<P1F
     tried: TRIED,
     secondsPerTry: WHOLE_TURN_SECONDS,
     titleOf: ({ objectBytes, security }) => `${objectTitle(objectBytes)}, ${security}`,
-    limitsOf: ([first]) => `${first?.perSecond} and above (${first?.why})`,
     async tryLoad(of, perSecond) {
       const cell = cellOf({ ...of, perSecond, way: BASIC.naive });
       return (await measureTurn(testbed, { cell, round: 0 }, seed)).drive.why;

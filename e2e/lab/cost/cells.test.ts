@@ -78,7 +78,7 @@ test("P1's loads where they can be driven, otherwise steps up to the highest", (
   assert.deepEqual(loadsUpTo(20), [5, 10, 15, 20]);
 });
 
-test('loads are tried upward until one is not driven, and those above it are told with the reason', async () => {
+test('loads are tried upward until one is not driven, and each that is left out is told with its reason', async () => {
   const climb = async (most: number) => {
     const tried: number[] = [];
     const found = await climbLoads([100, 400, 550, 1000], async (perSecond) => {
@@ -93,13 +93,22 @@ test('loads are tried upward until one is not driven, and those above it are tol
     notDriven: [],
   });
   const why = 'starts late; processors';
+  const headroom = 'above 80 % of 400/s, the highest load that was driven';
   assert.deepEqual(await climb(500), {
     tried: [100, 400, 550],
     driven: [80, 100, 160, 240, 320],
-    notDriven: [400, 700, 1000].map((perSecond) => ({ perSecond, why })),
+    notDriven: [
+      { perSecond: 400, why: headroom },
+      { perSecond: 700, why },
+      { perSecond: 1000, why },
+    ],
   });
   const none = await climb(0);
-  assert.deepEqual([none.tried, none.driven, none.notDriven.length], [[100], [], 4]);
+  assert.deepEqual([none.tried, none.driven], [[100], []]);
+  assert.deepEqual(
+    none.notDriven,
+    [100, 400, 700, 1000].map((perSecond) => ({ perSecond, why })),
+  );
 });
 
 test('the command line, and every mistake in it', () => {

@@ -195,7 +195,7 @@ export const askedOfLoads = {
   cells: v.nullable(list(v.string())),
 };
 
-/** Loads of one server, or of one object and security: those driven, ascending, and those of P1 that are not. */
+/** Loads of one server, or of one object and security, ascending: those driven, and those of P1 left out. */
 export const drivenEntries = {
   driven: v.array(count),
   notDriven: v.array(v.object({ perSecond: count, why: v.string() })),

@@ -91,23 +91,30 @@ export function loadsUpTo(highest: number): number[] {
 
 /**
  * Tries ascending loads until one is not driven. `tryLoad` resolves with the reasons for which it was not, none if it
- * was. Returns the loads to measure, and those of P1 that are not driven.
+ * was. Returns the loads to measure, and those of P1 that are not measured.
  */
 export async function climbLoads(
   tried: readonly number[],
   tryLoad: (perSecond: number) => Promise<readonly string[]>,
 ): Promise<DrivenLoads> {
   let highest = 0;
-  let why = '';
+  let failed = { perSecond: Number.POSITIVE_INFINITY, why: '' };
   for (const perSecond of tried) {
-    why = (await tryLoad(perSecond)).join('; ');
-    if (why !== '') break;
+    const why = (await tryLoad(perSecond)).join('; ');
+    if (why !== '') {
+      failed = { perSecond, why };
+      break;
+    }
     highest = perSecond;
   }
   const top = tried.at(-1) ?? 0;
   const driven = highest === 0 ? [] : loadsUpTo(highest === top ? highest : Math.round(highest * HEADROOM));
   const most = driven.at(-1) ?? 0;
-  const notDriven = P1_LOADS.filter((load) => load > most).map((perSecond) => ({ perSecond, why }));
+  const headroom = `above ${100 * HEADROOM} % of ${highest}/s, the highest load that was driven`;
+  const notDriven = P1_LOADS.filter((load) => load > most).map((perSecond) => ({
+    perSecond,
+    why: perSecond < failed.perSecond ? headroom : failed.why,
+  }));
   return { driven, notDriven };
 }
 
@@ -116,8 +123,6 @@ interface Climb<Of> {
   /** An upper bound of a try, for the estimate. */
   readonly secondsPerTry: number;
   readonly titleOf: (of: Of) => string;
-  /** What is said of loads that are not driven. */
-  readonly limitsOf: (notDriven: DrivenLoads['notDriven']) => string;
   /** Measures the most expensive requests, the naive race, at that load; as for `climbLoads`. */
   readonly tryLoad: (of: Of, perSecond: number) => Promise<readonly string[]>;
 }
@@ -126,7 +131,7 @@ interface Climb<Of> {
 export async function findLoads<Of extends object>(
   all: readonly Of[],
   requested: readonly number[] | null,
-  { tried, secondsPerTry, titleOf, limitsOf, tryLoad }: Climb<Of>,
+  { tried, secondsPerTry, titleOf, tryLoad }: Climb<Of>,
 ): Promise<(Of & DrivenLoads)[]> {
   if (requested !== null) return all.map((of) => ({ ...of, driven: [...requested], notDriven: [] }));
   const mostMs = 1000 * tried.length * secondsPerTry * all.length;
@@ -138,8 +143,10 @@ export async function findLoads<Of extends object>(
       step.detail(`${perSecond} requests/s`);
       return tryLoad(of, perSecond);
     });
-    const limits = loads.notDriven.length === 0 ? '' : `; not driven: ${limitsOf(loads.notDriven)}`;
-    step.end(loads.driven.length > 0, `${loads.driven.join(', ')} requests/s${limits}`);
+    const limits = [...Map.groupBy(loads.notDriven, ({ why }) => why)].map(
+      ([why, own]) => `; not ${own.map(({ perSecond }) => perSecond).join(', ')} (${why})`,
+    );
+    step.end(loads.driven.length > 0, `${loads.driven.join(', ')} requests/s${limits.join('')}`);
     found.push({ ...of, ...loads });
   }
   return found;

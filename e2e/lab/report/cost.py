@@ -150,7 +150,7 @@ def tables(run):
     undriven = [
         Row(
             f"{SERVERS[each['server']]}, {load['perSecond']}/s",
-            ["all", NONE, NONE, NONE, f"NOT DRIVEN: {load['why']}"],
+            ["all", NONE, NONE, NONE, f"not measured: {load['why']}"],
         )
         for each in run.found["loads"]
         for load in each["notDriven"]

@@ -162,7 +162,7 @@ def tables(run):
     undriven = [
         Row(
             f"{each['objectBytes'] / 1024:g} KiB, {each['security']}, {load['perSecond']}/s",
-            ["all", NONE, f"NOT DRIVEN: {load['why']}"],
+            ["all", NONE, f"not measured: {load['why']}"],
         )
         for each in run.found["loads"]
         for load in each["notDriven"]
