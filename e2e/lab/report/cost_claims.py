@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from .cost import H2_ALONE, H3_ALONE, NAIVE, WINNERS, group_title
-from .estimates import Estimate, Mulberry32, bootstrapped, mean_estimate, ratio_of_means
+from .estimates import Estimate, Mulberry32, bootstrapped, ratio_of_means
 from .hypotheses import Hypothesis, judge
 from .load import HIT_SHARES, LEAST_R2, cached, least_squares, r_squared, shapeless, suffices, too_few
 
@@ -91,17 +91,27 @@ def _handshake_rows(group, random):
     tcp, tls = (group.values({"kind": "part", "part": part}) for part in ("tcp", "tls"))
     if len(tcp) == 0 or len(tls) == 0:
         return
-    whole, without = mean_estimate(tls, random), mean_estimate(tcp, random)
-    handshake = Estimate(whole.value - without.value, whole.low - without.high, whole.high - without.low)
+    naive, single = group.values(NAIVE), _dearer(group.values(H2_ALONE), group.values(H3_ALONE))
+    compared = (naive, single) if len(naive) > 0 and len(single) > 0 else ()
+
+    def handshake(tls, tcp, *_):
+        return tls - tcp
+
+    def extra(tls, tcp, naive, single):
+        return 100 * ((naive - tls + tcp) / single - 1)
+
+    # Drawn together: the handshake's uncertainty is part of the race's without it.
+    samples = (tls, tcp, *compared)
+    means = [each.mean() for each in samples]
+    drawn = [each.mean(axis=1) for each in random.drawn(*samples)]
+    measured = bootstrapped(extra(*means), extra(*drawn)) if compared else None
     yield Hypothesis(
         group=NAIVE_GROUP,
         name=f"a TLS handshake over TCP, {group.title}",
         unit="ms",
-        measured=handshake,
+        measured=bootstrapped(handshake(*means), handshake(*drawn)),
         note="TLS without a request, less TCP alone",
     )
-    single = _dearer(group.values(H2_ALONE), group.values(H3_ALONE))
-    measured = _extra(group.values(NAIVE) - handshake.value, single, random)
     limit = P1_NAIVE_EXTRA[group.object_bytes]
     yield Hypothesis(
         group=NAIVE_GROUP,

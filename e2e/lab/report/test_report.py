@@ -7,7 +7,10 @@ import re
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
+
+import numpy as np
 
 from . import adoption, adoption_claims, adoption_tables, avoidance, browsers, cost, cost_claims, link, load_pages, misses
 from . import paths, plots
@@ -196,6 +199,29 @@ class Judging(unittest.TestCase):
         written = {0.0: "0", 1234.5: "1235", 12.345: "12.35", 0.00012: "0", -0.00012: "0", -1.5: "−1.5", math.inf: "∞"}
         self.assertEqual({value: format_number(value) for value in written}, written)
         self.assertEqual([fixed(2.5, 0), fixed(0.125, 2), fixed(-0.0, 1)], ["3", "0.13", "0.0"])
+
+
+class SecondHandshake(unittest.TestCase):
+    def rows(self, tls, tcp, naive=(2.9, 3.1)):
+        def values(way):
+            parts = {"tls": tls, "tcp": tcp}
+            return np.array(parts[way["part"]] if way["kind"] == "part" else naive if way == cost.NAIVE else [1.9, 2.1])
+
+        group = SimpleNamespace(object_bytes=1024, title="T", values=values)
+        return [row.measured for row in cost_claims._handshake_rows(group, Mulberry32(1))]
+
+    def test_its_uncertainty_is_in_what_is_left_without_it(self):
+        (_, known), (_, vague) = self.rows([1.2] * 4, [0.2] * 4), self.rows([0.7, 0.7, 1.7, 1.7], [0.1, 0.1, 0.3, 0.3])
+        self.assertAlmostEqual(known.value, 0)
+        self.assertAlmostEqual(vague.value, 0)
+        self.assertLess(known.high, cost_claims.P1_NAIVE_EXTRA[1024])
+        self.assertGreater(vague.high, cost_claims.P1_NAIVE_EXTRA[1024])
+        self.assertLess(vague.low, known.low)
+
+    def test_it_needs_no_race(self):
+        handshake, without = self.rows([1.2, 1.2], [0.2, 0.2], naive=[])
+        self.assertAlmostEqual(handshake.value, 1)
+        self.assertIsNone(without)
 
 
 class Emulator(unittest.TestCase):
