@@ -126,14 +126,22 @@ export async function record<Plan extends object, Findings, Line, Setup extends 
 ): Promise<{ readonly journal: Journal<Plan, Findings, Line>; readonly complete: boolean }> {
   // A resumed run uses a new seed: the same one would repeat the losses of its beginning.
   const earlier = fresh ? null : await readJournal(dir, schema);
+  const resumedSeed = seed + (earlier?.turns.length ?? 0);
   await using closing = new AsyncDisposableStack();
-  const setup = await experiment.open(seed + (earlier?.turns.length ?? 0));
+  let setup = await experiment.open(resumedSeed);
   closing.defer(() => setup.close());
   const { journal, aside } = await openJournal(dir, schema, {
     identity: await identify(seed, experiment.plan(setup)),
     startedAtMs: Date.now(),
     fresh,
-    find: () => experiment.find(setup),
+    find: async () => {
+      // The run begins after all, and its losses must be those of the seed that is recorded.
+      if (resumedSeed !== seed) {
+        await setup.close();
+        setup = await experiment.open(seed);
+      }
+      return experiment.find(setup);
+    },
   });
   if (aside !== null)
     printLine(`  Beginning anew (${aside.because}); the earlier run is in ${relative(TOP, aside.dir)}`);
