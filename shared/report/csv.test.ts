@@ -10,8 +10,10 @@ import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { OriginRace } from '../race/outcome.ts';
 import type { Origin } from '../web/origin.ts';
-import { reportToCsv } from './csv.ts';
+import { reportDiffToCsv, reportToCsv } from './csv.ts';
+import { compareReports } from './report-compare.ts';
 
 /** A strict RFC 4180 parser: quoted or bare fields, CRLF after every record. */
 function parse(csv: string): string[][] {
@@ -84,6 +86,32 @@ test('the gain is the newest measured one, and may be negative', () => {
   const newer = { ...clearComparison(30, 20), atMs: 2 };
   const [row] = records(reportToCsv(report([reportOrigin({ races: [newer, older] })])));
   assert.equal(row?.['gain_ms'], '-10');
+});
+
+/** The same race with an origin that speaks no HTTP/2. */
+function withoutHttp2(race: OriginRace): OriginRace {
+  const trials = race.trials.map((trial) =>
+    trial.adopted === 'h2' ? { ...trial, adopted: 'http/1.1' as const } : trial,
+  );
+  return { ...race, trials };
+}
+
+test('a gain names the protocol that it is against, in a comparison on each side', () => {
+  const cells = (row: Record<string, string> | undefined, side = '') =>
+    ['gain_ms', 'quicker', 'compared_with'].map((name) => row?.[`${name}${side}`]);
+  const slow = withoutHttp2(clearComparison(30, 20));
+  const [older, newer, none] = [
+    report([reportOrigin()]),
+    report([reportOrigin({ races: [slow], verdict: verdictSaying('unknown', '') })]),
+    report([reportOrigin({ races: [] })]),
+  ];
+  const [first, second, third] = [older, newer, none].map((each) => records(reportToCsv(each))[0]);
+  assert.deepEqual(cells(first), ['10', 'h3', 'h2']);
+  assert.deepEqual(cells(second), ['-10', 'http/1.1', 'http/1.1']);
+  assert.deepEqual(cells(third), ['', '', '']);
+  const [diff] = records(reportDiffToCsv(compareReports(older, newer)));
+  assert.deepEqual(cells(diff, '_before'), cells(first));
+  assert.deepEqual(cells(diff, '_after'), cells(second));
 });
 
 /**

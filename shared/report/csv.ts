@@ -23,6 +23,7 @@ const RANGE = ['quicker', 'gain_low_ms', 'gain_high_ms'] as const;
 const MODES = 'modes';
 /** Over which the counts came; `network` is the one at the export. */
 const NETWORKS = ['networks', 'network_names'] as const;
+const COMPARED = 'compared_with';
 const CONDITIONS = [
   'browser',
   'browser_version',
@@ -61,16 +62,23 @@ function gainCells(gain: DiffGain | null): Cell[] {
   return [gain?.quicker ? gain.gainMs : '', gain?.pairs ?? '', gain?.network ?? ''];
 }
 
+function comparedWith(gain: DiffGain | null): string {
+  return gain === null ? '' : (gain.old ?? 'h2');
+}
+
 function rangeCells(gain: DiffGain | null): Cell[] {
   const ms = (end: number | undefined) => (end === undefined ? '' : roundedMs(end));
-  return gain === null ? ['', '', ''] : [gain.quicker ?? 'none', ms(gain.lowMs), ms(gain.highMs)];
+  if (gain === null) return ['', '', ''];
+  // There `h2` is TCP and TLS, whatever ALPN then selected.
+  const quicker = gain.quicker === 'h2' ? comparedWith(gain) : (gain.quicker ?? 'none');
+  return [quicker, ms(gain.lowMs), ms(gain.highMs)];
 }
 
 /**
  * One row per (site, origin) below a header, conditions repeated in every row so that rows of several reports can be
  * combined in one sheet. Counts are plain numbers; `gain_ms` is empty if nothing was measured and if there is no clear
- * difference, negative if HTTP/2 connects sooner. `quicker` distinguishes the two: it is `h3`, `h2` or `none`, and
- * empty if nothing was measured.
+ * difference, negative if the protocol in `compared_with` connects sooner: `h2`, or the older one of an origin without
+ * it. `quicker` distinguishes the two: it is `h3`, that protocol or `none`, and empty if nothing was measured.
  */
 export function reportToCsv(report: Report): string {
   const { browser, network, networkNames = {}, period, createdAt } = report;
@@ -86,10 +94,12 @@ export function reportToCsv(report: Report): string {
         ...[site, origin.origin, ...countCells(origin.protocols), origin.hidden, origin.bytes],
         ...[...verdictCells(origin.verdict), origin.races.length, ...gainCells(gain)],
         ...[...conditions, ...rangeCells(gain), modesOf([origin]).join(' '), counted.join(' '), countedNames],
+        comparedWith(gain),
       ];
     }),
   );
-  return csvText([[...columns, ...CONDITIONS, 'network_name', ...RANGE, MODES, ...NETWORKS], ...rows]);
+  const later = [...RANGE, MODES, ...NETWORKS, COMPARED];
+  return csvText([[...columns, ...CONDITIONS, 'network_name', ...later], ...rows]);
 }
 
 function onBothSides(names: readonly string[]): string[] {
@@ -115,6 +125,7 @@ export function reportDiffToCsv(diff: ReportDiff): string {
     ...onBothSides(['period']),
     ...onBothSides(RANGE),
     ...onBothSides([MODES]),
+    ...onBothSides([COMPARED]),
   ];
   const rows = diff.sites.flatMap(({ site, origins }) =>
     origins.map((origin) => [
@@ -122,6 +133,7 @@ export function reportDiffToCsv(diff: ReportDiff): string {
       ...[...sideCells(origin, 'before'), ...sideCells(origin, 'after'), ...periods],
       ...[...rangeCells(origin.gain.before), ...rangeCells(origin.gain.after)],
       ...[origin.modes?.before, origin.modes?.after].map((modes) => modes?.join(' ') ?? ''),
+      ...[origin.gain.before, origin.gain.after].map(comparedWith),
     ]),
   );
   return csvText([columns, ...rows]);

@@ -63,7 +63,7 @@ test('no cell of a comparison’s table begins a formula', () => {
   const csv = reportDiffToCsv(compareReports(report(), after));
   assert.match(csv, /"'=HYPERLINK\(""https:\/\/evil\.test""\)"/);
   const [head = '', row = ''] = csv.split('\r\n');
-  assert.equal(head.split(',').length, 31);
+  assert.equal(head.split(',').length, 33);
   assert.match(row, /^example\.org,https:\/\/example\.org,verdict,3,1,0,2,h3-used,/);
 });
 
@@ -172,7 +172,7 @@ test('names of networks are in every format of a report that has them, as text, 
   assert.equal(html.split('Café &lt;b&gt;').length - 1, 3, 'conditions, the race and the gains');
   assert.doesNotMatch(html, /<dd>net<|<b>\s*<|Café <b>/);
   assert.match(reportToMarkdown(named), /Café/);
-  assert.match(reportToCsv(named), /,Café <b>,none,1,1,full,net,Café <b>\r\n$/);
+  assert.match(reportToCsv(named), /,Café <b>,none,1,1,full,net,Café <b>,h2\r\n$/);
   assert.match(reportDiffToMarkdown(compareReports(plain, named)), /Café/);
   assert.match(reportToHtml(plain), /<dd>net<\/dd>/);
   assert.match(reportToHtml({ ...plain, network: 'constructor', networkNames: {} }), /<dd>constructor<\/dd>/);
@@ -245,8 +245,8 @@ test('reports counted in different modes are not compared without a warning', ()
     ])
       assert.ok(text.includes(part), `${part}\n${text}`);
   const [head = '', row = ''] = reportDiffToCsv(changed).split('\r\n');
-  assert.match(head, /,modes_before,modes_after$/);
-  assert.match(row, /,full,light$/);
+  assert.match(head, /,modes_before,modes_after,/);
+  assert.match(row, /,full,light,/);
   const same = reportDiffToMarkdown(compareReports(light, light));
   assert.match(same, /Counted in light mode/);
   assert.doesNotMatch(same, /different modes/);
