@@ -1,9 +1,13 @@
-// Which scenarios a run measures, how often, and when that is too little to judge.
+// Which scenarios a run measures, how often, when that is too little to judge, and what it records of a turn.
 import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { batches, type Scenario } from './paths/scenario.ts';
-import { expectedMs, parseOptions, usage } from './paths.ts';
+import { scratchDirectory } from '../scratch.ts';
+import { openJournal } from './journal.ts';
+import { batches, PATHS, type Scenario } from './paths/scenario.ts';
+import { expectedMs, PathsSession, parseOptions, usage } from './paths.ts';
+import type { ServedTestbed } from './testbed.ts';
 
 const scenario = (name: string, usual: number): Scenario => ({
   name,
@@ -51,6 +55,37 @@ describe('the plan', () => {
     for (const { name } of SCENARIOS)
       assert.match(usage(SCENARIOS), new RegExp(`^ {2}${name} +title of ${name}$`, 'm'));
   });
+});
+
+test("each turn is recorded with the link's report of its own packets", async (context) => {
+  const dir = await scratchDirectory('paths-test');
+  context.after(() => rm(dir, { recursive: true }));
+  const { journal } = await openJournal(dir, PATHS, {
+    identity: { seed: 1, commit: null, build: '', asked: { full: false, rows: [] } },
+    startedAtMs: 0,
+    fresh: false,
+    find: async () => ({}),
+  });
+  let delivered = 0;
+  const report = async () => {
+    const none = { lost: 0, overflowed: 0, oversized: 0, lateUs: null, shortestUs: null };
+    const both = { delivered, ...none };
+    delivered = 0;
+    return { up: both, down: both };
+  };
+  const testbed = { server: { report }, caddy: {} } as unknown as ServedTestbed;
+  const session = new PathsSession(testbed, journal);
+  const client = { name: 'h2', title: 'HTTP/2', kind: 'ours' } as const;
+  for (const [turn, packets] of [3, 5].entries()) {
+    // Of a lesson before the turn.
+    delivered += 100;
+    await session.record({ scenario: 'black-hole', turn }, client, async () => {
+      delivered += packets;
+      return [];
+    });
+  }
+  const links = journal.turns.map((line) => (line.kind === 'turn' ? line.link?.up.delivered : undefined));
+  assert.deepEqual(links, [3, 5]);
 });
 
 test('batches cover all trials, none is empty or too large, and they are nearly equal', () => {

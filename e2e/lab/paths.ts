@@ -75,7 +75,7 @@ export function expectedMs({ scenarios }: Pick<PathsOptions, 'scenarios'>): numb
 type PathsJournal = Journal<PathsPlan, object, Line>;
 
 /** A session on a testbed; closing it closes its clients. */
-class PathsSession implements Session {
+export class PathsSession implements Session {
   readonly testbed: ServedTestbed;
   readonly command;
   readonly random = seededRandom(SEED);
@@ -99,9 +99,13 @@ class PathsSession implements Session {
 
   record: Session['record'] = (where, { name, title, kind }, measure) =>
     this.#journal.once(turnKey(where.scenario, name, where.turn), async () => {
+      const { server } = this.testbed;
+      // Discards what lessons and earlier clients' connections were still sending.
+      await server.report();
       const trials = await measure();
       const client = { client: name, title, clientKind: kind };
-      return { kind: 'turn', ...where, ...client, endedAtMs: Date.now(), trials };
+      const link = await server.report();
+      return { kind: 'turn', ...where, ...client, endedAtMs: Date.now(), trials, link };
     });
 
   /** Records the clients used so far. */

@@ -116,9 +116,12 @@ const turnSchema = v.object({
       v.strictObject({ medianMs: ms, udpPackets: v.optional(count) }),
     ]),
   ),
+  /** Absent in records from before it was stored. */
+  link: v.optional(linkReportSchema),
 });
 const absentSchema = v.object({ kind: v.literal('absent'), ...clientSchema, why: v.string() });
 const versionsSchema = v.object({ kind: v.literal('versions'), versions: v.record(v.string(), v.string()) });
+/** Ends a scenario. It reports what followed the last turn or, if turns have no reports, all since a run resumed. */
 const linkSchema = v.object({ kind: v.literal('link'), scenario: v.string(), link: linkReportSchema });
 
 const lineSchema = v.variant('kind', [turnSchema, absentSchema, versionsSchema, linkSchema]);

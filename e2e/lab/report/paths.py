@@ -227,9 +227,10 @@ def by_row(run):
 
 
 def lateness_words(run):
-    links = [line["link"][way]["lateUs"] for line in run.lines if line["kind"] == "link" for way in ("up", "down")]
+    links = [line["link"][way]["lateUs"] for line in run.lines if "link" in line for way in ("up", "down")]
     worst = max([0, *(late["p99"] for late in links if late)])
-    return f"{fixed(worst, 0)} µs at the 99th percentile of the worst row"
+    part = "turn" if any("link" in turn for turn in run.turns) else "row (of a resumed one, since then)"
+    return f"{fixed(worst, 0)} µs at the 99th percentile of the worst {part}"
 
 
 def page(run, rows_by_name):

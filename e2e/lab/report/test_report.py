@@ -201,6 +201,22 @@ class Judging(unittest.TestCase):
         self.assertEqual([fixed(2.5, 0), fixed(0.125, 2), fixed(-0.0, 1)], ["3", "0.13", "0.0"])
 
 
+class PathsLink(unittest.TestCase):
+    def late(self, p99):
+        report = {"lateUs": p99 and {"median": 10, "p99": p99, "max": p99}}
+        return {"link": {"up": report, "down": {"lateUs": None}}}
+
+    def test_its_lateness_is_that_of_every_turn_whatever_followed_a_resumption(self):
+        meta, lines = read(FIXTURES / "paths")
+        of_rows = paths.lateness_words(paths.Run(meta, lines))
+        self.assertTrue(of_rows.endswith("of the worst row (of a resumed one, since then)"), of_rows)
+        turns = [line for line in lines if line["kind"] == "turn"][:3]
+        told = [{**turn, **self.late(p99)} for turn, p99 in zip(turns, (80, 9000, None))]
+        end = {"kind": "link", "scenario": turns[0]["scenario"], **self.late(110)}
+        of_turns = paths.lateness_words(paths.Run(meta, [*told, end]))
+        self.assertEqual(of_turns, "9000 µs at the 99th percentile of the worst turn")
+
+
 class SecondHandshake(unittest.TestCase):
     def rows(self, tls, tcp, naive=(2.9, 3.1)):
         def values(way):
