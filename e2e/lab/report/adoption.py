@@ -142,6 +142,8 @@ class Run:
         columns = ["adopted", "establishedMs", "firstByteMs", "datagramsSent", "error", "trace"]
         self.trials = pd.json_normalize(turns, "trials", ["scenario", "client", "turn"], max_level=0)
         self.trials = self.trials.reindex(columns=["scenario", "client", "turn", *columns])
+        # The link's report of each turn, in order.
+        self.links = {(turn["scenario"], turn["client"], turn["turn"]): turn["link"] for turn in turns}
         # Only if the latest line about the client says that it crashed.
         last = {(line["scenario"], line["client"]): line for line in lines}
         self.crashed = {key: line["error"] for key, line in last.items() if line["kind"] == "crash"}
@@ -157,12 +159,8 @@ class Run:
         return own.reset_index(drop=True)
 
     def links_of(self, scenario):
-        """A report for each turn, in order, with its client."""
-        return [
-            (line["client"], line["link"])
-            for line in self.lines
-            if line["kind"] == "turn" and line["scenario"] == scenario
-        ]
+        """A report for each turn, in order."""
+        return [link for (where, *_), link in self.links.items() if where == scenario]
 
     def _figures_of(self, scenario, client, trials):
         seed = self.meta["seed"]

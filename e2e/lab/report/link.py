@@ -220,7 +220,7 @@ def _accuracy_of(scenario, reports, direction):
 def accuracy(run):
     """Both directions of every scenario."""
     return [
-        _accuracy_of(scenario, [report for _, report in run.links_of(scenario["id"])], direction)
+        _accuracy_of(scenario, run.links_of(scenario["id"]), direction)
         for scenario in run.asked["scenarios"]
         for direction in ("up", "down")
     ]
@@ -256,19 +256,11 @@ def link_table(rows):
     )
 
 
-def lateness_words(run, scenario, client, index):
-    """The link's lateness, as text, during a client's trial with that index. Turns are of equal length if the trials
-    divide evenly among them; otherwise the worst of all its turns is given, since the turn is not known."""
-    turns = [report for name, report in run.links_of(scenario) if name == client]
-    trials = len(run.trials_of(scenario, client))
-    if not turns:
-        return "the link reported nothing"
-    even = trials % len(turns) == 0
-    among = [turns[index * len(turns) // trials]] if even else turns
+def lateness_words(link):
+    """The link's lateness during a turn, as text."""
 
     def worst(which):
-        late = [report[way]["lateUs"] for report in among for way in ("up", "down")]
+        late = [link[way]["lateUs"] for way in ("up", "down")]
         return f"{fixed(max(each[which] if each else 0 for each in late) / 1000, 2)} ms"
 
-    when = "in this turn" if even else "in the worst of its turns"
-    return f"link {when}: 99 % of packets at most {worst('p99')} late, the latest {worst('max')}"
+    return f"link in this turn: 99 % of packets at most {worst('p99')} late, the latest {worst('max')}"

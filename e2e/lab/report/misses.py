@@ -92,7 +92,7 @@ def misses_of_run(run):
                         "client": client,
                         "number": index + 1,
                         "cause": cause_of(known(trial["adopted"]), trace),
-                        "words": f"{words}; {lateness_words(run, scenario, client, index)}",
+                        "words": f"{words}; {lateness_words(run.links[scenario, client, trial['turn']])}",
                     }
                 )
     return misses

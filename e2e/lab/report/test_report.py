@@ -201,6 +201,24 @@ class Judging(unittest.TestCase):
         self.assertEqual([fixed(2.5, 0), fixed(0.125, 2), fixed(-0.0, 1)], ["3", "0.13", "0.0"])
 
 
+class Misses(unittest.TestCase):
+    def test_a_miss_is_told_with_the_link_of_its_own_turn(self):
+        meta, lines = read(FIXTURES / "adoption")
+        first = next(line for line in lines if line["kind"] == "turn" and line["client"] == "race")
+        meta["asked"]["scenarios"] = [each for each in meta["asked"]["scenarios"] if each["id"] == first["scenario"]]
+
+        def turn(number, adopted, late):
+            report = {**first["link"]["up"], "lateUs": {"median": 10, "p99": late, "max": late}}
+            trials = [{**first["trials"][0], "adopted": each} for each in adopted]
+            return {**first, "turn": number, "trials": trials, "link": {"up": report, "down": report}}
+
+        run = adoption.Run(meta, [turn(0, [*["h3"] * 7, "h2", "h3", "h3"], 1230), turn(1, ["h3", "h2"], 98760)])
+        words = {miss["number"]: miss["words"] for miss in misses.misses_of_run(run)}
+        self.assertEqual([*words], [8, 12])
+        self.assertIn("link in this turn: 99 % of packets at most 1.23 ms late", words[8])
+        self.assertIn("link in this turn: 99 % of packets at most 98.76 ms late", words[12])
+
+
 class PathsLink(unittest.TestCase):
     def late(self, p99):
         report = {"lateUs": p99 and {"median": 10, "p99": p99, "max": p99}}
