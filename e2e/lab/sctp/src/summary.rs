@@ -15,7 +15,7 @@ pub struct Ended {
     /// After its moment.
     pub late: Duration,
     pub raced: bool,
-    /// Since its start.
+    /// Times since its moment.
     pub outcome: Result<Success, &'static str>,
 }
 
