@@ -370,8 +370,9 @@ function select(command, words, { grep, project }) {
   return selection;
 }
 
-/** Tests that load the QUIC addon, start local origins, or start the built helper. */
+/** Tests that load the QUIC addon, start local origins, or need the built helper. */
 export const WITH_RUST = [
+  'e2e/lab/experiment.test.ts',
   'native-host/adversity.test.ts',
   'native-host/cli.test.ts',
   'native-host/cli/race-input.test.ts',
