@@ -5,7 +5,7 @@ import { constants } from 'node:http2';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
-import { failureOf, h2Testbed, serving } from '../testing/h2-server.ts';
+import { failureOf, h2Testbed, requestOn, serving } from '../testing/h2-server.ts';
 import { target } from '../testing/peers.ts';
 
 const { ca, pair, transport, http2, get } = await h2Testbed();
@@ -27,15 +27,22 @@ function goAway(lastStream: number, code: number): Buffer {
   return frame(7, 0, payload);
 }
 
+function reset(code: number): Buffer {
+  const payload = Buffer.alloc(4);
+  payload.writeUInt32BE(code);
+  return frame(3, 1, payload);
+}
+
 const SETTINGS = frame(4, 0, Buffer.alloc(0));
 const DATA_UNASKED = frame(0, 1, Buffer.from('hello'));
 const OF_ALL_STREAMS = 0x7fffffff;
 
-/** The error of a request whose server sends these frames as soon as it has received anything. */
+/** The error of a request whose server sends these frames as soon as it has received it. */
 async function endedBy(...frames: Buffer[]): Promise<AttemptError> {
-  const server = createTlsServer({ ...pair, ALPNProtocols: ['h2'] }, (socket) => {
+  const server = createTlsServer({ ...pair, ALPNProtocols: ['h2'] }, async (socket) => {
     socket.on('error', () => {});
-    socket.once('data', () => socket.write(Buffer.concat(frames)));
+    await requestOn(socket);
+    socket.write(Buffer.concat(frames));
   });
   return serving(server, async (port) => {
     const { answer } = await get(port);
@@ -44,26 +51,28 @@ async function endedBy(...frames: Buffer[]): Promise<AttemptError> {
   });
 }
 
-for (const [name, number] of [
+const REFUSALS = [
   ['ENHANCE_YOUR_CALM', constants.NGHTTP2_ENHANCE_YOUR_CALM],
   ['INADEQUATE_SECURITY', constants.NGHTTP2_INADEQUATE_SECURITY],
-] as const) {
+] as const;
+
+for (const [name, number] of REFUSALS)
   for (const lastStream of [0, OF_ALL_STREAMS])
     test(`GOAWAY with ${name} after stream ${lastStream} is reported with its code`, async () => {
       const error = await endedBy(SETTINGS, goAway(lastStream, number));
       assert.deepEqual([error.code, error.wireCode, error.endedBy], ['goaway', name, undefined]);
     });
 
+for (const [name, number] of [
+  ...REFUSALS,
+  // Node makes no error of these two.
+  ['CANCEL', constants.NGHTTP2_CANCEL],
+  ['NO_ERROR', constants.NGHTTP2_NO_ERROR],
+] as const)
   test(`a stream reset with ${name} is reported with its code`, async () => {
-    const server = http2();
-    server.on('stream', (stream) => stream.close(number));
-    await serving(server, async (port) => {
-      const { answer } = await get(port);
-      assert.ok(!answer.ok);
-      assert.deepEqual([answer.error.code, answer.error.wireCode], ['connection-closed', name]);
-    });
+    const error = await endedBy(SETTINGS, reset(number));
+    assert.deepEqual([error.code, error.wireCode], ['connection-closed', name]);
   });
-}
 
 test('an HTTP/2 violation that Node detects is reported as such, with the code that it sends', async () => {
   for (const frames of [[SETTINGS, DATA_UNASKED], [Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')]]) {

@@ -4,7 +4,7 @@ import type { ClientHttp2Stream } from 'node:http2';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { MAX_HEADER_BYTES, REQUEST_PATH } from './request-limits.ts';
 import { type ExchangeOptions, type RunningExchange, readResponse, TOO_LARGE } from './response-reading.ts';
-import { exchangeError } from './tcp-failure.ts';
+import { exchangeError, resetError } from './tcp-failure.ts';
 
 export type Http2 = typeof import('node:http2');
 
@@ -110,6 +110,11 @@ export function http2Exchange({ connect }: Http2, options: ExchangeOptions): Run
     if (headed) reading.complete();
   });
   stream.on('error', failed);
-  stream.on('close', () => reading.end(exchangeError(new Error('the peer closed the connection'))));
+  stream.on('close', () => {
+    // Node makes no error of a reset with CANCEL or NO_ERROR; an ended connection destroys the session first.
+    if (stream === null || session.destroyed)
+      reading.end(exchangeError(new Error('the peer closed the connection')));
+    else reading.end(resetError(stream.rstCode));
+  });
   return reading;
 }

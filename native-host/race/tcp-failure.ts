@@ -154,6 +154,17 @@ const STREAM_CLOSED = /^Stream closed with error code (?:NGHTTP2_)?(\w+)/;
 /** A violation by the peer on which nghttp2 ends the connection, telling the server so (RFC 9113 section 5.4.1). */
 const BREACH = 'ERR_HTTP2_ERROR';
 
+function resetWith(wireCode: string): AttemptError {
+  // REFUSED_STREAM: not processed either (RFC 9113 section 8.7), like H3_REQUEST_REJECTED over QUIC.
+  const code = wireCode === 'REFUSED_STREAM' ? 'goaway' : 'connection-closed';
+  return { code, message: `the request's stream was reset (${wireCode})`, wireCode };
+}
+
+/** The request's stream was reset with this code, for which Node made no error. */
+export function resetError(code: number): AttemptError {
+  return resetWith(http2CodeName(code));
+}
+
 function http2Error(error: Error): AttemptError | null {
   const [, sent, ended] = GOAWAY.exec(error.message) ?? [];
   const number = sent ?? ended;
@@ -162,11 +173,7 @@ function http2Error(error: Error): AttemptError | null {
     return { code: 'goaway', message: `the server sent GOAWAY (${wireCode})`, wireCode };
   }
   const [, wireCode] = STREAM_CLOSED.exec(error.message) ?? [];
-  if (wireCode !== undefined) {
-    // REFUSED_STREAM: not processed either (RFC 9113 section 8.7), like H3_REQUEST_REJECTED over QUIC.
-    const code = wireCode === 'REFUSED_STREAM' ? 'goaway' : 'connection-closed';
-    return { code, message: `the request's stream was reset (${wireCode})`, wireCode };
-  }
+  if (wireCode !== undefined) return resetWith(wireCode);
   if (codeOf(error) !== BREACH) return null;
   const message = `the server breaks HTTP/2: ${error.message}`;
   return { code: 'connection-closed', message, wireCode: 'PROTOCOL_ERROR', endedBy: 'client' };
