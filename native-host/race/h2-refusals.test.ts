@@ -7,15 +7,17 @@ import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { failureOf, h2Testbed, requestOn, serving } from '../testing/h2-server.ts';
 import { target } from '../testing/peers.ts';
+import type { AttemptAnswer, AttemptFailure } from './transport.ts';
 
 const { ca, pair, transport, http2, get } = await h2Testbed();
 after(() => ca.stop());
 
 /** A frame of RFC 9113 section 4.1. */
-function frame(type: number, stream: number, payload: Buffer): Buffer {
+function frame(type: number, stream: number, payload: Buffer, flags = 0): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
   head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
   head.writeUInt32BE(stream, 5);
   return Buffer.concat([head, payload]);
 }
@@ -34,21 +36,32 @@ function reset(code: number): Buffer {
 }
 
 const SETTINGS = frame(4, 0, Buffer.alloc(0));
-const DATA_UNASKED = frame(0, 1, Buffer.from('hello'));
+const DATA = frame(0, 1, Buffer.from('hello'));
+const LAST_DATA = frame(0, 1, Buffer.from('hello'), 1);
+const [STATUS_200, STATUS_304] = [0x88, 0x8b];
+
+/** A header section without END_STREAM: a status of the static table (RFC 7541 appendix A), and Content-Length. */
+function headers(status: number, contentLength = ''): Buffer {
+  const field = [0x0f, 0x0d, contentLength.length, ...Buffer.from(contentLength)];
+  return frame(1, 1, Buffer.from([status, ...(contentLength === '' ? [] : field)]), 4);
+}
+
 const OF_ALL_STREAMS = 0x7fffffff;
 
-/** The error of a request whose server sends these frames as soon as it has received it. */
-async function endedBy(...frames: Buffer[]): Promise<AttemptError> {
+/** The result of a request whose server sends these frames as soon as it has received it. */
+async function resultOf(...frames: Buffer[]): Promise<AttemptAnswer | AttemptFailure> {
   const server = createTlsServer({ ...pair, ALPNProtocols: ['h2'] }, async (socket) => {
     socket.on('error', () => {});
     await requestOn(socket);
     socket.write(Buffer.concat(frames));
   });
-  return serving(server, async (port) => {
-    const { answer } = await get(port);
-    assert.ok(!answer.ok);
-    return answer.error;
-  });
+  return serving(server, async (port) => (await get(port)).answer);
+}
+
+async function endedBy(...frames: Buffer[]): Promise<AttemptError> {
+  const answer = await resultOf(...frames);
+  assert.ok(!answer.ok);
+  return answer.error;
 }
 
 const REFUSALS = [
@@ -74,8 +87,32 @@ for (const [name, number] of [
     assert.deepEqual([error.code, error.wireCode], ['connection-closed', name]);
   });
 
+test('a reset in mid-body, which has no END_STREAM, leaves the response incomplete', async () => {
+  for (const [name, ...frames] of [
+    ['CANCEL', headers(STATUS_200), DATA, reset(constants.NGHTTP2_CANCEL)],
+    ['CANCEL', headers(STATUS_200, '5'), DATA, reset(constants.NGHTTP2_CANCEL)],
+    ['NO_ERROR', headers(STATUS_200, '1000'), DATA, reset(constants.NGHTTP2_NO_ERROR)],
+  ] as const) {
+    const error = await endedBy(SETTINGS, ...frames);
+    assert.deepEqual([error.code, error.wireCode], ['connection-closed', name]);
+  }
+});
+
+test('a reset after END_STREAM leaves the response as it is', async () => {
+  for (const code of [constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_CANCEL]) {
+    const answer = await resultOf(SETTINGS, headers(STATUS_200, '5'), LAST_DATA, reset(code));
+    assert.ok(answer.ok, JSON.stringify(answer));
+    assert.equal(answer.bodyBytes, 5);
+  }
+});
+
+test('a 304 is complete without the content that its Content-Length is about', async () => {
+  const answer = await resultOf(SETTINGS, headers(STATUS_304, '1000'), frame(0, 1, Buffer.alloc(0), 1));
+  assert.ok(answer.ok, JSON.stringify(answer));
+});
+
 test('an HTTP/2 violation that Node detects is reported as such, with the code that it sends', async () => {
-  for (const frames of [[SETTINGS, DATA_UNASKED], [Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')]]) {
+  for (const frames of [[SETTINGS, DATA], [Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')]]) {
     const error = await endedBy(...frames);
     assert.deepEqual(
       [error.code, error.wireCode, error.endedBy],

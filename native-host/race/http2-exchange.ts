@@ -36,6 +36,9 @@ const NO_ERROR = 0;
 const ENHANCE_YOUR_CALM = 11;
 const HTTP_1_1_REQUIRED = 13;
 
+/** Its Content-Length is that of the content it does not have (RFC 9110 section 8.6). */
+const NOT_MODIFIED = 304;
+
 function errnoOf(error: Error): unknown {
   return 'errno' in error ? error.errno : null;
 }
@@ -55,6 +58,7 @@ export function http2Exchange({ connect }: Http2, options: ExchangeOptions): Run
   const origin = `https://${authority}`;
   const readBefore = socket.bytesRead;
   let headed = false;
+  let missingBytes = 0;
   let stream: ClientHttp2Stream | null = null;
   const session = connect(origin, {
     createConnection: () => socket,
@@ -103,11 +107,16 @@ export function http2Exchange({ connect }: Http2, options: ExchangeOptions): Run
   stream.on('headers', (fields) => reading.head(Number(fields[':status']), fields));
   stream.on('response', (fields) => {
     headed = true;
+    if (fields[':status'] !== NOT_MODIFIED) missingBytes = Number(fields['content-length'] ?? 0);
     reading.head(Number(fields[':status']), fields);
   });
-  stream.on('data', (chunk: Buffer) => reading.body(chunk.length));
+  stream.on('data', (chunk: Buffer) => {
+    missingBytes -= chunk.length;
+    reading.body(chunk.length);
+  });
   stream.on('end', () => {
-    if (headed) reading.complete();
+    // A reset ends the stream too, and one with NO_ERROR looks like END_STREAM, whose content nghttp2 has checked.
+    if (headed && stream?.rstCode === NO_ERROR && missingBytes <= 0) reading.complete();
   });
   stream.on('error', failed);
   stream.on('close', () => {
