@@ -74,11 +74,14 @@ impl Connection {
             error = socket.fatal_error() => Err(Failure::from_socket(error, "the response")),
             () = asked.reaches(request.deadline) => Err(self.explain_silence(&events)),
         };
-        let unfinished = outcome.as_ref().map_or(true, |answer| answer.truncated);
-        if self.quic.close_reason().is_some() {
-            self.transport.close_silently();
-        } else if unfinished {
-            self.transport.close_with(Code::H3_REQUEST_CANCELLED);
+        match self.quic.close_reason() {
+            // What h3 closes with is only queued so far, and keeps precedence over a later code.
+            None | Some(quinn::ConnectionError::LocallyClosed) => {
+                if let Some(code) = closing_code(&outcome) {
+                    self.transport.close_with(code);
+                }
+            }
+            Some(_) => self.transport.close_silently(),
         }
         outcome.map_err(|cause| AttemptFailure {
             cause,
@@ -204,6 +207,20 @@ impl Connection {
             traffic: self.transport.socket.traffic(),
             lost_packets: path.lost_packets,
         })
+    }
+}
+
+/// The code to close with if the response was not read to its end. On the request's stream, h3 finds violations of the
+/// connection without closing it.
+fn closing_code(outcome: &Result<Response, Failure>) -> Option<Code> {
+    match outcome {
+        Ok(response) => response.truncated.then_some(Code::H3_REQUEST_CANCELLED),
+        Err(failure) => Some(
+            failure
+                .error_code()
+                .filter(|code| code.sender == Side::Client)
+                .map_or(Code::H3_REQUEST_CANCELLED, |code| code.number.into()),
+        ),
     }
 }
 

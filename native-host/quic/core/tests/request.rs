@@ -155,28 +155,69 @@ async fn a_reset_stream_is_an_h3_error_with_the_peers_code() {
     assert_eq!(wire_code(&failure), code);
 }
 
-#[tokio::test]
-async fn a_control_stream_without_settings_is_an_h3_error() {
+/// The failure of a request to a server that behaves like this, and why the connection then ended for the server. The
+/// streams returned stay open until then.
+async fn broken_by<F>(
+    serve: impl FnOnce(quinn::Connection) -> F + Send + 'static,
+) -> (AttemptFailure, ConnectionError)
+where
+    F: Future<Output: Send> + Send + 'static,
+{
     let authority = Authority::new();
     let (server, address) = support::server(&authority, "h3");
-    tokio::spawn(async move {
+    let watched = tokio::spawn(async move {
         let connection = accept(&server).await;
-        let mut control = connection.open_uni().await.expect("stream");
-        // Stream type 0 (control), then a GOAWAY frame where SETTINGS must be.
-        control
-            .write_all(&[0x00, 0x07, 0x01, 0x00])
-            .await
-            .expect("write");
-        connection.closed().await
+        let _streams = serve(connection.clone()).await;
+        tokio::time::timeout(Duration::from_secs(5), connection.closed()).await
     });
     let outcome = connected(&authority, address)
         .await
         .request(&request("/"))
         .await;
     let failure = outcome.expect_err("failure");
+    let closed = watched.await.expect("server").expect("a close in time");
+    (failure, closed)
+}
+
+fn application_code(closed: &ConnectionError) -> Option<u64> {
+    match closed {
+        ConnectionError::ApplicationClosed(close) => Some(close.error_code.into_inner()),
+        _ => None,
+    }
+}
+
+#[tokio::test]
+async fn a_control_stream_without_settings_is_an_h3_error_that_the_server_is_told() {
+    let (failure, closed) = broken_by(async |connection| {
+        let mut control = connection.open_uni().await.expect("stream");
+        // Stream type 0 (control), then a GOAWAY frame where SETTINGS must be.
+        control
+            .write_all(&[0x00, 0x07, 0x01, 0x00])
+            .await
+            .expect("write");
+        control
+    })
+    .await;
     assert_eq!(failure.cause.code(), "h3-error", "{failure}");
     let code = Some((Side::Client, 0x10a, "H3_MISSING_SETTINGS"));
     assert_eq!(wire_code(&failure), code, "{failure}");
+    assert_eq!(application_code(&closed), Some(0x10a), "{closed:?}");
+}
+
+#[tokio::test]
+async fn a_request_stream_without_a_header_section_is_an_h3_error_that_the_server_is_told() {
+    let (failure, closed) = broken_by(async |connection| {
+        let mut control = connection.open_uni().await.expect("control");
+        control.write_all(&[0, 4, 0]).await.expect("settings");
+        let (mut send, receive) = connection.accept_bi().await.expect("request");
+        send.finish().expect("end");
+        (control, receive)
+    })
+    .await;
+    assert_eq!(failure.cause.code(), "h3-error", "{failure}");
+    let code = Some((Side::Client, 0x105, "H3_FRAME_UNEXPECTED"));
+    assert_eq!(wire_code(&failure), code, "{failure}");
+    assert_eq!(application_code(&closed), Some(0x105), "{closed:?}");
 }
 
 #[tokio::test]
@@ -323,10 +364,7 @@ async fn cancelled_in_mid_request_tells_the_server_so() {
         .expect_err("failure");
     assert_eq!(failure.cause.code(), "cancelled");
     let closed = watched.await.expect("server");
-    let ConnectionError::ApplicationClosed(close) = closed else {
-        panic!("{closed:?}")
-    };
-    assert_eq!(close.error_code.into_inner(), 0x10c, "H3_REQUEST_CANCELLED");
+    assert_eq!(application_code(&closed), Some(0x10c), "{closed:?}");
 }
 
 #[tokio::test]
