@@ -31,6 +31,7 @@ pub struct Response {
     pub status: u16,
     /// The last `Alt-Svc` received, several lines joined by ", " (RFC 9110 section 5.3).
     pub alt_svc: Option<String>,
+    /// The `Age` beside it: those of other responses say nothing about it.
     pub age: Option<String>,
     /// Body bytes read, at most the cap.
     pub body_bytes: u64,
@@ -174,12 +175,14 @@ impl Connection {
         stream.finish().await?;
         let request_sent = self.clock.elapsed();
 
-        let mut alt_svc = None;
+        let mut advertised = None;
         let response = loop {
             let response = stream.recv_response().await?;
             // Each value replaces the previous one (RFC 7838 section 3), including those of interim responses such as
             // 103, which may precede the final one (RFC 9114 section 4.1).
-            alt_svc = joined(response.headers(), &ALT_SVC).or(alt_svc);
+            if let Some(alt_svc) = joined(response.headers(), &ALT_SVC) {
+                advertised = Some((alt_svc, joined(response.headers(), &AGE)));
+            }
             if !response.status().is_informational() {
                 break response;
             }
@@ -193,11 +196,12 @@ impl Connection {
         {
             body_bytes += chunk.remaining() as u64;
         }
+        let (alt_svc, age) = advertised.unzip();
         let path = self.quic.stats().path;
         Ok(Response {
             status: response.status().as_u16(),
-            age: joined(response.headers(), &AGE),
             alt_svc,
+            age: age.flatten(),
             body_bytes: body_bytes.min(cap),
             truncated: body_bytes > cap,
             request_sent,

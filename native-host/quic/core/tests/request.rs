@@ -56,9 +56,10 @@ async fn an_interim_answer_is_not_the_answer() {
 }
 
 #[tokio::test]
-async fn alt_svc_in_an_interim_answer_alone_is_read() {
+async fn alt_svc_in_an_interim_answer_alone_is_read_without_the_age_of_the_final_one() {
     let response = ask(&request("/hinted")).await.expect("response");
     assert_eq!(response.alt_svc.as_deref(), Some("h3=\":8443\""));
+    assert_eq!(response.age, None);
 }
 
 #[tokio::test]

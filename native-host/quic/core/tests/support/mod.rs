@@ -154,7 +154,8 @@ async fn serve(quic: quinn::Connection) {
             "/older" => stream.stop_stream(Code::H3_VERSION_FALLBACK),
             "/hinted" => {
                 let interim = answer(103).header("alt-svc", "h3=\":8443\"").body(());
-                for response in [interim, answer(204).body(())] {
+                let cached = answer(204).header("age", "7200").body(());
+                for response in [interim, cached] {
                     let response = response.expect("response");
                     stream.send_response(response).await.expect("headers");
                 }
