@@ -10,8 +10,8 @@ use std::time::Duration;
 use bytes::Buf;
 use h3::ConnectionState;
 use h3::error::{Code, ConnectionError, LocalError, StreamError};
-use http::HeaderMap;
-use http::header::{AGE, ALT_SVC, HeaderName, USER_AGENT};
+use http::header::{AGE, ALT_SVC, CONTENT_LENGTH, HeaderName, USER_AGENT};
+use http::{HeaderMap, StatusCode};
 use quinn::Side;
 
 use crate::attempt::{Connection, RECEIVE_WINDOW_BYTES};
@@ -53,6 +53,18 @@ pub struct Response {
 struct DriverEvents {
     goaway: AtomicBool,
     settings: AtomicBool,
+}
+
+/// Why there is no complete response.
+enum ExchangeError {
+    Stream(StreamError),
+    ContentLength,
+}
+
+impl From<StreamError> for ExchangeError {
+    fn from(error: StreamError) -> Self {
+        Self::Stream(error)
+    }
 }
 
 impl Connection {
@@ -109,10 +121,16 @@ impl Connection {
     }
 
     /// The failure: the connection's own reason first, then what HTTP/3 observed.
-    fn explain(&self, error: StreamError, goaway: bool) -> Failure {
+    fn explain(&self, error: ExchangeError, goaway: bool) -> Failure {
         match self.quic.close_reason() {
             // Closed by h3 itself, because the peer violated HTTP/3.
-            None | Some(quinn::ConnectionError::LocallyClosed) => from_stream(error),
+            None | Some(quinn::ConnectionError::LocallyClosed) => match error {
+                ExchangeError::Stream(error) => from_stream(error),
+                ExchangeError::ContentLength => breach(
+                    "the content is not as long as its Content-Length",
+                    Code::H3_MESSAGE_ERROR,
+                ),
+            },
             Some(reason) => {
                 let timeout = || Failure::ResponseTimeout;
                 match Failure::from_connection(&reason, &self.verifier, timeout) {
@@ -129,7 +147,7 @@ impl Connection {
         &self,
         request: &Request,
         events: &DriverEvents,
-    ) -> Result<Response, StreamError> {
+    ) -> Result<Response, ExchangeError> {
         let (mut driver, mut sender) = h3::client::builder()
             .max_field_section_size(u64::from(request.max_header_bytes))
             .send_grease(false)
@@ -158,14 +176,16 @@ impl Connection {
             Poll::Ready(Ok(answer)) => Poll::Ready(Some(answer)),
             Poll::Ready(Err(_)) | Poll::Pending => Poll::Ready(None),
         });
-        settled.await.ok_or(StreamError::ConnectionError(broken))
+        settled
+            .await
+            .ok_or_else(|| StreamError::ConnectionError(broken).into())
     }
 
     async fn converse(
         &self,
         sender: &mut h3::client::SendRequest<h3_quinn::OpenStreams, bytes::Bytes>,
         request: &Request,
-    ) -> Result<Response, StreamError> {
+    ) -> Result<Response, ExchangeError> {
         let mut message = http::Request::new(());
         *message.uri_mut() = request.uri.clone();
         message
@@ -196,6 +216,10 @@ impl Connection {
         {
             body_bytes += chunk.remaining() as u64;
         }
+        let truncated = body_bytes > cap;
+        if !truncated && !has_declared_length(&response, body_bytes) {
+            return Err(ExchangeError::ContentLength);
+        }
         let (alt_svc, age) = advertised.unzip();
         let path = self.quic.stats().path;
         Ok(Response {
@@ -203,7 +227,7 @@ impl Connection {
             alt_svc,
             age: age.flatten(),
             body_bytes: body_bytes.min(cap),
-            truncated: body_bytes > cap,
+            truncated,
             request_sent,
             first_byte,
             done: self.clock.elapsed(),
@@ -252,12 +276,27 @@ fn from_stream(error: StreamError) -> Failure {
         )),
         StreamError::ConnectionError(ConnectionError::Local {
             error: LocalError::Application { code, reason, .. },
-        }) => {
-            let message = format!("the server breaks HTTP/3: {reason}");
-            Failure::H3Error(Termination::over_h3(message, Side::Client, code))
-        }
+        }) => breach(&reason, code),
         other => Failure::H3Error(Termination::new(other.to_string())),
     }
+}
+
+/// A violation by the server, which it is told with this code.
+fn breach(reason: &str, code: Code) -> Failure {
+    let message = format!("the server breaks HTTP/3: {reason}");
+    Failure::H3Error(Termination::over_h3(message, Side::Client, code))
+}
+
+/// Whether the content is as long as Content-Length says, if it says so; h3 does not check it (RFC 9114 section 4.1.2).
+/// The same length may be repeated, and a 304 gives that of the response it stands for (RFC 9110 section 8.6).
+fn has_declared_length(response: &http::Response<()>, body_bytes: u64) -> bool {
+    let without_content = [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED];
+    without_content.contains(&response.status())
+        || joined(response.headers(), &CONTENT_LENGTH).is_none_or(|lengths| {
+            lengths
+                .split(',')
+                .all(|length| length.trim().parse() == Ok(body_bytes))
+        })
 }
 
 /// A server that shuts down finally closes without an error (RFC 9114 section 5.2).

@@ -221,6 +221,66 @@ async fn a_request_stream_without_a_header_section_is_an_h3_error_that_the_serve
     assert_eq!(application_code(&closed), Some(0x105), "{closed:?}");
 }
 
+/// A server that answers with `:status` 200 or 304 (their indices in QPACK's static table), this `content-length`, and
+/// 5 bytes or none.
+async fn declare(
+    connection: quinn::Connection,
+    status: u8,
+    length: &str,
+    body: &[u8],
+) -> impl Send {
+    let mut control = connection.open_uni().await.expect("control");
+    control.write_all(&[0, 4, 0]).await.expect("settings");
+    let (mut send, receive) = connection.accept_bi().await.expect("request");
+    let size = |bytes: &[u8]| u8::try_from(bytes.len()).expect("a short one");
+    // An indexed field line, and a literal one with the name at index 4 (RFC 9204 section 4.5).
+    let mut block = vec![0, 0, 0xc0 | status, 0x54, size(length.as_bytes())];
+    block.extend_from_slice(length.as_bytes());
+    let mut frames = [&[1, size(&block)][..], &block].concat();
+    if !body.is_empty() {
+        frames.extend_from_slice(&[0, size(body)]);
+        frames.extend_from_slice(body);
+    }
+    send.write_all(&frames).await.expect("response");
+    send.finish().expect("end");
+    (control, receive)
+}
+
+const STATUS_200: u8 = 25;
+const STATUS_304: u8 = 26;
+
+#[tokio::test]
+async fn content_of_another_length_than_declared_is_an_h3_error_that_the_server_is_told() {
+    for length in ["1000", "4", "5, 6", "five"] {
+        let (failure, closed) =
+            broken_by(move |connection| declare(connection, STATUS_200, length, b"hello")).await;
+        assert_eq!(failure.cause.code(), "h3-error", "{failure}");
+        let code = Some((Side::Client, 0x10e, "H3_MESSAGE_ERROR"));
+        assert_eq!(wire_code(&failure), code, "{failure}");
+        assert_eq!(application_code(&closed), Some(0x10e), "{closed:?}");
+    }
+}
+
+#[tokio::test]
+async fn content_of_the_declared_length_is_a_response_and_so_is_a_304_without_any() {
+    for (status, length, body) in [
+        (STATUS_200, "5", &b"hello"[..]),
+        (STATUS_200, "5, 5", b"hello"),
+        (STATUS_304, "1000", b""),
+    ] {
+        let authority = Authority::new();
+        let (server, address) = support::server(&authority, "h3");
+        tokio::spawn(async move {
+            let connection = accept(&server).await;
+            let _streams = declare(connection.clone(), status, length, body).await;
+            connection.closed().await
+        });
+        let connection = connected(&authority, address).await;
+        let response = connection.request(&request("/")).await.expect("response");
+        assert_eq!(response.body_bytes, body.len() as u64);
+    }
+}
+
 #[tokio::test]
 async fn an_endless_header_section_is_cut_off() {
     let authority = Authority::new();
