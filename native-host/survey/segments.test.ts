@@ -1,6 +1,7 @@
 // The archive's files: what their names tell, and that an interruption leaves no part of one under its name.
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import fs, { fstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { scratchDirectory } from '../testing/scratch.ts';
@@ -75,6 +76,25 @@ test('a file has all its pieces, and nothing is left beside it', (t) => {
   writeSurvey(dir, SAMPLE_SURVEY);
   assert.deepEqual(JSON.parse(readFileSync(join(dir, SURVEY_FILE), 'utf8')), SAMPLE_SURVEY);
   assert.deepEqual(readdirSync(dir).toSorted(), [SURVEY_FILE, 'x']);
+});
+
+test('a file is written where directories cannot be synced, as on Windows', (t) => {
+  const dir = directory(t);
+  const platform = Object.getOwnPropertyDescriptor(process, 'platform') ?? {};
+  const sync = fs.fsyncSync;
+  t.mock.method(fs, 'fsyncSync', (handle: number) => {
+    if (fstatSync(handle).isDirectory()) throw new Error('EPERM: operation not permitted, fsync');
+    sync(handle);
+  });
+  syncBuiltinESMExports();
+  Object.defineProperty(process, 'platform', { ...platform, value: 'win32' });
+  t.after(() => {
+    Object.defineProperty(process, 'platform', platform);
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  writeWhole(dir, 'x', [Buffer.from('abc')]);
+  assert.equal(readFileSync(join(dir, 'x'), 'utf8'), 'abc');
 });
 
 /** Its second piece cannot be had. */

@@ -64,6 +64,8 @@ export function isOfFiles(error: unknown): error is NodeJS.ErrnoException {
 }
 
 function syncDirectory(dir: string): void {
+  // Windows refuses to flush a directory, which no process can open for writing.
+  if (process.platform === 'win32') return;
   const handle = openSync(dir, 'r');
   fsyncSync(handle);
   closeSync(handle);
