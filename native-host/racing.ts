@@ -54,10 +54,11 @@ function sourceFor(destination: string): string | null {
 }
 
 function discoveryOf({ pins, resolver, policy, clock }: RacingParts): Discoverer {
+  const openNetworkDns = resolver === null ? null : () => openDns({ server: null });
   return openDiscovering({
     ...{ pins, policy, clock, sourceFor },
     openDns: () => openDns({ server: resolver }),
-    ...watchConnectivity({ sourceFor, addresses: ownAddresses }, clock),
+    ...watchConnectivity({ sourceFor, addresses: ownAddresses }, clock, openNetworkDns),
     random: Math.random,
   });
 }

@@ -74,6 +74,28 @@ test('the NAT64 prefix is queried only with an IPv6 route, once per TTL; with an
   assert.equal(asked.length, 2);
 });
 
+test("the network's own resolver is asked too where another server was chosen, and is believed first", async (t) => {
+  const chosen = await dnsTestbed(t, zone({}));
+  const local = await dnsTestbed(t, DNS64);
+  const other = await dnsTestbed(
+    t,
+    zone({ 'ipv4only.arpa': { AAAA: ['2001:db8:64::192.0.0.170', '2001:db8:64::192.0.0.171'] } }),
+  );
+  const prefixes = async (server: string, network: string): Promise<(string | null)[]> => {
+    const open = () => openDns({ server: network });
+    const only6 = watchConnectivity(machine(null, '2001:db8::2'), handClock(), open);
+    const both = watchConnectivity(machine('192.168.0.2', '2001:db8::2'), handClock(), open);
+    const dns = openDns({ server });
+    return [(await only6.connectivity(dns)).nat64Prefix, await both.nat64Prefix(dns)];
+  };
+  const made = ['64:ff9b::/96', '64:ff9b::/96'];
+  assert.deepEqual(await prefixes(chosen.server, local.server), made);
+  assert.deepEqual(await prefixes(local.server, chosen.server), made);
+  assert.deepEqual(await prefixes(other.server, local.server), made);
+  assert.deepEqual(await prefixes(chosen.server, chosen.server), [null, null]);
+  assert.deepEqual(await prefixes(local.server, 'not-a-server'), made);
+});
+
 test('on another network it is queried again; its absence is cached for a minute', async (t) => {
   const { server, asked } = await dnsTestbed(t, () => ({ records: [] }));
   const dns = openDns({ server });

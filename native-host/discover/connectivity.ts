@@ -56,6 +56,10 @@ interface Prefix {
   goodUntilMs: number;
 }
 
+function prefixIn(answer: Answer): string | null {
+  return answer.ok && answer.kind === 'AAAA' ? nat64PrefixOf(answer.addresses.map((a) => a.address)) : null;
+}
+
 /** How long an answer about the prefix is valid, in milliseconds. */
 function lifetimeMs(answer: Answer): number {
   const ttls = answer.ok && answer.kind === 'AAAA' ? answer.addresses.map((a) => a.ttlSeconds) : [];
@@ -71,21 +75,27 @@ export interface ConnectivityWatch {
 
 /**
  * Watches the connectivity. The prefix is queried only with an IPv6 route, once for as long as the answer is valid and
- * the machine's own address is unchanged.
+ * the machine's own address is unchanged. `openNetworkDns` opens the network's own resolver, which knows the prefix
+ * whatever server the user chose (RFC 8880 section 7.1); null: that is the one that discoveries query.
  */
 export function watchConnectivity(
   environment: Environment,
   clock: Pick<Clock, 'nowMs' | 'after'>,
+  openNetworkDns: (() => DnsClient) | null = null,
 ): ConnectivityWatch {
   const known = new Map<string, Prefix>();
 
   async function askPrefix(dns: DnsClient, entry: { goodUntilMs: number }): Promise<string | null> {
     const patience = new AbortController();
     const forget = clock.after(NAT64_PATIENCE_MS, () => patience.abort());
-    const answer = await dns.ask(NAT64_NAME, 'AAAA', patience.signal);
+    const ask = (client: DnsClient): Promise<Answer> => client.ask(NAT64_NAME, 'AAAA', patience.signal);
+    const [queried, own] = await Promise.all([ask(dns), openNetworkDns && ask(openNetworkDns())]);
     forget();
+    const network = own ?? queried;
+    // The server that the user chose may be the DNS64.
+    const answer = prefixIn(network) === null && prefixIn(queried) !== null ? queried : network;
     entry.goodUntilMs = clock.nowMs() + lifetimeMs(answer);
-    return answer.ok && answer.kind === 'AAAA' ? nat64PrefixOf(answer.addresses.map((a) => a.address)) : null;
+    return prefixIn(answer);
   }
 
   function prefixOf(dns: DnsClient): Promise<string | null> {
