@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FAR_AWAY } from '../network/datagram.ts';
 import { dnsTestbed, zone } from '../testing/dns-server.ts';
+import type { DnsClient } from './answer.ts';
 import { type Environment, familiesOf, watchConnectivity } from './connectivity.ts';
 import { openDns } from './dns.ts';
 
@@ -33,14 +34,20 @@ test('a default route decides; without one, addresses beyond loopback and link-l
     assert.deepEqual(familiesOf(environment), { ipv6, ipv4, preferred });
 });
 
-/** A clock moved by the test. */
+/** A clock moved by the test; whatever waits for it has waited long enough as soon as it moves. */
 function handClock() {
   let nowMs = 0;
+  const timers = new Set<() => void>();
   return {
     nowMs: () => nowMs,
-    after: () => () => {},
+    after: (_: number, run: () => void) => {
+      timers.add(run);
+      return () => timers.delete(run);
+    },
     pass: (ms: number) => {
       nowMs += ms;
+      for (const run of timers) run();
+      timers.clear();
     },
   };
 }
@@ -114,4 +121,48 @@ test('on another network it is queried again; its absence is cached for a minute
   clock.pass(60_000);
   await connectivity(dns);
   assert.equal(asked.length, 3);
+});
+
+test('a failed question is no answer: it is repeated after a second', async (t) => {
+  let isBroken = true;
+  const { server } = await dnsTestbed(t, (...question) => (isBroken ? 'SERVFAIL' : DNS64(...question)));
+  const dns = openDns({ server });
+  const clock = handClock();
+  const only6 = watchConnectivity(machine(null, '2001:db8::2'), clock);
+  const both = watchConnectivity(machine('192.168.0.2', '2001:db8::2'), clock);
+  assert.equal((await only6.connectivity(dns)).nat64Prefix, null);
+  assert.equal(await both.nat64Prefix(dns), null);
+  isBroken = false;
+  clock.pass(999);
+  assert.equal((await only6.connectivity(dns)).nat64Prefix, null);
+  clock.pass(1);
+  assert.equal((await only6.connectivity(dns)).nat64Prefix, '64:ff9b::/96');
+  assert.equal(await both.nat64Prefix(dns), '64:ff9b::/96');
+});
+
+test('a silent resolver is asked again after a second only where a race depends on the prefix', async () => {
+  let questions = 0;
+  const silent: DnsClient = {
+    ask: (_, kind, signal) => {
+      questions += 1;
+      return new Promise((resolve) => {
+        signal.addEventListener('abort', () => resolve({ ok: false, kind, message: 'cancelled' }));
+      });
+    },
+  };
+  const clock = handClock();
+  const asked = async (question: Promise<unknown>): Promise<number> => {
+    clock.pass(1000);
+    await question;
+    return questions;
+  };
+  const only6 = watchConnectivity(machine(null, '2001:db8::2'), clock);
+  assert.equal(await asked(only6.connectivity(silent)), 1);
+  clock.pass(1000);
+  assert.equal(await asked(only6.connectivity(silent)), 2);
+  const both = watchConnectivity(machine('192.168.0.2', '2001:db8::2'), clock);
+  assert.equal(await asked(both.nat64Prefix(silent)), 3);
+  clock.pass(59_999);
+  assert.equal(await asked(both.nat64Prefix(silent)), 3);
+  assert.equal(await asked(both.nat64Prefix(silent)), 4);
 });

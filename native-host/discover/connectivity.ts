@@ -14,6 +14,8 @@ import type { Connectivity } from './resolution-events.ts';
 const NAT64_PATIENCE_MS = 1000;
 /** How long the absence of a prefix is cached: the TTL of a negative answer is not available. */
 const NO_NAT64_LIFETIME_MS = 60_000;
+/** A question that failed says nothing of the prefix, but the races of one moment need not repeat it. */
+const FAILED_LIFETIME_MS = 1000;
 
 export type SourceFor = (destination: string) => string | null;
 
@@ -51,9 +53,14 @@ export function familiesOf({ sourceFor, addresses }: Environment): Omit<Connecti
   return { ipv6: has6, ipv4: has4, preferred: has6 || !has4 ? 'ipv6' : 'ipv4' };
 }
 
-interface Prefix {
-  readonly prefix: Promise<string | null>;
+interface Lifetimes {
   goodUntilMs: number;
+  /** For the guard alone. */
+  guardUntilMs: number;
+}
+
+interface Prefix extends Lifetimes {
+  readonly prefix: Promise<string | null>;
 }
 
 function prefixIn(answer: Answer): string | null {
@@ -62,7 +69,8 @@ function prefixIn(answer: Answer): string | null {
 
 /** How long an answer about the prefix is valid, in milliseconds. */
 function lifetimeMs(answer: Answer): number {
-  const ttls = answer.ok && answer.kind === 'AAAA' ? answer.addresses.map((a) => a.ttlSeconds) : [];
+  if (!answer.ok) return FAILED_LIFETIME_MS;
+  const ttls = answer.kind === 'AAAA' ? answer.addresses.map((a) => a.ttlSeconds) : [];
   return ttls.length === 0 ? NO_NAT64_LIFETIME_MS : Math.min(...ttls) * 1000;
 }
 
@@ -85,7 +93,7 @@ export function watchConnectivity(
 ): ConnectivityWatch {
   const known = new Map<string, Prefix>();
 
-  async function askPrefix(dns: DnsClient, entry: { goodUntilMs: number }): Promise<string | null> {
+  async function askPrefix(dns: DnsClient, entry: Lifetimes): Promise<string | null> {
     const patience = new AbortController();
     const forget = clock.after(NAT64_PATIENCE_MS, () => patience.abort());
     const ask = (client: DnsClient): Promise<Answer> => client.ask(NAT64_NAME, 'AAAA', patience.signal);
@@ -94,17 +102,21 @@ export function watchConnectivity(
     const network = own ?? queried;
     // The server that the user chose may be the DNS64.
     const answer = prefixIn(network) === null && prefixIn(queried) !== null ? queried : network;
-    entry.goodUntilMs = clock.nowMs() + lifetimeMs(answer);
+    const nowMs = clock.nowMs();
+    entry.goodUntilMs = nowMs + lifetimeMs(answer);
+    // Where IPv4 also has a route, a resolver that stays silent would otherwise delay every race by all our patience.
+    const isSilent = !answer.ok && patience.signal.aborted;
+    entry.guardUntilMs = isSilent ? nowMs + NO_NAT64_LIFETIME_MS : entry.goodUntilMs;
     return prefixIn(answer);
   }
 
-  function prefixOf(dns: DnsClient): Promise<string | null> {
+  function prefixOf(dns: DnsClient, until: keyof Lifetimes): Promise<string | null> {
     const self = environment.sourceFor(FAR_AWAY[6]) ?? '';
     const last = known.get(self);
-    if (last !== undefined && clock.nowMs() < last.goodUntilMs) return last.prefix;
+    if (last !== undefined && clock.nowMs() < last[until]) return last.prefix;
     // Prefixes of other networks need not be kept.
     known.clear();
-    const entry = { goodUntilMs: Number.POSITIVE_INFINITY };
+    const entry = { goodUntilMs: Number.POSITIVE_INFINITY, guardUntilMs: Number.POSITIVE_INFINITY };
     const prefix = askPrefix(dns, entry);
     known.set(self, Object.assign(entry, { prefix }));
     return prefix;
@@ -113,9 +125,9 @@ export function watchConnectivity(
   return {
     async connectivity(dns) {
       const families = familiesOf(environment);
-      const nat64Prefix = families.ipv6 && !families.ipv4 ? await prefixOf(dns) : null;
+      const nat64Prefix = families.ipv6 && !families.ipv4 ? await prefixOf(dns, 'goodUntilMs') : null;
       return { ...families, nat64Prefix };
     },
-    nat64Prefix: async (dns) => (familiesOf(environment).ipv6 ? prefixOf(dns) : null),
+    nat64Prefix: async (dns) => (familiesOf(environment).ipv6 ? prefixOf(dns, 'guardUntilMs') : null),
   };
 }
