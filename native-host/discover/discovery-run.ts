@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts';
 import { type Answer, type DnsClient, guardAnswer } from './answer.ts';
 import type { ConnectivityWatch, SourceFor } from './connectivity.ts';
 import type { DiscoveryNews, DiscoveryQuery, Endpoint } from './discovering.ts';
-import { createGivenHosts, type GivenHosts } from './given-hosts.ts';
+import { createGivenHosts, type GivenHosts, type GivenOptions } from './given-hosts.ts';
 import { createLearntNames, type OpenQuery } from './learnt-names.ts';
 import { createResolution, type Resolution } from './resolution.ts';
 import type {
@@ -79,6 +79,8 @@ class RunningDiscovery implements DiscoveryRun {
   readonly #listener: (news: DiscoveryNews) => void;
   readonly #startMs: number;
   readonly #learnt = createLearntNames();
+  /** The origin, then its alternatives. */
+  readonly #places: GivenOptions['places'];
   readonly #given: GivenHosts;
   readonly #timers = new Map<ResolutionTimer, () => void>();
   /** Events not yet passed to the state machine. */
@@ -115,8 +117,9 @@ class RunningDiscovery implements DiscoveryRun {
     this.#query = query;
     this.#listener = listener;
     this.#startMs = parts.clock.nowMs();
-    const places = alternatives.map(({ host, port }) => ({ host: bare(host) || origin.host, port }));
-    this.#given = createGivenHosts({ pins: parts.pins, places: [origin, ...places], found });
+    const advertised = alternatives.map(({ host, port }) => ({ host: bare(host) || origin.host, port }));
+    this.#places = [origin, ...advertised];
+    this.#given = createGivenHosts({ pins: parts.pins, places: this.#places, found });
     void Promise.resolve().then(() => this.#start());
   }
 
@@ -149,27 +152,26 @@ class RunningDiscovery implements DiscoveryRun {
   }
 
   async #start(): Promise<void> {
-    const { origin, alternatives } = this.#query;
+    const { origin } = this.#query;
     const refused = refusedPort(origin.port, 'h2');
     if (refused !== null) {
       this.#fail(refused);
       return;
     }
     // An IPv4 literal needs NAT64 on a network without IPv4.
-    const concerned = isIP(origin.host) !== 6 && !this.#given.has(origin.host);
+    const concerned = this.#places.some(({ host }) => isIP(host) !== 6 && !this.#given.has(host));
     this.#connectivity = concerned ? await this.#parts.connectivity(this.#dns) : ANY_FAMILY;
     // Otherwise the guard asks for the prefix, together with the names.
     if (concerned && !(this.#connectivity.ipv6 && this.#connectivity.ipv4))
       this.#nat64Prefix = this.#connectivity.nat64Prefix;
-    const named = [origin.host, ...alternatives.map(({ host }) => bare(host))];
-    if (named.some(isPublicIpv6)) await this.#findPrefix();
+    if (this.#places.some(({ host }) => isPublicIpv6(host))) await this.#findPrefix();
     if (this.#over) return;
     const { sourceFor, random } = this.#parts;
-    const { pinAt } = this.#given;
+    const { pinAt, has: isGiven } = this.#given;
     this.#machine = createResolution({
       ...this.#query,
       connectivity: this.#connectivity,
-      ...{ sourceFor, random, pinAt },
+      ...{ sourceFor, random, pinAt, isGiven },
     });
     this.#notePins(this.#given.pinned);
     this.#performAll(this.#machine.start(this.#sinceStart()));

@@ -472,6 +472,35 @@ test('following ends with its signal, and reports its questions', async (t) => {
   assert.ok(names.lookups.some((lookup) => lookup.name === 'alt.test' && lookup.unanswered === true));
 });
 
+test('alternatives elsewhere are followed over the families of this machine', async (t) => {
+  const script = zone({ 'a.test': { A: [ONE], AAAA: [SIX] }, 'alt.test': { A: [TWO], AAAA: [SIX] } });
+  const on = async (connectivity: Connectivity) => {
+    const { discovery, settle, asked } = await testbed(t, script, {
+      connectivity: async () => connectivity,
+      sourceFor: (to) => (to.includes(':') === connectivity.ipv6 ? '2001:db8::2' : null),
+    });
+    const of = query('https://a.test');
+    await settle(of);
+    const follow = async (...alternatives: Alternative[]) =>
+      placesOf((await discovery.follow(of.origin, alternatives, new AbortController().signal)).endpoints);
+    return { follow, asked };
+  };
+  const only6 = await on({ ...BOTH, ipv4: false, nat64Prefix: '64:ff9b::/96' });
+  assert.deepEqual(await only6.follow(alternative(TWO, 443)), ['h3 64:ff9b::808:808 443 8.8.8.8 alt-svc']);
+  const only4 = await on({ ...BOTH, ipv6: false, preferred: 'ipv4' });
+  assert.deepEqual(await only4.follow(alternative('alt.test', 443)), [`h3 ${TWO} 443 alt.test alt-svc`]);
+  assert.ok(!only4.asked.includes('AAAA alt.test'));
+});
+
+test('a pin is used whatever its family, though an alternative is elsewhere', async (t) => {
+  const { settle } = await testbed(t, zone({ 'alt.test': { AAAA: [SIX] } }), {
+    pins: new Map([['a.test:443', ONE]]),
+    connectivity: async () => ({ ...BOTH, ipv4: false }),
+  });
+  const found = await settle(query('https://a.test', { alternatives: [alternative('alt.test', 443)] }));
+  assert.deepEqual(placesIn(found), [`h2 ${ONE} 443 a.test origin`, `h3 ${SIX} 443 alt.test alt-svc`]);
+});
+
 test("behind the network's own NAT64 prefix the guard checks the IPv4 address", async (t) => {
   const connectivity = async (): Promise<Connectivity> => ({
     ipv6: true,

@@ -49,6 +49,8 @@ export interface ResolutionOptions {
   readonly sourceFor: (destination: string) => string | null;
   /** The address that the user gave for this port of a host, whose other ports have others; null: none. */
   readonly pinAt?: (host: string, port: number) => string | null;
+  /** Whether the addresses of a host are known without DNS, and used whatever their family; absent: of none. */
+  readonly isGiven?: (host: string) => boolean;
   /** At least 0 and below 1; shuffles services of equal priority (section 5.2). */
   readonly random: () => number;
 }

@@ -108,11 +108,11 @@ class ResolutionMachine implements Resolution {
   #failed = false;
 
   constructor(options: ResolutionOptions) {
-    const { origin, connectivity, random, sourceFor, pinAt = () => null } = options;
+    const { origin, connectivity, random, sourceFor, pinAt = () => null, isGiven = () => false } = options;
     this.#options = options;
     this.#families = familiesOf(connectivity);
     const readServices = createServiceReader(random);
-    this.#walk = { questions: this.#questions, families: this.#families, readServices, pinAt };
+    this.#walk = { questions: this.#questions, families: this.#families, readServices, pinAt, isGiven };
     const history = random() < 1 / HISTORY_IGNORED_ONE_IN ? new Map() : options.history;
     this.#sorted = createSorting({ nat64Prefix: connectivity.nat64Prefix, history, sourceFor });
     this.#named = alternativeAuthorities(options.alternatives, origin.host);
