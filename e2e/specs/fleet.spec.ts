@@ -6,12 +6,18 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DoctorFinding } from '@photofinish/shared/port/doctor';
 import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
+import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
+import { SHARED_FRESH_MS } from '../../native-host/cache/policy.ts';
+import { openFleet, SAME_EVERY_MS } from '../../native-host/fleet/fleet.ts';
 import { emptyTally, openArchive, resultsOf } from '../../native-host/survey/archive.ts';
+import { connectTo } from '../../native-host/survey/connect.ts';
+import { Kvm } from '../../native-host/survey/nats.ts';
 import { openHelper } from '../helper/port.ts';
 import { type RunningNats, startNats } from '../origins/nats.ts';
 import { type OriginSettings, type RunningOrigin, startOrigins } from '../origins/start.ts';
 import { onPath } from '../run/find-browser.mjs';
+import { skippingClock } from '../survey/worker-testbed.ts';
 import { GO_MISSING, goProgram } from '../test-programs.ts';
 import { expect, reachLocal, runPhotofinish, test } from './fixtures.ts';
 
@@ -139,6 +145,55 @@ test('what one machine raced is forecast by another, whose own race overrides it
   } finally {
     await Promise.all([a.close(), b.close()]);
     await organisation.close();
+  }
+});
+
+test('a bucket that is made anew is followed again, and copied', async ({ dir }) => {
+  const server = await startNats(`${dir}/nats`);
+  const saltFile = `${dir}/organisation.salt`;
+  writeFileSync(saltFile, SALT, { mode: 0o600 });
+  const files = { credsFile: null, nkeyFile: null, caFile: null };
+  const connection = await connectTo({ servers: [server.url], ...files, token: null });
+  const clock = skippingClock();
+  const logged: string[] = [];
+  let refused = 0;
+  const fleet = openFleet({
+    settings: { server: server.url, bucket: 'fleet', network: 'fleet', publish: true, saltFile, ...files },
+    cache: {
+      shared: () => null,
+      fileShared: (_, { malformed = 0 }) => {
+        refused += malformed;
+      },
+    },
+    clock,
+    log: (message) => logged.push(message),
+  });
+  const buckets = new Kvm(connection);
+  const publish = async () => {
+    const bucket = await buckets.create('fleet', { history: 1, ttl: SHARED_FRESH_MS });
+    await bucket.put(fleet.keyOf('https://a.test' as Origin), 'no outcome');
+    return bucket;
+  };
+  try {
+    await expect.poll(() => logged).toEqual(['outcomes are shared']);
+    const first = await publish();
+    await expect.poll(() => refused).toBe(1);
+    await first.destroy();
+    await publish();
+    await expect
+      .poll(() => {
+        clock.skip(SAME_EVERY_MS);
+        return refused;
+      })
+      .toBe(2);
+    expect(logged.slice(1)).toEqual([
+      'outcomes are not shared now: the bucket cannot be followed any more',
+      'outcomes are shared',
+    ]);
+  } finally {
+    await fleet.close();
+    await connection.close();
+    await server.stop('SIGKILL');
   }
 });
 

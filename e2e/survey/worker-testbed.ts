@@ -32,7 +32,7 @@ interface SkippingClock extends Clock {
   skip(ms: number): void;
 }
 
-function skippingClock(): SkippingClock {
+export function skippingClock(): SkippingClock {
   let skippedMs = 0;
   const timers = new Set<{ readonly dueMs: number; readonly fire: () => void }>();
   const nowMs = (): number => systemClock.nowMs() + skippedMs;

@@ -22,6 +22,7 @@ import {
   NOTHING_HELD_MS,
   openFleet,
   RETRY_MS,
+  SAME_EVERY_MS,
 } from './fleet.ts';
 import { fleetKeys } from './keys.ts';
 
@@ -36,8 +37,12 @@ test('a connection that is lost and made again is told, and each attempt in betw
     yield { type: 'reconnect', server: 'a.test:4222' };
     yield { type: 'ping', pendingPings: 1 };
   }
-  await logStatus({ status }, (message) => said.push(message));
-  assert.deepEqual(said, ['the connection is lost', 'the connection is made again']);
+  await logStatus(
+    { status },
+    (message) => said.push(message),
+    () => said.push('reconnected'),
+  );
+  assert.deepEqual(said, ['the connection is lost', 'the connection is made again', 'reconnected']);
 });
 
 const A = 'https://a.test' as Origin;
@@ -52,10 +57,17 @@ class SharedBucket {
   up = true;
   /** If set, values are stored, and connections made, when it resolves. */
   gate: Promise<void> | null = null;
-  readonly #values = new Map<string, Uint8Array | null>();
-  readonly #followers = new Set<(change: BucketChange | null) => void>();
+  /** Whether it is said which bucket it is. */
+  tells = true;
+  /** Calls back each of its clients, as after a lost connection. */
+  readonly reconnected = new Set<() => void>();
+  #values = new Map<string, Uint8Array | null>();
+  #followers = new Set<(change: BucketChange | null) => void>();
+  #generation: number | null = 1;
+  #lastSequence = 0;
 
-  readonly connect = async (): Promise<Bucket> => {
+  readonly connect = async (reconnected: () => void): Promise<Bucket> => {
+    this.reconnected.add(reconnected);
     if (this.gate !== null) await this.gate;
     if (!this.up) throw new Error('no server');
     const { promise: left, resolve: leave } = Promise.withResolvers<null>();
@@ -67,14 +79,28 @@ class SharedBucket {
         this.puts.push([key, value]);
         this.change(key, new TextEncoder().encode(value));
       },
-      held: async () => this.#values.size,
+      state: async () => {
+        if (!this.up || !this.tells) throw new Error('no server');
+        if (this.#generation === null) return null;
+        const [created, lastSequence] = [`${this.#generation}`, this.#lastSequence];
+        return { created, lastSequence, values: this.#values.size };
+      },
       close: async () => leave(null),
     };
   };
 
   change(key: string, value: Uint8Array | null): void {
     this.#values.set(key, value);
+    this.#lastSequence += 1;
     for (const follower of this.#followers) follower({ key, value, waiting: 0 });
+  }
+
+  /** Deleted, and made anew if there is another generation: who follows it hears nothing of that. */
+  replace(generation: number | null): void {
+    this.#generation = generation;
+    this.#lastSequence = 0;
+    this.#values = new Map();
+    this.#followers = new Set();
   }
 
   stop(): void {
@@ -83,6 +109,7 @@ class SharedBucket {
   }
 
   async *#changes(left: Promise<null>): AsyncGenerator<BucketChange> {
+    const followers = this.#followers;
     const { size } = this.#values;
     const queue: (BucketChange | null)[] = [...this.#values].map(([key, value], index) => ({
       ...{ key, value },
@@ -93,7 +120,7 @@ class SharedBucket {
       queue.push(change);
       wake();
     };
-    this.#followers.add(follower);
+    followers.add(follower);
     void left.then(follower);
     try {
       for (;;) {
@@ -106,7 +133,7 @@ class SharedBucket {
           });
       }
     } finally {
-      this.#followers.delete(follower);
+      followers.delete(follower);
     }
   }
 }
@@ -360,6 +387,53 @@ test('a server that is away is told once, and asked again; what was learnt is st
   assert.equal(b.said.at(-1), 'outcomes are shared');
   a.race(FAILS, { origin: 'https://b.test' as Origin });
   assert.equal(bucket.puts.length, 2);
+});
+
+test('a bucket that is deleted, made anew or restored is left for the one that has its name', async (t) => {
+  const { bucket, machine, pass } = await testbed(t);
+  const [a, b] = [machine('a'), machine('b')];
+  await pass();
+  const learns = async (host: string): Promise<boolean> => {
+    const before = b.cache.stats().shared;
+    a.race(WORKS, { origin: `https://${host}` as Origin });
+    await pass();
+    return b.cache.stats().shared > before;
+  };
+  assert.equal(await learns('a.test'), true);
+  await pass(2 * SAME_EVERY_MS);
+  assert.deepEqual(b.said, ['outcomes are shared'], 'it is the same one');
+  bucket.replace(2);
+  assert.equal(await learns('b.test'), false);
+  await pass(SAME_EVERY_MS + RETRY_MS);
+  assert.equal(b.cache.stats().shared, 2, 'what it holds is copied');
+  assert.deepEqual(b.said.slice(1), [
+    'outcomes are not shared now: the bucket cannot be followed any more',
+    'outcomes are shared',
+  ]);
+  assert.equal(await learns('c.test'), true);
+  bucket.replace(2);
+  for (const reconnected of bucket.reconnected) reconnected();
+  await pass(RETRY_MS);
+  assert.equal(await learns('d.test'), true, 'a lower sequence, seen after a lost connection');
+  bucket.replace(null);
+  await pass(SAME_EVERY_MS);
+  assert.match(b.said.at(-1) ?? '', /^outcomes are not shared now/);
+  bucket.up = false;
+  await pass(RETRY_MS);
+  bucket.up = true;
+  bucket.replace(3);
+  await pass(RETRY_MS);
+  assert.equal(await learns('e.test'), true);
+});
+
+test('a server that does not say which bucket it has is followed all the same', async (t) => {
+  const { bucket, machine, pass } = await testbed(t);
+  bucket.tells = false;
+  const [a, b] = [machine('a'), machine('b')];
+  await pass(2 * SAME_EVERY_MS);
+  a.race(WORKS);
+  await pass();
+  assert.equal(b.reachable(), 'h3 shared');
 });
 
 test('a process that is about to race waits for what the bucket holds, and for no more', async (t) => {

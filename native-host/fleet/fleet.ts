@@ -10,7 +10,7 @@ import type { HostCache } from '../cache/store.ts';
 import { type Clock, nextPoll, within } from '../clock.ts';
 import type { FleetSettings } from '../config.ts';
 import { connectTo } from '../survey/connect.ts';
-import { type KV, Kvm, type NatsConnection } from '../survey/nats.ts';
+import { JetStreamApiCodes, JetStreamApiError, type KV, Kvm, type NatsConnection } from '../survey/nats.ts';
 import { HOUR_MS, outcomeOf, readOutcome, writeOutcome } from './document.ts';
 import { type FleetKeys, fleetKeys, readFleetSalt } from './keys.ts';
 
@@ -28,13 +28,25 @@ type OnMessage = (message: string, isTrouble: boolean) => void;
 /** A whole organisation's machines would otherwise dial a lost server every second. */
 const RECONNECT_MS = 30_000;
 
+/** What a server says of a bucket: one that was made anew, or restored, is known by it. */
+interface BucketState {
+  readonly created: string;
+  readonly lastSequence: number;
+  /** How many values there are, under any filter. */
+  readonly values: number;
+}
+
+function isAnother(now: BucketState, known: BucketState): boolean {
+  return now.created !== known.created || now.lastSequence < known.lastSequence;
+}
+
 /** A JetStream key-value bucket as the fleet cache needs it: changes to follow, values to put. */
 export interface Bucket {
   /** All present values under the filter, then every change, until the bucket or the connection is gone. */
   follow(filter: string): Promise<AsyncIterable<BucketChange>>;
   put(key: string, value: string): Promise<void>;
-  /** How many values there are, under any filter. */
-  held(): Promise<number>;
+  /** Null: it is gone. Rejects if the server does not say. */
+  state(): Promise<BucketState | null>;
   close(): Promise<void>;
 }
 
@@ -45,18 +57,42 @@ async function open(connection: NatsConnection, { bucket, publish }: FleetSettin
 }
 
 /** Says when the connection is lost, and when it is made again, which the client does by itself. */
-export async function logStatus(connection: Pick<NatsConnection, 'status'>, log: OnMessage): Promise<void> {
+export async function logStatus(
+  connection: Pick<NatsConnection, 'status'>,
+  log: OnMessage,
+  reconnected: () => void,
+): Promise<void> {
   for await (const { type } of connection.status())
     if (type === 'disconnect') log('the connection is lost', true);
-    else if (type === 'reconnect') log('the connection is made again', false);
+    else if (type === 'reconnect') {
+      log('the connection is made again', false);
+      reconnected();
+    }
 }
 
-/** Connects to the server and opens the bucket; rejects with the reason. `log`: where a lost connection is reported. */
-async function connectBucket(settings: FleetSettings, log: OnMessage): Promise<Bucket> {
+async function stateOf(bucket: KV): Promise<BucketState | null> {
+  try {
+    const { streamInfo, values } = await bucket.status();
+    return { created: streamInfo.created, lastSequence: streamInfo.state.last_seq, values };
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return null;
+    throw error;
+  }
+}
+
+/**
+ * Connects to the server and opens the bucket; rejects with the reason. `log`: where a lost connection is reported;
+ * `reconnected`: called when it is made again.
+ */
+async function connectBucket(
+  settings: FleetSettings,
+  log: OnMessage,
+  reconnected: () => void,
+): Promise<Bucket> {
   const { server, credsFile, nkeyFile, caFile } = settings;
   const options = { servers: [server], credsFile, nkeyFile, caFile, token: null };
   const connection = await connectTo({ ...options, reconnectMs: RECONNECT_MS });
-  void logStatus(connection, log);
+  void logStatus(connection, log, reconnected);
   try {
     const bucket = await open(connection, settings);
     return {
@@ -69,7 +105,7 @@ async function connectBucket(settings: FleetSettings, log: OnMessage): Promise<B
         })();
       },
       put: async (key, value) => void (await bucket.put(key, value)),
-      held: async () => (await bucket.status()).values,
+      state: () => stateOf(bucket),
       close: () => connection.close(),
     };
   } catch (error) {
@@ -80,6 +116,8 @@ async function connectBucket(settings: FleetSettings, log: OnMessage): Promise<B
 
 /** How long a server that cannot be used is left alone. */
 export const RETRY_MS = 30_000;
+/** How often it is seen whether the bucket is still the one that is followed: of another one nothing would arrive. */
+export const SAME_EVERY_MS = 300_000;
 /** A process that is about to race waits for what the bucket holds at most this long. */
 export const MOST_READY_MS = 10_000;
 /** A server sends what there is at once; if nothing has come after this time, there is nothing. */
@@ -108,7 +146,7 @@ interface FleetParts {
   readonly clock: Clock;
   readonly log: OnMessage;
   /** Another than the real one in tests. */
-  readonly connect?: () => Promise<Bucket>;
+  readonly connect?: (reconnected: () => void) => Promise<Bucket>;
 }
 
 /** What this process published last under a key. */
@@ -124,6 +162,7 @@ class Replica implements Fleet {
   readonly #publishing = new Set<Promise<void>>();
   readonly #copied = Promise.withResolvers<void>();
   readonly #closed = Promise.withResolvers<void>();
+  #reconnected = Promise.withResolvers<void>();
   #isClosed = false;
   #bucket: Bucket | null = null;
   #logged = '';
@@ -172,11 +211,12 @@ class Replica implements Fleet {
 
   /** Follows the bucket until it is closed. */
   async run(): Promise<void> {
-    const { settings, log, connect = () => connectBucket(settings, log) } = this.#parts;
+    const { settings, log } = this.#parts;
+    const { connect = (reconnected) => connectBucket(settings, log, reconnected) } = this.#parts;
     while (!this.#isClosed) {
       try {
-        this.#bucket = await connect();
-        if (!this.#isClosed) await this.#follow(this.#bucket);
+        this.#bucket = await connect(() => this.#reconnected.resolve());
+        if (!this.#isClosed) await this.#followSame(this.#bucket);
       } catch (error) {
         this.#reportOnce(error);
       }
@@ -186,6 +226,12 @@ class Replica implements Fleet {
       await lost?.close().catch(() => {});
       await within(this.#parts.clock, RETRY_MS, this.#closed.promise);
     }
+  }
+
+  #followSame(bucket: Bucket): Promise<never> {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    void this.#leaveAnother(bucket, ended);
+    return this.#follow(bucket).finally(end);
   }
 
   async #follow(bucket: Bucket): Promise<never> {
@@ -203,6 +249,23 @@ class Replica implements Fleet {
     };
     await this.#store(changes, arrived).finally(forget);
     throw new Error('the bucket cannot be followed any more');
+  }
+
+  /** Closes the bucket if it is gone or another one has taken its place, for as long as it is followed. */
+  async #leaveAnother(bucket: Bucket, ended: Promise<void>): Promise<void> {
+    let isOver = false;
+    void ended.then(() => {
+      isOver = true;
+    });
+    let known: BucketState | null = null;
+    while (!isOver) {
+      this.#reconnected = Promise.withResolvers();
+      // A server that is away, or does not let us ask, says nothing of it.
+      const now: BucketState | null = await bucket.state().catch(() => known);
+      if (known !== null && (now === null || isAnother(now, known))) return bucket.close().catch(() => {});
+      known = now;
+      await within(this.#parts.clock, SAME_EVERY_MS, Promise.race([ended, this.#reconnected.promise]));
+    }
   }
 
   /** Once an hour for each origin, and not what another machine said within the same hour. */
@@ -258,9 +321,12 @@ class Replica implements Fleet {
 export async function heldInBucket(settings: FleetSettings): Promise<number> {
   readFleetSalt(settings.saltFile);
   // Looking must not create it.
-  const bucket = await connectBucket({ ...settings, publish: false }, () => {});
+  const nothing = (): void => {};
+  const bucket = await connectBucket({ ...settings, publish: false }, nothing, nothing);
   try {
-    return await bucket.held();
+    const state = await bucket.state();
+    if (state === null) throw new Error('it does not exist');
+    return state.values;
   } finally {
     await bucket.close();
   }
