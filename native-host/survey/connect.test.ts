@@ -1,8 +1,11 @@
 // Connections to a server that only greets, to which the client may or may not talk.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { scratchDirectory } from '../testing/scratch.ts';
 import { connectTo, type ServerOptions } from './connect.ts';
 import type { ConnectionOptions } from './nats.ts';
 
@@ -15,7 +18,7 @@ const INFO = {
   jetstream: true,
 };
 
-/** A NATS server without TLS; `heard` is what clients sent it. */
+/** A NATS server without TLS; `heard` is what clients sent it, `hangUp` makes them connect again. */
 async function plainServer(t: TestContext) {
   const sockets = new Set<Socket>();
   let heard = '';
@@ -30,11 +33,15 @@ async function plainServer(t: TestContext) {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  t.after(() => {
+  const hangUp = (): void => {
     for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  };
+  t.after(() => {
+    hangUp();
     server.close();
   });
-  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, heard: () => heard };
+  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, heard: () => heard, hangUp };
 }
 
 const options = (server: string, rest: Partial<ServerOptions> = {}): ServerOptions => ({
@@ -87,6 +94,65 @@ test('how long a server that is away is left alone is as asked for, and one seco
       `${delays}`,
     );
     await connection.close();
+  }
+});
+
+/** Seeds of nobody's, with their public keys. */
+const KEYS = [
+  {
+    seed: 'SUAHTSJZF3QTWGTFTN4FBJYKZSBRHUHGKIZYFCVW2HH4GYKLH74L5HAAYU',
+    nkey: 'UB5WPFBJFZMTLEUKOQ4Y42VAU5TEZ2UC5IGU4RWBZYJWM6JGVG2VLS2H',
+  },
+  {
+    seed: 'SUADCDEGEO4X7YEJIUM6AZYH75VMXOVUSLRR7KXIQXQH7UFFRN6BYCW4SU',
+    nkey: 'UDMNDZWHIMJCV6QDU4PLNA7JHGQ5PEPLKLO3CRDIPDCLRSOUAKT4R5PC',
+  },
+] as const;
+type Key = (typeof KEYS)[number];
+
+function credsText(jwt: string, seed: string): string {
+  const part = (name: string, text: string): string =>
+    `-----BEGIN ${name}-----\n${text}\n------END ${name}------\n`;
+  return `${part('NATS USER JWT', jwt)}\n${part('USER NKEY SEED', seed)}`;
+}
+
+test('a connection made again uses the credentials that the file has then, or the last good ones', async (t) => {
+  const [first, second] = KEYS;
+  const dir = scratchDirectory(t);
+  const forms = [
+    {
+      option: 'nkeyFile',
+      text: ({ seed }: Key) => `${seed}\n`,
+      shown: ({ nkey }: Key) => `"nkey":"${nkey}"`,
+    },
+    {
+      option: 'credsFile',
+      text: ({ seed, nkey }: Key) => credsText(`token-of-${nkey}`, seed),
+      shown: ({ nkey }: Key) => `"jwt":"token-of-${nkey}"`,
+    },
+  ];
+  for (const { option, text, shown } of forms) {
+    const { host, heard, hangUp } = await plainServer(t);
+    const file = join(dir, option);
+    writeFileSync(file, text(first));
+    const connection = await connectTo(options(`nats://${host}`, { [option]: file, reconnectMs: 1 }));
+    t.after(() => connection.close());
+    const again = async (): Promise<string> => {
+      const before = heard().length;
+      const changes = connection.status();
+      hangUp();
+      for await (const { type } of changes) if (type === 'reconnect') break;
+      return heard().slice(before);
+    };
+    assert.ok(heard().includes(shown(first)));
+    writeFileSync(file, text(second));
+    assert.ok((await again()).includes(shown(second)), option);
+    writeFileSync(file, text(first).slice(0, 20));
+    assert.ok((await again()).includes(shown(second)), `${option}, half written`);
+    rmSync(file);
+    assert.ok((await again()).includes(shown(second)), `${option}, removed`);
+    await connection.close();
+    assert.match((await refusal(options(`nats://${host}`, { [option]: file }))) ?? '', /cannot be read/);
   }
 });
 

@@ -48,6 +48,28 @@ function decoded(part: string): string {
   }
 }
 
+/**
+ * Credentials are rotated while a connection lives: each attempt takes what the file has then. One that is being written
+ * leaves the last good ones in force, because the client gives up when an authenticator throws.
+ */
+function fromFile(path: string, authenticator: (bytes: Buffer) => Authenticator): Authenticator {
+  let last = authenticator(read(path));
+  return (nonce) => {
+    try {
+      const now = authenticator(readFileSync(path));
+      const answer = now(nonce);
+      last = now;
+      return answer;
+    } catch {
+      return last(nonce);
+    }
+  };
+}
+
+function trimmed(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.toString('utf8').trim());
+}
+
 function authenticatorOf({ servers, credsFile, nkeyFile, token }: ServerOptions): Authenticator | undefined {
   if (token !== null) return tokenAuthenticator(token);
   const [first = ''] = servers;
@@ -55,8 +77,8 @@ function authenticatorOf({ servers, credsFile, nkeyFile, token }: ServerOptions)
     const { username, password } = new URL(first);
     if (username !== '') return usernamePasswordAuthenticator(decoded(username), decoded(password));
   }
-  if (credsFile !== null) return credsAuthenticator(read(credsFile));
-  if (nkeyFile !== null) return nkeyAuthenticator(Buffer.from(read(nkeyFile).toString('utf8').trim()));
+  if (credsFile !== null) return fromFile(credsFile, credsAuthenticator);
+  if (nkeyFile !== null) return fromFile(nkeyFile, (bytes) => nkeyAuthenticator(trimmed(bytes)));
   return undefined;
 }
 
