@@ -184,13 +184,19 @@ test('no canary is raced that opted out', async ({ openSurvey }) => {
   const worker = await testbed.startWorker({ drains: false });
   await expect.poll(() => jobsIn(testbed)).toEqual([]);
   await expect.poll(() => world.canaries).toBeGreaterThan(0);
+  await control.follow();
   await control.addOptOut([new URL(CANARY).hostname]);
   await expect.poll(() => worker.control.state().optOut.entries.length).toBe(1);
   const before = world.canaries;
   world.clock.skip(CANARY_EVERY_MS);
-  // Without any canary nothing vouches for the path.
-  await expect.poll(() => world.logged.join()).toContain('the canaries fail');
+  await expect.poll(() => world.logged.join()).toContain('every canary of the survey has opted out');
+  expect(world.logged.join()).not.toContain('the canaries fail');
   expect(world.canaries).toBe(before);
+  await expect
+    .poll(() => [...control.state().workers.values()].map((each) => each.canariesOptedOut))
+    .toEqual([true]);
+  const draining = await testbed.startWorker({ worker: 'other' });
+  await expect(draining.done).rejects.toMatchObject({ code: 'bad-survey' });
 });
 
 test('what was measured on another network is measured again', async ({ openSurvey }) => {

@@ -43,6 +43,8 @@ const announcementSchema = v.object({
   measured: count,
   /** Since when its canaries have failed; null: they succeed. */
   sickSinceMs: v.nullable(count),
+  /** Whether that is because all of them have opted out; absent in announcements of older workers. */
+  canariesOptedOut: v.optional(v.boolean()),
 });
 export type Announcement = v.InferOutput<typeof announcementSchema>;
 
@@ -232,6 +234,8 @@ export function budgetOf({ budget, survey }: ControlState): Budget | null {
   return budget ?? survey;
 }
 
+type WorkerNews = Pick<Announcement, 'measured' | 'sickSinceMs' | 'canariesOptedOut'>;
+
 interface PresenceParts {
   readonly control: Control;
   readonly vantage: string;
@@ -245,12 +249,12 @@ interface PresenceParts {
  */
 export class Presence {
   readonly #parts: PresenceParts;
-  readonly #news: () => Pick<Announcement, 'measured' | 'sickSinceMs'>;
+  readonly #news: () => WorkerNews;
   readonly #session = crypto.randomUUID();
   #beat: NodeJS.Timeout | null = null;
 
   /** `news`: what changes from one announcement to the next. */
-  constructor(parts: PresenceParts, news: () => Pick<Announcement, 'measured' | 'sickSinceMs'>) {
+  constructor(parts: PresenceParts, news: () => WorkerNews) {
     this.#parts = parts;
     this.#news = news;
   }

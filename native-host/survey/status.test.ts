@@ -18,7 +18,7 @@ const EMPTY: SurveyStatus = {
   dead: 0,
 };
 const WORKER: SurveyStatus['workers'][number] = {
-  ...{ vantage: 'office', worker: 'a', measured: 3, silentMs: 0, sickSinceMs: null },
+  ...{ vantage: 'office', worker: 'a', measured: 3, silentMs: 0, sickSinceMs: null, canariesOptedOut: false },
 };
 
 test('a survey that only has a list', () => {
@@ -58,6 +58,10 @@ test('a worker is at work, sick, or silent, whatever it said before', () => {
     statusText({ ...EMPTY, workers: [{ ...WORKER, ...over }] }).split('\n')[1];
   assert.match(line({ silentMs: GONE_AFTER_MS }) ?? '', /at work$/);
   assert.match(line({ sickSinceMs: 5 }) ?? '', /its canaries fail: it writes nothing$/);
+  assert.match(
+    line({ sickSinceMs: 5, canariesOptedOut: true }) ?? '',
+    /all its canaries have opted out: it writes nothing$/,
+  );
   for (const sickSinceMs of [null, 5])
     assert.match(
       line({ silentMs: GONE_AFTER_MS + 1, sickSinceMs }) ?? '',

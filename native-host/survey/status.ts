@@ -23,6 +23,7 @@ interface WorkerStatus {
   /** How long ago it gave a sign of life: by the server's clock, as neither its own nor this machine's must be right. */
   readonly silentMs: number;
   readonly sickSinceMs: number | null;
+  readonly canariesOptedOut: boolean;
 }
 
 export interface SurveyStatus {
@@ -77,8 +78,9 @@ export async function statusOf(
     budget: budgetOf(state),
     optOut: state.optOut.entries.length,
     vantages: await Promise.all(vantages.map(of)),
-    workers: workers.map(({ vantage, worker, measured, storedAtMs, sickSinceMs }) => ({
-      ...{ vantage, worker, measured, sickSinceMs },
+    workers: workers.map(({ storedAtMs, canariesOptedOut = false, ...each }) => ({
+      ...{ vantage: each.vantage, worker: each.worker, measured: each.measured },
+      ...{ sickSinceMs: each.sickSinceMs, canariesOptedOut },
       silentMs: Math.max(0, nowMs - storedAtMs),
     })),
     uncollected: result.state.messages,
@@ -86,15 +88,21 @@ export async function statusOf(
   };
 }
 
-function workerText({ worker, vantage, measured, silentMs, sickSinceMs }: WorkerStatus): string {
+function healthText({
+  sickSinceMs,
+  canariesOptedOut,
+}: Pick<WorkerStatus, 'sickSinceMs' | 'canariesOptedOut'>) {
+  if (canariesOptedOut) return 'all its canaries have opted out: it writes nothing';
+  return sickSinceMs === null ? 'at work' : 'its canaries fail: it writes nothing';
+}
+
+function workerText({ worker, vantage, measured, silentMs, ...health }: WorkerStatus): string {
   const seconds = Math.round(silentMs / 1000);
-  const health =
+  const state =
     silentMs > GONE_AFTER_MS
       ? `silent for ${seconds} s; it keeps its share of the budget until it is withdrawn`
-      : sickSinceMs === null
-        ? 'at work'
-        : 'its canaries fail: it writes nothing';
-  return `  worker ${worker} at ${vantage}: ${measured} measured, ${health}`;
+      : healthText(health);
+  return `  worker ${worker} at ${vantage}: ${measured} measured, ${state}`;
 }
 
 /** For people. */

@@ -2,6 +2,7 @@
 // they have yet to vouch for. Where the path fails or changes, what was measured on it is measured again.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { parseOrigin } from '@photofinish/shared/web/origin';
+import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
 import { besideOthers } from '../racing.ts';
 import { CanaryWatch, HeldResults, reachOfCanaries } from './canary.ts';
 import { VantageEvidence } from './facts.ts';
@@ -16,8 +17,11 @@ const CANARY_TRIAL = { trials: 1, pairs: 1, timeoutMs: 3000 } as const;
 /** How long a sick vantage keeps its jobs before it lets them go. */
 export const KEEPS_JOBS_MS = 600_000;
 
+const NO_CANARY_LEFT =
+  'every canary of the survey has opted out: nothing vouches for what is measured, and it needs others';
+
 export interface VantageParts
-  extends Pick<WorkerParts, 'control' | 'survey' | 'race' | 'network' | 'clock' | 'log'> {
+  extends Pick<WorkerParts, 'control' | 'survey' | 'race' | 'network' | 'clock' | 'drains' | 'log'> {
   /** What is in force now. */
   readonly optOut: () => OptOut;
   /** Takes jobs that are to be raced again. */
@@ -42,15 +46,20 @@ export class Vantage {
   #moving = false;
   #stopWatching: () => void = () => {};
   #sickSinceMs: number | null = null;
+  #canariesOptedOut = false;
 
   constructor(parts: VantageParts, network: string) {
     this.#parts = parts;
     this.#network = network;
   }
 
-  /** Since when its canaries have failed, in milliseconds since the epoch; null: they succeed. */
+  /** Since when its canaries have failed, or it has none left, in milliseconds since the epoch; null: they succeed. */
   get sickSinceMs(): number | null {
     return this.#sickSinceMs;
+  }
+
+  get canariesOptedOut(): boolean {
+    return this.#canariesOptedOut;
   }
 
   /** Whether a race that begins now is one from here. */
@@ -110,6 +119,8 @@ export class Vantage {
     if (control.state().paused) return;
     const races = await this.#raceCanaries();
     if (signal.aborted) return;
+    if (races.length === 0) return this.#goWithoutCanaries();
+    this.#canariesOptedOut = false;
     const health = this.#canaries.heard(reachOfCanaries(races), clock.nowMs());
     if (health.state === 'sick') {
       if (this.#sickSinceMs === null) {
@@ -133,18 +144,46 @@ export class Vantage {
     recovered();
   }
 
+  /** Those of the canaries that have not opted out. */
   async #raceCanaries(): Promise<readonly OriginRace[]> {
-    const { survey, race, optOut } = this.#parts;
-    const requests = survey.canaries.flatMap((text) => {
-      const origin = parseOrigin(text);
-      const isUsed = origin.ok && !optOut().refusesHost(origin.value.host);
-      return isUsed ? [{ origin: origin.value, mode: 'compare' as const }] : [];
-    });
+    const { survey } = this.#parts;
     const where = this.where();
-    const allowed = { mayUse: useRule(optOut), mayFollow: followRule(optOut) };
-    return Promise.all(
-      requests.map((request) => race({ ...surveySpec(survey, request, where), ...CANARY_TRIAL, ...allowed })),
-    );
+    const races = await Promise.all(survey.canaries.map((text) => this.#raceCanary(text, where)));
+    return races.filter((race) => race !== null);
+  }
+
+  /** Null: it has opted out, by its name or by an address of it. */
+  async #raceCanary(text: string, where: ReturnType<Vantage['where']>): Promise<OriginRace | null> {
+    const { survey, race, optOut } = this.#parts;
+    const origin = parseOrigin(text);
+    if (!origin.ok || optOut().refusesHost(origin.value.host)) return null;
+    const request = { origin: origin.value, mode: 'compare' } as const;
+    const allows = useRule(optOut);
+    let isOptedOut = false;
+    const mayUse: typeof allows = (...used) => {
+      isOptedOut ||= !allows(...used);
+      return !isOptedOut;
+    };
+    const raced = await race({
+      ...surveySpec(survey, request, where),
+      ...CANARY_TRIAL,
+      ...{ mayUse, mayFollow: followRule(optOut) },
+    });
+    return isOptedOut ? null : raced;
+  }
+
+  /** Who opted out does not come back, so a worker that is to end has nothing to wait for. */
+  #goWithoutCanaries(): void {
+    const { clock, drains, log, letGo } = this.#parts;
+    if (drains) throw new Complaint('bad-survey', NO_CANARY_LEFT, EXIT_FAILED);
+    if (!this.#canariesOptedOut) {
+      this.#endRaces();
+      log(NO_CANARY_LEFT);
+    }
+    this.#canariesOptedOut = true;
+    this.#sickSinceMs ??= clock.epochMs();
+    this.#discard();
+    letGo();
   }
 
   /** Publishes results with verdicts that take the other hosts of this vantage into account. */

@@ -97,6 +97,7 @@ class Worker {
     this.#presence = new Presence(parts, () => ({
       measured: this.#measured,
       sickSinceMs: this.#vantage.sickSinceMs,
+      canariesOptedOut: this.#vantage.canariesOptedOut,
     }));
     this.#outbox = new Outbox({ client, ...parts, insist: (what, run) => this.#insist(what, run) });
     this.#intake = new Intake({
