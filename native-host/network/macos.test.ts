@@ -202,6 +202,16 @@ test('no route; and unreadable tables are not mistaken for that', async () => {
   await assert.rejects(mac({ [FOUR]: ROUTE_GET }).examine());
 });
 
+test('a command that does not answer is not mistaken for having no route', async () => {
+  await assert.rejects(mac({ 'netstat -rn': NETSTAT }).examine(), /route does not answer/);
+  const [, internet6 = ''] = NETSTAT.split('Internet6:');
+  assert.equal(
+    await mac({ 'netstat -rn': `Internet6:${internet6}` }).examine(),
+    null,
+    'a scoped route alone',
+  );
+});
+
 test('an unresolved gateway is prompted, and identified by its IP address if it does not answer', async () => {
   const unresolved = NETSTAT.replace('a4:91:b1:0:e:ff', 'link#11        ');
   const { examine, nudged } = mac({

@@ -92,6 +92,11 @@ export function gatewayOf(routes: readonly MacosRoute[], device: string): Gatewa
   return { address, linkLayer: linkLayer ?? null };
 }
 
+/** Tunnels of the system itself have default routes without any network, scoped to their interface (`I`). */
+function hasDefault(routes: readonly MacosRoute[]): boolean {
+  return routes.some(({ destination, flags }) => destination === 'default' && !flags.includes('I'));
+}
+
 /** The interface that packets would use without the tunnel. Routes scoped to one interface (`I`) do not count. */
 function deviceBeneath(routes: readonly MacosRoute[]): string | null {
   const defaults = routes.filter((r) => r.destination === 'default' && !isMacosTunnel(r.device));
@@ -143,6 +148,8 @@ async function wirelessOf(
 
 async function examine(system: MacosSystem): Promise<NetworkFacts | null> {
   const [outward, routes] = await Promise.all([outwardDevice(system), readRoutes(system)]);
+  // A `route` that is late or cannot be started is no sign that there is no route.
+  if (outward === null && hasDefault(routes)) throw new Error('route does not answer');
   if (outward === null) return null;
   const tunnel = isMacosTunnel(outward);
   const device = tunnel ? deviceBeneath(routes) : outward;
