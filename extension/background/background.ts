@@ -285,7 +285,7 @@ function onRaceFailed(origin: Origin, code: string, message: string): void {
 
 async function onRace(race: OriginRace): Promise<void> {
   const { ledger, presenter, steering } = await ready;
-  await ledger.saveRace(race);
+  await ledger.saveRace(race, Date.now());
   if (race.network !== '') link.setNetwork(race.network);
   presenter.refreshWatched();
   if (steering === null) return;

@@ -75,7 +75,7 @@ test('races come newest first, page by page, those of one instant together', asy
   const fresh = openLedger('races');
   const instants = [5, 4, 4, 4, 3, 2, 1];
   for (const [i, atMs] of instants.entries())
-    await fresh.saveRace(aRace({ origin: `https://o${i}.test` as Origin, atMs }));
+    await fresh.saveRace(aRace({ origin: `https://o${i}.test` as Origin, atMs }), NOW_MS);
   const pages: number[][] = [];
   let last = Number.POSITIVE_INFINITY;
   for (;;) {
@@ -95,7 +95,10 @@ test('a race updates the verdicts of its origin’s records, on every site', asy
   const error = { code: 'udp-refused', message: 'refused' } as const;
   const refused = { ...h3, establishedMs: null, outcome: 'failed', error } as const;
   const attempts = [refused, { ...h3, protocol: 'h2' } as const];
-  await ledger.saveRace(aRace({ origin, atMs: NOW_MS, trials: [{ ...trial, adopted: 'h2', attempts }] }));
+  await ledger.saveRace(
+    aRace({ origin, atMs: NOW_MS, trials: [{ ...trial, adopted: 'h2', attempts }] }),
+    NOW_MS,
+  );
   const after = (await ledger.records(null)).filter((r) => r.origin === origin);
   const before = all.records.filter((r) => r.origin === origin);
   assert.notDeepEqual(

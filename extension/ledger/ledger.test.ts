@@ -50,7 +50,7 @@ test('what was reached over HTTP/3 on one site has no private-root warning on an
   const verdicts = async () =>
     (await Promise.all(sites.map((site) => ledger.records(site)))).map(([record]) => record?.verdict);
   const race = aRace({ origin: A, atMs: NOW_MS });
-  await ledger.saveRace({ ...race, discovered: { ...race.discovered, knownRoot: false } });
+  await ledger.saveRace({ ...race, discovered: { ...race.discovered, knownRoot: false } }, NOW_MS);
   const on = (site: string, protocol: 'h3' | 'h2') =>
     ledger.record(batch(null, [observation({ site, protocol })]));
   const hidden = { protocol: 'unknown', reason: 'no-timing-allow-origin' } as const;
@@ -189,8 +189,9 @@ test('scores and look-ups are counted by day', async () => {
 
 test('the newest races of an origin are kept', async () => {
   const ledger = await openLedger();
-  for (let i = 1; i <= RACES_PER_ORIGIN + 5; i += 1) await ledger.saveRace(aRace({ origin: A, atMs: i }));
-  await ledger.saveRace(aRace({ origin: B, atMs: 1 }));
+  for (let i = 1; i <= RACES_PER_ORIGIN + 5; i += 1)
+    await ledger.saveRace(aRace({ origin: A, atMs: i }), NOW_MS);
+  await ledger.saveRace(aRace({ origin: B, atMs: 1 }), NOW_MS);
   const races = await ledger.races(A);
   assert.deepEqual([races.length, races[0]?.atMs], [RACES_PER_ORIGIN, 6]);
   const newest = await ledger.newestRaces([A, B, 'https://c.test' as Origin]);
@@ -206,7 +207,7 @@ test('a race that could not be run leaves the verdict that the one before it led
   const verdict = async () => (await ledger.records(null))[0]?.verdict;
   const error = { code: 'dns-failed', message: 'no such host' } as const;
   const failedAt = (atMs: number) => aRace({ origin: A, atMs, trials: [], error });
-  await ledger.saveRace(failedAt(NOW_MS));
+  await ledger.saveRace(failedAt(NOW_MS), NOW_MS);
   assert.equal(await verdict(), 'unknown');
   const race = aRace({ origin: A, atMs: NOW_MS + 1 });
   const silent = { code: 'udp-timeout', message: 'no reply' } as const;
@@ -218,14 +219,32 @@ test('a race that could not be run leaves the verdict that the one before it led
         : attempt,
     ),
   }));
-  await ledger.saveRace({ ...race, trials });
+  await ledger.saveRace({ ...race, trials }, NOW_MS);
   assert.equal(await verdict(), 'h3-advertised-unreachable');
-  await ledger.saveRace(failedAt(NOW_MS + 2));
+  await ledger.saveRace(failedAt(NOW_MS + 2), NOW_MS);
   assert.equal(await verdict(), 'h3-advertised-unreachable');
   await ledger.record(batch(null, [observation()]));
   assert.equal(await verdict(), 'h3-advertised-unreachable');
   const raced = (await ledger.newestRaces([A])).get(A);
   assert.deepEqual([raced?.newest.atMs, raced?.judged.atMs], [NOW_MS + 2, NOW_MS + 1]);
+});
+
+test('races of a clock that was ahead are older than the next one', async () => {
+  const ledger = await openLedger();
+  const save = (atMs: number, nowMs: number) => ledger.saveRace(aRace({ origin: A, atMs }), nowMs);
+  const instants = async () => (await ledger.races(A)).map(({ atMs }) => atMs - NOW_MS);
+  const [day, year] = [86_400_000, 365 * 86_400_000];
+  await save(NOW_MS - 1, NOW_MS);
+  await save(NOW_MS + year, NOW_MS + year);
+  await save(NOW_MS + year + day, NOW_MS + year + day);
+  assert.deepEqual(await instants(), [-1, year, year + day]);
+  await save(NOW_MS, NOW_MS);
+  assert.deepEqual(await instants(), [-3, -2, -1, 0]);
+  await save(NOW_MS + 60_000, NOW_MS);
+  await save(NOW_MS + year, NOW_MS + 70_000);
+  assert.deepEqual(await instants(), [-3, -2, -1, 0, 60_000, 70_000], 'corrected during the race');
+  const raced = (await ledger.newestRaces([A])).get(A);
+  assert.equal(raced?.newest.atMs, NOW_MS + 70_000);
 });
 
 test('the outbox returns the oldest first, deletes what is acknowledged, and is bounded', async () => {

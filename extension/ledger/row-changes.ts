@@ -2,6 +2,7 @@
 // records and races. All changes of these rows go through here.
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { isAhead } from '@photofinish/shared/web/instant';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { IDBPObjectStore } from 'idb';
 import { type LedgerSchema, type OriginRecord, RACES_PER_ORIGIN } from '../common/records/schema.ts';
@@ -76,6 +77,25 @@ export async function putRace(tx: WriteTransaction, race: OriginRace): Promise<v
     const verdict = verdictOfRecord(record, judged).code;
     if (verdict !== record.verdict) await records.put({ ...record, verdict });
   }
+}
+
+/**
+ * Stores a race that has just ended. Races recorded while the clock was ahead of `nowMs` would be the newest until that
+ * time comes again, so they are dated before it: they were stored before it.
+ */
+export async function putEndedRace(tx: WriteTransaction, race: OriginRace, nowMs: number): Promise<void> {
+  const races = tx.objectStore('races');
+  const ended = isAhead(race.atMs, nowMs) ? { ...race, atMs: nowMs } : race;
+  const instants = (await races.getAllKeys(racesOf(race.origin))).map(([, atMs]) => atMs);
+  let { atMs } = ended;
+  for (const ahead of instants.filter((instant) => isAhead(instant, nowMs)).toReversed()) {
+    const stored = await races.get([race.origin, ahead]);
+    do atMs -= 1;
+    while (instants.includes(atMs));
+    if (stored !== undefined) await races.put({ ...stored, atMs });
+    await races.delete([race.origin, ahead]);
+  }
+  await putRace(tx, ended);
 }
 
 // Key ranges that several modules of the ledger use.

@@ -16,7 +16,7 @@ import { emptyDay, emptyRecord, foldDay, foldRecord, notAhead } from '../common/
 import { dayOf, MAX_OUTBOX_ROWS } from '../common/records/schema.ts';
 import { type Batch, groupByDay, groupByRecord, withinQuota } from './batch.ts';
 import type { Database } from './database.ts';
-import { AFTER_ALL, putDays, putRace, putRecord } from './row-changes.ts';
+import { AFTER_ALL, putDays, putEndedRace, putRecord } from './row-changes.ts';
 import { type Store, type WriteTransaction, whole } from './transaction.ts';
 
 const RECORDING: Store[] = ['records', 'days', 'totals', 'races', 'outbox', 'batches'];
@@ -150,9 +150,9 @@ export function writesOn(database: Database) {
       });
     },
 
-    /** Stores a race, and keeps the newest RACES_PER_ORIGIN of its origin. */
-    saveRace(race: OriginRace): Promise<void> {
-      return write(RACING, (tx) => putRace(tx, race));
+    /** Stores a race that has just ended, and keeps the newest RACES_PER_ORIGIN of its origin. */
+    saveRace(race: OriginRace, nowMs: number): Promise<void> {
+      return write(RACING, (tx) => putEndedRace(tx, race, nowMs));
     },
 
     /** Deletes outbox rows once the helper has them. */

@@ -91,7 +91,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       nowMs: atMs,
     })
     .map((b): Step => ({ known: true, run: (l) => l.backfill(b) })),
-  race.map((r): Step => ({ known: true, run: (l) => l.saveRace(r) })),
+  race.map((r): Step => ({ known: true, run: (l) => l.saveRace(r, r.atMs) })),
   fc
     .tuple(origin, site, fc.array(forecast, { maxLength: 4 }), fc.constantFrom(...NETWORKS), atMs)
     .map((args): Step => ({ known: false, run: (l) => l.countLookups(...args) })),

@@ -106,9 +106,9 @@ test('what was deleted is noticed, although more was recorded afterwards', async
 test('a race that replaces the oldest of its origin is shown in its place', async () => {
   const ledger = openLedger();
   for (let race = 0; race < RACES_PER_ORIGIN; race += 1)
-    await ledger.saveRace(aRace({ atMs: NOW_MS + race }));
+    await ledger.saveRace(aRace({ atMs: NOW_MS + race }), NOW_MS);
   const { racesShown, next } = await openDashboard(ledger);
-  await ledger.saveRace(aRace({ atMs: NOW_MS + 1000 }));
+  await ledger.saveRace(aRace({ atMs: NOW_MS + 1000 }), NOW_MS);
   assert.equal(await next(), 'changed');
   assert.equal(racesShown(), RACES_PER_ORIGIN);
 });
