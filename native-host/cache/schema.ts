@@ -1,6 +1,6 @@
 // The cache's tables and how an older file becomes a current one. Append a migration, never change one that shipped.
 import { DatabaseSync } from 'node:sqlite';
-import { UDP_BLOCKED_CODES } from '@photofinish/shared/race/terms';
+import { type AttemptErrorCode, UDP_ANSWERED_CODES, UDP_BLOCKED_CODES } from '@photofinish/shared/race/terms';
 import type { Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { recordId } from './record.ts';
@@ -8,18 +8,24 @@ import { recordId } from './record.ts';
 /** "PFin": marks the file as ours, so that a mistaken path never turns another program's database into a cache. */
 export const APPLICATION_ID = 0x5046696e;
 
+function failedWith(codes: readonly AttemptErrorCode[]): string {
+  return `h3Failure IN (${codes.map((code) => `'${code}'`).join(', ')})`;
+}
+
 const ADVERTISED_THEN = 'altSvcUntilMs >= h3FailedAtMs OR serviceUntilMs >= h3FailedAtMs';
 /**
  * HTTP/3 failed as on a network that blocks UDP although the origin advertised it then; otherwise nothing may listen
  * there. Part of the schema: a query uses its index only when it has the same condition.
  */
-export const UDP_FAILED = `h3Failure IN (${UDP_BLOCKED_CODES.map((code) => `'${code}'`).join(', ')})
+export const UDP_FAILED = `${failedWith(UDP_BLOCKED_CODES)}
   AND (${ADVERTISED_THEN})`;
 /** The same while a refused port counted, and stood for an unreachable host too. */
 const UDP_FAILED_OR_REFUSED = `h3Failure IN ('udp-timeout', 'udp-refused')
   AND (${ADVERTISED_THEN})`;
 /** The latest evidence about HTTP/3 is that it worked. */
 export const UDP_REACHED = 'h3AtMs IS NOT NULL AND h3FailedAtMs IS NULL';
+/** HTTP/3 failed although the host answered over UDP. */
+export const UDP_ANSWERED = failedWith(UDP_ANSWERED_CODES);
 
 /** Entry n migrates a file from version n to n + 1. Columns have the names of the properties in record.ts. */
 const MIGRATIONS: readonly string[] = [
@@ -115,6 +121,8 @@ const MIGRATIONS: readonly string[] = [
   DROP INDEX hostUdpFailed;
   CREATE INDEX hostUdpFailed ON known (network, h3FailedAtMs, origin) WHERE ${UDP_FAILED};
   `,
+  // A host that answers over UDP clears the network, although HTTP/3 fails there.
+  `CREATE INDEX hostUdpAnswered ON known (network, h3FailedAtMs, origin) WHERE ${UDP_ANSWERED};`,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

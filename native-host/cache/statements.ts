@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { ANY_NETWORK, HOST_FORECAST_COLUMNS, newHost, newUse, USE_FORECAST_COLUMNS } from './record.ts';
-import { UDP_FAILED, UDP_REACHED } from './schema.ts';
+import { UDP_ANSWERED, UDP_FAILED, UDP_REACHED } from './schema.ts';
 
 /** Deletion is spread over the writes in batches of this many rows, so that none of them takes long. */
 const EXPIRE_ROWS = 64;
@@ -99,6 +99,7 @@ const SQL = {
   anyOf: `SELECT 1 ${ABOUT} AND browser = '' LIMIT 1`,
   udpFailed: evidence(UDP_FAILED, 'h3FailedAtMs'),
   udpReached: evidence(UDP_REACHED, 'h3AtMs'),
+  udpAnswered: evidence(UDP_ANSWERED, 'h3FailedAtMs'),
   list: `SELECT ${read(HOST_COLUMNS)} FROM known WHERE browser = '' ORDER BY origin, network`,
   hostsOf: `SELECT ${read(HOST_COLUMNS)} ${ABOUT} AND browser = '' ORDER BY network`,
   usesOf: `SELECT ${read(USE_COLUMNS)} ${ABOUT} AND browser <> '' ORDER BY site, browser, network`,

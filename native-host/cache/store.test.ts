@@ -7,12 +7,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { forecastSchema } from '@photofinish/shared/port/forecast';
 import type { CacheUse } from '@photofinish/shared/race/outcome';
+import { UDP_ANSWERED_CODES } from '@photofinish/shared/race/terms';
+import { blocksUdp } from '@photofinish/shared/verdict/verdict';
 import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { down, observation, race, trial, up } from '../testing/cache-samples.ts';
 import { RETENTION_MS, SHARED_FRESH_MS } from './policy.ts';
-import { UDP_FAILED, UDP_REACHED } from './schema.ts';
+import { UDP_ANSWERED, UDP_FAILED, UDP_REACHED } from './schema.ts';
 import { type HostCache, openHostCache } from './store.ts';
 
 const A = 'https://a.test' as Origin;
@@ -347,10 +349,25 @@ test('a host that a browser reached over HTTP/3 today is evidence, although a ra
   assert.deepEqual(cache.udpEvidence('home', origin('c')), {
     failedHosts: 2,
     reachedHosts: 1,
+    answeredHosts: 0,
     reachedLater: true,
   });
   const [host] = cache.show(origin('good')).hosts;
   assert.deepEqual([host?.h3Basis, host?.h3UntilMs], ['raced', fresh]);
+});
+
+test('a host that answered over UDP clears the network, although HTTP/3 failed there', async (t) => {
+  const { cache, clock } = await fixture(t);
+  const raced = (name: string, ...attempts: Parameters<typeof trial>) =>
+    cache.recordRace(race([trial(...attempts)], { origin: origin(name), discovered: ADVERT }));
+  for (const name of ['a1', 'a2']) raced(name, down('h3', 'udp-timeout'), up('h2'));
+  assert.equal(blocksUdp(cache.udpEvidence('home', A)), true);
+  for (const code of UDP_ANSWERED_CODES) raced(code, down('h3', code), up('h2'));
+  assert.equal(cache.udpEvidence('home', A).answeredHosts, UDP_ANSWERED_CODES.length);
+  assert.equal(blocksUdp(cache.udpEvidence('home', A)), false);
+  assert.equal(cache.udpEvidence('home', origin('goaway')).answeredHosts, UDP_ANSWERED_CODES.length - 1);
+  clock.now += 24 * 3_600_000 + 1;
+  assert.equal(cache.udpEvidence('home', A).answeredHosts, 0);
 });
 
 test('ports of one host are no evidence about the network: its own firewall may close them', async (t) => {
@@ -374,6 +391,7 @@ test('evidence queries use indexes', async (t) => {
   for (const [condition, age, index] of [
     [UDP_FAILED, 'h3FailedAtMs', 'hostUdpFailed'],
     [UDP_REACHED, 'h3AtMs', 'hostUdpReached'],
+    [UDP_ANSWERED, 'h3FailedAtMs', 'hostUdpAnswered'],
   ] as const) {
     const plan = db.prepare(
       `EXPLAIN QUERY PLAN SELECT 1 FROM known WHERE network = ? AND ${age} > ? AND ${condition}`,

@@ -257,10 +257,11 @@ function udpEvidence(c: OpenCache, network: string, except: Origin): NetworkEvid
   const seen = (statement: StatementSync) =>
     statement.get(parameters) as unknown as { readonly hosts: number; readonly atMs: number | null };
   return c.database.read((s) => {
-    const [failed, reached] = [seen(s.udpFailed), seen(s.udpReached)];
+    const [failed, reached, answered] = [seen(s.udpFailed), seen(s.udpReached), seen(s.udpAnswered)];
     return {
       failedHosts: failed.hosts,
       reachedHosts: reached.hosts,
+      answeredHosts: answered.hosts,
       reachedLater: (reached.atMs ?? 0) > (failed.atMs ?? 0),
     };
   });

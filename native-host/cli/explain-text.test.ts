@@ -272,6 +272,12 @@ test('other hosts are counted in words, and only those reached over TCP count ag
     /reached 2 other hosts here; 1 host that advertises it did not respond over UDP, but did over TCP\./,
   );
   assert.match(said(2, 3), /; 3 hosts that advertise it did not respond over UDP/);
+  const silent = { reachedHosts: 0, failedHosts: 2 };
+  assert.doesNotMatch(said(0, 2), /answered over UDP/);
+  assert.match(
+    explanationText(explanation({ evidence: { ...silent, answeredHosts: 1 } })).replaceAll(/\n +/g, ' '),
+    /reached 0 other hosts here; 2 .* over TCP\. 1 other host answered over UDP, but failed over HTTP\/3\./,
+  );
 });
 
 test('that this machine was too busy is reported once, and not where the verdict says so', () => {

@@ -282,13 +282,17 @@ function rememberedText(remembered: CacheKnowledge, nowMs: number): string[] {
   return history;
 }
 
-function evidenceText({ failedHosts, reachedHosts }: Explanation['evidence']): string {
+function evidenceText({ failedHosts, reachedHosts, answeredHosts = 0 }: Explanation['evidence']): string {
+  const others =
+    answeredHosts === 0
+      ? ''
+      : ` ${plural(answeredHosts, 'other host')} answered over UDP, but failed over HTTP/3.`;
   if (failedHosts + reachedHosts === 0)
-    return 'In the last 24 hours no other host was reached over HTTP/3 here, and none that advertises it was silent over UDP.';
+    return `In the last 24 hours no other host was reached over HTTP/3 here, and none that advertises it was silent over UDP.${others}`;
   const reached = `In the last 24 hours HTTP/3 reached ${plural(reachedHosts, 'other host')} here`;
   return failedHosts === 0
-    ? `${reached}; none that advertises it was silent over UDP.`
-    : `${reached}; ${plural(failedHosts, 'host that advertises', 'hosts that advertise')} it did not respond over UDP, but did over TCP.`;
+    ? `${reached}; none that advertises it was silent over UDP.${others}`
+    : `${reached}; ${plural(failedHosts, 'host that advertises', 'hosts that advertise')} it did not respond over UDP, but did over TCP.${others}`;
 }
 
 const SHARED_RANK =

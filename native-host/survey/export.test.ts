@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join, relative } from 'node:path';
 import { after, test } from 'node:test';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { UDP_ANSWERED_CODES } from '@photofinish/shared/race/terms';
 import { scratchDirectory } from '../testing/scratch.ts';
 import { oneSilentHost, SAMPLE_SURVEY, writeSampleArchive, writeSegment } from '../testing/survey-archive.ts';
 import { exportParquet } from './export.ts';
@@ -88,6 +89,7 @@ test('export.json says what is missing, repeated and blocked, and gives the file
         blocksUdp: false,
         failedHosts: 2,
         reachedHosts: 5,
+        answeredHosts: 2,
       },
       {
         vantage: 'no-udp',
@@ -98,6 +100,7 @@ test('export.json says what is missing, repeated and blocked, and gives the file
         blocksUdp: true,
         failedHosts: 8,
         reachedHosts: 0,
+        answeredHosts: 0,
       },
       {
         vantage: 'office',
@@ -108,6 +111,7 @@ test('export.json says what is missing, repeated and blocked, and gives the file
         blocksUdp: false,
         failedHosts: 1,
         reachedHosts: 6,
+        answeredHosts: 2,
       },
     ],
   );
@@ -268,9 +272,9 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
     ['office', '11', '6', '3', '2', 66.7],
   ],
   'Which networks block UDP?': [
-    ['lab-2', '2', '5', false],
-    ['no-udp', '8', '0', true],
-    ['office', '1', '6', false],
+    ['lab-2', '2', '5', '2', false],
+    ['no-udp', '8', '0', '0', true],
+    ['office', '1', '6', '2', false],
   ],
   'Which origins advertise HTTP/3 and do not answer?': [
     ['https://broken.test', ['lab-2', 'office'], ['handshake-timeout']],
@@ -312,6 +316,14 @@ test('there are ten questions with one query each', () => {
   assert.deepEqual(Object.keys(ANSWERS), titles);
 });
 
+test('the views know every code of a failure after a host answered over UDP', () => {
+  const [, codes = ''] = /h3_error IN \(([^)]*)\)\), false\) AS answered/.exec(views) ?? [];
+  assert.deepEqual(
+    [...codes.matchAll(/'([^']+)'/g)].map(([, code]) => code),
+    UDP_ANSWERED_CODES,
+  );
+});
+
 test('one host at two ports, or twice in the list, is not the network, in export.json as in the view', async () => {
   const archive = join(scratch, 'one');
   mkdirSync(archive);
@@ -321,12 +333,12 @@ test('one host at two ports, or twice in the list, is not the network, in export
   const { vantages } = await exportParquet(archive, to);
   assert.deepEqual(
     vantages.map(({ network, blocksUdp }) => [network, blocksUdp]),
-    [[{ failedHosts: 1, reachedHosts: 0 }, false]],
+    [[{ failedHosts: 1, reachedHosts: 0, answeredHosts: 0 }, false]],
   );
   const alone = await (await DuckDBInstance.create()).connect();
   await alone.run(views.replaceAll(`'${out}/`, `'${to}/`));
   const rows = (await alone.runAndReadAll('SELECT * FROM vantages')).getRowsJson();
-  assert.deepEqual(rows, [['a', '1', '0', false]]);
+  assert.deepEqual(rows, [['a', '1', '0', '0', false]]);
 });
 
 for (const [i, title] of titles.entries())

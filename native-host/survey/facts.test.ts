@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { Attempt, AttemptError, OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { attempt, originRace, serviceRecord, trial } from '@photofinish/shared/testing/race-samples';
 import { isH3 } from '@photofinish/shared/verdict/evidence';
+import { blocksUdp } from '@photofinish/shared/verdict/verdict';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { surveyRace } from '../testing/survey-archive.ts';
 import { advertisedFailure, decisiveAttempt, factsOf, VantageEvidence } from './facts.ts';
@@ -61,18 +62,20 @@ test('silence where HTTP/3 is not advertised is no failure of what is advertised
 });
 
 test('silence is evidence about a network only beside a TCP that works, and only while this machine was in time', () => {
-  const none = { failedHosts: 0, reachedHosts: 0 };
+  const none = { failedHosts: 0, reachedHosts: 0, answeredHosts: 0 };
   const offered = { altSvc: 'h3=":443"' };
   const of = (...trials: Parameters<typeof surveyRace>[1]) => {
     const evidence = new VantageEvidence();
     evidence.add(surveyRace('a', trials, offered));
     return evidence.all();
   };
-  assert.deepEqual(of(trial([silent, h2], 'h2')), { failedHosts: 1, reachedHosts: 0 });
+  assert.deepEqual(of(trial([silent, h2], 'h2')), { ...none, failedHosts: 1 });
   assert.deepEqual(of(trial([silent], null)), none);
   assert.deepEqual(of({ ...trial([silent, h2], 'h2'), disturbed: 'outcome' }), none);
   const refused = attempt({ protocol: 'h3', outcome: 'failed', error: { code: 'tls-alert', message: '' } });
-  assert.deepEqual(of(trial([refused, h2], 'h2')), none);
+  assert.deepEqual(of(trial([refused, h2], 'h2')), { ...none, answeredHosts: 1 });
+  const elsewhere = { ...refused, port: 8443 };
+  assert.deepEqual(of(trial([silent, elsewhere, h2], 'h2')), { ...none, answeredHosts: 1 });
 });
 
 const H3 = attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 5, firstByteMs: 9 });
@@ -85,6 +88,7 @@ function of(host: string, over: Partial<Trial>, ...attempts: Trial['attempts']):
   return originRace([{ ...trial(attempts, adopted), ...over }], { origin: `https://${host}` as Origin });
 }
 const reached = (host: string) => of(host, {}, H3);
+const answering = (host: string) => of(host, {}, h3Failing('certificate-invalid'), H2);
 const silentHost = (host: string) => of(host, {}, h3Failing('udp-timeout'), H2);
 
 function seenBeside(own: string, ...races: readonly OriginRace[]) {
@@ -133,6 +137,18 @@ test('a host failed if nothing came over UDP while TCP worked, by no fault of ou
     assert.deepEqual(seenBeside('x.test', race), nothing, why);
 });
 
+test('a network on which another host answered over UDP does not block it, although HTTP/3 failed there', () => {
+  const evidence = new VantageEvidence();
+  for (const host of ['a.test', 'b.test']) evidence.add(silentHost(host));
+  assert.equal(blocksUdp(evidence.all()), true);
+  evidence.add(answering('c.test:8443'));
+  evidence.add(answering('c.test'));
+  assert.deepEqual(evidence.all(), { failedHosts: 2, reachedHosts: 0, answeredHosts: 1 });
+  assert.equal(blocksUdp(evidence.all()), false);
+  assert.equal(blocksUdp(evidence.except('https://x.test' as Origin)), false);
+  assert.equal(blocksUdp(evidence.except('https://c.test' as Origin)), true, 'not what it says of itself');
+});
+
 test('only so many hosts of each kind are remembered', () => {
   const many = Array.from({ length: 1005 }, (_, index) => `h${index}.test`);
   const beside = seenBeside('x.test', ...many.map(silentHost), ...many.map((host) => reached(`r-${host}`)));
@@ -158,10 +174,10 @@ test('whether the newest success of other hosts is later than the newest failure
 
 test('on another network nothing of it holds', () => {
   const evidence = new VantageEvidence();
-  for (const race of [silentHost('a.test'), reached('b.test')]) evidence.add(race);
+  for (const race of [silentHost('a.test'), reached('b.test'), answering('c.test')]) evidence.add(race);
   evidence.forget();
   assert.deepEqual(evidence.except('https://x.test' as Origin), {
-    ...{ failedHosts: 0, reachedHosts: 0 },
+    ...{ failedHosts: 0, reachedHosts: 0, answeredHosts: 0 },
     reachedLater: false,
   });
 });

@@ -11,6 +11,7 @@ import {
   looksBlocked,
   type Reach,
   reachOfEach,
+  showsUdpPasses,
 } from '@photofinish/shared/verdict/evidence';
 import type { Gain } from '@photofinish/shared/verdict/gain';
 import { h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
@@ -64,8 +65,10 @@ export function advertisedFailure({ advertised, tcp }: Facts): AttemptError | nu
  * What a result shows about its vantage point's network; null: nothing. Silence counts only of an origin that advertises
  * HTTP/3: most others have nothing that could answer.
  */
-function networkSign(facts: Facts): 'reached' | 'failed' | null {
+function networkSign(facts: Facts): 'reached' | 'answered' | 'failed' | null {
   if (facts.h3 === 'established') return 'reached';
+  // Wherever a datagram came back from, the network let it pass.
+  if (isFailed(facts.h3) && showsUdpPasses(facts.h3)) return 'answered';
   const failure = advertisedFailure(facts);
   return failure !== null && looksBlocked(failure) ? 'failed' : null;
 }
@@ -106,17 +109,23 @@ function newestBut(host: string, hosts: Sightings): number {
 export class VantageEvidence {
   readonly #failed: Sightings = new Map();
   readonly #reached: Sightings = new Map();
+  readonly #answered: Sightings = new Map();
 
   add(race: OriginRace, facts = factsOf(race)): void {
     const { host } = originParts(race.origin);
     const sign = networkSign(facts);
     if (sign === 'reached') remember(this.#reached, host, race.atMs);
+    if (sign === 'answered') remember(this.#answered, host, race.atMs);
     if (sign === 'failed') remember(this.#failed, host, race.atMs);
   }
 
   /** All hosts together. */
   all(): NetworkEvidence {
-    return { failedHosts: this.#failed.size, reachedHosts: this.#reached.size };
+    return {
+      failedHosts: this.#failed.size,
+      reachedHosts: this.#reached.size,
+      answeredHosts: this.#answered.size,
+    };
   }
 
   /** The hosts other than that of `origin`. */
@@ -125,6 +134,7 @@ export class VantageEvidence {
     return {
       failedHosts: this.#failed.size - Number(this.#failed.has(host)),
       reachedHosts: this.#reached.size - Number(this.#reached.has(host)),
+      answeredHosts: this.#answered.size - Number(this.#answered.has(host)),
       reachedLater: newestBut(host, this.#reached) > newestBut(host, this.#failed),
     };
   }
@@ -133,5 +143,6 @@ export class VantageEvidence {
   forget(): void {
     this.#failed.clear();
     this.#reached.clear();
+    this.#answered.clear();
   }
 }

@@ -151,11 +151,15 @@ function gainBlocks({ gains }: VantageReport): PageBlock[] {
 function causeBlocks({ causes, network }: VantageReport): PageBlock[] {
   const isBlocked = blocksUdp(network);
   const hosts = new Map([...causes].filter(([code]) => !isBlocked || !looksBlocked({ code })));
-  const rule = `UDP is blocked there. QUIC was unanswered at ${hostCount(network.failedHosts)} that advertise HTTP/3 and that TCP reached, and none was reached over HTTP/3: that is the network, and says nothing about the hosts. Their verdicts hold for this network only.`;
-  const works = `${hostCount(network.reachedHosts)} reached over HTTP/3 from there, so the network does not block UDP as such: these failures are of the hosts, or of paths to them.`;
+  const rule = `UDP is blocked there. QUIC was unanswered at ${hostCount(network.failedHosts)} that advertise HTTP/3 and that TCP reached, and no host answered over it: that is the network, and says nothing about the hosts. Their verdicts hold for this network only.`;
+  const { reachedHosts, answeredHosts = 0 } = network;
+  const works =
+    reachedHosts > 0
+      ? `${hostCount(reachedHosts)} reached over HTTP/3 from there`
+      : `${hostCount(answeredHosts)} answered over UDP from there, though HTTP/3 failed`;
   const proof =
-    network.reachedHosts > 0
-      ? works
+    reachedHosts + answeredHosts > 0
+      ? `${works}, so the network does not block UDP as such: these failures are of the hosts, or of paths to them.`
       : 'No host was reached over HTTP/3, and too few that advertise it were silent to tell whether the network or the hosts are to blame.';
   const shown = hosts.size > 0 ? [codeTable('Failure', hosts, attemptErrorText)] : [];
   if (isBlocked)

@@ -4,6 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import '@photofinish/shared/language/english';
+import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import { attempt, trial } from '@photofinish/shared/testing/race-samples';
 import { scratchDirectory } from '../testing/scratch.ts';
 import {
@@ -117,6 +118,28 @@ test('where UDP is blocked it is the network that is blamed, with the evidence, 
   assert.match(sectionOf('lab-2'), /no reply over UDP.*handshake timed out/);
 });
 
+test('where a host answers over UDP it is not the network that is blamed, although HTTP/3 failed there', async () => {
+  const dir = archiveOf(3);
+  const failing = (name: string, code: AttemptErrorCode) => {
+    const h3 = attempt({ protocol: 'h3', outcome: 'failed', error: { code, message: '' } });
+    const h2 = attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9, firstByteMs: 9 });
+    return surveyRace(name, [trial([h3, h2], 'h2')], { altSvc: 'h3=":443"' });
+  };
+  const races = [
+    failing('a', 'udp-timeout'),
+    failing('b', 'udp-timeout'),
+    failing('c', 'certificate-invalid'),
+  ];
+  writeSegment(
+    dir,
+    'results-a-1-1.ndjson.zst',
+    races.map((race, i) => surveyResult('a', i + 1, race)),
+  );
+  const page = surveyReportHtml(await surveyReport(dir));
+  assert.doesNotMatch(page, /UDP is blocked|too few/);
+  assert.match(page, /1 host answered over UDP from there, though HTTP\/3 failed, so the network does not/);
+});
+
 test('silence of origins that do not advertise HTTP/3 blocks nothing', async () => {
   const dir = archiveOf(50);
   const silent = attempt({ protocol: 'h3', outcome: 'failed', error: { code: 'udp-timeout', message: '' } });
@@ -136,7 +159,7 @@ test('one host at two ports, or twice in the list, is not the network', async ()
   const dir = archiveOf(3);
   writeSegment(dir, 'results-a-1-1.ndjson.zst', oneSilentHost('a'));
   const { vantages, ...rest } = await surveyReport(dir);
-  assert.deepEqual(vantages[0]?.network, { failedHosts: 1, reachedHosts: 0 });
+  assert.deepEqual(vantages[0]?.network, { failedHosts: 1, reachedHosts: 0, answeredHosts: 0 });
   assert.deepEqual(vantages[0]?.causes, new Map([['udp-timeout', 3]]));
   const page = surveyReportHtml({ vantages, ...rest });
   assert.doesNotMatch(page, /UDP is blocked/);

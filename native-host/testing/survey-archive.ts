@@ -117,8 +117,12 @@ function openRaces(): OriginRace[] {
 /** The same without UDP. */
 function blockedRaces(): OriginRace[] {
   return openRaces().map((race) => {
-    if (race.trials.every(({ adopted }) => adopted === null)) return race;
     const name = new URL(race.origin).hostname.replace('.test', '');
+    if (race.trials.every(({ adopted }) => adopted === null)) {
+      const overTcp = (trial: Trial) => trial.attempts.filter(({ protocol }) => protocol !== 'h3');
+      const trials = race.trials.map((each) => ({ ...each, attempts: [SILENT, ...overTcp(each)] }));
+      return surveyRace(name, trials, race.discovered, race.error === undefined ? {} : { error: race.error });
+    }
     return surveyRace(name, [fallBack(SILENT)], race.discovered);
   });
 }

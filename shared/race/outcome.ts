@@ -198,6 +198,11 @@ export const networkEvidenceSchema = v.object({
   /** Hosts that were reached over HTTP/3. */
   reachedHosts: count,
   /**
+   * Hosts where HTTP/3 failed although they answered over UDP (`UDP_ANSWERED_CODES`). Absent: unknown, as in records from
+   * before it was stored.
+   */
+  answeredHosts: v.optional(count),
+  /**
    * Whether the newest success is later than the newest failure. Absent: unknown, as in records from before it was stored.
    * The times themselves would tell a report's readers when other hosts were visited.
    */

@@ -54,6 +54,25 @@ export const UDP_BLOCKED_CODES = [
   'udp-unreachable',
 ] as const satisfies readonly AttemptErrorCode[];
 
+/**
+ * HTTP/3 failed after a datagram of the peer had been received: whatever is wrong, the network carries UDP. In the order
+ * of the host cache's index.
+ */
+export const UDP_ANSWERED_CODES = [
+  'handshake-timeout',
+  'version-mismatch',
+  'alpn-mismatch',
+  'certificate-invalid',
+  'tls-alert',
+  'connection-closed',
+  'stateless-reset',
+  'h3-error',
+  'goaway',
+  'misdirected',
+  'response-timeout',
+  'version-fallback',
+] as const satisfies readonly AttemptErrorCode[];
+
 export const MODES = ['race', 'v3', 'alt-svc', 'naive', 'compare', 'h3', 'h2'] as const;
 export type Mode = (typeof MODES)[number];
 export const MEMORIES = ['none', 'hints', 'full'] as const;

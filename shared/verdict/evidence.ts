@@ -10,7 +10,7 @@ import type {
   Trial,
 } from '../race/outcome.ts';
 import { comparisonOf } from '../race/race-pairs.ts';
-import { UDP_BLOCKED_CODES, UDP_UNANSWERED_CODES } from '../race/terms.ts';
+import { UDP_ANSWERED_CODES, UDP_BLOCKED_CODES, UDP_UNANSWERED_CODES } from '../race/terms.ts';
 import { OFFLINE_NETWORK } from '../web/network-name.ts';
 import type { Browser } from '../web/observation.ts';
 import { type OriginParts, originParts } from '../web/origin.ts';
@@ -72,10 +72,11 @@ export interface Evidence {
 }
 
 /** The evidence about a network on which no other host was tried. */
-export const NO_OTHERS: NetworkEvidence = { failedHosts: 0, reachedHosts: 0 };
+export const NO_OTHERS: NetworkEvidence = { failedHosts: 0, reachedHosts: 0, answeredHosts: 0 };
 
 const UNANSWERED: ReadonlySet<AttemptError['code']> = new Set(UDP_UNANSWERED_CODES);
 const BLOCKED: ReadonlySet<AttemptError['code']> = new Set(UDP_BLOCKED_CODES);
+const ANSWERED: ReadonlySet<AttemptError['code']> = new Set(UDP_ANSWERED_CODES);
 
 /** Whether other hosts show that a network carries HTTP/3: it may have stopped since a success before the last failure. */
 export function carriesH3(network: NetworkEvidence | undefined): boolean {
@@ -97,6 +98,11 @@ export function isUnanswered({ code }: Pick<AttemptError, 'code'>): boolean {
 /** Whether a failure of HTTP/3, where TCP reaches the host, is evidence that the network blocks UDP. */
 export function looksBlocked({ code }: Pick<AttemptError, 'code'>): boolean {
   return BLOCKED.has(code);
+}
+
+/** Whether a failure of HTTP/3 is evidence that the network carries UDP. */
+export function showsUdpPasses({ code }: Pick<AttemptError, 'code'>): boolean {
+  return ANSWERED.has(code);
 }
 
 /** Whether the attempt uses HTTP/3; everything else is TCP and TLS. */

@@ -160,7 +160,7 @@ const unreachable: AttemptError = { code: 'udp-unreachable', message: 'host unre
 const noRoute: AttemptError = { code: 'no-route', message: 'network unreachable' };
 const blockedHere = { failedHosts: 2, reachedHosts: 0 };
 
-test('your network blocks UDP: only with two other hosts that fail and none that is reached', () => {
+test('your network blocks UDP: only with two other hosts that fail and none that answers', () => {
   const unanswered = { ...base, attempts: [h3(silent), h2()] };
   const says = (network: Evidence['network'], over: Partial<Evidence> = {}): boolean =>
     /your network blocks UDP: \d+ other hosts/.test(
@@ -170,6 +170,8 @@ test('your network blocks UDP: only with two other hosts that fail and none that
   assert.equal(says({ failedHosts: 1, reachedHosts: 0 }), false);
   assert.equal(says(blockedHere), true);
   assert.equal(says({ failedHosts: 9, reachedHosts: 1 }), false);
+  assert.equal(says({ ...blockedHere, answeredHosts: 0 }), true);
+  assert.equal(says({ ...blockedHere, answeredHosts: 1 }), false, 'datagrams come back');
   assert.equal(says(blockedHere, { attempts: [h3(unreachable), h2()] }), true);
   assert.equal(says(blockedHere, { attempts: [h3(refused), h2()] }), false, 'perhaps the host’s own word');
   assert.equal(says(blockedHere, { attempts: [h3(noRoute), h2()] }), false, 'nothing was sent');

@@ -71,8 +71,8 @@ function untriedMessage({ evidence: { untried = 0 }, h3, h2 }: Facts): Message |
 }
 
 /** Whether hosts show that none at all is reached over UDP on a network. */
-export function blocksUdp({ failedHosts, reachedHosts }: NetworkEvidence): boolean {
-  return failedHosts >= HOSTS_BEFORE_BLOCKED && reachedHosts === 0;
+export function blocksUdp({ failedHosts, reachedHosts, answeredHosts = 0 }: NetworkEvidence): boolean {
+  return failedHosts >= HOSTS_BEFORE_BLOCKED && reachedHosts + answeredHosts === 0;
 }
 
 function networkBlocksUdp({ network }: Evidence, error: AttemptError): boolean {
