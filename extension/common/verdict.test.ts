@@ -43,6 +43,17 @@ test('of further origins, which are counted together, only that is said', () => 
   assert.deepEqual([code, findings.map(({ key }) => key)], ['unknown', ['pageOtherOrigins']]);
 });
 
+test('the verdict of a record without answers over the network says where its answers came from', () => {
+  const said = (delivered: Partial<typeof record.delivered>, over: Partial<typeof record> = {}) =>
+    verdictText(
+      verdictOfRecord({ ...record, delivered: { ...record.delivered, ...delivered }, ...over }, undefined),
+    );
+  assert.match(said({ 'http-cache': 1 }), /^Served from the browser’s cache, not the network\./);
+  assert.match(said({ 'service-worker': 1 }), /^Served by a service worker/);
+  const unseen = { counts: { ...record.counts, unknown: 1 }, reason: 'missed' } as const;
+  assert.match(said({ 'http-cache': 1 }, unseen), /^The browser did not report the protocol\./);
+});
+
 test('light mode claims nothing about advertisements that it cannot see', () => {
   const light = { ...record, protocol: 'h2', modes: ['light'] } as const;
   const plain = verdict({ protocol: 'h2', record: light });

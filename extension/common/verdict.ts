@@ -25,6 +25,7 @@ import {
 } from '@photofinish/shared/web/protocol';
 import { OTHER_ORIGINS, SITE_DAY_ORIGINS, SITE_ORIGINS } from '@photofinish/shared/web/site-quota';
 import { BROWSER } from './edition.ts';
+import { elsewhereOf } from './records/answers.ts';
 import { advertisementAt } from './records/fold.ts';
 import type { OriginRecord } from './records/schema.ts';
 
@@ -278,13 +279,20 @@ function verdictOfPage(known: OriginEvidence): Verdict {
 }
 
 /** The verdict on an origin that the browser did not reach: from the race, and what the server advertised before. */
-export function verdictOfRace(origin: Origin, race: OriginRace, record: OriginRecord | undefined): Verdict {
+export function verdictOfRace(
+  origin: Origin,
+  race: OriginRace,
+  record: OriginRecord | undefined,
+  { readElsewhere = false }: Pick<OriginEvidence, 'readElsewhere'> = {},
+): Verdict {
   const known = { origin, protocol: null, reason: null, elsewhere: null, record, race };
-  return verdictOf(evidenceFromRace(known, undefined) ?? evidenceFromBrowser(known, undefined));
+  const verdict = verdictOf(evidenceFromRace(known, undefined) ?? evidenceFromBrowser(known, undefined));
+  return readElsewhere ? forReaders(verdict) : verdict;
 }
 
 /** The verdict on an origin from everything recorded about it, independent of any page that shows it. */
 export function verdictOfRecord(record: OriginRecord, race: OriginRace | undefined): Verdict {
   const { origin, protocol, reason } = record;
-  return verdictOfOrigin({ origin, protocol, reason, elsewhere: null, record, race, readElsewhere: true });
+  const elsewhere = elsewhereOf(record);
+  return verdictOfOrigin({ origin, protocol, reason, elsewhere, record, race, readElsewhere: true });
 }

@@ -4,12 +4,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { adoptionByRequest, NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import { type Origin, originOfUrl, originParts } from '@photofinish/shared/web/origin';
-import {
-  DELIVERIES,
-  type Delivery,
-  type Protocol,
-  type UnknownReason,
-} from '@photofinish/shared/web/protocol';
+import type { Protocol, UnknownReason } from '@photofinish/shared/web/protocol';
 import type {
   HelperState,
   OriginView,
@@ -21,6 +16,7 @@ import type {
 import { areOtherNetworks } from '../../common/network-names.ts';
 import { byUse } from '../../common/page/delta.ts';
 import type { Page, PageOrigin } from '../../common/page/model.ts';
+import { elsewhereOf, hasAnswers } from '../../common/records/answers.ts';
 import { advertisesH3 } from '../../common/records/fold.ts';
 import { NOTHING_DELIVERED, type OriginRecord } from '../../common/records/schema.ts';
 import { siteOfHost } from '../../common/site.ts';
@@ -82,19 +78,6 @@ const GUARDED_HOSTS: ReadonlySet<string> = new Set([
   'sync.services.mozilla.com',
 ]);
 const NO_HISTORY: History = { records: new Map(), races: new Map() };
-
-function used(row: PageOrigin): boolean {
-  const { known, hidden } = adoptionByRequest(row.counts);
-  const elsewhere = Object.values(row.delivered).reduce((sum, n) => sum + n, 0);
-  return known + hidden + elsewhere > 0;
-}
-
-/** Where an origin's answers came from if none came over the network. */
-function elsewhereOf({ counts, delivered }: PageOrigin): Exclude<Delivery, 'network'> | null {
-  const { known, hidden } = adoptionByRequest(counts);
-  if (known + hidden > 0) return null;
-  return DELIVERIES.filter((d) => d !== 'network').find((d) => delivered[d] > 0) ?? null;
-}
 
 /** The protocol that an origin shows on the page, with the reason if there is none. */
 function shownProtocol(row: PageOrigin | undefined): {
@@ -177,13 +160,13 @@ function visitsOf(record: OriginRecord | undefined): Visits | null {
 /** The origins a page has used so far. */
 export function usedOrigins(page: Page): Origin[] {
   return Object.values(page.origins)
-    .filter(used)
+    .filter(hasAnswers)
     .map((row) => row.origin);
 }
 
 /** Whether anything has been reported about the page: how its document arrived, or an answer to one of its requests. */
 export function isReported(page: Page): boolean {
-  return page.delivery !== null || Object.values(page.origins).some(used);
+  return page.delivery !== null || Object.values(page.origins).some(hasAnswers);
 }
 
 function isGuarded(origin: Origin): boolean {
@@ -203,7 +186,7 @@ function steerView(
 /** The view of a page; `loading` until its document has reported how it arrived. */
 export function pageView(page: Page, { history, helper, mode, trouble, steer }: Background): PageView {
   const known = history ?? NO_HISTORY;
-  const rows = Object.values(page.origins).filter(used);
+  const rows = Object.values(page.origins).filter(hasAnswers);
   const origins = rows.map((row) => originView(row, known, helper)).sort(byUse(page.origin));
   const main = origins.find((o) => o.origin === page.origin);
   const own = known.records.get(page.origin);

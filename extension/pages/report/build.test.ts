@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { emptyDay, emptyRecord } from '../../common/records/fold.ts';
-import type { DayRow } from '../../common/records/schema.ts';
+import { type DayRow, NOTHING_DELIVERED } from '../../common/records/schema.ts';
 import { aRace } from '../../testing/samples.ts';
 import { buildReport, noDays, type ReportInput, sumsOf } from './build.ts';
 
@@ -108,12 +108,54 @@ test('the report contains its conditions, and verdicts say why', () => {
   assert.match(b ? verdictText(b.verdict) : '', /Timing-Allow-Origin/);
 });
 
+test('of an origin that sent nothing over the network the report says where its answers came from', () => {
+  const delivered = { ...NOTHING_DELIVERED, 'http-cache': 1 };
+  const records = new Map([['a.test', new Map([[A, { ...emptyRecord(A, 'a.test', 0), delivered }]])]]);
+  const sums = sumsOf([day('2026-11-21', A, { delivered })]);
+  const [origin] = buildReport({ ...input, sums, records, races: new Map() }).sites[0]?.origins ?? [];
+  assert.match(
+    origin ? verdictText(origin.verdict) : '',
+    /^Served from the browser’s cache, not the network\./,
+  );
+});
+
+test('an origin that never answered is not listed, nor its site; look-ups for it count on a site that has others', () => {
+  const failed = { ...day('2026-11-21', B, { lookups: 2 }), site: 'b.test' };
+  const sums = sumsOf([
+    day('2026-11-21', A, { counts: { ...NO_REQUESTS, h2: 1 }, lookups: 1 }),
+    day('2026-11-21', B, { lookups: 2 }),
+    failed,
+  ]);
+  const { sites } = buildReport({ ...input, sums });
+  assert.deepEqual(
+    sites.map(({ site, origins, hitRatio }) => [site, origins.map(({ origin }) => origin), hitRatio.of]),
+    [['a.test', [A], 3]],
+  );
+});
+
+test('an origin that never answered the browser is listed with its races, whose verdict it has', () => {
+  const atMs = Date.UTC(2026, 10, 21, 9);
+  const sums = sumsOf([day('2026-11-21', B, { lookups: 2 })]);
+  const report = (at: number) =>
+    buildReport({
+      ...input,
+      sums,
+      records: new Map(),
+      races: new Map([[B, [aRace({ origin: B, atMs: at })]]]),
+    });
+  const [b] = report(atMs).sites[0]?.origins ?? [];
+  assert.deepEqual([b?.origin, b?.races.length, b?.verdict.code], [B, 1, 'h3-available']);
+  assert.doesNotMatch(b ? verdictText(b.verdict) : '', /did not report/);
+  assert.match(b ? verdictText(b.verdict) : '', /on the network on which its latest race ran/);
+  assert.deepEqual(report(0).sites, [], 'raced before the period');
+});
+
 test('without records the report has no sites', () => {
   assert.deepEqual(buildReport({ ...input, sums: noDays() }).sites, []);
 });
 
 test('a row that violates the schema never gets into a report', () => {
-  const broken = day('2026-11-21', A, { bytes: -1 });
+  const broken = day('2026-11-21', A, { counts: { ...NO_REQUESTS, h3: 1 }, bytes: -1 });
   assert.throws(() => buildReport({ ...input, sums: sumsOf([broken]) }));
 });
 

@@ -22,8 +22,9 @@ import { type Browser, type ObservationModes, unitedModes } from '@photofinish/s
 import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import type { NetworkNames } from '../../common/network-names.ts';
+import { elsewhereOf, hasAnswers } from '../../common/records/answers.ts';
 import type { DayRow, OriginRecord } from '../../common/records/schema.ts';
-import { judgedRace, verdictOfOrigin } from '../../common/verdict.ts';
+import { judgedRace, verdictOfOrigin, verdictOfRace } from '../../common/verdict.ts';
 
 /** Records by site and origin. */
 type RecordsBySite = ReadonlyMap<string, ReadonlyMap<Origin, OriginRecord>>;
@@ -44,13 +45,17 @@ export interface ReportInput {
   readonly nowMs: number;
 }
 
+function racesOf(origin: Origin, { races, fromMs, toMs }: ReportInput): OriginRace[] {
+  return (races.get(origin) ?? []).filter(({ atMs }) => atMs >= fromMs && atMs <= toMs);
+}
+
 function reportOrigin(
   origin: Origin,
-  { counts, bytes, modes }: OriginSum,
+  { counts, bytes, modes, answered }: OriginSum,
   record: OriginRecord | undefined,
-  { races: all, fromMs, toMs }: ReportInput,
+  input: ReportInput,
 ): ReportOrigin {
-  const races = all.get(origin) ?? [];
+  const race = judgedRace(input.races.get(origin) ?? []);
   return {
     origin,
     protocols: {
@@ -62,16 +67,19 @@ function reportOrigin(
     bytes,
     hidden: counts.unknown,
     modes,
-    verdict: verdictOfOrigin({
-      origin,
-      protocol: record?.protocol ?? null,
-      reason: record?.reason ?? null,
-      elsewhere: null,
-      record,
-      race: judgedRace(races),
-      readElsewhere: true,
-    }),
-    races: races.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs),
+    verdict:
+      answered || race === undefined
+        ? verdictOfOrigin({
+            origin,
+            protocol: record?.protocol ?? null,
+            reason: record?.reason ?? null,
+            elsewhere: record === undefined ? null : elsewhereOf(record),
+            record,
+            race,
+            readElsewhere: true,
+          })
+        : verdictOfRace(origin, race, record, { readElsewhere: true }),
+    races: racesOf(origin, input),
   };
 }
 
@@ -82,6 +90,8 @@ function reportSite(site: string, sum: SiteSum, input: ReportInput): ReportSite 
   return {
     site,
     origins: [...sum.origins]
+      // Of one that never answered the browser only a race is a result.
+      .filter(([origin, { answered }]) => answered || racesOf(origin, input).length > 0)
       .map(([origin, own]) => reportOrigin(origin, own, records?.get(origin), input))
       .sort((a, b) => (a.origin < b.origin ? -1 : 1)),
     adoption: {
@@ -124,10 +134,12 @@ export function buildReport(
     networks: [...input.sums.networks].sort(),
     sites: [],
   });
-  const built = sites.map(([site, sum], index) => {
-    onSite(index, sites.length);
-    return v.parse(reportSiteSchema, reportSite(site, sum, input));
-  });
+  const built = sites
+    .map(([site, sum], index) => {
+      onSite(index, sites.length);
+      return v.parse(reportSiteSchema, reportSite(site, sum, input));
+    })
+    .filter(({ origins }) => origins.length > 0);
   const names = namesOf(input, built);
   const modes = modesOfSites(built);
   return { ...conditions, modes, ...(names !== null && { networkNames: names }), sites: built };
@@ -139,6 +151,8 @@ interface OriginSum {
   counts: ProtocolCounts;
   bytes: number;
   modes: ObservationModes;
+  /** Otherwise only forecasts were looked up, as for a page that failed to load. */
+  answered: boolean;
 }
 
 interface SiteSum {
@@ -164,6 +178,10 @@ function emptySite(): SiteSum {
   return { origins: new Map(), navigations: NO_REQUESTS, lookups: 0, hits: 0, scored: 0, right: 0 };
 }
 
+function noAnswers(): OriginSum {
+  return { counts: NO_REQUESTS, bytes: 0, modes: [], answered: false };
+}
+
 function found<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
   const there = map.get(key);
   if (there !== undefined) return there;
@@ -177,10 +195,11 @@ export function addDays(sums: DaySums, rows: readonly DayRow[]): void {
   for (const row of rows) {
     sums.networks.add(row.network);
     const site = found(sums.sites, row.site, emptySite);
-    const origin = found(site.origins, row.origin, () => ({ counts: NO_REQUESTS, bytes: 0, modes: [] }));
+    const origin = found(site.origins, row.origin, noAnswers);
     origin.counts = addCounts(origin.counts, row.counts);
     origin.bytes += row.bytes;
     origin.modes = unitedModes(origin.modes, row.modes);
+    origin.answered ||= hasAnswers(row);
     site.navigations = addCounts(site.navigations, row.navigations);
     for (const count of ['lookups', 'hits', 'scored', 'right'] as const) site[count] += row[count];
   }
