@@ -51,3 +51,15 @@ test('a report counted in light mode says so, and gives hidden counts as upper b
   assert.match(text, /at most 2/);
   assert.doesNotMatch(documentText(reportListing(report()), plain), /light|at most/);
 });
+
+test('where every protocol is hidden, the share of HTTP/3 is unknown and not none', () => {
+  const hidden = { h3: 0, known: 0, hidden: 5 };
+  const base = report();
+  const sites = base.sites.map((site) => ({
+    ...site,
+    adoption: { ...site.adoption, byRequest: hidden, byOrigin: hidden },
+  }));
+  const lines = documentText(reportListing({ ...base, sites }), plain).split('\n');
+  const row = lines.find((line) => /^example\.org {2}/.test(line)) ?? '';
+  assert.match(row, /^example\.org +1 of 2 \(50 %\) +unknown +unknown +2 /);
+});

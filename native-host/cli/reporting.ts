@@ -13,7 +13,7 @@ import {
 } from '@photofinish/shared/report/report';
 import { compareReports } from '@photofinish/shared/report/report-compare';
 import { reportListing } from '@photofinish/shared/report/report-document';
-import { ratioText, valueText } from '@photofinish/shared/report/report-text';
+import { ratioText, shareText, valueText } from '@photofinish/shared/report/report-text';
 import { printableDeep } from '@photofinish/shared/web/printable';
 import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
@@ -68,9 +68,10 @@ function onlySites(reports: readonly Report[], sites: readonly string[]): Report
 const INDENT = '  ';
 
 function words(value: Value): string {
+  if (typeof value !== 'object' || value.kind !== 'adoption') return printable(valueText(value));
+  const { adoption } = value;
   // Narrow, so that a row of shares fits a terminal.
-  const narrow = typeof value === 'object' && value.kind === 'adoption';
-  return printable(narrow ? ratioText(value.adoption.h3, value.adoption.known) : valueText(value));
+  return printable(adoption.known === 0 ? shareText(adoption) : ratioText(adoption.h3, adoption.known));
 }
 
 /** A row too wide for columns: its key on one line, and each sentence below. */
