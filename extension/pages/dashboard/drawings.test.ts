@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import { clearComparison, comparison } from '@photofinish/shared/testing/race-samples';
+import { getMessage } from '../../common/catalog.ts';
 import { emptyTotal } from '../../ledger/totals.ts';
 import { speak } from '../../testing/catalogs.ts';
 import { aRace } from '../../testing/samples.ts';
@@ -27,6 +28,25 @@ test('adoption has a readout by day, and its table omits days without data', () 
   assert.deepEqual(drawing.table().rows, [['2026-11-20', '3', '1', '2', '75 %']]);
   assert.match(drawing.svg(600), /<desc [^>]*>HTTP\/3 75 % \(3 of 4 known\), 2 hidden over the period/);
   assert.equal(drawing.nothing, null);
+});
+
+test('origins count once per network too, and the words say so', (t) => {
+  t.after(() => speak('en'));
+  const day = (network: string) => ({
+    ...emptyTotal('2026-11-20', network),
+    origins: { h3: 1, known: 1, hidden: 0 },
+  });
+  const overview = overviewOf([day('home'), day('work')], PERIOD, null);
+  const words = () => [
+    adoptionDrawing(overview, 'origin', 'a')
+      .svg(600)
+      .match(/<title[^>]*>([^<]*)/)?.[1],
+    getMessage('dashboardOfOrigins'),
+  ];
+  assert.equal(overview.sum.adoption.origin.known, 2);
+  for (const said of words()) assert.match(said ?? '', /per day, site and network/);
+  speak('de');
+  for (const said of words()) assert.match(said ?? '', /pro Tag, Website und Netz/);
 });
 
 test('if nothing was recorded there is a sentence, not an empty chart', () => {
