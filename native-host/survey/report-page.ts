@@ -139,7 +139,7 @@ function gainBlocks({ gains }: VantageReport): PageBlock[] {
       title: 'What HTTP/3 gains, by round trip',
       blocks: [
         paragraph(
-          'How much sooner HTTP/3 connects than HTTP/2 where both were compared, each alone; the median is over all of them.',
+          'How much sooner HTTP/3 connects than HTTP over TCP (HTTP/2 or HTTP/1.1) where both were compared, each alone; the median is over all of them.',
           'aside',
         ),
         pageTable('total', head, rows),

@@ -106,6 +106,10 @@ test('gains are by round trip, with the median of all that were compared', () =>
   assert.equal(medianDifferenceMs({ ...one, differences }), -2);
 });
 
+test('gains are over HTTP over TCP, whichever version that was', () => {
+  assert.match(sectionOf('office'), /connects than HTTP over TCP \(HTTP\/2 or HTTP\/1\.1\) where both/);
+});
+
 test('where UDP is blocked it is the network that is blamed, with the evidence, and no host', () => {
   const blocked = sectionOf('no-udp');
   assert.match(
