@@ -45,6 +45,14 @@ test('a comparison shows each origin with both sides, and what makes it unfair i
   for (const line of lines.slice(at)) assert.ok(line.length <= LINE_COLUMNS, line);
 });
 
+test('of overlapping periods of one browser it is said that requests may be in both', () => {
+  const longer = report(undefined, {
+    period: { ...report().period, to: '2026-01-03T00:00:00.000Z' },
+  });
+  const text = documentText(diffListing(compareReports(report(), longer)), plain);
+  assert.match(text, /The periods overlap, so requests may be counted in both: /);
+});
+
 test('a report counted in light mode says so, and gives hidden counts as upper bounds', () => {
   const text = documentText(reportListing(report([reportOrigin({ modes: ['light'] })])), plain);
   assert.match(text, /^Counted in light mode,/m);

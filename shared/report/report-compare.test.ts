@@ -177,6 +177,12 @@ test('differences besides the origins are listed, and whether they make the comp
     ['length', true],
     ['overlap', true],
   ]);
+  const firefox = { name: 'firefox', version: '156.0' } as const;
+  assert.deepEqual(
+    conditions({ browser: firefox, period: { from, to: '2026-01-03T00:00:00.000Z' } }),
+    [['browser', true]],
+    'what one browser counted, the other did not',
+  );
   assert.deepEqual(conditions({ period: { from: '2025-12-30T20:55:55.000Z', to: from } }), [
     ['order', false],
   ]);

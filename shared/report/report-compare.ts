@@ -246,8 +246,8 @@ function conditionsOf(pair: Sides<DiffSide>): DiffCondition[] {
     ...(long >= MUCH_LONGER * short && long > 0
       ? [{ condition: 'length' as const, ...periods, unfair: true }]
       : []),
-    // One and the same period is not an overlap.
-    ...(!samePeriod(pair) && overlap(pair)
+    // One and the same period is not an overlap, and each browser has a ledger of its own.
+    ...(before.browser.name === after.browser.name && !samePeriod(pair) && overlap(pair)
       ? [{ condition: 'overlap' as const, ...periods, unfair: true }]
       : []),
     ...(Date.parse(before.period.to) > Date.parse(after.period.to)

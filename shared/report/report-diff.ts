@@ -26,7 +26,7 @@ export const CONDITIONS = [
   'network',
   /** One period is much longer than the other. */
   'length',
-  /** The periods overlap, so that some requests are counted in both. */
+  /** The periods of reports of one browser overlap, so that requests may be counted in both. */
   'overlap',
   /** The "before" report covers a later time. */
   'order',
