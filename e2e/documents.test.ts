@@ -57,6 +57,13 @@ for (const page of PAGES) {
     }
   });
 
+  test(`${page}: npm installs nothing by the unscoped name, which another project has`, () => {
+    assert.doesNotMatch(
+      text(page),
+      /\bnpm (un)?install\b[^\n]*[ /]photofinish(-VERSION|-\d\S*|@\S+)?(\.tgz|[\s`])/,
+    );
+  });
+
   test(`${page}: every npm script that it names exists`, () => {
     const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
     for (const [, name = ''] of text(page).matchAll(/\bnpm run ([a-z]+)\b(?!:)/g))

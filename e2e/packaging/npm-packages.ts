@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as v from 'valibot';
+import helper from '../../native-host/package.json' with { type: 'json' };
 import { runOrThrow } from '../child-process.ts';
 import { scratchDirectory, TOP } from '../scratch.ts';
 import { entriesBelow } from './archive.ts';
@@ -21,9 +22,6 @@ import {
   SBOM_FILE,
   type Subject,
 } from './components.ts';
-
-/** The helper's package name on npm. */
-const HELPER_PACKAGE = 'photofinish';
 
 async function writeJson(file: string, value: object): Promise<void> {
   await writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
@@ -112,9 +110,13 @@ function thisTarget(): string {
   return target;
 }
 
+/** Without it npm publishes scoped packages for their owners alone. */
+const PUBLIC = { publishConfig: { access: 'public' } } as const;
+
 const COMMON = {
   license: LICENCE,
   engines: { node: HELPER_NODE_RANGE },
+  ...PUBLIC,
 } as const;
 
 /** Bundles refer to source maps, which are not packaged. */
@@ -131,9 +133,9 @@ async function stageHelper(stage: string, version: string): Promise<void> {
   await chmod(join(stage, 'bin/photofinish.cjs'), 0o755);
   await place(stage, 'README.md', { copyOf: join(NATIVE_HOST, 'bin', 'README.md') });
   await place(stage, 'LICENSE', { copyOf: join(TOP, 'LICENSE') });
-  await placeOthers(stage, { name: HELPER_PACKAGE, version }, await npmBundled('native-host'));
+  await placeOthers(stage, { name: helper.name, version }, await npmBundled('native-host'));
   await writeJson(join(stage, 'package.json'), {
-    name: HELPER_PACKAGE,
+    name: helper.name,
     version,
     description:
       'The helper of the Photofinish extension: races HTTP/3 against HTTP/2 and explains the outcome.',
@@ -154,14 +156,14 @@ async function stageAddon(stage: string, version: string, target: string): Promi
   await place(
     stage,
     'README.md',
-    `# ${addonPackage(target)}\n\nThe HTTP/3 addon of \`photofinish\` for ${target}.\n`,
+    `# ${addonPackage(target)}\n\nThe HTTP/3 addon of \`${helper.name}\` for ${target}.\n`,
   );
   await place(stage, 'LICENSE', { copyOf: join(TOP, 'LICENSE') });
   await placeOthers(stage, { name: addonPackage(target), version }, await cargoBundled(ADDON_CRATE));
   await writeJson(join(stage, 'package.json'), {
     name: addonPackage(target),
     version,
-    description: `The HTTP/3 addon of photofinish for ${target}.`,
+    description: `The HTTP/3 addon of ${helper.name} for ${target}.`,
     main: file,
     files: [file, NOTICES_FILE, SBOM_FILE],
     ...TARGETS[target],
@@ -214,9 +216,10 @@ async function stageFixtures(stage: string, version: string): Promise<void> {
     exports: { '.': { types: './photofinish.d.ts', default: './dist/playwright.js' } },
     files: ['dist', 'extension', 'photofinish.d.ts', NOTICES_FILE, SBOM_FILE],
     peerDependencies: { [PEER]: await peerRange() },
-    optionalDependencies: { [HELPER_PACKAGE]: version },
+    optionalDependencies: { [helper.name]: version },
     license: LICENCE,
     engines: { node: FIXTURES_NODE_RANGE },
+    ...PUBLIC,
   });
 }
 

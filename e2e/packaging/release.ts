@@ -1,5 +1,5 @@
 // Writes the contents of a release to one directory with checksums: the extension for the browsers' stores, an archive
-// for each from the build output; npm packages; one version, which must agree in three places; and the source archive
+// for each from the build output; npm packages; one version, which must agree in four places; and the source archive
 // from which store reviewers rebuild it, which contains exactly what is committed.
 
 import { execFile } from 'node:child_process';
@@ -81,6 +81,7 @@ async function releaseVersion(): Promise<string> {
   const version = await versionIn('package.json');
   const others = {
     'manifest.json': await versionIn('manifest.json'),
+    'native-host/package.json': await versionIn('native-host/package.json'),
     'native-host/version.ts': await versionOfHelper(),
   };
   for (const [file, found] of Object.entries(others))

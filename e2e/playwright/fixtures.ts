@@ -3,9 +3,8 @@
 // for one test. Firefox and WebKit run without the extension.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import '@photofinish/shared/language/english';
 import { REPORT_FORMS } from '@photofinish/shared/report/forms';
@@ -19,6 +18,7 @@ import {
 import { copyInFullMode } from '../browsers/full-mode.ts';
 import { runOrThrow } from '../child-process.ts';
 import { hasExtension, reportOf } from './extension-page.ts';
+import { helperCommand } from './helper.ts';
 import { adoption, originsOf } from './matchers.ts';
 import type { PhotofinishFixtures } from './photofinish.d.ts';
 import { watchResponses } from './responses.ts';
@@ -27,7 +27,6 @@ export { adoption, expect } from './matchers.ts';
 
 /** Beside the packaged fixtures, or in the checkout where they were built. */
 const EXTENSION_PLACES = ['../extension', '../../../extension/dist/chromium'];
-const CHECKOUT_HELPER = '../../../native-host/bin/photofinish';
 
 /** The directory of the built extension. Throws if there is none. */
 function extensionDirectory(): string {
@@ -36,22 +35,6 @@ function extensionDirectory(): string {
   if (found === undefined)
     throw new Error(`Photofinish's extension was not found at ${places.join(' or ')}; build it first.`);
   return found;
-}
-
-/** The helper's command: that of the sibling package `photofinish`, or of the checkout. */
-function helperCommand(): readonly [file: string, ...args: string[]] {
-  const checkout = fileURLToPath(new URL(CHECKOUT_HELPER, import.meta.url));
-  if (existsSync(checkout)) return [checkout];
-  try {
-    const require = createRequire(import.meta.url);
-    const manifest = require.resolve('photofinish/package.json');
-    return [process.execPath, join(dirname(manifest), require('photofinish/package.json').bin.photofinish)];
-  } catch (error) {
-    throw new Error(
-      'The helper was not found: install the package photofinish, or set photofinishOptions.helper to false.',
-      { cause: error },
-    );
-  }
 }
 
 /** The part of the document `photofinish.install/1` that is used. */
@@ -66,7 +49,7 @@ async function installHelper(dir: string, settings: Readonly<Record<string, unkn
   await mkdir(profile, { recursive: true, mode: 0o700 });
   const contents = { cache: join(dir, 'cache.db'), ...settings };
   await writeFile(config, `${JSON.stringify(contents, null, 2)}\n`, { mode: 0o600 });
-  const [file, ...args] = helperCommand();
+  const [file, ...args] = helperCommand(import.meta.url);
   const where = ['--browser', 'chromium', '--user-data-dir', profile, '--config', config];
   const stdout = await runOrThrow(file, [...args, 'install', '--json', ...where]);
   const { addon } = JSON.parse(stdout) as InstallDocument;

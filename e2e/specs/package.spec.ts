@@ -93,7 +93,7 @@ function run(directory: string, home: string, args: readonly string[]): Promise<
 }
 
 const helperFiles = (release: Release): string[] => [
-  named(release, /^photofinish-\d/),
+  named(release, /^photofinish-helper-/),
   named(release, /^photofinish-quic-/),
 ];
 
@@ -157,7 +157,7 @@ test('every package has a bill of its third-party components, in CycloneDX 1.6',
     held[metadata.component.name] = components.map(({ purl }) => purl.replace(/@[^@]*$/, ''));
   }
   const nats = ['jetstream', 'kv', 'nats-core', 'nkeys', 'nuid', 'transport-node'];
-  expect(held.photofinish?.toSorted()).toEqual([
+  expect(held['@photofinish/helper']?.toSorted()).toEqual([
     ...nats.map((name) => `pkg:npm/%40nats-io/${name}`),
     ...['tldts', 'tldts-core', 'tweetnacl', 'undici', 'valibot'].map((name) => `pkg:npm/${name}`),
   ]);
@@ -222,7 +222,7 @@ test('without its addon everything says what is missing: install, doctor, race a
   dir,
 }) => {
   const app = join(dir, 'app');
-  await npmInstall(app, [named(release, /^photofinish-\d/)]);
+  await npmInstall(app, [named(release, /^photofinish-helper-/)]);
   const missing = /the package @photofinish\/quic-\S+ is not installed/;
   const doctor = await run(app, dir, ['doctor', '--json']);
   const findings: { check: string; text: string; remedy: string }[] = JSON.parse(doctor.stdout).findings;
@@ -242,7 +242,7 @@ test('without its addon everything says what is missing: install, doctor, race a
   const project = join(dir, 'project');
   await projectWithFixtures(project, [
     named(release, /^photofinish-playwright-/),
-    named(release, /^photofinish-\d/),
+    named(release, /^photofinish-helper-/),
   ]);
   await writeFile(join(project, 'site.spec.ts'), SOMEBODYS_SPEC);
   const config = `export default ${JSON.stringify(PATIENT)};\n`;

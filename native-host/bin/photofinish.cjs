@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The photofinish command of the npm package: checks that the Node it was started with will do, which an old Node must be
 // able to read, and runs the built command line.
-const { engines, name, version } = require('../package.json');
+const { engines, version } = require('../package.json');
 
 /** Which alternatives of `engines.node` there are: `^A.B.C` stays within a major, `>=A` has no end. */
 const ALTERNATIVE = /^(\^|>=)(\d+)(?:\.(\d+))?(?:\.(\d+))?$/;
@@ -42,13 +42,13 @@ function inText(range) {
 
 const [first] = process.argv.slice(2);
 if (first === '-V' || first === '--version') {
-  process.stdout.write(`${name} ${version}\n`);
+  process.stdout.write(`photofinish ${version}\n`);
 } else if (satisfies(process.versions.node, engines.node)) {
   hideExperiments();
   import('../dist/cli.js');
 } else {
   process.stderr.write(
-    `${name}: old-node: this is Node ${process.versions.node}; ${name} needs Node ${inText(engines.node)}, ` +
+    `photofinish: old-node: this is Node ${process.versions.node}; photofinish needs Node ${inText(engines.node)}, ` +
       'whose SQLite several processes can safely share\n',
   );
   process.exitCode = 2;

@@ -59,7 +59,7 @@ function newPackage(t: TestContext, nodeVersion: string) {
   mkdirSync(join(top, 'bin'));
   copyFileSync(join(import.meta.dirname, 'photofinish.cjs'), join(top, 'bin/photofinish.cjs'));
   const manifest = {
-    name: 'photofinish',
+    name: '@photofinish/helper',
     version: VERSION,
     engines: { node: '^22.22.3 || ^24.15.0 || >=26' },
   };

@@ -68,7 +68,7 @@ test('docs/cli.md names every command, mode, memory, and complaint', () => {
   const complaints = [...union.matchAll(/'([a-z-]+)'/g)].map(([, code = '']) => code);
   assert.ok(complaints.length > 10);
   const launcher = readFileSync(new URL('../bin/photofinish.cjs', import.meta.url), 'utf8');
-  const [, tooOld = ''] = /`\$\{name\}: ([a-z-]+): this is Node/.exec(launcher) ?? [];
+  const [, tooOld = ''] = /`photofinish: ([a-z-]+): this is Node/.exec(launcher) ?? [];
   assert.deepEqual([...namedIn(cli, 'Errors')].sort(), [...complaints, tooOld].sort());
 });
 

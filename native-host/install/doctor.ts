@@ -51,7 +51,7 @@ function addonRemedy(missing: boolean, isCheckout: boolean): string {
   if (!missing)
     return `Install ${name} ${VERSION} again, on this system and with the Node that runs the helper.`;
   const file = `${name.replace('@photofinish/', 'photofinish-')}-${VERSION}.tgz`;
-  return `npm skips it silently if it cannot download it. Install it beside photofinish: ${file} from the release, or ${name} from the registry.`;
+  return `npm skips it silently if it cannot download it. Install it beside the helper: ${file} from the release, or ${name} from the registry.`;
 }
 
 /**

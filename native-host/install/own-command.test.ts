@@ -13,7 +13,7 @@ import {
 const LINUX_PATH = '/usr/local/bin:/usr/bin';
 
 function installation(there: readonly string[], rest: Partial<OwnInstallation> = {}): OwnInstallation {
-  const root = '/usr/local/lib/node_modules/photofinish';
+  const root = '/usr/local/lib/node_modules/@photofinish/helper';
   return { platform: 'linux', root, searchPath: LINUX_PATH, exists: (path) => there.includes(path), ...rest };
 }
 
@@ -34,7 +34,7 @@ test('a global package is started by name if the shell finds it, otherwise by pa
 
 test("a project's package is started by its path there", () => {
   const here = installation(['/srv/app/node_modules/.bin/photofinish'], {
-    root: '/srv/app/node_modules/photofinish',
+    root: '/srv/app/node_modules/@photofinish/helper',
   });
   assert.equal(ownCommand(here), '/srv/app/node_modules/.bin/photofinish');
 });
@@ -42,7 +42,7 @@ test("a project's package is started by its path there", () => {
 test('on Windows npm writes a batch file, beside node_modules for global packages', () => {
   const here: OwnInstallation = {
     platform: 'win32',
-    root: 'C:\\Users\\A B\\AppData\\Roaming\\npm\\node_modules\\photofinish',
+    root: 'C:\\Users\\A B\\AppData\\Roaming\\npm\\node_modules\\@photofinish\\helper',
     searchPath: 'C:\\Windows;C:\\Users\\A B\\AppData\\Roaming\\npm',
     exists: (path) => path === 'C:\\Users\\A B\\AppData\\Roaming\\npm\\photofinish.cmd',
   };
@@ -54,15 +54,15 @@ test('on Windows npm writes a batch file, beside node_modules for global package
 });
 
 test('a package in the npx cache is started by npx again, because the cache may be cleared', () => {
-  const root = '/home/a/.npm/_npx/0123456789abcdef/node_modules/photofinish';
+  const root = '/home/a/.npm/_npx/0123456789abcdef/node_modules/@photofinish/helper';
   assert.equal(isPassing(installation([], { root })), true);
   assert.equal(isPassing(installation([])), false);
   const linked = ['/home/a/.npm/_npx/0123456789abcdef/node_modules/.bin/photofinish'];
-  assert.equal(ownCommand(installation(linked, { root })), 'npx photofinish');
+  assert.equal(ownCommand(installation(linked, { root })), 'npx @photofinish/helper');
 });
 
 test('if npm linked no command, npx is used', () => {
-  assert.equal(ownCommand(installation([])), 'npx photofinish');
+  assert.equal(ownCommand(installation([])), 'npx @photofinish/helper');
 });
 
 for (const [word, platform, written] of [

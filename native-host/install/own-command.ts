@@ -2,6 +2,7 @@
 // it is a checkout, a global npm package or one of a project; and what to do once it is installed.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import helper from '../package.json' with { type: 'json' };
 import { type BrowserName, TITLES } from './browser-names.ts';
 import { shellWord } from './launcher.ts';
 import { type Platform, pathsOf } from './machine.ts';
@@ -14,7 +15,7 @@ export const MAIN = join(ROOT, 'dist', 'main.cjs');
 /** The location of this Photofinish, and what a shell finds of it. */
 export interface OwnInstallation {
   readonly platform: Platform;
-  /** The directory of our package: `native-host/` in a checkout, or where npm installed `photofinish`. */
+  /** The directory of our package: `native-host/` in a checkout, or where npm installed it. */
   readonly root: string;
   readonly searchPath: string;
   readonly exists: (path: string) => boolean;
@@ -37,10 +38,10 @@ export function commandWord(word: string, platform: Platform): string {
   return /^[\w/:.@=,~+-]+$/.test(word) ? word : shellWord(word);
 }
 
-/** Where npm linked the command of a package in `.../node_modules/photofinish`: for one project, or globally. */
+/** Where npm linked the command of a package in `.../node_modules/@SCOPE/NAME`: for one project, or globally. */
 function linkedCommands({ platform, root }: OwnInstallation): readonly string[] {
   const { dirname: parent, join: below } = pathsOf(platform);
-  const modules = parent(root);
+  const modules = parent(parent(root));
   if (platform === 'win32')
     return [below(modules, '.bin', 'photofinish.cmd'), below(parent(modules), 'photofinish.cmd')];
   // Global packages are in PREFIX/lib/node_modules and their commands in PREFIX/bin.
@@ -53,7 +54,7 @@ export function ownCommand(installation: OwnInstallation): string {
   const { delimiter, dirname: parent, join: below } = pathsOf(platform);
   if (checkoutOf(installation) !== null) return commandWord(below(root, 'bin', 'photofinish'), platform);
   const linked = isPassing(installation) ? undefined : linkedCommands(installation).find(exists);
-  if (linked === undefined) return 'npx photofinish';
+  if (linked === undefined) return `npx ${helper.name}`;
   return searchPath.split(delimiter).includes(parent(linked)) ? 'photofinish' : commandWord(linked, platform);
 }
 

@@ -192,7 +192,7 @@ for (const platform of PLATFORMS) {
   test(`${platform}: a helper in the npx cache is copied, and the copy is removed with the launcher`, () => {
     const testbed = homeWith(platform, ['chrome']);
     const { join } = pathsOf(platform);
-    const cached = join(HOMES[platform], '_npx', '0123', 'node_modules', 'photofinish');
+    const cached = join(HOMES[platform], '_npx', '0123', 'node_modules', '@photofinish', 'helper');
     const main = join(cached, 'dist', 'main.cjs');
     const addon = join(HOMES[platform], 'quic.node');
     for (const path of [main, join(cached, 'bin', 'photofinish.cjs'), addon])

@@ -41,7 +41,7 @@ test('without the helper pages are still recorded, and the popup says how to get
   const popup = await session.openPopup(tab);
   await expect(popup.part('page-protocol')).toSay('HTTP/2');
   const help = popup.part('helper-help');
-  await expect(help).toSay(/npx photofinish(@\d+)? install/);
+  await expect(help).toSay(/npx @photofinish\/helper@\d+ install/);
 
   await installHelper(session.files, local);
   // The background also retries by itself: the button may then disappear just before it is pressed.

@@ -8,10 +8,9 @@ import { violations } from '../steps.ts';
 
 const WELCOME = 'welcome/welcome.html';
 const WELL = 'No problems found.';
-/** Chromium loads a folder of this checkout; Firefox installs a package, which has no checkout around it. */
 const COMMANDS: Readonly<Record<BrowserKind, string>> = {
-  chromium: 'npx photofinish install --browser chromium',
-  firefox: 'npx photofinish@1 install --browser firefox',
+  chromium: 'npx @photofinish/helper@1 install --browser chromium',
+  firefox: 'npx @photofinish/helper@1 install --browser firefox',
 };
 
 test('the page shows the command, notices the helper, and shows the doctor’s findings', async ({

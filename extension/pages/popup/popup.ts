@@ -8,7 +8,7 @@ import type { HelperState, PageView, PopupEvent, RaceRequest } from '../../commo
 import { withDelta } from '../../common/page/delta.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
 import { byId, setAttribute, setText } from '../ui/elements.ts';
-import { environment, installCommand, renderCommand } from '../ui/install-command.ts';
+import { DOCTOR_COMMAND, environment, installCommand, renderCommand } from '../ui/install-command.ts';
 import type { RaceFailure } from '../ui/origin.ts';
 import { type HelperText, helperText, type Remedy } from '../ui/origin-state-text.ts';
 import { writeMessages } from '../ui/page-messages.ts';
@@ -210,10 +210,8 @@ function wireFoot(): void {
 type Command = NonNullable<HelperText['help']>['command'];
 
 async function renderMending(command: Command): Promise<void> {
-  renderCommand(
-    byId('helper-command'),
-    command === 'install' ? installCommand(await environment()) : command,
-  );
+  const commands = { install: async () => installCommand(await environment()), doctor: () => DOCTOR_COMMAND };
+  renderCommand(byId('helper-command'), command === null ? null : await commands[command]());
 }
 
 /** The helper's state: a dot with text in the footer, and if it is missing, what to do. Recording continues. */

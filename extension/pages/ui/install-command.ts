@@ -44,12 +44,17 @@ export interface Environment {
   /** The browser's brand names (`navigator.userAgentData.brands`); empty in Firefox. */
   readonly brands: readonly string[];
   readonly extensionId: string;
-  /** Loaded from a folder, so built from a checkout, which contains the helper's command. */
+  /** Loaded from a folder, so built from a checkout, which contains the helper. */
   readonly unpacked: boolean;
 }
 
-/** The version of the npm package whose helper implements this extension's wire protocol. */
-const PACKAGE = 'photofinish@1';
+/**
+ * The helper's npm package, in the versions that implement this extension's wire protocol. In a checkout npx runs the
+ * workspace of that name. Without the scope the name belongs to another project.
+ */
+const PACKAGE = '@photofinish/helper@1';
+/** The command that says why a helper does not work. */
+export const DOCTOR_COMMAND = `npx ${PACKAGE} doctor`;
 /** Systems with helper and browsers; elsewhere extensions cannot start programs, or there is no build of the helper. */
 const SYSTEMS = ['linux', 'mac', 'win'];
 /**
@@ -78,7 +83,7 @@ export function installCommand(here: Environment): string | null {
   const name = browserName(here);
   const known = here.firefox || here.extensionId === CHROMIUM_EXTENSION_ID;
   return [
-    `npx ${here.unpacked ? 'photofinish' : PACKAGE} install`,
+    `npx ${PACKAGE} install`,
     ...(name === null ? [] : [`--browser ${name}`]),
     ...(known ? [] : [`--extension-id ${here.extensionId}`]),
   ].join(' ');

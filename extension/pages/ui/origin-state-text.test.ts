@@ -75,7 +75,7 @@ test('every state of the helper has a text, and the broken ones say how to fix t
   );
   assert.deepEqual(
     words.map((w) => w.help?.command),
-    [undefined, undefined, null, 'install', 'npx photofinish doctor', 'install', 'install'],
+    [undefined, undefined, null, 'install', 'doctor', 'install', 'install'],
   );
   assert.match(words[5]?.help?.what ?? '', /speaks version 2\. Recording continues/);
 });

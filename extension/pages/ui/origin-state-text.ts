@@ -70,11 +70,8 @@ export interface HelperText {
   readonly dot: 'on' | 'waiting' | 'off';
   readonly label: string;
   readonly title: string;
-  /** What is wrong and how to fix it; null if nothing is. `install` is a placeholder for this system's own command. */
-  readonly help: {
-    readonly what: string;
-    readonly command: 'install' | 'npx photofinish doctor' | null;
-  } | null;
+  /** What is wrong and how to fix it; null if nothing is. */
+  readonly help: { readonly what: string; readonly command: 'install' | 'doctor' | null } | null;
 }
 
 /** The helper's state in words, with the command that fixes it. */
@@ -103,11 +100,7 @@ export function helperText(helper: HelperState): HelperText {
       return off(getMessage('popupHelperMissing'), getMessage('popupHelperMissingWhat'), 'install');
     case 'crashed': {
       const why = sentence(helper.message);
-      return off(
-        getMessage('popupHelperCrashed'),
-        getMessage('popupHelperCrashedWhat', { why }),
-        'npx photofinish doctor',
-      );
+      return off(getMessage('popupHelperCrashed'), getMessage('popupHelperCrashedWhat', { why }), 'doctor');
     }
     case 'incompatible': {
       if (helper.foreign)
@@ -122,6 +115,6 @@ export function helperText(helper: HelperState): HelperText {
   }
 }
 
-function off(label: string, what: string, command: 'install' | 'npx photofinish doctor' | null): HelperText {
+function off(label: string, what: string, command: 'install' | 'doctor' | null): HelperText {
   return { dot: 'off', label, title: what, help: { what, command } };
 }
