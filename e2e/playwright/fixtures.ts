@@ -18,7 +18,7 @@ import {
 import { copyInFullMode } from '../browsers/full-mode.ts';
 import { runOrThrow } from '../child-process.ts';
 import { hasExtension, reportOf } from './extension-page.ts';
-import { helperCommand } from './helper.ts';
+import { helperCommand, helperSettings } from './helper.ts';
 import { adoption, originsOf } from './matchers.ts';
 import type { PhotofinishFixtures } from './photofinish.d.ts';
 import { watchResponses } from './responses.ts';
@@ -140,10 +140,10 @@ export const test = base.extend<PhotofinishFixtures>({
       await browser.close();
       return;
     }
-    const { helper } = { ...DEFAULTS, ...photofinishOptions };
+    const settings = helperSettings({ ...DEFAULTS, ...photofinishOptions }.helper, process.platform);
     const dir = await mkdtemp(join(tmpdir(), 'photofinish-'));
     try {
-      if (helper !== false) await installHelper(dir, helper === true ? {} : helper);
+      if (settings !== null) await installHelper(dir, settings);
       const extension = await copyInFullMode(extensionDirectory(), join(dir, 'extension'));
       const context = await chromium.launchPersistentContext(join(dir, 'profile'), {
         ...launchOptions,

@@ -1,4 +1,4 @@
-// Which helper the fixtures start: the checkout's, or the package's if it is ours.
+// Whether the fixtures start a helper, and which: the checkout's, or the package's if it is ours.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { TOP } from '../scratch.ts';
-import { helperCommand } from './helper.ts';
+import { helperCommand, helperSettings } from './helper.ts';
 
 /** The URL of the fixtures in a project that has this package where npm puts the helper; null: nothing is there. */
 function projectWith(
@@ -53,3 +53,17 @@ for (const [other, version, rest] of [
       message: new RegExp(`is of ${other}@${version}, not the helper: install @photofinish/helper@1 instead`),
     });
   });
+
+test('on Windows tests run without the helper, and settings for it are refused', () => {
+  const settings = { allowPrivate: ['127.0.0.0/8'] };
+  for (const platform of ['linux', 'darwin'] as const)
+    assert.deepEqual(
+      [true, settings, false].map((option) => helperSettings(option, platform)),
+      [{}, settings, null],
+    );
+  assert.deepEqual(
+    [true, false].map((option) => helperSettings(option, 'win32')),
+    [null, null],
+  );
+  assert.throws(() => helperSettings(settings, 'win32'), /Windows/);
+});

@@ -1,19 +1,35 @@
-// The helper for a test's browser: where its command is.
+// The helper for a test's browser: whether it can have one, and where its command is.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import helper from '../../native-host/package.json' with { type: 'json' };
+import type { PhotofinishOptions } from './photofinish.d.ts';
 
 const CHECKOUT_HELPER = '../../../native-host/bin/photofinish';
-const INSTEAD = 'or set photofinishOptions.helper to false.';
+const REMEDY = 'set photofinishOptions.helper to false.';
 
 const manifestSchema = v.object({
   name: v.string(),
   version: v.string(),
   bin: v.fallback(v.nullable(v.object({ photofinish: v.string() })), null),
 });
+
+/**
+ * The settings of the helper for the option `helper`; null: a test runs without it, as all do on Windows. Throws if it
+ * was given settings there.
+ */
+export function helperSettings(
+  option: PhotofinishOptions['helper'],
+  platform: NodeJS.Platform,
+): Readonly<Record<string, unknown>> | null {
+  if (option === false) return null;
+  if (platform !== 'win32') return option === true ? {} : option;
+  // Browsers there read a user's registry, so that a test's profile cannot have a helper of its own.
+  if (option === true) return null;
+  throw new Error(`Tests on Windows run without the helper, so it cannot be given settings; ${REMEDY}`);
+}
 
 const majorOf = (version: string): string => version.replace(/\..*/, '');
 
@@ -30,7 +46,7 @@ export function helperCommand(from: string): readonly [file: string, ...args: st
     try {
       return require.resolve(`${helper.name}/package.json`);
     } catch (error) {
-      throw new Error(`The helper was not found: install the package ${wanted}, ${INSTEAD}`, {
+      throw new Error(`The helper was not found: install the package ${wanted}, or ${REMEDY}`, {
         cause: error,
       });
     }
@@ -39,7 +55,7 @@ export function helperCommand(from: string): readonly [file: string, ...args: st
   // npm can install another package under this name, as an alias.
   if (name !== helper.name || majorOf(version) !== majorOf(helper.version) || bin === null)
     throw new Error(
-      `${file} is of ${name}@${version}, not the helper: install ${wanted} instead, ${INSTEAD}`,
+      `${file} is of ${name}@${version}, not the helper: install ${wanted} instead, or ${REMEDY}`,
     );
   return [process.execPath, join(dirname(file), bin.photofinish)];
 }

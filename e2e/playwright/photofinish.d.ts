@@ -44,7 +44,7 @@ export interface PageOrigin {
 export interface PhotofinishOptions {
   /**
    * Whether the helper is installed for the test's browser; default true. An object is used as the helper's settings
-   * file: `allowPrivate`, `resolve`, `ca`, `resolver`.
+   * file: `allowPrivate`, `resolve`, `ca`, `resolver`. On Windows true has no effect, and an object is an error.
    */
   readonly helper: boolean | Readonly<Record<string, unknown>>;
   /**
