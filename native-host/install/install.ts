@@ -12,7 +12,7 @@ import {
   targetsOf,
 } from './install-plan.ts';
 import { launcherAt, parseLauncher } from './launcher.ts';
-import { type Disk, type Machine, pathsOf } from './machine.ts';
+import { type Disk, InUse, type Machine, pathsOf } from './machine.ts';
 import {
   allowedBy,
   allowedExtensions,
@@ -44,6 +44,7 @@ const LAUNCHER_MODE = 0o700;
 const MANIFEST_MODE = 0o600;
 
 function reasonOf(error: unknown): string {
+  if (error instanceof InUse) return 'the helper is running; close the browser and try again';
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'EACCES' || code === 'EPERM') return 'no permission to write there';
   if (code === 'EROFS') return 'the file system is read-only';
@@ -112,9 +113,15 @@ export function earlierIds({ family, manifest, registryKey }: Browser, machine: 
   return allowedBy(read.manifest, family).filter((id) => !own.includes(id));
 }
 
-/** Whether the location of the copy is free, or contains an earlier copy. */
-function mayFill({ directory, main }: NonNullable<InstallPlan['copy']>, disk: Disk): boolean {
-  return disk.kindOf(directory) === 'nothing' || disk.kindOf(main) === 'file';
+/** Whether the location of the copy is free, or contains an earlier copy or what a failed removal left of one. */
+function mayFill(
+  { directory, main, parts }: NonNullable<InstallPlan['copy']>,
+  { disk, platform }: Machine,
+): boolean {
+  if (disk.kindOf(directory) === 'nothing') return true;
+  const { join } = pathsOf(platform);
+  const own = [main, ...parts.filter(({ at }) => at !== '').map(({ at }) => join(directory, at))];
+  return own.some((path) => disk.kindOf(path) === 'file');
 }
 
 /**
@@ -132,7 +139,7 @@ export function install(plan: InstallPlan, machine: Machine): InstallResult {
     if (disk.kindOf(path) !== 'nothing' && parseLauncher(disk.read(path), platform) === null)
       throw new Error('a file that Photofinish did not write is in the way; remove it first');
     if (plan.copy !== null) {
-      if (!mayFill(plan.copy, disk))
+      if (!mayFill(plan.copy, machine))
         throw new Error(
           `${plan.copy.directory} is in the way and was not written by Photofinish; remove it first`,
         );
@@ -242,11 +249,12 @@ export function uninstall(
     const launcher = parseLauncher(disk.read(path), platform);
     if (launcher === null) return kept('the file there was not written by Photofinish');
     if (stillNeeded(path, directories, disk)) return kept('other browsers still use it');
-    disk.remove(path);
     const copy = copyDirectory(request, directories);
     // A later installation may have named another helper and left the copy.
     const { basename, join } = pathsOf(platform);
+    // Before the launcher, without which no later call would look for the copy.
     if (disk.kindOf(join(copy, 'dist', basename(launcher.main))) === 'file') disk.removeTree(copy);
+    disk.remove(path);
     for (const directory of ownDirectories(request, directories)) disk.removeIfEmpty(directory);
     return { launcher: { path, state: 'removed' }, launcherReason: null, browsers };
   } catch (error) {

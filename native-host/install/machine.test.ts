@@ -1,8 +1,18 @@
-// The arguments of reg.exe, and parsing its exports for any value.
+// The arguments of reg.exe, and parsing its exports for any value; and replacing directories that programs use.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { defaultValueIn, registryCommands } from './machine.ts';
+import { scratchDirectory } from '../testing/scratch.ts';
+import {
+  DISK,
+  defaultValueIn,
+  InUse,
+  registryCommands,
+  removeDirectory,
+  replaceDirectory,
+} from './machine.ts';
 
 const KEY = 'HKCU\\Software\\Mozilla\\NativeMessagingHosts\\org.photofinish.host';
 
@@ -48,4 +58,75 @@ test('values are passed unchanged: Node quotes each argument', () => {
     '/f',
   ]);
   assert.deepEqual(registryCommands.remove(KEY), ['delete', KEY, '/f']);
+});
+
+/** A directory with an earlier copy, and a fresh one to take its place. */
+function twoCopies(t: TestContext) {
+  const top = scratchDirectory(t);
+  const [directory, fresh] = [join(top, 'helper'), join(top, 'helper.new')];
+  for (const [path, text] of [
+    [directory, 'earlier'],
+    [fresh, 'fresh'],
+  ] as const) {
+    mkdirSync(path);
+    writeFileSync(join(path, 'main.cjs'), text);
+  }
+  return { top, directory, fresh, main: () => readFileSync(join(directory, 'main.cjs'), 'utf8') };
+}
+
+/** A system of that kind on which this directory cannot be moved. */
+function keeping(directory: string, platform = 'win32') {
+  return {
+    platform,
+    rename(from: string, to: string): void {
+      if (from === directory) throw Object.assign(new Error('EPERM'), { code: 'EPERM' });
+      renameSync(from, to);
+    },
+    remove: (path: string) => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+test('a directory is replaced, and what an earlier call left beside it is deleted', (t) => {
+  const { top, directory, fresh, main } = twoCopies(t);
+  mkdirSync(`${directory}.old`);
+  replaceDirectory(fresh, directory);
+  assert.equal(main(), 'fresh');
+  assert.deepEqual(readdirSync(top), ['helper']);
+  removeDirectory(directory);
+  removeDirectory(directory);
+  assert.deepEqual(readdirSync(top), []);
+});
+
+test('a directory in use stays whole, whether it is replaced or removed', (t) => {
+  const { directory, fresh, main } = twoCopies(t);
+  assert.throws(() => replaceDirectory(fresh, directory, keeping(directory)), InUse);
+  assert.throws(() => removeDirectory(directory, keeping(directory)), InUse);
+  assert.equal(main(), 'earlier');
+  // Elsewhere the reason is another one.
+  assert.throws(() => removeDirectory(directory, keeping(directory, 'linux')), /^Error: EPERM/);
+});
+
+test('the earlier directory comes back if the fresh one cannot take its place', (t) => {
+  const { directory, fresh, main } = twoCopies(t);
+  assert.throws(() => replaceDirectory(fresh, directory, keeping(fresh)), /EPERM/);
+  assert.equal(main(), 'earlier');
+});
+
+test('a replaced directory that cannot be deleted is left beside the fresh one', (t) => {
+  const { directory, fresh, main } = twoCopies(t);
+  const remove = (): void => {
+    throw new Error('EPERM');
+  };
+  replaceDirectory(fresh, directory, { ...keeping(''), remove });
+  assert.equal(main(), 'fresh');
+  assert.ok(existsSync(`${directory}.old`));
+});
+
+test('a copy that fails leaves the earlier one and nothing else', (t) => {
+  const { top, directory, fresh, main } = twoCopies(t);
+  assert.throws(() => DISK.fill(directory, [{ from: join(top, 'nothing'), at: '' }]));
+  assert.equal(main(), 'earlier');
+  assert.deepEqual(readdirSync(top).toSorted(), ['helper', 'helper.new']);
+  DISK.fill(directory, [{ from: fresh, at: '' }]);
+  assert.equal(main(), 'fresh');
 });

@@ -33,9 +33,12 @@ export interface Disk {
   remove(path: string): void;
   /** Removes a directory if it exists, is empty and can be removed. */
   removeIfEmpty(directory: string): void;
-  /** Replaces a directory's contents with copies, all or none. Throws the system's error. */
+  /** Replaces a directory's contents with copies, all or none. Throws `InUse`, or the system's error. */
   fill(directory: string, parts: readonly Part[]): void;
-  /** Removes a directory with its contents; a missing one is not an error. Throws the system's error. */
+  /**
+   * Removes a directory with its contents, or nothing if programs use it; a missing one is not an error. Throws `InUse`,
+   * or the system's error.
+   */
   removeTree(directory: string): void;
 }
 
@@ -65,6 +68,70 @@ export interface Machine {
 /** Path functions of that platform, whichever one we run on. */
 export function pathsOf(platform: Platform): typeof posix {
   return platform === 'win32' ? win32 : posix;
+}
+
+/** A directory cannot be moved, because a program uses files in it: on Windows nothing replaces a loaded library. */
+export class InUse extends Error {
+  override readonly name = 'InUse';
+}
+
+/** What moving directories uses of this computer. */
+interface Mover {
+  readonly platform: string;
+  rename(from: string, to: string): void;
+  /** Removes a directory with its contents; a missing one is not an error. */
+  remove(directory: string): void;
+}
+
+const MOVER: Mover = {
+  platform: process.platform,
+  rename: renameSync,
+  remove: (directory) => rmSync(directory, { recursive: true, force: true }),
+};
+/** How Windows refuses to move a directory with files in use. */
+const IN_USE_CODES = ['EPERM', 'EACCES', 'EBUSY'];
+
+/** Where a directory is moved before it is deleted: deleting fails after some of its files, moving before any. */
+const asideOf = (directory: string): string => `${directory}.old`;
+
+function tryToRemove(directory: string, mover: Mover): void {
+  try {
+    mover.remove(directory);
+  } catch {}
+}
+
+/** Returns whether there was a directory to move aside. Throws `InUse`, or the system's error. */
+function setAside(directory: string, mover: Mover): boolean {
+  // What an earlier call could not delete would be in the way.
+  tryToRemove(asideOf(directory), mover);
+  try {
+    mover.rename(directory, asideOf(directory));
+    return true;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return false;
+    if (mover.platform === 'win32' && IN_USE_CODES.includes(code))
+      throw new InUse(`${directory} is in use`, { cause: error });
+    throw error;
+  }
+}
+
+/** Puts one directory in the place of another, which stays whole if that fails. */
+export function replaceDirectory(fresh: string, directory: string, mover = MOVER): void {
+  const replaces = setAside(directory, mover);
+  try {
+    mover.rename(fresh, directory);
+  } catch (error) {
+    if (replaces) mover.rename(asideOf(directory), directory);
+    throw error;
+  }
+  tryToRemove(asideOf(directory), mover);
+}
+
+/** Removes a directory, which stays whole if a program uses it. */
+export function removeDirectory(directory: string, mover = MOVER): void {
+  setAside(directory, mover);
+  mover.remove(asideOf(directory));
 }
 
 /** The disk of this computer. */
@@ -109,14 +176,13 @@ export const DISK: Disk = {
     makePrivateDirectory(fresh);
     try {
       for (const { from, at } of parts) cpSync(from, join(fresh, at), { recursive: true });
-      rmSync(directory, { recursive: true, force: true });
-      renameSync(fresh, directory);
+      replaceDirectory(fresh, directory);
     } catch (error) {
       rmSync(fresh, { recursive: true, force: true });
       throw error;
     }
   },
-  removeTree: (directory) => rmSync(directory, { recursive: true, force: true }),
+  removeTree: (directory) => removeDirectory(directory),
 };
 
 /** This computer; null on an unsupported system. */

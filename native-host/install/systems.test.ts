@@ -101,6 +101,23 @@ function run(testbed: MachineTestbed, request: InstallRequest = ALL, main = MAIN
   return install(planInstall(request, launcher, testbed.directories, testbed.exists), testbed.machine);
 }
 
+/** A helper in the npx cache, which is copied beside the launcher. */
+function copyOf(testbed: MachineTestbed) {
+  const { platform, disk } = testbed.machine;
+  const { dirname, join } = pathsOf(platform);
+  const cached = join(HOMES[platform], '_npx', '0123', 'node_modules', '@photofinish', 'helper');
+  const main = join(cached, 'dist', 'main.cjs');
+  const addon = join(HOMES[platform], 'quic.node');
+  for (const path of [main, join(cached, 'bin', 'photofinish.cjs'), addon]) disk.write(path, path, 0o600);
+  const copy = [
+    { from: cached, at: '' },
+    { from: addon, at: join('dist', 'photofinish-quic.node') },
+  ];
+  const helper = { runtime: RUNTIMES[platform], main, config: null, copy };
+  const plan = () => planInstall(ALL, helper, testbed.directories, testbed.exists);
+  return { main, addon, plan, directory: join(dirname(LAUNCHERS[platform]), 'helper') };
+}
+
 /** Everything except the helper itself. */
 function written(testbed: MachineTestbed): string[] {
   const own = [RUNTIMES[testbed.machine.platform], MAINS[testbed.machine.platform]];
@@ -192,18 +209,8 @@ for (const platform of PLATFORMS) {
   test(`${platform}: a helper in the npx cache is copied, and the copy is removed with the launcher`, () => {
     const testbed = homeWith(platform, ['chrome']);
     const { join } = pathsOf(platform);
-    const cached = join(HOMES[platform], '_npx', '0123', 'node_modules', '@photofinish', 'helper');
-    const main = join(cached, 'dist', 'main.cjs');
-    const addon = join(HOMES[platform], 'quic.node');
-    for (const path of [main, join(cached, 'bin', 'photofinish.cjs'), addon])
-      testbed.machine.disk.write(path, path, 0o600);
-    const copy = [
-      { from: cached, at: '' },
-      { from: addon, at: join('dist', 'photofinish-quic.node') },
-    ];
-    const helper = { runtime: RUNTIMES[platform], main, config: null, copy };
-    install(planInstall(ALL, helper, testbed.directories, testbed.exists), testbed.machine);
-    const directory = join(pathsOf(platform).dirname(LAUNCHERS[platform]), 'helper');
+    const { main, addon, plan, directory } = copyOf(testbed);
+    install(plan(), testbed.machine);
     const launcher = parseLauncher(testbed.files.get(LAUNCHERS[platform]) ?? '', platform);
     assert.equal(launcher?.main, join(directory, 'dist', 'main.cjs'));
     assert.equal(testbed.files.get(launcher.main), main);
@@ -259,6 +266,32 @@ for (const platform of PLATFORMS) {
     assert.deepEqual(asked.at(-1)?.extensionIds, [STORE_ID, 'b'.repeat(32)]);
   });
 }
+
+test('win32: the copy of a helper that is running is neither replaced nor removed, and the reason is given', () => {
+  const testbed = homeWith('win32', ['chrome']);
+  const { plan, directory } = copyOf(testbed);
+  install(plan(), testbed.machine);
+  const before = written(testbed);
+  testbed.inUse.add(directory);
+  const reason = 'the helper is running; close the browser and try again';
+  assert.equal(install(plan(), testbed.machine).launcherReason, reason);
+  assert.deepEqual(written(testbed), before);
+  const refused = uninstall(ALL, testbed.directories, testbed.machine).launcher;
+  assert.equal(refused.state, 'failed');
+  assert.ok(testbed.exists(LAUNCHERS.win32), 'the next uninstall finds the copy by it');
+  testbed.inUse.clear();
+  assert.equal(uninstall(ALL, testbed.directories, testbed.machine).launcher.state, 'removed');
+  assert.equal(testbed.exists(directory), false);
+});
+
+test('win32: a copy of which only the loaded addon was left is mended', () => {
+  const testbed = homeWith('win32', ['chrome']);
+  const { plan, directory } = copyOf(testbed);
+  const { join } = pathsOf('win32');
+  testbed.machine.disk.write(join(directory, 'dist', 'photofinish-quic.node'), '', 0o600);
+  assert.equal(install(plan(), testbed.machine).launcher.state, 'written');
+  assert.ok(testbed.exists(join(directory, 'dist', 'main.cjs')));
+});
 
 test("win32: a key that names another program's manifest is neither replaced nor removed", async () => {
   const testbed = homeWith('win32', ['edge', 'firefox']);

@@ -1,7 +1,7 @@
 // An in-memory computer: files, directories and a registry, with write-protected locations, so that tests cover every
 // system on any machine.
 import { type UserDirectories, userDirectories } from '../install/browsers.ts';
-import { type Disk, type Machine, type Platform, pathsOf, type Registry } from '../install/machine.ts';
+import { type Disk, InUse, type Machine, type Platform, pathsOf, type Registry } from '../install/machine.ts';
 
 export interface MachineTestbed {
   readonly machine: Machine;
@@ -12,6 +12,8 @@ export interface MachineTestbed {
   readonly keys: Map<string, string>;
   /** Files and keys that nobody may write or remove. */
   readonly locked: Set<string>;
+  /** Directories with files that a program uses, on Windows. */
+  readonly inUse: Set<string>;
   /** Modes of the files written. */
   readonly modes: Map<string, number>;
   readonly exists: (path: string) => boolean;
@@ -36,6 +38,7 @@ export function machineTestbed(platform: Platform): MachineTestbed {
   const directories = new Set<string>();
   const keys = new Map<string, string>();
   const locked = new Set<string>();
+  const inUse = new Set<string>();
   const modes = new Map<string, number>();
 
   const makeDirectory = (path: string): void => {
@@ -80,6 +83,7 @@ export function machineTestbed(platform: Platform): MachineTestbed {
         }
     },
     removeTree(path) {
+      if (inUse.has(path)) throw new InUse(path);
       for (const each of [...files.keys(), ...directories])
         if (each === path || each.startsWith(path + sep)) {
           files.delete(each);
@@ -105,6 +109,7 @@ export function machineTestbed(platform: Platform): MachineTestbed {
     files,
     keys,
     locked,
+    inUse,
     modes,
     exists: (path) => disk.kindOf(path) !== 'nothing',
     makeDirectory,
