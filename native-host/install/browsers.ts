@@ -30,16 +30,18 @@ export interface Browser {
   readonly manifest: string;
   /** The registry key that names the manifest; null if the browser finds it by its location. */
   readonly registryKey: string | null;
-  /** Profiles of packages whose sandbox does not allow starting programs outside. */
+  /** Packages whose sandbox does not allow starting programs outside, or only through a portal. */
   readonly sandboxes: readonly Sandbox[];
 }
 
-interface Sandbox {
+export interface Sandbox {
   readonly kind: 'Snap' | 'Flatpak';
   /** Where the package stores this user's data. */
   readonly directory: string;
   /** The command that starts it. Distributions put a script with the browser's own name before it. */
   readonly program: string;
+  /** Whether it starts native hosts through the desktop's WebExtensions portal, which reads the usual manifests. */
+  readonly portal: boolean;
 }
 
 /** A directory below one of the user's. */
@@ -57,6 +59,7 @@ interface BrowserPaths {
   readonly vendor?: string;
   /** The packages' names on Snapcraft and Flathub. */
   readonly snap?: string;
+  readonly snapPortal?: boolean;
   readonly flatpak?: string;
 }
 
@@ -111,6 +114,8 @@ const PLACES: Readonly<Record<BrowserName, Readonly<Record<Platform, BrowserPath
       hosts: 'home/.mozilla/native-messaging-hosts',
       programs: ['firefox', 'firefox-esr'],
       snap: 'firefox',
+      // https://firefox-source-docs.mozilla.org, "Native messaging for a strictly-confined Firefox".
+      snapPortal: true,
       flatpak: 'org.mozilla.firefox',
     },
     // Hosts are not beside the profiles (MDN, Native manifests).
@@ -162,7 +167,16 @@ export function manifestDirectory({ dataHome, platform }: UserDirectories): stri
 
 function browserIn(directories: UserDirectories, name: BrowserName): Browser {
   const { platform, home, configHome, dataHome } = directories;
-  const { profiles, hosts, programs = [], bundle, vendor, snap, flatpak } = PLACES[name][platform];
+  const {
+    profiles,
+    hosts,
+    programs = [],
+    bundle,
+    vendor,
+    snap,
+    snapPortal = false,
+    flatpak,
+  } = PLACES[name][platform];
   const { join } = pathsOf(platform);
   const roots: Readonly<Record<string, string>> = { home, config: configHome, data: dataHome };
   const at = (place: UserPath): string => {
@@ -185,7 +199,14 @@ function browserIn(directories: UserDirectories, name: BrowserName): Browser {
     sandboxes: [
       ...(snap === undefined
         ? []
-        : [{ kind: 'Snap', directory: join(home, 'snap', snap), program: join('/snap/bin', snap) } as const]),
+        : [
+            {
+              kind: 'Snap',
+              directory: join(home, 'snap', snap),
+              program: join('/snap/bin', snap),
+              portal: snapPortal,
+            } as const,
+          ]),
       ...(flatpak === undefined
         ? []
         : [
@@ -194,6 +215,7 @@ function browserIn(directories: UserDirectories, name: BrowserName): Browser {
               directory: join(home, '.var/app', flatpak),
               // Installed for all users.
               program: join('/var/lib/flatpak/exports/bin', flatpak),
+              portal: false,
             } as const,
           ]),
     ],

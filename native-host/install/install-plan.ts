@@ -7,6 +7,7 @@ import {
   browsersOf,
   hostDirectoryIn,
   manifestDirectory,
+  type Sandbox,
   type UserDirectories,
 } from './browsers.ts';
 import { type Launcher, launcherText } from './launcher.ts';
@@ -77,7 +78,9 @@ export function copyDirectory(request: InstallRequest, directories: UserDirector
 /** Why a browser is skipped. */
 export const NOT_FOUND = 'not found: neither a profile of this user nor an installed program';
 
-function sandboxNote(browser: Browser, kind: string): string {
+function sandboxNote(browser: Browser, { kind, portal }: Sandbox): string {
+  if (portal)
+    return `${browser.title} from ${kind} asks before it starts the helper, and needs a desktop portal for WebExtensions, as Ubuntu has (not tested)`;
   return `${browser.title} from ${kind} cannot start programs outside its sandbox; install the distribution's or the vendor's own package`;
 }
 
@@ -105,10 +108,12 @@ function targetOf(
   exists: FileExists,
 ): Target {
   const sandbox = browser.sandboxes.find((place) => exists(place.directory) || exists(place.program));
-  const note = sandbox === undefined ? null : sandboxNote(browser, sandbox.kind);
-  if (browser.profileDirectories.some(exists)) return { browser, state: 'present', note };
+  const note = sandbox === undefined ? null : sandboxNote(browser, sandbox);
+  const hasRun = sandbox?.portal === true && exists(sandbox.directory);
+  if (hasRun || browser.profileDirectories.some(exists)) return { browser, state: 'present', note };
   if (isNamed) return { browser, state: 'asked', note };
-  if (hasProgram(browser, directories, exists)) return { browser, state: 'installed', note };
+  if (sandbox?.portal || hasProgram(browser, directories, exists))
+    return { browser, state: 'installed', note };
   return { browser, state: sandbox ? 'sandboxed' : 'absent', note };
 }
 

@@ -128,7 +128,7 @@ test('without a launcher no manifest is written', (t) => {
 
 for (const [name, directory, kind] of [
   ['chromium', 'snap/chromium', 'Snap'],
-  ['firefox', 'snap/firefox', 'Snap'],
+  ['firefox', '.var/app/org.mozilla.firefox', 'Flatpak'],
   ['chrome', '.var/app/com.google.Chrome', 'Flatpak'],
   ['brave', '.var/app/com.brave.Browser', 'Flatpak'],
 ] as const)

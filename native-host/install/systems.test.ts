@@ -343,7 +343,7 @@ test('win32: removing from Chrome also removes from Brave, and is reported', () 
 
 for (const [directory, name, kind] of [
   ['snap/chromium', 'chromium', 'Snap'],
-  ['snap/firefox', 'firefox', 'Snap'],
+  ['.var/app/org.mozilla.firefox', 'firefox', 'Flatpak'],
   ['.var/app/com.google.Chrome', 'chrome', 'Flatpak'],
 ] as const)
   test(`linux: ${name} from ${kind} is explained by install and doctor`, async () => {
@@ -355,6 +355,21 @@ for (const [directory, name, kind] of [
     assert.deepEqual(states, ['manifest note']);
     assert.match(findings[0]?.text ?? '', words);
   });
+
+test('linux: Firefox from Snap, which asks before it starts the helper, gets its manifest with a note', async () => {
+  const testbed = homeWith('linux', []);
+  testbed.makeDirectory(`${HOMES.linux}/snap/firefox`);
+  const words = /Firefox from Snap asks before it starts the helper, and needs a desktop portal/;
+  const before = await examine(testbed, 'firefox');
+  assert.deepEqual(before.states, ['manifest problem']);
+  const firefox = run(testbed).browsers.find(({ browser }) => browser === 'firefox');
+  assert.deepEqual([firefox?.state, firefox?.path], ['written', PLACES.linux.firefox.manifest]);
+  assert.match(firefox?.reason ?? '', words);
+  assert.ok(testbed.files.has(PLACES.linux.firefox.manifest));
+  const { findings, states } = await examine(testbed, 'firefox');
+  assert.equal(states.at(-1), 'hello ok');
+  assert.match(findings.find(({ state }) => state === 'note')?.text ?? '', words);
+});
 
 const CHROMIUM_MANIFEST = PLACES.linux.chromium.manifest;
 
@@ -388,6 +403,12 @@ test('linux: a script on the PATH that starts the Snap does not count as a usabl
   assert.equal(chromium?.state, 'skipped');
   assert.match(chromium?.reason ?? '', /from Snap cannot start programs outside its sandbox/);
   assert.equal(testbed.files.has(CHROMIUM_MANIFEST), false);
+});
+
+test('linux: Firefox from Snap that was never started is found by its command', () => {
+  const testbed = programsAt(['/usr/bin/firefox', '/snap/bin/firefox'], '/usr/bin:/snap/bin');
+  const firefox = run(testbed).browsers.find(({ browser }) => browser === 'firefox');
+  assert.equal(firefox?.state, 'written');
 });
 
 test('linux: a distribution’s browser beside leftovers of a Snap is written, with a note', () => {
