@@ -91,6 +91,13 @@ test('every promise in the threat model names tests that exist', () => {
   }
 });
 
+test('the configuration in the Playwright README is the one that is type-checked', () => {
+  const [, shown] =
+    /^```ts\n\/\/ playwright\.config\.ts\n([\s\S]*?)^```/m.exec(text('e2e/playwright/README.md')) ?? [];
+  const checked = text('e2e/playwright/config-example.ts').replace(/^\/\/.*\n/, '');
+  assert.equal(shown, checked.replace('@photofinish/e2e/playwright', '@photofinish/playwright'));
+});
+
 test(`the README is at most ${MAX_README_LINES} lines long`, () => {
   assert.ok(text('README.md').trimEnd().split('\n').length <= MAX_README_LINES);
 });

@@ -21,7 +21,7 @@ const manifestSchema = v.object({
  * was given settings there.
  */
 export function helperSettings(
-  option: PhotofinishOptions['helper'],
+  option: Required<PhotofinishOptions>['helper'],
   platform: NodeJS.Platform,
 ): Readonly<Record<string, unknown>> | null {
   if (option === false) return null;

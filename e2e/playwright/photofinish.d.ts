@@ -46,12 +46,12 @@ export interface PhotofinishOptions {
    * Whether the helper is installed for the test's browser; default true. An object is used as the helper's settings
    * file: `allowPrivate`, `resolve`, `ca`, `resolver`. On Windows true has no effect, and an object is an error.
    */
-  readonly helper: boolean | Readonly<Record<string, unknown>>;
+  readonly helper?: boolean | Readonly<Record<string, unknown>>;
   /**
    * Whether the report of what the test visited is attached to its result, as HTML and JSON; default true. Only with
    * the extension.
    */
-  readonly attachReport: boolean;
+  readonly attachReport?: boolean;
 }
 
 export interface Photofinish {

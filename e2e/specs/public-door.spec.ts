@@ -119,7 +119,7 @@ test.describe('with a stored state', () => {
 });
 
 test.describe('with a report to attach', () => {
-  test.use({ photofinishOptions: { helper: false, attachReport: true } });
+  test.use({ photofinishOptions: { helper: false } });
 
   test('a test that closes its context passes without one', async ({ context }) => {
     await context.close();
