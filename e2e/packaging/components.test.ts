@@ -1,24 +1,27 @@
-// Which licences are allowed for code in our archives; the bill lists an archive's components and their dependencies,
+// Which licences are allowed for code in our archives, and that their texts are included; the bill lists an archive's components and their dependencies,
 // and is valid CycloneDX 1.6.
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { type BundledPackage, billOf, licenceFaults } from './components.ts';
+import { TOP } from '../scratch.ts';
+import { type BundledPackage, billOf, licenceFaults, notices } from './components.ts';
 import { sbomFaults } from './sbom-schema.ts';
 
-const faultsOf = (licence: string | null): string[] =>
-  licenceFaults([
-    { registry: 'cargo', name: 'a', version: '1.0.0', licence, directory: '', direct: true, needs: [] },
-  ]);
+/** A package whose directory has a licence file. */
+const faultsOf = (licence: string | null): Promise<string[]> =>
+  licenceFaults([bundled({ registry: 'cargo', licence, directory: TOP })]);
 
-test('licences that require only text and notices, and alternatives and combinations of them', () => {
+test('licences that require only text and notices, and alternatives and combinations of them', async () => {
   for (const licence of ['MIT', 'MIT/Apache-2.0', 'MIT OR GPL-3.0-only', '(MIT OR Apache-2.0) AND ISC'])
-    assert.deepEqual(faultsOf(licence), [], licence);
+    assert.deepEqual(await faultsOf(licence), [], licence);
 });
 
-test('licences that require more, are missing, or are not an expression, are reported by name', () => {
+test('licences that require more, are missing, or are not an expression, are reported by name', async () => {
   for (const licence of ['GPL-3.0-only', 'MIT AND LGPL-2.1-only', 'MPL-2.0', 'see LICENSE', ''])
-    assert.deepEqual(faultsOf(licence), [`cargo a@1.0.0 is under ${licence}`]);
-  assert.deepEqual(faultsOf(null), ['cargo a@1.0.0 names no licence']);
+    assert.deepEqual(await faultsOf(licence), [`cargo a@1.0.0 is under ${licence}`]);
+  assert.deepEqual(await faultsOf(null), ['cargo a@1.0.0 names no licence']);
 });
 
 const bundled = (each: Partial<BundledPackage>): BundledPackage => ({
@@ -30,6 +33,24 @@ const bundled = (each: Partial<BundledPackage>): BundledPackage => ({
   direct: false,
   needs: [],
   ...each,
+});
+
+test('the text of a crate that is published without it is included, and one that nobody has is reported', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'pf crate '));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const crates = ['asn1-rs-impl', 'napi', 'napi-derive', 'napi-derive-backend', 'napi-sys'].map((name) =>
+    bundled({ registry: 'cargo', name, directory }),
+  );
+  assert.deepEqual(await licenceFaults(crates), []);
+  const text = await notices(crates);
+  for (const holder of ['2017 Pierre Chifflier', '2020 LongYinan', '2018 GitHub'])
+    assert.equal(text.split(`Copyright (c) ${holder}`).length, 2, holder);
+  assert.match(text, /^napi 1\.0\.0, napi-derive 1\.0\.0, napi-derive-backend 1\.0\.0, napi-sys 1\.0\.0:$/m);
+  const unknown = bundled({ registry: 'cargo', name: 'other', directory });
+  assert.match(
+    (await licenceFaults([unknown]))[0] ?? '',
+    /^cargo other@1\.0\.0 does not contain its licence/,
+  );
 });
 
 const BUNDLED = [

@@ -166,12 +166,16 @@ function isAllowed(expression: string): boolean {
 }
 
 /** Why packages may not be distributed, a line for each of those. */
-export function licenceFaults(bundled: readonly BundledPackage[]): string[] {
-  return bundled.flatMap((each) => {
+export async function licenceFaults(bundled: readonly BundledPackage[]): Promise<string[]> {
+  const faults = bundled.map(async (each): Promise<string[]> => {
+    const what = `${each.registry} ${idOf(each)}`;
     const expression = spdxOf(each);
-    if (expression === null) return [`${each.registry} ${idOf(each)} names no licence`];
-    return isAllowed(expression) ? [] : [`${each.registry} ${idOf(each)} is under ${each.licence}`];
+    if (expression === null) return [`${what} names no licence`];
+    if (!isAllowed(expression)) return [`${what} is under ${each.licence}`];
+    const isIncluded = (await licenceTexts(each)).length > 0;
+    return isIncluded ? [] : [`${what} does not contain its licence; add it to e2e/packaging/licences`];
   });
+  return (await Promise.all(faults)).flat();
 }
 
 /** Their file name in an archive. */
@@ -179,12 +183,23 @@ export const NOTICES_FILE = 'THIRD-PARTY.txt';
 
 const LICENCE_FILE = /^(licen[cs]e|copying|notice|copyright)([-._].*)?$/i;
 
-async function licenceTexts(directory: string): Promise<string[]> {
-  const names = (await readdir(directory, { withFileTypes: true }))
+/** Files in `licences/`, from their repositories, for crates that are published without any. */
+const MISSING_LICENCES: ReadonlyMap<string, string> = new Map([
+  ['asn1-rs-impl', 'asn1-rs.txt'],
+  ['napi', 'napi-rs.txt'],
+  ['napi-derive', 'napi-rs.txt'],
+  ['napi-derive-backend', 'napi-rs.txt'],
+  ['napi-sys', 'napi-rs.txt'],
+]);
+
+async function licenceTexts({ registry, name, directory }: BundledPackage): Promise<string[]> {
+  const found = (await readdir(directory, { withFileTypes: true }))
     .filter((entry) => entry.isFile() && LICENCE_FILE.test(entry.name))
-    .map(({ name }) => name)
+    .map((entry) => join(directory, entry.name))
     .toSorted();
-  const texts = await Promise.all(names.map((name) => readFile(join(directory, name), 'utf8')));
+  const missing = registry === 'cargo' && found.length === 0 ? MISSING_LICENCES.get(name) : undefined;
+  const files = missing === undefined ? found : [join(import.meta.dirname, 'licences', missing)];
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
   return texts.map((text) => text.replaceAll('\r\n', '\n').trim());
 }
 
@@ -194,9 +209,9 @@ async function licenceTexts(directory: string): Promise<string[]> {
 export async function notices(bundled: readonly BundledPackage[]): Promise<string> {
   const sorted = bundled.toSorted((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
   const holders = new Map<string, string[]>();
-  for (const { name, version, directory } of sorted)
-    for (const text of new Set(await licenceTexts(directory)))
-      holders.set(text, [...(holders.get(text) ?? []), `${name} ${version}`]);
+  for (const each of sorted)
+    for (const text of new Set(await licenceTexts(each)))
+      holders.set(text, [...(holders.get(text) ?? []), `${each.name} ${each.version}`]);
   return [
     'This software contains the following packages by others.',
     '',

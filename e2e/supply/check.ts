@@ -129,9 +129,9 @@ const CHECKS: Readonly<Record<string, () => readonly string[] | Promise<readonly
     ...unjudged(),
   ],
   licences: async () => [
-    ...licenceFaults(await npmBundled('extension')),
-    ...licenceFaults(await npmBundled('native-host')),
-    ...licenceFaults(await cargoBundled(ADDON_CRATE)),
+    ...(await licenceFaults(await npmBundled('extension'))),
+    ...(await licenceFaults(await npmBundled('native-host'))),
+    ...(await licenceFaults(await cargoBundled(ADDON_CRATE))),
   ],
 };
 
