@@ -33,7 +33,7 @@ export function isPassing({ platform, root }: Pick<OwnInstallation, 'platform' |
 }
 
 /** A shell word, quoted only if necessary. */
-export function commandWord(word: string, platform: Platform): string {
+export function commandWord(word: string, platform: NodeJS.Platform): string {
   if (platform === 'win32') return /^[\w\\/:.@=,~-]+$/.test(word) ? word : `"${word}"`;
   return /^[\w/:.@=,~+-]+$/.test(word) ? word : shellWord(word);
 }

@@ -8,7 +8,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { UDP_ANSWERED_CODES } from '@photofinish/shared/race/terms';
 import { scratchDirectory } from '../testing/scratch.ts';
 import { oneSilentHost, SAMPLE_SURVEY, writeSampleArchive, writeSegment } from '../testing/survey-archive.ts';
-import { exportParquet } from './export.ts';
+import { duckDbCommand, exportParquet } from './export.ts';
 
 const scratch = scratchDirectory({ after });
 const dir = writeSampleArchive(join(scratch, 'archive'));
@@ -238,6 +238,11 @@ test('a directory of something else is left alone, and without DuckDB nothing is
     { code: 'no-duckdb', message: /npm install .*@duckdb\/node-api@/ },
   );
   assert.ok(!existsSync(none));
+});
+
+test('the command that installs DuckDB can be pasted whatever the path of the helper is', () => {
+  assert.match(duckDbCommand('/srv/helper'), / --prefix \/srv\/helper @duckdb/);
+  assert.match(duckDbCommand('/home/a/photo finish'), / --prefix (['"])\/home\/a\/photo finish\1 @duckdb/);
 });
 
 test('on a full disk one sentence says so, and nothing is left', async () => {

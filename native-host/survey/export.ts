@@ -20,6 +20,7 @@ import { NO_OTHERS } from '@photofinish/shared/verdict/evidence';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
 import * as v from 'valibot';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
+import { commandWord, ROOT } from '../install/own-command.ts';
 import {
   type Archive,
   type BadLine,
@@ -64,14 +65,18 @@ export interface SurveyExport {
   readonly files: readonly { readonly path: string; readonly rows: number; readonly sha256: string }[];
 }
 
+/** The command that installs DuckDB for the helper in this directory. */
+export function duckDbCommand(root: string): string {
+  return `npm install --no-save --prefix ${commandWord(root, process.platform)} @duckdb/node-api@1.5.6-r.1`;
+}
+
 async function loadDuckDb(load: () => Promise<DuckDb>): Promise<DuckDb> {
   try {
     return await load();
   } catch {
-    const install = `npm install --no-save --prefix ${join(import.meta.dirname, '..')} @duckdb/node-api@1.5.6-r.1`;
     throw new Complaint(
       'no-duckdb',
-      `the export needs DuckDB, which is not installed or does not load; run: ${install}`,
+      `the export needs DuckDB, which is not installed or does not load; run: ${duckDbCommand(ROOT)}`,
     );
   }
 }
