@@ -141,7 +141,7 @@ def p1_page(run, rows):
     settings = {}
     for group in run.groups:
         settings.setdefault((group.object_bytes, group.security), []).append(group)
-    swept = [group for group in run.highest if group.find(cached("tcp", 0.8)) is not None]
+    swept = [group for group in run.highest if any(group.find(cached(winner, 0.8)) for winner in p1.WINNERS)]
     timers = ", ".join(f"{name} {value:g}" for name, value in run.found["timers"].items())
     return _page(
         run,
