@@ -111,6 +111,8 @@ test('with the disk full under cache, log and standard error it continues, and a
   stdin.end();
   assert.equal((await ended)[0], 0);
   const of = (id: number) => replies.findLast((reply) => reply.id === id);
+  const observed = of(2);
+  assert.equal(observed?.type === 'error' && observed.code, 'cache-unavailable');
   assert.deepEqual([of(3)?.type, of(4)?.type], ['race', 'forecast']);
   const stats = of(5);
   assert.ok(stats?.type === 'stats');

@@ -274,12 +274,19 @@ test('a batch resent to another helper after a lost answer counts once', async (
   assert.equal((await two.next('observed')).stored, 0);
 });
 
-test('an unusable cache is reported in stats, and forecasts continue', async (t) => {
+test('with an unusable cache nothing is acknowledged, but forecasts use it; stats give the reason', async (t) => {
   const place = await home(t, { cache: 'config.json/cache.db', logs: 'helper.log' });
   const helper = await place.greet();
-  helper.send(observed(2, observation({ atMs: Date.now(), protocol: 'h3' })));
-  assert.equal((await helper.next('observed')).stored, 1);
-  helper.send({ type: 'stats', id: 3 });
+  const batch = observed(2, observation({ id: 'again', atMs: Date.now(), protocol: 'h3' }));
+  for (const id of [2, 3]) {
+    helper.send({ ...batch, id });
+    const { code, message } = await helper.next('error', id);
+    assert.equal(code, 'cache-unavailable');
+    assert.match(message, /not a directory/);
+  }
+  helper.send(forecast(4));
+  assert.equal((await helper.next('forecast')).forecasts[0]?.expected.protocol, 'h3');
+  helper.send({ type: 'stats', id: 5 });
   const stats = await helper.next('stats');
   assert.equal(stats.store, 'memory');
   assert.ok(stats.storeReason);

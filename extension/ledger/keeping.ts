@@ -71,12 +71,13 @@ function readsOn(database: Database) {
       return new Map(found.filter((r) => r !== undefined).map((r) => [r.newest.origin, r]));
     },
 
-    /** The oldest rows not acknowledged by the helper. */
-    async outbox(limit: number): Promise<OutboxEntry[]> {
+    /** The oldest rows not acknowledged by the helper; of those whose keys are higher than `above`. */
+    async outbox(limit: number, above = 0): Promise<OutboxEntry[]> {
       const tx = (await database()).transaction('outbox');
+      const range = IDBKeyRange.lowerBound(above, true);
       const [keys, rows] = await Promise.all([
-        tx.store.getAllKeys(null, limit),
-        tx.store.getAll(null, limit),
+        tx.store.getAllKeys(range, limit),
+        tx.store.getAll(range, limit),
       ]);
       return rows.flatMap((row, i) => {
         const key = keys[i];

@@ -255,6 +255,7 @@ test('the outbox returns the oldest first, deletes what is acknowledged, and is 
   assert.equal(first?.observations[0]?.id, '4');
   await ledger.acknowledge(first ? [first.key] : []);
   assert.equal((await ledger.outbox(1))[0]?.observations[0]?.id, '5');
+  assert.equal((await ledger.outbox(1, 5))[0]?.observations[0]?.id, '6');
   assert.equal((await ledger.outbox(10_000)).length, MAX_OUTBOX_ROWS - 1);
 });
 

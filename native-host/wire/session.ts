@@ -246,10 +246,14 @@ class PortSession implements Session {
     this.#certain(request, () => {
       // Observations wiped in the meantime are not written.
       const wanted = wipes === this.#wipes ? observations : [];
-      let stored = 0;
+      const byNetwork = Map.groupBy(wanted, ({ atMs }) => this.#parts.network.keyAt(atMs));
       // A network that cannot be identified has no rows.
-      for (const [key, there] of Map.groupBy(wanted, ({ atMs }) => this.#parts.network.keyAt(atMs)))
-        if (key !== UNIDENTIFIED) stored += this.#parts.cache.observe(key, browser, there);
+      byNetwork.delete(UNIDENTIFIED);
+      let stored = 0;
+      for (const [key, there] of byNetwork) stored += this.#parts.cache.observe(key, browser, there);
+      const { store, storeReason } = this.#parts.cache.stats();
+      // Forecasts use what is in memory, but it is lost with this process, so the sender has to keep it.
+      if (store === 'memory' && byNetwork.size > 0) throw new CacheUnavailable(storeReason ?? '');
       this.#send({ id, type: 'observed', stored });
     });
   }

@@ -15,7 +15,7 @@ function outbox(sizes: readonly number[]) {
     left: () => rows.length,
     add: (key: number) => rows.push({ key, observations: [{ id: String(key) } as Observation] }),
     ledger: {
-      outbox: async (limit: number) => rows.slice(0, limit),
+      outbox: async (limit: number, above = 0) => rows.filter(({ key }) => key > above).slice(0, limit),
       acknowledge: async (keys: readonly number[]) => {
         rows = rows.filter((row) => !keys.includes(row.key));
       },
@@ -79,6 +79,30 @@ test('without an acknowledgement nothing is deleted', async () => {
   });
   await assert.rejects(upload(), /gone/);
   assert.equal(left(), 2);
+});
+
+test('a helper that can store nothing is told everything once, and is later offered the oldest rows again', async () => {
+  const { ledger, left, add } = outbox(Array(120).fill(1));
+  let unavailable = true;
+  const sent: (string | undefined)[] = [];
+  const upload = createUpload({
+    mayRecord: () => true,
+    ledger,
+    observed: async (observations) => {
+      sent.push(observations[0]?.id);
+      if (unavailable) throw new HelperError('cache-unavailable', 'read-only');
+    },
+  });
+  await upload();
+  assert.deepEqual(sent.splice(0), ['0:0', '50:0', '100:0']);
+  add(121);
+  await upload();
+  assert.deepEqual(sent.splice(0), ['0:0', '121']);
+  assert.equal(left(), 121);
+  unavailable = false;
+  await upload();
+  assert.deepEqual(sent, ['0:0', '50:0', '100:0']);
+  assert.equal(left(), 0);
 });
 
 test('what the helper can never read does not block the rest', async () => {

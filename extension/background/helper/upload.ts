@@ -54,22 +54,36 @@ async function sendRows(
   await ledger.acknowledge(rows.map((row) => row.key));
 }
 
+/** Whether the helper could only keep the rows in memory, if at all. */
+async function isRefused(deps: UploadDeps, rows: readonly OutboxEntry[]): Promise<boolean> {
+  try {
+    await sendRows(deps, rows);
+    return false;
+  } catch (error) {
+    if (error instanceof HelperError && error.code === 'cache-unavailable') return true;
+    throw error;
+  }
+}
+
 /**
  * Returns `upload`, which sends everything there is; a call while one is running makes that one check again before it
- * ends.
+ * ends. To a helper that can store nothing, each upload offers the oldest rows again, the others only once.
  */
 export function createUpload(deps: UploadDeps): () => Promise<void> {
   let running: Promise<void> | null = null;
   let again = false;
+  /** The key of the last row that was refused; 0: none. */
+  let refused = 0;
 
   const run = async (): Promise<void> => {
     try {
       do {
         again = false;
-        for (;;) {
-          const rows = await deps.ledger.outbox(ROWS_AT_ONCE);
-          if (rows.length === 0) break;
-          await sendRows(deps, rows);
+        for (let above = 0; ; ) {
+          const rows = await deps.ledger.outbox(ROWS_AT_ONCE, above);
+          const last = rows.at(-1);
+          if (last === undefined) break;
+          if (await isRefused(deps, rows)) above = refused = Math.max(refused, last.key);
         }
       } while (again);
     } finally {
