@@ -112,10 +112,11 @@ test('it records for no site but its own', async ({ local, open, dir }) => {
   await inFrame(send(batch(victim, `${victim}/2`)));
   // A frame that claims to be the top-level page.
   await inFrame(send(batch(null, `${victim}/3`)));
-  await inFrame(send({ type: 'left', batches: [batch(victim, `${victim}/4`)] }));
   await inFrame(send({ type: 'arrived', arrival: 'bfcache' }));
-  // What a page leaves behind is taken in seconds later; this comes last, and is genuine.
-  await inFrame(send({ type: 'left', batches: [batch(both.origin, 'https://true.test/')] }));
+  // What a page leaves behind is taken in seconds later, in order, and replaces what the same document left before. The
+  // second batch is genuine: once it is recorded, the first has been decided on.
+  const left = [batch(victim, `${victim}/4`), batch(both.origin, 'https://true.test/')];
+  await inFrame(send({ type: 'left', batches: left }));
   const popup = await session.openPopup(tab);
   await expect
     .poll(async () => {
