@@ -16,9 +16,10 @@ import type { NetworkFacts } from '../network/key.ts';
 import { recordOnlyOn } from '../network/recording.ts';
 import type { NetworkSnapshot } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';
+import type { RaceReason } from '../race-budget.ts';
 import { observation, race, trial, up } from '../testing/cache-samples.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
-import { openSession } from './session.ts';
+import { openSession, type RaceRunner } from './session.ts';
 
 const A = 'https://a.test';
 const HOME: NetworkFacts = {
@@ -61,26 +62,28 @@ async function conversation(t: TestContext, hello: object = { verdictData: true 
   const kept = recordOnlyOn(network, cache);
   const replies: SentReply[] = [];
   const shared: string[] = [];
-  const races: { finish: (change?: object) => void; signal: AbortSignal }[] = [];
+  const races: (Pick<Parameters<RaceRunner>[0], 'signal' | 'onProgress'> & {
+    finish: (change?: object) => void;
+  })[] = [];
   const logged: [string, object | undefined][] = [];
-  let spoilProgress = false;
+  const budget = { reasons: [] as RaceReason[], calls: [] as string[], usedUp: false };
   let examinations = 0;
   const session = openSession({
     program: 'test/1',
     cache,
     network,
-    budget: { take: () => ({ began: () => {}, release: () => {} }) },
+    budget: {
+      take(reason) {
+        if (budget.usedUp) return null;
+        budget.reasons.push(reason);
+        return { began: () => budget.calls.push('began'), release: () => budget.calls.push('release') };
+      },
+    },
     // Ignores its signal, like a race that ends at that very moment.
     race: async ({ network: key, signal, onProgress }) => {
-      if (spoilProgress)
-        onProgress({
-          event: 'started',
-          contender: 'h3',
-          trial: 1,
-          trials: 1,
-          atMs: Number.POSITIVE_INFINITY,
-        });
-      const change = await new Promise<object | undefined>((finish) => races.push({ finish, signal }));
+      const change = await new Promise<object | undefined>((finish) =>
+        races.push({ finish, signal, onProgress }),
+      );
       const record = race([trial(up('h3'))], { network: key });
       kept.recordRace(record);
       return {
@@ -104,12 +107,10 @@ async function conversation(t: TestContext, hello: object = { verdictData: true 
     cache,
     races,
     logged,
+    budget,
     replies,
     shared,
     examinations: () => examinations,
-    spoilProgress() {
-      spoilProgress = true;
-    },
     epochMs: () => clock.epochMs(),
     pass: (ms: number) => time.run(new Promise<void>((done) => clock.after(ms, done))),
     carryTo(place: NetworkFacts) {
@@ -248,11 +249,36 @@ for (const [what, change, where] of [
     );
   });
 
-test('an invalid progress event is left out, and its race continues', async (t) => {
-  const { pass, replies, race: start, races, spoilProgress } = await conversation(t);
-  spoilProgress();
+const STARTED = { event: 'started', contender: 'h3', trial: 1, trials: 1, atMs: 0 } as const;
+
+test('a race takes its slot of the budget by its reason, counts each attempt that starts, and releases it once', async (t) => {
+  const { pass, race: start, races, budget } = await conversation(t);
+  start(2);
+  start(3, { reason: 'navigation' });
+  await pass(EXAMINING_MS + 1);
+  assert.deepEqual(budget.reasons, ['click', 'navigation']);
+  for (const event of ['started', 'failed', 'started'] as const) races[0]?.onProgress({ ...STARTED, event });
+  assert.deepEqual(budget.calls, ['began', 'began']);
+  races[0]?.finish();
+  await pass(1);
+  assert.deepEqual(budget.calls, ['began', 'began', 'release']);
+});
+
+test('with the budget used up nothing is raced', async (t) => {
+  const { pass, reply, race: start, races, budget } = await conversation(t);
+  budget.usedUp = true;
   start(2);
   await pass(EXAMINING_MS + 1);
+  const answer = reply(2);
+  assert.equal(answer?.type === 'error' && answer.code, 'too-many-races');
+  assert.deepEqual(races, []);
+});
+
+test('an invalid progress event is left out, and its race continues', async (t) => {
+  const { pass, replies, race: start, races } = await conversation(t);
+  start(2);
+  await pass(EXAMINING_MS + 1);
+  races[0]?.onProgress({ ...STARTED, atMs: Number.POSITIVE_INFINITY });
   races[0]?.finish();
   await pass(1);
   assert.deepEqual(
