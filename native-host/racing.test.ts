@@ -1,10 +1,18 @@
-// Which results of a race are stored in the host cache, and which are not.
+// Which results of a race are stored in the host cache, and which are not; and the pauses in which a forecast is
+// answered.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { verdictSaying } from '@photofinish/shared/testing/race-samples';
-import { fileOutcome } from './racing.ts';
+import { parseOrigin } from '@photofinish/shared/web/origin';
+import { addressPolicy } from './address/guard.ts';
+import { systemClock } from './clock.ts';
+import { PACED_BY_PATH } from './race/pacing.ts';
+import { fileOutcome, openRacing } from './racing.ts';
 import { down, race, trial, up } from './testing/cache-samples.ts';
+import { LOOPBACK } from './testing/peers.ts';
+import { closedPort } from './testing/ports.ts';
+import { countTurns, TURNS_OF_PAUSE } from './testing/turns.ts';
 
 function filed(trials: Trial[], facts: Partial<OriginRace> = {}): Trial[] | null {
   let seen: Trial[] | null = null;
@@ -34,4 +42,35 @@ test('a trial of which only the times are disturbed is stored', () => {
 
 test('an aborted race is not stored', () => {
   assert.equal(filed([SOUND], { error: { code: 'cancelled', message: 'stopped' } }), null);
+});
+
+test('there are pauses between the end of the last trial, its storage, and the reply', async (t) => {
+  const turn = countTurns(t);
+  let [failed, stored] = [0, 0];
+  const run = await openRacing({
+    ...{ ca: [], pins: new Map(), resolver: null, clock: systemClock },
+    policy: addressPolicy(['127.0.0.0/8']),
+    cache: {
+      recall: () => null,
+      recordRace: () => {
+        stored = turn();
+      },
+      udpEvidence: () => ({ failedHosts: 0, reachedHosts: 0, reachedLater: false }),
+    },
+  });
+  const origin = parseOrigin(`https://${LOOPBACK}:${await closedPort()}`);
+  assert.ok(origin.ok);
+  await run({
+    ...{ origin: origin.value, network: 'home', mode: 'h2', memory: 'full', trials: 1, timeoutMs: 3000 },
+    pacing: PACED_BY_PATH,
+    onProgress: ({ event }) => {
+      if (event === 'failed') failed = turn();
+    },
+  });
+  const ended = turn();
+  assert.ok(failed > 0 && stored > 0);
+  // After the trial, before the record, and before the verdict; see race/run.test.ts.
+  const before = 3 * TURNS_OF_PAUSE;
+  assert.ok(stored - failed >= before + TURNS_OF_PAUSE, `${failed}, ${stored}`);
+  assert.ok(ended - stored >= 2 * TURNS_OF_PAUSE, `${stored}, ${ended}`);
 });

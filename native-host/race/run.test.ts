@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { NO_HINTS } from '../cache/policy.ts';
 import { adopted, arrange, race } from '../testing/race.ts';
+import { countTurns, TURNS_OF_PAUSE } from '../testing/turns.ts';
 import { scripted } from '../testing/virtual-time.ts';
 import { raceOrigin } from './run.ts';
 import type { AttemptTarget } from './transport.ts';
@@ -264,4 +265,32 @@ test('an attempt started after the deadline, before its timer, gets a time-out t
     raceOrigin({ ...options, timeoutMs: 50, clock: late, transports: { h3: never, h2: watched } }),
   );
   assert.deepEqual(waits, [1]);
+});
+
+test('there is a pause after each trial, before the record and before the verdict, though peers answer at once', async (t) => {
+  const { options } = arrange([], [], { mode: 'h2', trials: 20 });
+  // Answers arrive in the turn of their question; nothing else ever fires.
+  const clock = {
+    ...options.clock,
+    after(delayMs: number, fire: () => void) {
+      if (delayMs <= 5) queueMicrotask(fire);
+      return () => {};
+    },
+  };
+  const turn = countTurns(t);
+  const begun: number[] = [];
+  const h2 = scripted('h2', clock, { handshakeMs: 0 });
+  const result = await raceOrigin({
+    ...options,
+    clock,
+    transports: { ...options.transports, h2 },
+    onProgress: ({ event }) => {
+      if (event === 'started') begun.push(turn());
+    },
+  });
+  const ended = turn();
+  assert.deepEqual([result.summary.adoption.h2, begun.length], [20, 20]);
+  for (const [index, at] of begun.entries())
+    assert.ok(at - (begun[index - 1] ?? -TURNS_OF_PAUSE) >= TURNS_OF_PAUSE, `trial ${index}: ${begun}`);
+  assert.ok(ended - (begun.at(-1) ?? ended) >= 3 * TURNS_OF_PAUSE, `${begun}, ${ended}`);
 });
