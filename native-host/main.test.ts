@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect, createServer, type ListenOptions, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
@@ -166,6 +174,60 @@ test('settings that others could have written are refused, and the extension is 
   const helper = place.start();
   assert.match((await helper.next('error')).message, /others can write it/);
   assert.equal(await helper.exited, 2);
+});
+
+/** Whether a process listens on a socket of TCP or, in the file system or the abstract namespace, of Unix. */
+function listens(pid: number): boolean {
+  const open = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? [];
+      } catch {
+        // Closed in the meantime.
+        return [];
+      }
+    }),
+  );
+  const rows = (table: string) =>
+    readFileSync(`/proc/${pid}/net/${table}`, 'utf8')
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim().split(/\s+/));
+  // TCP_LISTEN and __SO_ACCEPTCON of the kernel.
+  const tables = ['tcp', 'tcp6'].filter((table) => existsSync(`/proc/${pid}/net/${table}`));
+  const tcp = tables.flatMap(rows).filter((row) => row[3] === '0A');
+  const unix = rows('unix').filter((row) => row[3] === '00010000');
+  return [...tcp.map((row) => row[9]), ...unix.map((row) => row[6])].some((inode) => open.has(inode ?? ''));
+}
+
+/** Whether `listens` finds a server of this process. */
+async function findsServer(options: ListenOptions): Promise<boolean> {
+  const server = createServer().listen(options);
+  await once(server, 'listening');
+  const found = listens(process.pid);
+  server.close();
+  await once(server, 'close');
+  return found;
+}
+
+test('it listens nowhere, neither at rest nor after a race', {
+  skip: process.platform === 'linux' ? false : 'needs /proc',
+}, async (t) => {
+  const place = await home(t);
+  const helper = await place.greet();
+  const pid = helper.child.pid ?? 0;
+  assert.equal(listens(pid), false);
+  const origin = `https://127.0.0.1:${await closedPort()}`;
+  helper.send({ type: 'race', id: 2, origin, mode: 'race', reason: 'click' });
+  await helper.next('race');
+  assert.equal(listens(pid), false);
+
+  // Otherwise the test proves nothing.
+  const paths = [join(place.directory, 'socket'), '\0photofinish-test'].map((path) => ({ path }));
+  for (const server of [{ host: '127.0.0.1', port: 0 }, { port: 0 }, ...paths])
+    assert.ok(await findsServer(server), JSON.stringify(server));
+  assert.equal(listens(process.pid), false);
 });
 
 test('whatever prints, the wire stays clean', async (t) => {
