@@ -28,13 +28,18 @@ test('the browser is killed at random moments while pages load, and the ledger l
   const { origins, seen } = served;
   const page = `${origins.h2only.origin}/page?resources=60&from=${origins.both.origin},${origins.h2only.origin}`;
   const servedBy = (origin: string) => seen.filter((request) => request.origin === origin).length;
+  const first = await session.openPage('options/options.html');
+  await (await session.newTab()).goto(page);
+  const stored = async (origin: string) => (await storedRequests(first)).get(origin) ?? 0;
+  for (const { origin } of Object.values(origins)) await expect.poll(() => stored(origin)).toBeGreaterThan(0);
   let before: ReadonlyMap<string, number> = new Map();
   for (let kill = 0; kill < KILLS; kill += 1) {
     const reader = await session.openPage('options/options.html');
     const tab = await session.newTab();
     const load = tab.goto(page).catch(() => null);
-    await pause(random() * 1500);
+    await pause(200 + random() * 1300);
     before = await storedRequests(reader);
+    expect(before.size).toBeGreaterThan(0);
     await Promise.all([load, session.crash()]);
     const after = await storedRequests(await session.openPage('options/options.html'));
     for (const [origin, count] of before)
