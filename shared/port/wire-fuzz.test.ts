@@ -4,10 +4,12 @@ import '../language/english.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { micromark } from 'micromark';
+import { gfm, gfmHtml } from 'micromark-extension-gfm';
 import * as v from 'valibot';
 import { REPORT_FORMS } from '../report/forms.ts';
 import { reportSchema } from '../report/report.ts';
-import { inputs, mutatedJson } from '../testing/hostile.ts';
+import { inputs, mutatedJson, placesOf } from '../testing/hostile.ts';
 import { comparison } from '../testing/race-samples.ts';
 import { anyReport } from '../testing/reports.ts';
 import { REQUESTS } from '../testing/requests.ts';
@@ -64,15 +66,40 @@ for (const [what, schema, corpus] of [
   });
 }
 
-test('a tampered report is rejected, or can be shown in every format without its text becoming markup', () => {
+test('a tampered report is rejected, or can be shown in every format', () => {
   fc.assert(
     fc.property(mutatedJson(REPORTS), (value) => {
       const report = admitted(reportSchema, value);
-      if (report === null) return;
-      REPORT_FORMS.csv(report);
-      REPORT_FORMS.markdown(report);
-      assert.doesNotMatch(REPORT_FORMS.html(report), /<img src=x/);
+      if (report !== null) for (const form of Object.values(REPORT_FORMS)) form(report);
     }),
     inputs(3000),
   );
+});
+
+test('whichever text of a report is markup, the report is rejected, or its text stays text', () => {
+  const shown = { html: 0, markdown: 0 };
+  fc.assert(
+    fc.property(fc.constantFrom(...REPORTS), fc.nat(), (valid, at) => {
+      const value = structuredClone(valid);
+      const texts = placesOf(value).filter(({ parent, key }) => typeof parent[key] === 'string');
+      const text = texts[at % texts.length];
+      assert.ok(text);
+      text.parent[text.key] = '<img src=x onerror=1>';
+      const report = admitted(reportSchema, value);
+      if (report === null) return;
+      const markdown = micromark(REPORT_FORMS.markdown(report), {
+        ...{ extensions: [gfm()], htmlExtensions: [gfmHtml()] },
+        allowDangerousHtml: true,
+      });
+      for (const [form, html] of [
+        ['html', REPORT_FORMS.html(report)],
+        ['markdown', markdown],
+      ] as const) {
+        assert.doesNotMatch(html, /<img/);
+        if (html.includes('&lt;img')) shown[form] += 1;
+      }
+    }),
+    inputs(1000),
+  );
+  assert.ok(shown.html > 0 && shown.markdown > 0, `it is shown somewhere: ${JSON.stringify(shown)}`);
 });

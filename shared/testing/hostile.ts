@@ -46,7 +46,8 @@ interface JsonPosition {
   readonly key: string;
 }
 
-function placesOf(value: unknown, places: JsonPosition[] = []): JsonPosition[] {
+/** Every position in a JSON value. */
+export function placesOf(value: unknown, places: JsonPosition[] = []): JsonPosition[] {
   if (typeof value !== 'object' || value === null) return places;
   const parent = value as Record<string, unknown>;
   for (const key of Object.keys(parent)) {
