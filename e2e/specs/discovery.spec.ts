@@ -252,7 +252,9 @@ test('a late answer for one family delays nothing, nor does a lost HTTPS answer'
   );
   const [trial] = lost.race.trials;
   expect(trial?.adopted).toBe('h2');
-  expect(lookupOf(lost.race, 'HTTPS')).toMatchObject([{ outcome: 'failed', records: 0 }]);
+  const [lookup] = lookupOf(lost.race, 'HTTPS');
+  expect(lookup).toMatchObject({ outcome: 'failed', records: 0 });
+  expect(trial?.attempts[0]?.startedMs).toBeLessThan(lookup?.tookMs ?? 0);
 });
 
 test('a failing server is dns-failed, a name without addresses no-address', async ({ local, race }) => {

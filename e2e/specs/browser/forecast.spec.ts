@@ -32,10 +32,16 @@ test('once HTTP/3 was used here it is forecast, and the forecast is scored as ri
   }).toPass();
 });
 
-test('a first visit has no forecast, and nothing is scored', async ({ local, open }) => {
+test('a first visit has no forecast, and nothing is scored', async ({ local, open, dir }) => {
   const session = await open();
   const tab = await session.newTab();
-  await tab.goto(local.origins.h2only.origin);
+  const { origin, host } = local.origins.h2only;
+  await tab.goto(origin);
   const popup = await session.openPopup(tab);
-  await expect.poll(async () => (await popup.origins())[0]).toMatchObject({ protocol: 'h2', scored: null });
+  await expect(popup.part('helper')).toMention('helper 1.');
+  // The helper was asked, and knew nothing.
+  await expect
+    .poll(async () => (await exportedReport(popup, dir)).sites.find(({ site }) => site === host))
+    .toMatchObject({ hitRatio: { hits: 0, of: 1 }, accuracy: { of: 0 } });
+  expect((await popup.origins())[0]).toMatchObject({ protocol: 'h2', forecast: '–', scored: null });
 });

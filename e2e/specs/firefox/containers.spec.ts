@@ -15,4 +15,5 @@ test('no container starts a race', async ({ open, served, dir }) => {
   await contained.goto(`${both.origin}/page?resources=1`);
   await (await session.newTab()).goto(`${h2only.origin}/page?resources=1`);
   await expect.poll(() => racedModes(session, dir)).toEqual({ [h2only.origin]: ['race'] });
+  expect(served.seen.filter(({ origin, path }) => origin === both.origin && path === '/')).toEqual([]);
 });
