@@ -155,18 +155,22 @@ test('beyond that the response is too large for us, which does not count against
     socket.once('data', () => socket.end(`HTTP/1.1 204 No Content\r\n${line}\r\n\r\n`));
   });
   const servers = [
-    serverOfFrames(headerBlock(300_000), 65_536),
-    serverOfFrames(headerBlock(300_000), 16_384),
-    serverOfFrames(headerBlock(2_000_000), 400_000),
-    serverOfFrames(headerBlock(250_000, 250_000), 400_000),
-    old,
-  ];
-  for (const server of servers)
+    [serverOfFrames(headerBlock(300_000), 65_536), /256 KiB/],
+    [serverOfFrames(headerBlock(300_000), 16_384), /nine frames/],
+    [serverOfFrames(headerBlock(2_000_000), 400_000), /1 MiB/],
+    // nghttp2 has one code for this and for a violation.
+    [
+      serverOfFrames(headerBlock(250_000, 250_000), 400_000),
+      /64 KiB that are read, or the server broke HTTP\/2/,
+    ],
+    [old, /256 KiB/],
+  ] as const;
+  for (const [server, message] of servers)
     await serving(server, async (port) => {
       const { answer } = await get(port);
       assert.ok(!answer.ok);
       assert.equal(answer.error.code, 'response-too-large', answer.error.message);
-      assert.match(answer.error.message, /256 KiB|nine frames|1 MiB/);
+      assert.match(answer.error.message, message);
     });
 });
 

@@ -26,10 +26,15 @@ const FIRST_FRAME_BYTES = 16 * 1024;
 const TOO_MANY_CONTINUATIONS = -905;
 /** `NGHTTP2_ERR_PROTO`: also the only code for a field that was too large. */
 const PROTOCOL_ERROR = -505;
-const TOO_LARGE_FOR_NGHTTP2: AttemptError = {
+const TOO_MANY_FRAMES: AttemptError = {
+  code: 'response-too-large',
+  message: 'the header section of the response has more than the nine frames that are read',
+};
+/** The code that does not count against the host: what the server did is not known. */
+const TOO_LARGE_OR_BREACH: AttemptError = {
   code: 'response-too-large',
   message:
-    'the header section of the response has more than nine frames or 64 KiB in a field, beyond what is read',
+    'before a whole header section, a field had more than the 64 KiB that are read, or the server broke HTTP/2; which of both is not known here',
 };
 
 const NO_ERROR = 0;
@@ -80,8 +85,8 @@ export function http2Exchange({ connect }: Http2, options: ExchangeOptions): Run
   function limitOf(error: Error): AttemptError | null {
     const readBytes = socket.bytesRead - readBefore;
     if (headed) return null;
-    if (errnoOf(error) === TOO_MANY_CONTINUATIONS) return TOO_LARGE_FOR_NGHTTP2;
-    if (errnoOf(error) === PROTOCOL_ERROR && readBytes >= FIRST_FRAME_BYTES) return TOO_LARGE_FOR_NGHTTP2;
+    if (errnoOf(error) === TOO_MANY_CONTINUATIONS) return TOO_MANY_FRAMES;
+    if (errnoOf(error) === PROTOCOL_ERROR && readBytes >= FIRST_FRAME_BYTES) return TOO_LARGE_OR_BREACH;
     return stream?.rstCode === ENHANCE_YOUR_CALM && readBytes > MAX_HEADER_BYTES ? TOO_LARGE : null;
   }
 
