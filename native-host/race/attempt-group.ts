@@ -3,7 +3,7 @@
 // attempts.
 import type { TransportName } from '@photofinish/shared/race/terms';
 import { type Endpoint, endpointKey as keyOf } from '../discover/discovering.ts';
-import type { Run } from './attempt-run.ts';
+import type { AttemptState } from './attempt-state.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './pacing.ts';
 import type { PlannedGroup } from './plan.ts';
 
@@ -11,9 +11,9 @@ export class AttemptGroup {
   readonly index: number;
   readonly rules: PlannedGroup;
   /** Attempts whose handshake is in progress. */
-  readonly connecting = new Set<Run>();
+  readonly connecting = new Set<AttemptState>();
   /** The established attempt, unless it was beaten; while it is set, no further attempt starts. */
-  winner: Run | null = null;
+  winner: AttemptState | null = null;
   opened = false;
   /** HTTP/3 was established late: there is nothing left to learn. */
   learnt = false;
@@ -24,7 +24,7 @@ export class AttemptGroup {
   #queue: Endpoint[];
   readonly #attempted = new Set<string>();
   #givenBack: Endpoint[] = [];
-  #last: Run | null = null;
+  #last: AttemptState | null = null;
   #nextMs = 0;
 
   constructor(rules: PlannedGroup, index: number, attemptDelayMs: Readonly<Record<TransportName, number>>) {
@@ -114,20 +114,20 @@ export class AttemptGroup {
   }
 
   /** Records the start of an attempt and paces the next one after it. */
-  onStart(run: Run): void {
-    this.#last = run;
-    this.#nextMs = run.startedMs + this.#attemptDelayMs[run.endpoint.transport];
+  onStart(attempt: AttemptState): void {
+    this.#last = attempt;
+    this.#nextMs = attempt.startedMs + this.#attemptDelayMs[attempt.endpoint.transport];
   }
 
   /** A hedged attempt was started: the next endpoint waits only the draft's minimum delay after it. */
-  onHedged(run: Run): void {
-    this.#last = run;
-    this.#nextMs = Math.max(this.#nextMs, run.startedMs + LEAST_ATTEMPT_DELAY_MS);
+  onHedged(attempt: AttemptState): void {
+    this.#last = attempt;
+    this.#nextMs = Math.max(this.#nextMs, attempt.startedMs + LEAST_ATTEMPT_DELAY_MS);
   }
 
   /** An attempt made progress: extends the timer by an estimate of the rest of its handshake (section 6.1). */
-  onProgress(run: Run, nowMs: number): void {
-    this.#nextMs = Math.max(this.#nextMs, nowMs + establishingMs(nowMs - run.startedMs));
+  onProgress(attempt: AttemptState, nowMs: number): void {
+    this.#nextMs = Math.max(this.#nextMs, nowMs + establishingMs(nowMs - attempt.startedMs));
   }
 
   /** Makes the next endpoint due now, subject to the minimum delay after the last attempt in progress. */

@@ -2,32 +2,32 @@
 // others. P2's rule 4 and section 6 of the Happy Eyeballs v3 draft; starting.ts decides what starts next.
 import type { Attempt, AttemptError } from '@photofinish/shared/race/outcome';
 import type { AttemptGroup } from './attempt-group.ts';
-import { type Run, waitedMs } from './attempt-run.ts';
+import { type AttemptState, waitedMs } from './attempt-state.ts';
 import { drain, isSpent, open, openNext } from './starting.ts';
 import { answerDueMs, cutShort, isSilence, isTooShort } from './trial-budget.ts';
 import { enter, setPace, setTimer, type TrialState, tell } from './trial-state.ts';
 
 /** The only way in which we end an attempt ourselves. */
-export function end(s: TrialState, run: Run, outcome: Attempt['outcome'], nowMs: number): void {
-  enter(s, run, 'over');
-  run.outcome = outcome;
-  const { winner } = run.group;
+export function end(s: TrialState, attempt: AttemptState, outcome: Attempt['outcome'], nowMs: number): void {
+  enter(s, attempt, 'over');
+  attempt.outcome = outcome;
+  const { winner } = attempt.group;
   // Beaten by the other QUIC attempt at the same endpoint, which represents both.
-  const answeredFor = winner !== null && winner !== run && winner.endpoint === run.endpoint;
-  if (outcome !== 'adopted' && !answeredFor) run.group.giveBack(run.endpoint);
-  s.actions.push({ type: 'end', attempt: run.id });
-  if (outcome === 'cancelled') tell(s, 'cancelled', run, nowMs);
+  const answeredFor = winner !== null && winner !== attempt && winner.endpoint === attempt.endpoint;
+  if (outcome !== 'adopted' && !answeredFor) attempt.group.giveBack(attempt.endpoint);
+  s.actions.push({ type: 'end', attempt: attempt.id });
+  if (outcome === 'cancelled') tell(s, 'cancelled', attempt, nowMs);
 }
 
 /** Ends an attempt that had only this much time to prove anything. */
-export function endCutShort(s: TrialState, run: Run, hadMs: number, nowMs: number): void {
-  end(s, run, 'cancelled', nowMs);
-  run.error = cutShort(hadMs);
+export function endCutShort(s: TrialState, attempt: AttemptState, hadMs: number, nowMs: number): void {
+  end(s, attempt, 'cancelled', nowMs);
+  attempt.error = cutShort(hadMs);
 }
 
 /** Ends the attempts in progress in a group; queued endpoints stay, in case the winner breaks. */
 export function stop(s: TrialState, group: AttemptGroup, nowMs: number): void {
-  for (const run of group.connecting) end(s, run, 'cancelled', nowMs);
+  for (const attempt of group.connecting) end(s, attempt, 'cancelled', nowMs);
   setPace(s, group, null);
 }
 
@@ -35,30 +35,30 @@ export function stop(s: TrialState, group: AttemptGroup, nowMs: number): void {
  * Sends the request over an established attempt, which becomes the winner of its group. Beside a request that is still
  * awaited it does not: then the first answer decides, and until it comes all other endpoints are attempted.
  */
-export function ask(s: TrialState, run: Run, nowMs: number): void {
+export function ask(s: TrialState, attempt: AttemptState, nowMs: number): void {
   const alone = s.count.requested + s.count.overdue === 0;
-  enter(s, run, 'requested');
-  run.askedMs = nowMs;
-  s.actions.push({ type: 'request', attempt: run.id });
+  enter(s, attempt, 'requested');
+  attempt.askedMs = nowMs;
+  s.actions.push({ type: 'request', attempt: attempt.id });
   if (!alone) {
     // The other QUIC attempt at this endpoint would send the same request.
-    for (const other of run.group.connecting)
-      if (other.endpoint === run.endpoint) end(s, other, 'cancelled', nowMs);
+    for (const other of attempt.group.connecting)
+      if (other.endpoint === attempt.endpoint) end(s, other, 'cancelled', nowMs);
     return;
   }
-  run.group.winner = run;
-  stop(s, run.group, nowMs);
+  attempt.group.winner = attempt;
+  stop(s, attempt.group, nowMs);
   setTimer(s, 'answer', answerDueMs(nowMs, s.plan.timeoutMs));
 }
 
 /** An attempt has answered, but alternatives that it advertises take precedence. */
-export function hold(s: TrialState, run: Run, nowMs: number): void {
+export function hold(s: TrialState, attempt: AttemptState, nowMs: number): void {
   setTimer(s, 'answer', null);
-  enter(s, run, 'held');
-  const { group } = run;
-  group.winner = run;
-  for (const other of s.runs)
-    if (other !== run && other.group === group && other.phase === 'requested')
+  enter(s, attempt, 'held');
+  const { group } = attempt;
+  group.winner = attempt;
+  for (const other of s.attempts)
+    if (other !== attempt && other.group === group && other.phase === 'requested')
       end(s, other, 'cancelled', nowMs);
   stop(s, group, nowMs);
 }
@@ -67,38 +67,39 @@ export function hold(s: TrialState, run: Run, nowMs: number): void {
  * Ends the attempts in progress in the other groups after this attempt was adopted; one that has answered is held until
  * this one has answered, too.
  */
-export function beat(s: TrialState, run: Run, nowMs: number): void {
+export function beat(s: TrialState, attempt: AttemptState, nowMs: number): void {
   setTimer(s, 'stagger', null);
-  for (const other of s.runs)
-    if (other !== run && other.phase === 'requested') end(s, other, 'cancelled', nowMs);
+  for (const other of s.attempts)
+    if (other !== attempt && other.phase === 'requested') end(s, other, 'cancelled', nowMs);
   for (const group of s.groups) {
-    if (group === run.group) continue;
+    if (group === attempt.group) continue;
     if (group.winner?.phase !== 'held') group.winner = null;
     if (group.rules.whenBeaten === 'cancelled') stop(s, group, nowMs);
   }
 }
 
 /** Settles the race on an attempt and sends its request, unless it is already answered. */
-export function adopt(s: TrialState, run: Run, nowMs: number): void {
-  s.adopted = run;
-  tell(s, 'adopted', run, nowMs);
-  const wonMs = run.firstByteMs ?? run.establishedMs ?? nowMs;
+export function adopt(s: TrialState, attempt: AttemptState, nowMs: number): void {
+  s.adopted = attempt;
+  tell(s, 'adopted', attempt, nowMs);
+  const wonMs = attempt.firstByteMs ?? attempt.establishedMs ?? nowMs;
   // This event was received late, after a timer had started attempts that were no longer needed.
-  for (const other of s.runs)
-    if (other.phase === 'connecting' && other !== run && other.startedMs > wonMs)
-      other.needless = other.group === run.group || other.group.rules.whenBeaten === 'cancelled';
-  beat(s, run, nowMs);
-  if (run.phase === 'connecting') ask(s, run, nowMs);
-  else conclude(s, run, nowMs);
+  for (const other of s.attempts)
+    if (other.phase === 'connecting' && other !== attempt && other.startedMs > wonMs)
+      other.needless = other.group === attempt.group || other.group.rules.whenBeaten === 'cancelled';
+  beat(s, attempt, nowMs);
+  if (attempt.phase === 'connecting') ask(s, attempt, nowMs);
+  else conclude(s, attempt, nowMs);
 }
 
 /** The adopted attempt has answered. */
-export function conclude(s: TrialState, run: Run, nowMs: number): void {
+export function conclude(s: TrialState, attempt: AttemptState, nowMs: number): void {
   setTimer(s, 'answer', null);
-  for (const other of s.runs) if (other !== run && other.phase === 'held') end(s, other, 'cancelled', nowMs);
-  end(s, run, 'adopted', nowMs);
-  run.group.winner = run;
-  stop(s, run.group, nowMs);
+  for (const other of s.attempts)
+    if (other !== attempt && other.phase === 'held') end(s, other, 'cancelled', nowMs);
+  end(s, attempt, 'adopted', nowMs);
+  attempt.group.winner = attempt;
+  stop(s, attempt.group, nowMs);
 }
 
 /** Resumes a group after a winner broke, with the endpoints that were cancelled in its favour. */
@@ -109,16 +110,16 @@ export function resume(s: TrialState, group: AttemptGroup, nowMs: number): void 
 }
 
 /** Handles an attempt that was not ended by us, and continues with what it was holding back. */
-export function fail(s: TrialState, run: Run, error: AttemptError, nowMs: number): void {
-  const { group } = run;
-  const wasAdopted = s.adopted === run;
-  const wasWinner = group.winner === run;
-  const waited = waitedMs(run, Math.min(nowMs, s.plan.timeoutMs));
+export function fail(s: TrialState, attempt: AttemptState, error: AttemptError, nowMs: number): void {
+  const { group } = attempt;
+  const wasAdopted = s.adopted === attempt;
+  const wasWinner = group.winner === attempt;
+  const waited = waitedMs(attempt, Math.min(nowMs, s.plan.timeoutMs));
   const early = isSilence(error) && isTooShort(waited, s.plan.timeoutMs);
-  enter(s, run, 'over');
-  run.outcome = early ? 'cancelled' : 'failed';
-  run.error = early ? cutShort(waited) : error;
-  tell(s, run.outcome, run, nowMs);
+  enter(s, attempt, 'over');
+  attempt.outcome = early ? 'cancelled' : 'failed';
+  attempt.error = early ? cutShort(waited) : error;
+  tell(s, attempt.outcome, attempt, nowMs);
   if (wasWinner) group.winner = null;
   // A handshake without an answer is no success: the adoption falls back to the remaining attempts.
   if (wasAdopted) s.adopted = null;

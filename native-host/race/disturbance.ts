@@ -1,7 +1,7 @@
 // Decides whether this machine's own lateness may have caused a trial's result. The bounds are relative, because the
 // same delay decides a time-out of 100 ms and does not matter for one of 3 s.
 import type { Disturbance, Trial } from '@photofinish/shared/race/outcome';
-import { rounded } from './attempt-run.ts';
+import { rounded } from './attempt-state.ts';
 import type { Lateness } from './lateness.ts';
 
 /**

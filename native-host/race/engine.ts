@@ -18,7 +18,7 @@
 import type { AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from '../discover/discovering.ts';
 import type { AttemptGroup } from './attempt-group.ts';
-import { expiredError, type Run, waitedMs } from './attempt-run.ts';
+import { type AttemptState, expiredError, waitedMs } from './attempt-state.ts';
 import { adopt, ask, beat, conclude, end, endCutShort, fail, hold, resume, stop } from './deciding.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { TrialPlan } from './plan.ts';
@@ -55,109 +55,120 @@ const USER_CANCELLED: AttemptError = { code: 'cancelled', message: 'the race was
 /** Also counts what an attempt sent that was ended while this event was in flight. */
 function addCost(
   s: TrialState,
-  run: Run,
+  attempt: AttemptState,
   { packets, traffic }: EventOf<'established' | 'failed' | 'answered'>,
 ): void {
-  run.packets = packets ?? run.packets;
+  attempt.packets = packets ?? attempt.packets;
   if (traffic === undefined) return;
   s.traffic = {
-    bytes: s.traffic.bytes + traffic.bytes - run.traffic.bytes,
-    packets: s.traffic.packets + traffic.packets - run.traffic.packets,
+    bytes: s.traffic.bytes + traffic.bytes - attempt.traffic.bytes,
+    packets: s.traffic.packets + traffic.packets - attempt.traffic.packets,
   };
-  run.traffic = traffic;
+  attempt.traffic = traffic;
 }
 
-function onProgressed(s: TrialState, run: Run, { transportMs }: EventOf<'progressed'>, nowMs: number): void {
-  if (run.phase !== 'connecting' || run.transportMs !== null) return;
-  run.transportMs = transportMs;
-  run.group.onProgress(run, transportMs);
-  onSignOfLife(s, run, transportMs);
-  drain(s, run.group, nowMs);
+function onProgressed(
+  s: TrialState,
+  attempt: AttemptState,
+  { transportMs }: EventOf<'progressed'>,
+  nowMs: number,
+): void {
+  if (attempt.phase !== 'connecting' || attempt.transportMs !== null) return;
+  attempt.transportMs = transportMs;
+  attempt.group.onProgress(attempt, transportMs);
+  onSignOfLife(s, attempt, transportMs);
+  drain(s, attempt.group, nowMs);
 }
 
-function onEstablished(s: TrialState, run: Run, event: EventOf<'established'>, nowMs: number): void {
-  addCost(s, run, event);
-  if (run.phase !== 'connecting' && run.phase !== 'expiring') return;
-  run.transportMs = event.transportMs ?? run.transportMs;
-  const tooLate = run.phase === 'expiring' && s.adopted === null;
+function onEstablished(
+  s: TrialState,
+  attempt: AttemptState,
+  event: EventOf<'established'>,
+  nowMs: number,
+): void {
+  addCost(s, attempt, event);
+  if (attempt.phase !== 'connecting' && attempt.phase !== 'expiring') return;
+  attempt.transportMs = event.transportMs ?? attempt.transportMs;
+  const tooLate = attempt.phase === 'expiring' && s.adopted === null;
   if (tooLate && event.establishedMs >= s.plan.timeoutMs) {
-    fail(s, run, expiredError(run, s.plan.timeoutMs), nowMs);
+    fail(s, attempt, expiredError(attempt, s.plan.timeoutMs), nowMs);
     return;
   }
-  run.protocol = event.protocol;
-  run.establishedMs = event.establishedMs;
-  run.rttMs = event.rttMs;
-  tell(s, 'established', run, event.establishedMs);
+  attempt.protocol = event.protocol;
+  attempt.establishedMs = event.establishedMs;
+  attempt.rttMs = event.rttMs;
+  tell(s, 'established', attempt, event.establishedMs);
   // Finished in time, but reported to us after the deadline had decided.
   if (tooLate) {
-    endCutShort(s, run, s.plan.timeoutMs - event.establishedMs, nowMs);
+    endCutShort(s, attempt, s.plan.timeoutMs - event.establishedMs, nowMs);
     return;
   }
   if (!isOpen(s)) {
-    if (run.endpoint.transport === 'h3') s.lateH3 = true;
-    end(s, run, 'established-late', nowMs);
-    run.group.learnt = true;
-    stop(s, run.group, nowMs);
-  } else if (run.group.rules.awaitsAnswer || s.count.requested + s.count.overdue > 0) ask(s, run, nowMs);
-  else adopt(s, run, nowMs);
+    if (attempt.endpoint.transport === 'h3') s.lateH3 = true;
+    end(s, attempt, 'established-late', nowMs);
+    attempt.group.learnt = true;
+    stop(s, attempt.group, nowMs);
+  } else if (attempt.group.rules.awaitsAnswer || s.count.requested + s.count.overdue > 0)
+    ask(s, attempt, nowMs);
+  else adopt(s, attempt, nowMs);
 }
 
-function onFailed(s: TrialState, run: Run, event: EventOf<'failed'>, nowMs: number): void {
-  addCost(s, run, event);
-  if (run.phase === 'over') return;
-  run.transportMs = event.transportMs ?? run.transportMs;
-  const ownCode = run.phase !== 'expiring' || event.error.code !== 'cancelled';
-  fail(s, run, ownCode ? event.error : expiredError(run, s.plan.timeoutMs), nowMs);
+function onFailed(s: TrialState, attempt: AttemptState, event: EventOf<'failed'>, nowMs: number): void {
+  addCost(s, attempt, event);
+  if (attempt.phase === 'over') return;
+  attempt.transportMs = event.transportMs ?? attempt.transportMs;
+  const ownCode = attempt.phase !== 'expiring' || event.error.code !== 'cancelled';
+  fail(s, attempt, ownCode ? event.error : expiredError(attempt, s.plan.timeoutMs), nowMs);
 }
 
 /** Groups whose endpoints can be named by an answer in another group. */
-function learners(s: TrialState, answered: Run): AttemptGroup[] {
+function learners(s: TrialState, answered: AttemptState): AttemptGroup[] {
   const learns = ({ rules, learnt, winner }: AttemptGroup): boolean =>
     rules.learns && rules.transports.length > 0 && !learnt && winner === null;
   return s.groups.filter((group) => group !== answered.group && learns(group));
 }
 
-function onAnswered(s: TrialState, run: Run, event: EventOf<'answered'>, nowMs: number): void {
-  addCost(s, run, event);
-  if (run.phase !== 'requested' && run.phase !== 'overdue' && run.phase !== 'expiring') return;
-  if (run.phase === 'expiring' && run !== s.adopted) {
+function onAnswered(s: TrialState, attempt: AttemptState, event: EventOf<'answered'>, nowMs: number): void {
+  addCost(s, attempt, event);
+  if (attempt.phase !== 'requested' && attempt.phase !== 'overdue' && attempt.phase !== 'expiring') return;
+  if (attempt.phase === 'expiring' && attempt !== s.adopted) {
     const leftMs = s.plan.timeoutMs - event.firstByteMs;
-    if (leftMs <= 0) fail(s, run, expiredError(run, s.plan.timeoutMs), nowMs);
+    if (leftMs <= 0) fail(s, attempt, expiredError(attempt, s.plan.timeoutMs), nowMs);
     else {
       // Received in time, but reported to us after the deadline had decided.
-      run.firstByteMs = event.firstByteMs;
-      endCutShort(s, run, leftMs, nowMs);
+      attempt.firstByteMs = event.firstByteMs;
+      endCutShort(s, attempt, leftMs, nowMs);
     }
     return;
   }
   if (event.repeated !== undefined) {
-    run.protocol = event.repeated.protocol;
-    run.establishedMs = event.repeated.establishedMs;
-    run.http11Required = true;
+    attempt.protocol = event.repeated.protocol;
+    attempt.establishedMs = event.repeated.establishedMs;
+    attempt.http11Required = true;
   }
-  run.firstByteMs = event.firstByteMs;
-  tell(s, 'first-byte', run, event.firstByteMs);
-  if (run === s.adopted) {
-    if (run.phase === 'overdue') beat(s, run, nowMs);
-    conclude(s, run, nowMs);
-  } else if (run.phase === 'overdue' && (s.adopted !== null || run.group.winner?.phase === 'held'))
-    end(s, run, 'cancelled', nowMs);
-  else if (run.group.rules.awaitsAnswer && s.adopted === null) hold(s, run, nowMs);
-  else adopt(s, run, nowMs);
-  if (s.expired || !event.advertises || learners(s, run).length === 0) return;
+  attempt.firstByteMs = event.firstByteMs;
+  tell(s, 'first-byte', attempt, event.firstByteMs);
+  if (attempt === s.adopted) {
+    if (attempt.phase === 'overdue') beat(s, attempt, nowMs);
+    conclude(s, attempt, nowMs);
+  } else if (attempt.phase === 'overdue' && (s.adopted !== null || attempt.group.winner?.phase === 'held'))
+    end(s, attempt, 'cancelled', nowMs);
+  else if (attempt.group.rules.awaitsAnswer && s.adopted === null) hold(s, attempt, nowMs);
+  else adopt(s, attempt, nowMs);
+  if (s.expired || !event.advertises || learners(s, attempt).length === 0) return;
   s.following += 1;
-  s.actions.push({ type: 'follow', attempt: run.id });
+  s.actions.push({ type: 'follow', attempt: attempt.id });
 }
 
 function onAlternatives(
   s: TrialState,
-  run: Run,
+  attempt: AttemptState,
   { endpoints }: EventOf<'alternatives'>,
   nowMs: number,
 ): void {
   if (s.expired) return;
   s.following -= 1;
-  for (const group of learners(s, run)) {
+  for (const group of learners(s, attempt)) {
     const own = endpoints.filter((e) => group.rules.transports.includes(e.transport));
     if (own.length === 0) continue;
     // Advertised endpoints need not wait for endpoints that were only assumed.
@@ -178,24 +189,24 @@ function onList(s: TrialState, endpoints: readonly Endpoint[], final: boolean, n
  * The answer to the only request is overdue: it is still awaited, and the race settles on the first attempt to answer.
  */
 function onOverdue(s: TrialState, nowMs: number): void {
-  const run = s.adopted ?? s.runs.find(({ phase }) => phase === 'requested');
-  if (run?.phase !== 'requested' || s.expired) return;
-  enter(s, run, 'overdue');
-  run.group.winner = null;
-  const held = s.runs.find(({ phase }) => phase === 'held');
+  const attempt = s.adopted ?? s.attempts.find(({ phase }) => phase === 'requested');
+  if (attempt?.phase !== 'requested' || s.expired) return;
+  enter(s, attempt, 'overdue');
+  attempt.group.winner = null;
+  const held = s.attempts.find(({ phase }) => phase === 'held');
   if (held !== undefined) {
     adopt(s, held, nowMs);
     return;
   }
   for (const group of s.groups) group.requeue();
-  run.group.putLast(run.endpoint.transport);
+  attempt.group.putLast(attempt.endpoint.transport);
   for (const group of s.groups) resume(s, group, nowMs);
 }
 
 function onDeadline(s: TrialState, nowMs: number): void {
   s.expired = true;
   s.following = 0;
-  const held = s.runs.find(({ phase }) => phase === 'held');
+  const held = s.attempts.find(({ phase }) => phase === 'held');
   if (held !== undefined && s.adopted !== null) {
     // Adopted too late for its answer to be overdue.
     const { adopted } = s;
@@ -203,10 +214,10 @@ function onDeadline(s: TrialState, nowMs: number): void {
     s.adopted = null;
     adopt(s, held, nowMs);
   }
-  for (const run of s.runs) {
-    if (run.phase === 'over' || run.phase === 'held') continue;
-    enter(s, run, 'expiring');
-    s.actions.push({ type: 'end', attempt: run.id });
+  for (const attempt of s.attempts) {
+    if (attempt.phase === 'over' || attempt.phase === 'held') continue;
+    enter(s, attempt, 'expiring');
+    s.actions.push({ type: 'end', attempt: attempt.id });
   }
 }
 
@@ -229,10 +240,10 @@ function onCancelled(s: TrialState, nowMs: number): void {
   s.expired = true;
   s.following = 0;
   if (s.adopted?.phase !== 'over') s.adopted = null;
-  for (const run of s.runs) {
-    if (run.phase === 'over') continue;
-    end(s, run, 'cancelled', nowMs);
-    run.error = USER_CANCELLED;
+  for (const attempt of s.attempts) {
+    if (attempt.phase === 'over') continue;
+    end(s, attempt, 'cancelled', nowMs);
+    attempt.error = USER_CANCELLED;
   }
 }
 
@@ -262,13 +273,13 @@ function taken(s: TrialState): TrialAction[] {
 }
 
 function dispatch(s: TrialState, event: AttemptEvent, nowMs: number): void {
-  const run = s.runs[event.attempt];
-  if (run === undefined) throw new RangeError(`no attempt ${event.attempt}`);
-  if (event.type === 'progressed') onProgressed(s, run, event, nowMs);
-  else if (event.type === 'established') onEstablished(s, run, event, nowMs);
-  else if (event.type === 'failed') onFailed(s, run, event, nowMs);
-  else if (event.type === 'answered') onAnswered(s, run, event, nowMs);
-  else onAlternatives(s, run, event, nowMs);
+  const attempt = s.attempts[event.attempt];
+  if (attempt === undefined) throw new RangeError(`no attempt ${event.attempt}`);
+  if (event.type === 'progressed') onProgressed(s, attempt, event, nowMs);
+  else if (event.type === 'established') onEstablished(s, attempt, event, nowMs);
+  else if (event.type === 'failed') onFailed(s, attempt, event, nowMs);
+  else if (event.type === 'answered') onAnswered(s, attempt, event, nowMs);
+  else onAlternatives(s, attempt, event, nowMs);
 }
 
 /**

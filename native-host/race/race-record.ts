@@ -3,7 +3,7 @@ import type { DiscoveredAlternative, Names } from '@photofinish/shared/race/disc
 import type { AttemptError, DiscoveryEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
 import { printableDeep } from '@photofinish/shared/web/printable';
-import { rounded } from './attempt-run.ts';
+import { rounded } from './attempt-state.ts';
 import { boundedRace } from './bounded-record.ts';
 import type { DrivenTrial } from './drive.ts';
 import { type Decision, pacingInMode } from './plan.ts';

@@ -2,18 +2,24 @@
 // in order (P2, rule 1).
 import type { Endpoint } from '../discover/discovering.ts';
 import type { AttemptGroup } from './attempt-group.ts';
-import { newRun, type Run } from './attempt-run.ts';
+import { type AttemptState, newAttempt } from './attempt-state.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './pacing.ts';
 import { isExhausted, isOpen, setPace, setTimer, type TrialState, tell, visits } from './trial-state.ts';
 
-function begin(s: TrialState, group: AttemptGroup, endpoint: Endpoint, nowMs: number, hedged: boolean): Run {
-  const run = newRun(s.runs.length, group, endpoint, { hedged, startedMs: nowMs });
-  s.runs.push(run);
+function begin(
+  s: TrialState,
+  group: AttemptGroup,
+  endpoint: Endpoint,
+  nowMs: number,
+  hedged: boolean,
+): AttemptState {
+  const attempt = newAttempt(s.attempts.length, group, endpoint, { hedged, startedMs: nowMs });
+  s.attempts.push(attempt);
   s.count.connecting += 1;
-  group.connecting.add(run);
-  s.actions.push({ type: 'start', attempt: run.id, endpoint });
-  tell(s, 'started', run, nowMs);
-  return run;
+  group.connecting.add(attempt);
+  s.actions.push({ type: 'start', attempt: attempt.id, endpoint });
+  tell(s, 'started', attempt, nowMs);
+  return attempt;
 }
 
 function beginNext(s: TrialState, group: AttemptGroup, nowMs: number): void {
@@ -23,10 +29,10 @@ function beginNext(s: TrialState, group: AttemptGroup, nowMs: number): void {
     s.untried.push(endpoint);
     return;
   }
-  const run = begin(s, group, endpoint, nowMs, false);
-  group.onStart(run);
+  const attempt = begin(s, group, endpoint, nowMs, false);
+  group.onStart(attempt);
   if (s.plan.pacing.hedge === null || s.firstQuic !== null || endpoint.transport !== 'h3') return;
-  s.firstQuic = run;
+  s.firstQuic = attempt;
   const { afterMs } = s.plan.pacing.hedge;
   if (afterMs !== null) setTimer(s, 'hedge', nowMs + afterMs);
 }
@@ -38,9 +44,11 @@ function beginNext(s: TrialState, group: AttemptGroup, nowMs: number): void {
  */
 export function beginHedged(s: TrialState, nowMs: number): void {
   const first = s.firstQuic;
-  if (first?.phase !== 'connecting' || s.adopted !== null || s.runs.some(({ hedged }) => hedged)) return;
+  if (first?.phase !== 'connecting' || s.adopted !== null || s.attempts.some(({ hedged }) => hedged)) return;
   if (isExhausted(s)) return;
-  const started = s.runs.filter((run) => run.phase === 'connecting').map((run) => run.startedMs);
+  const started = s.attempts
+    .filter((attempt) => attempt.phase === 'connecting')
+    .map((attempt) => attempt.startedMs);
   const earliestMs = Math.max(...started) + LEAST_ATTEMPT_DELAY_MS;
   if (nowMs < earliestMs) {
     setTimer(s, 'hedge', earliestMs);
@@ -55,10 +63,10 @@ export function beginHedged(s: TrialState, nowMs: number): void {
  * else old HTTP's. If the latter's handshake is overdue as well, silence does not mean a host without HTTP/3 but a path
  * that loses packets.
  */
-export function onSignOfLife(s: TrialState, run: Run, transportMs: number): void {
+export function onSignOfLife(s: TrialState, attempt: AttemptState, transportMs: number): void {
   if (s.plan.pacing.hedge?.bySignOfLife !== true) return;
-  if (run !== s.firstQuic && s.firstQuic?.transportMs !== null) return;
-  setTimer(s, 'hedge', transportMs + establishingMs(transportMs - run.startedMs));
+  if (attempt !== s.firstQuic && s.firstQuic?.transportMs !== null) return;
+  setTimer(s, 'hedge', transportMs + establishingMs(transportMs - attempt.startedMs));
 }
 
 function mayStart(s: TrialState, group: AttemptGroup): boolean {

@@ -4,7 +4,7 @@ import type { Progress } from '@photofinish/shared/port/wire';
 import type { Trial } from '@photofinish/shared/race/outcome';
 import { type Endpoint, endpointKey } from '../discover/discovering.ts';
 import { AttemptGroup } from './attempt-group.ts';
-import { attemptOf, type Phase, type Run, rounded } from './attempt-run.ts';
+import { type AttemptState, attemptOf, type Phase, rounded } from './attempt-state.ts';
 import type { TimerName, TrialAction } from './events.ts';
 import type { TrialPlan } from './plan.ts';
 import { NO_TRAFFIC, type Traffic } from './transport.ts';
@@ -15,7 +15,7 @@ export interface TrialState {
   readonly groups: readonly AttemptGroup[];
   /** Staggered groups that have not opened yet. */
   readonly staggered: AttemptGroup[];
-  readonly runs: Run[];
+  readonly attempts: AttemptState[];
   /** Keys of the endpoints counted towards the limits. */
   readonly visited: Set<string>;
   /** Endpoints that were due after the endpoint limit was reached. */
@@ -25,8 +25,8 @@ export interface TrialState {
   /** Network cost of the attempts as reported so far. */
   traffic: Traffic;
   actions: TrialAction[];
-  adopted: Run | null;
-  firstQuic: Run | null;
+  adopted: AttemptState | null;
+  firstQuic: AttemptState | null;
   /** HTTP/3 was established after another protocol had been adopted. */
   lateH3: boolean;
   /** Number of answers whose alternatives are being followed. */
@@ -47,7 +47,7 @@ export function newTrial(plan: TrialPlan): TrialState {
     plan,
     groups,
     staggered: groups.filter((group) => group.rules.opens === 'staggered'),
-    runs: [],
+    attempts: [],
     visited: new Set(plan.visited),
     untried: [],
     count: { connecting: 0, requested: 0, overdue: 0, held: 0, expiring: 0, over: 0 },
@@ -69,8 +69,8 @@ export function isOpen({ adopted }: TrialState): boolean {
 }
 
 /** Whether the trial may start no further attempt. */
-export function isExhausted({ plan, runs, traffic }: TrialState): boolean {
-  return isUsedUp(plan.limits, runs.length, traffic);
+export function isExhausted({ plan, attempts, traffic }: TrialState): boolean {
+  return isUsedUp(plan.limits, attempts.length, traffic);
 }
 
 /** Whether an attempt may be made there; if so, counts it among the endpoints. */
@@ -81,8 +81,8 @@ export function visits({ visited, plan }: TrialState, endpoint: Endpoint): boole
   return true;
 }
 
-export function tell(s: TrialState, event: Progress['event'], run: Run, atMs: number): void {
-  s.actions.push({ type: 'tell', event, attempt: run.id, transport: run.endpoint.transport, atMs });
+export function tell(s: TrialState, event: Progress['event'], attempt: AttemptState, atMs: number): void {
+  s.actions.push({ type: 'tell', event, attempt: attempt.id, transport: attempt.endpoint.transport, atMs });
 }
 
 /** Sets a timer, replacing an earlier setting; null clears it. */
@@ -98,18 +98,19 @@ export function setPace(s: TrialState, group: AttemptGroup, atMs: number | null)
 }
 
 /** Moves an attempt to another phase; the only way to do so. */
-export function enter(s: TrialState, run: Run, phase: Phase): void {
-  s.count[run.phase] -= 1;
+export function enter(s: TrialState, attempt: AttemptState, phase: Phase): void {
+  s.count[attempt.phase] -= 1;
   s.count[phase] += 1;
-  if (run.phase === 'connecting') run.group.connecting.delete(run);
-  run.phase = phase;
+  if (attempt.phase === 'connecting') attempt.group.connecting.delete(attempt);
+  attempt.phase = phase;
 }
 
 /** Whether HTTP/3 failed somewhere but is not lost: the race was decided before its other endpoints were tried. */
 function h3Undecided(s: TrialState): boolean {
-  const h3 = s.runs.filter((run) => run.endpoint.transport === 'h3');
-  const proven = (run: Run): boolean => run.outcome === 'adopted' || run.outcome === 'established-late';
-  if (s.expired || h3.some(proven) || !h3.some((run) => run.outcome === 'failed')) return false;
+  const h3 = s.attempts.filter((attempt) => attempt.endpoint.transport === 'h3');
+  const proven = (attempt: AttemptState): boolean =>
+    attempt.outcome === 'adopted' || attempt.outcome === 'established-late';
+  if (s.expired || h3.some(proven) || !h3.some((attempt) => attempt.outcome === 'failed')) return false;
   const untried = s.untried.some(({ transport }) => transport === 'h3');
   // Another attempt there speaks for one that was ended: the first of two beside each other, or a later one after the
   // adopted protocol had failed.
@@ -125,7 +126,7 @@ function h3Undecided(s: TrialState): boolean {
 /** Addresses not tried because of a limit, and for no other reason. */
 function untriedAddresses(s: TrialState): number {
   const left = isExhausted(s) && s.adopted === null ? s.groups.flatMap((group) => group.endpoints()) : [];
-  const tried = new Set(s.runs.map(({ endpoint }) => endpoint.address));
+  const tried = new Set(s.attempts.map(({ endpoint }) => endpoint.address));
   const untried = [...s.untried, ...left].map(({ address }) => address);
   return new Set(untried.filter((address) => !tried.has(address))).size;
 }
@@ -141,6 +142,8 @@ export function trialOf(s: TrialState): Trial {
     cacheHit: s.plan.cacheHit,
     ...(h3Undecided(s) && { h3Undecided: true }),
     ...(untried > 0 && { untried }),
-    attempts: s.runs.filter((run) => !run.needless).map((run) => attemptOf(run, s.plan.host)),
+    attempts: s.attempts
+      .filter((attempt) => !attempt.needless)
+      .map((attempt) => attemptOf(attempt, s.plan.host)),
   };
 }

@@ -12,7 +12,7 @@ import { NO_TRAFFIC, type Packets, type Traffic } from './transport.ts';
  */
 export type Phase = 'connecting' | 'requested' | 'overdue' | 'held' | 'expiring' | 'over';
 
-export interface Run {
+export interface AttemptState {
   readonly id: number;
   readonly group: AttemptGroup;
   readonly endpoint: Endpoint;
@@ -37,12 +37,12 @@ export interface Run {
   error: AttemptError | null;
 }
 
-export function newRun(
+export function newAttempt(
   id: number,
   group: AttemptGroup,
   endpoint: Endpoint,
   { hedged, startedMs }: { readonly hedged: boolean; readonly startedMs: number },
-): Run {
+): AttemptState {
   return {
     id,
     group,
@@ -66,18 +66,18 @@ export function newRun(
 }
 
 /** How long an attempt has waited for the end of its handshake or for an answer. */
-export function waitedMs(run: Run, nowMs: number): number {
-  return nowMs - (run.askedMs ?? run.startedMs);
+export function waitedMs(attempt: AttemptState, nowMs: number): number {
+  return nowMs - (attempt.askedMs ?? attempt.startedMs);
 }
 
 /** The failure of an attempt ended by the deadline, by how far it had come. */
-export function expiredError(run: Run, timeoutMs: number): AttemptError {
-  const within = `within ${Math.round(waitedMs(run, timeoutMs))} ms`;
-  if (run.establishedMs !== null)
+export function expiredError(attempt: AttemptState, timeoutMs: number): AttemptError {
+  const within = `within ${Math.round(waitedMs(attempt, timeoutMs))} ms`;
+  if (attempt.establishedMs !== null)
     return { code: 'response-timeout', message: `connected, but no complete response came ${within}` };
-  if (run.transportMs !== null)
+  if (attempt.transportMs !== null)
     return { code: 'handshake-timeout', message: `the handshake did not finish ${within}` };
-  return run.endpoint.transport === 'h3'
+  return attempt.endpoint.transport === 'h3'
     ? { code: 'udp-timeout', message: `nothing came back over UDP ${within}` }
     : { code: 'tcp-timeout', message: `TCP did not connect ${within}` };
 }
@@ -90,23 +90,23 @@ export function rounded(ms: number | null): number | null {
 }
 
 /** The attempt's record; `originHost` is the host that is omitted from it. */
-export function attemptOf(run: Run, originHost: string): Attempt {
-  const { host, source } = run.endpoint;
+export function attemptOf(attempt: AttemptState, originHost: string): Attempt {
+  const { host, source } = attempt.endpoint;
   return {
-    protocol: run.protocol,
-    address: run.endpoint.address,
-    port: run.endpoint.port,
+    protocol: attempt.protocol,
+    address: attempt.endpoint.address,
+    port: attempt.endpoint.port,
     ...(host !== originHost && { host }),
     ...(source !== 'origin' && { source }),
-    ...(run.hedged && { fresh: true }),
-    ...(run.http11Required && { http11Required: true }),
-    startedMs: rounded(run.startedMs),
-    transportMs: rounded(run.transportMs),
-    establishedMs: rounded(run.establishedMs),
-    firstByteMs: rounded(run.firstByteMs),
-    ...(run.rttMs !== null && { rttMs: rounded(run.rttMs) }),
-    ...(run.packets !== null && { packets: { sent: run.packets.sent, lost: run.packets.lost } }),
-    outcome: run.outcome ?? 'cancelled',
-    ...(run.error !== null && { error: run.error }),
+    ...(attempt.hedged && { fresh: true }),
+    ...(attempt.http11Required && { http11Required: true }),
+    startedMs: rounded(attempt.startedMs),
+    transportMs: rounded(attempt.transportMs),
+    establishedMs: rounded(attempt.establishedMs),
+    firstByteMs: rounded(attempt.firstByteMs),
+    ...(attempt.rttMs !== null && { rttMs: rounded(attempt.rttMs) }),
+    ...(attempt.packets !== null && { packets: { sent: attempt.packets.sent, lost: attempt.packets.lost } }),
+    outcome: attempt.outcome ?? 'cancelled',
+    ...(attempt.error !== null && { error: attempt.error }),
   };
 }
