@@ -75,7 +75,7 @@ const HEAD = `<head>
     />
     <link rel="icon" href="../../icons/photofinish-32.png" />
     <link rel="stylesheet" href="../ui/theme.css" />`;
-/** Where the source catalogs are, one file per room; the browser reads one file per language. */
+/** Where the source catalogs are, several files per language; the browser reads one. */
 const CATALOGS = [join(here, '_locales'), join(root, 'shared', '_locales')];
 const ICON_SIZES = [16, 32, 48, 128];
 const MARKS = ['photofinish', 'h3', 'h2', 'h1', 'unknown'];
@@ -186,7 +186,7 @@ async function copyStatic(outdir: string): Promise<void> {
   }
 }
 
-/** Merges each language's catalogs into the one file that browsers read. Throws when two rooms define one key. */
+/** Merges each language's catalogs into the one file that browsers read. Throws when two catalogs define one key. */
 async function mergeCatalogs(outdir: string): Promise<void> {
   for (const language of (await readdir(join(here, '_locales'))).toSorted()) {
     const merged: Record<string, unknown> = {};

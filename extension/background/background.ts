@@ -72,7 +72,7 @@ const storedAltSvc = createStoredAltSvc({
 });
 /** Why the newest batch could not be recorded; null if it was. */
 let trouble: string | null = null;
-let rooms: Rooms | null = null;
+let started: Started | null = null;
 let settings = DEFAULT_SETTINGS;
 /** As far as the browser's setting tells; until it is read, nothing is known. */
 let proxied: boolean | null = null;
@@ -152,11 +152,11 @@ const popups = createPopupServer({
 });
 
 const ready = start();
-ready.then((started) => {
-  rooms = started;
+ready.then((parts) => {
+  started = parts;
 });
 
-type Rooms = Awaited<ReturnType<typeof start>>;
+type Started = Awaited<ReturnType<typeof start>>;
 
 async function start() {
   const ledger = openKeptLedger();
@@ -222,8 +222,8 @@ async function start() {
 }
 
 /** Runs synchronously if everything is ready, to avoid the delay of a promise turn; otherwise later, in order. */
-function whenReady(run: (rooms: Rooms) => void): void {
-  if (rooms !== null) run(rooms);
+function whenReady(run: (started: Started) => void): void {
+  if (started !== null) run(started);
   else ready.then(run).catch(logged);
 }
 
@@ -307,7 +307,7 @@ observeRequests({
     });
   },
   visited(visited) {
-    if (settings.raceWhen === 'first-visit' || rooms === null)
+    if (settings.raceWhen === 'first-visit' || started === null)
       whenReady(() => onVisited(visited).catch(logged));
   },
   navigationRedirected: askForecast,

@@ -1,15 +1,15 @@
 // Chromium's implementation of the edition.
 import { observeChromium } from '../observe/chromium-observer.ts';
-import type { EditionRooms } from './rooms.ts';
+import type { EditionModule } from './interface.ts';
 
-export const observeRequests: EditionRooms['observeRequests'] = observeChromium;
+export const observeRequests: EditionModule['observeRequests'] = observeChromium;
 
 /** Chromium reports a request before its page can. */
-export const waitForRequests: EditionRooms['waitForRequests'] = () => 0;
+export const waitForRequests: EditionModule['waitForRequests'] = () => 0;
 
 /** Chromium ignores headers set by an extension, so nothing is steered. */
-export const openBrowserSteering: EditionRooms['openBrowserSteering'] = async () => null;
+export const openBrowserSteering: EditionModule['openBrowserSteering'] = async () => null;
 
 /** Answers carry no header of ours, so steering learns nothing from them. */
-export const answerOf: EditionRooms['answerOf'] = () => null;
-export const asServed: EditionRooms['asServed'] = (request) => request;
+export const answerOf: EditionModule['answerOf'] = () => null;
+export const asServed: EditionModule['asServed'] = (request) => request;

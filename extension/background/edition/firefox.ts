@@ -2,10 +2,10 @@
 import { observeFirefox, waitForRequests as waitForHeads } from '../observe/firefox-observer.ts';
 import * as served from '../steer/firefox-steering.ts';
 import { openBrowserSteering as openSteering } from '../steer/firefox-steering.ts';
-import type { EditionRooms } from './rooms.ts';
+import type { EditionModule } from './interface.ts';
 
-export const observeRequests: EditionRooms['observeRequests'] = observeFirefox;
-export const waitForRequests: EditionRooms['waitForRequests'] = waitForHeads;
-export const openBrowserSteering: EditionRooms['openBrowserSteering'] = openSteering;
-export const answerOf: EditionRooms['answerOf'] = served.answerOf;
-export const asServed: EditionRooms['asServed'] = served.asServed;
+export const observeRequests: EditionModule['observeRequests'] = observeFirefox;
+export const waitForRequests: EditionModule['waitForRequests'] = waitForHeads;
+export const openBrowserSteering: EditionModule['openBrowserSteering'] = openSteering;
+export const answerOf: EditionModule['answerOf'] = served.answerOf;
+export const asServed: EditionModule['asServed'] = served.asServed;

@@ -159,7 +159,7 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
 // What happens with a navigation's forecasts once they arrive: steering acts on them, the page shows them, the ledger
 // counts the look-ups.
 
-export interface ForecastRooms {
+interface UseForecastsDeps {
   readonly ledger: Pick<KeptLedger, 'countLookups'>;
   readonly pages: Pages;
   readonly steering: Pick<Steering, 'forecast'> | null;
@@ -192,7 +192,7 @@ export function attachForecasts(pages: Pages, navigation: Navigation): void {
 /** Uses the newest answer of a navigation, and counts it once that has ended. Rejects if rules or ledger fail. */
 export async function useForecasts(
   navigation: Navigation,
-  { ledger, pages, steering, mayRecord }: ForecastRooms,
+  { ledger, pages, steering, mayRecord }: UseForecastsDeps,
   network: string,
 ): Promise<void> {
   const newest = navigation.arrived.at(-1);

@@ -127,7 +127,7 @@ export function backfillsOf(backfilled: readonly BackfilledObservation[]): Backf
   return [...groups.values()];
 }
 
-export interface BackfillRooms {
+interface BackfillDeps {
   readonly ledger: Pick<KeptLedger, 'backfill'>;
   readonly pages: Pages;
 }
@@ -135,7 +135,7 @@ export interface BackfillRooms {
 /** Rejects when storage fails; nothing was counted then. */
 export async function backfill(
   backfilled: readonly BackfilledObservation[],
-  { ledger, pages }: BackfillRooms,
+  { ledger, pages }: BackfillDeps,
 ): Promise<void> {
   const [first] = backfilled;
   if (first === undefined) return;

@@ -8,7 +8,7 @@ import type { Pages, SavedMap } from './pages.ts';
 import type { Presenter } from './presenter.ts';
 import type { FailedNavigation, TabDocument } from './view.ts';
 
-interface TabRooms {
+interface StartedParts {
   readonly pages: Pages;
   readonly presenter: Pick<Presenter, 'refresh'>;
   /** What failed in each tab, by tab id. */
@@ -21,12 +21,12 @@ export interface TabDeps {
 }
 
 export interface Tabs {
-  committed(document: CommittedDocument, rooms: TabRooms): void;
+  committed(document: CommittedDocument, started: StartedParts): void;
   /** An error page belongs to no site. A navigation that was only cancelled leaves the previous page in view. */
-  failed(tabId: number, failure: Failure, rooms: TabRooms): Promise<void>;
-  removed(tabId: number, rooms: TabRooms): void;
+  failed(tabId: number, failure: Failure, started: StartedParts): Promise<void>;
+  removed(tabId: number, started: StartedParts): void;
   /** What a tab shows and, if none of it is recorded, why. */
-  shownDocument(tabId: number, failures: TabRooms['failures']): Promise<TabDocument | null>;
+  shownDocument(tabId: number, failures: StartedParts['failures']): Promise<TabDocument | null>;
 }
 
 export function createTabs({ recordable, forecaster }: TabDeps): Tabs {

@@ -7,7 +7,7 @@ import type { EndedRequest } from '../observe/requests.ts';
 import type { SteerDeps, Steering } from '../steer/steering.ts';
 import type { SteeredAnswer } from '../steer/steering-state.ts';
 
-export interface EditionRooms {
+export interface EditionModule {
   /** Starts listening; must be called synchronously when the background starts, or events are lost. */
   readonly observeRequests: (sink: RequestSink) => void;
   /** How long a batch should wait, in milliseconds, until the requests of its newest entries have been reported. */
