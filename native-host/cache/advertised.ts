@@ -3,7 +3,13 @@
 
 import { comparableName, type Names, ownRecords } from '@photofinish/shared/race/discovered';
 import type { Attempt, DiscoveryEvidence } from '@photofinish/shared/race/outcome';
-import { type Alternative, type AltSvc, h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import {
+  type Alternative,
+  type AltSvc,
+  alternativeHost,
+  h3Alternatives,
+  parseAltSvc,
+} from '@photofinish/shared/web/alt-svc';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { isMisdirectedAlternative } from './back-off.ts';
 import type { AltSvcReceiver, HostRecord } from './record.ts';
@@ -45,16 +51,15 @@ export function persistentPart(altSvc: AltSvc): AltSvc {
 }
 
 /** `host:port` of an HTTP/3 endpoint, including the origin's own host. */
-function placeOf(host: string, port: number, origin: Origin): string {
-  const own = originParts(origin).host;
-  return `${host === '' ? own : host.replaceAll(/^\[|\]$/g, '')}:${port}`;
+function placeOf(alternative: Pick<Alternative, 'host' | 'port'>, origin: Origin): string {
+  return `${alternativeHost(alternative, originParts(origin).host)}:${alternative.port}`;
 }
 
 /** The alternatives of a header that are currently used: without the one that responded with 421. */
 function believed(host: HostRecord, alternatives: readonly Alternative[], atMs: number) {
   const { misdirected, misdirectedUntilMs } = host;
   if (misdirected === null || atMs >= (misdirectedUntilMs ?? 0)) return alternatives;
-  return alternatives.filter((a) => a.alpn !== 'h3' || placeOf(a.host, a.port, host.origin) !== misdirected);
+  return alternatives.filter((a) => a.alpn !== 'h3' || placeOf(a, host.origin) !== misdirected);
 }
 
 /** How a header was received: when, by whom, and how old it already was (its answer's `Age`). */
@@ -94,7 +99,7 @@ export function foldAltSvc(host: HostRecord, altSvc: AltSvc, { atMs, by, ageMs =
 export function foldMisdirected(host: HostRecord, attempts: readonly Attempt[], atMs: number): HostRecord {
   const wrong = attempts.findLast(isMisdirectedAlternative);
   if (wrong === undefined) return host;
-  const misdirected = placeOf(wrong.host ?? '', wrong.port, host.origin);
+  const misdirected = placeOf({ host: wrong.host ?? '', port: wrong.port }, host.origin);
   const next = { ...host, misdirected, misdirectedUntilMs: atMs + MISDIRECTED_MS };
   if (next.altSvc === null) return next;
   const { alternatives } = parseAltSvc(next.altSvc);

@@ -3,6 +3,7 @@
 import { isIP } from 'node:net';
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
+import { alternativeHost } from '@photofinish/shared/web/alt-svc';
 import { type AddressPolicy, classifyAddress, refusedPort } from '../address/guard.ts';
 import type { Clock } from '../clock.ts';
 import { type Answer, type DnsClient, guardAnswer } from './answer.ts';
@@ -56,10 +57,6 @@ const ANY_FAMILY: Connectivity = { ipv6: true, ipv4: true, preferred: 'ipv6', na
  * else.
  */
 const OVER = new Error('the discovery is over');
-
-function bare(host: string): string {
-  return host.replace(/^\[|\]$/g, '');
-}
 
 /** Behind the network's NAT64 prefix it would be another address. */
 function isPublicIpv6(host: string): boolean {
@@ -117,7 +114,10 @@ class RunningDiscovery implements DiscoveryRun {
     this.#query = query;
     this.#listener = listener;
     this.#startMs = parts.clock.nowMs();
-    const advertised = alternatives.map(({ host, port }) => ({ host: bare(host) || origin.host, port }));
+    const advertised = alternatives.map((alternative) => ({
+      host: alternativeHost(alternative, origin.host),
+      port: alternative.port,
+    }));
     this.#places = [origin, ...advertised];
     this.#given = createGivenHosts({ pins: parts.pins, places: this.#places, found });
     void Promise.resolve().then(() => this.#start());

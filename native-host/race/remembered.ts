@@ -5,7 +5,12 @@ import { conclusiveAttempts, isOurDoing } from '@photofinish/shared/race/conclus
 import type { DiscoveredAlternative } from '@photofinish/shared/race/discovered';
 import type { Trial } from '@photofinish/shared/race/outcome';
 import type { Memory } from '@photofinish/shared/race/terms';
-import { type Alternative, type AltSvc, h3Alternatives } from '@photofinish/shared/web/alt-svc';
+import {
+  type Alternative,
+  type AltSvc,
+  alternativeHost,
+  h3Alternatives,
+} from '@photofinish/shared/web/alt-svc';
 import { isMisdirectedAlternative } from '../cache/back-off.ts';
 import { type Hints, NO_HINTS } from '../cache/policy.ts';
 import type { DrivenTrial } from './drive.ts';
@@ -49,8 +54,8 @@ export function remember({ memory, known, host: own, nowMs }: MemoryOptions): Ra
   let altSvc = memories?.altSvc ?? null;
   let heardMs = nowMs;
   const misdirected = new Set(memories?.misdirected === undefined ? [] : [memories.misdirected]);
-  const believes = ({ host, port }: Alternative): boolean =>
-    !misdirected.has(`${host === '' ? own : host.replaceAll(/^\[|\]$/g, '')}:${port}`);
+  const believes = (alternative: Alternative): boolean =>
+    !misdirected.has(`${alternativeHost(alternative, own)}:${alternative.port}`);
   return {
     hints: memories?.hints ?? NO_HINTS,
     decision: () => decision,

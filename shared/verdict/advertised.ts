@@ -5,7 +5,7 @@ import { type Message, message } from '../language/message.ts';
 import { portBlock } from '../race/blocked-ports.ts';
 import { isQueriedForBoth, type Names, ownRecords, type ServiceRecord } from '../race/discovered.ts';
 import type { Attempt, DiscoveryEvidence } from '../race/outcome.ts';
-import { type AltSvc, h3Alternatives, parseAltSvc } from '../web/alt-svc.ts';
+import { type AltSvc, alternativeHost, h3Alternatives, parseAltSvc } from '../web/alt-svc.ts';
 import { hostPort, type OriginParts } from '../web/origin.ts';
 import { certificateReasonMessage, failureMessage } from './attempt-text.ts';
 import { carriesH3, type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
@@ -70,9 +70,9 @@ function alternativesByHeader(
     altSvc === null
       ? alternatives.filter((a) => a.alpn === 'h3' && a.expiresInSeconds > 0)
       : h3Alternatives(altSvc);
-  return named.map(({ host, port }) => ({
-    host: host === '' ? ownHost : host.replace(/^\[|\]$/g, ''),
-    port,
+  return named.map((alternative) => ({
+    host: alternativeHost(alternative, ownHost),
+    port: alternative.port,
     source: 'alt-svc',
   }));
 }

@@ -185,6 +185,11 @@ export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
   return { text: value, clear, alternatives: clear ? [] : alternatives, skipped };
 }
 
+/** The host of an alternative, IPv6 without brackets; the origin's own if it names none (RFC 7838 section 3). */
+export function alternativeHost({ host }: Pick<Alternative, 'host'>, ownHost: string): string {
+  return host === '' ? ownHost : host.replaceAll(/^\[|\]$/g, '');
+}
+
 /** The alternatives for final HTTP/3 (ALPN `h3`, RFC 9114 section 3.1), in the server's order. */
 export function h3Alternatives(altSvc: Pick<AltSvc, 'alternatives'>): readonly Alternative[] {
   return altSvc.alternatives.filter((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0);
