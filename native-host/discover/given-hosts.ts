@@ -1,14 +1,12 @@
 // Hosts whose addresses are known without DNS: pinned by the user, or found earlier in the same race. Questions about
 // them are answered locally; their HTTPS answers are empty.
-import type { ServiceRecord } from '@photofinish/shared/race/discovered';
+import { hostOfHttpsName, type ServiceRecord } from '@photofinish/shared/race/discovered';
 import { hostPort } from '@photofinish/shared/web/origin';
 import { familyOf } from '../address/address-bytes.ts';
 import type { Answer, QueryKind } from './answer.ts';
 
 /** A day, longer than any race: user settings do not expire. */
 const LIFETIME_SECONDS = 86_400;
-/** RFC 9460 section 9.1: prefix of HTTPS records for other ports. */
-const PORT_PREFIX = /^_[0-9]+\._https\./;
 
 /** The key of a pin: `host:port`, IPv6 hosts in brackets. */
 export function pinName(host: string, port: number): string {
@@ -54,7 +52,7 @@ export function createGivenHosts({ pins, places, found }: GivenOptions): GivenHo
     pinAt: (host, port) => apart.get(pinName(host, port)) ?? null,
     has: (host) => given.has(host),
     answer(name, kind) {
-      const addresses = given.get(kind === 'HTTPS' ? name.replace(PORT_PREFIX, '') : name);
+      const addresses = given.get(kind === 'HTTPS' ? hostOfHttpsName(name) : name);
       if (addresses === undefined) return null;
       if (kind === 'HTTPS') return { ok: true, kind, services: [] };
       const family = kind === 'A' ? 'ipv4' : 'ipv6';

@@ -122,6 +122,11 @@ export function httpsQueryName(host: string, port: number): string {
   return port === DEFAULT_HTTPS_PORT ? host : `_${port}._https.${host}`;
 }
 
+/** The host of an HTTPS record's name, which for another port is `_PORT._https.HOST` (RFC 9460 section 9.1). */
+export function hostOfHttpsName(name: string): string {
+  return name.replace(/^_[0-9]+\._https\./, '');
+}
+
 /**
  * The HTTPS records of the origin itself, and the queries for them, along its aliases. Those that were queried for an
  * Alt-Svc alternative are about another authority (RFC 9460 section 9.3).

@@ -3,7 +3,13 @@
 
 import { type Message, message } from '../language/message.ts';
 import { portBlock } from '../race/blocked-ports.ts';
-import { isQueriedForBoth, type Names, ownRecords, type ServiceRecord } from '../race/discovered.ts';
+import {
+  hostOfHttpsName,
+  isQueriedForBoth,
+  type Names,
+  ownRecords,
+  type ServiceRecord,
+} from '../race/discovered.ts';
 import type { Attempt, DiscoveryEvidence } from '../race/outcome.ts';
 import { type AltSvc, alternativeHost, h3Alternatives, parseAltSvc } from '../web/alt-svc.ts';
 import { hostPort, type OriginParts } from '../web/origin.ts';
@@ -55,11 +61,6 @@ function parsedEvidence(evidence: Evidence): ParsedEvidence {
   return { ...evidence, altSvc, byHeader: alternativesByHeader(discovered, altSvc, origin.host) };
 }
 
-/** The host of a record's name: for a port other than 443 that is _PORT._https.HOST (RFC 9460 section 9.1). */
-function hostOf(name: string): string {
-  return name.replace(/^_\d+\._https\./, '');
-}
-
 /** The HTTP/3 alternatives in force: a header replaces whatever was remembered, `clear` withdraws it. */
 function alternativesByHeader(
   { alternatives = [] }: DiscoveryEvidence,
@@ -82,7 +83,7 @@ function alternativesByHeader(
  * addresses, and for itself if it has none (RFC 9460 section 2.5.2): that is what is wrong with it.
  */
 function targetOf({ target }: ServiceRecord, evidence: Evidence): string {
-  return isFailed(lookupFailure(evidence, target)) ? target : hostOf(target);
+  return isFailed(lookupFailure(evidence, target)) ? target : hostOfHttpsName(target);
 }
 
 /** The origin's own records in ServiceMode: an alias only leads to the name that has one. */
@@ -182,7 +183,8 @@ export function recordUnknownMessage({ discovered, origin }: Evidence): Message 
 /** The attempts over HTTP/3 at an endpoint. */
 export function h3AttemptsAt({ attempts, origin }: Evidence, endpoint: HostAndPort): readonly Attempt[] {
   return attempts.filter(
-    (a) => isH3(a) && isSameEndpoint({ host: hostOf(a.host ?? origin.host), port: a.port }, endpoint),
+    (a) =>
+      isH3(a) && isSameEndpoint({ host: hostOfHttpsName(a.host ?? origin.host), port: a.port }, endpoint),
   );
 }
 
