@@ -7,7 +7,7 @@ interface OrderedKeys<Key> {
   delete(key: Key): boolean;
 }
 
-/** Removes the oldest entries while there are more than `most`. */
+/** Removes the oldest entry if there are more than `most`; called after each insertion, so one is enough. */
 export function dropOldest<Key>(kept: OrderedKeys<Key>, most: number): void {
   const [oldest] = kept.keys();
   if (kept.size > most && oldest !== undefined) kept.delete(oldest);

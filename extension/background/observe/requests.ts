@@ -224,8 +224,8 @@ export class RequestTable {
         ({ answeredAtMs }) => answer.answeredAtMs - answeredAtMs < SETTLE_MS,
       );
       this.#unmatched.set(key, [...recent, answer]);
+      dropOldest(this.#unmatched, MAX_UNHEARD);
     }
-    dropOldest(this.#unmatched, MAX_UNHEARD);
   }
 
   #forgetUnmatched(answer: UnmatchedAnswer): void {
