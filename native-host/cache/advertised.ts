@@ -7,6 +7,7 @@ import {
   type Alternative,
   type AltSvc,
   alternativeHost,
+  DEFAULT_MAX_AGE_SECONDS,
   h3Alternatives,
   parseAltSvc,
 } from '@photofinish/shared/web/alt-svc';
@@ -15,7 +16,7 @@ import { isMisdirectedAlternative } from './back-off.ts';
 import type { AltSvcReceiver, HostRecord } from './record.ts';
 
 /** An alternative that responded with 421 is ignored for the default lifetime without `ma` (RFC 7838 section 3.1). */
-export const MISDIRECTED_MS = 24 * 3_600_000;
+export const MISDIRECTED_MS = 1000 * DEFAULT_MAX_AGE_SECONDS;
 
 /** Any octet that is not a token character, or a percent sign, is percent-encoded (RFC 7838 section 3). */
 function encodedAlpn(alpn: string): string {

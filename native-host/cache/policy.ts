@@ -3,7 +3,7 @@
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { SharedOutcome } from '@photofinish/shared/race/outcome';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
-import { type AltSvc, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import { type AltSvc, DEFAULT_MAX_AGE_SECONDS, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { isAhead } from '@photofinish/shared/web/instant';
 import { VISITS_BEFORE_CHOICE } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -21,7 +21,7 @@ import type {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** A success without an advertised lifetime lasts as long as an Alt-Svc without `ma` (RFC 7838 section 3.1). */
-export const SUCCESS_FRESH_MS = DAY_MS;
+export const SUCCESS_FRESH_MS = 1000 * DEFAULT_MAX_AGE_SECONDS;
 /** No success is trusted longer than the `ma` sent by the large operators (2592000 s). */
 export const MAX_SUCCESS_FRESH_MS = 30 * DAY_MS;
 /**

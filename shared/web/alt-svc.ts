@@ -28,7 +28,8 @@ export interface AltSvc {
   readonly skipped: number;
 }
 
-const DEFAULT_MAX_AGE_SECONDS = 86_400;
+/** The lifetime of an alternative without `ma` (RFC 7838 section 3.1). */
+export const DEFAULT_MAX_AGE_SECONDS = 86_400;
 const MAX_ALTERNATIVES = 32;
 /** Sticky, so that the cost of reading a token depends on its length only, not on what follows. */
 const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
