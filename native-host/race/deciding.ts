@@ -5,7 +5,7 @@ import type { AttemptGroup } from './attempt-group.ts';
 import { type AttemptState, waitedMs } from './attempt-state.ts';
 import { drain, isSpent, open, openNext } from './starting.ts';
 import { answerDueMs, cutShort, isSilence, isTooShort } from './trial-budget.ts';
-import { enter, setPace, setTimer, type TrialState, tell } from './trial-state.ts';
+import { enter, notify, setPace, setTimer, type TrialState } from './trial-state.ts';
 
 /** The only way in which we end an attempt ourselves. */
 export function end(s: TrialState, attempt: AttemptState, outcome: Attempt['outcome'], nowMs: number): void {
@@ -16,7 +16,7 @@ export function end(s: TrialState, attempt: AttemptState, outcome: Attempt['outc
   const answeredFor = winner !== null && winner !== attempt && winner.endpoint === attempt.endpoint;
   if (outcome !== 'adopted' && !answeredFor) attempt.group.giveBack(attempt.endpoint);
   s.actions.push({ type: 'end', attempt: attempt.id });
-  if (outcome === 'cancelled') tell(s, 'cancelled', attempt, nowMs);
+  if (outcome === 'cancelled') notify(s, 'cancelled', attempt, nowMs);
 }
 
 /** Ends an attempt that had only this much time to prove anything. */
@@ -81,7 +81,7 @@ export function beat(s: TrialState, attempt: AttemptState, nowMs: number): void 
 /** Settles the race on an attempt and sends its request, unless it is already answered. */
 export function adopt(s: TrialState, attempt: AttemptState, nowMs: number): void {
   s.adopted = attempt;
-  tell(s, 'adopted', attempt, nowMs);
+  notify(s, 'adopted', attempt, nowMs);
   const wonMs = attempt.firstByteMs ?? attempt.establishedMs ?? nowMs;
   // This event was received late, after a timer had started attempts that were no longer needed.
   for (const other of s.attempts)
@@ -119,7 +119,7 @@ export function fail(s: TrialState, attempt: AttemptState, error: AttemptError, 
   enter(s, attempt, 'over');
   attempt.outcome = early ? 'cancelled' : 'failed';
   attempt.error = early ? cutShort(waited) : error;
-  tell(s, attempt.outcome, attempt, nowMs);
+  notify(s, attempt.outcome, attempt, nowMs);
   if (wasWinner) group.winner = null;
   // A handshake without an answer is no success: the adoption falls back to the remaining attempts.
   if (wasAdopted) s.adopted = null;

@@ -158,7 +158,7 @@ class RunningTrial {
     else if (action.type === 'follow') this.#follow(action.attempt);
     else if (action.type === 'end') this.#entryOf(action.attempt).running.cancel();
     else if (action.type === 'timer') this.#setTimer(action.timer, action.atMs);
-    else if (action.type === 'tell') this.#tell(action);
+    else if (action.type === 'notify') this.#notify(action);
     else void this.#finish();
   }
 
@@ -202,14 +202,14 @@ class RunningTrial {
     this.#arrived.push({ event, atMs });
     if (reportsLate) {
       this.#lateUnderWay -= 1;
-      this.#tellUntil(atMs);
+      this.#feedUntil(atMs);
       return;
     }
     if (this.#lateUnderWay > 0) await nextPoll();
-    this.#tellUntil(Number.POSITIVE_INFINITY);
+    this.#feedUntil(Number.POSITIVE_INFINITY);
   }
 
-  #tellUntil(lastMs: number): void {
+  #feedUntil(lastMs: number): void {
     const due = this.#arrived.filter(({ atMs }) => atMs <= lastMs).toSorted((a, b) => a.atMs - b.atMs);
     this.#arrived = this.#arrived.filter(({ atMs }) => atMs > lastMs);
     for (const one of due) this.#feed(one.event);
@@ -261,7 +261,7 @@ class RunningTrial {
     this.#timers.set(name, forget);
   }
 
-  #tell({ event, transport, atMs }: TrialAction & { type: 'tell' }): void {
+  #notify({ event, transport, atMs }: TrialAction & { type: 'notify' }): void {
     if (event === 'adopted') this.#lateAtAdoption = this.#late.read();
     this.#drive.listener?.(event, transport, atMs);
   }

@@ -29,10 +29,10 @@ import {
   isExhausted,
   isOpen,
   newTrial,
+  notify,
   setPace,
   setTimer,
   type TrialState,
-  tell,
   trialOf,
 } from './trial-state.ts';
 
@@ -97,7 +97,7 @@ function onEstablished(
   attempt.protocol = event.protocol;
   attempt.establishedMs = event.establishedMs;
   attempt.rttMs = event.rttMs;
-  tell(s, 'established', attempt, event.establishedMs);
+  notify(s, 'established', attempt, event.establishedMs);
   // Finished in time, but reported to us after the deadline had decided.
   if (tooLate) {
     endCutShort(s, attempt, s.plan.timeoutMs - event.establishedMs, nowMs);
@@ -147,7 +147,7 @@ function onAnswered(s: TrialState, attempt: AttemptState, event: EventOf<'answer
     attempt.http11Required = true;
   }
   attempt.firstByteMs = event.firstByteMs;
-  tell(s, 'first-byte', attempt, event.firstByteMs);
+  notify(s, 'first-byte', attempt, event.firstByteMs);
   if (attempt === s.adopted) {
     if (attempt.phase === 'overdue') beat(s, attempt, nowMs);
     conclude(s, attempt, nowMs);

@@ -67,7 +67,7 @@ export type TrialAction =
   /** Sets the timer, replacing any earlier setting; null clears it. */
   | { readonly type: 'timer'; readonly timer: TimerName; readonly atMs: number | null }
   | {
-      readonly type: 'tell';
+      readonly type: 'notify';
       readonly event: Progress['event'];
       readonly attempt: number;
       readonly transport: TransportName;

@@ -11,7 +11,7 @@ import type { TrialAction } from './events.ts';
 /** The actions in words, without notifications to listeners. */
 function words(actions: readonly TrialAction[]): string[] {
   return actions.flatMap((action) => {
-    if (action.type === 'tell') return [];
+    if (action.type === 'notify') return [];
     if (action.type === 'start') return [`start ${action.attempt}: ${action.endpoint.transport}`];
     if (action.type === 'timer') return [`${action.timer} at ${action.atMs ?? 'no time'}`];
     return ['attempt' in action ? `${action.type} ${action.attempt}` : action.type];

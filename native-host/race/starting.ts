@@ -4,7 +4,7 @@ import type { Endpoint } from '../discover/discovering.ts';
 import type { AttemptGroup } from './attempt-group.ts';
 import { type AttemptState, newAttempt } from './attempt-state.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './pacing.ts';
-import { isExhausted, isOpen, setPace, setTimer, type TrialState, tell, visits } from './trial-state.ts';
+import { isExhausted, isOpen, notify, setPace, setTimer, type TrialState, visits } from './trial-state.ts';
 
 function begin(
   s: TrialState,
@@ -18,7 +18,7 @@ function begin(
   s.count.connecting += 1;
   group.connecting.add(attempt);
   s.actions.push({ type: 'start', attempt: attempt.id, endpoint });
-  tell(s, 'started', attempt, nowMs);
+  notify(s, 'started', attempt, nowMs);
   return attempt;
 }
 

@@ -81,8 +81,9 @@ export function visits({ visited, plan }: TrialState, endpoint: Endpoint): boole
   return true;
 }
 
-export function tell(s: TrialState, event: Progress['event'], attempt: AttemptState, atMs: number): void {
-  s.actions.push({ type: 'tell', event, attempt: attempt.id, transport: attempt.endpoint.transport, atMs });
+/** Has the listener called with what happened to an attempt. */
+export function notify(s: TrialState, event: Progress['event'], attempt: AttemptState, atMs: number): void {
+  s.actions.push({ type: 'notify', event, attempt: attempt.id, transport: attempt.endpoint.transport, atMs });
 }
 
 /** Sets a timer, replacing an earlier setting; null clears it. */

@@ -275,7 +275,7 @@ class SimulatedWorld {
     });
   }
 
-  #onTell({ event, attempt, transport, atMs }: TrialAction & { type: 'tell' }): void {
+  #onNotify({ event, attempt, transport, atMs }: TrialAction & { type: 'notify' }): void {
     this.#told.push({ event, transport, attempt, atMs });
     if (event === 'established') this.#modelOf(attempt).established = true;
     if (event === 'failed' || event === 'cancelled') {
@@ -297,7 +297,7 @@ class SimulatedWorld {
       else if (action.type === 'follow') this.#onFollow(action.attempt);
       else if (action.type === 'end') this.#onEnd(action.attempt);
       else if (action.type === 'timer') this.#onTimer(action);
-      else if (action.type === 'tell') this.#onTell(action);
+      else if (action.type === 'notify') this.#onNotify(action);
       else {
         this.#endedMs = this.#nowMs;
         assert.ok(
