@@ -17,7 +17,7 @@ export interface Authority {
 }
 
 /** The input of a walk besides the authority. */
-export interface Walk {
+export interface WalkInput {
   readonly questions: Questions;
   /** The families to query, in this order. */
   readonly families: readonly Family[];
@@ -56,7 +56,7 @@ const NO_HINTS: Hints = { ipv4Hints: [], ipv6Hints: [] };
  * The known addresses of a host; for each family its hints until that family is answered (RFC 9460 section 7.3). A
  * family that we cannot send from is not queried and has no addresses.
  */
-function addressesOf(host: string, { questions, families, isGiven }: Walk, hints: Hints): string[] {
+function addressesOf(host: string, { questions, families, isGiven }: WalkInput, hints: Hints): string[] {
   if (isIP(host) !== 0) return [host];
   const addresses: string[] = [];
   for (const family of isGiven(host) ? EITHER : families) {
@@ -79,7 +79,7 @@ interface ServicePlace {
 function endpointsAt(
   place: ServicePlace,
   transports: readonly TransportName[],
-  walk: Walk,
+  walk: WalkInput,
   hints: Hints = NO_HINTS,
 ): Endpoint[] {
   const pin = walk.pinAt(place.host, place.port);
@@ -100,7 +100,7 @@ type Chain =
     };
 
 /** Follows AliasMode records (RFC 9460 section 3), querying each target's addresses along with its HTTPS records. */
-function followAliases({ host, port }: Authority, walk: Walk): Chain {
+function followAliases({ host, port }: Authority, walk: WalkInput): Chain {
   let name = httpsQueryName(host, port);
   let alias: string | null = null;
   const seen = new Set<string>();
@@ -124,7 +124,7 @@ function followAliases({ host, port }: Authority, walk: Walk): Chain {
  * alias chain, as a service without parameters (RFC 9460 section 3). The authority itself remains as the fallback of a
  * SVCB-optional client, unless its own record offers no protocol that may be tried there.
  */
-export function walkAuthority(authority: Authority, walk: Walk): AuthorityEndpoints {
+export function walkAuthority(authority: Authority, walk: WalkInput): AuthorityEndpoints {
   const { host, port, speaks, source } = authority;
   const unassociated = (): Endpoint[] => endpointsAt({ host, port, source }, speaks, walk);
   const bare = { serviceKnown: true, unavailable: false, namesH3: false, bestTarget: null, services: [] };

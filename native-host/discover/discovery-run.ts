@@ -9,7 +9,7 @@ import type { Clock } from '../clock.ts';
 import { type Answer, type DnsClient, guardAnswer } from './answer.ts';
 import type { ConnectivityWatch, SourceFor } from './connectivity.ts';
 import type { DiscoveryNews, DiscoveryQuery, Endpoint } from './discovering.ts';
-import { createGivenHosts, type GivenHosts, type GivenOptions } from './given-hosts.ts';
+import { createGivenHosts, type GivenHosts, type GivenHostsOptions } from './given-hosts.ts';
 import { createLearntNames, type OpenQuery } from './learnt-names.ts';
 import { createResolution, type Resolution } from './resolution.ts';
 import type {
@@ -77,7 +77,7 @@ class RunningDiscovery implements DiscoveryRun {
   readonly #startMs: number;
   readonly #learnt = createLearntNames();
   /** The origin, then its alternatives. */
-  readonly #places: GivenOptions['places'];
+  readonly #places: GivenHostsOptions['places'];
   readonly #given: GivenHosts;
   readonly #timers = new Map<ResolutionTimer, () => void>();
   /** Events not yet passed to the state machine. */

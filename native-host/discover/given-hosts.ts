@@ -25,7 +25,7 @@ export interface GivenHosts {
   has(host: string): boolean;
 }
 
-export interface GivenOptions {
+export interface GivenHostsOptions {
   readonly pins: ReadonlyMap<string, string>;
   /** The origin, then its alternatives. */
   readonly places: readonly { readonly host: string; readonly port: number }[];
@@ -33,7 +33,7 @@ export interface GivenOptions {
   readonly found: ReadonlyMap<string, readonly string[]>;
 }
 
-export function createGivenHosts({ pins, places, found }: GivenOptions): GivenHosts {
+export function createGivenHosts({ pins, places, found }: GivenHostsOptions): GivenHosts {
   const given = new Map(found);
   const pinned: (readonly [string, string])[] = [];
   const apart = new Map<string, string>();

@@ -20,7 +20,7 @@
 import { isIP } from 'node:net';
 import type { Alternative } from '@photofinish/shared/web/alt-svc';
 import { addressBytes, addressText, type Family, familyOf } from '../address/address-bytes.ts';
-import { type Authority, type AuthorityEndpoints, type Walk, walkAuthority } from './authority.ts';
+import { type Authority, type AuthorityEndpoints, type WalkInput, walkAuthority } from './authority.ts';
 import { type Endpoint, noAddress, sameEndpoint } from './discovering.ts';
 import { firstEndpoints } from './first-endpoints.ts';
 import { createQuestions, type Questions } from './questions.ts';
@@ -96,7 +96,7 @@ class ResolutionMachine implements Resolution {
   readonly #options: ResolutionOptions;
   readonly #families: readonly Family[];
   readonly #questions: Questions = createQuestions();
-  readonly #walk: Walk;
+  readonly #walk: WalkInput;
   readonly #sorted: ReturnType<typeof createSorting>;
   /** Authorities named by the alternatives, limited to those used. */
   readonly #named: readonly Authority[];

@@ -40,7 +40,7 @@ export type Transports = Readonly<Record<TransportName, Transport>>;
 /** Called as it happens; `atMs` counts from the start of the trial. */
 type TrialListener = (event: Progress['event'], transport: TransportName, atMs: number) => void;
 
-export interface Drive {
+interface TrialOptions {
   readonly plan: TrialPlan;
   readonly origin: OriginParts;
   readonly discovery: Discoverer;
@@ -97,7 +97,7 @@ function isH3At(endpoint: Endpoint, host: string, port: number): boolean {
 
 /** One trial in progress, from `begin` until its promise resolves. */
 class RunningTrial {
-  readonly #drive: Drive;
+  readonly #options: TrialOptions;
   readonly #machine: TrialMachine;
   readonly #resolve: (driven: DrivenTrial) => void;
   /** Host and port as attempts send them. */
@@ -121,18 +121,18 @@ class RunningTrial {
   #live: LiveDiscovery | null = null;
   #lateAtAdoption: Lateness | null = null;
 
-  constructor(drive: Drive, resolve: (driven: DrivenTrial) => void) {
-    this.#drive = drive;
+  constructor(options: TrialOptions, resolve: (driven: DrivenTrial) => void) {
+    this.#options = options;
     this.#resolve = resolve;
-    this.#machine = createTrial(drive.plan);
-    this.#authority = new URL(drive.origin.origin).host;
-    this.#late = drive.watchLateness?.() ?? NEVER_LATE;
-    drive.signal?.addEventListener('abort', this.#onAbort, { once: true });
-    this.#zeroMs = drive.clock.nowMs();
+    this.#machine = createTrial(options.plan);
+    this.#authority = new URL(options.origin.origin).host;
+    this.#late = options.watchLateness?.() ?? NEVER_LATE;
+    options.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.#zeroMs = options.clock.nowMs();
   }
 
   begin(): void {
-    const { discovery, live } = this.#drive;
+    const { discovery, live } = this.#options;
     this.#performAll(this.#machine.start());
     if (live !== null) this.#live = discovery.begin(live, (news) => this.#onNews(news));
     if (this.#over.signal.aborted) this.#live?.cancel();
@@ -141,7 +141,7 @@ class RunningTrial {
   readonly #onAbort = (): void => this.#feed({ type: 'cancelled' });
 
   #sinceStart(): number {
-    return this.#drive.clock.nowMs() - this.#zeroMs;
+    return this.#options.clock.nowMs() - this.#zeroMs;
   }
 
   #feed(event: TrialEvent): void {
@@ -169,7 +169,7 @@ class RunningTrial {
   }
 
   #start({ attempt, endpoint }: TrialAction & { type: 'start' }): void {
-    const { plan, origin, transports } = this.#drive;
+    const { plan, origin, transports } = this.#options;
     this.#started.push(endpoint);
     const startedMs = this.#sinceStart();
     const transport = transports[endpoint.transport];
@@ -217,7 +217,7 @@ class RunningTrial {
 
   #request(attempt: number): void {
     const entry = this.#entryOf(attempt);
-    const patienceMs = Math.max(LEAST_TIMEOUT_MS, this.#drive.plan.timeoutMs - this.#sinceStart());
+    const patienceMs = Math.max(LEAST_TIMEOUT_MS, this.#options.plan.timeoutMs - this.#sinceStart());
     entry.handled = entry.running.request(patienceMs).then((result) => {
       if (result.ok) this.#onAnswered(attempt, result, entry);
       else this.#feed(failureEvent(attempt, result, entry.startedMs));
@@ -228,7 +228,7 @@ class RunningTrial {
     if (answer.altSvc !== null) {
       this.#altSvc = { value: answer.altSvc, source: answer.altSvcSource ?? 'header' };
       entry.alternatives = h3Alternatives(answer.altSvc).filter(
-        (a) => this.#drive.believes(a) && !this.#isPlanned(a),
+        (a) => this.#options.believes(a) && !this.#isPlanned(a),
       );
     }
     const advertises = entry.alternatives.length > 0;
@@ -237,13 +237,13 @@ class RunningTrial {
 
   /** Alternatives at endpoints already in the plan need not be followed. */
   #isPlanned({ host, port }: Alternative): boolean {
-    const { origin, plan } = this.#drive;
+    const { origin, plan } = this.#options;
     const own = host === '' || host === origin.host;
     return own && plan.groups.some(({ endpoints }) => endpoints.some((p) => isH3At(p, origin.host, port)));
   }
 
   #follow(attempt: number): void {
-    const { discovery, origin, mayFollow } = this.#drive;
+    const { discovery, origin, mayFollow } = this.#options;
     const { alternatives } = this.#entryOf(attempt);
     void discovery.follow(origin, alternatives, this.#over.signal).then(({ endpoints, names }) => {
       this.#followed.push(names);
@@ -257,13 +257,13 @@ class RunningTrial {
     this.#timers.delete(name);
     if (atMs === null) return;
     const delayMs = Math.max(0, atMs - this.#sinceStart());
-    const forget = this.#drive.clock.after(delayMs, () => this.#feed({ type: 'timer', timer: name }));
+    const forget = this.#options.clock.after(delayMs, () => this.#feed({ type: 'timer', timer: name }));
     this.#timers.set(name, forget);
   }
 
   #notify({ event, transport, atMs }: TrialAction & { type: 'notify' }): void {
     if (event === 'adopted') this.#lateAtAdoption = this.#late.read();
-    this.#drive.listener?.(event, transport, atMs);
+    this.#options.listener?.(event, transport, atMs);
   }
 
   #onNews(news: DiscoveryNews): void {
@@ -273,7 +273,7 @@ class RunningTrial {
   }
 
   async #finish(): Promise<void> {
-    const { signal, origin, plan } = this.#drive;
+    const { signal, origin, plan } = this.#options;
     signal?.removeEventListener('abort', this.#onAbort);
     this.#over.abort(OVER);
     this.#live?.cancel();
@@ -299,13 +299,13 @@ class RunningTrial {
   /** The trial's record, including how late this machine was. */
   #recordWith(ended: Lateness): Trial {
     const record = this.#machine.record();
-    if (this.#drive.watchLateness === null) return record;
+    if (this.#options.watchLateness === null) return record;
     const decided = record.adopted === null ? ended : (this.#lateAtAdoption ?? ended);
-    return withLateness(record, { decided, ended }, this.#drive.plan.timeoutMs);
+    return withLateness(record, { decided, ended }, this.#options.plan.timeoutMs);
   }
 }
 
 /** Runs one trial to its end. Never rejects; an abort ends it at once, with its attempts `cancelled`. */
-export function driveTrial(drive: Drive): Promise<DrivenTrial> {
-  return new Promise((resolve) => new RunningTrial(drive, resolve).begin());
+export function driveTrial(options: TrialOptions): Promise<DrivenTrial> {
+  return new Promise((resolve) => new RunningTrial(options, resolve).begin());
 }

@@ -6,7 +6,7 @@ import { type Discoverer, type Discovery, type DiscoveryQuery, noAddress } from 
 import { isTooLate } from './disturbance.ts';
 import { type Lateness, NEVER_LATE, type WatchLateness } from './lateness.ts';
 
-export interface LookUp {
+export interface LookUpOptions {
   readonly discovery: Discoverer;
   readonly query: DiscoveryQuery;
   readonly timeoutMs: number;
@@ -76,7 +76,7 @@ export async function lookUp({
   clock,
   watchLateness,
   signal,
-}: LookUp): Promise<Discovery> {
+}: LookUpOptions): Promise<Discovery> {
   const stop = new AbortController();
   const onAbort = (): void => stop.abort(signal?.reason);
   if (signal?.aborted) onAbort();

@@ -156,7 +156,7 @@ interface LoadedData {
   readonly races: readonly RaceSummary[];
 }
 
-export interface Live {
+export interface LiveUpdates {
   readonly ledger: Ledger;
   readonly today: () => string;
   readonly known: () => LoadedData;
@@ -182,7 +182,7 @@ async function readRaced(
   update(columns, records);
 }
 
-async function bringUpToDate(live: Live, before: Pulse, now: Pulse): Promise<void> {
+async function bringUpToDate(live: LiveUpdates, before: Pulse, now: Pulse): Promise<void> {
   const { columns, complete, races } = live.known();
   // Time only increases: if the newest is gone, it was deleted.
   const deleted = now.lastSeenMs < before.lastSeenMs || now.lastRaceMs < before.lastRaceMs;
@@ -218,7 +218,7 @@ function loadedPulse({ columns, races }: LoadedData): Pulse {
 }
 
 /** Starts checking; checks at once when the page becomes visible again. */
-export function keepLive(live: Live): void {
+export function keepLive(live: LiveUpdates): void {
   let before: Pulse | null = null;
   let busy = false;
   let imported = false;
