@@ -296,7 +296,7 @@ async function onRace(race: OriginRace): Promise<void> {
 
 observeRequests({
   ended(request) {
-    observedMode.saw();
+    observedMode.eventArrived();
     // A background that was woken up by this very answer does not know yet what must not be recorded.
     whenReady(({ steering }) => {
       if (!recordable.mayRecord({ request, shownNow: true })) return;
@@ -363,7 +363,7 @@ chrome.tabs.onRemoved.addListener((tabId) => {
 
 const batchQueue = openBatchQueue({
   recorder: async () => (await ready).recorder,
-  vouchers: async () => {
+  knownDocuments: async () => {
     const { pages } = await ready;
     return {
       isPage: (documentId) => pages.get(documentId) !== undefined,

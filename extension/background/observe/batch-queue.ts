@@ -16,12 +16,12 @@ import { troubleText } from '../../ledger/database.ts';
 import type { Recordable } from './recordable.ts';
 import type { Recorder } from './recorder.ts';
 import { type RequestTable, SETTLE_MS } from './requests.ts';
-import { confirmedTop, type Sender, senderOf, type Vouchers } from './sender.ts';
+import { confirmedTop, type KnownDocuments, type Sender, senderOf } from './sender.ts';
 
 export interface BatchQueueDeps {
   readonly recorder: () => Promise<Recorder>;
   /** What the browser confirms about the sender. */
-  readonly vouchers: () => Promise<Vouchers>;
+  readonly knownDocuments: () => Promise<KnownDocuments>;
   readonly recordable: Recordable;
   readonly table: RequestTable;
   /** The batch with what its document can tell beyond it, before it is recorded. Never rejects. */
@@ -61,13 +61,13 @@ function soon(delayMs: number, run: () => void): () => void {
 
 /** The batch with its page as confirmed by the browser; null: nothing of it may be recorded. */
 async function admitted(
-  { vouchers, recordable }: Pick<BatchQueueDeps, 'vouchers' | 'recordable'>,
+  { knownDocuments, recordable }: Pick<BatchQueueDeps, 'knownDocuments' | 'recordable'>,
   batch: TimingBatch,
   sender: Sender,
   left: boolean,
 ): Promise<TimingBatch | null> {
   const { tabId, documentId, url, incognito } = sender;
-  const topOrigin = await confirmedTop(batch.topOrigin, sender, await vouchers());
+  const topOrigin = await confirmedTop(batch.topOrigin, sender, await knownDocuments());
   if (topOrigin === undefined) return null;
   const pageUrl = topOrigin ?? url;
   // What was left says nothing about the tabs that are open now.

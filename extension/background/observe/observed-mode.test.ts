@@ -30,14 +30,14 @@ test('without an event it is light, whatever is granted: nothing was seen to be 
 
 test('the first event begins full mode from then on, and later ones change nothing', () => {
   const { observedMode, modes } = browserSession()(1000, 1500);
-  observedMode.saw();
-  observedMode.saw();
+  observedMode.eventArrived();
+  observedMode.eventArrived();
   assert.deepEqual([observedMode.mode, observedMode.sinceMs, modes], ['full', 1500, ['full']]);
 });
 
 test('the next background sees everything from its start, because events wake it', async () => {
   const start = browserSession();
-  start(1000, 1500).observedMode.saw();
+  start(1000, 1500).observedMode.eventArrived();
   const { observedMode } = start(9000);
   await observedMode.recall();
   assert.deepEqual([observedMode.mode, observedMode.sinceMs], ['full', 9000]);
@@ -45,9 +45,9 @@ test('the next background sees everything from its start, because events wake it
 
 test('an event that came before the storage was read is not taken back by it', async () => {
   const start = browserSession();
-  start(1000).observedMode.saw();
+  start(1000).observedMode.eventArrived();
   const { observedMode, modes } = start(2000, 2010);
-  observedMode.saw();
+  observedMode.eventArrived();
   await observedMode.recall();
   assert.deepEqual([observedMode.sinceMs, modes], [2010, ['full']]);
 });
@@ -55,7 +55,7 @@ test('an event that came before the storage was read is not taken back by it', a
 test('once the permission is given up it is light again, also for the next background', async () => {
   const start = browserSession();
   const { observedMode, modes } = start(1000);
-  observedMode.saw();
+  observedMode.eventArrived();
   observedMode.lost();
   assert.deepEqual([observedMode.mode, modes], ['light', ['full', 'light']]);
   const { observedMode: next } = start(2000);

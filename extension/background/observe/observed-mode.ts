@@ -7,7 +7,7 @@ import type { SessionArea } from '../../common/browser.ts';
 import { BROWSER } from '../../common/edition.ts';
 import { FULL_MODE_KEY } from '../../common/permissions.ts';
 
-export interface WitnessDeps {
+export interface ObservedModeDeps {
   readonly area: SessionArea;
   /** When this background started, milliseconds since the epoch. */
   readonly startedMs: number;
@@ -18,10 +18,10 @@ export interface WitnessDeps {
 
 /** In Firefox events arrive from the start, so it is always `full`. */
 export class ObservedMode {
-  readonly #deps: WitnessDeps;
+  readonly #deps: ObservedModeDeps;
   #sinceMs: number;
 
-  constructor(deps: WitnessDeps) {
+  constructor(deps: ObservedModeDeps) {
     this.#deps = deps;
     this.#sinceMs = BROWSER === 'firefox' ? deps.startedMs : Number.POSITIVE_INFINITY;
   }
@@ -36,8 +36,8 @@ export class ObservedMode {
     return this.#sinceMs;
   }
 
-  /** An event arrived. */
-  saw(): void {
+  /** The proof of full mode. */
+  eventArrived(): void {
     if (this.mode === 'full') return;
     this.#begin(this.#deps.nowMs());
     // If it cannot be stored, the next background waits for an event of its own.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { confirmedTop, type Sender, senderOf, type Vouchers } from './sender.ts';
+import { confirmedTop, type KnownDocuments, type Sender, senderOf } from './sender.ts';
 
 const frame: Sender = {
   tabId: 1,
@@ -12,7 +12,11 @@ const frame: Sender = {
 };
 const page: Sender = { ...frame, frameId: 0, documentId: 'P', url: 'https://www.news.test/page' };
 
-const nothing: Vouchers = { pageOrigin: () => undefined, isPage: () => false, tabUrl: async () => null };
+const nothing: KnownDocuments = {
+  pageOrigin: () => undefined,
+  isPage: () => false,
+  tabUrl: async () => null,
+};
 
 test('a frame is recorded under the page confirmed by the browser', async () => {
   assert.equal(await confirmedTop('https://www.news.test', frame, nothing), 'https://www.news.test');

@@ -24,7 +24,7 @@ export function senderOf(message: chrome.runtime.MessageSender, extensionId: str
 }
 
 /** What the browser knows beyond the message itself. */
-export interface Vouchers {
+export interface KnownDocuments {
   /** The origin of the page that a document is, or is a frame of; undefined if that was not seen. */
   pageOrigin(documentId: string): string | undefined;
   /** Whether a document is a tab's outermost page. */
@@ -40,7 +40,7 @@ export interface Vouchers {
 export async function confirmedTop(
   claimed: string | null,
   { tabId, frameId, documentId, tabUrl }: Sender,
-  browser: Vouchers,
+  browser: KnownDocuments,
 ): Promise<string | null | undefined> {
   const own = frameId === 0 || browser.isPage(documentId);
   if (own || claimed === null) return own && claimed === null ? null : undefined;
