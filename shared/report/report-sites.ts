@@ -123,7 +123,7 @@ function originColumns(): Column<PageValue>[] {
   ];
 }
 
-interface OriginParts {
+interface OriginBlocks {
   readonly row: Row<PageValue>;
   readonly article: Article | null;
 }
@@ -134,8 +134,8 @@ function originsThatFit(
   heads: readonly Column<PageValue>[],
   index: number,
   page: Page,
-): Map<number, OriginParts> {
-  const fitting = new Map<number, OriginParts>();
+): Map<number, OriginBlocks> {
+  const fitting = new Map<number, OriginBlocks>();
   let left = SITE_BYTES;
   for (const { item: origin, at } of busiest(origins, ({ protocols }) => protocols)) {
     const row = originRow(origin, page);
@@ -207,7 +207,7 @@ function sumOf(sites: readonly ReportSite[]): SiteCounts {
   };
 }
 
-interface SiteParts {
+interface SiteBlocks {
   readonly row: Row<PageValue>;
   readonly entry: ContentsEntry;
   readonly section: Section;
@@ -216,7 +216,7 @@ interface SiteParts {
 /** A report's sites on its page: in full, in the report's order, or counted. */
 export interface SitesOnPage {
   readonly heads: Column<PageValue>[];
-  readonly inFull: readonly SiteParts[];
+  readonly inFull: readonly SiteBlocks[];
   readonly rest: readonly ReportSite[];
   readonly racesLeftOut: boolean;
 }
@@ -233,7 +233,7 @@ export function sitesOnPage(report: Report, sizes: PageSizes): SitesOnPage {
     racesLeftOut: false,
   };
   const heads = siteColumns();
-  const chosen = new Map<number, SiteParts>();
+  const chosen = new Map<number, SiteBlocks>();
   let left = SITES_BYTES;
   for (const { item: site, at } of busiest(report.sites, (each) => addProtocols(each.origins))) {
     const inFull = siteSection(site, at, page);
