@@ -29,7 +29,7 @@ import {
 } from '../common/settings.ts';
 import { siteOfHost } from '../common/site.ts';
 import { troubleText } from '../ledger/database.ts';
-import { openKeptLedger } from '../ledger/keeping.ts';
+import { openBackgroundLedger } from '../ledger/keeping.ts';
 import { pruneHourly } from '../ledger/prune.ts';
 import { createInspection } from './devtools/inspection.ts';
 import { createForecaster, type Navigation, useForecasts } from './forecast/forecaster.ts';
@@ -159,7 +159,7 @@ ready.then((parts) => {
 type Started = Awaited<ReturnType<typeof start>>;
 
 async function start() {
-  const ledger = openKeptLedger();
+  const ledger = openBackgroundLedger();
   const [savedPages, savedShown, failures] = await Promise.all([
     loadSavedMap<Page>(chrome.storage.session, 'page:'),
     loadSavedMap<string>(chrome.storage.session, 'shown:'),

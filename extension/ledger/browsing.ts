@@ -35,9 +35,9 @@ function daysBetween(first: string, last: string): string[] {
  * All queries that pages run on the ledger: a list of short, independent methods, so the function's length does no
  * harm.
  */
-export function browsesOn(database: Database) {
+export function browsingOn(database: Database) {
   return {
-    ...countsOn(database),
+    ...countingOn(database),
 
     /** The records of a site, or of every site. */
     async records(site: string | null): Promise<OriginRecord[]> {
@@ -154,7 +154,7 @@ export function browsesOn(database: Database) {
   };
 }
 
-function countsOn(database: Database) {
+function countingOn(database: Database) {
   return {
     /** How many rows a store has; counting the days, by far the most, can take a second. */
     async count(store: Section): Promise<number> {

@@ -8,12 +8,13 @@ import type { NewestRaces } from '../common/verdict.ts';
 import { type Database, openDatabase } from './database.ts';
 import { pruneAll } from './prune.ts';
 import { newestRacesOf, recordsOf } from './row-changes.ts';
-import { writesOn } from './writing.ts';
+import { writingOn } from './writing.ts';
 
-export function keepsOn(database: Database) {
+/** What the background does with the ledger, its own upkeep included. */
+export function backgroundLedgerOn(database: Database) {
   return {
-    ...readsOn(database),
-    ...writesOn(database),
+    ...readingOn(database),
+    ...writingOn(database),
 
     /**
      * Deletes what is older than the retention and the oldest rows beyond the limits, in small transactions that let
@@ -29,11 +30,11 @@ export function keepsOn(database: Database) {
   };
 }
 
-export type KeptLedger = ReturnType<typeof keepsOn>;
+export type BackgroundLedger = ReturnType<typeof backgroundLedgerOn>;
 
 /** The ledger on `openDatabase`, for the background, its only writer. */
-export function openKeptLedger(name?: string): KeptLedger {
-  return keepsOn(openDatabase(name));
+export function openBackgroundLedger(name?: string): BackgroundLedger {
+  return backgroundLedgerOn(openDatabase(name));
 }
 
 // What the background reads from the ledger: the little that a page in view, a forecast and the helper's outbox need.
@@ -42,7 +43,8 @@ export interface OutboxEntry extends OutboxRow {
   readonly key: number;
 }
 
-function readsOn(database: Database) {
+/** All queries that the background runs. */
+function readingOn(database: Database) {
   return {
     /** Whether an origin still advertised HTTP/3 when it was last seen, on any site. */
     async advertised(origin: Origin): Promise<boolean> {

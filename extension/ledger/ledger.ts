@@ -1,8 +1,8 @@
 // The whole ledger: what the background keeps, and what pages read from it and import into it.
-import { browsesOn } from './browsing.ts';
+import { browsingOn } from './browsing.ts';
 import { type Database, openDatabase } from './database.ts';
-import { keepsOn } from './keeping.ts';
-import { mergesOn } from './merge.ts';
+import { backgroundLedgerOn } from './keeping.ts';
+import { mergingOn } from './merge.ts';
 
 export type { Backfill } from '../common/records/backfill.ts';
 export type { Batch, Score } from './batch.ts';
@@ -10,7 +10,7 @@ export type { RowCounts } from './browsing.ts';
 export type { OutboxEntry } from './keeping.ts';
 
 function ledgerOn(database: Database) {
-  return { ...keepsOn(database), ...browsesOn(database), ...mergesOn(database) };
+  return { ...backgroundLedgerOn(database), ...browsingOn(database), ...mergingOn(database) };
 }
 
 export type Ledger = ReturnType<typeof ledgerOn>;

@@ -172,7 +172,8 @@ const MERGES: {
   records: { stores: ['records', 'races'], merge: mergeRecords },
 };
 
-export function mergesOn(database: Database) {
+/** The import of a file, section by section. */
+export function mergingOn(database: Database) {
   return {
     /** Imports rows of one section in one transaction; sections arrive in the order of SECTIONS. */
     async merge<S extends Section>(section: S, rows: readonly Sections[S][]): Promise<void> {

@@ -98,7 +98,8 @@ async function backfillOne(tx: WriteTransaction, backfill: Backfill): Promise<nu
   return count;
 }
 
-export function writesOn(database: Database) {
+/** All changes that the background makes; each is one transaction. */
+export function writingOn(database: Database) {
   const write = async <Result>(
     stores: Store[],
     work: (tx: WriteTransaction) => Promise<Result>,

@@ -8,7 +8,7 @@ import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import { type Page, withForecasts } from '../../common/page/model.ts';
 import { siteOfHost } from '../../common/site.ts';
-import type { KeptLedger } from '../../ledger/keeping.ts';
+import type { BackgroundLedger } from '../../ledger/keeping.ts';
 import type { Steering } from '../steer/steering.ts';
 import type { Pages } from '../tab/pages.ts';
 
@@ -160,7 +160,7 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
 // counts the look-ups.
 
 interface UseForecastsDeps {
-  readonly ledger: Pick<KeptLedger, 'countLookups'>;
+  readonly ledger: Pick<BackgroundLedger, 'countLookups'>;
   readonly pages: Pages;
   readonly steering: Pick<Steering, 'forecast'> | null;
   /** The settings may have changed, and data been deleted, since the navigation began. */

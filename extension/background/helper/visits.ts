@@ -7,7 +7,7 @@ import type { Gestures } from '../../common/helper/page-initiated.ts';
 import { proxyMode } from '../../common/permissions.ts';
 import type { Settings } from '../../common/settings.ts';
 import { siteOfHost } from '../../common/site.ts';
-import type { KeptLedger } from '../../ledger/keeping.ts';
+import type { BackgroundLedger } from '../../ledger/keeping.ts';
 import type { DocumentVisit } from '../observe/details.ts';
 import type { Recordable } from '../observe/recordable.ts';
 import type { RaceOrder } from './helper.ts';
@@ -15,7 +15,7 @@ import type { RaceOrder } from './helper.ts';
 export interface VisitDeps extends Omit<FirstVisitDeps, 'known'> {
   readonly gestures: Pick<Gestures, 'had'>;
   readonly recordable: Recordable;
-  readonly ledger: () => Promise<Pick<KeptLedger, 'recordsOf' | 'newestRaces'>>;
+  readonly ledger: () => Promise<Pick<BackgroundLedger, 'recordsOf' | 'newestRaces'>>;
 }
 
 /** A page is requested at most this long before its answer, so an older record belongs to an earlier visit. */

@@ -7,7 +7,7 @@ import type { InspectedRequest } from '../../common/inspected-request.ts';
 import { withBackfill } from '../../common/page/model.ts';
 import type { Backfill } from '../../common/records/backfill.ts';
 import { dayOf } from '../../common/records/schema.ts';
-import type { KeptLedger } from '../../ledger/keeping.ts';
+import type { BackgroundLedger } from '../../ledger/keeping.ts';
 import type { Pages } from '../tab/pages.ts';
 
 /** An observation in the ledger, and where it is shown. */
@@ -128,7 +128,7 @@ export function backfillsOf(backfilled: readonly BackfilledObservation[]): Backf
 }
 
 interface BackfillDeps {
-  readonly ledger: Pick<KeptLedger, 'backfill'>;
+  readonly ledger: Pick<BackgroundLedger, 'backfill'>;
   readonly pages: Pages;
 }
 

@@ -4,7 +4,7 @@
 import { useCatalog } from '@photofinish/shared/language/catalog';
 import { REPORT_FORMS } from '@photofinish/shared/report/forms';
 import type { Report } from '@photofinish/shared/report/report';
-import { browsesOn } from '../../ledger/browsing.ts';
+import { browsingOn } from '../../ledger/browsing.ts';
 import { openDatabase, troubleText } from '../../ledger/database.ts';
 import { collectReport, type Progress } from './collect.ts';
 import { type ExportFormat, FORMATS } from './export-names.ts';
@@ -41,7 +41,7 @@ async function make({ selection, conditions, format, language }: ReportOrder): P
   const progress = seldom();
   const database = openDatabase();
   try {
-    const report = await collectReport(browsesOn(database), selection, conditions, progress);
+    const report = await collectReport(browsingOn(database), selection, conditions, progress);
     progress({ stage: 'writing', done: 0, of: 1 });
     const file = new Blob([written(report, format)], { type: FORMATS[format].type });
     tell({ type: 'made', made: { file, createdAt: report.createdAt, sites: report.sites.length } });
