@@ -120,7 +120,7 @@ const races = new Races({
 const inspection = createInspection({
   inOrder: (run) => whenReady(run),
   mayRecord: (tabId) => recordable.mayRecord({ tabId, shownNow: true }),
-  onRequests: (tabId, requests) => backfillSoon(devtoolsFeed.tell(tabId, requests)),
+  onRequests: (tabId, requests) => backfillSoon(devtoolsFeed.reported(tabId, requests)),
   onClosed: (tabId) => devtoolsFeed.forget(tabId),
 });
 const devtoolsFeed = createDevtoolsFeed(inspection.isInspected);

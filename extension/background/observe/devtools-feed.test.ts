@@ -29,7 +29,7 @@ const feedOfTab1 = () => createDevtoolsFeed((tabId) => tabId === 1);
 
 test('reported before: the observation is complete at once, and only the next one waits', () => {
   const devtoolsFeed = feedOfTab1();
-  assert.deepEqual(devtoolsFeed.tell(1, [inspected]), []);
+  assert.deepEqual(devtoolsFeed.reported(1, [inspected]), []);
   assert.deepEqual(devtoolsFeed.complete(1, URL_A, hidden), { ...base, protocol: 'h3' });
   assert.equal(devtoolsFeed.complete(1, URL_A, hidden), hidden);
 });
@@ -37,54 +37,54 @@ test('reported before: the observation is complete at once, and only the next on
 test('recorded before: what it was is reported once', () => {
   const devtoolsFeed = feedOfTab1();
   assert.deepEqual(devtoolsFeed.recorded([recorded]), []);
-  assert.deepEqual(devtoolsFeed.tell(1, [inspected, inspected]), [{ ...recorded, protocol: 'h3' }]);
+  assert.deepEqual(devtoolsFeed.reported(1, [inspected, inspected]), [{ ...recorded, protocol: 'h3' }]);
 });
 
 test('reported while it was being recorded', () => {
   const devtoolsFeed = feedOfTab1();
   devtoolsFeed.complete(1, URL_A, hidden);
-  devtoolsFeed.tell(1, [inspected]);
+  devtoolsFeed.reported(1, [inspected]);
   assert.deepEqual(devtoolsFeed.recorded([recorded]), [{ ...recorded, protocol: 'h3' }]);
 });
 
 test('what a page may see consumes its own report, and keeps its protocol', () => {
   const devtoolsFeed = feedOfTab1();
-  devtoolsFeed.tell(1, [inspected]);
+  devtoolsFeed.reported(1, [inspected]);
   assert.equal(devtoolsFeed.complete(1, URL_A, known), known);
   assert.equal(devtoolsFeed.complete(1, URL_A, hidden), hidden);
 });
 
 test('caches, revalidated copies and preflights are ignored', () => {
   const devtoolsFeed = feedOfTab1();
-  devtoolsFeed.tell(1, [
+  devtoolsFeed.reported(1, [
     { ...inspected, method: 'OPTIONS' },
     { ...inspected, protocol: null },
   ]);
   assert.equal(devtoolsFeed.complete(1, URL_A, hidden), hidden);
-  devtoolsFeed.tell(1, [inspected]);
+  devtoolsFeed.reported(1, [inspected]);
   const cached: Observation = { ...hidden, delivery: 'http-cache' };
   const confirmed: Observation = { ...hidden, reason: 'revalidated' };
   assert.equal(devtoolsFeed.complete(1, URL_A, cached), cached);
   assert.equal(devtoolsFeed.complete(1, URL_A, confirmed), confirmed);
   assert.deepEqual(devtoolsFeed.recorded([{ ...recorded, observation: confirmed }]), []);
-  assert.deepEqual(devtoolsFeed.tell(1, [inspected]), []);
+  assert.deepEqual(devtoolsFeed.reported(1, [inspected]), []);
 });
 
 test('other tabs, other addresses and closed tools reveal nothing', () => {
   const devtoolsFeed = feedOfTab1();
-  devtoolsFeed.tell(1, [inspected]);
+  devtoolsFeed.reported(1, [inspected]);
   assert.equal(devtoolsFeed.complete(1, `${URL_A}y`, hidden), hidden);
   assert.equal(devtoolsFeed.complete(2, URL_A, hidden), hidden);
   devtoolsFeed.recorded([{ ...recorded, url: `${URL_A}z` }]);
   devtoolsFeed.forget(1);
   assert.equal(devtoolsFeed.complete(1, URL_A, hidden), hidden);
-  assert.deepEqual(devtoolsFeed.tell(1, [{ ...inspected, url: `${URL_A}z` }]), []);
+  assert.deepEqual(devtoolsFeed.reported(1, [{ ...inspected, url: `${URL_A}z` }]), []);
 });
 
 test('waiting entries are bounded, and the oldest is dropped', () => {
   const devtoolsFeed = feedOfTab1();
   const many = Array.from({ length: 5001 }, (_, i) => ({ ...inspected, url: `https://a.test/${i}` }));
-  devtoolsFeed.tell(1, many);
+  devtoolsFeed.reported(1, many);
   assert.equal(devtoolsFeed.complete(1, 'https://a.test/0', hidden), hidden);
   assert.notEqual(devtoolsFeed.complete(1, 'https://a.test/1', hidden), hidden);
 });

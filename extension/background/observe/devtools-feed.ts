@@ -27,7 +27,7 @@ export interface BackfilledObservation extends RecordedObservation {
 
 export interface DevtoolsFeed {
   /** What the tools saw in a tab; returns what of it was recorded as unknown before. */
-  tell(tabId: number, requests: readonly InspectedRequest[]): BackfilledObservation[];
+  reported(tabId: number, requests: readonly InspectedRequest[]): BackfilledObservation[];
   /** The observation, with its protocol filled in if it was unknown and the tools reported it. */
   complete(tabId: number, url: string, observation: Observation): Observation;
   /** Observations are in the ledger; returns the unknown ones that the tools have reported meanwhile. */
@@ -80,7 +80,7 @@ export function createDevtoolsFeed(isInspected: (tabId: number) => boolean): Dev
   const keyOf = (tabId: number, url: string): string => `${tabId} ${url}`;
 
   return {
-    tell(tabId, requests) {
+    reported(tabId, requests) {
       return requests.flatMap(({ url, method, protocol }) => {
         // A preflight is not an observation, and would be mistaken for the request that follows it.
         if (protocol === null || method === 'OPTIONS') return [];

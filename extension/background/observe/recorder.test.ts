@@ -264,7 +264,7 @@ const inspected: InspectedRequest = { ...INSPECTED_REQUEST, url: hiddenRequest.u
 
 test('what the developer tools reported before is recorded with its protocol', async () => {
   const { recorded, recorder, table, devtoolsFeed } = await testbed();
-  devtoolsFeed.tell(1, [inspected]);
+  devtoolsFeed.reported(1, [inspected]);
   table.add(hiddenRequest);
   await recorder.record(hiddenBatch, sender);
   const [o] = recorded[0]?.observations ?? [];
@@ -276,7 +276,7 @@ test('what they report later is added to the observation and to its page', async
   await recorder.record(batch, sender);
   table.add(hiddenRequest);
   await recorder.record(hiddenBatch, sender);
-  const [found] = devtoolsFeed.tell(1, [inspected]);
+  const [found] = devtoolsFeed.reported(1, [inspected]);
   assert.deepEqual([found?.documentId, found?.protocol, found?.observation.site], ['doc', 'h3', 'a.test']);
 });
 
@@ -285,7 +285,7 @@ test('what they report while a batch is being stored is backfilled after it', as
   table.add(hiddenRequest);
   fail.next = true;
   await assert.rejects(recorder.record(hiddenBatch, sender));
-  devtoolsFeed.tell(1, [inspected]);
+  devtoolsFeed.reported(1, [inspected]);
   await recorder.record(hiddenBatch, sender);
   assert.deepEqual(
     backfilled.map(({ observation, protocol }) => [observation.protocol, protocol]),
@@ -295,7 +295,7 @@ test('what they report while a batch is being stored is backfilled after it', as
 
 test('answers that no timing reported get their protocol from the tools, too', async () => {
   const { recorded, recorder, table, devtoolsFeed } = await testbed();
-  devtoolsFeed.tell(1, [inspected]);
+  devtoolsFeed.reported(1, [inspected]);
   table.add({ ...hiddenRequest, atMs: 20_000 - SETTLE_MS });
   await recorder.recordMissed();
   assert.equal(recorded[0]?.observations[0]?.protocol, 'h3');

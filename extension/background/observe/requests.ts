@@ -68,12 +68,12 @@ export const SETTLE_MS = 20_000;
  * For a document that names its own protocol, the page's message adds only its size, and some pages never send one: no
  * content script runs in the browser's viewers of PDF and the like. Others do so within 3 s.
  */
-const TOLD_DOCUMENT_MS = 5000;
+const DOCUMENT_SETTLE_MS = 5000;
 const MAX_ENTRIES = 5000;
 const MAX_COUNTED = 5000;
 /** Answers reported before they ended; a page has one, and few pages load at once. */
 const MAX_EARLY = 500;
-const MAX_UNHEARD = 5000;
+const MAX_UNMATCHED = 5000;
 /** Pages and the browser use different clocks, and pages round theirs. */
 const CLOCKS_MS = 50;
 /**
@@ -101,7 +101,7 @@ function keysOf({ tabId, documentId, navigation, url }: Claim): string[] {
 
 function settleMs({ prerender, kind, hop, protocol }: EndedRequest): number {
   if (prerender) return PRERENDER_MS;
-  return kind === 'navigation' && !hop && protocol !== null ? TOLD_DOCUMENT_MS : SETTLE_MS;
+  return kind === 'navigation' && !hop && protocol !== null ? DOCUMENT_SETTLE_MS : SETTLE_MS;
 }
 
 /**
@@ -224,7 +224,7 @@ export class RequestTable {
         ({ answeredAtMs }) => answer.answeredAtMs - answeredAtMs < SETTLE_MS,
       );
       this.#unmatched.set(key, [...recent, answer]);
-      dropOldest(this.#unmatched, MAX_UNHEARD);
+      dropOldest(this.#unmatched, MAX_UNMATCHED);
     }
   }
 
