@@ -1,5 +1,6 @@
 // One attempt within the race's state machine: its progress, and the record made from it.
 import type { Attempt, AttemptError } from '@photofinish/shared/race/outcome';
+import { roundedMs } from '@photofinish/shared/race/statistics';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { Endpoint } from '../discover/discovering.ts';
 import type { AttemptGroup } from './attempt-group.ts';
@@ -82,13 +83,6 @@ export function expiredError(attempt: AttemptState, timeoutMs: number): AttemptE
     : { code: 'tcp-timeout', message: `TCP did not connect ${within}` };
 }
 
-/** Rounds to microseconds, the precision of the clocks used. */
-export function rounded(ms: number): number;
-export function rounded(ms: number | null): number | null;
-export function rounded(ms: number | null): number | null {
-  return ms === null ? null : Math.round(ms * 1000) / 1000;
-}
-
 /** The attempt's record; `originHost` is the host that is omitted from it. */
 export function attemptOf(attempt: AttemptState, originHost: string): Attempt {
   const { host, source } = attempt.endpoint;
@@ -100,11 +94,11 @@ export function attemptOf(attempt: AttemptState, originHost: string): Attempt {
     ...(source !== 'origin' && { source }),
     ...(attempt.hedged && { fresh: true }),
     ...(attempt.http11Required && { http11Required: true }),
-    startedMs: rounded(attempt.startedMs),
-    transportMs: rounded(attempt.transportMs),
-    establishedMs: rounded(attempt.establishedMs),
-    firstByteMs: rounded(attempt.firstByteMs),
-    ...(attempt.rttMs !== null && { rttMs: rounded(attempt.rttMs) }),
+    startedMs: roundedMs(attempt.startedMs),
+    transportMs: roundedMs(attempt.transportMs),
+    establishedMs: roundedMs(attempt.establishedMs),
+    firstByteMs: roundedMs(attempt.firstByteMs),
+    ...(attempt.rttMs !== null && { rttMs: roundedMs(attempt.rttMs) }),
     ...(attempt.packets !== null && { packets: { sent: attempt.packets.sent, lost: attempt.packets.lost } }),
     outcome: attempt.outcome ?? 'cancelled',
     ...(attempt.error !== null && { error: attempt.error }),

@@ -1,7 +1,7 @@
 // Decides whether this machine's own lateness may have caused a trial's result. The bounds are relative, because the
 // same delay decides a time-out of 100 ms and does not matter for one of 3 s.
 import type { Disturbance, Trial } from '@photofinish/shared/race/outcome';
-import { rounded } from './attempt-state.ts';
+import { roundedMs } from '@photofinish/shared/race/statistics';
 import type { Lateness } from './lateness.ts';
 
 /**
@@ -78,7 +78,7 @@ export function withLateness(trial: Trial, lateness: TrialLateness, timeoutMs: n
   const disturbed = disturbanceOf(trial, lateness, timeoutMs);
   return {
     ...trial,
-    lateMs: rounded(lostMs(lateness.decided)),
+    lateMs: roundedMs(lostMs(lateness.decided)),
     ...(disturbed !== null && { disturbed }),
   };
 }

@@ -1,9 +1,9 @@
 // The record of a race: its trials, what was learnt about the origin, the summary, and the verdict.
 import type { DiscoveredAlternative, Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError, DiscoveryEvidence, OriginRace } from '@photofinish/shared/race/outcome';
+import { roundedMs } from '@photofinish/shared/race/statistics';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
 import { printableDeep } from '@photofinish/shared/web/printable';
-import { rounded } from './attempt-state.ts';
 import { boundedRace } from './bounded-record.ts';
 import type { DrivenTrial } from './drive.ts';
 import { type Decision, pacingInMode } from './plan.ts';
@@ -80,7 +80,7 @@ export function recordOf(raced: RaceResult): Omit<OriginRace, 'verdict'> {
     network: options.network,
     mode: options.mode,
     memory: options.memory,
-    startDelayMs: rounded(groupDelayMs),
+    startDelayMs: roundedMs(groupDelayMs),
     atMs: raced.atMs,
     trials,
     summary: { ...summaryOf(options.mode, trials, options.pairs), ...(cache !== null && { cache }) },

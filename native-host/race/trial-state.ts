@@ -2,9 +2,10 @@
 // it. Counters avoid scanning all attempts at every event.
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { Trial } from '@photofinish/shared/race/outcome';
+import { roundedMs } from '@photofinish/shared/race/statistics';
 import { type Endpoint, endpointKey } from '../discover/discovering.ts';
 import { AttemptGroup } from './attempt-group.ts';
-import { type AttemptState, attemptOf, type Phase, rounded } from './attempt-state.ts';
+import { type AttemptState, attemptOf, type Phase } from './attempt-state.ts';
 import type { TimerName, TrialAction } from './events.ts';
 import type { TrialPlan } from './plan.ts';
 import { NO_TRAFFIC, type Traffic } from './transport.ts';
@@ -137,8 +138,8 @@ export function trialOf(s: TrialState): Trial {
   const untried = untriedAddresses(s);
   return {
     adopted: s.adopted?.protocol ?? null,
-    establishedMs: rounded(s.adopted?.establishedMs ?? null),
-    firstByteMs: rounded(s.adopted?.firstByteMs ?? null),
+    establishedMs: roundedMs(s.adopted?.establishedMs ?? null),
+    firstByteMs: roundedMs(s.adopted?.firstByteMs ?? null),
     lateH3: s.lateH3,
     cacheHit: s.plan.cacheHit,
     ...(h3Undecided(s) && { h3Undecided: true }),

@@ -6,14 +6,13 @@
 import { duplexPair } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { nextPoll } from '../clock.ts';
+import { DISCARD_PORT } from '../network/datagram.ts';
 import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
 import { type Http2, http2Exchange } from './http2-exchange.ts';
 import { USER_AGENT } from './request-limits.ts';
 import type { ExchangeOptions, ExchangeResult, RunningExchange } from './response-reading.ts';
 import type { AttemptTarget } from './transport.ts';
 
-/** The discard service (RFC 863), closed nearly everywhere; in any case nothing leaves the machine. */
-const DISCARD_PORT = 9;
 /** A firewall that drops the refusal must not delay the first race. */
 const PATIENCE_MS = 100;
 
@@ -25,7 +24,7 @@ const FRAME_HEAD_BYTES = 9;
 const TYPE_HEADERS = 1;
 const PREFACE_BYTES = 24;
 
-/** Target of a warm-up: a loopback port that refuses connections. */
+/** Target of a warm-up: a loopback port that nearly everywhere refuses connections; nothing leaves the machine. */
 export const WARM_UP: AttemptTarget = {
   address: '127.0.0.1',
   port: DISCARD_PORT,

@@ -1,5 +1,16 @@
-// The statistics of all our tables, defined once: sample deviation (n - 1), nearest-rank percentiles.
+// The statistics of all our tables, defined once: sample deviation (n - 1), nearest-rank percentiles; and the precision
+// of the times they are made of.
 import type { Statistics } from './outcome.ts';
+
+/**
+ * Rounds to whole microseconds, in milliseconds: the precision of the clocks used. A difference of two such times,
+ * rounded, is one too.
+ */
+export function roundedMs(ms: number): number;
+export function roundedMs(ms: number | null): number | null;
+export function roundedMs(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 1000) / 1000;
+}
 
 /** Nearest-rank percentile of values sorted ascending; `share` in (0, 1]. */
 export function percentile(sorted: ArrayLike<number>, share: number): number {

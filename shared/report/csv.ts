@@ -1,8 +1,9 @@
 // Reports and their comparisons as CSV (RFC 4180). The columns are a contract: new ones come last. Intended for
 // spreadsheets, which run cells that look like formulas. Where the comma is the decimal sign (as in German), they
 // separate at semicolons instead, quoted or not, so that a cell may begin anywhere.
+
+import { roundedMs } from '../race/statistics.ts';
 import type { Verdict } from '../race/verdict-schema.ts';
-import { roundedMs } from '../verdict/gain.ts';
 import { verdictText } from '../verdict/verdict-text.ts';
 import { printable } from '../web/printable.ts';
 import { type Counts, modesOf, PROTOCOL_COLUMNS, type Report } from './report.ts';

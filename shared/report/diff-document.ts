@@ -14,6 +14,7 @@ import {
   count,
   host,
   type List,
+  ORIGINS_UNFOLDED,
   type PageBlock,
   type Paragraph,
   paragraph,
@@ -44,8 +45,6 @@ import {
 } from './report-text.ts';
 
 const SUMMARY_ORIGINS = 12;
-/** With more changed origins than this, sites are folded on screen. */
-const ORIGINS_UNFOLDED = 60;
 
 type SideName = 'before' | 'after';
 

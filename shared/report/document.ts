@@ -126,6 +126,9 @@ export interface Warning {
 /** Blocks that every format can write. */
 export type Block = Paragraph | List | Warning | Table;
 
+/** With more origins than this, or more changed ones, sites are folded on screen; in print all are shown. */
+export const ORIGINS_UNFOLDED = 60;
+
 /** Part of a page, with an id that is unique on it; a folded one shows only its title and `words` until opened. */
 export interface Section {
   readonly kind: 'section';

@@ -15,6 +15,7 @@ import {
   columns,
   hiddenCount,
   host,
+  ORIGINS_UNFOLDED,
   type PageBlock,
   type PageSizes,
   type PageValue,
@@ -53,8 +54,6 @@ const SITES_DRAWN = 30;
 /** Races drawn per origin, newest first, and on the whole page; the others are counted and are in the JSON. */
 const RACES_DRAWN = 3;
 const RACES_DRAWN_IN_ALL = 120;
-/** With more origins than this, sites are folded on screen; in print all are shown. */
-const ORIGINS_UNFOLDED = 60;
 /** From this number of sites on there is a table of contents. */
 const SITES_LISTED = 3;
 

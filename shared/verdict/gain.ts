@@ -5,6 +5,7 @@ import { getMessage } from '../language/catalog.ts';
 import { formatMsTo, shownMs, shownStepMs, steppedMs } from '../language/markup.ts';
 import { type Message, message, textOf } from '../language/message.ts';
 import type { PairedComparison } from '../race/paired-comparison.ts';
+import { roundedMs } from '../race/statistics.ts';
 import { type KnownProtocol, PROTOCOL_NAMES } from '../web/protocol.ts';
 
 /** The part of a comparison that is displayed. */
@@ -17,11 +18,6 @@ const oldName = ({ old = 'h2' }: Gain): string => PROTOCOL_NAMES[old];
 
 /** Times are stored in whole microseconds. */
 const FINEST_MS = 0.001;
-
-/** Rounds to whole microseconds, in milliseconds, so that a difference of two such times is one too. */
-export function roundedMs(ms: number): number {
-  return Math.round(ms * 1000) / 1000;
-}
 
 /** HTTP/2 established minus HTTP/3 established, in milliseconds, whether clear or not. */
 export function differenceMsOf({ h3Ms, h2Ms }: Pick<Gain, 'h3Ms' | 'h2Ms'>): number {
