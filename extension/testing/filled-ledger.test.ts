@@ -3,6 +3,7 @@ import './catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { originRaceSchema } from '@photofinish/shared/race/outcome';
+import { MAX_REPORTED_ORIGINS, MAX_REPORTED_RACES } from '@photofinish/shared/report/report';
 import { IDBFactory } from 'fake-indexeddb';
 import * as v from 'valibot';
 import { MAX_DAYS, MAX_RACES, MAX_RECORDS } from '../common/records/schema.ts';
@@ -39,4 +40,8 @@ test("a heavy user's year stays under the limits", async () => {
   assert.ok(rows.records * times < MAX_RECORDS);
   assert.ok(rows.days * times < MAX_DAYS);
   assert.ok(HEAVY.raced * 3 < MAX_RACES);
+  assert.ok(
+    MAX_RECORDS <= MAX_REPORTED_ORIGINS && MAX_RACES <= MAX_REPORTED_RACES,
+    'and all fit in a report',
+  );
 });

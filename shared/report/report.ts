@@ -27,10 +27,10 @@ const instant = v.pipe(v.string(), v.isoTimestamp(), v.regex(/(?:Z|[+-]\d\d:\d\d
 /** A ratio as its two counts, so that a reader can evaluate it. */
 const ratio = v.object({ hits: count, of: count });
 
-/** More than the extension's records can hold: it keeps 200,000 origins and 10,000 races. */
+/** As many as the extension keeps: its MAX_RECORDS and MAX_RACES, which must not exceed these. */
 const MAX_SITES = 200_000;
-const MAX_ORIGINS = 200_000;
-const MAX_RACES = 10_000;
+export const MAX_REPORTED_ORIGINS = 200_000;
+export const MAX_REPORTED_RACES = 10_000;
 const MAX_NETWORKS = 10_000;
 
 /** The part of BCP 47 that browsers use to name their catalogs. */
@@ -47,13 +47,13 @@ export const reportOriginSchema = v.object({
   /** How they were observed; see `modesOf` for reports that do not say. */
   modes: v.optional(observationModesSchema),
   verdict: verdictSchema,
-  races: list(originRaceSchema, MAX_RACES),
+  races: list(originRaceSchema, MAX_REPORTED_RACES),
 });
 export type ReportOrigin = v.InferOutput<typeof reportOriginSchema>;
 
 export const reportSiteSchema = v.object({
   site: siteSchema,
-  origins: list(reportOriginSchema, MAX_ORIGINS),
+  origins: list(reportOriginSchema, MAX_REPORTED_ORIGINS),
   adoption: v.object({
     byRequest: adoptionSchema,
     byOrigin: adoptionSchema,
