@@ -57,18 +57,18 @@ const CHUNK_ROWS = 5000;
 const H3_ADVERT = 'h3=":443"; ma=86400';
 
 /** An origin's characteristics: whether it hides its protocol, and its share of HTTP/3. */
-interface Temper {
+interface OriginTraits {
   readonly hides: boolean;
   readonly h3Share: number;
   readonly advertises: boolean;
 }
 
-function temperOf(random: () => number): Temper {
+function traitsOf(random: () => number): OriginTraits {
   const h3Share = random() < 0.4 ? random() : 0;
   return { hides: random() < 0.2, h3Share, advertises: h3Share > 0 || random() < 0.1 };
 }
 
-function countsOf(requests: number, { hides, h3Share }: Temper): ProtocolCounts {
+function countsOf(requests: number, { hides, h3Share }: OriginTraits): ProtocolCounts {
   if (hides) return { ...NO_REQUESTS, unknown: requests };
   const h3 = Math.round(requests * h3Share);
   const old = requests - h3;
@@ -80,11 +80,11 @@ function navigationsOf(counts: ProtocolCounts): ProtocolCounts {
   return { ...NO_REQUESTS, h3: Math.min(h3, 1), h2: Math.min(h2, 1), unknown: Math.min(unknown, 1) };
 }
 
-function dayRow(empty: DayRow, temper: Temper, main: boolean, random: () => number): DayRow {
+function dayRow(empty: DayRow, traits: OriginTraits, main: boolean, random: () => number): DayRow {
   const requests = 1 + Math.floor(random() ** 3 * 40);
-  const counts = countsOf(requests, temper);
+  const counts = countsOf(requests, traits);
   const lookups = main ? 1 + Math.floor(random() * 12) : 0;
-  const scored = temper.hides ? 0 : 1 + Math.floor(random() * 3);
+  const scored = traits.hides ? 0 : 1 + Math.floor(random() * 3);
   return {
     ...empty,
     counts,
@@ -99,7 +99,7 @@ function dayRow(empty: DayRow, temper: Temper, main: boolean, random: () => numb
   };
 }
 
-function recordOf(rows: readonly DayRow[], temper: Temper): OriginRecord {
+function recordOf(rows: readonly DayRow[], traits: OriginTraits): OriginRecord {
   const [first, last] = [rows[0], rows.at(-1)] as [DayRow, DayRow];
   const counts = rows.map((row) => row.counts).reduce(addCounts);
   const lastSeenMs = Date.parse(last.day) + last.bytes;
@@ -120,9 +120,9 @@ function recordOf(rows: readonly DayRow[], temper: Temper): OriginRecord {
     },
     bytes: rows.reduce((sum, row) => sum + row.bytes, 0),
     modes: ONLY_FULL,
-    altSvc: temper.advertises ? H3_ADVERT : null,
-    advertisedSinceMs: temper.advertises ? Date.parse(first.day) : null,
-    visitsSinceAdvertised: temper.advertises && last.counts.h3 === 0 ? rows.length : 0,
+    altSvc: traits.advertises ? H3_ADVERT : null,
+    advertisedSinceMs: traits.advertises ? Date.parse(first.day) : null,
+    visitsSinceAdvertised: traits.advertises && last.counts.h3 === 0 ? rows.length : 0,
     visitsNetwork: last.network,
   };
 }
@@ -172,7 +172,7 @@ function* rowsOf(filling: Filling): Generator<Row> {
   let made = 0;
 
   function* one(origin: Origin, site: string, main: boolean): Generator<Row> {
-    const temper = temperOf(random);
+    const traits = traitsOf(random);
     const wanted = 1 + Math.floor(random() * (2 * filling.daysPerOrigin - 1));
     const ages = new Set<number>();
     for (let i = 0; i < wanted; i += 1) ages.add(Math.floor(random() ** 2 * filling.days));
@@ -182,13 +182,13 @@ function* rowsOf(filling: Filling): Generator<Row> {
         const day = dayOf(filling.nowMs - age * DAY_MS);
         const network = NETWORKS[Math.floor(random() * NETWORKS.length)] ?? 'home';
         const before = emptyDay(day, site, origin, network);
-        const after = dayRow(before, temper, main, random);
+        const after = dayRow(before, traits, main, random);
         const key = `${day} ${network}`;
         totals.set(key, movedTotal(totals.get(key) ?? emptyTotal(day, network), { before, after }));
         return after;
       });
     for (const value of rows) yield { store: 'days', value };
-    const record = recordOf(rows, temper);
+    const record = recordOf(rows, traits);
     const races: OriginRace[] = [];
     if (main && filling.raced > 0 && made % racedEvery < perSite)
       for (let i = 0; i < 1 + (made % 3); i += 1)

@@ -118,7 +118,7 @@ function resultText(result: InstallResult, next: readonly string[], paint: Paint
 }
 
 /** What is kept of the installation that was replaced. */
-interface Kept {
+interface KeptSettings {
   readonly config: string | null;
   readonly extensionIds: readonly string[];
 }
@@ -126,7 +126,7 @@ interface Kept {
 interface Outcome {
   readonly command: 'install' | 'uninstall';
   /** Only of an installation. */
-  readonly kept?: Kept;
+  readonly kept?: KeptSettings;
   readonly result: InstallResult;
   readonly json: boolean;
   /** The next steps for the user, line by line. */
@@ -135,7 +135,7 @@ interface Outcome {
   readonly addon?: Finding;
 }
 
-function keptText({ config, extensionIds }: Kept): readonly string[] {
+function keptText({ config, extensionIds }: KeptSettings): readonly string[] {
   const options = [
     ...(config === null ? [] : [`--config ${config}`]),
     ...extensionIds.map((id) => `--extension-id ${id}`),
@@ -221,7 +221,7 @@ function keptOf(
   given: string | null,
   directories: UserDirectories,
   machine: Machine,
-): Kept {
+): KeptSettings {
   const exists = (path: string): boolean => machine.disk.kindOf(path) !== 'nothing';
   const config = given === null ? earlierConfig(request, directories, machine) : null;
   const ids = targetsOf(request, directories, exists).flatMap(({ browser }) => earlierIds(browser, machine));

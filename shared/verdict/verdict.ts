@@ -173,14 +173,14 @@ function wasCancelled(attempts: readonly Attempt[]): boolean {
 }
 
 /** An advertised endpoint that was not tried to completion. */
-interface Elsewhere {
+interface UntriedAdvertisement {
   readonly place: Message;
   readonly cancelled: boolean;
   readonly advice: Message | null;
 }
 
 /** Advertisement only at endpoints not tried to completion: what is known, if anything, is about another endpoint. */
-function elsewhere({ evidence, alternatives }: Facts): Elsewhere | null {
+function untriedAdvertisement({ evidence, alternatives }: Facts): UntriedAdvertisement | null {
   const [first] = alternatives;
   if (first === undefined || alternatives.some(({ reach }) => reach !== 'not-tried')) return null;
   const { origin, next = 'race' } = evidence;
@@ -189,13 +189,13 @@ function elsewhere({ evidence, alternatives }: Facts): Elsewhere | null {
   return { place: endpointMessage(first, origin.host), cancelled, advice };
 }
 
-function elsewhereMessage({ place, cancelled }: Elsewhere): Message {
+function elsewhereMessage({ place, cancelled }: UntriedAdvertisement): Message {
   return message(cancelled ? 'verdictElsewhereCancelled' : 'verdictElsewhere', { place });
 }
 
 function elsewhereFinding(facts: Facts): Finding[] {
   const { evidence, h3, h2 } = facts;
-  const there = elsewhere(facts);
+  const there = untriedAdvertisement(facts);
   if (there === null) return [];
   const { place, cancelled, advice } = there;
   if (isFailed(h3)) {
@@ -296,7 +296,7 @@ function reachedFindings(facts: Facts): Finding[] {
         ]
       : [];
   // What works is then the origin's own endpoint, which no browser has been told of.
-  const there = elsewhere(facts);
+  const there = untriedAdvertisement(facts);
   const untried = there === null ? [] : [elsewhereMessage(there), there.advice];
   findings.push(...findingsOn('h3-available', message('verdictAvailable'), alone, ...unsure, ...untried));
   if (family !== null && alternatives.length > 0)
@@ -349,22 +349,22 @@ function ownFaultFindings({ evidence, h3, h2 }: Facts): Finding[] {
 }
 
 /** HTTP/3 without a result, by how little was tried of it. */
-type Unproven = 'untried' | 'cancelled' | 'undecided';
+type H3NoResult = 'untried' | 'cancelled' | 'undecided';
 
-function unprovenBy({ attempts, undecided }: Evidence): Unproven {
+function unprovenBy({ attempts, undecided }: Evidence): H3NoResult {
   if (undecided) return 'undecided';
   return wasCancelled(attempts) ? 'cancelled' : 'untried';
 }
 
 /** Said of HTTP/3 without a result, where TCP was established. */
-const H3_UNPROVEN: Readonly<Record<Unproven, SharedMessageKey>> = {
+const H3_UNPROVEN: Readonly<Record<H3NoResult, SharedMessageKey>> = {
   untried: 'verdictH3Untried',
   cancelled: 'verdictH3Cancelled',
   undecided: 'verdictH3Undecided',
 };
 
 /** The same where TCP failed. */
-const H2_FAILED_UNPROVEN: Readonly<Record<Unproven, SharedMessageKey>> = {
+const H2_FAILED_UNPROVEN: Readonly<Record<H3NoResult, SharedMessageKey>> = {
   untried: 'verdictH2Failed',
   cancelled: 'verdictH2FailedCancelled',
   undecided: 'verdictH2FailedUndecided',

@@ -107,7 +107,7 @@ async function loadRecentRaces(
 }
 
 /** What shows whether the ledger changed since the last check; cheap enough to read every few seconds. */
-interface Pulse {
+interface LedgerStamp {
   /** 0 if nothing is recorded. */
   readonly lastSeenMs: number;
   readonly lastRaceMs: number;
@@ -115,10 +115,10 @@ interface Pulse {
   readonly all: string;
 }
 
-async function pulseOf(
+async function stampOf(
   ledger: Pick<DashboardLedger, 'newestRecords' | 'recentRaces' | 'totals'>,
   today: string,
-): Promise<Pulse> {
+): Promise<LedgerStamp> {
   const [newest, raced, totals] = await Promise.all([
     ledger.newestRecords(1),
     ledger.recentRaces(1),
@@ -182,7 +182,7 @@ async function readRaced(
   update(columns, records);
 }
 
-async function bringUpToDate(live: LiveUpdates, before: Pulse, now: Pulse): Promise<void> {
+async function bringUpToDate(live: LiveUpdates, before: LedgerStamp, now: LedgerStamp): Promise<void> {
   const { columns, complete, races } = live.known();
   // Time only increases: if the newest is gone, it was deleted.
   const deleted = now.lastSeenMs < before.lastSeenMs || now.lastRaceMs < before.lastRaceMs;
@@ -209,8 +209,8 @@ async function bringUpToDate(live: LiveUpdates, before: Pulse, now: Pulse): Prom
   await live.changed({ races: current });
 }
 
-/** The pulse of what the page has loaded; the ledger may have changed since, while the tab was hidden. */
-function loadedPulse({ columns, races }: LoadedData): Pulse {
+/** The stamp of what the page has loaded; the ledger may have changed since, while the tab was hidden. */
+function loadedStamp({ columns, races }: LoadedData): LedgerStamp {
   const { lastSeenMs } = columns.arrays;
   let newest = 0;
   for (let row = 0; row < columns.size; row += 1) newest = Math.max(newest, lastSeenMs[row] ?? 0);
@@ -219,15 +219,15 @@ function loadedPulse({ columns, races }: LoadedData): Pulse {
 
 /** Starts checking; checks at once when the page becomes visible again. */
 export function keepLive(live: LiveUpdates): void {
-  let before: Pulse | null = null;
+  let before: LedgerStamp | null = null;
   let busy = false;
   let imported = false;
   const look = async (): Promise<void> => {
     if (busy || document.hidden) return;
     busy = true;
     try {
-      const now = await pulseOf(live.ledger, live.today());
-      const last = before ?? loadedPulse(live.known());
+      const now = await stampOf(live.ledger, live.today());
+      const last = before ?? loadedStamp(live.known());
       const anew = imported;
       imported = false;
       if (anew) await live.reload();
