@@ -15,13 +15,13 @@ async function handle(page: Page, query: Query): Promise<ElementHandle<Element>>
 }
 
 /** The position of an element, and what covers its centre and would receive a click; null if nothing does. */
-interface Spot {
+interface ElementPosition {
   readonly place: string;
   readonly cover: string | null;
 }
 
 /** Runs in the page. */
-function spotOf(element: Element): Spot {
+function positionOf(element: Element): ElementPosition {
   element.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   const { x, y, width, height } = element.getBoundingClientRect();
   const place = `${x} ${y} ${width} ${height}`;
@@ -32,13 +32,13 @@ function spotOf(element: Element): Spot {
 
 /** The element once it has stopped moving and would receive the click itself. */
 async function clickable(page: Page, query: Query): Promise<ElementHandle<Element>> {
-  let last: Spot | null = null;
+  let last: ElementPosition | null = null;
   // A tooltip at the pointer may cover the element, and disappears when the pointer moves.
   await page.mouse.move(0, 0);
   const free = async () => {
     const found = await handle(page, query);
     const before = last;
-    last = await found.evaluate(spotOf);
+    last = await found.evaluate(positionOf);
     return last.cover === null && last.place === before?.place && found;
   };
   const found = await until(free, REST_TIMEOUT_MS);

@@ -12,7 +12,7 @@ export interface Query {
 }
 
 /** A snapshot of an element. */
-export interface Look {
+export interface ElementSnapshot {
   /** How many elements match, whatever `nth`. */
   readonly count: number;
   /** All its text, hidden or not, with white space collapsed; empty if there is no such element. */
@@ -132,7 +132,7 @@ export function locate({ selector, says, nth = 0 }: Query): Element | null {
 }
 
 /** Runs in the page. */
-function look({ selector, says, nth = 0 }: Query): Look {
+function look({ selector, says, nth = 0 }: Query): ElementSnapshot {
   const words = (element: Element) => element.getAttribute('aria-label') ?? element.textContent;
   const fits = [...document.querySelectorAll(selector)].filter(
     (element) => says === undefined || words(element).replace(/\s+/g, ' ').includes(says),
@@ -161,7 +161,7 @@ export class Part {
   }
 
   /** A snapshot of its current state. */
-  look(): Promise<Look> {
+  look(): Promise<ElementSnapshot> {
     return this.#driver.evaluate(look, this.query);
   }
 

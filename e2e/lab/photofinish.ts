@@ -57,7 +57,7 @@ const LESSONS = 20;
 /** The network under which these races are recorded: identification would examine the machine's own. */
 const NETWORK = ['--network', 'laboratory'];
 
-export interface OursOptions {
+export interface PhotofinishClientOptions {
   readonly name: string;
   readonly title: string;
   /** The mode of `photofinish race`. */
@@ -103,7 +103,7 @@ export function ours({
   known = false,
   lessons = LESSONS,
   options = [],
-}: OursOptions): Opener {
+}: PhotofinishClientOptions): Opener {
   return async (testbed) => {
     const dir = await scratchDirectory(`lab-${name}`);
     const cache = join(dir, 'cache', 'host-cache.sqlite');

@@ -11,7 +11,7 @@ import { type KeptBrowser, keepBrowser } from '../browsers/kept.ts';
 import { type FirefoxOptions, launchFirefox } from '../browsers/launch-firefox.ts';
 import type { Popup } from '../browsers/popup.ts';
 import { openSession, type Session, type SessionOptions } from '../browsers/session.ts';
-import { describe, type Look, type Part, type Tab, until } from '../browsers/tab.ts';
+import { describe, type ElementSnapshot, type Part, type Tab, until } from '../browsers/tab.ts';
 import { type ProgramResult, runCommand } from '../child-process.ts';
 import { type RunningCaddy, startCaddy } from '../origins/caddy.ts';
 import { ORIGIN_KINDS, type RunningOrigin, type RunningOrigins, startOrigins } from '../origins/start.ts';
@@ -71,9 +71,9 @@ async function judge(
   isNot: boolean,
   { timeoutMs = PATIENCE_MS }: Options,
   wanted: string,
-  fits: (look: Look) => boolean,
+  fits: (look: ElementSnapshot) => boolean,
 ): Promise<Verdict> {
-  let last: Look | null = null;
+  let last: ElementSnapshot | null = null;
   const asWanted = async () => {
     // During a navigation there is no document to inspect.
     last = await part.look().catch(() => null);
@@ -89,7 +89,7 @@ async function judge(
 export const expect = baseExpect.extend({
   /** Checks the element's text: all of it for a string, any part for a pattern. */
   toSay(part: Part, words: string | RegExp, options: Options = {}) {
-    const fits = ({ count, text }: Look) =>
+    const fits = ({ count, text }: ElementSnapshot) =>
       count > 0 && (typeof words === 'string' ? text === words : words.test(text));
     return judge(part, this.isNot, options, `to say ${String(words)}`, fits);
   },
@@ -116,10 +116,10 @@ const HOSTS = [
 ];
 
 export type Kind = keyof typeof ORIGIN_KINDS;
-export type Local = RunningOrigins<Kind>;
+export type LocalOriginsByKind = RunningOrigins<Kind>;
 
 /** Certificates for every host; their origins are started and stopped independently. */
-type Authority = Pick<Local, 'caPath' | 'certificates' | 'spki'> & {
+type Authority = Pick<LocalOriginsByKind, 'caPath' | 'certificates' | 'spki'> & {
   readonly origins: Readonly<Record<string, { readonly host: string }>>;
 };
 
@@ -139,7 +139,7 @@ interface WorkerFixtures {
 }
 
 export interface TestFixtures {
-  readonly local: Local;
+  readonly local: LocalOriginsByKind;
   /** The browser of this project. */
   readonly kind: BrowserKind;
   /** The test's own directory, removed with it. */

@@ -21,7 +21,7 @@ import { type Package, SUMS_FILE, writeRelease } from '../packaging/release.ts';
 import { sbomFaults } from '../packaging/sbom-schema.ts';
 import { findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory, TOP } from '../scratch.ts';
-import { test as base, expect, type Local, reachLocal } from './fixtures.ts';
+import { test as base, expect, type LocalOriginsByKind, reachLocal } from './fixtures.ts';
 
 interface Release {
   readonly directory: string;
@@ -324,7 +324,7 @@ test('nothing of the CDN is hidden', async ({ page }) => {
 `;
 
 /** Tells Playwright's Chromium where the local servers are and whom to trust; nothing else is configured. */
-function somebodysConfig({ origins, spki, caPath }: Local): string {
+function somebodysConfig({ origins, spki, caPath }: LocalOriginsByKind): string {
   const hosts = Object.values(origins).map(({ host }) => `${host}:9`);
   const resolve = Object.values(origins).map(({ host, port }) => [`${host}:${port}`, '127.0.0.1']);
   const use = {

@@ -16,7 +16,7 @@ import {
 } from '../origins/start.ts';
 import type { BrowserKind } from '../run/find-browser.mjs';
 import { TOP } from '../scratch.ts';
-import { expect, exportedReport, type Local, test } from './fixtures.ts';
+import { expect, exportedReport, type LocalOriginsByKind, test } from './fixtures.ts';
 
 /** All axe violations in light and dark mode; fails if the contrast rule had nothing to check. */
 export async function violations(tab: Tab): Promise<string[]> {
@@ -155,7 +155,7 @@ const SERVED = { timeout: 40_000 };
 
 /** The certificate and key of a host, for a server of the spec's own. */
 export async function identityOf(
-  { certificates }: Pick<Local, 'certificates'>,
+  { certificates }: Pick<LocalOriginsByKind, 'certificates'>,
   host: string,
 ): Promise<Identity> {
   const files = certificates[host];

@@ -9,7 +9,7 @@ import {
   firefoxSecond,
 } from '../clients/browsers.ts';
 import { curl, goAltSvc, goRace, quinn, sctpPlain, sctpTls, undici } from '../clients/peers.ts';
-import { type OursOptions, ours } from '../photofinish.ts';
+import { ours, type PhotofinishClientOptions } from '../photofinish.ts';
 
 export interface ClientChoice {
   readonly name: string;
@@ -24,12 +24,12 @@ export interface ClientChoice {
 /** Hypotheses are judged on these. */
 export const FULL_TRIALS = { ours: 1000, peer: 100, browser: 30 } as const;
 
-function own(options: OursOptions, ablation = false): ClientChoice {
+function own(options: PhotofinishClientOptions, ablation = false): ClientChoice {
   const { ours: fullTrials } = FULL_TRIALS;
   return { name: options.name, kind: 'ours', ablation, fullTrials, open: ours(options) };
 }
 
-function without(options: OursOptions): ClientChoice {
+function without(options: PhotofinishClientOptions): ClientChoice {
   return own(options, true);
 }
 

@@ -5,7 +5,7 @@ import type { Obstacle } from '../../network/namespace.ts';
 import type { Peer } from '../../network/open.ts';
 import type { Client, LabTrial, Opener } from '../client.ts';
 import { curl, goH3, goRace, quinn } from '../clients/peers.ts';
-import { type OursOptions, ours } from '../photofinish.ts';
+import { ours, type PhotofinishClientOptions } from '../photofinish.ts';
 import type { ServedTestbed } from '../testbed.ts';
 import {
   CLEAN,
@@ -18,7 +18,8 @@ import {
   takeTurns,
 } from './scenario.ts';
 
-const raceOf = (options: Omit<OursOptions, 'mode'>): Opener => ours({ ...options, mode: 'race' });
+const raceOf = (options: Omit<PhotofinishClientOptions, 'mode'>): Opener =>
+  ours({ ...options, mode: 'race' });
 
 const h3Unknown = ours({ name: 'h3', title: 'ours, host unknown', mode: 'h3' });
 const h3Known = ours({

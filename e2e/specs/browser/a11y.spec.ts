@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Popup } from '../../browsers/popup.ts';
 import type { Session } from '../../browsers/session.ts';
 import { ORIGIN_KINDS } from '../../origins/start.ts';
-import { expect, type Local, test } from '../fixtures.ts';
+import { expect, type LocalOriginsByKind, test } from '../fixtures.ts';
 import { extensionPages, servedTest, violations } from '../steps.ts';
 
 /**
@@ -13,7 +13,10 @@ import { extensionPages, servedTest, violations } from '../steps.ts';
 const slowTest = servedTest({ ...ORIGIN_KINDS, both: { ...ORIGIN_KINDS.both, answerDelayMs: 500 } });
 
 /** The popup of a page that uses every kind of origin, after a race. */
-async function racedPopup(session: Session, { origins }: Pick<Local, 'origins'>): Promise<Popup> {
+async function racedPopup(
+  session: Session,
+  { origins }: Pick<LocalOriginsByKind, 'origins'>,
+): Promise<Popup> {
   const tab = await session.newTab();
   const from = Object.values(origins).map((o) => o.origin);
   await tab.goto(`${origins.both.origin}/page?resources=18&from=${from.join(',')}`);

@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import type { Session } from '../../browsers/session.ts';
 import { emptyAllButRaces, fillLedger } from '../../browsers/stored.ts';
 import type { Tab } from '../../browsers/tab.ts';
-import { expect, type Local, test } from '../fixtures.ts';
+import { expect, type LocalOriginsByKind, test } from '../fixtures.ts';
 import { violations } from '../steps.ts';
 
 const DASHBOARD = 'dashboard/dashboard.html';
@@ -35,7 +35,7 @@ async function wholeDashboard(session: Session, page = DASHBOARD): Promise<Tab> 
   return tab;
 }
 
-async function visitAll(session: Session, { origins }: Local): Promise<Tab> {
+async function visitAll(session: Session, { origins }: LocalOriginsByKind): Promise<Tab> {
   const tab = await session.newTab();
   const from = Object.values(origins).map(({ origin }) => origin);
   await tab.goto(`${origins.both.origin}/page?resources=${3 * from.length}&from=${from.join(',')}`);

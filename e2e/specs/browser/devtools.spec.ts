@@ -2,7 +2,7 @@
 // nothing is hidden, in popup, ledger and panel.
 import type { Session } from '../../browsers/session.ts';
 import { type Tab, until } from '../../browsers/tab.ts';
-import { expect, exportedReport, type Local, test } from '../fixtures.ts';
+import { expect, exportedReport, type LocalOriginsByKind, test } from '../fixtures.ts';
 import { COUNTED, SIGHTS, violations } from '../steps.ts';
 
 /** The developer tools of a new tab, and the extension's page in them, take seconds to load on a busy machine. */
@@ -20,7 +20,10 @@ async function openPanel(session: Session, shown: Tab): Promise<Tab> {
 }
 
 /** A new tab with developer tools open and reporting. */
-async function inspectedTab(session: Session, { origins }: Local): Promise<{ tab: Tab; panel: Tab }> {
+async function inspectedTab(
+  session: Session,
+  { origins }: LocalOriginsByKind,
+): Promise<{ tab: Tab; panel: Tab }> {
   const tab = await session.newTab();
   await tab.goto(origins.h2only.origin);
   const panel = await openPanel(session, tab);
@@ -32,7 +35,7 @@ async function inspectedTab(session: Session, { origins }: Local): Promise<{ tab
   return { tab, panel };
 }
 
-function mixedPage({ origins }: Local): string {
+function mixedPage({ origins }: LocalOriginsByKind): string {
   const { both, hidden, h1only } = origins;
   return `${both.origin}/page?resources=9&from=${[both, hidden, h1only].map((o) => o.origin).join(',')}`;
 }
@@ -46,7 +49,7 @@ async function showMixedPage(
   session: Session,
   tab: Tab,
   panel: Tab,
-  local: Local,
+  local: LocalOriginsByKind,
 ): Promise<(origin: { readonly origin: string }) => number> {
   const { both, hidden, h1only } = local.origins;
   const before = (await session.requests()).length;

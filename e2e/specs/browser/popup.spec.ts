@@ -2,13 +2,13 @@
 import type { OriginRow, Popup } from '../../browsers/popup.ts';
 import type { Session } from '../../browsers/session.ts';
 import type { Tab } from '../../browsers/tab.ts';
-import { expect, type Local, test } from '../fixtures.ts';
+import { expect, type LocalOriginsByKind, test } from '../fixtures.ts';
 import { shownCounts } from '../steps.ts';
 
 /** A page with three origins, and its popup once that is complete and nothing in it moves any more. */
 async function popupOfThree(
   session: Session,
-  { origins: { both, h2only, h1only } }: Local,
+  { origins: { both, h2only, h1only } }: LocalOriginsByKind,
 ): Promise<{ tab: Tab; popup: Popup }> {
   const tab = await session.newTab();
   const from = [both, h2only, h1only].map(({ origin }) => origin).join(',');
