@@ -145,6 +145,7 @@ export type UseForecastRow = Pick<UseRecord, (typeof USE_FORECAST_COLUMNS)[numbe
 /** Network name of records that survive a change of network (Alt-Svc `persist=1`, RFC 7838 section 3.1). */
 export const ANY_NETWORK = '*';
 
+/** The record of an origin about which nothing is known yet. */
 export function newHost(origin: Origin, network: string, nowMs: number): HostRecord {
   return {
     origin,
@@ -185,6 +186,7 @@ export function newHost(origin: Origin, network: string, nowMs: number): HostRec
   };
 }
 
+/** The record of an origin that the browser has not used yet on this site and network. */
 export function newUse(browser: Browser, origin: Origin, site: string, network: string): UseRecord {
   return {
     browser,

@@ -33,6 +33,7 @@ export interface GivenHostsOptions {
   readonly found: ReadonlyMap<string, readonly string[]>;
 }
 
+/** `found` takes precedence over pins. */
 export function createGivenHosts({ pins, places, found }: GivenHostsOptions): GivenHosts {
   const given = new Map(found);
   const pinned: (readonly [string, string])[] = [];

@@ -57,6 +57,7 @@ function lifetimeMs(answer: Answer & { ok: true }): number | null {
   return shortest === Number.POSITIVE_INFINITY ? null : Math.max(SHORTEST_LIFETIME_MS, shortest * 1000);
 }
 
+/** The questions of one resolution, none asked yet. */
 export function createQuestions(): Questions {
   const questions = new Map<string, QuestionState>();
   const underWay = new Map<number, QuestionState>();

@@ -86,6 +86,7 @@ export function drain(s: TrialState, group: AttemptGroup, nowMs: number): void {
   setPace(s, group, null);
 }
 
+/** Opens a group and starts what is due in it. */
 export function open(s: TrialState, group: AttemptGroup, nowMs: number): void {
   group.opened = true;
   drain(s, group, nowMs);

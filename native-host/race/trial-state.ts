@@ -40,6 +40,7 @@ export interface TrialState {
   finished: boolean;
 }
 
+/** The state before the first event. */
 export function newTrial(plan: TrialPlan): TrialState {
   const groups = plan.groups.map(
     (rules, index) => new AttemptGroup(rules, index, plan.pacing.attemptDelayMs),

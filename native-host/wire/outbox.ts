@@ -127,6 +127,7 @@ class PipeOutbox implements Outbox {
   }
 }
 
+/** Nothing is written before the first `send`. */
 export function createOutbox(parts: OutboxParts): Outbox {
   return new PipeOutbox(parts);
 }

@@ -376,6 +376,7 @@ class PortSession implements Session {
   }
 }
 
+/** Handles messages from the first one on, until `end`. */
 export function openSession(parts: SessionParts): Session {
   return new PortSession(parts);
 }
