@@ -232,7 +232,7 @@ function foldAdvertised(use: UseRecord, altSvc: AltSvc, atMs: number): UseRecord
   if (isUnreadable(altSvc)) return use;
   const lifeMs = h3LifeMs(altSvc) ?? 0;
   if (lifeMs === 0) {
-    // It has expired; as one that never was, HTTP/3 would seem to be learnt elsewhere.
+    // Keep it as expired: without any advertisement on record, HTTP/3 would seem to have been learnt elsewhere.
     const untilMs = use.advertisedUntilMs === null ? null : Math.min(use.advertisedUntilMs, atMs);
     return { ...use, advertisedAtMs: null, advertisedUntilMs: untilMs, stays: 0 };
   }

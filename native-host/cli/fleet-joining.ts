@@ -22,7 +22,7 @@ export function fleetSettings(): FleetSettings {
 
 /**
  * Under which key the settings' fleet shares an origin, for a look at what is copied already; null for every origin if
- * they have none, or one that cannot be used, which is told.
+ * they have none, or one that cannot be used, which is reported on stderr.
  */
 export function copiedKeys(terminal: Pick<Terminal, 'error'>): (origin: Origin) => string | null {
   try {

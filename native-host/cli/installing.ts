@@ -213,8 +213,8 @@ function noBrowserText(directories: UserDirectories): string {
 }
 
 /**
- * What an installation keeps that is not given anew: it may be repeated only to update it. A settings file that does not
- * exist any more would keep the helper from starting.
+ * What a repeated installation keeps if the command does not give it again: it may be run only to update. A settings
+ * file that does not exist any more would keep the helper from starting.
  */
 function keptOf(
   request: InstallRequest,

@@ -274,7 +274,7 @@ export async function run(context: SurveyContext, list: string, out: string): Pr
   const stop = new AbortController();
   const inner = { ...context, signal: AbortSignal.any([context.signal, stop.signal]) };
   let worked = false;
-  // What ends one ends the other, and is told once both have ended.
+  // A failure of either ends both, and is reported once both have ended.
   const failed = (error: unknown): never => {
     stop.abort();
     throw error;

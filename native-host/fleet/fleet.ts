@@ -136,7 +136,7 @@ export interface Fleet {
   share(race: OriginRace): void;
   /** Resolves when what the bucket holds is copied; or when it cannot be, or not within a limit, and is gone without. */
   ready(): Promise<void>;
-  /** Waits, not for long, until what was published is stored, and stops following. Never rejects. */
+  /** Waits briefly until what was published is stored, and stops following. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -145,7 +145,7 @@ interface FleetParts {
   readonly cache: Pick<HostCache, 'shared' | 'fileShared'>;
   readonly clock: Clock;
   readonly log: OnMessage;
-  /** Another than the real one in tests. */
+  /** Replaces the real connection in tests. */
   readonly connect?: (reconnected: () => void) => Promise<Bucket>;
 }
 

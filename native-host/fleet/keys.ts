@@ -9,7 +9,7 @@ const LEAST_SALT_BYTES = 16;
 const MOST_SALT_BYTES = 4096;
 /** 64 bits distinguish the labels of an organisation. */
 const LABEL_DIGITS = 16;
-/** 128 bits, of which none can be found by trying. */
+/** 128 bits: too many to guess. */
 const SIGNATURE_DIGITS = 32;
 const ORIGIN_KEY = /^[0-9a-f]{64}$/;
 

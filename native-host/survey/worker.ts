@@ -50,7 +50,10 @@ export interface WorkerParts {
   readonly vantage: string;
   readonly worker: string;
   readonly race: RunRace;
-  /** Told of every result that a good canary vouches for; races then know what the fleet shares. Null: each is cold. */
+  /**
+   * Called with every result confirmed by a good canary; races then know what the fleet shares. Null: every race is
+   * cold.
+   */
   readonly share: ((race: OriginRace) => void) | null;
   readonly network: Network;
   readonly pace: Pace;

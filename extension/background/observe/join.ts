@@ -103,7 +103,7 @@ function reasonOf(
   if (revalidated) return 'revalidated';
   if (maybeStored(timing, request)) return 'not-exposed';
   if (!timing.opaque || timing.navigation) return 'missed';
-  // Browsers hide as much of what they blocked as of what its site hides; only the answer's head tells the two apart.
+  // A blocked response and one hidden by its site look the same; only the response header tells them apart.
   return request?.timingAllowed === false ? 'no-timing-allow-origin' : 'not-exposed';
 }
 

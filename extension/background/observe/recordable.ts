@@ -138,7 +138,7 @@ export class Recordable {
   }
 
   tabCreated(tabId: number, incognito: boolean): void {
-    // It may be told of later than of its end: by a list of the tabs, or by a batch.
+    // A tab may be reported after it was closed: by a list of the tabs, or by a batch.
     if (incognito && !this.#closedTabs.has(tabId)) this.#privateTabs.add(tabId);
   }
 
