@@ -4,6 +4,7 @@ import type { Names, ServiceRecord } from '@photofinish/shared/race/discovered';
 import { serviceRecord } from '@photofinish/shared/testing/race-samples';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { printable } from '@photofinish/shared/web/printable';
 import fc from 'fast-check';
 import { down } from '../testing/cache-samples.ts';
 import {
@@ -49,7 +50,8 @@ test('only persistent alternatives survive a change of network', () => {
 test('whatever is written is read back unchanged', () => {
   const alternative = fc.record(
     {
-      alpn: fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.isWellFormed()),
+      // What the parser returns: other characters it escapes.
+      alpn: fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => printable(text) === text),
       host: fc.constantFrom('', 'b.test', '[2001:db8::1]'),
       port: fc.integer({ min: 1, max: 65_535 }),
       maxAgeSeconds: fc.integer({ min: 0, max: 2 ** 31 }),

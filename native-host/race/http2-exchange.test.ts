@@ -157,7 +157,8 @@ test('beyond that the response is too large for us, which does not count against
   const servers = [
     [serverOfFrames(headerBlock(300_000), 65_536), /256 KiB/],
     [serverOfFrames(headerBlock(300_000), 16_384), /nine frames/],
-    [serverOfFrames(headerBlock(2_000_000), 400_000), /1 MiB/],
+    // Which of both limits is met first depends on how the bytes arrive.
+    [serverOfFrames(headerBlock(2_000_000), 400_000), /1 MiB|256 KiB/],
     // nghttp2 has one code for this and for a violation.
     [
       serverOfFrames(headerBlock(250_000, 250_000), 400_000),
