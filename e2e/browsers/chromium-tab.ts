@@ -106,7 +106,14 @@ export function chromiumTab(page: Page): Tab {
     setViewport: (size) => page.setViewportSize(size),
     emulateMedia: (media) => page.emulateMedia(media),
     async screenshot(file, options) {
+      // A scroll bar takes its width off a page that has a fixed one; the content security policy blocks injected styles.
+      const browser = await page.context().newCDPSession(page);
+      if (options?.fullPage === true) {
+        await browser.send('Emulation.setScrollbarsHidden', { hidden: true });
+        await page.waitForFunction(() => document.documentElement.clientWidth === innerWidth);
+      }
       await page.screenshot({ path: file, ...options });
+      await browser.detach();
     },
     async download(action) {
       const [download] = await Promise.all([page.waitForEvent('download'), action()]);
