@@ -72,13 +72,15 @@ function placeOn({ fromMs, toMs }: GainAxis, ms: number): string {
 /** The axis above the strips. */
 export function gainAxis(axis: GainAxis): string {
   const ticks = axisTicks(Math.max(-axis.fromMs, axis.toMs));
-  const drawn = [...ticks.slice(1).map((ms) => -ms), ...ticks]
-    .filter((ms) => ms >= axis.fromMs && ms <= axis.toMs)
-    .map((ms) => {
-      const x = placeOn(axis, ms);
-      const words = element('text', { class: 'tick-label', x, y: 12 }, escapeMarkup(formatNumber(ms)));
-      return upright('tick', x, 16, 22) + words;
-    });
+  const shown = [...ticks.slice(1).map((ms) => -ms), ...ticks].filter(
+    (ms) => ms >= axis.fromMs && ms <= axis.toMs,
+  );
+  const drawn = shown.map((ms, i) => {
+    const x = placeOn(axis, ms);
+    const label = i === shown.length - 1 ? getMessage('milliseconds', { value: ms }) : formatNumber(ms);
+    const words = element('text', { class: 'tick-label', x, y: 12 }, escapeMarkup(label));
+    return upright('tick', x, 16, 22) + words;
+  });
   return plot('strip', 22, getMessage('reportGainAxis'), ...drawn);
 }
 

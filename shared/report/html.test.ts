@@ -105,6 +105,8 @@ test('gains are shown pair by pair on an axis that contains 0, with those beyond
   const spread = comparison([10, 10, 10, 10], [12, 14, 8, 13]);
   const html = reportToHtml(report([reportOrigin({ races: [spread] })]));
   assert.match(html, /<title>Gain per pair: 2 ms, 4 ms, −2 ms, 3 ms<\/title>/);
+  const labels = [...html.matchAll(/class="tick-label"[^>]*>([^<]+)/g)].map(([, label]) => label);
+  assert.deepEqual([labels.at(-2), labels.at(-1)], ['3', '4 ms']);
   const zero = /class="zero-line" x1="([\d.]+)%"/.exec(html)?.[1];
   assert.ok(Number(zero) > 4 && Number(zero) < 96, zero);
   const fast = Array.from({ length: 40 }, () => 10);
