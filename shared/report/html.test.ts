@@ -101,6 +101,21 @@ test('many sites have a table of contents, fold on screen, and are drawn within 
   assert.match(reportToHtml(report()), /<details open>/);
 });
 
+test('bars and table list the sites in one order', () => {
+  const [site] = report().sites;
+  const sites = [1, 9, 5].map((h3, i) => ({
+    ...(site as ReportSite),
+    site: `site${i}.test`,
+    origins: [reportOrigin({ protocols: { h3, h2: 0, 'http/1.1': 0, unknown: 0 } })],
+  }));
+  const html = reportToHtml(report([], { sites }));
+  const bars = [...html.matchAll(/<span class="name" title="([^"]+)"/g)].map(([, name]) => name);
+  assert.deepEqual(
+    bars,
+    sites.map((each) => each.site),
+  );
+});
+
 test('gains are shown pair by pair on an axis that contains 0, with those beyond it counted', () => {
   const spread = comparison([10, 10, 10, 10], [12, 14, 8, 13]);
   const html = reportToHtml(report([reportOrigin({ races: [spread] })]));

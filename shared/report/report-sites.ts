@@ -266,8 +266,10 @@ function restNote({ rest }: SitesOnPage): PageBlock[] {
 /** The sites with the most requests as bars, and all of them as a table. */
 export function sitesSection({ sites }: Report, onPage: SitesOnPage): Section {
   const { heads, inFull, rest } = onPage;
+  // In the order of the report, like the table below.
   const bars = busiest(sites, ({ origins }) => addProtocols(origins))
     .slice(0, SITES_DRAWN)
+    .toSorted((a, b) => a.at - b.at)
     .map(({ item: { site, origins, adoption } }) => {
       return { site, counts: addProtocols(origins), adoption: adoption.byRequest };
     });
