@@ -30,6 +30,21 @@ test('escape sequences and line breaks are printed as text, in every document', 
   }
 });
 
+test('an origin used on two sites is listed under the name of each, and a single site needs none', () => {
+  const base = report();
+  const [site] = base.sites;
+  assert.ok(site);
+  const sites = [site, { ...site, site: 'other.test' }];
+  const marked = (colour: string, text: string) => (colour === 'bold' ? `!${text}` : text);
+  const headed = (of: Report) =>
+    documentText(reportListing(of), marked)
+      .split('\n')
+      .filter((line) => /^!(example\.org|other\.test|https:)/.test(line));
+  const origin = '!https://example.org';
+  assert.deepEqual(headed({ ...base, sites }), ['!example.org', origin, '!other.test', origin]);
+  assert.deepEqual(headed(base), [origin]);
+});
+
 test('a comparison shows each origin with both sides, and what makes it unfair in colour', () => {
   const verdict = verdictSaying('h3-not-offered', 'Does not offer HTTP/3. '.repeat(8).trim());
   const after = report([reportOrigin({ verdict, races: [] })], { network: 'work' });

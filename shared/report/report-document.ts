@@ -32,6 +32,7 @@ import {
   PROTOCOL_COLUMNS,
   type Report,
   type ReportOrigin,
+  type ReportSite,
 } from './report.ts';
 import { adoptionOf, newestComparison, totalAdoption } from './report-compare.ts';
 import { browserText, networksText, shareCountsText, valueText } from './report-text.ts';
@@ -185,19 +186,29 @@ function sitesTable({ sites }: Report): Table {
   return table('sites', heads, rows);
 }
 
-/** Every site with its shares, and the verdict on every origin. */
-export function reportListing(report: Report): ReportDocument {
+/** The verdict on every origin of a site. */
+function originsTable({ origins }: ReportSite): Table {
   const heads = [
     ...columns('text', getMessage('reportOrigin')),
     ...columns('verdict', getMessage('reportVerdict')),
   ];
-  const rows = report.sites
-    .flatMap(({ origins }) => origins)
-    .map(({ origin, verdict }): Row => [host(origin), verdictText(verdict)]);
+  return table(
+    'origins',
+    heads,
+    origins.map(({ origin, verdict }): Row => [host(origin), verdictText(verdict)]),
+  );
+}
+
+/** Every site with its shares, and the verdict on every origin; of several sites under the name of each. */
+export function reportListing(report: Report): ReportDocument {
+  const several = report.sites.length > 1;
   const blocks = blocksOf(report, () => [
     paragraph(adoptionTitle(report), 'strong'),
     sitesTable(report),
-    table('origins', heads, rows),
+    ...report.sites.flatMap((site): Block[] => [
+      ...(several ? [{ kind: 'paragraph', tone: 'strong', words: host(site.site) } as const] : []),
+      originsTable(site),
+    ]),
   ]);
   return { ...reportHead(report), blocks };
 }
