@@ -41,6 +41,18 @@ test('consecutive sentences on one code are one paragraph', () => {
   assert.deepEqual(ownVerdict(told), { code: 'h3-used', findings: told.findings.slice(0, 2) });
 });
 
+test('that HTTP/3 is supported is said once', () => {
+  const refused = message('verdictPrivateRoot');
+  const available = ['h3-available', message('verdictAvailable')] as const;
+  const told = verdict('h3-private-root', ['h3-private-root', refused], available);
+  assert.match(verdictText(told), /^Supports HTTP\/3, but/);
+  assert.deepEqual(otherFindings(told), []);
+  assert.equal(verdictAsText(told).findings.length, 1, 'older programs find the code');
+  const alone = message('verdictH3Alone', { failure: 'TCP refused', old: 'HTTP/2' });
+  const [rest] = otherFindings({ ...told, findings: [...told.findings, { code: 'h3-available', ...alone }] });
+  assert.match(rest?.text ?? '', /^HTTP\/2 fails/);
+});
+
 test('messages of another version are replaced by the name of their code, once', () => {
   const alone = verdict('h3-used', ['h3-used', UNHEARD], ['h3-available', UNHEARD]);
   assert.equal(verdictText(alone), 'HTTP/3 used.');

@@ -1,7 +1,7 @@
 // A verdict for display: in the current language, the sentences of the verdict itself first and then those of all other
 // findings. Storing, sending and comparing verdicts does not need this.
 
-import { getMessage, type MessagePart } from '../language/catalog.ts';
+import { getMessage, type MessagePart, type SharedMessageKey } from '../language/catalog.ts';
 import { messageParts } from '../language/message.ts';
 import {
   type Finding,
@@ -63,16 +63,34 @@ export function verdictParts(verdict: Verdict): MessagePart[] {
   return partsOf(paragraphsOf(verdict)[0]);
 }
 
-/** Every other verdict that also holds, each with its sentences. */
-export function otherFindings(verdict: Verdict): { code: VerdictCode; text: string }[] {
+/** Sentences that begin with what `verdictAvailable` says. */
+const SAY_SUPPORTED: ReadonlySet<string> = new Set<SharedMessageKey>([
+  'verdictNotAdvertised',
+  'verdictPrivateRoot',
+  'verdictWithdrawn',
+]);
+
+/** A verdict without what it would say twice. As data, that HTTP/3 is available is a finding of its own. */
+function withoutRepetition({ code, findings }: Verdict): Verdict {
+  const isSaid = findings.some(({ key }) => SAY_SUPPORTED.has(key));
+  const available: SharedMessageKey = 'verdictAvailable';
+  return { code, findings: isSaid ? findings.filter(({ key }) => key !== available) : findings };
+}
+
+function othersAsText(verdict: Verdict): { code: VerdictCode; text: string }[] {
   const [, ...others] = paragraphsOf(verdict);
   return others.map((paragraph) => ({ code: paragraph.code, text: textOf(paragraph) }));
+}
+
+/** Every other verdict that also holds and is not said yet, each with its sentences. */
+export function otherFindings(verdict: Verdict): { code: VerdictCode; text: string }[] {
+  return othersAsText(withoutRepetition(verdict));
 }
 
 /** A verdict as text, as written until version 1 of the report, for older programs; in the current language. */
 export function verdictAsText(verdict: Verdict): VerdictAsText {
   const short = { code: verdict.code, text: cut(verdictText(verdict), MAX_VERDICT_CHARS) };
-  const others = otherFindings(verdict).slice(0, VERDICT_CODES.length);
+  const others = othersAsText(verdict).slice(0, VERDICT_CODES.length);
   return {
     ...short,
     findings: others.map(({ code, text }) => ({ code, text: cut(text, MAX_VERDICT_CHARS) })),
