@@ -101,7 +101,7 @@ test('undecided pairs have no flag, no margin and nothing bold', () => {
   assert.doesNotMatch(text, /⚑/);
   assert.match(text, /│ established/);
   assert.match(text, / no clear difference$/m);
-  assert.match(text, /^ +No clear difference: from HTTP\/2 3 ms faster to HTTP\/3 4 ms\n? +faster$/m);
+  assert.match(text, /^ +No clear difference: from HTTP\/2 3\.0 ms faster to HTTP\/3\s+4\.0 ms\s+faster$/m);
   assert.doesNotMatch(text, /\*[Nn]o clear/);
 });
 

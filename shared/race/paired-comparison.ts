@@ -29,8 +29,8 @@ const NORMAL_REST = 2.576;
 const LEAST_PAIRS_OF_INTERVAL = 6;
 
 /** Smaller differences do not matter: the larger of these two applies. */
-const LEAST_DIFFERENCE_MS = 1;
-const LEAST_DIFFERENCE_SHARE = 0.02;
+export const LEAST_DIFFERENCE_MS = 1;
+export const LEAST_DIFFERENCE_SHARE = 0.02;
 
 /** Times of one pair, in milliseconds: the same origin over each protocol, one right after the other. */
 export interface PairMs {
@@ -132,7 +132,8 @@ function intervalOfMedian(values: readonly number[]): readonly [number, number] 
   return [sorted[first] ?? 0, sorted[sorted.length - 1 - first] ?? 0];
 }
 
-function leastDifferenceMs(...timesMs: readonly number[]): number {
+/** The smallest difference between times like these that matters. */
+export function leastDifferenceMs(...timesMs: readonly number[]): number {
   return Math.max(LEAST_DIFFERENCE_MS, LEAST_DIFFERENCE_SHARE * Math.max(...timesMs));
 }
 

@@ -42,10 +42,26 @@ test('an unclear result says so, with the range and the number of pairs', () => 
 });
 
 test('a range on one side of 0 names that side, and ends that read the same are shown once', () => {
-  assert.equal(rangeText(gain(10, 10.5, null, 0.31, 0.62)), 'HTTP/3 0.31 ms to 0.62 ms faster');
-  assert.equal(rangeText(gain(10.5, 10, null, -0.62, -0.31)), 'HTTP/2 0.31 ms to 0.62 ms faster');
-  assert.equal(rangeText(gain(10, 10.5, null, 0.501, 0.503)), 'HTTP/3 0.5 ms faster');
+  assert.equal(rangeText(gain(10, 15, null, 3.1, 6.2)), 'HTTP/3 3.1 ms to 6.2 ms faster');
+  assert.equal(rangeText(gain(15, 10, null, -6.2, -3.1)), 'HTTP/2 3.1 ms to 6.2 ms faster');
+  assert.equal(rangeText(gain(10, 15, null, 5.01, 5.03)), 'HTTP/3 5.0 ms faster');
   assert.equal(rangeText(gain(10, 10, null, 0, 0)), 'HTTP/3 0 ms faster');
+});
+
+test('both ends of a range have the same digits', () => {
+  assert.equal(rangeText(gain(10, 12, null, 0.22, 1)), 'HTTP/3 0.2 ms to 1.0 ms faster');
+  assert.equal(rangeText(gain(10, 10, null, -0.04, 12.3)), 'from HTTP/2 0 ms faster to HTTP/3 12 ms faster');
+});
+
+test('a range on one side of 0 says why no side is named if the medians differ by too little', () => {
+  assert.equal(
+    rangeText(gain(10, 10.5, null, 0.24, 0.72)),
+    'HTTP/3 0.24 ms to 0.72 ms faster; the medians are less than 1 ms apart',
+  );
+  assert.equal(
+    rangeText(gain(201, 199, null, -2.9, -1.1)),
+    'HTTP/2 1.1 ms to 2.9 ms faster; the medians are less than 2 % apart',
+  );
 });
 
 test('a cell has both times, never a difference alone', () => {
@@ -77,5 +93,5 @@ test('for any measurement: a clear difference is shown, and equals that of the t
 test('the protocol of the comparison is named', () => {
   const old: Gain = { ...gain(10, 20, 'h3', 9, 11), old: 'http/1.1' };
   assert.match(said(old), /HTTP\/3 connects in .*, HTTP\/1\.1 in/);
-  assert.equal(rangeText({ ...old, lowMs: -2, highMs: -1 }), 'HTTP/1.1 1 ms to 2 ms faster');
+  assert.equal(rangeText({ ...old, lowMs: -2, highMs: -1 }), 'HTTP/1.1 1.0 ms to 2.0 ms faster');
 });

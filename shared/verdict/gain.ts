@@ -4,7 +4,12 @@
 import { getMessage } from '../language/catalog.ts';
 import { formatMsTo, shownMs, shownStepMs, steppedMs } from '../language/markup.ts';
 import { type Message, message, textOf } from '../language/message.ts';
-import type { PairedComparison } from '../race/paired-comparison.ts';
+import {
+  LEAST_DIFFERENCE_MS,
+  LEAST_DIFFERENCE_SHARE,
+  leastDifferenceMs,
+  type PairedComparison,
+} from '../race/paired-comparison.ts';
 import { roundedMs } from '../race/statistics.ts';
 import { type KnownProtocol, PROTOCOL_NAMES } from '../web/protocol.ts';
 
@@ -64,20 +69,35 @@ export function differenceText(gain: Gain): string | null {
   return formatMsTo(shownDifferenceMs(gain, stepMs), stepMs);
 }
 
-/** Two figures: the ends of a range are not known more precisely. */
-function endMs(ms: number): number {
-  return Number(Math.abs(ms).toPrecision(2));
+/** Two figures of the larger end, and no finer ones of the other: a range is not known more precisely. */
+function rangeStepMs(largerMs: number): number {
+  return largerMs === 0 ? 1 : Math.max(FINEST_MS, firstPlace(largerMs) / 10);
 }
 
-function rangeMessage(gain: Gain): Message {
+function sidesMessage(gain: Gain): Message {
   const { lowMs, highMs } = gain;
   const old = oldName(gain);
-  if (lowMs < 0 && highMs > 0) return message('gainRange', { old, h2Ms: endMs(lowMs), h3Ms: endMs(highMs) });
+  const [low, high] = [roundedMs(Math.abs(lowMs)), roundedMs(Math.abs(highMs))];
+  const stepMs = rangeStepMs(Math.max(low, high));
+  if (lowMs < 0 && highMs > 0) return message('gainRange', { old, h2Ms: low, h3Ms: high, stepMs });
   const protocol = lowMs < 0 ? old : PROTOCOL_NAMES.h3;
-  const [nearMs, farMs] = lowMs < 0 ? [endMs(highMs), endMs(lowMs)] : [endMs(lowMs), endMs(highMs)];
-  return nearMs === farMs
-    ? message('gainRangeOne', { protocol, timeMs: farMs })
-    : message('gainRangeSide', { protocol, nearMs, farMs });
+  const [nearMs, farMs] = lowMs < 0 ? [high, low] : [low, high];
+  return Math.round(nearMs / stepMs) === Math.round(farMs / stepMs)
+    ? message('gainRangeOne', { protocol, timeMs: farMs, stepMs })
+    : message('gainRangeSide', { protocol, nearMs, farMs, stepMs });
+}
+
+/** The range, and if it is on one side of 0, what keeps that side from being named. */
+function rangeMessage(gain: Gain): Message {
+  const { h3Ms, h2Ms, lowMs, highMs } = gain;
+  const range = sidesMessage(gain);
+  const leastMs = leastDifferenceMs(h3Ms, h2Ms);
+  if ((lowMs <= 0 && highMs >= 0) || Math.abs(h2Ms - h3Ms) >= leastMs) return range;
+  const least =
+    leastMs > LEAST_DIFFERENCE_MS
+      ? message('percent', { value: 100 * LEAST_DIFFERENCE_SHARE })
+      : message('milliseconds', { value: LEAST_DIFFERENCE_MS });
+  return message('gainRangeClose', { range, least });
 }
 
 /** The range of the difference, pair by pair: "from HTTP/2 1.2 ms faster to HTTP/3 3.4 ms faster". */

@@ -76,7 +76,7 @@ test('a race is described by its measurement: a comparison by its margin, anothe
   assert.equal(words(clearComparison(31, 10)), 'HTTP/2 connects 21.0 ms faster');
   assert.equal(
     words(comparison([10, 11, 12], [12, 11, 10])),
-    'No clear difference: from HTTP/2 2 ms faster to HTTP/3 2 ms faster',
+    'No clear difference: from HTTP/2 2.0 ms faster to HTTP/3 2.0 ms faster',
   );
   assert.equal(words({}), '1 of 1 pair complete, too few for a margin');
   assert.equal(

@@ -93,7 +93,7 @@ test('unclear results are not emphasised', () => {
   const pieces = emphasise(usedVerdict(comparisonOf(race)));
   assert.match(
     pieces.map((p) => p.text).join(''),
-    /no clear difference in 3 pairs \(from HTTP\/2 2 ms faster/,
+    /no clear difference in 3 pairs \(from HTTP\/2 2.0 ms faster/,
   );
   assert.deepEqual(pieces.flatMap((p) => (p.whole ? [p.text] : [])).slice(0, 2), ['14.0 ms', '14.0 ms']);
   assert.ok(pieces.every((p) => !p.strong));
@@ -101,7 +101,7 @@ test('unclear results are not emphasised', () => {
   assert.equal(text, 'unclear');
   assert.match(
     title,
-    /^No clear difference: from HTTP\/2 2 ms faster to HTTP\/3 1 ms faster \(median of 3 pairs\)\.$/,
+    /^No clear difference: from HTTP\/2 2.0 ms faster to HTTP\/3 1.0 ms faster \(median of 3 pairs\)\.$/,
   );
 });
 
