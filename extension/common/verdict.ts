@@ -205,14 +205,13 @@ function afterReason(why: Message, { code, findings }: Verdict, isEarlier: boole
   return { code, findings: boundedFindings([{ code, ...why }, { code, ...earlier }, ...rest]) };
 }
 
-/** The verdict with a sentence more, after those of its own code. */
-function withRemark({ code, findings }: Verdict, remark: Message): Verdict {
+/** The verdict with further sentences, after those of its own code. */
+function withRemarks({ code, findings }: Verdict, remarks: readonly SharedMessageKey[]): Verdict {
   const others = findings.findIndex((finding) => finding.code !== code);
+  const sentences = remarks.map((remark) => ({ code, ...message(remark) }));
   return {
     code,
-    findings: boundedFindings(
-      findings.toSpliced(others < 0 ? findings.length : others, 0, { code, ...remark }),
-    ),
+    findings: boundedFindings(findings.toSpliced(others < 0 ? findings.length : others, 0, ...sentences)),
   };
 }
 
@@ -228,29 +227,36 @@ const VERDICT_OF_OTHERS: Verdict = {
 export function verdictOfOrigin(known: OriginEvidence): Verdict {
   const verdict = verdictOfPage(known);
   // What a race showed on another network may be different here.
-  return known.racedElsewhere ? withRemark(verdict, message('pageRacedElsewhere')) : verdict;
+  return known.racedElsewhere ? withRemarks(verdict, ['pageRacedElsewhere']) : verdict;
 }
 
-/** Messages about the network and the machine of the race, as if the reader were there. */
-const WHERE_IT_RACED: ReadonlySet<string> = new Set<SharedMessageKey>([
-  'causeCertificateExpired',
-  'causeCertificateNotYetValid',
-  'causeInternal',
-  'causeNetworkBlocksUdp',
-  'causeNoAddress',
-  'causeNoRoute',
-  'causeTcpUnreachable',
-  'causeUdpUnreachable',
-  'verdictInternal',
-  'verdictLeftOut',
-  'verdictOffline',
-  'verdictOthersReachable',
-  'verdictTooBusy',
+/**
+ * Messages about the network and the machine of the race, as if the reader were there, each with what explains the
+ * words for them that are in it, in every language.
+ */
+const WHERE_IT_RACED: ReadonlyMap<string, readonly SharedMessageKey[]> = new Map<
+  SharedMessageKey,
+  readonly SharedMessageKey[]
+>([
+  ['causeCertificateExpired', ['pageRacedThisMachine']],
+  ['causeCertificateNotYetValid', ['pageRacedThisMachine']],
+  ['causeInternal', ['pageRacedThisMachine']],
+  ['causeNetworkBlocksUdp', ['pageRacedYourNetwork']],
+  ['causeNoAddress', ['pageRacedThisMachine']],
+  ['causeNoRoute', ['pageRacedHere', 'pageRacedThisMachine']],
+  ['causeTcpUnreachable', ['pageRacedThisMachine']],
+  ['causeUdpUnreachable', ['pageRacedThisMachine', 'pageRacedThisNetwork']],
+  ['verdictInternal', ['pageRacedThisMachine']],
+  ['verdictLeftOut', ['pageRacedThisNetwork']],
+  ['verdictOffline', ['pageRacedThisMachine']],
+  ['verdictOthersReachable', ['pageRacedHere']],
+  ['verdictTooBusy', ['pageRacedThisMachine']],
 ]);
 
-function isWhereItRaced({ key, params }: Message): boolean {
+function explainedWords({ key, params }: Message): SharedMessageKey[] {
   const parts = Object.values(params).flat();
-  return WHERE_IT_RACED.has(key) || parts.some((part) => typeof part === 'object' && isWhereItRaced(part));
+  const inner = parts.flatMap((part) => (typeof part === 'object' ? explainedWords(part) : []));
+  return [...(WHERE_IT_RACED.get(key) ?? []), ...inner];
 }
 
 /** Names network and machine by the race instead of as those of the reader. */
@@ -260,7 +266,7 @@ function forReaders({ code, findings }: Verdict): Verdict {
     code,
     findings: findings.map((each) => (each.key === 'verdictAvailable' ? { ...each, ...there } : each)),
   };
-  return findings.some(isWhereItRaced) ? withRemark(named, message('pageRacedThere')) : named;
+  return withRemarks(named, [...new Set(findings.flatMap(explainedWords))]);
 }
 
 function verdictOfPage(known: OriginEvidence): Verdict {
