@@ -4,6 +4,7 @@ import '@photofinish/shared/language/english';
 import type { Command } from './cli/command-table.ts';
 import { processTerminal, type Terminal } from './cli/terminal.ts';
 import { Complaint, didYouMean, EXIT_FAILED, EXIT_OK, listed } from './cli/usage.ts';
+import { commandLine } from './install/own-command.ts';
 import { VERSION } from './version.ts';
 
 async function runCommand(command: Command, args: readonly string[], terminal: Terminal): Promise<number> {
@@ -51,7 +52,7 @@ async function commandNamed(name: string): Promise<Command> {
   if (command !== undefined) return command;
   if (name.startsWith('-')) {
     const near = didYouMean(name.replace(/^-+/, ''), ['help', 'version'], '--');
-    throw new Complaint('bad-usage', `unknown option "${name}"${near || '; see "photofinish --help"'}`);
+    throw new Complaint('bad-usage', `unknown option "${name}"${near || `; see "${commandLine('--help')}"`}`);
   }
   const near = didYouMean(name, [...COMMANDS, 'help']);
   throw new Complaint(

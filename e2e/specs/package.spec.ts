@@ -235,7 +235,7 @@ test('without its addon everything says what is missing: install, doctor, race a
   for (const mode of ['race', 'h2']) {
     const raced = await run(app, dir, ['race', '127.0.0.1:9', '--allow-private', '--mode', mode]);
     expect([raced.code, raced.stdout]).toEqual([1, '']);
-    expect(raced.stderr).toMatch(/^photofinish: cannot-race: .*photofinish doctor/);
+    expect(raced.stderr).toMatch(/^photofinish: cannot-race: .*photofinish'? doctor/);
     expect(raced.stderr).toMatch(missing);
   }
 

@@ -8,6 +8,7 @@ import { whyForeign } from '../cache/own-file.ts';
 import { type HostCache, type OriginRecords, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
 import { loadSettings, type Settings, SettingsError } from '../config.ts';
+import { commandLine } from '../install/own-command.ts';
 import { readSalt, saltPath } from '../network/salt.ts';
 import { hostsTable, originText } from './cache-text.ts';
 import { CACHE_ACTIONS, CACHE_OPTIONS } from './command-table.ts';
@@ -77,7 +78,10 @@ function show(path: string, origin: Origin, json: boolean, terminal: Terminal): 
   const names = cache?.networkNames() ?? NO_NAMES;
   cache?.close();
   if (records.hosts.length + records.uses.length === 0) {
-    terminal.error('no-record', `nothing is known about ${origin}; race it with: photofinish race ${origin}`);
+    terminal.error(
+      'no-record',
+      `nothing is known about ${origin}; race it with: ${commandLine('race', origin)}`,
+    );
     return EXIT_FAILED;
   }
   if (json) terminal.result(JSON.stringify(originDocument(path, origin, records)));

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/terms';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
+import { commandLine } from '../install/own-command.ts';
 import { recordingTerminal } from '../testing/command.ts';
 import { codeHint, runCodes } from './codes.ts';
 import { Complaint } from './usage.ts';
@@ -17,13 +18,23 @@ async function said(...args: readonly string[]): Promise<string> {
 
 for (const code of [...VERDICT_CODES, ...ATTEMPT_ERROR_CODES])
   test(`${code}: the command printed beside it explains only this code, in 80 columns`, async () => {
-    const [, , ...args] = codeHint(code).split(' ');
-    const text = await said(...args);
+    const hint = codeHint(code);
+    assert.ok(hint.startsWith(`${commandLine('codes')} `), hint);
+    const text = await said(hint.slice(commandLine('codes').length + 1));
     assert.ok(text.startsWith(`${code}  `), text);
     assert.match(text, /\n {2}(What to do|Where to look): \S/);
-    assert.ok(text.split('\n').every((line) => line.length <= 80));
+    // A path is never wrapped.
+    const lines = text.replaceAll(commandLine(), 'photofinish').split('\n');
+    assert.ok(lines.every((line) => line.length <= 80));
     assert.equal(text.split('\n\n').length, 1);
   });
+
+test('a remedy that is a command can be pasted, and as JSON is that of every installation', async () => {
+  const words = (text: string) => text.replaceAll(/\s+/g, ' ');
+  assert.ok(words(await said('unknown')).includes(`run ${commandLine('explain')} ORIGIN`));
+  const { codes } = JSON.parse(await said('unknown', '--json'));
+  assert.match(codes[0].remedy, /run photofinish explain ORIGIN/);
+});
 
 test('without a code all are explained, as text and as one document', async () => {
   const count = VERDICT_CODES.length + ATTEMPT_ERROR_CODES.length;

@@ -1,5 +1,6 @@
 // `photofinish codes`: explains verdicts and failure codes at the terminal where they appeared, without a network.
 import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
+import { commandLine, withOwnCommand } from '../install/own-command.ts';
 import { CODES_OPTIONS } from './command-table.ts';
 import type { Terminal } from './terminal.ts';
 import { type Paint, wrapped } from './text.ts';
@@ -11,7 +12,7 @@ const INDENT = '  ';
 
 /** The command that explains a code; printed beside the code. */
 export function codeHint(code: CodeRow['code']): string {
-  return `photofinish codes ${code}`;
+  return commandLine('codes', code);
 }
 
 function rowText({ kind, code, name, means, remedy }: CodeRow, paint: Paint): string {
@@ -19,7 +20,7 @@ function rowText({ kind, code, name, means, remedy }: CodeRow, paint: Paint): st
   return [
     `${paint('bold', code)}  ${name}`,
     ...wrapped(means, INDENT),
-    ...wrapped(`${label}: ${remedy}`, INDENT),
+    ...wrapped(`${label}: ${withOwnCommand(remedy)}`, INDENT),
   ].join('\n');
 }
 
@@ -32,7 +33,7 @@ function chosen(codes: readonly string[]): readonly CodeRow[] {
     if (row === undefined)
       throw new Complaint(
         'bad-code',
-        `"${wanted}" is not a code${didYouMean(wanted, known) || '; "photofinish codes" lists them all'}`,
+        `"${wanted}" is not a code${didYouMean(wanted, known) || `; "${commandLine('codes')}" lists them all`}`,
       );
     return row;
   });

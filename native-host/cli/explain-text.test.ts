@@ -6,6 +6,7 @@ import type { Names } from '@photofinish/shared/race/discovered';
 import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
 import { EXPLAIN_SCHEMA, type Explanation } from '@photofinish/shared/verdict/explanation';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { commandLine } from '../install/own-command.ts';
 import { explanationText } from './explain-text.ts';
 
 const ORIGIN = 'https://a.test' as Origin;
@@ -103,14 +104,18 @@ function explanation(over: Partial<Explanation> = {}): Explanation {
   };
 }
 
+/** Whether a line is in 80 columns; one with a command is as long as the path to it. */
+const fits = (line: string) => line.replace(commandLine(), 'photofinish').length <= 80;
+
 test('the verdict comes first, then its evidence, in 80 columns and without escapes if colour is disabled', () => {
   const text = explanationText(explanation());
   const lines = text.split('\n');
   assert.equal(lines[0], ORIGIN);
   assert.match(lines[1] ?? '', /^ {2}Advertises HTTP\/3 at b\.test:444, but/);
+  assert.ok(lines.includes(`  What this means: ${commandLine('codes', 'h3-advertised-unreachable')}`));
   assert.ok(text.indexOf('Also: Two do not agree.') < text.indexOf('What DNS says'));
   for (const line of lines) {
-    assert.ok(line.length <= 80, line);
+    assert.ok(fits(line), line);
     assert.equal(line, line.trimEnd());
   }
   assert.equal(text.includes('\u001b'), false);
@@ -133,7 +138,7 @@ test('what is too wide for a table is described in sentences of 80 columns', () 
   const text = explanationText(
     explanation({ race: race([wide, h2]), names: { ...names, addresses: found } }),
   );
-  for (const line of text.split('\n')) assert.ok(line.length <= 80, line);
+  for (const line of text.split('\n')) assert.ok(fits(line), line);
   const flat = text.replaceAll(/\n +/g, ' ');
   assert.match(flat, /address 2001:[0-9a-f:]+, name a-long[a-z.-]+, from HTTPS record hint, valid for 1 min/);
   assert.match(

@@ -19,6 +19,7 @@ import { leftOutText, sharedOutcomeText } from '@photofinish/shared/verdict/reco
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { hostPort, type OriginParts, originParts } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
+import { withOwnCommand } from '../install/own-command.ts';
 import { codeHint } from './codes.ts';
 import { firstVisitText } from './first-visit.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
@@ -313,11 +314,12 @@ export function explanationText(
       verdictText(verdict),
       ...otherFindings(verdict).map(({ text }) => `Also: ${text}`),
       ...busyText(explanation),
-    ].flatMap((text) => wrapped(printable(text), INDENT)),
-    ...lines(
-      `(verdict ${verdict.code}, on network ${networkLabel(network, names)})`,
-      `What this means: ${codeHint(verdict.code)}`,
-    ).map((line) => paint('dim', line)),
+    ].flatMap((text) => wrapped(printable(withOwnCommand(text)), INDENT)),
+    ...[
+      ...lines(`(verdict ${verdict.code}, on network ${networkLabel(network, names)})`),
+      // Not wrapped, so that the command can be copied.
+      `${INDENT}What this means: ${codeHint(verdict.code)}`,
+    ].map((line) => paint('dim', line)),
     ...section('What DNS says', namesSection(explanation, paint)),
     ...section('What the server advertises', advertisementSection(explanation)),
     ...section('Race, ignoring the host cache', raceSection(explanation.race, origin, paint)),

@@ -20,6 +20,7 @@ import { freshShared, freshUntilMs, sharedOutcome } from '../cache/policy.ts';
 import type { HostRecord } from '../cache/record.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
+import { commandLine } from '../install/own-command.ts';
 import { recordOnlyOn } from '../network/recording.ts';
 import { PACED_BY_PATH } from '../race/pacing.ts';
 import { fileOutcome, type RunRace } from '../racing.ts';
@@ -48,7 +49,7 @@ export function parseExplainCommand(args: readonly string[]): ExplainCommand {
   if (positionals.length !== 1 || positionals[0] === '-')
     throw new Complaint(
       'bad-usage',
-      'explain takes one origin, for example: photofinish explain example.org',
+      `explain takes one origin, for example: ${commandLine('explain', 'example.org')}`,
     );
   const race = parseRaceCommand(['--mode', 'compare', ...args]);
   const [origin] = race.origins;

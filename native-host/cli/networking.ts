@@ -4,6 +4,7 @@ import { networkNameSchema } from '@photofinish/shared/web/network-name';
 import * as v from 'valibot';
 import type { HostCache, NetworkRecord } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
+import { commandLine } from '../install/own-command.ts';
 import { mayBeNamed } from '../network/key.ts';
 import { keptSalt, saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
@@ -101,7 +102,7 @@ async function meant(
   if (known && mayBeNamed(word)) return word;
   throw new Complaint(
     'bad-network',
-    `there is no network "${word}"; "photofinish network list" shows them`,
+    `there is no network "${word}"; "${commandLine('network', 'list')}" shows them`,
     EXIT_FAILED,
   );
 }

@@ -6,6 +6,7 @@ import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/rac
 import { MAX_LABEL_CHARS } from '@photofinish/shared/web/bounds';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { pinName } from '../discover/given-hosts.ts';
+import { commandLine } from '../install/own-command.ts';
 import {
   DEFAULT_TIMEOUT_MS,
   LEAST_ATTEMPT_DELAY_MS,
@@ -100,7 +101,7 @@ function readOrigins(texts: readonly string[]): readonly OriginParts[] {
   if (texts.length === 0)
     throw new Complaint(
       'bad-usage',
-      'race needs at least one origin, for example: photofinish race example.org',
+      `race needs at least one origin, for example: ${commandLine('race', 'example.org')}`,
     );
   if (texts.includes(INPUT))
     throw new Complaint(

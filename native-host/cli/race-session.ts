@@ -11,6 +11,7 @@ import {
 import type { Memory, Mode } from '@photofinish/shared/race/terms';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
 import type { OriginParts } from '@photofinish/shared/web/origin';
+import { commandLine } from '../install/own-command.ts';
 import { MODE_RULES } from '../race/modes.ts';
 import { TCP_ATTEMPT_DELAY_MS } from '../race/pacing.ts';
 import { summaryOf } from '../race/series.ts';
@@ -70,7 +71,7 @@ export function cutShort(race: OriginRace): OriginRace {
 export function cannotRace(error: unknown): Complaint {
   if (error instanceof Complaint) return error;
   const [why] = messageOf(error).split('\n');
-  return new Complaint('cannot-race', `${why}; "photofinish doctor" says what to do`, EXIT_FAILED);
+  return new Complaint('cannot-race', `${why}; "${commandLine('doctor')}" says what to do`, EXIT_FAILED);
 }
 
 /** The exit code when a session ends. */

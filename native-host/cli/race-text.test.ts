@@ -136,7 +136,7 @@ test('a mode that tries only a part names the command that tries everything, if 
   });
   assert.match(
     textOf('v3', [open('v3')]),
-    /\n {2}For the whole picture: photofinish explain https:\/\/a\.test$/,
+    /\n {2}For the whole picture: \S+\/bin\/photofinish explain https:\/\/a\.test$/,
   );
   assert.doesNotMatch(textOf('race', [open('race')]), /To try everything/);
 });

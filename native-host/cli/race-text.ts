@@ -13,6 +13,7 @@ import { gainStepMs, resultText } from '@photofinish/shared/verdict/gain';
 import { leftOutText, sharedInRaceText } from '@photofinish/shared/verdict/record-text';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
+import { commandLine, withOwnCommand } from '../install/own-command.ts';
 import { codeHint } from './codes.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {
@@ -136,11 +137,14 @@ function details(race: OriginRace, paint: Paint): string[] {
     ...drawPhotoFinish(race, paint),
     ...(cache === null ? [] : wrapped(cache, INDENT)),
     ...[...sharedInRaceText(race), ...leftOutText(race)].flatMap((words) => wrapped(words, INDENT)),
-    ...wrapped(printable(verdictText(verdict)), INDENT),
-    ...otherFindings(verdict).flatMap((finding) => wrapped(`Also: ${printable(finding.text)}`, INDENT)),
-    ...wrapped(`What this means: ${codeHint(verdict.code)}`, INDENT).map((line) => paint('dim', line)),
+    ...wrapped(printable(withOwnCommand(verdictText(verdict))), INDENT),
+    ...otherFindings(verdict).flatMap((finding) =>
+      wrapped(`Also: ${printable(withOwnCommand(finding.text))}`, INDENT),
+    ),
+    // Not wrapped, so that the commands can be copied.
+    paint('dim', `${INDENT}What this means: ${codeHint(verdict.code)}`),
     ...(leavesUntried(race)
-      ? wrapped(`For the whole picture: photofinish explain ${race.origin}`, INDENT)
+      ? [`${INDENT}For the whole picture: ${commandLine('explain', race.origin)}`]
       : []),
   ];
 }

@@ -17,6 +17,7 @@ import { ratioText, shareText, valueText } from '@photofinish/shared/report/repo
 import { printableDeep } from '@photofinish/shared/web/printable';
 import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
+import { withOwnCommand } from '../install/own-command.ts';
 import { REPORT_OPTIONS } from './command-table.ts';
 import { issueText } from './input-lines.ts';
 import type { Terminal } from './terminal.ts';
@@ -88,7 +89,7 @@ function entry(cells: Row, { columns }: Table, paint: Paint): string[] {
   const label = (title: string) => (long.length > 1 ? `${INDENT}${title.toLowerCase()}` : '');
   const width = Math.max(0, ...long.map(({ title }) => label(words(title)).length)) + INDENT.length;
   const lines = long.flatMap(({ title, value }) =>
-    wrapped(words(value), label(words(title)).padEnd(width), ' '.repeat(width)),
+    wrapped(withOwnCommand(words(value)), label(words(title)).padEnd(width), ' '.repeat(width)),
   );
   return ['', name.join(' · '), ...lines];
 }

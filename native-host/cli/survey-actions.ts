@@ -1,6 +1,7 @@
 // What `photofinish survey` does on a server: each action from the survey that is there to what it says at the end.
 import { createReadStream } from 'node:fs';
 import { systemClock } from '../clock.ts';
+import { commandLine } from '../install/own-command.ts';
 import { systemSource } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';
 import { USER_AGENT } from '../race/request-limits.ts';
@@ -53,7 +54,7 @@ async function askForSurvey({
   names,
 }: SurveyContext): Promise<{ control: Control; survey: Survey }> {
   const manager = await jetstreamManager(connection);
-  const none = `the server has no survey "${names.survey}"; put one there with "photofinish survey load"`;
+  const none = `the server has no survey "${names.survey}"; put one there with "${commandLine('survey', 'load')}"`;
   if (!(await exists(manager, names))) throw new Complaint('no-survey', none, EXIT_FAILED);
   const control = await Control.open(connection, names.bucket);
   await control.follow();
@@ -228,7 +229,7 @@ async function withdraw(context: SurveyContext): Promise<void> {
   if (!control.state().workers.has(workerKey({ vantage, worker })))
     throw new Complaint(
       'bad-survey',
-      `no worker ${worker} at ${vantage} is announced; see "photofinish survey status"`,
+      `no worker ${worker} at ${vantage} is announced; see "${commandLine('survey', 'status')}"`,
       EXIT_FAILED,
     );
   await control.withdraw({ vantage, worker });
@@ -291,6 +292,6 @@ export async function run(context: SurveyContext, list: string, out: string): Pr
   if (work.status === 'rejected') throw work.reason;
   const measured = work.value;
   context.terminal.result(
-    `${measured} measured; the archive is ${out}: "photofinish survey report ${out}" writes a page about it`,
+    `${measured} measured; the archive is ${out}: "${commandLine('survey', 'report', out)}" writes a page about it`,
   );
 }

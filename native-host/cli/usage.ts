@@ -2,6 +2,7 @@
 // here uses the network, so a mistake is always found before anything is raced.
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
+import { commandLine } from '../install/own-command.ts';
 
 /** Edits plausible as typing errors in a word of that length; more would be guessing. */
 function tolerance(word: string): number {
@@ -143,12 +144,12 @@ export function parseCommand<const T extends Options>(
     if (unknown !== null) {
       const [, dashes = '', name = ''] = unknown;
       const near = didYouMean(name, [...Object.keys(options), 'help'], '--');
-      const hint = near || `; see "photofinish ${command} --help"`;
+      const hint = near || `; see "${commandLine(command, '--help')}"`;
       throw new Complaint('bad-usage', `${command} has no option "${dashes}${name}"${hint}`);
     }
     const [first = text] = text.split(/\.\s|\n/);
     const sentence = first.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
-    throw new Complaint('bad-usage', `${sentence}; see "photofinish ${command} --help"`);
+    throw new Complaint('bad-usage', `${sentence}; see "${commandLine(command, '--help')}"`);
   }
 }
 

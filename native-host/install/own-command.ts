@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import helper from '../package.json' with { type: 'json' };
 import { type BrowserName, TITLES } from './browser-names.ts';
 import { shellWord } from './launcher.ts';
-import { type Platform, pathsOf } from './machine.ts';
+import { PLATFORMS, type Platform, pathsOf } from './machine.ts';
 
 /** The parent of `dist/`: a build has all code in there, the source tree one directory down. */
 export const ROOT = dirname(import.meta.dirname);
@@ -61,6 +61,18 @@ export function ownCommand(installation: OwnInstallation): string {
 /** The installation of this process. */
 export function ownInstallation(platform: Platform): OwnInstallation {
   return { platform, root: ROOT, searchPath: process.env.PATH ?? '', exists: existsSync };
+}
+
+/** A command of ours with its arguments, as it can be pasted into the shell that started this process. */
+export function commandLine(...args: readonly string[]): string {
+  // Other systems, on which only the command line runs, have the paths of Linux.
+  const platform = PLATFORMS.find((each) => each === process.platform) ?? 'linux';
+  return [ownCommand(ownInstallation(platform)), ...args].join(' ');
+}
+
+/** A text from the catalogues, in which a command can be pasted as well. */
+export function withOwnCommand(text: string): string {
+  return text.replaceAll(/(?<=^|\s)photofinish explain(?=\s)/g, () => commandLine('explain'));
 }
 
 interface Installation {
