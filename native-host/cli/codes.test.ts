@@ -2,11 +2,13 @@
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Attempt } from '@photofinish/shared/race/outcome';
 import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/terms';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
+import { attempt, originRace, trial, verdictSaying } from '@photofinish/shared/testing/race-samples';
 import { commandLine } from '../install/own-command.ts';
 import { recordingTerminal } from '../testing/command.ts';
-import { codeHint, runCodes } from './codes.ts';
+import { codeHint, codeToExplain, runCodes } from './codes.ts';
 import { Complaint } from './usage.ts';
 
 async function said(...args: readonly string[]): Promise<string> {
@@ -28,6 +30,18 @@ for (const code of [...VERDICT_CODES, ...ATTEMPT_ERROR_CODES])
     assert.ok(lines.every((line) => line.length <= 80));
     assert.equal(text.split('\n\n').length, 1);
   });
+
+test('where both protocols failed alike, the failure is explained', () => {
+  const error = { code: 'certificate-invalid', message: 'self-signed' } as const;
+  const h3 = attempt({ protocol: 'h3', outcome: 'failed', error });
+  const both = (tcp: Attempt) => originRace([trial([h3, tcp], null)]);
+  const unknown = verdictSaying('unknown', 'Neither connects.');
+  assert.equal(codeToExplain(unknown, both({ ...h3, protocol: 'h2' })), 'certificate-invalid');
+  const refused = { code: 'tcp-refused', message: 'refused' } as const;
+  assert.equal(codeToExplain(unknown, both({ ...h3, protocol: 'h2', error: refused })), 'unknown');
+  const used = verdictSaying('h3-used', 'Reached.');
+  assert.equal(codeToExplain(used, both({ ...h3, protocol: 'h2' })), 'h3-used');
+});
 
 test('a remedy that is a command can be pasted, and as JSON is that of every installation', async () => {
   const words = (text: string) => text.replaceAll(/\s+/g, ' ');

@@ -1,5 +1,9 @@
 // `photofinish codes`: explains verdicts and failure codes at the terminal where they appeared, without a network.
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
+import { isFailed, reachOfEach } from '@photofinish/shared/verdict/evidence';
+import { evidenceOfRace } from '@photofinish/shared/verdict/verdict';
 import { commandLine, withOwnCommand } from '../install/own-command.ts';
 import { CODES_OPTIONS } from './command-table.ts';
 import type { Terminal } from './terminal.ts';
@@ -13,6 +17,16 @@ const INDENT = '  ';
 /** The command that explains a code; printed beside the code. */
 export function codeHint(code: CodeRow['code']): string {
   return commandLine('codes', code);
+}
+
+/**
+ * The code to look up about a race: where both protocols failed alike, their failure says more than a verdict that is
+ * unknown.
+ */
+export function codeToExplain({ code }: Verdict, race: OriginRace): CodeRow['code'] {
+  const { h3, tcp } = reachOfEach(evidenceOfRace(race).attempts);
+  const isAlike = code === 'unknown' && isFailed(h3) && isFailed(tcp) && h3.code === tcp.code;
+  return isAlike ? h3.code : code;
 }
 
 function rowText({ kind, code, name, means, remedy }: CodeRow, paint: Paint): string {

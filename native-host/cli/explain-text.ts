@@ -20,7 +20,7 @@ import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-
 import { hostPort, type OriginParts, originParts } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { withOwnCommand } from '../install/own-command.ts';
-import { codeHint } from './codes.ts';
+import { codeHint, codeToExplain } from './codes.ts';
 import { firstVisitText } from './first-visit.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {
@@ -318,7 +318,7 @@ export function explanationText(
     ...[
       ...lines(`(verdict ${verdict.code}, on network ${networkLabel(network, names)})`),
       // Not wrapped, so that the command can be copied.
-      `${INDENT}What this means: ${codeHint(verdict.code)}`,
+      `${INDENT}What this means: ${codeHint(codeToExplain(verdict, explanation.race))}`,
     ].map((line) => paint('dim', line)),
     ...section('What DNS says', namesSection(explanation, paint)),
     ...section('What the server advertises', advertisementSection(explanation)),

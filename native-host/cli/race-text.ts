@@ -14,7 +14,7 @@ import { leftOutText, sharedInRaceText } from '@photofinish/shared/verdict/recor
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { commandLine, withOwnCommand } from '../install/own-command.ts';
-import { codeHint } from './codes.ts';
+import { codeHint, codeToExplain } from './codes.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {
   type Cell,
@@ -142,7 +142,7 @@ function details(race: OriginRace, paint: Paint): string[] {
       wrapped(`Also: ${printable(withOwnCommand(finding.text))}`, INDENT),
     ),
     // Not wrapped, so that the commands can be copied.
-    paint('dim', `${INDENT}What this means: ${codeHint(verdict.code)}`),
+    paint('dim', `${INDENT}What this means: ${codeHint(codeToExplain(verdict, race))}`),
     ...(leavesUntried(race)
       ? [`${INDENT}For the whole picture: ${commandLine('explain', race.origin)}`]
       : []),
