@@ -46,7 +46,8 @@ tr.rest > * { background: var(--pf-wash); } tr.rest th { font-weight: 500; paddi
 .origin { display: flex; gap: 8px; align-items: flex-start; overflow-wrap: anywhere; } .origin span { min-width: 0; } .origin .mark { flex: none; margin-top: 2px; }
 article { margin-top: 32px; } figure { margin: 16px 0 0; padding: 16px; border-radius: 8px; background: var(--pf-wash); } figcaption { margin: 4px 0 12px; } figcaption b { color: var(--pf-ink); } .lanes { font-size: 12px; }
 a.means { color: inherit; } td a.means { color: var(--pf-muted); font-size: 12px; white-space: nowrap; } .meanings dt { margin-top: 12px; font-weight: 600; } .meanings dt small { font-weight: 400; color: var(--pf-muted); } .meanings dd { margin: 0; } .meanings dd b { font-weight: 600; } .meanings dt:target, .meanings dt:target + dd { padding-inline-start: 10px; border-inline-start: 3px solid var(--pf-h2); }
-@media (max-width: 640px) { body { padding: 24px 16px; } .verdicts th { white-space: normal; } .verdicts .plot { min-width: 48px; width: 20%; } .chart { grid-template-columns: 1fr auto; } .site-row { row-gap: 4px; } .site-row .bar { grid-column: 1 / -1; grid-row: 2; } }`;
+@media (max-width: 640px) { body { padding: 24px 16px; } .verdicts th { white-space: normal; } .verdicts .plot { min-width: 48px; width: 20%; } .chart { grid-template-columns: 1fr auto; } .site-row { row-gap: 4px; } .site-row .bar { grid-column: 1 / -1; grid-row: 2; }
+  .origins, .origins thead, .origins tbody { display: block; } .origins tr { display: grid; grid-template-columns: repeat(6, 1fr); column-gap: 8px; padding: 7px 0; border-bottom: 1px solid var(--pf-line); } .origins tr > * { padding: 0; border: 0; } .origins tr > :first-child, .origins tr > :last-child { grid-column: 1 / -1; min-width: 0; max-width: none; } }`;
 
 /** Folded sites are unfolded on paper; page headers and footers are left to the browser. */
 const PRINT = `
