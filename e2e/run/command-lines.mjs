@@ -341,10 +341,15 @@ function select(command, words, { grep, project }) {
 
   const specs = command === 'unit' ? [] : specFiles();
   const units = WORKSPACES.map((workspace) => [workspace, unitTestFiles(workspace)]);
-  const known = [...specs, ...units.flatMap(([, files]) => files)];
+  // Only specs have projects.
+  const known = project === undefined ? [...specs, ...units.flatMap(([, files]) => files)] : specs;
   for (const part of parts)
     if (!known.some((file) => file.includes(part)))
-      throw new BadUsage(`no suite is called "${part}", and no test file has it in its path; see --list`);
+      throw new BadUsage(
+        project === undefined
+          ? `no suite is called "${part}", and no test file has it in its path; see --list`
+          : `no spec has "${part}" in its path, and only specs have projects; see --list`,
+      );
 
   const meant = (file) => parts.some((part) => file.includes(part));
   const whole = (name) => suites.includes(name) && names.includes(name);

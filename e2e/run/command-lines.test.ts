@@ -80,6 +80,11 @@ test('what selects nothing is refused', () => {
     assert.throws(() => readCommandLine('test', args), /selects nothing/);
 });
 
+test('with a project, a name that is in the path of no spec is named', () => {
+  // Unit tests have it in their paths.
+  assert.throws(() => selected('--project', 'chromium', 'popup/'), /no spec has "popup\/" in its path/);
+});
+
 test('a project restricts the selection to specs', () => {
   const { checks, rust, units, specs, project } = selected('--project', 'firefox');
   assert.deepEqual([checks, rust, units, project], [false, false, [], 'firefox']);
