@@ -35,12 +35,17 @@ export async function run(what, file, args, options) {
   process.stdout.write(`${what}: done in ${elapsed}\n`);
 }
 
-/** A command's output; null if it cannot be run or fails. */
-function outputOf(file, args) {
+/** A command's output, or else the problem: in the program's own words if it was found. */
+export function outputOf(file, args) {
   return new Promise((resolve) => {
-    execFile(file, args, { encoding: 'utf8' }, (error, stdout) =>
-      resolve(error === null ? stdout.trim() : null),
-    );
+    execFile(file, args, { encoding: 'utf8' }, (error, stdout, stderr) => {
+      if (error === null) return resolve({ output: stdout.trim(), problem: null });
+      const lines = stderr.trim().split('\n');
+      const words = lines[0] === '' ? error.message.split('\n') : lines;
+      const problem =
+        error.code === 'ENOENT' ? `${file} was not found` : `${file}: ${words.slice(0, 2).join('\n')}`;
+      resolve({ output: null, problem });
+    });
   });
 }
 
@@ -60,15 +65,16 @@ async function rustProblem() {
   const rustup = join(homedir(), '.cargo', 'bin');
   if (onPath('cargo') === null && existsSync(join(rustup, 'cargo')))
     process.env.PATH = [process.env.PATH ?? '', rustup].join(delimiter);
-  const found = numbersIn(await outputOf('cargo', ['--version']));
-  if (found === null) return 'cargo was not found';
+  const { output, problem } = await outputOf('cargo', ['--version']);
+  if (problem !== null) return problem;
+  const found = numbersIn(output) ?? '0';
   return older(found, OLDEST_RUST) ? `cargo is ${found}` : null;
 }
 
 async function goProblem() {
-  const said = await outputOf('go', ['env', 'GOVERSION', 'GOTOOLCHAIN']);
-  if (said === null) return 'go was not found';
-  const [version, toolchain] = said.split('\n');
+  const { output, problem } = await outputOf('go', ['env', 'GOVERSION', 'GOTOOLCHAIN']);
+  if (problem !== null) return problem;
+  const [version, toolchain] = output.split('\n');
   const found = numbersIn(version) ?? '0';
   const oldest = toolchain?.startsWith('local') ? OLDEST_GO : OLDEST_GO_THAT_UPDATES;
   return older(found, oldest) ? `go is ${found}` : null;
@@ -92,7 +98,7 @@ async function firefoxVersion(executable) {
   const settings = join(dirname(realpathSync(executable)), 'application.ini');
   const text = existsSync(settings)
     ? readFileSync(settings, 'utf8').match(/^Version=(.*)$/m)?.[1]
-    : await outputOf(executable, ['--version']);
+    : (await outputOf(executable, ['--version'])).output;
   return numbersIn(text);
 }
 
@@ -307,7 +313,10 @@ function describe({ name, problem, needed }, manager) {
   const packages = packagesFor(name, manager);
   const how = packages === null ? link : commandFor(manager, packages);
   const lost = needed ? '' : `; skipped without it: ${LOST[name] ?? 'what is measured with it'}`;
-  const lines = [`  ${needed ? '✗' : '–'} ${title}${lost}`, `      ${problem}`];
+  const lines = [
+    `  ${needed ? '✗' : '–'} ${title}${lost}`,
+    ...problem.split('\n').map((line) => `      ${line}`),
+  ];
   return [...lines, ...(how === undefined ? [] : [`      ${how}`])].map((line) => `${line}\n`).join('');
 }
 

@@ -1,10 +1,11 @@
-// The minimum versions agree with what they stand for, and versions are compared as numbers.
+// The minimum versions agree with what they stand for, versions are compared as numbers, and a program that fails is not
+// reported as missing.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { TOP } from '../scratch.ts';
-import { OLDEST_FIREFOX, OLDEST_RUST, older } from './prerequisites.mjs';
+import { OLDEST_FIREFOX, OLDEST_RUST, older, outputOf } from './prerequisites.mjs';
 
 test('versions are compared number by number', () => {
   for (const [found, wanted] of [
@@ -25,4 +26,13 @@ test('the oldest Firefox is the one that the extension allows', () => {
   const build = readFileSync(join(TOP, 'extension/build.ts'), 'utf8');
   const [, version] = /strict_min_version: '(.+)'/.exec(build) ?? [];
   assert.equal(version, OLDEST_FIREFOX);
+});
+
+test('a program that is there and fails says why, one that is missing is not found', async () => {
+  const failing = await outputOf(process.execPath, ['-e', 'console.error("a\\nb\\nc"); process.exit(1)']);
+  assert.deepEqual(failing, { output: null, problem: `${process.execPath}: a\nb` });
+  const silent = await outputOf(process.execPath, ['-e', 'process.exit(1)']);
+  assert.match(silent.problem ?? '', /: Command failed: /);
+  assert.equal((await outputOf('no-such-program', [])).problem, 'no-such-program was not found');
+  assert.deepEqual(await outputOf(process.execPath, ['-p', '1']), { output: '1', problem: null });
 });
