@@ -259,6 +259,17 @@ test('uninstall leaves nothing that passes for the profile of a browser that was
   );
 });
 
+test('uninstall removes .mozilla if nothing else is in it', (t) => {
+  const directories = newHome(t, []);
+  run({ ...ALL, browsers: ['firefox'] }, directories);
+  uninstall({ ...ALL, browsers: ['firefox'] }, directories, LINUX);
+  assert.equal(existsSync(join(directories.home, '.mozilla')), false);
+  mkdirSync(join(directories.home, '.mozilla/extensions'), { recursive: true });
+  run({ ...ALL, browsers: ['firefox'] }, directories);
+  uninstall({ ...ALL, browsers: ['firefox'] }, directories, LINUX);
+  assert.deepEqual(readdirSync(join(directories.home, '.mozilla')), ['extensions']);
+});
+
 test("a foreign directory at the location of the helper's copy is neither filled nor removed", (t) => {
   const directories = newHome(t, [PROFILES.chromium]);
   const { launcher } = run(ALL, directories);

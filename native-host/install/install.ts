@@ -198,8 +198,9 @@ function removeManifest(browser: Browser, launcher: string, machine: Machine): B
     if (registryKey !== null && named !== null) registry?.remove(registryKey);
     if (present) disk.remove(manifest);
     // A directory made for the manifest of a browser that was never started would pass for its profile.
-    for (const directory of [pathsOf(platform).dirname(manifest), ...profileDirectories])
-      disk.removeIfEmpty(directory);
+    const { dirname } = pathsOf(platform);
+    const hosts = dirname(manifest);
+    for (const directory of [hosts, ...profileDirectories, dirname(hosts)]) disk.removeIfEmpty(directory);
     return resultFor(browser, manifest, 'removed', null);
   } catch (error) {
     return resultFor(browser, manifest, 'failed', reasonOf(error));
