@@ -519,6 +519,26 @@ test('what install wrote, doctor finds, with the given settings, and uninstall r
   return undefined;
 });
 
+test('uninstall names the host cache that stays, and the command that clears it', async (t) => {
+  const main = join(import.meta.dirname, 'dist/main.cjs');
+  if (!existsSync(main)) return t.skip('the helper is not built');
+  const home = scratchDirectory(t);
+  const config = join(home, 'settings.json');
+  writeFileSync(config, JSON.stringify({ cache: 'here.db' }), { mode: 0o600 });
+  const where = ['--browser', 'chromium'];
+  await photofinish(['install', ...where, '--config', config], home);
+  const without = await photofinish(['uninstall', ...where], home);
+  assert.doesNotMatch(without.stdout, /host cache/, 'there is none yet');
+  await photofinish(['install', ...where, '--config', config], home);
+  writeFileSync(join(home, 'here.db'), '');
+  const { stdout } = await photofinish(['uninstall', ...where], home);
+  assert.match(
+    stdout,
+    /^The host cache stays: .*here\.db\nClear it with: .* cache clear --cache .*here\.db$/m,
+  );
+  return undefined;
+});
+
 test('install checks everything before it writes anything', async (t) => {
   const home = scratchDirectory(t);
   const config = join(home, 'settings.json');

@@ -105,8 +105,8 @@ registry key that browsers read). Run it again to update them: --config and
 failed, otherwise 1; 2 for bad usage or input, with nothing written.`,
   },
   uninstall: {
-    about: `Removes what "photofinish install" wrote and nothing else. The host cache stays;
-to delete it, run "photofinish cache clear" first.`,
+    about: `Removes what "photofinish install" wrote and nothing else. The host cache stays:
+its path is printed, with the command that clears it.`,
     after: '',
   },
   doctor: {

@@ -260,13 +260,31 @@ export function runInstall(args: readonly string[], terminal: Terminal): number 
   return complain(result, terminal) ? EXIT_FAILED : EXIT_OK;
 }
 
+/** What stays although the launcher is gone: the host cache that its settings name, and how to clear it. */
+function remainingCache(config: string | null, { platform }: Machine): readonly string[] {
+  const path = ((): string | null => {
+    try {
+      return loadSettings(config === null ? {} : { path: config }).cachePath;
+    } catch (error) {
+      if (error instanceof SettingsError) return null;
+      throw error;
+    }
+  })();
+  if (path === null || !existsSync(path)) return [];
+  const command = [ownCommand(ownInstallation(platform)), 'cache', 'clear'];
+  const where = config === null ? [] : ['--cache', commandWord(path, platform)];
+  return ['', `The host cache stays: ${path}`, `Clear it with: ${[...command, ...where].join(' ')}`];
+}
+
 /** Runs `uninstall`; having nothing to remove is not a failure. */
 export function runUninstall(args: readonly string[], terminal: Terminal): number {
   const { values, positionals } = parseCommand('uninstall', args, UNINSTALL_OPTIONS);
   noArguments('uninstall', positionals);
   const request = readRequest(values.browser ?? [], values['user-data-dir'], undefined);
   const { machine, directories } = readMachine();
+  const config = earlierConfig(request, directories, machine);
   const result = uninstall(request, directories, machine);
-  report({ command: 'uninstall', result, json: values.json ?? false, next: [] }, terminal);
+  const next = result.launcher.state === 'removed' ? remainingCache(config, machine) : [];
+  report({ command: 'uninstall', result, json: values.json ?? false, next }, terminal);
   return complain(result, terminal) ? EXIT_FAILED : EXIT_OK;
 }
