@@ -1,83 +1,21 @@
 // `npm start`: a demonstration of the whole product. Builds, serves local origins (or uses real ones), opens Chromium
 // with extension and helper, visits, races, and exports the report; finally prints the protocol used and the forecast
 // for each origin.
-import { mkdir, readFile, rm } from 'node:fs/promises';
-import { join, relative } from 'node:path';
-import { adoptionPercent } from '@photofinish/shared/report/adoption';
-import {
-  type Report,
-  type ReportOrigin,
-  type ReportSite,
-  reportSchema,
-} from '@photofinish/shared/report/report';
-import { type Origin, originParts, parseOrigin } from '@photofinish/shared/web/origin';
-import * as v from 'valibot';
-import type { OriginRow } from '../browsers/popup.ts';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Origin, parseOrigin } from '@photofinish/shared/web/origin';
 import { openSession, type Session } from '../browsers/session.ts';
 import { startDnsFor } from '../origins/dns.ts';
 import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';
 import { build } from './artefacts.ts';
 import { BadUsage, readCommandLine, usageOf } from './command-lines.mjs';
-import { beginStep, formatTable, heading, printLine } from './display.ts';
+import { beginStep, heading, printLine } from './display.ts';
 import { endCommandsOnSignals } from './step-command.ts';
-import { exportReports, type PopupRows, raceAll, visitAll, visitMixedPage } from './tour.ts';
-
-/** Real pages load from dozens of origins; the report lists the rest. */
-const SHOWN_ORIGINS = 12;
-
-const total = ({ protocols }: ReportOrigin) =>
-  protocols.h3 + protocols.h2 + protocols['http/1.1'] + protocols.unknown;
-
-function protocolsUsed({ protocols }: ReportOrigin): string {
-  const used = (['h3', 'h2', 'http/1.1', 'unknown'] as const).filter((name) => protocols[name] > 0);
-  return used.map((name) => `${name} ${protocols[name]}`).join(', ') || '–';
-}
-
-function forecastOf(row: OriginRow | undefined): string {
-  if (row === undefined) return '–';
-  const sign = { right: '✓ ', wrong: '✗ ' };
-  return `${row.scored === null ? '' : sign[row.scored]}${row.forecast}`;
-}
-
-function adoptionLine({ site, adoption: { byRequest } }: ReportSite): string {
-  const percent = adoptionPercent(byRequest);
-  const share =
-    percent === null ? 'share unknown' : `${percent} % HTTP/3 of ${byRequest.known} known requests`;
-  return `${site}: ${share}, ${byRequest.hidden} hidden`;
-}
-
-/** A page belongs to the site of its own registrable domain. */
-function rowsOfSite(site: string, popups: PopupRows): readonly OriginRow[] {
-  const hosts = [...popups].map(([origin, rows]) => ({ host: originParts(origin).host, rows }));
-  return hosts.find(({ host }) => host === site || host.endsWith(`.${site}`))?.rows ?? [];
-}
-
-/** The tables of all sites. */
-function formatAdoption(report: Report, popups: PopupRows): string {
-  const columns = [
-    { title: 'origin' },
-    { title: 'protocol used' },
-    { title: 'requests', align: 'right' },
-    { title: 'forecast' },
-    { title: 'verdict' },
-  ] as const;
-  const sections = report.sites.map((site) => {
-    const rows = rowsOfSite(site.site, popups);
-    const origins = site.origins.toSorted((a, b) => total(b) - total(a));
-    const lines = origins.slice(0, SHOWN_ORIGINS).map((origin) => {
-      const row = rows.find((candidate) => candidate.origin === origin.origin);
-      const requests = String(total(origin));
-      return [origin.origin, protocolsUsed(origin), requests, forecastOf(row), origin.verdict.code];
-    });
-    const more = origins.length - lines.length;
-    const rest = more > 0 ? `\nand ${more} more in the report` : '';
-    return `${adoptionLine(site)}\n${formatTable(columns, lines)}${rest}`;
-  });
-  return sections.join('\n\n');
-}
+import { tour } from './tour.ts';
 
 const DIR = join(TOP, '.photofinish', 'start');
+const SESSION_DIR = join(DIR, 'session');
 const REPORT_DIR = join(DIR, 'report');
 
 /**
@@ -110,43 +48,17 @@ function readArguments(args: string[]): StartOptions {
   return { origins: names.map(readOrigin), headless: values.headless ?? !display };
 }
 
-/** Displays what was recorded and writes the report; returns whether every origin was visited and raced. */
-async function tour(
-  session: Session,
-  origins: readonly Origin[],
-  local: boolean,
-  headless: boolean,
-): Promise<boolean> {
-  const stops = await visitAll(session, origins);
-  const [first] = stops;
-  if (local && first) await visitMixedPage(first, origins);
-  const raced = await raceAll(session, stops);
-
-  heading('Report');
-  const popup = await session.openPopup(first?.tab ?? null);
-  const files = await exportReports(popup, REPORT_DIR);
-  const paths = Object.values(files);
-  if (headless) {
-    const picture = join(DIR, 'popup.png');
-    await popup.tab.screenshot(picture, { fullPage: true });
-    paths.push(picture);
-  }
-  await popup.tab.close();
-  const report = v.parse(reportSchema, JSON.parse(await readFile(files.json, 'utf8')));
-  printLine(`\n${formatAdoption(report, raced.rows)}\n`);
-  for (const path of paths) printLine(relative(TOP, path));
-  return raced.ok && stops.length === origins.length;
-}
-
 async function run(options: StartOptions): Promise<boolean> {
   if (!(await build())) return false;
   // A fresh browser profile: otherwise it would not be seen learning about HTTP/3.
-  await rm(DIR, { recursive: true, force: true });
-  await mkdir(REPORT_DIR, { recursive: true, mode: 0o700 });
+  await rm(SESSION_DIR, { recursive: true, force: true });
+  await mkdir(SESSION_DIR, { recursive: true, mode: 0o700 });
 
   heading('Browser');
   const isLocal = options.origins.length === 0;
-  const served = isLocal ? await startOrigins({ origins: localOrigins(), dir: join(DIR, 'origins') }) : null;
+  const served = isLocal
+    ? await startOrigins({ origins: localOrigins(), dir: join(SESSION_DIR, 'origins') })
+    : null;
   const origins = served
     ? Object.values(served.origins).map(({ origin }) => readOrigin(origin))
     : options.origins;
@@ -156,9 +68,15 @@ async function run(options: StartOptions): Promise<boolean> {
     const step = beginStep('Chromium with the extension and the helper');
     const { headless } = options;
     const local = served ?? undefined;
-    session = await openSession({ browser: 'chromium', dir: DIR, headless, local, resolver: dns?.resolver });
+    session = await openSession({
+      browser: 'chromium',
+      dir: SESSION_DIR,
+      headless,
+      local,
+      resolver: dns?.resolver,
+    });
     step.end(true, session.version);
-    const ok = await tour(session, origins, isLocal, headless);
+    const ok = await tour(session, origins, { local: isLocal, headless, reportDir: REPORT_DIR });
     if (!headless) {
       printLine('\nThe browser stays open; close it or press Ctrl-C to end.');
       await session.closed();

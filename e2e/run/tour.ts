@@ -1,12 +1,23 @@
-// The guided tour: visits, races and the export, performed through browser and popup as a user would.
-import { join } from 'node:path';
+// The guided tour: visits, races and the export, performed through browser and popup as a user would, and what they
+// showed as tables.
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { adoptionPercent } from '@photofinish/shared/report/adoption';
+import {
+  type Report,
+  type ReportOrigin,
+  type ReportSite,
+  reportSchema,
+} from '@photofinish/shared/report/report';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES, protocolFromAlpn } from '@photofinish/shared/web/protocol';
+import * as v from 'valibot';
 import type { OriginRow, Popup, ReportFormat } from '../browsers/popup.ts';
 import type { Session } from '../browsers/session.ts';
 import { navigationProtocol, type Tab } from '../browsers/tab.ts';
-import { beginStep, heading } from './display.ts';
+import { TOP } from '../scratch.ts';
+import { beginStep, formatTable, heading, printLine } from './display.ts';
 
 /** Enough for a browser to learn about HTTP/3 on the first visit, use it on the next, and be forecast on the last. */
 const VISITS = 4;
@@ -88,7 +99,7 @@ async function raceAt(stop: Stop, popup: Popup): Promise<boolean> {
 }
 
 /** The popup's rows for the last page of each visited origin. */
-export type PopupRows = ReadonlyMap<Origin, readonly OriginRow[]>;
+type PopupRows = ReadonlyMap<Origin, readonly OriginRow[]>;
 
 export interface RaceOutcomes {
   readonly rows: PopupRows;
@@ -111,8 +122,103 @@ export async function raceAll(session: Session, stops: readonly Stop[]): Promise
 }
 
 /** Exports the report of all sites in every format; returns the file paths by format. */
-export async function exportReports(popup: Popup, dir: string): Promise<Record<ReportFormat, string>> {
+async function exportReports(popup: Popup, dir: string): Promise<Record<ReportFormat, string>> {
   const file = (format: ReportFormat) => join(dir, `report.${format}`);
   for (const format of FORMATS) await popup.exportAllSites(format, file(format));
   return { html: file('html'), json: file('json'), csv: file('csv') };
+}
+
+/** Real pages load from dozens of origins; the report lists the rest. */
+const SHOWN_ORIGINS = 12;
+
+const total = ({ protocols }: ReportOrigin) =>
+  protocols.h3 + protocols.h2 + protocols['http/1.1'] + protocols.unknown;
+
+function protocolsUsed({ protocols }: ReportOrigin): string {
+  const used = (['h3', 'h2', 'http/1.1', 'unknown'] as const).filter((name) => protocols[name] > 0);
+  return used.map((name) => `${name} ${protocols[name]}`).join(', ') || '–';
+}
+
+function forecastOf(row: OriginRow | undefined): string {
+  if (row === undefined) return '–';
+  const sign = { right: '✓ ', wrong: '✗ ' };
+  return `${row.scored === null ? '' : sign[row.scored]}${row.forecast}`;
+}
+
+function adoptionLine({ site, adoption: { byRequest } }: ReportSite): string {
+  const percent = adoptionPercent(byRequest);
+  const share =
+    percent === null ? 'share unknown' : `${percent} % HTTP/3 of ${byRequest.known} known requests`;
+  return `${site}: ${share}, ${byRequest.hidden} hidden`;
+}
+
+/** A page belongs to the site of its own registrable domain. */
+function rowsOfSite(site: string, popups: PopupRows): readonly OriginRow[] {
+  const hosts = [...popups].map(([origin, rows]) => ({ host: originParts(origin).host, rows }));
+  return hosts.find(({ host }) => host === site || host.endsWith(`.${site}`))?.rows ?? [];
+}
+
+/** The tables of all sites. */
+function formatAdoption(report: Report, popups: PopupRows): string {
+  const columns = [
+    { title: 'origin' },
+    { title: 'protocol used' },
+    { title: 'requests', align: 'right' },
+    { title: 'forecast' },
+    { title: 'verdict' },
+  ] as const;
+  const sections = report.sites.map((site) => {
+    const rows = rowsOfSite(site.site, popups);
+    const origins = site.origins.toSorted((a, b) => total(b) - total(a));
+    const lines = origins.slice(0, SHOWN_ORIGINS).map((origin) => {
+      const row = rows.find((candidate) => candidate.origin === origin.origin);
+      const requests = String(total(origin));
+      return [origin.origin, protocolsUsed(origin), requests, forecastOf(row), origin.verdict.code];
+    });
+    const more = origins.length - lines.length;
+    const rest = more > 0 ? `\nand ${more} more in the report` : '';
+    return `${adoptionLine(site)}\n${formatTable(columns, lines)}${rest}`;
+  });
+  return sections.join('\n\n');
+}
+
+interface TourOptions {
+  /** Whether the origins are local ones, which have a page with resources from all of them. */
+  readonly local: boolean;
+  readonly headless: boolean;
+  /** Replaced as soon as there is something to report. */
+  readonly reportDir: string;
+}
+
+/**
+ * Visits and races the origins, displays what was recorded and writes the report; returns whether every origin was
+ * visited and raced. If none could be visited, there is no report.
+ */
+export async function tour(
+  session: Session,
+  origins: readonly Origin[],
+  { local, headless, reportDir }: TourOptions,
+): Promise<boolean> {
+  const stops = await visitAll(session, origins);
+  if (stops.length === 0) return false;
+  const [first] = stops;
+  if (local && first) await visitMixedPage(first, origins);
+  const raced = await raceAll(session, stops);
+
+  heading('Report');
+  const popup = await session.openPopup(first?.tab ?? null);
+  await rm(reportDir, { recursive: true, force: true });
+  await mkdir(reportDir, { recursive: true, mode: 0o700 });
+  const files = await exportReports(popup, reportDir);
+  const paths = Object.values(files);
+  if (headless) {
+    const picture = join(reportDir, 'popup.png');
+    await popup.tab.screenshot(picture, { fullPage: true });
+    paths.push(picture);
+  }
+  await popup.tab.close();
+  const report = v.parse(reportSchema, JSON.parse(await readFile(files.json, 'utf8')));
+  printLine(`\n${formatAdoption(report, raced.rows)}\n`);
+  for (const path of paths) printLine(relative(TOP, path));
+  return raced.ok && stops.length === origins.length;
 }
