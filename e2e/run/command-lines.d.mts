@@ -30,6 +30,7 @@ export interface CommandLine {
   readonly yes?: boolean;
   readonly headed?: boolean;
   readonly headless?: boolean;
+  readonly keep?: boolean;
   /** Origins, artefacts, or the programs to run. */
   readonly names: readonly string[];
   /** For `test`, `unit` and `check`. */

@@ -77,6 +77,7 @@ unless some are named), prints what was adopted and writes the report.
 
 ${option('--headed', 'with a window; the browser stays open')}
 ${option('--headless', 'without a window; the default where there is no display')}
+${option('--keep', 'afterwards, keep the local origins running until Ctrl-C, to race them yourself')}
 ${YES}
 ${HELP}`,
   test: `usage: npm test [-- [OPTION...] NAME...]
@@ -155,7 +156,7 @@ const COMMON = { help: { type: 'boolean', short: 'h' }, yes: { type: 'boolean', 
 const LIST = { list: { type: 'boolean' } };
 const GREP = { grep: { type: 'string', short: 'g' } };
 const OPTIONS = {
-  start: { ...COMMON, headed: { type: 'boolean' }, headless: { type: 'boolean' } },
+  start: { ...COMMON, headed: { type: 'boolean' }, headless: { type: 'boolean' }, keep: { type: 'boolean' } },
   test: { ...COMMON, ...LIST, ...GREP, project: { type: 'string' } },
   unit: { ...COMMON, ...LIST, ...GREP },
   build: { ...COMMON, ...LIST },
@@ -321,8 +322,10 @@ export function readCommandLine(command, args) {
 }
 
 /** Hosts and paths are checked by the parser of origins, which needs the packages. */
-function checkStart(names, { headed, headless }) {
+function checkStart(names, { headed, headless, keep }) {
   if (headed && headless) throw new BadUsage('choose one of --headed and --headless');
+  if (keep && names.length > 0)
+    throw new BadUsage('--keep keeps the local origins running, which are not started if some are named');
   for (const name of names) {
     const [, scheme = 'https'] = /^\s*([a-z][a-z0-9+.-]*):\/\//i.exec(name) ?? [];
     if (scheme.toLowerCase() !== 'https') throw new BadUsage(`${scheme}:// is not https`);

@@ -108,6 +108,11 @@ test('an origin for npm start may lack its scheme, and what is not one is told l
   assert.deepEqual(readCommandLine('start', names).names, names);
 });
 
+test('the local origins can be kept running', () => {
+  assert.equal(readCommandLine('start', ['--keep', '--headless']).keep, true);
+  assert.throws(() => readCommandLine('start', ['--keep', 'a.test']), /local origins/);
+});
+
 for (const [command, ...words] of [
   ['start', '--nope'],
   ['start', '--headed', '--headless'],

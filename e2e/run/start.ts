@@ -2,7 +2,7 @@
 // with extension and helper, visits, races, and exports the report; finally prints the protocol used and the forecast
 // for each origin.
 import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { type Origin, parseOrigin } from '@photofinish/shared/web/origin';
 import { openSession, type Session } from '../browsers/session.ts';
 import { startDnsFor } from '../origins/dns.ts';
@@ -32,6 +32,8 @@ interface StartOptions {
   /** If empty, local origins are started. */
   readonly origins: readonly Origin[];
   readonly headless: boolean;
+  /** Whether the local origins go on running after the tour. */
+  readonly keep: boolean;
 }
 
 function readOrigin(text: string): Origin {
@@ -45,7 +47,19 @@ function readArguments(args: string[]): StartOptions {
   const { DISPLAY, WAYLAND_DISPLAY } = process.env;
   const display = process.platform === 'darwin' || Boolean(DISPLAY || WAYLAND_DISPLAY);
   if (values.headed && !display) throw new BadUsage('--headed needs a display; DISPLAY is not set');
-  return { origins: names.map(readOrigin), headless: values.headless ?? !display };
+  return {
+    origins: names.map(readOrigin),
+    headless: values.headless ?? !display,
+    keep: values.keep ?? false,
+  };
+}
+
+/** Runs until a signal ends this process, and with it the origins. */
+async function keep(origin: Origin, caPath: string, resolver: string): Promise<never> {
+  const reach = ['--resolver', resolver, '--ca', relative(TOP, caPath), '--allow-private'];
+  printLine('\nThe origins keep running until Ctrl-C. To race one, in another terminal in the checkout:');
+  printLine(`\nnpx photofinish race ${origin} --mode compare ${reach.join(' ')}`);
+  return new Promise(() => {});
 }
 
 async function run(options: StartOptions): Promise<boolean> {
@@ -77,6 +91,8 @@ async function run(options: StartOptions): Promise<boolean> {
     });
     step.end(true, session.version);
     const ok = await tour(session, origins, { local: isLocal, headless, reportDir: REPORT_DIR });
+    const [first] = origins;
+    if (options.keep && first && served && dns) await keep(first, served.caPath, dns.resolver);
     if (!headless) {
       printLine('\nThe browser stays open; close it or press Ctrl-C to end.');
       await session.closed();
