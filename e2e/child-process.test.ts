@@ -1,8 +1,9 @@
-// A server that dies while it starts must fail its test at once, with its own words, instead of being waited for.
+// A server that dies while it starts must fail its test at once, with its own words, instead of being waited for; and
+// what a command that fails says comes before its long command line.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import test from 'node:test';
-import { whenReady } from './child-process.ts';
+import { runOrThrow, whenReady } from './child-process.ts';
 
 const shell = (script: string) => spawn('sh', ['-c', script]);
 
@@ -22,4 +23,10 @@ test('a program that ends before it is ready is rejected with its standard error
 
 test('a program that cannot be started is rejected', async () => {
   await assert.rejects(whenReady('it', spawn('/nonexistent')), { code: 'ENOENT' });
+});
+
+test('a command that fails is rejected with its reason before its command line', async () => {
+  await assert.rejects(runOrThrow('sh', ['-c', 'echo there is no file >&2; exit 1']), {
+    message: 'there is no file\nCommand: sh -c echo there is no file >&2; exit 1',
+  });
 });

@@ -113,14 +113,15 @@ export function talkWith(name: string, child: ChildProcessWithoutNullStreams): D
   };
 }
 
-/** Runs a command that must succeed and returns its output. Rejects with its standard error. */
+/** Runs a command that must succeed and returns its output. Rejects with its standard error, and then the command. */
 export async function runOrThrow(
   file: string,
   args: readonly string[],
   options?: RunOptions,
 ): Promise<string> {
   const { code, stdout, stderr } = await runCommand(file, args, options);
-  if (code !== 0) throw new Error(`${[file, ...args].join(' ')}: ${stderr.trim() || `exit code ${code}`}`);
+  if (code !== 0)
+    throw new Error(`${stderr.trim() || `exit code ${code}`}\nCommand: ${[file, ...args].join(' ')}`);
   return stdout;
 }
 
