@@ -1,9 +1,12 @@
-// Which protocols the assertion compares: of a page its document's own, of an origin on it all that it used.
+// Which protocols the assertion compares: of a page its document's own, of an origin on it all that it used; and what its
+// message says of a server that Chromium does not reach over HTTP/3.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import '@photofinish/shared/language/english';
+import { message } from '@photofinish/shared/language/message';
 import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { OriginView, PageView } from '../../extension/common/messages.ts';
-import { type PageEvidence, usedProtocols, usedText } from './matchers.ts';
+import { type PageEvidence, reasonText, usedProtocols, usedText } from './matchers.ts';
 import type { SeenDocument } from './responses.ts';
 
 const A = 'https://a.test' as OriginView['origin'];
@@ -59,4 +62,23 @@ test('Playwright names the protocol of a document that the extension could not s
     seen,
   );
   assert.deepEqual(usedProtocols(hidden, undefined), ['h2']);
+});
+
+test('for a server of one’s own the message says what Chromium needs', () => {
+  const textFor = (
+    host: string,
+    code: 'h3-browser-avoids' | 'h3-not-offered',
+    expected: 'h3' | 'h2' = 'h3',
+  ) => {
+    const verdict = { code, findings: [{ code, ...message('verdictPrivateRoot') }] };
+    const origin = `https://${host}` as OriginView['origin'];
+    const evidence = pageWith({ protocol: 'h2', counts: { h2: 1 } }, { origin, verdict });
+    return reasonText(evidence, expected, undefined);
+  };
+  const hint = /only with a certificate under a public root, or with the arguments/;
+  for (const host of ['a.test', 'localhost:8443', 'intranet', 'www.localhost', '127.0.0.1:8443', '[::1]'])
+    assert.match(textFor(host, 'h3-browser-avoids'), hint, host);
+  assert.doesNotMatch(textFor('example.org', 'h3-browser-avoids'), hint);
+  assert.doesNotMatch(textFor('a.test', 'h3-not-offered'), hint);
+  assert.doesNotMatch(textFor('a.test', 'h3-browser-avoids', 'h2'), hint);
 });

@@ -1,7 +1,8 @@
 // `toHaveUsedProtocol` and `adoption`: assertions about a page, with their failure messages.
+import { isIP } from 'node:net';
 import { addCounts, adoptionByRequest, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
-import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
+import { type Origin, originOfUrl, originParts } from '@photofinish/shared/web/origin';
 import { PROTOCOLS } from '@photofinish/shared/web/protocol';
 import { expect as base, type Page } from '@playwright/test';
 import type { PageView } from '../../extension/common/messages.ts';
@@ -100,9 +101,34 @@ export function usedText(evidence: PageEvidence, origin: string | undefined): st
   return `it came over ${names.join(' and ')}`;
 }
 
-function verdictOf(view: PageView | null, origin: string | undefined): string {
-  const verdict = origin ? view?.origins.find((o) => o.origin === origin)?.verdict : view?.verdict;
-  return verdict ? `\n\n${verdictText(verdict)}` : '';
+/** Where HTTP/3 is advertised, and what is missing may be up to the browser alone. */
+const ADVERTISED: readonly string[] = ['h3-first-visit', 'h3-browser-avoids', 'h3-private-root'];
+/** Domains in which no public root certifies a name (RFC 6761, RFC 6762, and `internal` by ICANN). */
+const PRIVATE_DOMAINS = ['internal', 'local', 'localhost', 'test'];
+
+/** Whether a host cannot have a certificate under a public root, or as an address hardly ever has one. */
+function isPrivateHost(host: string): boolean {
+  const [domain = '', ...rest] = host.split('.').toReversed();
+  return isIP(host.replace(/^\[|\]$/g, '')) !== 0 || rest.length === 0 || PRIVATE_DOMAINS.includes(domain);
+}
+
+/** Why an assertion failed: the verdict, and what Chromium needs to use HTTP/3 with a server of one's own. */
+export function reasonText(
+  { view }: PageEvidence,
+  expected: UsedProtocol,
+  origin: string | undefined,
+): string {
+  const row = origin === undefined ? view : view?.origins.find((each) => each.origin === origin);
+  if (!row?.verdict) return '';
+  const { verdict } = row;
+  const isRefused =
+    expected === 'h3' &&
+    ADVERTISED.includes(verdict.code) &&
+    row.origin !== null &&
+    isPrivateHost(originParts(row.origin).host);
+  const needed =
+    ' Chromium uses HTTP/3 only with a certificate under a public root, or with the arguments under "A server on this computer" in the README of @photofinish/playwright.';
+  return `\n\n${verdictText(verdict)}${isRefused ? needed : ''}`;
 }
 
 const NO_VERDICT = {
@@ -193,7 +219,7 @@ export const expect = base.extend({
       actual: usedProtocols(evidence, origin)[0] ?? null,
       message: () =>
         `expected ${of} ${this.isNot ? 'not ' : ''}to have come over ${expected}; ` +
-        `${usedText(evidence, origin)}.${verdictOf(evidence.view, origin)}`,
+        `${usedText(evidence, origin)}.${reasonText(evidence, expected, origin)}`,
     };
   },
 });
