@@ -81,6 +81,7 @@ class Drawing:
     """An SVG element; its size is in CSS pixels, and its name is that of its file."""
 
     name: str
+    description: str
     width: float
     height: float
     markup: str
@@ -134,7 +135,7 @@ def svg(figure, name, description):
     for colour, own in PROPERTIES.items():
         drawing = drawing.replace(f": {colour}", f": var(--pf-{own}, {colour})")
     markup = drawing.replace("<svg ", f'<svg class="plot" role="img" aria-label="{escape(description)}" ', 1)
-    return Drawing(name, float(width), float(height), markup)
+    return Drawing(name, description, float(width), float(height), markup)
 
 
 def standalone(drawing, legend):
@@ -156,7 +157,8 @@ def standalone(drawing, legend):
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{size[0]}"'
         f' height="{size[1]}" viewBox="0 0 {size[0]} {size[1]}" font-family="system-ui, sans-serif" font-size="12"'
-        f' fill="var(--pf-ink)">\n<style>{PALETTE}</style>\n<rect width="100%" height="100%" fill="var(--pf-paper)"/>\n'
+        f' fill="var(--pf-ink)">\n<title>{escape(drawing.description)}</title>\n<style>{PALETTE}</style>\n'
+        '<rect width="100%" height="100%" fill="var(--pf-paper)"/>\n'
         + "".join(f"{each}\n" for each in [*signs, inner])
         + "</svg>\n"
     )

@@ -371,6 +371,7 @@ class Plots(unittest.TestCase):
         clients = [(plots.legend(look, f"p-{nth}"), f"client <{nth}>") for nth in range(4)]
         text = plots.standalone(drawing, clients)
         root = ElementTree.fromstring(text)
+        self.assertEqual(root.findtext("{http://www.w3.org/2000/svg}title"), "<a & b>")
         titles = [each for each in root.findall("{http://www.w3.org/2000/svg}text")]
         self.assertEqual([each.text for each in titles], [f"client <{nth}>" for nth in range(4)])
         # Wider than the plot, the legend is broken into lines, and the plot is below the last.
