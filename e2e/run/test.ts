@@ -7,6 +7,8 @@ import {
   isOnCi,
   readCommandLine,
   type Selection,
+  WITH_EXTENSION,
+  WITH_RUST,
   type Workspace,
 } from './command-lines.mjs';
 import { printLine } from './display.ts';
@@ -24,27 +26,27 @@ async function makeArtefacts(names: readonly ArtefactName[]): Promise<SuiteResul
   return failed.length === 0 ? [] : [{ suite: 'build', passed: 0, failures, skipped: [], elapsedMs: 0 }];
 }
 
-/** Tests that need only Node. The helper's tests load the addon and start the helper; the others wait for neither. */
+/** Tests that need only Node, and of what is built only what their files need. The helper's wait longest. */
 async function nodeSide(
   { checks, units, grep }: Selection,
   made: readonly ArtefactName[],
 ): Promise<SuiteResult[]> {
+  const runUnits = async (workspace: Workspace, files: readonly string[]): Promise<SuiteResult> => {
+    const need = (name: ArtefactName, users: readonly string[]) =>
+      made.includes(name) && files.some((file) => users.includes(file)) ? make(name) : null;
+    await Promise.all([need('helper', WITH_RUST), need('extension', WITH_EXTENSION)]);
+    return runNodeTests(workspace, files, grep);
+  };
   const ofHelper = ([workspace]: readonly [Workspace, unknown]) => workspace === 'native-host';
   const helperSide = async () => {
     const results: SuiteResult[] = [];
-    for (const [workspace, files] of units.filter(ofHelper)) {
-      if (made.includes('helper')) await make('helper');
-      results.push(await runNodeTests(workspace, files, grep));
-    }
+    for (const [workspace, files] of units.filter(ofHelper)) results.push(await runUnits(workspace, files));
     return results;
   };
   const otherSide = async () => {
     const results = checks ? [await runQuickChecks()] : [];
-    for (const [workspace, files] of units.filter((unit) => !ofHelper(unit))) {
-      // Its editions are examined.
-      if (workspace === 'e2e' && made.includes('extension')) await make('extension');
-      results.push(await runNodeTests(workspace, files, grep));
-    }
+    for (const [workspace, files] of units.filter((unit) => !ofHelper(unit)))
+      results.push(await runUnits(workspace, files));
     return results;
   };
   return (await Promise.all([otherSide(), helperSide()])).flat();
