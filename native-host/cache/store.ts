@@ -133,6 +133,8 @@ export interface HostCache {
   /** Names a network; null removes its name. Throws `CacheUnavailable`. */
   nameNetwork(network: string, name: string | null): void;
   stats(): CacheStats;
+  /** The part of `stats` that needs no look at the file: for every message and on opening. */
+  store(): Pick<CacheStats, 'store' | 'storeReason'>;
   /**
    * Deletes every record, network names, counters and files set aside; the bytes are overwritten. Returns the number of
    * origins deleted. Throws `CacheUnavailable` if anything may be left.
@@ -267,13 +269,16 @@ function udpEvidence(c: OpenCache, network: string, except: Origin): NetworkEvid
   });
 }
 
+function storeOf({ database }: OpenCache): Pick<CacheStats, 'store' | 'storeReason'> {
+  const { store, reason } = database.store();
+  return { store, storeReason: reason };
+}
+
 function statsOf(c: OpenCache, s: Statements): CacheStats {
   const kept = countersOf(s);
   const counted = COUNTERS.map((name) => [name, (kept.get(name) ?? 0) + c.pending[name]]);
-  const { store, reason } = c.database.store();
   return {
-    store,
-    storeReason: reason,
+    ...storeOf(c),
     origins: kept.get('origins') ?? 0,
     unsound: kept.get('unsound') ?? 0,
     refused: kept.get('refused') ?? 0,
@@ -343,7 +348,7 @@ function removeAside(path: string): void {
   }
 }
 
-/** Opens the cache; it always works, if necessary in memory (`stats().store`, `stats().storeReason`). */
+/** Opens the cache; it always works, if necessary in memory (`store()` says so). */
 export function openHostCache(options: HostCacheOptions): HostCache {
   const { clock, path, log = () => {}, limits = LIMITS, sharedKey = () => null } = options;
   const epochMs = (): number => clock.epochMs();
@@ -396,6 +401,7 @@ export function openHostCache(options: HostCacheOptions): HostCache {
         else s.putNetworkName.run(network, name);
       }),
     stats: () => database.read((s) => statsOf(c, s)),
+    store: () => storeOf(c),
     wipe: () => wipe(c),
     save: () => save(c),
     close() {

@@ -42,7 +42,7 @@ export function networkSalt(cachePath: string, terminal: Pick<Terminal, 'error'>
 /** The cache in that file. Throws a Complaint if it cannot be used; files of other programs are not touched. */
 export function openCache(path: string): HostCache {
   const cache = openHostCache({ path, clock: systemClock, log: () => {} });
-  const { store, storeReason } = cache.stats();
+  const { store, storeReason } = cache.store();
   if (store === 'sqlite') return cache;
   cache.close();
   const foreign = whyForeign(path);

@@ -183,7 +183,7 @@ function refusedText(refused: SharedRefusals): string {
 /** Only what a file keeps is a copy: where it cannot be opened, the helper's is not seen. */
 function copiedText(cachePath: string): string {
   const cache = existsSync(cachePath) ? openHostCache({ path: cachePath, clock: systemClock }) : null;
-  const isKept = cache === null || cache.stats().store === 'sqlite';
+  const isKept = cache === null || cache.store().store === 'sqlite';
   const { outcomes, newestAtMs, refused } = cache?.sharedStats() ?? NOTHING_SHARED;
   cache?.close();
   if (!isKept) return '';

@@ -251,7 +251,7 @@ class PortSession implements Session {
       byNetwork.delete(UNIDENTIFIED);
       let stored = 0;
       for (const [key, there] of byNetwork) stored += this.#parts.cache.observe(key, browser, there);
-      const { store, storeReason } = this.#parts.cache.stats();
+      const { store, storeReason } = this.#parts.cache.store();
       // Forecasts use what is in memory, but it is lost with this process, so the sender has to keep it.
       if (store === 'memory' && byNetwork.size > 0) throw new CacheUnavailable(storeReason ?? '');
       this.#send({ id, type: 'observed', stored });
