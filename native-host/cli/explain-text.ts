@@ -284,16 +284,19 @@ function rememberedText(remembered: CacheKnowledge, nowMs: number): string[] {
 }
 
 function evidenceText({ failedHosts, reachedHosts, answeredHosts = 0 }: Explanation['evidence']): string {
-  const others =
+  const reached =
+    failedHosts + reachedHosts === 0
+      ? 'In the last 24 hours no other host was reached over HTTP/3 here, and'
+      : `In the last 24 hours HTTP/3 reached ${plural(reachedHosts, 'other host')} here;`;
+  const failed =
+    failedHosts === 0
+      ? 'none that advertises it was silent over UDP.'
+      : `${plural(failedHosts, 'host that advertises', 'hosts that advertise')} it did not respond over UDP, but did over TCP.`;
+  const answered =
     answeredHosts === 0
       ? ''
       : ` ${plural(answeredHosts, 'other host')} answered over UDP, but failed over HTTP/3.`;
-  if (failedHosts + reachedHosts === 0)
-    return `In the last 24 hours no other host was reached over HTTP/3 here, and none that advertises it was silent over UDP.${others}`;
-  const reached = `In the last 24 hours HTTP/3 reached ${plural(reachedHosts, 'other host')} here`;
-  return failedHosts === 0
-    ? `${reached}; none that advertises it was silent over UDP.${others}`
-    : `${reached}; ${plural(failedHosts, 'host that advertises', 'hosts that advertise')} it did not respond over UDP, but did over TCP.${others}`;
+  return `${reached} ${failed}${answered}`;
 }
 
 const SHARED_RANK =

@@ -13,6 +13,7 @@ import { type Machine, type Part, thisMachine } from '../install/machine.ts';
 import { isChromiumExtensionId } from '../install/manifest.ts';
 import {
   checkoutOf,
+  commandLine,
   commandWord,
   isPassing,
   MAIN,
@@ -271,9 +272,8 @@ function remainingCache(config: string | null, { platform }: Machine): readonly 
     }
   })();
   if (path === null || !existsSync(path)) return [];
-  const command = [ownCommand(ownInstallation(platform)), 'cache', 'clear'];
   const where = config === null ? [] : ['--cache', commandWord(path, platform)];
-  return ['', `The host cache stays: ${path}`, `Clear it with: ${[...command, ...where].join(' ')}`];
+  return ['', `The host cache stays: ${path}`, `Clear it with: ${commandLine('cache', 'clear', ...where)}`];
 }
 
 /** Runs `uninstall`; having nothing to remove is not a failure. */
