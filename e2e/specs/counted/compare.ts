@@ -207,21 +207,15 @@ export async function compareCounts(
       .poll(async () => total(reportedOf(await exportedReport(popup, dir), LAST)), POLL)
       .toBe(LAST_REQUESTS[mode]);
 
-    const committed = committedColumn(column);
-    const mayBeExact = new Set(KINDS.filter((each) => each.mayBeExact).map(({ name }) => name));
     let { kinds, served } = await measure(popup, dir, site);
-    const cellNow = (name: string, counts: KindCounts): string => {
-      const cell = cellOf(counts);
-      return cell === 'exact' && mayBeExact.has(name) ? (committed[name] ?? cell) : cell;
-    };
     const columnNow = () =>
-      Object.fromEntries(Object.entries(kinds).map(([name, each]) => [name, cellNow(name, each)]));
+      Object.fromEntries(Object.entries(kinds).map(([name, each]) => [name, cellOf(each)]));
     if (process.env.PHOTOFINISH_WRITE_COUNTS !== undefined) writeColumn(column, columnNow());
     // Anything the browser requests on its own, such as a worker's script update, came after the last request.
     // And the server logs a response after it was sent.
     await expect(async () => {
       ({ kinds, served } = await measure(popup, dir, site));
-      expect(columnNow()).toEqual(committed);
+      expect(columnNow()).toEqual(committedColumn(column));
       const faults = Object.entries(kinds).flatMap(([name, each]) =>
         faultsOf(each, column).map((fault) => `${name}: ${fault}`),
       );

@@ -174,7 +174,7 @@ const answer = (match: object, response: object): object => ({
   terminal: true,
 });
 
-function routes(dir: string, socketPort: number): object[] {
+function routes(dir: string, backendPort: number): object[] {
   const pages = [...KINDS.filter(({ run }) => run === undefined), { name: LAST }];
   return [
     ...[...KINDS, { name: LAST, what: 'the end', cacheControl: 'no-store' }].map(headersOf),
@@ -198,8 +198,8 @@ function routes(dir: string, socketPort: number): object[] {
       },
     ),
     {
-      match: [{ path: ['/socket'] }],
-      handle: [{ handler: 'reverse_proxy', upstreams: [{ dial: `127.0.0.1:${socketPort}` }] }],
+      match: [{ path: ['/socket', '/endless-events'] }],
+      handle: [{ handler: 'reverse_proxy', upstreams: [{ dial: `127.0.0.1:${backendPort}` }] }],
       terminal: true,
     },
     ...pages.map(({ name }) => ({
@@ -210,9 +210,11 @@ function routes(dir: string, socketPort: number): object[] {
   ];
 }
 
-/** A WebSocket (RFC 6455) server that sends one message. */
-async function startSocket(): Promise<{ port: number; stop: () => void }> {
-  const server = createServer();
+/** A server that sends one message: over a WebSocket (RFC 6455), or as an event of a stream that it never ends. */
+async function startBackend(): Promise<{ port: number; stop: () => void }> {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('data: counted\n\n');
+  });
   server.on('upgrade', ({ headers }, socket) => {
     const key = `${headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
     const accept = createHash('sha1').update(key).digest('base64');
@@ -280,7 +282,7 @@ export async function startCountedSite(dir: string): Promise<CountedSite> {
     return { host, certificate };
   });
   if (first === undefined) throw new Error('there are no kinds');
-  const socket = await startSocket();
+  const backend = await startBackend();
   const files = join(dir, 'files');
   const accessLog = join(dir, 'access.log');
   const { caPath } = running;
@@ -288,10 +290,10 @@ export async function startCountedSite(dir: string): Promise<CountedSite> {
     ...first,
     alsoHosts,
     caPath,
-    routes: routes(files, socket.port),
+    routes: routes(files, backend.port),
     accessLog,
   }).catch(async (error) => {
-    socket.stop();
+    backend.stop();
     await running.stop();
     throw error;
   });
@@ -319,7 +321,7 @@ export async function startCountedSite(dir: string): Promise<CountedSite> {
     },
     async stop() {
       await caddy.stop();
-      socket.stop();
+      backend.stop();
       await running.stop();
     },
   };
