@@ -18,7 +18,6 @@ import { h2Transport } from './race/h2.ts';
 import { h3Transport } from './race/h3.ts';
 import { watchEventLoop } from './race/lateness.ts';
 import { withVerdict } from './race/race-record.ts';
-import type { PriorKnowledge } from './race/remembered.ts';
 import { type RaceOptions, raceOrigin } from './race/run.ts';
 import { readTrust } from './trust.ts';
 
@@ -61,18 +60,6 @@ function discoveryOf({ pins, resolver, policy, clock }: RacingParts): Discoverer
     ...watchConnectivity({ sourceFor, addresses: ownAddresses }, clock, openNetworkDns),
     random: Math.random,
   });
-}
-
-function knownOf(parts: RacingParts, spec: RaceSpec): PriorKnowledge | null {
-  const recall = spec.memory === 'none' ? null : parts.cache.recall(spec.network, spec.origin.origin);
-  if (recall === null) return null;
-  const { decision, altSvc, misdirected, hints } = recall;
-  return {
-    decision,
-    ...(altSvc !== null && { altSvc }),
-    ...(misdirected !== null && { misdirected }),
-    hints,
-  };
 }
 
 /**
@@ -122,11 +109,11 @@ export async function openRacing(parts: RacingParts): Promise<RunRace> {
   };
   const discovery = discoveryOf(parts);
   return async (spec) => {
-    const known = knownOf(parts, spec);
+    const known = spec.memory === 'none' ? null : parts.cache.recall(spec.network, spec.origin.origin);
     const raced = await raceOrigin({
       ...spec,
       discovery,
-      ...(known !== null && { known }),
+      known,
       transports,
       clock: parts.clock,
       watchLateness: watchEventLoop,

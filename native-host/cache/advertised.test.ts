@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Names, ServiceRecord } from '@photofinish/shared/race/discovered';
+import type { DnsResults, ServiceRecord } from '@photofinish/shared/race/discovered';
 import { serviceRecord } from '@photofinish/shared/testing/race-samples';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -90,7 +90,7 @@ test('an alternative that responded with 421 is not learnt again from the next h
 
 const service = (facts: Partial<ServiceRecord>): ServiceRecord =>
   serviceRecord('a.test', { alpn: ['h3', 'h2'], ...facts });
-const names = (services: ServiceRecord[], outcome: Names['lookups'][number]['outcome']): Names => ({
+const names = (services: ServiceRecord[], outcome: DnsResults['lookups'][number]['outcome']): DnsResults => ({
   addresses: [],
   services,
   lookups: [{ name: 'a.test', kind: 'HTTPS', tookMs: 1, outcome, records: services.length }],
@@ -120,11 +120,11 @@ test('records that offer no HTTP/3 withdraw the offer; a failed look-up does not
 
 test('the records of an Alt-Svc host are not the origin’s, unless its alias leads there', () => {
   const known = foldServices(HOST, names([service({})], 'answered'), NOW);
-  const lookup = (name: string, outcome: Names['lookups'][number]['outcome'], records: number) =>
+  const lookup = (name: string, outcome: DnsResults['lookups'][number]['outcome'], records: number) =>
     ({ name, kind: 'HTTPS', tookMs: 1, outcome, records }) as const;
   for (const name of ['alt.test', '_8443._https.alt.test', '_8443._https.a.test']) {
     const other = serviceRecord(name, { alpn: ['h3'] });
-    const beside = (outcome: Names['lookups'][number]['outcome']): Names => ({
+    const beside = (outcome: DnsResults['lookups'][number]['outcome']): DnsResults => ({
       addresses: [],
       services: [other],
       lookups: [lookup('a.test', outcome, 0), lookup(name, 'answered', 1)],
@@ -135,7 +135,7 @@ test('the records of an Alt-Svc host are not the origin’s, unless its alias le
     assert.equal(foldServices(known, none, NOW), known);
   }
   const alias = service({ priority: 0, alpn: [], target: 'alt.test' });
-  const aliased: Names = {
+  const aliased: DnsResults = {
     addresses: [],
     services: [alias, serviceRecord('alt.test', { alpn: ['h3'] })],
     lookups: [lookup('a.test', 'answered', 1), lookup('alt.test', 'answered', 1)],

@@ -1,7 +1,7 @@
 // What an origin advertises, in headers (RFC 7838) and in HTTPS records (RFC 9460): by which source, when, and until
 // when. Whether HTTP/3 can then be reached is a separate fact, stored elsewhere.
 
-import { comparableName, type Names, ownRecords } from '@photofinish/shared/race/discovered';
+import { comparableName, type DnsResults, ownRecords } from '@photofinish/shared/race/discovered';
 import type { Attempt, DiscoveryEvidence } from '@photofinish/shared/race/outcome';
 import {
   type Alternative,
@@ -117,7 +117,7 @@ export function foldMisdirected(host: HostRecord, attempts: readonly Attempt[], 
  * The origin's own HTTPS records in ServiceMode that name `h3` advertise HTTP/3 for their TTL. An answer without any
  * withdraws that; a failed look-up, or none, changes nothing.
  */
-export function foldServices(host: HostRecord, names: Names | undefined, atMs: number): HostRecord {
+export function foldServices(host: HostRecord, names: DnsResults | undefined, atMs: number): HostRecord {
   if (names === undefined) return host;
   const origin = originParts(host.origin);
   const { services, lookups } = ownRecords(names, origin);

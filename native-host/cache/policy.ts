@@ -246,7 +246,7 @@ export const NO_HINTS: Hints = {
 };
 
 /** What a race reads before it starts: all of it with memory `full`, the hints alone with memory `hints`. */
-export interface Recall {
+export interface PriorKnowledge {
   /** The protocol that a fresh record decided on; null: race. */
   readonly decision: 'h3' | 'h2' | 'http/1.1' | null;
   /** An unexpired Alt-Svc header value, its age subtracted. */
@@ -255,6 +255,14 @@ export interface Recall {
   readonly misdirected: string | null;
   readonly hints: Hints;
 }
+
+/** Nothing is known. */
+export const NO_KNOWLEDGE: PriorKnowledge = {
+  decision: null,
+  altSvc: null,
+  misdirected: null,
+  hints: NO_HINTS,
+};
 
 /** Without its key, which stays here. */
 export function sharedOutcome({ atMs, h3Failure, tcpProtocol }: SharedRecord): SharedOutcome {
@@ -316,7 +324,7 @@ export function recallOf(
   addresses: readonly AddressRecord[],
   nowMs: number,
   shared: SharedRecord | null = null,
-): Recall | null {
+): PriorKnowledge | null {
   const reached = host === null ? null : reachedEvidence(host, nowMs);
   const advert =
     [host, anywhere].find(

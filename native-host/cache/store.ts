@@ -13,7 +13,7 @@ import { ASIDE } from '../paths.ts';
 import { CacheUnavailable, type Database, isDiskFull, openDatabase } from './database.ts';
 import { fileObservations, fileRace, fileShared, type SharedChange } from './filing.ts';
 import { type CacheLimits, LIMITS, trim } from './limits.ts';
-import { forecastOf, type Recall, recallOf } from './policy.ts';
+import { forecastOf, type PriorKnowledge, recallOf } from './policy.ts';
 import {
   type AddressRecord,
   type HostRecord,
@@ -106,7 +106,7 @@ export interface HostCache {
   /** Folds in a finished race under the network it names. Throws `CacheUnavailable`. */
   recordRace(race: Omit<OriginRace, 'verdict'>): void;
   /** What a race may know beforehand; null when nothing fresh is known at all. */
-  recall(network: string, origin: Origin): Recall | null;
+  recall(network: string, origin: Origin): PriorKnowledge | null;
   /** What the organisation's machines share about an origin; null: nothing, or nothing is shared. */
   shared(origin: Origin): SharedRecord | null;
   /** Stores what the organisation's machines share, and counts what was not accepted. Throws `CacheUnavailable`. */

@@ -2,7 +2,7 @@ import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Names } from '@photofinish/shared/race/discovered';
+import type { DnsResults } from '@photofinish/shared/race/discovered';
 import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
 import { EXPLAIN_SCHEMA, type Explanation } from '@photofinish/shared/verdict/explanation';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -46,7 +46,7 @@ function race(attempts: Attempt[], over: Partial<OriginRace> = {}): OriginRace {
   };
 }
 
-const names: Names = {
+const names: DnsResults = {
   addresses: [
     { host: 'a.test', address: '192.0.2.1', source: 'a', ttlSeconds: 300 },
     { host: 'a.test', address: '2001:db8::1', source: 'aaaa', ttlSeconds: 60 },
@@ -257,7 +257,10 @@ test('text from servers and resolvers cannot move the cursor', () => {
       race: race([attempt({ outcome: 'failed', error: { code: 'h3-error', message: hostile } })], {
         discovered: { altSvc: hostile, knownRoot: null },
       }),
-      names: { ...names, lookups: [{ ...names.lookups[1], message: hostile } as Names['lookups'][number]] },
+      names: {
+        ...names,
+        lookups: [{ ...names.lookups[1], message: hostile } as DnsResults['lookups'][number]],
+      },
       network: hostile,
     }),
   );

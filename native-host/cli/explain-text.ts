@@ -3,7 +3,7 @@ import { timedTrials } from '@photofinish/shared/race/conclusive';
 import type {
   DiscoveredAddress,
   DiscoveredAlternative,
-  Names,
+  DnsResults,
   ServiceRecord,
 } from '@photofinish/shared/race/discovered';
 import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
@@ -91,7 +91,14 @@ function serviceText({ owner, canonical, priority, target, ...record }: ServiceR
   return `${head}: ${parts.filter((part) => part !== null).join('; ')}`;
 }
 
-function lookupText({ name, kind, tookMs, outcome, records, message }: Names['lookups'][number]): string {
+function lookupText({
+  name,
+  kind,
+  tookMs,
+  outcome,
+  records,
+  message,
+}: DnsResults['lookups'][number]): string {
   const words = {
     answered: plural(records, 'record'),
     empty: 'no such record',

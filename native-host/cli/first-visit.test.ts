@@ -2,7 +2,7 @@
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Names } from '@photofinish/shared/race/discovered';
+import type { DnsResults } from '@photofinish/shared/race/discovered';
 import { attempt, originRace, serviceRecord, trial } from '@photofinish/shared/testing/race-samples';
 import { firstVisitText } from './first-visit.ts';
 
@@ -35,8 +35,8 @@ test('each reason for which HTTP/2 is first has its own explanation', () => {
 
 test('the record of an Alt-Svc host is none of the origin', () => {
   const lookup = { kind: 'HTTPS', tookMs: 1, records: 0 } as const;
-  const said = (outcome: 'empty' | 'failed', ...services: Names['services']): string => {
-    const lookups: Names['lookups'] = [
+  const said = (outcome: 'empty' | 'failed', ...services: DnsResults['services']): string => {
+    const lookups: DnsResults['lookups'] = [
       { ...lookup, name: 'example.org', outcome },
       { ...lookup, name: 'alt.test', outcome: 'answered', records: 1 },
     ];

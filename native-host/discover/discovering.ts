@@ -1,6 +1,6 @@
 // The interface between races and discovery. Behind it every address has passed the guard, and nothing in front of it
 // ever resolves a name.
-import type { Names } from '@photofinish/shared/race/discovered';
+import type { DnsResults } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { TransportName } from '@photofinish/shared/race/terms';
 import type { Alternative } from '@photofinish/shared/web/alt-svc';
@@ -49,11 +49,11 @@ export type Discovery =
   | {
       readonly ok: true;
       readonly endpoints: readonly Endpoint[];
-      readonly names: Names;
+      readonly names: DnsResults;
       /** By which the network's NAT64 reaches IPv4, for example `2001:db8:64::/96`; null: none was needed or found. */
       readonly nat64Prefix: string | null;
     }
-  | { readonly ok: false; readonly error: AttemptError; readonly names: Names };
+  | { readonly ok: false; readonly error: AttemptError; readonly names: DnsResults };
 
 /** Always the whole sorted list; `final`: no further list will come. */
 export type DiscoveryNews =
@@ -62,7 +62,7 @@ export type DiscoveryNews =
 
 export interface LiveDiscovery {
   /** What was learnt so far. */
-  names(): Names;
+  names(): DnsResults;
   /** No listener is called after this. */
   cancel(): void;
 }
@@ -70,7 +70,7 @@ export interface LiveDiscovery {
 /** Endpoints of alternatives, and the questions asked to find them. */
 export interface FollowedAlternatives {
   readonly endpoints: readonly Endpoint[];
-  readonly names: Names;
+  readonly names: DnsResults;
 }
 
 export interface Discoverer {

@@ -1,7 +1,7 @@
 // One discovery with real DNS, time and routes: drives the resolution's state machine, asks its questions, and passes
 // everything in both directions through the guard.
 import { isIP } from 'node:net';
-import type { Names } from '@photofinish/shared/race/discovered';
+import type { DnsResults } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { alternativeHost } from '@photofinish/shared/web/alt-svc';
 import { type AddressPolicy, classifyAddress, refusedPort } from '../address/guard.ts';
@@ -33,7 +33,7 @@ export interface DiscoveryParts extends ConnectivityWatch {
 }
 
 export interface DiscoveryRun {
-  names(): Names;
+  names(): DnsResults;
   /** The network's NAT64 prefix, as far as it was asked for. */
   nat64Prefix(): string | null;
   /** The resolution delay has passed: missing answers are no longer awaited. */
@@ -123,7 +123,7 @@ class RunningDiscovery implements DiscoveryRun {
     void Promise.resolve().then(() => this.#start());
   }
 
-  names(): Names {
+  names(): DnsResults {
     return this.#learnt.names(this.#sinceStart());
   }
 

@@ -1,6 +1,6 @@
 // Discovery as used by races: completed before a race's trials, in parallel with one, or following what an answer
 // advertised. Everything that it returns has passed the guard.
-import type { Names } from '@photofinish/shared/race/discovered';
+import type { DnsResults } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import type {
@@ -16,7 +16,7 @@ import { RESOLUTION_DELAY_MS } from './resolution.ts';
 
 export type { DiscoveryParts } from './discovery-run.ts';
 
-const NO_NAMES: Names = { addresses: [], services: [], lookups: [] };
+const NO_NAMES: DnsResults = { addresses: [], services: [], lookups: [] };
 
 function givenUp(host: string): AttemptError {
   return { code: 'cancelled', message: `looking up ${host} was given up` };

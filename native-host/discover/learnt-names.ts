@@ -3,8 +3,8 @@ import {
   type AddressSource,
   comparableName,
   type DiscoveredAddress,
+  type DnsResults,
   type Lookup,
-  type Names,
   type ServiceRecord,
 } from '@photofinish/shared/race/discovered';
 import { familyOf } from '../address/address-bytes.ts';
@@ -29,7 +29,7 @@ export interface LearntNames {
   untried(count: number): void;
   /** An endpoint's address; if it was in no answer, it was synthesised from an IPv4 address with this NAT64 prefix. */
   used(host: string, address: string, nat64Prefix: string | null): void;
-  names(nowMs: number): Names;
+  names(nowMs: number): DnsResults;
 }
 
 const SOURCES: Record<Exclude<QueryKind, 'HTTPS'>, AddressSource> = { A: 'a', AAAA: 'aaaa' };

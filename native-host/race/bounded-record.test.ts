@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { message } from '@photofinish/shared/language/message';
 import type { Reply } from '@photofinish/shared/port/reply';
 import { MAX_WHOLE_REPLY_BYTES } from '@photofinish/shared/port/wire';
-import type { Names, ServiceRecord } from '@photofinish/shared/race/discovered';
+import type { DnsResults, ServiceRecord } from '@photofinish/shared/race/discovered';
 import {
   type Attempt,
   type OriginRace,
@@ -43,7 +43,7 @@ const service = (n: number): ServiceRecord => ({
   ttlSeconds: 1,
 });
 
-const NAMES: Names = {
+const NAMES: DnsResults = {
   addresses: [
     ...many(4000, (n) => ({
       host: NAME,

@@ -2,7 +2,7 @@
 // passed on to the port, the ledger and reports. What is left out is counted, so that the rest is not mistaken for the
 // whole.
 
-import type { Names, ServiceRecord } from '@photofinish/shared/race/discovered';
+import type { DnsResults, ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { Attempt, AttemptError, LeftOut, OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import {
   cut,
@@ -53,9 +53,9 @@ function boundedService(record: ServiceRecord): ServiceRecord {
 }
 
 /** Prefers the first address of each name, and service records by priority (RFC 9460 section 2.4.1). */
-function boundedNames({ addresses, services, lookups, ...counted }: Names): Names {
+function boundedNames({ addresses, services, lookups, ...counted }: DnsResults): DnsResults {
   const hosts = new Set<string>();
-  const isFirst = ({ host }: Names['addresses'][number]): boolean => {
+  const isFirst = ({ host }: DnsResults['addresses'][number]): boolean => {
     const first = !hosts.has(host);
     hosts.add(host);
     return first;

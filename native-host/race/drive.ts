@@ -1,7 +1,7 @@
 // Connects the engine to the outside: carries out one trial's actions with real transports, discovery and a clock, and
 // feeds events back. Everything that can be prepared is prepared before the trial's time 0.
 import type { Progress } from '@photofinish/shared/port/wire';
-import type { Names } from '@photofinish/shared/race/discovered';
+import type { DnsResults } from '@photofinish/shared/race/discovered';
 import type { AltSvcSource, AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import type { TransportName } from '@photofinish/shared/race/terms';
 import { type Alternative, type AltSvc, h3Alternatives } from '@photofinish/shared/web/alt-svc';
@@ -76,9 +76,9 @@ export interface DrivenTrial {
   /** Whether the chain ended in a publicly known root, by transport; null: no handshake finished. */
   readonly knownRoot: Readonly<Record<TransportName, boolean | null>>;
   /** Result of the trial's own discovery; null without one. */
-  readonly names: Names | null;
+  readonly names: DnsResults | null;
   /** Look-ups made to follow alternatives. */
-  readonly followed: readonly Names[];
+  readonly followed: readonly DnsResults[];
   /** Why the trial's own discovery found no endpoint. */
   readonly undiscovered: AttemptError | null;
 }
@@ -109,7 +109,7 @@ class RunningTrial {
   readonly #timers = new Map<TimerName, () => void>();
   readonly #knownRoot: Record<TransportName, boolean | null> = { h3: null, h2: null };
   readonly #over = new AbortController();
-  readonly #followed: Names[] = [];
+  readonly #followed: DnsResults[] = [];
   /** Ends of handshakes not yet passed to the engine. */
   #arrived: { readonly event: TrialEvent; readonly atMs: number }[] = [];
   /** Handshakes in progress of transports whose results may be received late. */

@@ -1,7 +1,7 @@
 // The look-up before the trials: how many run at once, and what a final silence is reported as.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Names } from '@photofinish/shared/race/discovered';
+import type { DnsResults } from '@photofinish/shared/race/discovered';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Discoverer, Discovery } from '../discover/discovering.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
@@ -9,7 +9,9 @@ import { LOOK_UPS_AT_ONCE, lookUp, notInTime } from './look-up.ts';
 
 const NOBODY_LATE = { worstMs: 0, totalMs: 0 };
 
-function lookups(...outcomes: readonly (readonly ['A' | 'AAAA' | 'HTTPS', 'empty' | 'failed'])[]): Names {
+function lookups(
+  ...outcomes: readonly (readonly ['A' | 'AAAA' | 'HTTPS', 'empty' | 'failed'])[]
+): DnsResults {
   return {
     addresses: [],
     services: [],
@@ -18,7 +20,7 @@ function lookups(...outcomes: readonly (readonly ['A' | 'AAAA' | 'HTTPS', 'empty
 }
 
 test('a name without addresses in DNS is reported as such, whatever else was not answered', () => {
-  const code = (names: Names): string => notInTime('a.test', names, 3000, NOBODY_LATE).code;
+  const code = (names: DnsResults): string => notInTime('a.test', names, 3000, NOBODY_LATE).code;
   assert.equal(code(lookups(['A', 'empty'], ['AAAA', 'empty'], ['HTTPS', 'failed'])), 'no-address');
   assert.equal(code(lookups(['A', 'empty'], ['AAAA', 'failed'], ['HTTPS', 'empty'])), 'dns-failed');
   assert.equal(code(lookups(['HTTPS', 'empty'])), 'dns-failed');

@@ -1,5 +1,5 @@
 // The look-up before a race's trials: completed once, within the time-out of one trial.
-import type { Names } from '@photofinish/shared/race/discovered';
+import type { DnsResults } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { Clock } from '../clock.ts';
 import { type Discoverer, type Discovery, type DiscoveryQuery, noAddress } from '../discover/discovering.ts';
@@ -23,7 +23,7 @@ export interface LookUpOptions {
  */
 export function notInTime(
   host: string,
-  { lookups }: Names,
+  { lookups }: DnsResults,
   timeoutMs: number,
   lateness: Lateness,
 ): AttemptError {

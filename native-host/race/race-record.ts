@@ -1,5 +1,5 @@
 // The record of a race: its trials, what was learnt about the origin, the summary, and the verdict.
-import type { DiscoveredAlternative, Names } from '@photofinish/shared/race/discovered';
+import type { DiscoveredAlternative, DnsResults } from '@photofinish/shared/race/discovered';
 import type { AttemptError, DiscoveryEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import { roundedMs } from '@photofinish/shared/race/statistics';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
@@ -20,15 +20,15 @@ export interface RaceResult {
   /** What was remembered before each trial. */
   readonly decisions: readonly (Decision | null)[];
   /** Result of the look-up before the trials, null without one. */
-  readonly names: Names | null;
+  readonly names: DnsResults | null;
   /** Why there are no trials, or fewer than requested. */
   readonly error: AttemptError | null;
 }
 
 /** Those given from memory, then those of the last answer that named any. */
 function alternativesOf({ options, done }: RaceResult): DiscoveredAlternative[] {
-  const known = options.memory === 'none' ? undefined : options.known;
-  const remembered = known?.altSvc === undefined ? [] : discoveredAlternatives(known.altSvc, 'memory');
+  const known = options.memory === 'none' ? null : options.known?.altSvc;
+  const remembered = known ? discoveredAlternatives(known, 'memory') : [];
   const heard = done.findLast((d) => d.altSvc !== null)?.altSvc;
   const source = heard?.source === 'frame' ? 'frame' : 'answer';
   const answered = heard ? discoveredAlternatives(heard.value, source) : [];
@@ -36,11 +36,11 @@ function alternativesOf({ options, done }: RaceResult): DiscoveredAlternative[] 
 }
 
 /** Results of the last look-up, then questions of the last alternatives followed. */
-function namesOf({ done, names }: RaceResult): Names | null {
+function namesOf({ done, names }: RaceResult): DnsResults | null {
   const own = done.findLast((d) => d.names !== null)?.names ?? names;
   const followed = done.findLast((d) => d.followed.length > 0)?.followed ?? [];
   if (own === null) return null;
-  const known = (address: Names['addresses'][number]): boolean =>
+  const known = (address: DnsResults['addresses'][number]): boolean =>
     own.addresses.some((a) => a.host === address.host && a.address === address.address);
   const untried = [own, ...followed].reduce((sum, each) => sum + (each.untried ?? 0), 0);
   return {

@@ -12,20 +12,9 @@ import {
   h3Alternatives,
 } from '@photofinish/shared/web/alt-svc';
 import { isMisdirectedAlternative } from '../cache/back-off.ts';
-import { type Hints, NO_HINTS } from '../cache/policy.ts';
+import { type Hints, NO_HINTS, type PriorKnowledge } from '../cache/policy.ts';
 import type { DrivenTrial } from './drive.ts';
 import type { Decision } from './plan.ts';
-
-/** What a host cache knows before the race. Memory `hints` reads all but the decision, `none` nothing. */
-export interface PriorKnowledge {
-  /** The protocol to attempt alone, from a fresh outcome; null lets the race decide. */
-  readonly decision: Decision | null;
-  /** The Alt-Svc value last received, its age subtracted. */
-  readonly altSvc?: AltSvc;
-  /** `host:port` of an alternative that responded with 421 and is ignored for now. */
-  readonly misdirected?: string;
-  readonly hints: Hints;
-}
 
 export interface RaceMemory {
   readonly hints: Hints;
@@ -40,7 +29,7 @@ export interface RaceMemory {
 
 export interface MemoryOptions {
   readonly memory: Memory;
-  readonly known: PriorKnowledge | undefined;
+  readonly known: PriorKnowledge | null;
   /** The origin's own host. */
   readonly host: string;
   /** By the monotonic clock. */
@@ -49,11 +38,11 @@ export interface MemoryOptions {
 
 /** Starts with what is known at `nowMs`. */
 export function remember({ memory, known, host: own, nowMs }: MemoryOptions): RaceMemory {
-  const memories = memory === 'none' ? undefined : known;
+  const memories = memory === 'none' ? null : known;
   let decision = memory === 'full' ? (known?.decision ?? null) : null;
   let altSvc = memories?.altSvc ?? null;
   let heardMs = nowMs;
-  const misdirected = new Set(memories?.misdirected === undefined ? [] : [memories.misdirected]);
+  const misdirected = new Set(memories?.misdirected ? [memories.misdirected] : []);
   const believes = (alternative: Alternative): boolean =>
     !misdirected.has(`${alternativeHost(alternative, own)}:${alternative.port}`);
   return {

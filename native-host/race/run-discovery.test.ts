@@ -4,7 +4,7 @@ import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
-import { NO_HINTS } from '../cache/policy.ts';
+import { NO_KNOWLEDGE } from '../cache/policy.ts';
 import { adopted, arrange, race } from '../testing/race.ts';
 import type { Script } from '../testing/virtual-time.ts';
 import { raceOrigin } from './run.ts';
@@ -61,7 +61,7 @@ test('v3: names are looked up within each trial as part of its time, and HTTP/3 
 });
 
 test('v3: a known alternative is among the endpoints, one attempt at a time', async () => {
-  const known = { decision: null, altSvc: parseAltSvc('h3=":4433"'), hints: NO_HINTS };
+  const known = { ...NO_KNOWLEDGE, altSvc: parseAltSvc('h3=":4433"') };
   const { result, transports } = await race([{ handshakeMs: null }], [{ handshakeMs: 20 }], {
     mode: 'v3',
     memory: 'full',

@@ -4,7 +4,7 @@ import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
-import { type Hints, NO_HINTS } from '../cache/policy.ts';
+import { type Hints, NO_HINTS, NO_KNOWLEDGE } from '../cache/policy.ts';
 import { adopted, race } from '../testing/race.ts';
 
 const HINTS: Hints = {
@@ -14,7 +14,7 @@ const HINTS: Hints = {
 };
 
 test('memory hints: path and advertisements are known, the decision is not', async () => {
-  const known = { decision: 'h2', altSvc: parseAltSvc('h3=":4433"'), hints: HINTS } as const;
+  const known = { ...NO_KNOWLEDGE, decision: 'h2', altSvc: parseAltSvc('h3=":4433"'), hints: HINTS } as const;
   const { result, transports, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
     memory: 'hints',
     tcpAttemptDelayMs: null,
@@ -42,7 +42,7 @@ test('memory hints: path and advertisements are known, the decision is not', asy
 });
 
 test('a hedged QUIC attempt joins HTTP/3 alone, and never a trial of a comparison', async () => {
-  const known = { decision: null, hints: HINTS } as const;
+  const known = { ...NO_KNOWLEDGE, hints: HINTS } as const;
   const attempts = async (mode: 'h3' | 'compare') => {
     const options = { mode, memory: 'hints', tcpAttemptDelayMs: null, known, pairs: 1 } as const;
     const { result } = await race([{ handshakeMs: 300 }], [{ handshakeMs: 50 }], options);
@@ -73,7 +73,7 @@ test('what the first connection of a pair teaches is looked up before the next p
 
 test('a start delay from a measured path is reported in whole microseconds, like all times', async () => {
   const measured = { srttMs: 10, rttvarMs: 4.0227277, handshakeMs: null, lossRate: null };
-  const known = { decision: null, hints: { ...NO_HINTS, h3: measured } };
+  const known = { ...NO_KNOWLEDGE, hints: { ...NO_HINTS, h3: measured } };
   const { result } = await race([{ handshakeMs: 5 }], [], {
     memory: 'hints',
     tcpAttemptDelayMs: null,
@@ -84,7 +84,7 @@ test('a start delay from a measured path is reported in whole microseconds, like
 
 test('what other machines shared takes the head start, and is in the record, unless memory is none', async () => {
   const shared = { atMs: 0, h3Failure: 'udp-timeout', tcpProtocol: 'h2' } as const;
-  const known = { decision: null, hints: { ...NO_HINTS, shared } };
+  const known = { ...NO_KNOWLEDGE, hints: { ...NO_HINTS, shared } };
   const raced = async (memory: 'hints' | 'none') =>
     (await race([{ handshakeMs: 5 }], [{ handshakeMs: 9 }], { memory, tcpAttemptDelayMs: null, known }))
       .result;
@@ -98,7 +98,7 @@ test('what other machines shared takes the head start, and is in the record, unl
 test('memory none: nothing is read, and the delays are those of an unknown host', async () => {
   const { result, transports, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
     tcpAttemptDelayMs: null,
-    known: { decision: 'h2', altSvc: parseAltSvc('h3=":4433"'), hints: HINTS },
+    known: { ...NO_KNOWLEDGE, decision: 'h2', altSvc: parseAltSvc('h3=":4433"'), hints: HINTS },
   });
   assert.equal(transports.h3.targets[0]?.initialRttMs, 67);
   assert.equal(result.startDelayMs, 10);
@@ -107,7 +107,7 @@ test('memory none: nothing is read, and the delays are those of an unknown host'
 
 test('memory hints: HTTP/3 known to be broken is left out for now, and no cache hit is claimed', async () => {
   const h3Broken = { code: 'udp-timeout', untilMs: 2_000_000 } as const;
-  const known = { decision: null, hints: { ...NO_HINTS, h3Broken } };
+  const known = { ...NO_KNOWLEDGE, hints: { ...NO_HINTS, h3Broken } };
   const { result, transports } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 50 }], {
     memory: 'hints',
     known,
@@ -133,7 +133,7 @@ test('memory full: a hit whose trial adopts nothing cannot be scored', async () 
   const { result } = await race(
     [{ handshakeMs: 1, refusal: 'udp-refused' }],
     [{ handshakeMs: 1, refusal: 'tcp-refused' }],
-    { memory: 'full', known: { decision: 'h3', hints: NO_HINTS } },
+    { memory: 'full', known: { ...NO_KNOWLEDGE, decision: 'h3' } },
   );
   assert.deepEqual(result.summary.cache, { lookups: 1, hits: 1, scored: 0, right: 0 });
 });
@@ -143,7 +143,7 @@ test('memory full: an alternative that responded with 421 is not tried again, wi
   const wrong = { handshakeMs: 5, answerFailure: 'misdirected' } as const;
   const old = { handshakeMs: 20, altSvc: 'h3="b.test:444"' };
   for (const mode of ['race', 'alt-svc', 'v3'] as const) {
-    const known = { decision: null, altSvc: parseAltSvc(old.altSvc), hints: NO_HINTS };
+    const known = { ...NO_KNOWLEDGE, altSvc: parseAltSvc(old.altSvc) };
     const set = { mode, memory: 'full', trials: 3, dns: { elsewhere } } as const;
     const { result, transports } = await race([wrong, { handshakeMs: 1, refusal: 'alpn-mismatch' }], [old], {
       ...set,
@@ -160,7 +160,7 @@ test('memory full: an alternative that responded with 421 is not tried again, wi
   }
   const { result } = await race([wrong, { handshakeMs: 5 }], [old], {
     ...{ memory: 'full', trials: 2, dns: { elsewhere } },
-    known: { decision: null, altSvc: parseAltSvc(old.altSvc), hints: NO_HINTS },
+    known: { ...NO_KNOWLEDGE, altSvc: parseAltSvc(old.altSvc) },
   });
   assert.deepEqual(adopted(result), ['h2', 'h3']);
 });

@@ -3,7 +3,7 @@ import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
-import { NO_HINTS } from '../cache/policy.ts';
+import { NO_KNOWLEDGE } from '../cache/policy.ts';
 import { adopted, arrange, race } from '../testing/race.ts';
 import { countTurns, TURNS_OF_PAUSE } from '../testing/turns.ts';
 import { scripted } from '../testing/virtual-time.ts';
@@ -61,14 +61,14 @@ test('memory full: a remembered HTTP/3 that has died is unlearnt by the fallback
   const { result } = await race([{ handshakeMs: 2, refusal: 'udp-refused' }], [{ handshakeMs: 20 }], {
     trials: 2,
     memory: 'full',
-    known: { decision: 'h3', hints: NO_HINTS },
+    known: { ...NO_KNOWLEDGE, decision: 'h3' },
   });
   assert.deepEqual(adopted(result), ['h2', 'h2']);
   assert.equal(result.trials[1]?.attempts.length, 1);
 });
 
 test('prior knowledge is read with memory full only', async () => {
-  const known = { decision: 'h2', hints: NO_HINTS } as const;
+  const known = { ...NO_KNOWLEDGE, decision: 'h2' } as const;
   const cold = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], { known });
   assert.deepEqual(adopted(cold.result), ['h3']);
   const warm = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], { known, memory: 'full' });
@@ -76,7 +76,7 @@ test('prior knowledge is read with memory full only', async () => {
 });
 
 test('HTTP/3 is tried at a known alternative on another port while it is fresh', async () => {
-  const known = { decision: null, hints: NO_HINTS };
+  const known = NO_KNOWLEDGE;
   const at = async (ageSeconds: number): Promise<number | undefined> => {
     const { transports } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
       memory: 'full',

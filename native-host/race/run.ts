@@ -1,11 +1,12 @@
 // The race of one origin from options to the finished record: look-up, preparation, trials, and learning between them.
 // The caller stores what was learnt.
 import type { Progress } from '@photofinish/shared/port/wire';
-import type { Names } from '@photofinish/shared/race/discovered';
+import type { DnsResults } from '@photofinish/shared/race/discovered';
 import type { AttemptError, OriginRace } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import type { Memory, Mode } from '@photofinish/shared/race/terms';
 import type { OriginParts } from '@photofinish/shared/web/origin';
+import type { PriorKnowledge } from '../cache/policy.ts';
 import { type Clock, nextPoll } from '../clock.ts';
 import {
   type Discoverer,
@@ -21,7 +22,7 @@ import { MODE_RULES } from './modes.ts';
 import type { PacingOptions } from './pacing.ts';
 import { type Decision, leavesH3Out, type PlanInput, planTrial, raceRulesOf } from './plan.ts';
 import { type RaceResult, recordOf, withVerdict } from './race-record.ts';
-import { type PriorKnowledge, type RaceMemory, remember } from './remembered.ts';
+import { type RaceMemory, remember } from './remembered.ts';
 import { isSettled } from './series.ts';
 import { NO_TRAFFIC, sumOfTraffic, type Traffic } from './transport.ts';
 import { type AttemptLimits, isUsedUp, TRIAL_LIMITS } from './trial-budget.ts';
@@ -43,7 +44,7 @@ export interface RaceOptions {
   readonly limits?: AttemptLimits;
   /** For each trial, and for the look-up before the first. */
   readonly timeoutMs: number;
-  readonly known?: PriorKnowledge;
+  readonly known?: PriorKnowledge | null;
   /**
    * Called with the endpoints that a look-up before a trial found; if false, nothing is sent to them and the race ends
    * as `cancelled`. `nat64Prefix`: the network's own. Modes that look names up during a trial do not call it.
@@ -87,7 +88,7 @@ async function prepare(schedule: readonly Mode[], transports: Transports): Promi
  */
 interface Endpoints {
   readonly endpoints: readonly Endpoint[];
-  readonly names: Names;
+  readonly names: DnsResults;
   readonly nat64Prefix: string | null;
   /** The alternatives that were looked up. */
   readonly advertised: string;
@@ -284,7 +285,7 @@ export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
   const schedule = scheduleOf(options);
   const memory = remember({
     memory: options.memory,
-    known: options.known,
+    known: options.known ?? null,
     host: options.origin.host,
     nowMs: clock.nowMs(),
   });

@@ -8,12 +8,11 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { serviceRecord } from '@photofinish/shared/testing/race-samples';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { addressPolicy } from '../address/guard.ts';
-import { type Hints, NO_HINTS } from '../cache/policy.ts';
+import { type Hints, NO_HINTS, NO_KNOWLEDGE, type PriorKnowledge } from '../cache/policy.ts';
 import type { Answer, QueryKind } from '../discover/answer.ts';
 import { openDiscovering } from '../discover/discovery.ts';
 import { arrange } from '../testing/race.ts';
 import type { Script } from '../testing/virtual-time.ts';
-import type { PriorKnowledge } from './remembered.ts';
 import { raceOrigin } from './run.ts';
 
 /** Public addresses, which the guard accepts; nothing is ever sent. */
@@ -162,7 +161,7 @@ for (const alternative of ['elsewhere.test:443', ':4433'])
         },
         h2: [{ handshakeMs: 20 }],
         known: {
-          decision: null,
+          ...NO_KNOWLEDGE,
           altSvc: parseAltSvc(`h3="${alternative}"`),
           hints: { ...NO_HINTS, h3Broken },
         },

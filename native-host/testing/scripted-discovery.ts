@@ -1,5 +1,5 @@
 // Discovery on virtual time for tests of whole races: scripted answers, and a record of all queries.
-import type { Names } from '@photofinish/shared/race/discovered';
+import type { DnsResults } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { type Alternative, h3Alternatives } from '@photofinish/shared/web/alt-svc';
 import type { OriginParts } from '@photofinish/shared/web/origin';
@@ -26,7 +26,7 @@ export interface DiscoveryScript {
   readonly followMs?: number | null;
 }
 
-function namesOf(host: string, addresses: readonly string[]): Names {
+function namesOf(host: string, addresses: readonly string[]): DnsResults {
   return {
     addresses: addresses.map((address) => ({
       host,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { names } from '../testing/evidence.ts';
-import { type Names, ownRecords } from './discovered.ts';
+import { type DnsResults, ownRecords } from './discovered.ts';
 
 /** Answered queries for HTTPS records, beside those for addresses. */
-function lookups(...queried: string[]): Names['lookups'] {
+function lookups(...queried: string[]): DnsResults['lookups'] {
   return queried.flatMap((name) =>
     (['HTTPS', 'A'] as const).map((kind) => ({ name, kind, tookMs: 1, outcome: 'answered', records: 1 })),
   );
@@ -12,7 +12,7 @@ function lookups(...queried: string[]): Names['lookups'] {
 
 const alias = (owner: string, target: string) => ({ owner, priority: 0, alpn: [], target });
 
-function own(port: number, known: Names) {
+function own(port: number, known: DnsResults) {
   const { services, lookups: queries } = ownRecords(known, { host: 'a.test', port });
   return [services.map(({ owner, target }) => `${owner} ${target}`), queries.map(({ name }) => name)];
 }

@@ -100,7 +100,7 @@ export const namesSchema = v.object({
   /** Addresses and names from DNS and alternatives beyond the limit of what a race tries; absent: none. */
   untried: v.optional(count),
 });
-export type Names = v.InferOutput<typeof namesSchema>;
+export type DnsResults = v.InferOutput<typeof namesSchema>;
 
 /**
  * Whether both A and AAAA records were queried for a name. A family that the machine cannot use is not queried, and the
@@ -132,9 +132,9 @@ export function hostOfHttpsName(name: string): string {
  * Alt-Svc alternative are about another authority (RFC 9460 section 9.3).
  */
 export function ownRecords(
-  { services, lookups }: Names,
+  { services, lookups }: DnsResults,
   { host, port }: Omit<OriginParts, 'origin'>,
-): Pick<Names, 'services' | 'lookups'> {
+): Pick<DnsResults, 'services' | 'lookups'> {
   const queries = lookups.filter(({ kind }) => kind === 'HTTPS');
   const own = new Set([httpsQueryName(host, port)]);
   // A set also yields what is added meanwhile: an alias may lead to another.

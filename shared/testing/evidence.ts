@@ -1,5 +1,5 @@
 // Evidence as produced by races, for the tests of everything that evaluates it.
-import type { Names, ServiceRecord } from '../race/discovered.ts';
+import type { DnsResults, ServiceRecord } from '../race/discovered.ts';
 import type { Attempt, AttemptError, DiscoveryEvidence } from '../race/outcome.ts';
 import type { Evidence } from '../verdict/evidence.ts';
 import type { Origin } from '../web/origin.ts';
@@ -26,7 +26,7 @@ export function h2(error: AttemptError | null = null, over: Partial<Attempt> = {
 
 export const base: Evidence = { origin, attempts: [h3(), h2()], discovered: own, gain: null };
 
-export function names(services: Partial<ServiceRecord>[], over: Partial<Names> = {}): Names {
+export function names(services: Partial<ServiceRecord>[], over: Partial<DnsResults> = {}): DnsResults {
   const records = services.map((s) => serviceRecord('a.test', { alpn: ['h3', 'h2'], ...s }));
   return { addresses: [], lookups: [], services: records, ...over };
 }
@@ -42,7 +42,7 @@ export const unasked = names([], {
 });
 
 /** `b.test` was queried for both types of address without a result. */
-export const unresolved: Names['lookups'] = (['A', 'AAAA'] as const).map((kind) => ({
+export const unresolved: DnsResults['lookups'] = (['A', 'AAAA'] as const).map((kind) => ({
   ...{ name: 'b.test', kind, tookMs: 3, outcome: 'empty', records: 0 },
 }));
 

@@ -4,9 +4,9 @@
 import { type Message, message } from '../language/message.ts';
 import { portBlock } from '../race/blocked-ports.ts';
 import {
+  type DnsResults,
   hostOfHttpsName,
   isQueriedForBoth,
-  type Names,
   ownRecords,
   type ServiceRecord,
 } from '../race/discovered.ts';
@@ -87,7 +87,7 @@ function targetOf({ target }: ServiceRecord, evidence: Evidence): string {
 }
 
 /** The origin's own records in ServiceMode: an alias only leads to the name that has one. */
-function ownServices(names: Names | undefined, origin: OriginParts): ServiceRecord[] {
+function ownServices(names: DnsResults | undefined, origin: OriginParts): ServiceRecord[] {
   if (names === undefined) return [];
   return ownRecords(names, origin).services.filter(({ priority }) => priority > 0);
 }
@@ -149,7 +149,7 @@ function lookupFailure({ discovered }: Evidence, host: string): Reach {
 }
 
 /** Whether the origin's HTTPS record was queried without any answer: then it is unknown what DNS advertises. */
-export function isRecordUnanswered(names: Names | undefined, origin: OriginParts): boolean {
+export function isRecordUnanswered(names: DnsResults | undefined, origin: OriginParts): boolean {
   if (names === undefined || ownServices(names, origin).length > 0) return false;
   return ownRecords(names, origin).lookups.some(
     ({ outcome, unasked }) => outcome === 'failed' && unasked !== true,
@@ -157,7 +157,7 @@ export function isRecordUnanswered(names: Names | undefined, origin: OriginParts
 }
 
 /** Whether the origin's HTTPS record was queried and DNS has answered. */
-export function isRecordAnswered(names: Names | undefined, origin: OriginParts): boolean {
+export function isRecordAnswered(names: DnsResults | undefined, origin: OriginParts): boolean {
   if (names === undefined || ownRecords(names, origin).lookups.length === 0) return false;
   return !isRecordUnanswered(names, origin) && !isRecordNotQueried(names, origin);
 }
@@ -166,7 +166,7 @@ export function isRecordAnswered(names: Names | undefined, origin: OriginParts):
  * Whether no HTTPS record was queried because the address of the host was given (`--resolve`, the setting `resolve`, the
  * hosts file): then it is unknown what DNS advertises, too.
  */
-export function isRecordNotQueried(names: Names | undefined, origin: OriginParts): boolean {
+export function isRecordNotQueried(names: DnsResults | undefined, origin: OriginParts): boolean {
   if (names === undefined || ownServices(names, origin).length > 0) return false;
   const { lookups } = ownRecords(names, origin);
   if (lookups.some(({ unasked }) => unasked === true)) return true;

@@ -3,7 +3,7 @@ import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import type { Names, ServiceRecord } from '../race/discovered.ts';
+import type { DnsResults, ServiceRecord } from '../race/discovered.ts';
 import type { NetworkEvidence } from '../race/outcome.ts';
 import {
   attempt,
@@ -27,7 +27,7 @@ const silent = { code: 'udp-timeout', message: 'no answer' } as const;
 const h3Failed = attempt({ protocol: 'h3', outcome: 'failed', error: silent });
 const h3 = attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 2 });
 const h2 = attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 5 });
-const names: Names = { addresses: [], services: [], lookups: [] };
+const names: DnsResults = { addresses: [], services: [], lookups: [] };
 
 function races(over: Partial<Races>): Races {
   return {
@@ -74,7 +74,7 @@ test('a record’s endpoint that no race tried is judged by the race over HTTP/3
     ...{ ipv4Hints: [], ipv6Hints: [], ech: false, incompatible: false, ttlSeconds: 60 },
   };
   const address = { host: 'b.test', address: '192.0.2.9', source: 'a' as const, ttlSeconds: 60 };
-  const record: Names = { addresses: [address], services: [service], lookups: [] };
+  const record: DnsResults = { addresses: [address], services: [service], lookups: [] };
   const race = originRace([trial([h2], 'h2')], {
     discovered: { altSvc: null, knownRoot: true, names: record },
   });
@@ -88,9 +88,9 @@ test('a record’s endpoint that no race tried is judged by the race over HTTP/3
 
 test('what DNS has not answered is called unknown, and a later race with an answer takes precedence', () => {
   const lookup = { name: 'example.org', kind: 'HTTPS' as const, tookMs: 58, records: 0 };
-  const unheard: Names = { ...names, lookups: [{ ...lookup, outcome: 'failed', unanswered: true }] };
-  const heard: Names = { ...names, lookups: [{ ...lookup, outcome: 'empty' }] };
-  const asking = (own: Names) =>
+  const unheard: DnsResults = { ...names, lookups: [{ ...lookup, outcome: 'failed', unanswered: true }] };
+  const heard: DnsResults = { ...names, lookups: [{ ...lookup, outcome: 'empty' }] };
+  const asking = (own: DnsResults) =>
     originRace([trial([h3Failed, h2], 'h2')], { discovered: { altSvc: null, knownRoot: true, names: own } });
   const unknown = /Whether an HTTPS record advertises it is unknown/;
   const before = verdictOfRaces(races({ race: asking(unheard) }), NO_OTHERS);
@@ -105,7 +105,7 @@ test('what DNS has not answered is called unknown, and a later race with an answ
 
 test('of a name in the hosts file DNS was not queried, which is said, and is no silence of DNS', () => {
   const lookup = { name: 'example.org', kind: 'HTTPS' as const, tookMs: 0, records: 0 };
-  const own: Names = { ...names, lookups: [{ ...lookup, outcome: 'failed', unasked: true }] };
+  const own: DnsResults = { ...names, lookups: [{ ...lookup, outcome: 'failed', unasked: true }] };
   const discovered = { altSvc: null, knownRoot: true, names: own };
   const race = originRace([trial([h3Failed, h2], 'h2')], { discovered });
   const { code, text } = verdictAsText(verdictOfRaces(races({ race }), NO_OTHERS));
@@ -119,7 +119,7 @@ test('an answer about the record of an Alt-Svc host is none about the origin’s
   const failed = { ...lookup, name: 'example.org', outcome: 'failed' } as const;
   const other = { ...lookup, name: 'alt.test', outcome: 'empty' } as const;
   const answered = { ...lookup, name: 'example.org', outcome: 'empty' } as const;
-  const asking = (...lookups: Names['lookups']) =>
+  const asking = (...lookups: DnsResults['lookups']) =>
     originRace([trial([h2], 'h2')], {
       discovered: { altSvc: null, knownRoot: true, names: { ...names, lookups } },
     });

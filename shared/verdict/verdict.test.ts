@@ -3,7 +3,7 @@ import { otherFindings, verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Names } from '../race/discovered.ts';
+import type { DnsResults } from '../race/discovered.ts';
 import type { VerdictCode } from '../race/verdict-schema.ts';
 import {
   at444,
@@ -37,7 +37,7 @@ const unansweredBehindAlias = names([{ priority: 0, alpn: [], target: 'cdn.test'
 const at8443 = originParts('https://a.test:8443' as Origin);
 
 /** A query for HTTPS records with its number of records. */
-function answered(name: string, records: number): Names['lookups'][number] {
+function answered(name: string, records: number): DnsResults['lookups'][number] {
   const outcome = records === 0 ? 'empty' : 'answered';
   return { name, kind: 'HTTPS', tookMs: 5, outcome, records };
 }
