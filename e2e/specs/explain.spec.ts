@@ -220,6 +220,41 @@ test('HTTP/3 at another port alone is not compared, and its success not forgotte
   expect(remembered?.h3).toMatchObject({ failure: null });
 });
 
+test('Alt-Svc over TCP decides what is advertised, whatever HTTP/3 carries', async ({
+  serve,
+  resolver,
+  explain,
+}) => {
+  const wrong = await refusingUdpPort();
+  const crossed = { host: 'crossed.test', h3: false, altSvc: `h3=":${wrong}"` };
+  const untold = { host: 'untold.test', h3: false };
+  const over3 = { h3: true, tcp: false, altSvc: 'auto' };
+  const running = await serve({ crossed: { ...crossed, ...over3 }, untold: { ...untold, ...over3 } });
+  const { port } = running.origins.crossed;
+  const ports = { crossed: { port }, untold: { port: running.origins.untold.port } };
+  await serve({ crossed: { ...crossed, ...ports.crossed }, untold: { ...untold, ...ports.untold } }, running);
+  const here = { A: ['127.0.0.1'] };
+  const dns = await resolver({
+    [crossed.host]: here,
+    [untold.host]: here,
+    // With it the comparison is the first to receive a response over TCP.
+    [`_${port}._https.${crossed.host}`]: {
+      ...here,
+      HTTPS: [{ priority: 1, target: '.', alpn: ['h3', 'h2'] }],
+    },
+  });
+  const ask = async ({ origin }: RunningOrigin) =>
+    (await explain(origin, '--ca', running.caPath, ...dns)).explanation;
+
+  const elsewhere = await ask(running.origins.crossed);
+  expect(elsewhere.altSvc?.mode).toBe('alt-svc');
+  expect(textsOf(elsewhere)).toContain(`on port ${wrong}, which does not respond (UDP refused)`);
+
+  const unheard = await ask(running.origins.untold);
+  expect(unheard.verdict.code).toBe('h3-not-advertised');
+  expect(verdictText(unheard.verdict)).toContain('advertises it over HTTP/3 only');
+});
+
 test('an HTTPS record advertises too, on its own or in conflict with Alt-Svc', async ({
   serve,
   resolver,

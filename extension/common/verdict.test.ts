@@ -86,6 +86,17 @@ test('the next connection can use only what an answer advertised to the browser'
   assert.equal(raced({ ...advertising, protocol }), 'h3-first-visit');
 });
 
+test('a race that was told over HTTP/3 only, and the browser’s own record', () => {
+  const discovered = { altSvc: H3, altSvcOver: { tcp: null, h3: H3 }, knownRoot: true };
+  const race = aRace({ atMs: 1000, discovered });
+  const code = (known?: typeof record) => verdict({ record: known, race }).code;
+  assert.equal(code(), 'h3-not-advertised');
+  assert.equal(code({ ...record, lastSeenMs: 500 }), 'h3-not-advertised');
+  const told = { ...record, altSvc: H3, lastSeenMs: 1000 };
+  assert.equal(code({ ...told, altSvcAtMs: 500 }), 'h3-available', 'the browser was told, over TCP perhaps');
+  assert.equal(code({ ...told, altSvcAtMs: 2000, lastSeenMs: 2000 }), 'h3-available');
+});
+
 /** A race in which HTTP/3 is silent, and the answer over TCP advertises nothing. */
 function silentRace(atMs: number) {
   const race = aRace({ atMs, discovered: { altSvc: null, knownRoot: true } });

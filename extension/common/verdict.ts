@@ -3,6 +3,7 @@
 
 import type { SharedMessageKey } from '@photofinish/shared/language/catalog';
 import { type Message, message } from '@photofinish/shared/language/message';
+import { altSvcToNewcomers } from '@photofinish/shared/race/alt-svc-over';
 import type { DiscoveryEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { boundedFindings } from '@photofinish/shared/verdict/bounded';
@@ -133,14 +134,16 @@ function newestAdvertisement(
   discovered: DiscoveryEvidence,
   race: OriginRace,
   record: OriginRecord | undefined,
-): Pick<DiscoveryEvidence, 'altSvc' | 'alternatives'> {
-  const { altSvc, alternatives = [] } = discovered;
-  if (record === undefined) return { altSvc, alternatives };
+): DiscoveryEvidence {
+  if (record === undefined) return discovered;
+  // The browser does not say which protocol carried what it received.
+  const { altSvcOver: _, ...rest } = discovered;
+  const altSvc = altSvcToNewcomers(discovered);
   const standing = standingAdvertisement(record, race);
   const isReplaced = (record.altSvcAtMs ?? 0) > race.atMs;
   const hasEnded = altSvc !== null && isExpired(altSvc, record.lastSeenMs - race.atMs);
-  if (isReplaced || hasEnded) return { altSvc: standing, alternatives: [] };
-  return { altSvc: altSvc ?? standing, alternatives };
+  if (isReplaced || hasEnded) return { ...rest, altSvc: standing, alternatives: [] };
+  return altSvc === null && standing !== null ? { ...rest, altSvc: standing } : discovered;
 }
 
 /** What a race shows; null: there is none, or it says nothing beside what the browser did. */
@@ -151,9 +154,8 @@ function evidenceFromRace(
   if (race === undefined || (race.error !== undefined && browser !== undefined)) return null;
   const raced = evidenceOfRace(race, browser);
   if (isRefuted(raced)) return null;
-  const advertised = newestAdvertisement(raced.discovered, race, record);
   const trustsRoot = record?.reachedOverH3 === true;
-  return { ...raced, discovered: { ...raced.discovered, ...advertised }, trustsRoot };
+  return { ...raced, discovered: newestAdvertisement(raced.discovered, race, record), trustsRoot };
 }
 
 function evidenceFromBrowser(

@@ -167,6 +167,19 @@ test('an Alt-Svc that a race took from memory is distinguished from one that it 
   );
 });
 
+test('the age is that of the newest response, if another protocol’s had named the same endpoint', () => {
+  const named = { alpn: 'h3', host: '', port: 443, persist: false, source: 'answer' } as const;
+  const discovered = {
+    ...{ altSvc: 'h3=":443"; ma=600', altSvcOver: { tcp: 'h3=":443"; ma=60', h3: 'h3=":443"; ma=600' } },
+    knownRoot: null,
+    alternatives: [
+      { ...named, expiresInSeconds: 60 },
+      { ...named, expiresInSeconds: 590 },
+    ],
+  };
+  assert.equal(receivedAltSvc(discovered, [], NOW)?.ageMs, 10_000);
+});
+
 test('a frame that repeats what is known was received like a header', () => {
   const live = heard(HOST, 'h3=":443"; ma=60');
   const alternative = { alpn: 'h3', host: '', port: 443, persist: false, expiresInSeconds: 60 };

@@ -165,7 +165,10 @@ export function receivedAltSvc(
   if (answered.length === 0 && live) return null;
   const altSvc = parseAltSvc(text);
   const ages = altSvc.alternatives.flatMap((said) => {
-    const same = answered.find((a) => a.alpn === said.alpn && a.host === said.host && a.port === said.port);
+    // Another protocol's response may have named it before, with another lifetime.
+    const same = answered.findLast(
+      (a) => a.alpn === said.alpn && a.host === said.host && a.port === said.port,
+    );
     return same === undefined ? [] : [said.maxAgeSeconds - same.expiresInSeconds];
   });
   return { altSvc, ageMs: Math.max(0, ...ages) * 1000 };

@@ -311,3 +311,21 @@ test('what other machines shared is told as theirs, and nothing is told if they 
   assert.match(text, /The verdict does not rest on it/);
   assert.doesNotMatch(explanationText(explanation({})), /Fleet cache/);
 });
+
+test('Alt-Svc is shown by protocol where that makes a difference, and that the two disagree', () => {
+  const said = (altSvcOver: { tcp?: string | null; h3?: string | null }): string => {
+    const discovered = { altSvc: altSvcOver.h3 ?? altSvcOver.tcp ?? null, altSvcOver, knownRoot: true };
+    const text = explanationText(explanation({ race: race([h2], { discovered }) }));
+    return text.replaceAll(/\s+/g, ' ');
+  };
+  const own = 'h3=":443"';
+  const crossed = said({ tcp: 'h3=":5"', h3: own });
+  assert.match(crossed, /Alt-Svc over TCP: h3=":5" Alt-Svc over HTTP\/3: h3=":443" They disagree\./);
+  assert.match(said({ tcp: 'clear', h3: own }), /over TCP: clear .*They disagree\./);
+  assert.match(said({ tcp: own, h3: 'clear' }), /over HTTP\/3: clear They disagree\./);
+  assert.doesNotMatch(said({ tcp: own, h3: `${own}; ma=60` }), /disagree/);
+  assert.match(said({ tcp: null, h3: own }), /No Alt-Svc was received over TCP\. Alt-Svc over HTTP\/3: h3=/);
+  assert.doesNotMatch(said({ h3: own }), /over TCP/);
+  for (const alike of [{ tcp: own }, { tcp: own, h3: null }, { tcp: own, h3: own }])
+    assert.match(said(alike), / Alt-Svc: h3=":443" /);
+});

@@ -17,6 +17,7 @@ import {
 } from '@photofinish/shared/verdict/explanation';
 import { leftOutText, sharedOutcomeText } from '@photofinish/shared/verdict/record-text';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
+import { alternativeHost, h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { hostPort, type OriginParts, originParts } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { withOwnCommand } from '../install/own-command.ts';
@@ -150,20 +151,46 @@ function alternativeText({
   return `${alpn} ${place}, ${life}${lasting}, ${from}`;
 }
 
-function advertisementSection(explanation: Explanation): string[] {
-  const { altSvc, altSvcSource } = discoveredIn(explanation);
+/** The HTTP/3 endpoints that a value names, without their lifetimes, in one order. */
+function h3Places(value: string, ownHost: string): string {
+  const places = h3Alternatives(parseAltSvc(value)).map((a) => hostPort(alternativeHost(a, ownHost), a.port));
+  return [...new Set(places)].toSorted().join();
+}
+
+/** The Alt-Svc values that were received, by protocol if that makes a difference. */
+function receivedTexts(explanation: Explanation): string[] {
+  const { altSvc, altSvcOver, altSvcSource } = discoveredIn(explanation);
   const field = altSvcSource === 'frame' ? 'ALTSVC frame (RFC 7838 section 4)' : 'Alt-Svc';
+  const { tcp, h3 } = altSvcOver ?? {};
+  if (h3 == null || h3 === tcp) {
+    const value = tcp ?? altSvc;
+    return value === null ? [] : [`${field}: ${value}`];
+  }
+  const overH3 = `Alt-Svc over HTTP/3: ${h3}`;
+  if (tcp === undefined) return [overH3];
+  if (tcp === null) return ['No Alt-Svc was received over TCP.', overH3];
+  const { host } = originParts(explanation.origin);
+  const disagree =
+    'They disagree. A browser that does not know of HTTP/3 yet follows the one over TCP; later, that of the newest response counts (RFC 7838).';
+  return [
+    `${field} over TCP: ${tcp}`,
+    overH3,
+    ...(h3Places(tcp, host) === h3Places(h3, host) ? [] : [disagree]),
+  ];
+}
+
+function advertisementSection(explanation: Explanation): string[] {
   const attempts = explanation.race.trials.flatMap((trial) => trial.attempts);
   const ignored = attempts.find(({ error }) => error?.ignoredAltSvc !== undefined)?.error?.ignoredAltSvc;
+  const received = receivedTexts(explanation);
   const none =
-    ignored === undefined ? 'No Alt-Svc was received, neither in a response nor in a frame.' : null;
-  const received = altSvc === null ? none : `${field}: ${altSvc}`;
+    ignored === undefined ? ['No Alt-Svc was received, neither in a response nor in a frame.'] : [];
   return lines(
-    ...(received === null ? [] : [received]),
+    ...(received.length === 0 ? none : received),
     ...(ignored === undefined
       ? []
       : [`Alt-Svc with a 421, which clients ignore (RFC 7838, section 6): ${ignored}`]),
-    ...explanation.alternatives.map(alternativeText),
+    ...new Set(explanation.alternatives.map(alternativeText)),
   );
 }
 

@@ -156,7 +156,10 @@ async function raceAll(context: ExplainContext): Promise<Races> {
   if (!isComparable(race)) return fourth;
   const compare = await raceBy(context, 'compare');
   context.file(compare);
-  return { ...fourth, compare };
+  const fifth = { ...fourth, compare };
+  // It may have had the first response over TCP, which can name other endpoints than those over HTTP/3.
+  const isNamedSince = fifth.altSvc === null && leavesOpen(fifth);
+  return isNamedSince ? { ...fifth, altSvc: await raceBy(context, 'alt-svc') } : fifth;
 }
 
 async function explain(

@@ -92,6 +92,20 @@ test('merged runs count every trial and keep what any of them found out', () => 
   assert.deepEqual(joined.discovered, { altSvc: 'h3=":443"', altSvcSource: 'frame', knownRoot: true });
 });
 
+test('Alt-Svc is joined by protocol, the last value over each', () => {
+  const told = (altSvc: string | null, altSvcOver: { tcp?: string | null; h3?: string | null }) =>
+    race([trial(1)], { discovered: { altSvc, altSvcOver, knownRoot: true } });
+  const { discovered } = joinRuns([
+    told('clear', { tcp: 'clear' }),
+    told('h3=":443"', { tcp: null, h3: 'h3=":443"' }),
+    told(null, { h3: null }),
+  ]);
+  assert.deepEqual(discovered, {
+    ...{ altSvc: 'h3=":443"', altSvcOver: { tcp: 'clear', h3: 'h3=":443"' } },
+    knownRoot: true,
+  });
+});
+
 test('a race counts as successful only when every trial adopted a protocol', () => {
   assert.equal(allAdopted([race([trial(1)]), race([trial(2)])]), true);
   assert.equal(allAdopted([race([trial(1)]), race([trial(null)])]), false);

@@ -1,6 +1,7 @@
 // What races from the command line and from standard input have in common: their options, documents and exit code; and
 // many trials of many origins, several at a time, merged into one record of each origin.
 import { NETWORK_CHANGED } from '@photofinish/shared/port/wire';
+import { joinedAltSvcOver } from '@photofinish/shared/race/alt-svc-over';
 import { knownRootOf } from '@photofinish/shared/race/conclusive';
 import {
   type DiscoveryEvidence,
@@ -122,10 +123,9 @@ function joinDiscovered(runs: readonly OriginRace[]): DiscoveryEvidence {
   const each = runs.map(({ discovered }) => discovered);
   const names = each.findLast((d) => d.names !== undefined)?.names;
   const alternatives = each.findLast((d) => d.alternatives !== undefined)?.alternatives;
-  const { altSvc = null, altSvcSource } = each.findLast((d) => d.altSvc !== null) ?? {};
   return {
-    altSvc,
-    ...(altSvcSource !== undefined && { altSvcSource }),
+    altSvc: each.findLast((d) => d.altSvc !== null)?.altSvc ?? null,
+    ...joinedAltSvcOver(each),
     knownRoot: knownRootOf(runs),
     ...(names !== undefined && { names }),
     ...(alternatives !== undefined && { alternatives }),

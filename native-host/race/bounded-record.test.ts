@@ -76,7 +76,7 @@ function hugeRace(): Omit<OriginRace, 'verdict'> {
   const flood: Trial = { ...trial(up('h3')), attempts: [...many(3000, () => failed), adopted] };
   return {
     ...race(many(30, () => flood)),
-    discovered: { altSvc: LONG, knownRoot: null, names: NAMES },
+    discovered: { altSvc: LONG, altSvcOver: { tcp: LONG, h3: LONG }, knownRoot: null, names: NAMES },
     error: { code: 'cancelled', message: LONG },
   };
 }

@@ -21,6 +21,7 @@ import {
 } from '@photofinish/shared/web/bounds';
 
 type UnjudgedRace = Omit<OriginRace, 'verdict'>;
+type AltSvcOver = NonNullable<OriginRace['discovered']['altSvcOver']>;
 
 /** At most `most` items in their original order, preferring those that matter. */
 function kept<T>(items: readonly T[], most: number, matters: (item: T, index: number) => boolean): T[] {
@@ -118,15 +119,27 @@ function leftOutOf(whole: UnjudgedRace, rest: UnjudgedRace): LeftOut | null {
   return Object.values(leftOut).some((n) => n > 0) ? leftOut : null;
 }
 
+function cutAltSvc(value: string | null): string | null {
+  return value === null ? null : cut(value, MAX_KEPT_ALT_SVC_CHARS);
+}
+
+function boundedAltSvcOver({ tcp, h3 }: AltSvcOver): AltSvcOver {
+  return {
+    ...(tcp !== undefined && { tcp: cutAltSvc(tcp) }),
+    ...(h3 !== undefined && { h3: cutAltSvc(h3) }),
+  };
+}
+
 /** The record within the bounds of `originRaceSchema`, with counts of what was left out. */
 export function boundedRace(race: UnjudgedRace): UnjudgedRace {
-  const { names, altSvc, alternatives } = race.discovered;
+  const { names, altSvc, altSvcOver, alternatives } = race.discovered;
   const bounded: UnjudgedRace = {
     ...race,
     trials: race.trials.map(boundedTrial),
     discovered: {
       ...race.discovered,
-      altSvc: altSvc === null ? null : cut(altSvc, MAX_KEPT_ALT_SVC_CHARS),
+      altSvc: cutAltSvc(altSvc),
+      ...(altSvcOver !== undefined && { altSvcOver: boundedAltSvcOver(altSvcOver) }),
       ...(names !== undefined && { names: boundedNames(names) }),
       ...(alternatives !== undefined && { alternatives: alternatives.slice(0, MAX_ALTERNATIVES) }),
     },

@@ -59,10 +59,13 @@ interface TrialOptions {
 }
 
 /** An Alt-Svc value and where it was received. */
-interface ReceivedAltSvc {
+export interface ReceivedAltSvc {
   readonly value: AltSvc;
   readonly source: AltSvcSource;
 }
+
+/** By transport the last Alt-Svc value; null: no response over it had one, absent: there was no response over it. */
+type AltSvcByTransport = Partial<Record<TransportName, ReceivedAltSvc | null>>;
 
 /** A trial and what was learnt from it. */
 export interface DrivenTrial {
@@ -73,6 +76,7 @@ export interface DrivenTrial {
   readonly traffic: Traffic;
   /** The last Alt-Svc value received, null if no answer contained one. */
   readonly altSvc: ReceivedAltSvc | null;
+  readonly altSvcOver: Readonly<AltSvcByTransport>;
   /** Whether the chain ended in a publicly known root, by transport; null: no handshake finished. */
   readonly knownRoot: Readonly<Record<TransportName, boolean | null>>;
   /** Result of the trial's own discovery; null without one. */
@@ -85,6 +89,7 @@ export interface DrivenTrial {
 
 interface Entry {
   readonly running: RunningAttempt;
+  readonly transport: TransportName;
   readonly startedMs: number;
   /** Resolves once the engine has been told how the attempt's handshake ended, and its request if it sent one. */
   handled: Promise<unknown>;
@@ -115,6 +120,7 @@ class RunningTrial {
   /** Handshakes in progress of transports whose results may be received late. */
   #lateUnderWay = 0;
   #altSvc: ReceivedAltSvc | null = null;
+  readonly #altSvcOver: AltSvcByTransport = {};
   #undiscovered: AttemptError | null = null;
   /** Discovery has produced something. */
   #heard = false;
@@ -190,7 +196,13 @@ class RunningTrial {
       return this.#onHandshakeOver(handshakeEvent(attempt, result, startedMs), atMs, transport);
     });
     if (transport.reportsLate) this.#lateUnderWay += 1;
-    this.#attempts[attempt] = { running, startedMs, handled, alternatives: [] };
+    this.#attempts[attempt] = {
+      running,
+      transport: endpoint.transport,
+      startedMs,
+      handled,
+      alternatives: [],
+    };
   }
 
   /**
@@ -225,8 +237,11 @@ class RunningTrial {
   }
 
   #onAnswered(attempt: number, answer: AttemptAnswer, entry: Entry): void {
+    const { transport } = entry;
+    this.#altSvcOver[transport] ??= null;
     if (answer.altSvc !== null) {
       this.#altSvc = { value: answer.altSvc, source: answer.altSvcSource ?? 'header' };
+      this.#altSvcOver[transport] = this.#altSvc;
       entry.alternatives = h3Alternatives(answer.altSvc).filter(
         (a) => this.#options.believes(a) && !this.#isPlanned(a),
       );
@@ -289,6 +304,7 @@ class RunningTrial {
       traffic: this.#machine.traffic(),
       started: this.#started,
       altSvc: this.#altSvc,
+      altSvcOver: this.#altSvcOver,
       knownRoot: this.#knownRoot,
       names,
       followed: this.#followed,

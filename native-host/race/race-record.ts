@@ -2,10 +2,11 @@
 import type { DiscoveredAlternative, DnsResults } from '@photofinish/shared/race/discovered';
 import type { AttemptError, DiscoveryEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import { roundedMs } from '@photofinish/shared/race/statistics';
+import { TRANSPORTS, type TransportName } from '@photofinish/shared/race/terms';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
 import { printableDeep } from '@photofinish/shared/web/printable';
 import { boundedRace } from './bounded-record.ts';
-import type { DrivenTrial } from './drive.ts';
+import type { DrivenTrial, ReceivedAltSvc } from './drive.ts';
 import { type Decision, pacingInMode } from './plan.ts';
 import { discoveredAlternatives, type RaceMemory } from './remembered.ts';
 import type { RaceOptions } from './run.ts';
@@ -25,13 +26,24 @@ export interface RaceResult {
   readonly error: AttemptError | null;
 }
 
-/** Those given from memory, then those of the last answer that named any. */
+/** The last Alt-Svc value over a transport; null: no response over it had one, undefined: there was no response. */
+function lastOver(done: readonly DrivenTrial[], transport: TransportName): ReceivedAltSvc | null | undefined {
+  const each = done.map(({ altSvcOver }) => altSvcOver[transport]).filter((heard) => heard !== undefined);
+  return each.findLast((heard) => heard !== null) ?? each[0];
+}
+
+/** Those given from memory, then those of the last value over each transport, the newest last. */
 function alternativesOf({ options, done }: RaceResult): DiscoveredAlternative[] {
   const known = options.memory === 'none' ? null : options.known?.altSvc;
   const remembered = known ? discoveredAlternatives(known, 'memory') : [];
   const heard = done.findLast((d) => d.altSvc !== null)?.altSvc;
-  const source = heard?.source === 'frame' ? 'frame' : 'answer';
-  const answered = heard ? discoveredAlternatives(heard.value, source) : [];
+  // Repeated for the other protocol they would say nothing new.
+  const others = TRANSPORTS.map((transport) => lastOver(done, transport)).filter(
+    (each) => each?.value.text !== heard?.value.text,
+  );
+  const answered = [...others, heard].flatMap((each) =>
+    each ? discoveredAlternatives(each.value, each.source === 'frame' ? 'frame' : 'answer') : [],
+  );
   return [...remembered, ...answered];
 }
 
@@ -59,9 +71,16 @@ function discoveredBy(raced: RaceResult): DiscoveryEvidence {
   const names = namesOf(raced);
   const alternatives = alternativesOf(raced);
   const heard = done.findLast((d) => d.altSvc !== null)?.altSvc;
+  const [tcp, h3] = [lastOver(done, 'h2'), lastOver(done, 'h3')];
   return {
     altSvc: (heard?.value ?? remembered)?.text ?? null,
-    ...(heard?.source === 'frame' && { altSvcSource: heard.source }),
+    ...((tcp !== undefined || h3 !== undefined) && {
+      altSvcOver: {
+        ...(tcp !== undefined && { tcp: tcp?.value.text ?? null }),
+        ...(h3 !== undefined && { h3: h3?.value.text ?? null }),
+      },
+    }),
+    ...(tcp?.source === 'frame' && { altSvcSource: tcp.source }),
     knownRoot: h3Root ?? h2Root ?? null,
     ...(names !== null && { names }),
     ...(alternatives.length > 0 && { alternatives }),

@@ -183,6 +183,7 @@ test("discovery uses the race's own answers, and the verdict is based on them", 
   const { names, ...discovered } = result.discovered;
   assert.deepEqual(discovered, {
     altSvc: 'h3=":8443"',
+    altSvcOver: { tcp: 'h3=":8443"' },
     knownRoot: false,
     alternatives: [
       { alpn: 'h3', host: '', port: 8443, persist: false, expiresInSeconds: 86_400, source: 'answer' },
@@ -193,6 +194,31 @@ test("discovery uses the race's own answers, and the verdict is based on them", 
     ['127.0.0.1'],
   );
   assert.equal(result.verdict.code, 'h3-advertised-unreachable');
+});
+
+test('an Alt-Svc value is kept with the protocol of the response that carried it', async () => {
+  const discovered = async (tcp: string | undefined, overH3: string | undefined) => {
+    const script = (altSvc: string | undefined) => [{ handshakeMs: 20, ...(altSvc && { altSvc }) }];
+    const { result } = await race(script(overH3), script(tcp), { mode: 'compare', pairs: 2 });
+    const { altSvc, altSvcOver, alternatives = [] } = result.discovered;
+    return { altSvc, altSvcOver, ports: alternatives.map(({ port }) => port), code: result.verdict.code };
+  };
+  const own = 'h3=":8443"';
+  assert.deepEqual(await discovered('h3=":5"', own), {
+    ...{ altSvc: own, altSvcOver: { tcp: 'h3=":5"', h3: own }, ports: [5, 8443] },
+    code: 'h3-available',
+  });
+  assert.deepEqual(await discovered('clear', own), {
+    ...{ altSvc: own, altSvcOver: { tcp: 'clear', h3: own }, ports: [8443] },
+    code: 'h3-not-advertised',
+  });
+  assert.deepEqual(await discovered(undefined, own), {
+    ...{ altSvc: own, altSvcOver: { tcp: null, h3: own }, ports: [8443] },
+    code: 'h3-not-advertised',
+  });
+  assert.deepEqual((await discovered(own, own)).ports, [8443], 'named by both, listed once');
+  const { result } = await race([{ handshakeMs: 5, altSvc: 'clear' }], [{ handshakeMs: 50 }]);
+  assert.deepEqual(result.discovered.altSvcOver, { h3: 'clear' }, 'no response came over TCP');
 });
 
 test('both protocols dead: one failed trial, no statistics, no verdict about HTTP/3', async () => {

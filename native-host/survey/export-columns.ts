@@ -1,4 +1,5 @@
 // The columns of a survey's Parquet files: one row for each trial of each origin, or one for an origin without trials.
+import { altSvcToNewcomers } from '@photofinish/shared/race/alt-svc-over';
 import type { Attempt, OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { isH3 } from '@photofinish/shared/verdict/evidence';
 import { gainMsOf } from '@photofinish/shared/verdict/gain';
@@ -119,7 +120,12 @@ export const COLUMNS: readonly ExportColumn[] = [
     'the [code](verdicts.md) of the verdict on the origin',
     (r) => r.race.verdict.code,
   ),
-  column('alt_svc', 'VARCHAR', 'the Alt-Svc field that the origin sent', (r) => r.race.discovered.altSvc),
+  column(
+    'alt_svc',
+    'VARCHAR',
+    'the Alt-Svc field that the origin sent, over TCP if it responded over it',
+    (r) => altSvcToNewcomers(r.race.discovered),
+  ),
   column(
     'alt_svc_h3',
     'BOOLEAN',

@@ -27,6 +27,11 @@ test('whether a response offers HTTP/3 is unknown without one', () => {
   assert.equal(factsOf(surveyRace('a', [trial([silent], null)])).altSvcH3, null);
   const h3 = { ...h2, protocol: 'h3' } as const;
   assert.equal(factsOf(surveyRace('a', [trial([h3], 'h3')])).altSvcH3, null, 'over TCP it may be sent');
+  const own = 'h3=":443"';
+  const told = (altSvcOver: { tcp?: string | null; h3: string }) =>
+    factsOf(surveyRace('a', [trial([h3, h2], 'h3')], { altSvc: own, altSvcOver })).altSvcH3;
+  assert.deepEqual([told({ tcp: 'clear', h3: own }), told({ tcp: null, h3: own })], [false, false]);
+  assert.deepEqual([told({ tcp: own, h3: 'clear' }), told({ h3: own })], [true, true]);
   assert.equal(factsOf(surveyRace('a', [trial([silent, h2], 'h2')])).rttMs, 4);
 });
 

@@ -1,5 +1,6 @@
 // What one result of a survey shows, by the same rules as verdicts: the basis of the export and of the report. And what
 // the results of a vantage point show together about its network.
+import { altSvcToNewcomers } from '@photofinish/shared/race/alt-svc-over';
 import type { Attempt, AttemptError, NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import { advertisedAlternatives, recordOffersH3 } from '@photofinish/shared/verdict/advertised';
 import {
@@ -23,7 +24,7 @@ export interface Facts {
   readonly tcp: Reach;
   /** HTTP/3 at each endpoint that the origin advertises for it. */
   readonly advertised: readonly Reach[];
-  /** Whether the Alt-Svc field names HTTP/3; null: there was no response. */
+  /** Whether the Alt-Svc field names HTTP/3, over TCP if a response came over it; null: there was no response. */
   readonly altSvcH3: boolean | null;
   /** Whether an HTTPS record does; null: unknown. */
   readonly recordH3: boolean | null;
@@ -36,7 +37,7 @@ export interface Facts {
 export function factsOf(race: OriginRace): Facts {
   const evidence = evidenceOfRace(race);
   const { attempts } = evidence;
-  const { altSvc } = race.discovered;
+  const altSvc = altSvcToNewcomers(race.discovered);
   // Servers need not send the header over HTTP/3, where it would tell nothing new.
   const isAdvertisedOverTcp = attempts.some((attempt) => !isH3(attempt) && isAnswered(attempt));
   const roundTripsMs = attempts.flatMap(({ rttMs }) => (rttMs == null ? [] : [rttMs]));

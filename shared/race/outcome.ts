@@ -176,8 +176,19 @@ export type AltSvcSource = (typeof ALT_SVC_SOURCES)[number];
 
 /** What the origin's answers said, independent of whether it was reachable. */
 export const discoveredSchema = v.object({
+  /** The newest value, over whichever protocol. */
   altSvc: v.nullable(text(MAX_KEPT_ALT_SVC_CHARS)),
-  /** Absent: a header, or remembered. */
+  /**
+   * The last value over TCP, of HTTP/2 and HTTP/1.1, and over HTTP/3; null: no response over it carried one. Absent: there
+   * was no response over it, or, without either, it was not stored or not received in a race.
+   */
+  altSvcOver: v.optional(
+    v.object({
+      tcp: v.optional(v.nullable(text(MAX_KEPT_ALT_SVC_CHARS))),
+      h3: v.optional(v.nullable(text(MAX_KEPT_ALT_SVC_CHARS))),
+    }),
+  ),
+  /** How the value over TCP arrived; over HTTP/3 there are no frames. Absent: a header, or remembered. */
   altSvcSource: v.optional(v.picklist(ALT_SVC_SOURCES)),
   /**
    * Whether QUIC's chain ends in a publicly known root, or TCP's if no handshake of QUIC was completed; browsers reject

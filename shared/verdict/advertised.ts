@@ -2,6 +2,7 @@
 // there, and what is wrong with the advertisement itself.
 
 import { type Message, message } from '../language/message.ts';
+import { altSvcToNewcomers, isHeardOverH3Alone } from '../race/alt-svc-over.ts';
 import { portBlock } from '../race/blocked-ports.ts';
 import {
   type DnsResults,
@@ -42,6 +43,8 @@ export interface Advertisement {
   readonly alternatives: readonly TriedAlternative[];
   /** Faults that keep clients from HTTP/3 come first. */
   readonly faults: readonly Fault[];
+  /** Responses over HTTP/3 name it in Alt-Svc, while those over TCP do not. */
+  readonly overH3Only: boolean;
   /** The header withdraws every advertisement (RFC 7838 section 3). */
   readonly withdrawn: boolean;
   /** A record lists h3 and cannot be used here; other clients may be able to. */
@@ -50,26 +53,42 @@ export interface Advertisement {
 
 /** The evidence with its parsed Alt-Svc value, and the endpoints it names. */
 interface ParsedEvidence extends Evidence {
-  /** Null: no header was received. */
+  /** Null: a client that does not know of HTTP/3 receives none, or it is unknown which. */
   readonly altSvc: AltSvc | null;
   readonly byHeader: readonly AlternativeService[];
 }
 
 function parsedEvidence(evidence: Evidence): ParsedEvidence {
   const { discovered, origin } = evidence;
-  const altSvc = discovered.altSvc === null ? null : parseAltSvc(discovered.altSvc);
-  return { ...evidence, altSvc, byHeader: alternativesByHeader(discovered, altSvc, origin.host) };
+  const text = altSvcToNewcomers(discovered);
+  const altSvc = text === null ? null : parseAltSvc(text);
+  return {
+    ...evidence,
+    // What only a client of HTTP/3 has received shows no fault that keeps others from it.
+    altSvc: isHeardOverH3Alone(discovered) ? null : altSvc,
+    byHeader: alternativesByHeader(discovered, altSvc, origin.host),
+  };
 }
 
-/** The HTTP/3 alternatives in force: a header replaces whatever was remembered, `clear` withdraws it. */
+/** Whether responses over HTTP/3 name it in Alt-Svc, while those over TCP do not. */
+function isAdvertisedOverH3Only({ discovered }: Evidence): boolean {
+  const { tcp, h3 } = discovered.altSvcOver ?? {};
+  const names = (value: string): boolean => h3Alternatives(parseAltSvc(value)).length > 0;
+  return tcp !== undefined && h3 != null && names(h3) && !(tcp !== null && names(tcp));
+}
+
+/**
+ * The HTTP/3 alternatives in force: a header replaces whatever was remembered, `clear` withdraws it. Those named over
+ * HTTP/3 only are none.
+ */
 function alternativesByHeader(
-  { alternatives = [] }: DiscoveryEvidence,
+  { alternatives = [], altSvc: newest }: DiscoveryEvidence,
   altSvc: AltSvc | null,
   ownHost: string,
 ): AlternativeService[] {
   const named =
     altSvc === null
-      ? alternatives.filter((a) => a.alpn === 'h3' && a.expiresInSeconds > 0)
+      ? (newest === null ? alternatives : []).filter((a) => a.alpn === 'h3' && a.expiresInSeconds > 0)
       : h3Alternatives(altSvc);
   return named.map((alternative) => ({
     host: alternativeHost(alternative, ownHost),
@@ -379,6 +398,7 @@ export function advertisedBy(evidence: Evidence): Advertisement {
   return {
     alternatives,
     faults: faultsOf(parsed, alternatives),
+    overH3Only: isAdvertisedOverH3Only(parsed),
     withdrawn: parsed.altSvc?.clear === true,
     ignoresH3Record: ignoresH3Record(parsed),
   };

@@ -154,6 +154,28 @@ test('discovered facts come from the first race that has them', () => {
   });
 });
 
+test('what TCP carried in any race counts, whatever the first race received over HTTP/3', () => {
+  const alternative = (port: number) =>
+    ({ alpn: 'h3', host: '', port, persist: false, expiresInSeconds: 60, source: 'answer' }) as const;
+  const over = (altSvcOver: { tcp?: string | null; h3?: string | null }, port: number) => ({
+    ...{ altSvc: 'h3=":443"', altSvcOver, knownRoot: true },
+    alternatives: [alternative(port)],
+  });
+  const cancelled = attempt({ protocol: 'h2', outcome: 'cancelled' });
+  const first = originRace([trial([h3, cancelled])], { discovered: over({ h3: 'h3=":443"' }, 443) });
+  const judged = (tcp: string | null) => {
+    const compare = originRace([trial([h2], 'h2')], { discovered: over({ tcp }, 5) });
+    const all = races({ race: first, compare });
+    return { ...discoveredIn(all), code: verdictOfRaces(all, NO_OTHERS).code };
+  };
+  const { altSvcOver, alternatives, code } = judged('h3=":5"');
+  assert.deepEqual(altSvcOver, { tcp: 'h3=":5"', h3: 'h3=":443"' });
+  assert.deepEqual([alternatives?.map(({ port }) => port), code], [[5], 'h3-available']);
+  assert.equal(judged('clear').code, 'h3-not-advertised');
+  assert.equal(judged(null).code, 'h3-not-advertised');
+  assert.equal(verdictOfRaces(races({ race: first }), NO_OTHERS).code, 'h3-available');
+});
+
 test('a root is private if QUIC’s chain ends in it, whatever TCP’s does', () => {
   const seen = (attempts: (typeof h3)[], knownRoot: boolean) =>
     originRace([trial(attempts, 'h2')], { discovered: { altSvc: 'h3=":443"', knownRoot } });

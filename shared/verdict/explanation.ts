@@ -1,6 +1,7 @@
 // What `photofinish explain` finds out about one origin, and the one rule that derives a verdict from it: discovery,
 // races in several modes, what the host cache remembers, and how other hosts fare on the same network.
 import * as v from 'valibot';
+import { joinedAltSvcOver } from '../race/alt-svc-over.ts';
 import { conclusiveAttempts, isAllDisturbed, knownRootOf, soundTrials } from '../race/conclusive.ts';
 import { discoveredAlternativeSchema, namesSchema } from '../race/discovered.ts';
 import {
@@ -81,18 +82,20 @@ function finished({ race, v3, altSvc, h3, compare }: Races): OriginRace[] {
 
 /**
  * What the races found out besides reachability: from the first that knows, the plain race before the others. For
- * names, the first race that also has an answer about the HTTPS record; for the root, the first that saw QUIC's chain.
+ * names, the first race that also has an answer about the HTTPS record; for the root, the first that saw QUIC's chain;
+ * for Alt-Svc by protocol, and the alternatives, the last that received a value over TCP.
  */
 export function discoveredIn(races: Races): DiscoveryEvidence {
   const all = finished(races).map((each) => each.discovered);
   const lookups = all.flatMap((each) => each.names ?? []);
   const origin = originParts(races.race.origin);
   const names = lookups.find((each) => isRecordAnswered(each, origin)) ?? lookups[0];
-  const alternatives = all.find((each) => each.alternatives !== undefined)?.alternatives;
-  const advertising = all.find((each) => each.altSvc !== null);
+  const naming = all.filter((each) => each.alternatives !== undefined);
+  const overTcp = naming.findLast(({ altSvcOver }) => altSvcOver?.tcp != null);
+  const alternatives = (overTcp ?? naming[0])?.alternatives;
   return {
-    altSvc: advertising?.altSvc ?? null,
-    ...(advertising?.altSvcSource && { altSvcSource: advertising.altSvcSource }),
+    altSvc: all.find((each) => each.altSvc !== null)?.altSvc ?? null,
+    ...joinedAltSvcOver(all),
     knownRoot: knownRootOf(finished(races)),
     ...(names && { names }),
     ...(alternatives && { alternatives }),

@@ -6,7 +6,20 @@ import { test } from 'node:test';
 import { useCatalog } from '../language/catalog.ts';
 import type { AttemptError } from '../race/outcome.ts';
 import { ATTEMPT_ERROR_CODES, CERTIFICATE_REASONS } from '../race/terms.ts';
-import { at444, atB, base, h2, h3, names, onB, own, quiet, refused, silent } from '../testing/evidence.ts';
+import {
+  at444,
+  atB,
+  base,
+  h2,
+  h3,
+  names,
+  onB,
+  own,
+  quiet,
+  refused,
+  silent,
+  unheard,
+} from '../testing/evidence.ts';
 import { allTexts } from '../testing/race-samples.ts';
 import type { Gain } from './gain.ts';
 import { type Evidence, verdictOf } from './verdict.ts';
@@ -44,6 +57,13 @@ const CASES: readonly Partial<Evidence>[] = [
   { attempts: [h3(silent), h2()], untried: 1 },
   { attempts: [h3(silent), h2()], untried: 3984 },
   { discovered: { altSvc: 'clear', knownRoot: true } },
+  { discovered: { altSvc: 'h3=":443"', altSvcOver: { tcp: null, h3: 'h3=":443"' }, knownRoot: true } },
+  {
+    discovered: {
+      ...{ altSvc: 'h3=":443"', altSvcOver: { tcp: 'clear', h3: 'h3=":443"' }, knownRoot: true },
+      names: unheard,
+    },
+  },
   { discovered: { ...own, knownRoot: false } },
   { discovered: at444, attempts: [h3(refused, { port: 444 }), h2()] },
   { discovered: atB, attempts: [h3(refused), h2()] },

@@ -42,6 +42,19 @@ function answered(name: string, records: number): DnsResults['lookups'][number] 
   return { name, kind: 'HTTPS', tookMs: 5, outcome, records };
 }
 
+const OWN = 'h3=":443"';
+
+/** Alt-Svc by protocol, the newest over HTTP/3. */
+function over(tcp: string | null | undefined, overH3: string): Evidence['discovered'] {
+  return { altSvc: overH3, altSvcOver: { ...(tcp !== undefined && { tcp }), h3: overH3 }, knownRoot: true };
+}
+
+const heardOverH3 = {
+  ...{ alpn: 'h3', host: '', port: 443, persist: false, expiresInSeconds: 60 },
+  source: 'answer',
+} as const;
+const CANCELLED_TCP = h2(null, { outcome: 'cancelled', establishedMs: null });
+
 type Row = readonly [string, Partial<Evidence>, VerdictCode, VerdictCode[], RegExp?];
 
 const REACHED: readonly Row[] = [
@@ -132,6 +145,61 @@ const REACHED: readonly Row[] = [
     'h3-not-advertised',
     ['h3-available'],
     /withdraws the advertisement \(Alt-Svc: clear\)/,
+  ],
+  [
+    'withdrawn over TCP, whatever HTTP/3 carries',
+    { discovered: over('clear', OWN) },
+    'h3-not-advertised',
+    ['h3-available'],
+    /withdraws the advertisement \(Alt-Svc: clear\)/,
+  ],
+  [
+    'advertised over HTTP/3 only',
+    { discovered: { ...over(null, OWN), alternatives: [heardOverH3] } },
+    'h3-not-advertised',
+    ['h3-available'],
+    /advertises it over HTTP\/3 only, of which browsers must first learn/,
+  ],
+  [
+    'advertised over HTTP/3 only, and perhaps by a record',
+    { discovered: { ...over(null, OWN), names: unheard } },
+    'h3-available',
+    [],
+    /Alt-Svc advertises it over HTTP\/3 only/,
+  ],
+  [
+    'another port over TCP than over HTTP/3',
+    { discovered: over('h3=":5"', OWN), attempts: [h3(), h3(silent, { port: 5 }), h2()] },
+    'h3-advertised-unreachable',
+    ['h3-available'],
+    /Advertises HTTP\/3 on port 5/,
+  ],
+  ['advertised over TCP, withdrawn over HTTP/3', { discovered: over(OWN, 'clear') }, 'h3-available', []],
+  ['faulty over HTTP/3 alone', { discovered: over(OWN, 'h3=443') }, 'h3-available', []],
+  [
+    'faulty over TCP alone',
+    { discovered: over('h3=443', OWN) },
+    'h3-advertisement-wrong',
+    ['h3-not-advertised', 'h3-available'],
+  ],
+  [
+    'no response over TCP, so what HTTP/3 carries shows no fault',
+    { attempts: [h3(), CANCELLED_TCP], discovered: over(undefined, 'h3=443') },
+    'h3-available',
+    [],
+  ],
+  [
+    'no response over TCP: advertised elsewhere over HTTP/3',
+    { attempts: [h3(), CANCELLED_TCP], discovered: over(undefined, 'h3=":444"') },
+    'h3-available',
+    [],
+    /Advertises HTTP\/3 on port 444/,
+  ],
+  [
+    'remembered, and repeated by no response',
+    { discovered: { altSvc: OWN, altSvcOver: { tcp: null, h3: null }, knownRoot: true } },
+    'h3-available',
+    [],
   ],
   ['private root', { discovered: { ...own, knownRoot: false } }, 'h3-private-root', ['h3-available']],
   [

@@ -274,7 +274,8 @@ function reachedFindings(facts: Facts): Finding[] {
   const isUnadvertised = alternatives.length === 0 && !facts.ignoresH3Record && answeredOverTcp(facts);
   const recordUnknown = recordUnknownMessage(evidence);
   if (isUnadvertised && recordUnknown === null) {
-    const key = withdrawn ? 'verdictWithdrawn' : 'verdictNotAdvertised';
+    const absent = facts.overH3Only ? 'verdictAdvertisedOverH3Only' : 'verdictNotAdvertised';
+    const key = withdrawn ? 'verdictWithdrawn' : absent;
     findings.push(
       ...findingsOn(
         'h3-not-advertised',
@@ -290,7 +291,10 @@ function reachedFindings(facts: Facts): Finding[] {
   const unsure =
     isUnadvertised && recordUnknown !== null
       ? [
-          message('verdictPerhapsNotAdvertised', { port: String(evidence.origin.port) }),
+          message(facts.overH3Only ? 'verdictPerhapsOverH3Only' : 'verdictPerhapsNotAdvertised', {
+            port: String(evidence.origin.port),
+            old: oldName(evidence),
+          }),
           recordUnknown,
           family,
         ]
