@@ -47,6 +47,8 @@ export interface Advertisement {
   readonly overH3Only: boolean;
   /** The header withdraws every advertisement (RFC 7838 section 3). */
   readonly withdrawn: boolean;
+  /** The header has more than is read of one, which may advertise it. */
+  readonly unread: boolean;
   /** A record lists h3 and cannot be used here; other clients may be able to. */
   readonly ignoresH3Record: boolean;
 }
@@ -248,8 +250,8 @@ function syntaxFaults(evidence: Evidence, { alternatives, skipped }: AltSvc): Fa
 }
 
 /** Entries that can be parsed and yet cannot lead a browser to HTTP/3. */
-function emptyFaults(evidence: Evidence, { alternatives }: AltSvc): FaultSentences {
-  if (alternatives.some((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0)) return [];
+function emptyFaults(evidence: Evidence, { alternatives, unread }: AltSvc): FaultSentences {
+  if (unread || alternatives.some((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0)) return [];
   if (alternatives.some((a) => a.alpn === 'h3')) return [[message('faultNoLifetime')]];
   const named = alternatives.map(({ alpn }) => alpn).filter((alpn) => /^(h3-|quic$)/.test(alpn));
   if (named.length === 0) return [];
@@ -400,6 +402,7 @@ export function advertisedBy(evidence: Evidence): Advertisement {
     faults: faultsOf(parsed, alternatives),
     overH3Only: isAdvertisedOverH3Only(parsed),
     withdrawn: parsed.altSvc?.clear === true,
+    unread: parsed.altSvc?.unread === true,
     ignoresH3Record: ignoresH3Record(parsed),
   };
 }

@@ -43,6 +43,9 @@ const ERRORS: readonly AttemptError[] = [
 
 const CANCELLED = h3(null, { outcome: 'cancelled', establishedMs: null });
 
+/** Than is read of an Alt-Svc header. */
+const LONGER_THAN_READ = `h3=":443"; x="${'x'.repeat(4096)}"`;
+
 const CASES: readonly Partial<Evidence>[] = [
   {},
   { attempts: [] },
@@ -64,6 +67,8 @@ const CASES: readonly Partial<Evidence>[] = [
       names: unheard,
     },
   },
+  { discovered: { altSvc: LONGER_THAN_READ, knownRoot: true } },
+  { discovered: { altSvc: LONGER_THAN_READ, knownRoot: true }, attempts: [h3(silent), h2()] },
   { discovered: { ...own, knownRoot: false } },
   { discovered: at444, attempts: [h3(refused, { port: 444 }), h2()] },
   { discovered: atB, attempts: [h3(refused), h2()] },

@@ -57,7 +57,30 @@ const CANCELLED_TCP = h2(null, { outcome: 'cancelled', establishedMs: null });
 
 type Row = readonly [string, Partial<Evidence>, VerdictCode, VerdictCode[], RegExp?];
 
+/** More alternatives than are read, none of the first over HTTP/3. */
+const MANY = Array.from({ length: 40 }, (_, n) => `h2=":${n + 1}"`).join(', ');
+
 const REACHED: readonly Row[] = [
+  [
+    'more alternatives than are read, HTTP/3 among the first',
+    { discovered: { altSvc: `${OWN}, ${MANY}`, knownRoot: true } },
+    'h3-available',
+    [],
+  ],
+  [
+    'more alternatives than are read, HTTP/3 not among the first',
+    { discovered: { altSvc: MANY, knownRoot: true } },
+    'h3-available',
+    [],
+    /Whether its Alt-Svc header advertises HTTP\/3 is unknown: Photofinish reads only/,
+  ],
+  [
+    'more alternatives than are read, HTTP/3 not among the first, and it fails',
+    { discovered: { altSvc: MANY, knownRoot: true }, attempts: [h3(silent), h2()] },
+    'unknown',
+    [],
+    /unknown whether the origin offers HTTP\/3: QUIC on port 443 fails .* Photofinish reads only/,
+  ],
   ['advertised and works', {}, 'h3-available', []],
   [
     'reachable, and TCP was established but not answered',

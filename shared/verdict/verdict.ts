@@ -148,10 +148,12 @@ function answeredOverTcp({ evidence }: Facts): boolean {
 function notOfferedFinding(facts: Facts): Finding[] {
   const { evidence, h3 } = facts;
   if (!isFailed(h3) || facts.alternatives.length > 0 || facts.ignoresH3Record) return [];
+  const { port } = evidence.origin;
+  const there = { port: String(port), failure: failureMessage(h3) };
+  if (facts.unread)
+    return findingsOn('unknown', message('verdictUnreadFails', there), message('verdictAltSvcUnread'));
   const recordUnknown = recordUnknownMessage(evidence);
   if (recordUnknown !== null) {
-    const { port } = evidence.origin;
-    const there = { port: String(port), failure: failureMessage(h3) };
     const hidden = hiddenCause(evidence, h3);
     const sentence =
       hidden === null
@@ -271,7 +273,9 @@ function reachedFindings(facts: Facts): Finding[] {
   if (h3 !== 'established') return [];
   const findings: Finding[] = [];
   const family = familyMessage(facts);
-  const isUnadvertised = alternatives.length === 0 && !facts.ignoresH3Record && answeredOverTcp(facts);
+  const isUnread = alternatives.length === 0 && facts.unread;
+  const isUnadvertised =
+    alternatives.length === 0 && !isUnread && !facts.ignoresH3Record && answeredOverTcp(facts);
   const recordUnknown = recordUnknownMessage(evidence);
   if (isUnadvertised && recordUnknown === null) {
     const absent = facts.overH3Only ? 'verdictAdvertisedOverH3Only' : 'verdictNotAdvertised';
@@ -298,7 +302,7 @@ function reachedFindings(facts: Facts): Finding[] {
           recordUnknown,
           family,
         ]
-      : [];
+      : [isUnread ? message('verdictAltSvcUnread') : null];
   // What works is then the origin's own endpoint, which no browser has been told of.
   const there = untriedAdvertisement(facts);
   const untried = there === null ? [] : [elsewhereMessage(there), there.advice];

@@ -26,10 +26,13 @@ export interface AltSvc {
   readonly alternatives: readonly Alternative[];
   /** How many malformed alternatives were skipped. */
   readonly skipped: number;
+  /** Whether it has more than is read of a value. */
+  readonly unread: boolean;
 }
 
 /** The lifetime of an alternative without `ma` (RFC 7838 section 3.1). */
 export const DEFAULT_MAX_AGE_SECONDS = 86_400;
+/** More than any server sends; the words of `verdictAltSvcUnread` name it. */
 const MAX_ALTERNATIVES = 32;
 /** Sticky, so that the cost of reading a token depends on its length only, not on what follows. */
 const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
@@ -156,9 +159,11 @@ function readClear(c: Cursor): boolean {
  */
 export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
   const text = value.trim();
-  if (text.length > MAX_ALT_SVC_CHARS) return { text: value, clear: false, alternatives: [], skipped: 1 };
+  if (text.length > MAX_ALT_SVC_CHARS)
+    return { text: value, clear: false, alternatives: [], skipped: 0, unread: true };
   const alternatives: Alternative[] = [];
   let skipped = 0;
+  let unread = false;
   let clear = false;
   const c: Cursor = { text, at: 0 };
   while (c.at < text.length) {
@@ -174,16 +179,18 @@ export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
     }
     const start = c.at;
     const alternative = readAlternative(c);
-    if (alternative === null || alternatives.length >= MAX_ALTERNATIVES) {
+    if (alternative === null) {
       skipped += 1;
       c.at = start;
       skipToComma(c);
+    } else if (alternatives.length >= MAX_ALTERNATIVES) {
+      unread = true;
     } else {
       const left = Math.max(0, alternative.maxAgeSeconds - ageSeconds);
       alternatives.push({ ...alternative, maxAgeSeconds: left });
     }
   }
-  return { text: value, clear, alternatives: clear ? [] : alternatives, skipped };
+  return { text: value, clear, alternatives: clear ? [] : alternatives, skipped, unread };
 }
 
 /** The host of an alternative, IPv6 without brackets; the origin's own if it names none (RFC 7838 section 3). */
