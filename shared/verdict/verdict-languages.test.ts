@@ -45,6 +45,7 @@ const CANCELLED = h3(null, { outcome: 'cancelled', establishedMs: null });
 
 /** Than is read of an Alt-Svc header. */
 const LONGER_THAN_READ = `h3=":443"; x="${'x'.repeat(4096)}"`;
+const CANCELLED_H2 = h2(null, { outcome: 'cancelled', establishedMs: null });
 
 const CASES: readonly Partial<Evidence>[] = [
   {},
@@ -89,6 +90,8 @@ const CASES: readonly Partial<Evidence>[] = [
     { attempts: [h3(error), h2()], discovered: quiet },
     { attempts: [h3(error), h2()], discovered: { altSvc: 'clear', knownRoot: true } },
     { attempts: [h3(error), h2(error)] },
+    { attempts: [h3(error)], discovered: quiet },
+    { attempts: [h3(error), CANCELLED_H2], discovered: quiet },
     { attempts: [h3(error, onB), h2()], discovered: atB },
     { attempts: [h3(error), h2()], discovered: { ...quiet, names: names([{}]) } },
   ]),

@@ -631,7 +631,38 @@ const UNKNOWN: readonly Row[] = [
     { attempts: [h3(silent)], discovered: { altSvc: null, knownRoot: null } },
     'unknown',
     [],
-    /QUIC on port 443 fails \(no reply over UDP\), but there is not enough data/,
+    /^HTTP\/3 fails \(no reply over UDP\), and HTTP\/2 was not tried: there is no reply over UDP/,
+  ],
+  [
+    'only HTTP/3 tried, with a certificate that has expired',
+    {
+      attempts: [h3({ code: 'certificate-invalid', message: 'expired', reason: 'expired' })],
+      discovered: { altSvc: null, knownRoot: null },
+    },
+    'unknown',
+    [],
+    /^HTTP\/3 fails \(.*\), and HTTP\/2 was not tried: the certificate has expired by .* renew it/,
+  ],
+  [
+    'only HTTP/3 tried, on a network that blocks UDP',
+    {
+      attempts: [h3(silent)],
+      discovered: { altSvc: null, knownRoot: null },
+      network: { failedHosts: 3, reachedHosts: 0 },
+    },
+    'unknown',
+    [],
+    /^HTTP\/3 fails \(no reply over UDP\), and HTTP\/2 was not tried: your network blocks UDP: 3/,
+  ],
+  [
+    'HTTP/3 failed, and HTTP/2 was cancelled',
+    {
+      attempts: [h3(misdirected), h2(null, { outcome: 'cancelled', establishedMs: null })],
+      discovered: { altSvc: null, knownRoot: null },
+    },
+    'unknown',
+    [],
+    /^HTTP\/3 fails \(.*\), and the attempt over HTTP\/2 has no result: the server responds with 421/,
   ],
   [
     'only HTTP/2 tried, in vain',

@@ -378,6 +378,14 @@ const H2_FAILED_UNPROVEN: Readonly<Record<H3NoResult, SharedMessageKey>> = {
   undecided: 'verdictH2FailedUndecided',
 };
 
+/** Said of a failure of HTTP/3 without a result over TCP: another race would find the same cause again. */
+function h3FailedMessage(evidence: Evidence, error: AttemptError): Message {
+  const { host, port } = evidence.origin;
+  const cause = hiddenCause(evidence, error) ?? causeMessage(error, { host, port, advertiser: 'nothing' });
+  const key = evidence.attempts.every(isH3) ? 'verdictH3Failed' : 'verdictH3FailedOnly';
+  return message(key, { failure: failureMessage(error), old: oldName(evidence), cause });
+}
+
 /** Why no race tries HTTP/3 at the origin's own port, so that advice to race it would be circular; null: races may. */
 function portBlockedMessage({ host, port }: OriginParts): Message | null {
   if (portBlock(port, 'h3') === null) return null;
@@ -398,9 +406,7 @@ function unexplainedMessage({ evidence, h3, h2 }: Facts): Message {
     });
   if (h3 === 'not-tried' && h2 === 'established')
     return portBlockedMessage(evidence.origin) ?? message(H3_UNPROVEN[unprovenBy(evidence)], { old });
-  return isFailed(h3)
-    ? message('verdictUnexplainedFails', { port: String(port), failure: failureMessage(h3) })
-    : message('verdictUnexplained');
+  return isFailed(h3) ? h3FailedMessage(evidence, h3) : message('verdictUnexplained');
 }
 
 function raceFindings(facts: Facts): Finding[] {
