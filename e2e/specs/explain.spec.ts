@@ -96,7 +96,7 @@ function textsOf({ verdict }: Explanation): string {
 }
 
 const GAIN =
-  / HTTP\/3 connects in [\d.]+ ms, HTTP\/2 in [\d.]+ ms( \([\d.]+ ms (faster|slower)\)|: no clear difference in \d+ pairs \(.*\))\.$/;
+  / HTTP\/3 connects in [\d.]+ ms, HTTP\/2 in [\d.]+ ms( \([\d.]+ ms (faster|slower)\)|: (no clear difference in \d+ pairs|too few pairs to tell) \(.*\))\.$/;
 
 const KINDS: readonly [Kind, Explanation['verdict']['code'], (port: number) => string, boolean][] = [
   ['both', 'h3-private-root', () => 'browsers refuse QUIC under private roots', true],

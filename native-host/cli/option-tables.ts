@@ -1,6 +1,6 @@
 // The options of the commands that race, with their help: race, explain and survey share what they resolve, trust and
 // wait for.
-import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import { LEAST_CLEAR_PAIRS, MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import { MEMORIES, MODES } from '@photofinish/shared/race/terms';
 import {
   ATTEMPT_DELAY_MS,
@@ -103,7 +103,7 @@ export const RACE_OPTIONS = {
     help: [
       'trials per origin, 1 to 100000 (default 1); in mode',
       `compare at most N pairs (default ${MOST_PAIRS}): it stops once the`,
-      'result is clear',
+      `result is clear, which takes at least ${LEAST_CLEAR_PAIRS} pairs`,
     ],
   },
   concurrency: {
@@ -218,7 +218,8 @@ export const EXPLAIN_OPTIONS = {
     value: 'N',
     help: [
       'most pairs in the comparison, 1 to 100000',
-      `(default ${MOST_PAIRS}); it stops once the result is clear`,
+      `(default ${MOST_PAIRS}); it stops once the result is clear,`,
+      `which takes at least ${LEAST_CLEAR_PAIRS} pairs`,
     ],
   },
   ...FINDING,

@@ -10,7 +10,7 @@ import { median } from '../race/statistics.ts';
 import type { AttemptErrorCode, Mode, TransportName } from '../race/terms.ts';
 import { TRANSPORTS } from '../race/terms.ts';
 import { attemptErrorText } from '../verdict/attempt-text.ts';
-import { differenceText, gainStepMs, rangeText } from '../verdict/gain.ts';
+import { differenceText, gainStepMs, unclearText } from '../verdict/gain.ts';
 import { type KnownProtocol, PROTOCOL_NAMES } from '../web/protocol.ts';
 import { axisTicks } from './svg.ts';
 
@@ -200,11 +200,7 @@ function resultOf(comparison: RacedComparison, lanes: readonly Lane[]): FinishRe
   const winner = lanes.find((lane) => lane.transport === comparison.quicker);
   const margin = differenceText(comparison);
   if (winner === undefined || margin === null)
-    return {
-      winner: null,
-      margin: null,
-      words: getMessage('finishUnclear', { range: rangeText(comparison) }),
-    };
+    return { winner: null, margin: null, words: unclearText(comparison) };
   const words = getMessage('finishSooner', { protocol: PROTOCOL_NAMES[winner.protocol], time: margin });
   return { winner: winner.transport, margin, words };
 }

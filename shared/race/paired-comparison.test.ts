@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom, TAILS, type Tail, tailed } from '../testing/seeded-random.ts';
-import { comparePairs, differsBetween, LEAST_PAIRS, MOST_PAIRS, type PairMs } from './paired-comparison.ts';
+import {
+  areTooFewPairs,
+  comparePairs,
+  differsBetween,
+  LEAST_CLEAR_PAIRS,
+  LEAST_PAIRS,
+  MOST_PAIRS,
+  type PairMs,
+} from './paired-comparison.ts';
 
 const pair = (h3: number, h2: number): PairMs => ({ h3, h2 });
 const repeat = (count: number, one: PairMs): PairMs[] => Array.from({ length: count }, () => one);
@@ -108,6 +116,13 @@ test('three pairs that agree are not yet enough, seven are', () => {
   assert.equal(comparePairs(repeat(6, pair(10, 90)))?.quicker, null);
   assert.equal(comparePairs(repeat(7, pair(10, 90)))?.quicker, 'h3');
   assert.equal(comparePairs(repeat(7, pair(90, 10)))?.quicker, 'h2');
+});
+
+test('with fewer than six pairs nothing is decided, not even by the last ones', () => {
+  const decided = (count: number) => comparePairs(repeat(count, pair(10, 90)), count)?.quicker;
+  assert.equal(decided(LEAST_CLEAR_PAIRS - 1), null);
+  assert.equal(decided(LEAST_CLEAR_PAIRS), 'h3');
+  assert.deepEqual([5, 6, 7].map(areTooFewPairs), [true, true, false]);
 });
 
 test('of 15 pairs 12 must agree, and ties favour neither side', () => {

@@ -5,6 +5,8 @@ import { median } from './statistics.ts';
 
 /** Fewer pairs have no meaningful median. */
 export const LEAST_PAIRS = 3;
+/** Fewer pairs name no side, even as the last ones and if all agree: chance does that in more than 5 % of cases. */
+export const LEAST_CLEAR_PAIRS = 6;
 /** An undecided comparison without a requested length continues up to this number. */
 export const MOST_PAIRS = 15;
 
@@ -105,6 +107,11 @@ function leastAgreeing(pairs: number): number {
 /** Whether so many of these pairs agree that it is not chance; `last`: no further ones will follow. */
 function agrees(pairs: number, agreeing: number, last: boolean): boolean {
   return decidesEarly(pairs, agreeing) || (last && agreeing >= leastAgreeing(pairs));
+}
+
+/** Whether this many pairs name no side even if all agree, unless no further ones were to follow. */
+export function areTooFewPairs(pairs: number): boolean {
+  return !agrees(pairs, pairs, false);
 }
 
 /**

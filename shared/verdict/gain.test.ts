@@ -4,7 +4,15 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { messageParts, textOf } from '../language/message.ts';
 import { comparePairs } from '../race/paired-comparison.ts';
-import { type Gain, gainCellText, gainMessage, gainMsOf, rangeText, resultText } from './gain.ts';
+import {
+  type Gain,
+  gainCellText,
+  gainMessage,
+  gainMsOf,
+  rangeText,
+  resultText,
+  unclearText,
+} from './gain.ts';
 
 const gain = (h3Ms: number, h2Ms: number, quicker: Gain['quicker'], lowMs: number, highMs: number): Gain => ({
   ...{ pairs: 15, h3Ms, h2Ms, quicker, lowMs, highMs },
@@ -62,6 +70,33 @@ test('a range on one side of 0 says why no side is named if the medians differ b
     rangeText(gain(201, 199, null, -2.9, -1.1)),
     'HTTP/2 1.1 ms to 2.9 ms faster; the medians are less than 2 % apart',
   );
+});
+
+test('that all of few pairs agree is called too few pairs, not no difference', () => {
+  const few = { ...gain(120, 420, null, 300.7, 313.4), pairs: 5 };
+  assert.equal(
+    said(few),
+    'HTTP/3 connects in 120 ms, HTTP/2 in 420 ms: too few pairs to tell (HTTP/3 300 ms to 310 ms faster in all 5 pairs).',
+  );
+  assert.deepEqual(
+    [resultText(few), gainCellText(few), unclearText(few)],
+    [
+      'too few pairs to tell',
+      'too few pairs to tell',
+      'Too few pairs to tell: HTTP/3 300 ms to 310 ms faster in all 5 pairs',
+    ],
+  );
+  assert.match(said({ ...few, pairs: 6 }), /: too few pairs to tell \(.* in all 6 pairs\)\.$/);
+  assert.match(said({ ...few, lowMs: -313.4, highMs: -300.7, h2Ms: 120, h3Ms: 420 }), /HTTP\/2 300 ms to/);
+});
+
+test('the number of pairs is no reason where they disagree, or differ by too little', () => {
+  const few = { ...gain(120, 420, null, -3, 313.4), pairs: 5 };
+  assert.equal(unclearText(few), 'No clear difference: from HTTP/2 0 ms faster to HTTP/3 310 ms faster');
+  assert.equal(resultText(few), 'no clear difference');
+  const close = { ...gain(10, 10.5, null, 0.24, 0.72), pairs: 5 };
+  assert.match(said(close), /no clear difference in 5 pairs \(.*; the medians are less than 1 ms apart\)\.$/);
+  assert.match(said({ ...few, lowMs: 300, pairs: 9 }), /no clear difference in 9 pairs \([^;]*faster\)\.$/);
 });
 
 test('a cell has both times, never a difference alone', () => {

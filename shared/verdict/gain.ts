@@ -5,6 +5,7 @@ import { getMessage } from '../language/catalog.ts';
 import { formatMsTo, shownMs, shownStepMs, steppedMs } from '../language/markup.ts';
 import { type Message, message, textOf } from '../language/message.ts';
 import {
+  areTooFewPairs,
   LEAST_DIFFERENCE_MS,
   LEAST_DIFFERENCE_SHARE,
   leastDifferenceMs,
@@ -87,17 +88,42 @@ function sidesMessage(gain: Gain): Message {
     : message('gainRangeSide', { protocol, nearMs, farMs, stepMs });
 }
 
+function isOneSided({ lowMs, highMs }: Gain): boolean {
+  return lowMs > 0 || highMs < 0;
+}
+
+/**
+ * Whether only the number of pairs keeps a side from being named: all agree, because of so few the range is that of all,
+ * and the difference is large enough to matter.
+ */
+function lacksPairs(gain: Gain): boolean {
+  const { h3Ms, h2Ms, pairs, quicker } = gain;
+  const matters = Math.abs(h2Ms - h3Ms) >= leastDifferenceMs(h3Ms, h2Ms);
+  return quicker === null && matters && isOneSided(gain) && areTooFewPairs(pairs);
+}
+
 /** The range, and if it is on one side of 0, what keeps that side from being named. */
 function rangeMessage(gain: Gain): Message {
-  const { h3Ms, h2Ms, lowMs, highMs } = gain;
+  const { h3Ms, h2Ms, pairs } = gain;
   const range = sidesMessage(gain);
+  if (lacksPairs(gain)) return message('gainRangeAll', { range, pairs });
   const leastMs = leastDifferenceMs(h3Ms, h2Ms);
-  if ((lowMs <= 0 && highMs >= 0) || Math.abs(h2Ms - h3Ms) >= leastMs) return range;
+  if (!isOneSided(gain) || Math.abs(h2Ms - h3Ms) >= leastMs) return range;
   const least =
     leastMs > LEAST_DIFFERENCE_MS
       ? message('percent', { value: 100 * LEAST_DIFFERENCE_SHARE })
       : message('milliseconds', { value: LEAST_DIFFERENCE_MS });
   return message('gainRangeClose', { range, least });
+}
+
+/** An undecided result in a few words. */
+function undecidedText(gain: Gain): string {
+  return getMessage(lacksPairs(gain) ? 'finishTooFewShort' : 'finishUnclearShort');
+}
+
+/** An undecided result with its range, not yet a sentence: "No clear difference: from HTTP/2 1.2 ms faster to …". */
+export function unclearText(gain: Gain): string {
+  return getMessage(lacksPairs(gain) ? 'finishTooFewToTell' : 'finishUnclear', { range: rangeText(gain) });
 }
 
 /** The range of the difference, pair by pair: "from HTTP/2 1.2 ms faster to HTTP/3 3.4 ms faster". */
@@ -109,23 +135,25 @@ export function rangeText(gain: Gain): string {
 export function gainMessage(gain: Gain): Message {
   const stepMs = gainStepMs(gain);
   const times = { old: oldName(gain), h3Ms: gain.h3Ms, h2Ms: gain.h2Ms, stepMs };
-  if (gain.quicker === null)
-    return message('verdictUnclear', { ...times, pairs: gain.pairs, range: rangeMessage(gain) });
+  if (gain.quicker === null) {
+    const key = lacksPairs(gain) ? 'verdictTooFewPairs' : 'verdictUnclear';
+    return message(key, { ...times, pairs: gain.pairs, range: rangeMessage(gain) });
+  }
   const differenceMs = roundedMs(shownDifferenceMs(gain, stepMs));
   return message(gain.quicker === 'h3' ? 'verdictSaves' : 'verdictLoses', { ...times, differenceMs });
 }
 
-/** The comparison's result for HTTP/3 in a few words: "12 ms faster", or that there is no clear difference. */
+/** The comparison's result for HTTP/3 in a few words: "12 ms faster", or that no difference is clear. */
 export function resultText(gain: Gain): string {
   const difference = differenceText(gain);
   return difference === null
-    ? getMessage('finishUnclearShort')
+    ? undecidedText(gain)
     : getMessage(gain.quicker === 'h3' ? 'gainFaster' : 'gainSlower', { difference });
 }
 
 /** The content of a table cell: both times if they clearly differ, and the older protocol if it was not HTTP/2. */
 export function gainCellText(gain: Gain): string {
-  const result = gain.quicker === null ? getMessage('finishUnclearShort') : timesText(gain);
+  const result = gain.quicker === null ? undecidedText(gain) : timesText(gain);
   return gain.old === undefined ? result : getMessage('gainCellOlder', { result, old: oldName(gain) });
 }
 

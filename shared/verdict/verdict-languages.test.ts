@@ -84,6 +84,7 @@ const CASES: readonly Partial<Evidence>[] = [
   { browser: { lastProtocol: 'h3', visitsSinceAdvertised: 0 }, gain: gain('h3') },
   { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 0 }, gain: gain('h2') },
   { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 9 }, gain: gain(null) },
+  { gain: { ...gain(null), pairs: 5 } },
   ...ERRORS.flatMap((error) => [
     { error, attempts: [] },
     { attempts: [h3(error), h2()] },

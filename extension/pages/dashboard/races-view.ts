@@ -5,7 +5,7 @@ import { markPaint } from '@photofinish/shared/drawing/palette';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatMs } from '@photofinish/shared/language/markup';
 import { median, percentile } from '@photofinish/shared/race/statistics';
-import { differenceText, rangeText } from '@photofinish/shared/verdict/gain';
+import { differenceText, unclearText } from '@photofinish/shared/verdict/gain';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
@@ -150,8 +150,7 @@ export function resultText({ mode, comparison, adopted, pairs, failed, trials }:
     if (comparison === null)
       return getMessage('dashboardTooFewPairs', { whole: pairs.whole, count: pairs.all });
     const ms = differenceText(comparison);
-    if (comparison.quicker === null || ms === null)
-      return getMessage('dashboardUnclear', { range: rangeText(comparison) });
+    if (comparison.quicker === null || ms === null) return unclearText(comparison);
     return getMessage('dashboardSooner', { name: PROTOCOL_NAMES[comparison.quicker], ms });
   }
   if (adopted === null) return getMessage('dashboardAllFailed', { count: failed });
