@@ -218,6 +218,13 @@ function reachAt(evidence: Evidence, endpoint: HostAndPort): Reach {
     : reach;
 }
 
+/** Whether HTTP/3 works where an HTTPS record leads, so that clients that read it need no other protocol first. */
+export function isReachedByRecord(evidence: Evidence): boolean {
+  return alternativesByRecord(evidence).some(
+    (alternative) => reachAt(evidence, alternative) === 'established',
+  );
+}
+
 function triedAlternatives(evidence: ParsedEvidence): TriedAlternative[] {
   const alternatives = [...evidence.byHeader, ...alternativesByRecord(evidence)];
   return alternatives

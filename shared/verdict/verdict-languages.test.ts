@@ -58,6 +58,8 @@ const CASES: readonly Partial<Evidence>[] = [
   { attempts: [CANCELLED, h2(refused)], discovered: quiet },
   { attempts: [h3(refused), { ...CANCELLED, ...onB }, h2()], discovered: atB },
   { discovered: quiet },
+  { attempts: [h3(), h2(refused)] },
+  { attempts: [h3(), h2(refused)], discovered: { ...own, names: names([{}]) } },
   { attempts: [h3(silent), h2()], untried: 1 },
   { attempts: [h3(silent), h2()], untried: 3984 },
   { discovered: { altSvc: 'clear', knownRoot: true } },

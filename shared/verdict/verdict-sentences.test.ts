@@ -13,6 +13,7 @@ import {
   dead,
   h2,
   h3,
+  names,
   onB,
   own,
   quiet,
@@ -275,6 +276,20 @@ test('one family only: which one fails, how, and whether TCP fails on it too', (
     /fails over/,
     'one address of several',
   );
+});
+
+test('who can still connect if TCP fails depends on whether an HTTPS record leads to HTTP/3', () => {
+  const said = (over: Partial<Evidence>): string =>
+    allTexts(verdictOf({ ...base, attempts: [h3(), h2(dead)], ...over })).join(' ');
+  const record = { ...own, names: names([{}]) };
+  const read = /so only clients that read HTTPS records or already know about HTTP\/3 can connect/;
+  assert.match(said({ discovered: record }), read);
+  assert.match(said({ discovered: { altSvc: null, knownRoot: true, names: names([{}]) } }), read);
+  const known = /so only clients that already know about HTTP\/3 can connect/;
+  assert.match(said({}), known);
+  assert.match(said({ discovered: { ...own, names: names([{ alpn: ['h2'] }]) } }), known);
+  const elsewhere = { ...own, names: names([{ target: 'b.test', port: 444 }]) };
+  assert.match(said({ discovered: elsewhere, attempts: [h3(), h3(refused, onB), h2(dead)] }), known);
 });
 
 test('the result of a comparison is stated once, with the verdict itself', () => {

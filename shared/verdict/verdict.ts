@@ -15,6 +15,7 @@ import {
   endpointMessage,
   type HostAndPort,
   h3AttemptsAt,
+  isReachedByRecord,
   otherPortMessage,
   recordUnknownMessage,
 } from './advertised.ts';
@@ -291,7 +292,8 @@ function reachedFindings(facts: Facts): Finding[] {
   if (evidence.discovered.knownRoot === false && !trustsRoot(evidence))
     findings.push(...findingsOn('h3-private-root', message('verdictPrivateRoot')));
   const failed = isFailed(h2) ? { failure: failureMessage(h2), old: oldName(evidence) } : null;
-  const alone = failed === null ? null : message('verdictH3Alone', failed);
+  const aloneKey = isReachedByRecord(evidence) ? 'verdictH3AloneRecord' : 'verdictH3Alone';
+  const alone = failed === null ? null : message(aloneKey, failed);
   const unsure =
     isUnadvertised && recordUnknown !== null
       ? [
