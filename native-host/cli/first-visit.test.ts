@@ -49,6 +49,42 @@ test('the record of an Alt-Svc host is none of the origin', () => {
   assert.match(said('failed', other), /: DNS has not answered whether an HTTPS record advertises HTTP\/3,/);
 });
 
+test('a record that was in time for another race only was too late', () => {
+  const lookup = { name: 'example.org', kind: 'HTTPS', tookMs: 400, records: 0 } as const;
+  const own = serviceRecord('example.org', { alpn: ['h3'] });
+  const address = { host: 'example.org', address: '192.0.2.1', source: 'a', ttlSeconds: 60 } as const;
+  const known: DnsResults = {
+    addresses: [address],
+    services: [own],
+    lookups: [{ ...lookup, tookMs: 2, outcome: 'answered', records: 1 }],
+  };
+  const said = (here: Partial<DnsResults>, all: DnsResults = known): string => {
+    const discovered = { altSvc: null, knownRoot: true, names: { ...known, services: [], ...here } };
+    return firstVisitText({
+      v3: originRace([trial([h2], 'h2')], { mode: 'v3', discovered }),
+      names: all,
+    });
+  };
+  const late = /HTTP\/2 on its first visit: its HTTPS record, which advertises HTTP\/3, arrived too late\.$/;
+  const unanswered = { ...lookup, outcome: 'failed', unanswered: true } as const;
+  assert.match(said({ lookups: [unanswered] }), late);
+  const failed = { ...lookup, outcome: 'failed', message: 'SERVFAIL' } as const;
+  assert.match(said({ lookups: [failed] }), /: DNS has not answered whether an HTTPS record advertises/);
+  const answered = { ...lookup, outcome: 'answered', records: 1 } as const;
+  assert.match(said({ services: [own], lookups: [answered] }), late);
+  assert.match(
+    said({ services: [own], lookups: [{ ...answered, tookMs: 5 }] }),
+    /but that was not started before another protocol was established\.$/,
+  );
+  assert.match(
+    said({ services: [own], addresses: [], lookups: [{ ...answered, tookMs: 5 }] }),
+    /no address of its target example\.org was known before/,
+  );
+  const none: DnsResults = { ...known, services: [], lookups: [{ ...lookup, outcome: 'empty' }] };
+  assert.match(said({ lookups: [unanswered] }, none), /: no HTTPS record advertises HTTP\/3, and Alt-Svc/);
+  assert.match(said(none), /: no HTTPS record advertises HTTP\/3, and Alt-Svc/, 'its own answer counts');
+});
+
 test('that a client cannot connect takes attempts that the peer or the path refused', () => {
   const said = (...attempts: readonly Parameters<typeof attempt>[0][]): string =>
     firstVisitText({
