@@ -116,21 +116,62 @@ export function isAnswered({ outcome, firstByteMs }: Attempt): boolean {
 }
 
 /**
- * The combined result of several attempts. A handshake without a response is a failure: HTTP/3 can break after it, and
- * handshakes of attempts on which no request was sent do not refute that. Among failures, one in which the peer
- * answered says more than one in which it did not.
+ * The attempts that worked. A handshake without a response is a failure: HTTP/3 can break after it, and handshakes of
+ * attempts on which no request was sent do not refute that.
  */
-export function reachOf(attempts: readonly Attempt[]): Reach {
-  const proven = attempts.filter((a) => !isOurDoing(a));
-  const established = proven.filter((a) => a.establishedMs !== null);
+function workingOf(attempts: readonly Attempt[]): readonly Attempt[] {
+  const established = attempts.filter((a) => !isOurDoing(a) && a.establishedMs !== null);
   const broken = established.some((a) => a.outcome === 'failed');
-  if (established.some((a) => a.outcome !== 'failed' && (isAnswered(a) || !broken))) return 'established';
-  const errors = proven
-    .filter((a) => a.outcome === 'failed')
+  return established.filter((a) => a.outcome !== 'failed' && (isAnswered(a) || !broken));
+}
+
+/** The failures that are no doing of ours. */
+function errorsOf(attempts: readonly Attempt[]): AttemptError[] {
+  return attempts
+    .filter((a) => !isOurDoing(a) && a.outcome === 'failed')
     .flatMap(({ error }) => (error === undefined ? [] : [error]));
+}
+
+/** Among failures, one in which the peer answered says more than one in which it did not. */
+function tellingError(errors: readonly AttemptError[]): AttemptError | undefined {
   const unanswered = UDP_UNANSWERED_CODES.map((code) => errors.findLast((error) => error.code === code));
   const answered = errors.findLast((error) => !isUnanswered(error));
-  return answered ?? unanswered.findLast((error) => error !== undefined) ?? 'not-tried';
+  return answered ?? unanswered.findLast((error) => error !== undefined);
+}
+
+/** The combined result of several attempts. */
+export function reachOf(attempts: readonly Attempt[]): Reach {
+  return workingOf(attempts).length > 0 ? 'established' : (tellingError(errorsOf(attempts)) ?? 'not-tried');
+}
+
+/** How often HTTP/3 failed at an address at which it also worked. */
+interface Unsteadiness {
+  readonly failed: number;
+  /** Of how many: those that proved something. */
+  readonly attempts: number;
+  readonly error: AttemptError;
+}
+
+function unsteadinessAt(attempts: readonly Attempt[]): Unsteadiness | null {
+  const working = workingOf(attempts).length;
+  // That this machine had no route at times is nothing about the address.
+  const errors = errorsOf(attempts).filter(({ code }) => code !== 'no-route');
+  const error = tellingError(errors);
+  if (working === 0 || error === undefined) return null;
+  return { failed: errors.length, attempts: working + errors.length, error };
+}
+
+/**
+ * The address at which HTTP/3 both worked and failed, of several the one with the most failures; null: there is none.
+ * Where it works at one address and fails at another, each of them is steady.
+ */
+export function unsteadyH3({ attempts, origin }: Evidence): Unsteadiness | null {
+  const byEndpoint = Map.groupBy(
+    attempts.filter(isH3),
+    ({ host = origin.host, address, port }) => `${host} ${address} ${port}`,
+  );
+  const unsteady = [...byEndpoint.values()].flatMap((there) => unsteadinessAt(there) ?? []);
+  return unsteady.toSorted((a, b) => b.failed - a.failed)[0] ?? null;
 }
 
 /** The combined result over each transport. */

@@ -60,6 +60,7 @@ const CASES: readonly Partial<Evidence>[] = [
   { discovered: quiet },
   { attempts: [h3(), h2(refused)] },
   { attempts: [h3(), h2(refused)], discovered: { ...own, names: names([{}]) } },
+  { attempts: [h3(), h3(silent), h2()] },
   { attempts: [h3(silent), h2()], untried: 1 },
   { attempts: [h3(silent), h2()], untried: 3984 },
   { discovered: { altSvc: 'clear', knownRoot: true } },

@@ -278,6 +278,37 @@ test('one family only: which one fails, how, and whether TCP fails on it too', (
   );
 });
 
+test('one success hides no failures at the same address, and they do not change the verdict', () => {
+  const said = (...attempts: Attempt[]): string => {
+    const verdict = verdictOf({ ...base, attempts: [...attempts, h2()] });
+    assert.equal(verdict.code, 'h3-available');
+    return allTexts(verdict).join(' ');
+  };
+  const often = [h3(), h3(refused), h3(), h3(refused), h3(refused), h3()];
+  assert.match(
+    said(...often),
+    /HTTP\/3 failed in 3 of 6 attempts at the same address \(UDP refused\) and worked/,
+  );
+  const late = h3({ code: 'response-timeout', message: 'm' }, { establishedMs: 3 });
+  const handshake = h3(null, { outcome: 'established-late' });
+  assert.match(
+    said(h3(), late, handshake),
+    /failed in 1 of 2 attempts/,
+    'a handshake alone proves nothing then',
+  );
+  const unnoticed = [
+    h3({ code: 'cancelled', message: 'm' }),
+    h3(null, { outcome: 'cancelled' }),
+    h3({ code: 'internal', message: 'm' }),
+    h3({ code: 'no-route', message: 'm' }),
+    h3(refused, { address: '192.0.2.2' }),
+  ];
+  assert.doesNotMatch(said(h3(), ...unnoticed), /attempts at the same address/);
+  const busy = { ...trial([h3(refused)], null), disturbed: 'outcome' } as const;
+  const race = originRace([trial([h3()]), busy, { ...trial([h3(refused), h2()], 'h2'), h3Undecided: true }]);
+  assert.doesNotMatch(allTexts(verdictOf(evidenceOfRace(race))).join(' '), /at the same address/);
+});
+
 test('who can still connect if TCP fails depends on whether an HTTPS record leads to HTTP/3', () => {
   const said = (over: Partial<Evidence>): string =>
     allTexts(verdictOf({ ...base, attempts: [h3(), h2(dead)], ...over })).join(' ');

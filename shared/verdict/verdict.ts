@@ -34,6 +34,7 @@ import {
   type Reach,
   reachOf,
   reachOfEach,
+  unsteadyH3,
 } from './evidence.ts';
 import { gainMessage } from './gain.ts';
 
@@ -69,6 +70,14 @@ function findingsOn(code: VerdictCode, ...sentences: readonly (Message | null)[]
 function untriedMessage({ evidence: { untried = 0 }, h3, h2 }: Facts): Message | null {
   if (untried === 0 || !(isFailed(h3) || isFailed(h2))) return null;
   return message('verdictUntriedAddresses', { count: untried });
+}
+
+/** That one success does not hide failures: the verdict says what can work, and this how often it does not. */
+function unsteadyMessage({ evidence }: Facts): Message | null {
+  const unsteady = unsteadyH3(evidence);
+  if (unsteady === null) return null;
+  const { failed, attempts, error } = unsteady;
+  return message('verdictUnsteady', { failed, attempts, failure: failureMessage(error) });
 }
 
 /** Whether hosts show that none at all is reached over UDP on a network. */
@@ -544,6 +553,6 @@ export function verdictOf(evidence: Evidence): Verdict {
   const others = findings.findIndex((finding) => finding.code !== code);
   const leading = others < 0 ? findings.length : others;
   const gain = evidence.gain === null ? null : gainMessage(evidence.gain);
-  const more = findingsOn(code, ...own.remarks, untriedMessage(facts), gain);
+  const more = findingsOn(code, ...own.remarks, untriedMessage(facts), unsteadyMessage(facts), gain);
   return { code, findings: boundedFindings(findings.toSpliced(leading, 0, ...more)) };
 }
