@@ -12,7 +12,13 @@ import {
   type ServiceRecord,
 } from '../race/discovered.ts';
 import type { Attempt, DiscoveryEvidence } from '../race/outcome.ts';
-import { type AltSvc, alternativeHost, h3Alternatives, parseAltSvc } from '../web/alt-svc.ts';
+import {
+  type Alternative,
+  type AltSvc,
+  alternativeHost,
+  h3Alternatives,
+  parseAltSvc,
+} from '../web/alt-svc.ts';
 import { hostPort, type OriginParts } from '../web/origin.ts';
 import { certificateReasonMessage, failureMessage } from './attempt-text.ts';
 import { carriesH3, type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
@@ -273,6 +279,21 @@ function emptyFaults(evidence: Evidence, { alternatives, unread }: AltSvc): Faul
   return [[message('faultDrafts', { drafts }), exampleFor(evidence)]];
 }
 
+/**
+ * A response that was kept so long, by a cache in between, that its lifetime was over when it arrived (RFC 7838 section
+ * 3.1).
+ */
+function staleFaults({ discovered }: Evidence, altSvc: AltSvc): FaultSentences {
+  const offers = h3Alternatives(altSvc);
+  const isOver = ({ alpn, host, port }: Alternative): boolean => {
+    const heard = (discovered.alternatives ?? []).filter(
+      (a) => a.source !== 'memory' && a.alpn === alpn && a.host === host && a.port === port,
+    );
+    return heard.length > 0 && heard.every(({ expiresInSeconds }) => expiresInSeconds <= 0);
+  };
+  return offers.length > 0 && offers.every(isOver) ? [[message('faultStale')]] : [];
+}
+
 function whereMessage({ source }: AlternativeService): Message {
   return message(source === 'alt-svc' ? 'inAltSvc' : 'inRecord');
 }
@@ -382,6 +403,7 @@ function faultsOf(evidence: ParsedEvidence, alternatives: readonly TriedAlternat
   return [
     ...(altSvc === null ? [] : of(syntaxFaults(evidence, altSvc), true)),
     ...(altSvc === null ? [] : of(emptyFaults(evidence, altSvc), alternatives.length === 0)),
+    ...(altSvc === null ? [] : of(staleFaults(evidence, altSvc), true)),
     ...of(
       each(
         alternatives.flatMap((alternative) => [

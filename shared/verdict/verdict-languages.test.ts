@@ -79,6 +79,14 @@ const CASES: readonly Partial<Evidence>[] = [
   { discovered: { altSvc: '@@, h3=":443"', knownRoot: true } },
   { discovered: { altSvc: 'h3-29=":443"', knownRoot: true } },
   { discovered: { altSvc: 'h3=":443"; ma=0', knownRoot: true } },
+  {
+    discovered: {
+      ...own,
+      alternatives: [
+        { alpn: 'h3', host: '', port: 443, persist: false, expiresInSeconds: 0, source: 'answer' },
+      ],
+    },
+  },
   { discovered: { ...own, names: names([{ alpn: ['h2'] }]) } },
   { discovered: { ...own, names: names([{ incompatible: true }]) } },
   { attempts: [h3(silent, { address: '2001:db8::1' }), h3(), h2()] },

@@ -224,6 +224,13 @@ const REACHED: readonly Row[] = [
     'h3-available',
     [],
   ],
+  [
+    'expired when it arrives, by the Age of its response',
+    { discovered: { ...own, alternatives: [{ ...heardOverH3, expiresInSeconds: 0 }] } },
+    'h3-advertisement-wrong',
+    ['h3-available'],
+    /has expired when it arrives .* Age is above ma/,
+  ],
   ['private root', { discovered: { ...own, knownRoot: false } }, 'h3-private-root', ['h3-available']],
   [
     'private root and unadvertised',
