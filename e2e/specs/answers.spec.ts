@@ -145,7 +145,7 @@ const REFUSALS: readonly (readonly [Behaviour, StartTcpPeer, says: RegExp, never
   [
     'reset',
     http2('reset'),
-    /ends the exchange without a response \(.*INTERNAL_ERROR/,
+    /the exchange ends without a complete response \(.*INTERNAL_ERROR/,
     /offering HTTP\/3|connects/,
   ],
   [

@@ -98,6 +98,22 @@ test('a reset in mid-body, which has no END_STREAM, leaves the response incomple
   }
 });
 
+test('content that is not as long as its Content-Length is a violation that this side resets', async () => {
+  for (const [length, message] of [
+    ['100', 'the content is not as long as its Content-Length'],
+    ['3', 'the server breaks HTTP/2: Protocol error'],
+  ] as const) {
+    const error = await endedBy(SETTINGS, headers(STATUS_200, length), LAST_DATA);
+    const { wireCode, endedBy: side } = error;
+    assert.deepEqual([error.message, wireCode, side], [message, 'PROTOCOL_ERROR', 'client']);
+  }
+});
+
+test('a reset with PROTOCOL_ERROR of content without a Content-Length may be the server’s', async () => {
+  const error = await endedBy(SETTINGS, headers(STATUS_200), DATA, reset(constants.NGHTTP2_PROTOCOL_ERROR));
+  assert.deepEqual([error.wireCode, error.endedBy], ['PROTOCOL_ERROR', undefined]);
+});
+
 test('a reset after END_STREAM leaves the response as it is', async () => {
   for (const code of [constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_CANCEL]) {
     const answer = await resultOf(SETTINGS, headers(STATUS_200, '5'), LAST_DATA, reset(code));

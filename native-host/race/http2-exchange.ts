@@ -38,8 +38,17 @@ const TOO_LARGE_OR_BREACH: AttemptError = {
 };
 
 const NO_ERROR = 0;
+const RESET_PROTOCOL_ERROR = 1;
 const ENHANCE_YOUR_CALM = 11;
 const HTTP_1_1_REQUIRED = 13;
+
+/** Content ends before its Content-Length: nghttp2 resets the stream itself then (RFC 9113 section 8.1.1). */
+const NOT_AS_LONG: AttemptError = {
+  code: 'connection-closed',
+  message: 'the content is not as long as its Content-Length',
+  wireCode: 'PROTOCOL_ERROR',
+  endedBy: 'client',
+};
 
 /** Its Content-Length is that of the content it does not have (RFC 9110 section 8.6). */
 const NOT_MODIFIED = 304;
@@ -91,7 +100,8 @@ export function http2Exchange({ connect }: Http2, options: ExchangeOptions): Run
   }
 
   function failed(error: Error): void {
-    const failure = limitOf(error) ?? exchangeError(error);
+    const isNotAsLong = headed && missingBytes > 0 && stream?.rstCode === RESET_PROTOCOL_ERROR;
+    const failure = limitOf(error) ?? (isNotAsLong ? NOT_AS_LONG : exchangeError(error));
     if (stream?.rstCode === HTTP_1_1_REQUIRED) reading.requireHttp11(failure);
     else reading.end(failure);
   }

@@ -118,7 +118,7 @@ const WORDS: readonly (readonly [what: string, error: AttemptError, says: RegExp
   [
     'nginx that is told to return 444',
     closed({ wireCode: 'INTERNAL_ERROR', message: "the request's stream was reset (INTERNAL_ERROR)" }),
-    /ends the exchange without a response \(the request's stream was reset \(INTERNAL_ERROR\)\).*444/,
+    /the exchange ends without a complete response \(the request's stream was reset \(INTERNAL_ERROR\)\).*444/,
     /connects:|offering HTTP\/3/,
   ],
   [

@@ -153,7 +153,7 @@ test('text from the peer is inserted and never interpreted as a placeholder', ()
   const error: AttemptError = { code: 'connection-closed', message: '{port} $& {host}' };
   assert.match(
     verdictText(verdictOf({ ...base, attempts: [h3(error), h2()] })),
-    /without a response \(\{port\} \$& \{host\}\)/,
+    /without a complete response \(\{port\} \$& \{host\}\)/,
   );
 });
 
