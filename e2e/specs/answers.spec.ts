@@ -85,7 +85,9 @@ for (const name of ['silent', 'late'] as const) {
       expect(trial?.firstByteMs).toBeLessThan(TIMEOUT_MS);
       expect(failuresOf(race)).toContain('h3 response-timeout');
       expect(race.verdict.code).toBe('h3-advertised-unreachable');
-      expect(verdictText(race.verdict)).toContain('the handshake succeeds, but no response follows in time');
+      expect(verdictText(race.verdict)).toContain(
+        'the handshake succeeds, but no complete response follows in time',
+      );
       expect(stdout).not.toContain('tcp-timeout');
     });
 
@@ -98,7 +100,9 @@ for (const name of ['silent', 'late'] as const) {
     stop();
     const { verdict, race, v3 } = v.parse(explanationSchema, JSON.parse(stdout)) as Explanation;
     expect([code, verdict.code]).toEqual([0, 'h3-advertised-unreachable']);
-    expect(verdictText(verdict)).toContain('the handshake succeeds, but no response follows in time');
+    expect(verdictText(verdict)).toContain(
+      'the handshake succeeds, but no complete response follows in time',
+    );
     expect([race, v3].map((each) => each?.trials[0]?.adopted)).toEqual(['h2', 'h2']);
   });
 }

@@ -27,7 +27,7 @@ import {
 import { type Lateness, type LatenessWatch, NEVER_LATE, type WatchLateness } from './lateness.ts';
 import { notInTime } from './look-up.ts';
 import type { TrialPlan } from './plan.ts';
-import type { AttemptAnswer, RunningAttempt, Traffic, Transport } from './transport.ts';
+import type { AttemptAnswer, HeardAltSvc, RunningAttempt, Traffic, Transport } from './transport.ts';
 
 /** For an event handled after the deadline and before its timer: the attempt that it starts gets this minimum time. */
 const LEAST_TIMEOUT_MS = 1;
@@ -231,21 +231,25 @@ class RunningTrial {
     const entry = this.#entryOf(attempt);
     const patienceMs = Math.max(LEAST_TIMEOUT_MS, this.#options.plan.timeoutMs - this.#sinceStart());
     entry.handled = entry.running.request(patienceMs).then((result) => {
-      if (result.ok) this.#onAnswered(attempt, result, entry);
-      else this.#feed(failureEvent(attempt, result, entry.startedMs));
+      if (result.ok) return this.#onAnswered(attempt, result, entry);
+      if (result.heard !== undefined) this.#hear(entry, result.heard);
+      this.#feed(failureEvent(attempt, result, entry.startedMs));
     });
   }
 
-  #onAnswered(attempt: number, answer: AttemptAnswer, entry: Entry): void {
-    const { transport } = entry;
+  #hear({ transport }: Entry, { altSvc, altSvcSource = 'header' }: HeardAltSvc): void {
     this.#altSvcOver[transport] ??= null;
-    if (answer.altSvc !== null) {
-      this.#altSvc = { value: answer.altSvc, source: answer.altSvcSource ?? 'header' };
-      this.#altSvcOver[transport] = this.#altSvc;
+    if (altSvc === null) return;
+    this.#altSvc = { value: altSvc, source: altSvcSource };
+    this.#altSvcOver[transport] = this.#altSvc;
+  }
+
+  #onAnswered(attempt: number, answer: AttemptAnswer, entry: Entry): void {
+    this.#hear(entry, answer);
+    if (answer.altSvc !== null)
       entry.alternatives = h3Alternatives(answer.altSvc).filter(
         (a) => this.#options.believes(a) && !this.#isPlanned(a),
       );
-    }
     const advertises = entry.alternatives.length > 0;
     this.#feed({ ...answerEvent(attempt, answer, entry.startedMs), advertises });
   }

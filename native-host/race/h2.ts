@@ -135,7 +135,8 @@ class TcpAttempt implements RunningAttempt {
     this.#waiting = { untilMs, overdue: () => responseTimeout(timeoutMs) };
     const result = await running.result;
     if (result.ok) return { ...result.answer, traffic: trafficOf(this.#tcp) };
-    return result.http11Required && !this.#cancelled ? this.#repeat(untilMs) : this.#failure(result.error);
+    if (result.http11Required && !this.#cancelled) return this.#repeat(untilMs);
+    return { ...this.#failure(result.error), ...(result.heard && { heard: result.heard }) };
   }
 
   cancel(): void {

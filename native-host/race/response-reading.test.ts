@@ -30,12 +30,14 @@ test('an answer that never comes, or never ends, is response-timeout', async () 
   });
   const endless = http2();
   endless.on('stream', (stream) => {
-    stream.respond({ ':status': 200 });
+    stream.respond({ ':status': 200, 'alt-svc': 'h3=":443"' });
     stream.write('first');
   });
   await serving(endless, async (port) => {
     const { answer } = await get(port, 50);
     assert.ok(!answer.ok && answer.error.code === 'response-timeout');
+    assert.match(answer.error.message, /although one began/);
+    assert.equal(answer.heard?.altSvc?.text, 'h3=":443"');
   });
 });
 

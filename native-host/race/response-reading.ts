@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES, MAX_INTERIM_RESPONSES } from './request-limits.ts';
-import { type AttemptAnswer, misdirectedError } from './transport.ts';
+import { type AttemptAnswer, type HeardAltSvc, misdirectedError } from './transport.ts';
 
 /** Upper bound for delta-seconds; larger values are read as this (RFC 9111 section 1.2.2). */
 const MOST_SECONDS = 2 ** 31;
@@ -23,6 +23,8 @@ export type ExchangeResult =
   | {
       readonly ok: false;
       readonly error: AttemptError;
+      /** Of a response that began; absent: none did. */
+      readonly heard?: HeardAltSvc;
       /** The server requires HTTP/1.1 for the request (RFC 9113 section 7). */
       readonly http11Required?: boolean;
     };
@@ -91,7 +93,7 @@ export function readResponse(
   close: () => void,
 ): Reading {
   const { promise, resolve } = Promise.withResolvers<ExchangeResult>();
-  let altSvc: Pick<AttemptAnswer, 'altSvc' | 'altSvcSource'> = { altSvc: null };
+  let altSvc: HeardAltSvc = { altSvc: null };
   let answered: { readonly status: number; readonly firstByteMs: number } | null = null;
   let bodyBytes = 0;
   let interim = 0;
@@ -106,7 +108,13 @@ export function readResponse(
     close();
   }
   function end(error: AttemptError): void {
-    settle({ ok: false, error });
+    const began = answered !== null;
+    const late = began && error.code === 'response-timeout';
+    settle({
+      ok: false,
+      error: late ? { ...error, message: `${error.message}, although one began` } : error,
+      ...((began || altSvc.altSvc !== null) && { heard: altSvc }),
+    });
   }
   function complete(): void {
     if (answered === null) end({ code: 'connection-closed', message: 'the response has no header section' });

@@ -101,6 +101,14 @@ test('an alternative on another host is followed there, and must still authentic
   assert.deepEqual([attempt?.host, attempt?.source], ['elsewhere.test', 'alt-svc']);
 });
 
+test('Alt-Svc counts as received although its response was not completed', async () => {
+  const begun = { handshakeMs: 5, answerFailure: 'response-timeout', altSvc: 'h3=":443"' } as const;
+  const { result } = await race([{ handshakeMs: null }], [begun], { mode: 'h2' });
+  assert.deepEqual(adopted(result), [null]);
+  assert.equal(result.discovered.altSvc, 'h3=":443"');
+  assert.deepEqual(result.discovered.altSvcOver, { tcp: 'h3=":443"' });
+});
+
 test('an alternative without usable endpoints changes nothing', async () => {
   const { result, transports } = await race(
     [{ handshakeMs: 5 }],

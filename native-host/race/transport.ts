@@ -48,6 +48,9 @@ export function sumOfTraffic(each: readonly Traffic[]): Traffic {
   return { bytes: of('bytes'), packets: of('packets') };
 }
 
+/** An Alt-Svc value and where it was received. */
+export type HeardAltSvc = Pick<AttemptAnswer, 'altSvc' | 'altSvcSource'>;
+
 export interface AttemptFailure {
   readonly ok: false;
   readonly error: AttemptError;
@@ -55,6 +58,8 @@ export interface AttemptFailure {
   readonly atMs: number;
   /** First sign of life from the peer, null if none. */
   readonly transportMs: number | null;
+  /** Of a response that began and was not completed; absent: none did, or it is over QUIC, which does not tell. */
+  readonly heard?: HeardAltSvc;
   /** Failed handshakes report 0 lost packets. */
   readonly packets?: Packets;
   readonly traffic?: Traffic;

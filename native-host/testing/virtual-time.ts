@@ -66,7 +66,7 @@ export interface Script {
   readonly traffic?: Traffic;
   /** When the transport itself received the first sign of life, reported with the end of the handshake. */
   readonly sawLifeMs?: number;
-  /** The request ends in this failure. */
+  /** The request ends in this failure, with `altSvc` after a response has begun. */
   readonly answerFailure?: AttemptErrorCode;
 }
 
@@ -138,7 +138,10 @@ export function scripted(name: TransportName, clock: Clock, ...scripts: Script[]
         request: () =>
           later(5, () =>
             script.answerFailure
-              ? failure(script.answerFailure)
+              ? {
+                  ...failure(script.answerFailure),
+                  ...(script.altSvc !== undefined && { heard: { altSvc: parseAltSvc(script.altSvc) } }),
+                }
               : {
                   ok: true,
                   status: 200,

@@ -19,14 +19,17 @@ function verdict(over: Partial<Evidence>) {
 test('no answer over HTTP/3 but a good one over HTTP/2 does not mean that the host is down', () => {
   const { code, text } = verdictAsText(verdict({ attempts: [h3(late, connected), h2()] }));
   assert.equal(code, 'h3-not-offered');
-  assert.match(text, /the handshake succeeds, but no response follows in time/);
+  assert.match(text, /the handshake succeeds, but no complete response follows in time/);
   assert.doesNotMatch(text, /down|TCP/);
 });
 
 test('no answer in time over either: slow, not down', () => {
   const { code, text } = verdictAsText(verdict({ attempts: [h3(late, connected), h2(late, connected)] }));
   assert.equal(code, 'unknown');
-  assert.match(text, /^Connects over HTTP\/3 and over HTTP\/2, but no response comes over either in time/);
+  assert.match(
+    text,
+    /^Connects over HTTP\/3 and over HTTP\/2, but no complete response comes over either in time/,
+  );
   assert.match(text, /slow or not responding/);
   assert.doesNotMatch(text, /is down|packets/);
 });
