@@ -8,9 +8,10 @@ import { protocolName } from '../web/protocol.ts';
 import type { GainAxis, PageValue } from './document.ts';
 import { type Counts, PROTOCOL_COLUMNS, totalOf } from './report.ts';
 
-/** Minimum shares of a bar that have room for its digit, and for digit and count. */
+/** Minimum share of a bar that has room for its digit. */
 const ROOM_FOR_FIGURE = 0.03;
-const ROOM_FOR_COUNT = 0.16;
+/** The narrowest bar, in a window of 320 pixels, and what a text takes of it: a part of a number is a wrong number. */
+const [NARROWEST_PX, MARGINS_PX, CHAR_PX] = [256, 12, 8];
 
 function percent(share: number): string {
   return `${Math.round(share * 100_000) / 1000}%`;
@@ -36,7 +37,8 @@ function texture(mark: Mark, from: string, to: string): string {
 function label(mark: Mark, count: number, share: number): string {
   if (share < ROOM_FOR_FIGURE) return '';
   const figure = mark === 'unknown' ? '?' : mark.slice(1);
-  return share < ROOM_FOR_COUNT ? figure : `${MARK_LABELS[mark]} · ${formatNumber(count)}`;
+  const counted = `${MARK_LABELS[mark]} · ${formatNumber(count)}`;
+  return share * NARROWEST_PX < MARGINS_PX + CHAR_PX * counted.length ? figure : counted;
 }
 
 /** All network answers by protocol; its accessible name contains the counts. */

@@ -10,6 +10,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';
 import { make, setSvg, setText } from '../ui/elements.ts';
+import { raceCauseText } from '../ui/format.ts';
 import { instantText, modeText, networkText } from './labels.ts';
 
 interface Table {
@@ -205,10 +206,9 @@ export function raceFigure(race: OriginRace): HTMLElement {
   const caption = make('figcaption');
   const when = `${instantText(race.atMs)} · ${modeText(race.mode)} · ${networkText(race.network)}`;
   if (race.trials.length === 0) {
-    const why = race.error?.message ?? '';
     caption.append(
       make('strong', '', getMessage('dashboardCouldNotRace')),
-      make('span', 'what', `${when} ${why}`),
+      make('span', 'what', `${when}. ${raceCauseText(race) ?? ''}`),
     );
     figure.append(caption);
     return figure;

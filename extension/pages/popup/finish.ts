@@ -16,7 +16,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { byId, make, setSvg, setText } from '../ui/elements.ts';
-import { capitalSentence, forecastText, unmeasuredText } from '../ui/format.ts';
+import { capitalSentence, forecastText, raceErrorText, unmeasuredText } from '../ui/format.ts';
 import { type RaceFailure, raceButton } from '../ui/origin.ts';
 
 /** A running race shown to the user, with what was known when it began. */
@@ -80,8 +80,8 @@ export function captionText(view: OriginView, running: RaceInView | undefined, w
 /** Why an origin's last race produced no result; undefined: it produced one, or another one is running. */
 function failureOf(view: OriginView, { running, failures }: RaceBoard): RaceFailure | undefined {
   if (running.has(view.origin)) return undefined;
-  const message = view.race?.error?.message;
-  return failures.get(view.origin) ?? (message === undefined ? undefined : { message, byOptions: false });
+  const message = view.race === null ? null : raceErrorText(view.race);
+  return failures.get(view.origin) ?? (message === null ? undefined : { message, byOptions: false });
 }
 
 /**

@@ -3,8 +3,9 @@
 import { MARK_LABELS, type Mark, markOf } from '@photofinish/shared/drawing/marks';
 import { photoFinish } from '@photofinish/shared/drawing/photo-finish';
 import { catalogLanguage, formatNumber } from '@photofinish/shared/language/catalog';
+import { type Message, message, textOf } from '@photofinish/shared/language/message';
 import { isAllDisturbed, isOurDoing } from '@photofinish/shared/race/conclusive';
-import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { AttemptError, OriginRace } from '@photofinish/shared/race/outcome';
 import { comparisonOf } from '@photofinish/shared/race/race-pairs';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import {
@@ -14,9 +15,10 @@ import {
   type ProtocolCounts,
 } from '@photofinish/shared/report/adoption';
 import { hiddenCountText, lightNote } from '@photofinish/shared/report/modes-text';
+import { causeMessage } from '@photofinish/shared/verdict/causes';
 import { verdictParts } from '@photofinish/shared/verdict/verdict-text';
 import type { ObservationMode, ObservationModes } from '@photofinish/shared/web/observation';
-import type { Origin } from '@photofinish/shared/web/origin';
+import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import {
   KNOWN_PROTOCOLS,
   PROTOCOLS,
@@ -221,12 +223,30 @@ export function forecastText(
   return { result, text: protocol, title };
 }
 
+function raceCause(error: AttemptError, origin: Origin): Message {
+  const { host, port } = originParts(origin);
+  return causeMessage(error, { host, port, advertiser: 'nothing' });
+}
+
+/** Why a race has no trial, or fewer than it was to have, and what to do; null: it has all. */
+export function raceCauseText({ origin, error }: OriginRace): string | null {
+  return error === undefined ? null : capitalSentence(textOf(raceCause(error, origin)));
+}
+
+/** The same where nothing else says that there was no race. */
+export function raceErrorText(race: OriginRace): string | null {
+  const { origin, trials, error } = race;
+  return error !== undefined && trials.length === 0
+    ? textOf(message('verdictUntried', { cause: raceCause(error, origin) }))
+    : raceCauseText(race);
+}
+
 /** The newest race in a narrow column, and as a sentence. */
 export function raceText(race: OriginRace | null): { text: string; title: string } {
   if (race === null) return { text: '–', title: getMessage('popupRaceNone') };
   if (race.trials.length === 0) {
-    const why = race.error === undefined ? getMessage('popupRaceNoTrial') : sentence(race.error.message);
-    return { text: getMessage('popupRaceCellNotRaced'), title: getMessage('popupRaceImpossible', { why }) };
+    const why = getMessage('popupRaceImpossible', { why: getMessage('popupRaceNoTrial') });
+    return { text: getMessage('popupRaceCellNotRaced'), title: raceErrorText(race) ?? why };
   }
   if (isAllDisturbed(race.trials))
     return { text: getMessage('popupRaceNoMargin'), title: getMessage('verdictTooBusy') };
