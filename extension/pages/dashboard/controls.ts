@@ -50,11 +50,13 @@ export function options<Value extends string>(
   if (onChange) select.addEventListener('change', () => onChange(select.value as Value));
 }
 
-/** A host, which reads from left to right in every language. */
+/** A host, which reads from left to right in every language, and gives way at its beginning. */
 export function hostName(host: string): HTMLElement {
-  const name = make('bdi', 'host', host);
+  const name = make('bdi', '', host);
   name.dir = 'ltr';
-  return name;
+  const box = make('span', 'host');
+  box.append(name);
+  return box;
 }
 
 /** The first cell of a line, with a button that opens it; `open`: whether it is, null if it opens elsewhere. */
