@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inputs } from '@photofinish/shared/testing/hostile';
+import { webUrl } from '@photofinish/shared/testing/web-text';
 import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
 import fc from 'fast-check';
 import { type HarEntry, inspectedRequest, protocolOfVersion } from './inspected-request.ts';
@@ -126,11 +127,7 @@ const ENTRIES: HarEntry[] = [
 /** The part chosen by a server; the browser itself creates the rest, and its types. */
 const byServer = fc.record({
   entry: fc.constantFrom(...ENTRIES),
-  url: fc.oneof(
-    fc.webUrl({ validSchemes: ['https', 'http'] }),
-    fc.string(),
-    fc.constantFrom('https://', 'https://%', ''),
-  ),
+  url: fc.oneof(webUrl('https', 'http'), fc.string(), fc.constantFrom('https://', 'https://%', '')),
   method: fc.string({ maxLength: 40 }),
   status: fc.integer(),
   httpVersion: fc.oneof(fc.constantFrom('h3-29', '__proto__', 'constructor', 'HTTP/1.0', ''), fc.string()),
