@@ -21,7 +21,7 @@ import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import * as v from 'valibot';
 import { COMMANDS, TABLE } from './cli/command-table.ts';
-import { CLI, ended, startCommand } from './testing/command.ts';
+import { CLI, COMPILE_CACHE, ended, startCommand } from './testing/command.ts';
 import { closedPort, silentPort } from './testing/ports.ts';
 import { scratchDirectory } from './testing/scratch.ts';
 import { VERSION } from './version.ts';
@@ -362,7 +362,7 @@ async function answering(
 ): ReturnType<typeof ended> {
   const command = [process.execPath, CLI, ...args].map((word) => `'${word}'`).join(' ');
   const child = spawn('script', ['-qec', `${command} ${redirection}`, '/dev/null'], {
-    env: { HOME: home, PATH: '/usr/bin:/bin' },
+    env: { HOME: home, PATH: '/usr/bin:/bin', ...COMPILE_CACHE },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const over = ended(child);
@@ -684,7 +684,7 @@ test('a result that cannot be written gives one line and exit 1', {
   const full = openSync('/dev/full', 'w');
   t.after(() => closeSync(full));
   const child = spawn(process.execPath, [CLI, 'cache', 'list'], {
-    env: { HOME: scratchDirectory(t), PATH: '/usr/bin:/bin' },
+    env: { HOME: scratchDirectory(t), PATH: '/usr/bin:/bin', ...COMPILE_CACHE },
     stdio: ['ignore', full, 'pipe'],
   });
   const { code, stderr } = await ended(child);

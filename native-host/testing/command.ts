@@ -6,9 +6,9 @@ import type { Terminal } from '../cli/terminal.ts';
 import { plain } from '../cli/text.ts';
 
 export const CLI = join(import.meta.dirname, '../cli.ts');
-/** The command gets none of this environment except what avoids stripping types again at each start. */
 const { NODE_COMPILE_CACHE } = process.env;
-const COMPILE_CACHE = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
+/** The command gets none of this environment except what avoids stripping types again at each start. */
+export const COMPILE_CACHE = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 
 interface CommandResult {
   readonly code: number | null;
