@@ -124,7 +124,37 @@ test('an answer about the record of an Alt-Svc host is none about the origin’s
       discovered: { altSvc: null, knownRoot: true, names: { ...names, lookups } },
     });
   const found = discoveredIn(races({ race: asking(other), h3: asking(failed), v3: asking(answered) }));
-  assert.deepEqual(found.names?.lookups, [answered]);
+  assert.deepEqual(found.names?.lookups, [answered, other]);
+});
+
+/** HTTP/3 at the origin's own port was first, so that only the race in mode `alt-svc` followed the alternative. */
+function following(place: string, own: Partial<DnsResults>): Races {
+  const pin = { host: 'example.org', address: '192.0.2.1', source: 'pin', ttlSeconds: null } as const;
+  const discovered = { altSvc: `h3="${place}"`, knownRoot: true, names: { ...names, addresses: [pin] } };
+  return races({
+    race: originRace([trial([h3])], { discovered }),
+    altSvc: originRace([trial([h2], 'h2')], {
+      mode: 'alt-svc',
+      discovered: { ...discovered, names: { ...discovered.names, ...own } },
+    }),
+  });
+}
+
+test('an alternative’s name is looked up by the race that follows it, and its answers count', () => {
+  const lookups = (['A', 'AAAA'] as const).map((kind) => ({
+    ...{ name: 'alt.invalid', kind, tookMs: 2, outcome: 'empty' as const, records: 0 },
+  }));
+  const followed = following('alt.invalid:443', { lookups });
+  assert.deepEqual(discoveredIn(followed).names?.lookups, lookups);
+  const { code, text } = verdictAsText(verdictOfRaces(followed, NO_OTHERS));
+  assert.equal(code, 'h3-advertisement-wrong');
+  assert.match(text, /at alt\.invalid:443, a name without an address/);
+  const cut = lookups.map((lookup) => ({ ...lookup, outcome: 'failed' as const, unanswered: true }));
+  const { names: open } = discoveredIn({
+    ...followed,
+    race: following('', { lookups: cut }).altSvc ?? followed.race,
+  });
+  assert.deepEqual(open?.lookups, lookups, 'an answer replaces a question that had none in time');
 });
 
 test('the gain is the comparison’s', () => {

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { joinedAltSvcOver } from '../race/alt-svc-over.ts';
 import { conclusiveAttempts, isAllDisturbed, knownRootOf, soundTrials } from '../race/conclusive.ts';
-import { discoveredAlternativeSchema, namesSchema } from '../race/discovered.ts';
+import { type DnsResults, discoveredAlternativeSchema, namesSchema } from '../race/discovered.ts';
 import {
   type DiscoveryEvidence,
   networkEvidenceSchema,
@@ -14,6 +14,7 @@ import {
 import { comparisonOf } from '../race/race-pairs.ts';
 import { ATTEMPT_ERROR_CODES } from '../race/terms.ts';
 import { type Verdict, verdictSchema } from '../race/verdict-schema.ts';
+import { MAX_ADDRESSES, MAX_LOOKUPS, MAX_SERVICES } from '../web/bounds.ts';
 import { originParts, originSchema } from '../web/origin.ts';
 import { knownProtocolSchema } from '../web/protocol.ts';
 import { isRecordAnswered } from './advertised.ts';
@@ -80,16 +81,44 @@ function finished({ race, v3, altSvc, h3, compare }: Races): OriginRace[] {
   return [race, v3, altSvc, h3, compare].filter((each) => each !== null);
 }
 
+/** How much is known of a name: 0: it was not queried, 1: it was not answered in time, 2: it was. */
+function knowledgeOf({ lookups }: DnsResults, name: string): number {
+  const queries = lookups.filter((lookup) => lookup.name === name);
+  return queries.length === 0 ? 0 : queries.every(({ unanswered }) => unanswered === true) ? 1 : 2;
+}
+
+/** Adds what another race learnt of names of which less is known: not each of them follows the alternatives. */
+function withNamesOf(known: DnsResults, other: DnsResults): DnsResults {
+  const isNews = (name: string): boolean => knowledgeOf(other, name) > knowledgeOf(known, name);
+  return {
+    addresses: [
+      ...known.addresses,
+      ...other.addresses.filter(({ host }) => known.addresses.every((each) => each.host !== host)),
+    ].slice(0, MAX_ADDRESSES),
+    services: [...known.services, ...other.services.filter(({ owner }) => isNews(owner))].slice(
+      0,
+      MAX_SERVICES,
+    ),
+    lookups: [
+      ...known.lookups.filter(({ name }) => !isNews(name)),
+      ...other.lookups.filter(({ name }) => isNews(name)),
+    ].slice(0, MAX_LOOKUPS),
+    ...(known.untried !== undefined && { untried: known.untried }),
+  };
+}
+
 /**
  * What the races found out besides reachability: from the first that knows, the plain race before the others. For
- * names, the first race that also has an answer about the HTTPS record; for the root, the first that saw QUIC's chain;
- * for Alt-Svc by protocol, and the alternatives, the last that received a value over TCP.
+ * names, the first race that also has an answer about the HTTPS record, and the others for names that it did not query;
+ * for the root, the first that saw QUIC's chain; for Alt-Svc by protocol, and the alternatives, the last that received a
+ * value over TCP.
  */
 export function discoveredIn(races: Races): DiscoveryEvidence {
   const all = finished(races).map((each) => each.discovered);
   const lookups = all.flatMap((each) => each.names ?? []);
   const origin = originParts(races.race.origin);
-  const names = lookups.find((each) => isRecordAnswered(each, origin)) ?? lookups[0];
+  const first = lookups.find((each) => isRecordAnswered(each, origin)) ?? lookups[0];
+  const names = first && lookups.reduce(withNamesOf, first);
   const naming = all.filter((each) => each.alternatives !== undefined);
   const overTcp = naming.findLast(({ altSvcOver }) => altSvcOver?.tcp != null);
   const alternatives = (overTcp ?? naming[0])?.alternatives;
