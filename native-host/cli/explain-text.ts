@@ -126,7 +126,9 @@ function namesSection({ names, race }: Explanation, paint: Paint): string[] {
     ...lines(...leftOutText(race)),
     ...(untried === 0
       ? []
-      : lines(`${plural(untried, 'more address', 'more addresses')} beyond what a race tries.`)),
+      : lines(
+          `${plural(untried, 'more address or alternative', 'more addresses or alternatives')} beyond what a race tries.`,
+        )),
   ];
 }
 

@@ -219,7 +219,7 @@ test('a verdict is sent as data, and in words to an older extension', async (t) 
   assert.ok(v.is(OLD_VERDICT, old), JSON.stringify(old));
   assert.deepEqual(old, {
     code: 'h3-used',
-    text: 'Reached over HTTP/3. 2 more addresses were not tried: a race tries only a limited number.',
+    text: 'Reached over HTTP/3. 2 more addresses or alternatives were not tried: a race tries only a limited number.',
     findings: [{ code: 'h3-available', text: 'Supports HTTP/3 on this network.' }],
   });
 });

@@ -128,12 +128,12 @@ test('an answer about the record of an Alt-Svc host is none about the origin’s
 });
 
 /** HTTP/3 at the origin's own port was first, so that only the race in mode `alt-svc` followed the alternative. */
-function following(place: string, own: Partial<DnsResults>): Races {
+function following(place: string, own: Partial<DnsResults>, attempts: (typeof h3)[] = []): Races {
   const pin = { host: 'example.org', address: '192.0.2.1', source: 'pin', ttlSeconds: null } as const;
   const discovered = { altSvc: `h3="${place}"`, knownRoot: true, names: { ...names, addresses: [pin] } };
   return races({
     race: originRace([trial([h3])], { discovered }),
-    altSvc: originRace([trial([h2], 'h2')], {
+    altSvc: originRace([trial([h2, ...attempts], 'h2')], {
       mode: 'alt-svc',
       discovered: { ...discovered, names: { ...discovered.names, ...own } },
     }),
@@ -155,6 +155,15 @@ test('an alternative’s name is looked up by the race that follows it, and its 
     race: following('', { lookups: cut }).altSvc ?? followed.race,
   });
   assert.deepEqual(open?.lookups, lookups, 'an answer replaces a question that had none in time');
+});
+
+test('alternatives beyond the limit are counted by the race that follows them', () => {
+  const refused = { code: 'udp-refused', message: 'refused' } as const;
+  const failed = { ...h3Failed, error: refused, port: 444, source: 'alt-svc' as const };
+  const text = (attempts: (typeof h3)[]) =>
+    verdictText(verdictOfRaces(following(':444', { untried: 13 }, attempts), NO_OTHERS));
+  assert.match(text([failed]), /13 more addresses or alternatives were not tried/);
+  assert.doesNotMatch(text([{ ...h3, port: 444, source: 'alt-svc' }]), /were not tried/);
 });
 
 test('the gain is the comparison’s', () => {

@@ -90,6 +90,7 @@ function knowledgeOf({ lookups }: DnsResults, name: string): number {
 /** Adds what another race learnt of names of which less is known: not each of them follows the alternatives. */
 function withNamesOf(known: DnsResults, other: DnsResults): DnsResults {
   const isNews = (name: string): boolean => knowledgeOf(other, name) > knowledgeOf(known, name);
+  const untried = Math.max(known.untried ?? 0, other.untried ?? 0);
   return {
     addresses: [
       ...known.addresses,
@@ -103,7 +104,7 @@ function withNamesOf(known: DnsResults, other: DnsResults): DnsResults {
       ...known.lookups.filter(({ name }) => !isNews(name)),
       ...other.lookups.filter(({ name }) => isNews(name)),
     ].slice(0, MAX_LOOKUPS),
-    ...(known.untried !== undefined && { untried: known.untried }),
+    ...(untried > 0 && { untried }),
   };
 }
 
@@ -136,8 +137,13 @@ export function discoveredIn(races: Races): DiscoveryEvidence {
  */
 export function evidenceOfRaces(races: Races, network: Explanation['evidence']): Evidence {
   const trials = finished(races).flatMap((race) => race.trials);
+  // The second follows the alternatives where the first had no need to.
+  const untried = Math.max(
+    ...[races.race, races.altSvc].map((race) => (race && evidenceOfRace(race).untried) ?? 0),
+  );
   return {
     ...evidenceOfRace(races.race),
+    ...(untried > 0 && { untried }),
     attempts: soundTrials(trials).flatMap(conclusiveAttempts),
     undecided: soundTrials(trials).some((trial) => trial.h3Undecided),
     tooBusy: isAllDisturbed(trials) || (trials.length === 0 && races.race.error?.disturbed === true),

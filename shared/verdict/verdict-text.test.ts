@@ -32,7 +32,7 @@ test('consecutive sentences on one code are one paragraph', () => {
   );
   assert.equal(
     verdictText(told),
-    'Reached over HTTP/3. 1 more address was not tried: a race tries only a limited number.',
+    'Reached over HTTP/3. 1 more address or alternative was not tried: a race tries only a limited number.',
   );
   const [available, wrong, ...more] = otherFindings(told);
   assert.deepEqual(available, { code: 'h3-available', text: 'Supports HTTP/3 on this network.' });

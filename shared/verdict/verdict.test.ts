@@ -993,7 +993,10 @@ test('addresses skipped because of our own limits are mentioned if something fai
   const names = { addresses: [], services: [], lookups: [], untried: 3 };
   const race = originRace([{ ...trial([h3(silent), h2()]), untried: 8 }]);
   const failed = verdictOf(evidenceOfRace({ ...race, discovered: { ...own, names } }));
-  assert.match(verdictText(failed), / 11 more addresses were not tried: a race tries only a limited number/);
+  assert.match(
+    verdictText(failed),
+    / 11 more addresses or alternatives were not tried: a race tries only a limited number/,
+  );
   const works = originRace([trial([h3(), h2()])]);
   const fine = verdictOf(evidenceOfRace({ ...works, discovered: { ...own, names } }));
   assert.doesNotMatch(verdictText(fine), /more address/);

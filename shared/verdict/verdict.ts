@@ -67,8 +67,9 @@ function findingsOn(code: VerdictCode, ...sentences: readonly (Message | null)[]
 }
 
 /** What our own limits left untried, if something failed: it might have worked there. */
-function untriedMessage({ evidence: { untried = 0 }, h3, h2 }: Facts): Message | null {
-  if (untried === 0 || !(isFailed(h3) || isFailed(h2))) return null;
+function untriedMessage({ evidence: { untried = 0 }, h3, h2, alternatives }: Facts): Message | null {
+  const reached = [h3, h2, ...alternatives.map(({ reach }) => reach)];
+  if (untried === 0 || !reached.some(isFailed)) return null;
   return message('verdictUntriedAddresses', { count: untried });
 }
 
