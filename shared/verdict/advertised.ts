@@ -53,6 +53,8 @@ export interface Advertisement {
   readonly overH3Only: boolean;
   /** The header withdraws every advertisement (RFC 7838 section 3). */
   readonly withdrawn: boolean;
+  /** Whatever the header advertises had expired when it arrived. */
+  readonly expired: boolean;
   /** The header has more than is read of one, which may advertise it. */
   readonly unread: boolean;
   /** A record lists h3 and cannot be used here; other clients may be able to. */
@@ -86,18 +88,38 @@ function isAdvertisedOverH3Only({ discovered }: Evidence): boolean {
 }
 
 /**
+ * Whether responses that name an alternative were kept so long, by a cache in between, that its lifetime was over when
+ * they arrived (RFC 7838 section 3.1).
+ */
+function isOverOnArrival(
+  { alpn, host, port }: Alternative,
+  { alternatives = [] }: DiscoveryEvidence,
+): boolean {
+  const heard = alternatives.filter(
+    (a) => a.source !== 'memory' && a.alpn === alpn && a.host === host && a.port === port,
+  );
+  return heard.length > 0 && heard.every(({ expiresInSeconds }) => expiresInSeconds <= 0);
+}
+
+function isExpiredOnArrival({ altSvc, discovered }: ParsedEvidence): boolean {
+  const offers = altSvc === null || altSvc.unread ? [] : h3Alternatives(altSvc);
+  return offers.length > 0 && offers.every((offer) => isOverOnArrival(offer, discovered));
+}
+
+/**
  * The HTTP/3 alternatives in force: a header replaces whatever was remembered, `clear` withdraws it. Those named over
  * HTTP/3 only are none.
  */
 function alternativesByHeader(
-  { alternatives = [], altSvc: newest }: DiscoveryEvidence,
+  discovered: DiscoveryEvidence,
   altSvc: AltSvc | null,
   ownHost: string,
 ): AlternativeService[] {
+  const { alternatives = [], altSvc: newest } = discovered;
   const named =
     altSvc === null
       ? (newest === null ? alternatives : []).filter((a) => a.alpn === 'h3' && a.expiresInSeconds > 0)
-      : h3Alternatives(altSvc);
+      : h3Alternatives(altSvc).filter((a) => !isOverOnArrival(a, discovered));
   return named.map((alternative) => ({
     host: alternativeHost(alternative, ownHost),
     port: alternative.port,
@@ -279,21 +301,6 @@ function emptyFaults(evidence: Evidence, { alternatives, unread }: AltSvc): Faul
   return [[message('faultDrafts', { drafts }), exampleFor(evidence)]];
 }
 
-/**
- * A response that was kept so long, by a cache in between, that its lifetime was over when it arrived (RFC 7838 section
- * 3.1).
- */
-function staleFaults({ discovered }: Evidence, altSvc: AltSvc): FaultSentences {
-  const offers = h3Alternatives(altSvc);
-  const isOver = ({ alpn, host, port }: Alternative): boolean => {
-    const heard = (discovered.alternatives ?? []).filter(
-      (a) => a.source !== 'memory' && a.alpn === alpn && a.host === host && a.port === port,
-    );
-    return heard.length > 0 && heard.every(({ expiresInSeconds }) => expiresInSeconds <= 0);
-  };
-  return offers.length > 0 && offers.every(isOver) ? [[message('faultStale')]] : [];
-}
-
 function whereMessage({ source }: AlternativeService): Message {
   return message(source === 'alt-svc' ? 'inAltSvc' : 'inRecord');
 }
@@ -403,7 +410,7 @@ function faultsOf(evidence: ParsedEvidence, alternatives: readonly TriedAlternat
   return [
     ...(altSvc === null ? [] : of(syntaxFaults(evidence, altSvc), true)),
     ...(altSvc === null ? [] : of(emptyFaults(evidence, altSvc), alternatives.length === 0)),
-    ...(altSvc === null ? [] : of(staleFaults(evidence, altSvc), true)),
+    ...of(isExpiredOnArrival(evidence) ? [[message('faultStale')]] : [], alternatives.length === 0),
     ...of(
       each(
         alternatives.flatMap((alternative) => [
@@ -431,6 +438,7 @@ export function advertisedBy(evidence: Evidence): Advertisement {
     faults: faultsOf(parsed, alternatives),
     overH3Only: isAdvertisedOverH3Only(parsed),
     withdrawn: parsed.altSvc?.clear === true,
+    expired: isExpiredOnArrival(parsed),
     unread: parsed.altSvc?.unread === true,
     ignoresH3Record: ignoresH3Record(parsed),
   };

@@ -231,6 +231,28 @@ const REACHED: readonly Row[] = [
     ['h3-available'],
     /has expired when it arrives .* Age is above ma/,
   ],
+  [
+    'expired when it arrives, at a port that is therefore none to try',
+    {
+      discovered: { ...at444, alternatives: [{ ...heardOverH3, port: 444, expiresInSeconds: 0 }] },
+      attempts: [h3(silent), h2()],
+    },
+    'h3-advertisement-wrong',
+    [],
+    /has expired when it arrives/,
+  ],
+  [
+    'expired when it arrives, beside an HTTPS record that leads to HTTP/3',
+    {
+      discovered: {
+        ...own,
+        alternatives: [{ ...heardOverH3, expiresInSeconds: 0 }],
+        names: names([{ target: 'a.test' }]),
+      },
+    },
+    'h3-available',
+    ['h3-advertisement-wrong'],
+  ],
   ['private root', { discovered: { ...own, knownRoot: false } }, 'h3-private-root', ['h3-available']],
   [
     'private root and unadvertised',

@@ -158,7 +158,7 @@ function answeredOverTcp({ evidence }: Facts): boolean {
 
 function notOfferedFinding(facts: Facts): Finding[] {
   const { evidence, h3 } = facts;
-  if (!isFailed(h3) || facts.alternatives.length > 0 || facts.ignoresH3Record) return [];
+  if (!isFailed(h3) || facts.alternatives.length > 0 || facts.ignoresH3Record || facts.expired) return [];
   const { port } = evidence.origin;
   const there = { port: String(port), failure: failureMessage(h3) };
   if (facts.unread)
@@ -285,8 +285,8 @@ function reachedFindings(facts: Facts): Finding[] {
   const findings: Finding[] = [];
   const family = familyMessage(facts);
   const isUnread = alternatives.length === 0 && facts.unread;
-  const isUnadvertised =
-    alternatives.length === 0 && !isUnread && !facts.ignoresH3Record && answeredOverTcp(facts);
+  const isSilent = alternatives.length === 0 && !isUnread && !facts.expired;
+  const isUnadvertised = isSilent && !facts.ignoresH3Record && answeredOverTcp(facts);
   const recordUnknown = recordUnknownMessage(evidence);
   if (isUnadvertised && recordUnknown === null) {
     const absent = facts.overH3Only ? 'verdictAdvertisedOverH3Only' : 'verdictNotAdvertised';
