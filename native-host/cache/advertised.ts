@@ -29,7 +29,7 @@ export function altSvcOf(alternatives: readonly Alternative[]): AltSvc {
     return `${encodedAlpn(alpn)}="${host}:${port}"; ma=${maxAgeSeconds}${persist ? '; persist=1' : ''}`;
   });
   const clear = alternatives.length === 0;
-  return { text: clear ? 'clear' : written.join(', '), clear, alternatives, skipped: 0, unread: false };
+  return { text: clear ? 'clear' : written.join(', '), clear, alternatives, skipped: 0, unread: 0 };
 }
 
 /** Whether a header neither names an alternative nor withdraws any; like browsers, the cache ignores it. */

@@ -102,7 +102,7 @@ function isOverOnArrival(
 }
 
 function isExpiredOnArrival({ altSvc, discovered }: ParsedEvidence): boolean {
-  const offers = altSvc === null || altSvc.unread ? [] : h3Alternatives(altSvc);
+  const offers = altSvc === null || altSvc.unread > 0 ? [] : h3Alternatives(altSvc);
   return offers.length > 0 && offers.every((offer) => isOverOnArrival(offer, discovered));
 }
 
@@ -275,18 +275,18 @@ function exampleFor({ origin }: Evidence): Message {
   return message('faultExample', { port: String(origin.port) });
 }
 
-function syntaxFaults(evidence: Evidence, { alternatives, skipped }: AltSvc): FaultSentences {
+function syntaxFaults(evidence: Evidence, { alternatives, skipped, unread }: AltSvc): FaultSentences {
   if (skipped === 0) return [];
   const fault =
     alternatives.length === 0
       ? message('faultUnreadable')
-      : message('faultSkipped', { skipped, count: alternatives.length + skipped });
+      : message('faultSkipped', { skipped, count: alternatives.length + skipped + unread });
   return [[fault, exampleFor(evidence)]];
 }
 
 /** Entries that can be parsed and yet cannot lead a browser to HTTP/3. */
 function emptyFaults(evidence: Evidence, { alternatives, unread }: AltSvc): FaultSentences {
-  if (unread || alternatives.some((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0)) return [];
+  if (unread > 0 || alternatives.some((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0)) return [];
   if (alternatives.some((a) => a.alpn === 'h3')) return [[message('faultNoLifetime')]];
   const named = alternatives.map(({ alpn }) => alpn).filter((alpn) => /^(h3-|quic$)/.test(alpn));
   if (named.length === 0) return [];
@@ -439,7 +439,7 @@ export function advertisedBy(evidence: Evidence): Advertisement {
     overH3Only: isAdvertisedOverH3Only(parsed),
     withdrawn: parsed.altSvc?.clear === true,
     expired: isExpiredOnArrival(parsed),
-    unread: parsed.altSvc?.unread === true,
+    unread: (parsed.altSvc?.unread ?? 0) > 0,
     ignoresH3Record: ignoresH3Record(parsed),
   };
 }

@@ -62,6 +62,13 @@ const MANY = Array.from({ length: 40 }, (_, n) => `h2=":${n + 1}"`).join(', ');
 
 const REACHED: readonly Row[] = [
   [
+    'more alternatives than are read, one of them malformed',
+    { discovered: { altSvc: `@@, ${OWN}, ${MANY}`, knownRoot: true } },
+    'h3-advertisement-wrong',
+    ['h3-available'],
+    /^1 of 42 entries /,
+  ],
+  [
     'more alternatives than are read, HTTP/3 among the first',
     { discovered: { altSvc: `${OWN}, ${MANY}`, knownRoot: true } },
     'h3-available',

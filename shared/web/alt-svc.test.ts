@@ -142,7 +142,7 @@ test('RFC 7838 section 3: next to clear every alternative is void, in any order 
 test('a host that no resolver and no certificate can contain is malformed', () => {
   for (const host of ['a b', 'a\u0000b', 'ü.test', 'a@b', '[::1', '[zz]', 'a/b', 'x'.repeat(254)]) {
     const text = `h3="${host}:443"`;
-    assert.deepEqual(parseAltSvc(text), { text, clear: false, alternatives: [], skipped: 1, unread: false });
+    assert.deepEqual(parseAltSvc(text), { text, clear: false, alternatives: [], skipped: 1, unread: 0 });
   }
 });
 
@@ -159,11 +159,11 @@ test('input beyond the limits is not read: 4096 characters, 32 alternatives', ()
     clear: false,
     alternatives: [],
     skipped: 0,
-    unread: true,
+    unread: 1,
   });
   const many = Array.from({ length: 40 }, (_, i) => `h3=":${i + 1}"`).join(', ');
   const parsed = parseAltSvc(many);
-  assert.deepEqual([parsed.alternatives.length, parsed.skipped, parsed.unread], [32, 0, true]);
+  assert.deepEqual([parsed.alternatives.length, parsed.skipped, parsed.unread], [32, 0, 8]);
   assert.equal(parseAltSvc(`${many}, h3=0`).skipped, 1);
 });
 

@@ -26,8 +26,8 @@ export interface AltSvc {
   readonly alternatives: readonly Alternative[];
   /** How many malformed alternatives were skipped. */
   readonly skipped: number;
-  /** Whether it has more than is read of a value. */
-  readonly unread: boolean;
+  /** How many alternatives are beyond what is read of a value; 1 if it is too long for any of it to be read. */
+  readonly unread: number;
 }
 
 /** The lifetime of an alternative without `ma` (RFC 7838 section 3.1). */
@@ -160,10 +160,10 @@ function readClear(c: Cursor): boolean {
 export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
   const text = value.trim();
   if (text.length > MAX_ALT_SVC_CHARS)
-    return { text: value, clear: false, alternatives: [], skipped: 0, unread: true };
+    return { text: value, clear: false, alternatives: [], skipped: 0, unread: 1 };
   const alternatives: Alternative[] = [];
   let skipped = 0;
-  let unread = false;
+  let unread = 0;
   let clear = false;
   const c: Cursor = { text, at: 0 };
   while (c.at < text.length) {
@@ -184,7 +184,7 @@ export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
       c.at = start;
       skipToComma(c);
     } else if (alternatives.length >= MAX_ALTERNATIVES) {
-      unread = true;
+      unread += 1;
     } else {
       const left = Math.max(0, alternative.maxAgeSeconds - ageSeconds);
       alternatives.push({ ...alternative, maxAgeSeconds: left });
