@@ -98,6 +98,8 @@ test('a line is an origin, or an object that may name its mode', () => {
   };
   assert.deepEqual(read('example.org'), ['https://example.org', 'race']);
   assert.deepEqual(read('  https://a.test:8443/ \r'), ['https://a.test:8443', 'race']);
+  assert.deepEqual(read('1.2.3.4'), ['https://1.2.3.4', 'race']);
+  assert.deepEqual(read('https://null'), ['https://null', 'race']);
   assert.deepEqual(read('{"origin": "a.test"}'), ['https://a.test', 'race']);
   assert.deepEqual(read('{"origin": "a.test", "mode": "h2"}'), ['https://a.test', 'h2']);
   assert.equal(read(''), null);
@@ -124,6 +126,13 @@ for (const [line, code, words] of [
   ['{"origin": "a.test/path"}', 'bad-origin', /path/],
   ['{"origin": "a.test"', 'bad-line', /not a JSON object/],
   ['{"mode": "h2"}', 'bad-line', /^origin: /],
+  ['null', 'bad-line', /not a JSON object/],
+  ['true', 'bad-line', /not a JSON object/],
+  ['1', 'bad-line', /not a JSON object/],
+  ['-1.5e3', 'bad-line', /not a JSON object/],
+  ['[]', 'bad-origin', /not an origin/],
+  ['["a.test"]', 'bad-origin', /not an origin/],
+  ['"a.test"', 'bad-origin', /no host name/],
   ['{"origin": 7}', 'bad-line', /^origin: /],
   ['{"origin": "a.test", "mode": "h4"}', 'bad-line', /^mode: /],
   ['{"origin": "a.test", "trials": 3}', 'bad-line', /^trials: /],

@@ -107,6 +107,9 @@ export const MAX_LINE_CHARS = 1024;
 
 const lineSchema = v.strictObject({ origin: v.string(), mode: v.optional(v.picklist(MODES)) });
 
+/** As origins they would be raced as `https://null` and, a number, as an IPv4 address (`1` as 0.0.0.1). */
+const JSON_SCALAR = /^(?:null|true|false|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
+
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -148,7 +151,7 @@ export function readRaceLine(line: string, mode: Mode): ReadLine | null {
     return { ok: false, code: 'bad-line', message: `longer than ${MAX_LINE_CHARS} characters` };
   if (isIdle(line)) return null;
   const text = line.trim();
-  if (!text.startsWith('{')) return readUrl(text, mode);
+  if (!text.startsWith('{') && !JSON_SCALAR.test(text)) return readUrl(text, mode);
   const parsed = v.safeParse(lineSchema, parseJson(text));
   if (parsed.success) return readText(parsed.output.origin, parsed.output.mode ?? mode);
   const [issue] = parsed.issues;
