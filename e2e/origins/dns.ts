@@ -127,7 +127,7 @@ function recordsOf(kind: keyof typeof TYPES, records: readonly Data[]): readonly
   return known;
 }
 
-type DnsResults = Readonly<Record<string, HostScript>>;
+type Names = Readonly<Record<string, HostScript>>;
 
 interface Reply {
   readonly message: Buffer;
@@ -137,7 +137,7 @@ interface Reply {
 }
 
 /** The response to a query; null for none. */
-function replyTo(bytes: Buffer, names: DnsResults, queries: string[]): Reply | null {
+function replyTo(bytes: Buffer, names: Names, queries: string[]): Reply | null {
   const query = decode(bytes);
   const [question] = query.questions ?? [];
   if (question === undefined) return null;
@@ -165,7 +165,7 @@ function replyTo(bytes: Buffer, names: DnsResults, queries: string[]): Reply | n
 }
 
 /** One query and its response over TCP, each preceded by its length (RFC 1035 section 4.2.2). */
-function answerOverTcp(socket: TcpSocket, names: DnsResults): void {
+function answerOverTcp(socket: TcpSocket, names: Names): void {
   let received = Buffer.alloc(0);
   socket.on('error', () => {});
   socket.on('data', (bytes: Buffer) => {
@@ -183,7 +183,7 @@ interface Sockets {
 }
 
 /** Listens on one port for both transports; 0 chooses a free one. */
-async function listen(names: DnsResults, address: string, port: number): Promise<Sockets> {
+async function listen(names: Names, address: string, port: number): Promise<Sockets> {
   for (;;) {
     const udp = createSocket('udp4');
     udp.bind(port, address);
@@ -202,7 +202,7 @@ async function listen(names: DnsResults, address: string, port: number): Promise
 
 /** Starts a server for these names, by default on loopback; every other name is NXDOMAIN. */
 export async function startDns(
-  names: DnsResults,
+  names: Names,
   { address, port } = { address: LOOPBACK, port: 0 },
 ): Promise<RunningDns> {
   const timers = new Set<NodeJS.Timeout>();
@@ -235,7 +235,7 @@ export function startDnsFor(origins: readonly { readonly host: string }[]): Prom
  * Starts such a server as a process inside a namespace, on port 53 of one of its IPv4 addresses; it ends with `stop`, and
  * with the network. Rejects if it cannot listen.
  */
-export async function startDnsInside(inside: Namespace, address: string, names: DnsResults) {
+export async function startDnsInside(inside: Namespace, address: string, names: Names) {
   const child = inside.spawn(process.execPath, [PROCESS, address]);
   child.stdin.write(`${JSON.stringify(names)}\n`);
   const { line: resolver, stop } = await whenReady('the DNS server', child);
