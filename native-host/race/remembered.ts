@@ -12,7 +12,7 @@ import {
   h3Alternatives,
 } from '@photofinish/shared/web/alt-svc';
 import { isMisdirectedAlternative } from '../cache/back-off.ts';
-import { type Hints, NO_HINTS, type PriorKnowledge } from '../cache/policy.ts';
+import { type Hints, NO_KNOWLEDGE, type PriorKnowledge } from '../cache/policy.ts';
 import type { DrivenTrial } from './drive.ts';
 import type { Decision } from './plan.ts';
 
@@ -37,16 +37,16 @@ export interface MemoryOptions {
 }
 
 /** Starts with what is known at `nowMs`. */
-export function remember({ memory, known, host: own, nowMs }: MemoryOptions): RaceMemory {
-  const memories = memory === 'none' ? null : known;
-  let decision = memory === 'full' ? (known?.decision ?? null) : null;
-  let altSvc = memories?.altSvc ?? null;
+export function remember({ memory, known: given, host: own, nowMs }: MemoryOptions): RaceMemory {
+  const known = memory === 'none' || given === null ? NO_KNOWLEDGE : given;
+  let decision = memory === 'full' ? known.decision : null;
+  let { altSvc } = known;
   let heardMs = nowMs;
-  const misdirected = new Set(memories?.misdirected ? [memories.misdirected] : []);
+  const misdirected = new Set(known.misdirected === null ? [] : [known.misdirected]);
   const believes = (alternative: Alternative): boolean =>
     !misdirected.has(`${alternativeHost(alternative, own)}:${alternative.port}`);
   return {
-    hints: memories?.hints ?? NO_HINTS,
+    hints: known.hints,
     decision: () => decision,
     alternatives(atMs) {
       if (altSvc === null) return [];
