@@ -66,18 +66,19 @@ interface ParsedEvidence extends Evidence {
   /** Null: a client that does not know of HTTP/3 receives none, or it is unknown which. */
   readonly altSvc: AltSvc | null;
   readonly byHeader: readonly AlternativeService[];
+  /** Whatever the header advertises had expired when it arrived. */
+  readonly expired: boolean;
 }
 
 function parsedEvidence(evidence: Evidence): ParsedEvidence {
   const { discovered, origin } = evidence;
   const text = altSvcToNewcomers(discovered);
-  const altSvc = text === null ? null : parseAltSvc(text);
-  return {
-    ...evidence,
-    // What only a client of HTTP/3 has received shows no fault that keeps others from it.
-    altSvc: isHeardOverH3Alone(discovered) ? null : altSvc,
-    byHeader: alternativesByHeader(discovered, altSvc, origin.host),
-  };
+  const received = text === null ? null : parseAltSvc(text);
+  // What only a client of HTTP/3 has received shows no fault that keeps others from it.
+  const altSvc = isHeardOverH3Alone(discovered) ? null : received;
+  const byHeader = alternativesByHeader(discovered, received, origin.host);
+  const offers = altSvc === null || altSvc.unread > 0 ? [] : h3Alternatives(altSvc);
+  return { ...evidence, altSvc, byHeader, expired: offers.length > 0 && byHeader.length === 0 };
 }
 
 /** Whether responses over HTTP/3 name it in Alt-Svc, while those over TCP do not. */
@@ -99,11 +100,6 @@ function isOverOnArrival(
     (a) => a.source !== 'memory' && a.alpn === alpn && a.host === host && a.port === port,
   );
   return heard.length > 0 && heard.every(({ expiresInSeconds }) => expiresInSeconds <= 0);
-}
-
-function isExpiredOnArrival({ altSvc, discovered }: ParsedEvidence): boolean {
-  const offers = altSvc === null || altSvc.unread > 0 ? [] : h3Alternatives(altSvc);
-  return offers.length > 0 && offers.every((offer) => isOverOnArrival(offer, discovered));
 }
 
 /**
@@ -410,7 +406,7 @@ function faultsOf(evidence: ParsedEvidence, alternatives: readonly TriedAlternat
   return [
     ...(altSvc === null ? [] : of(syntaxFaults(evidence, altSvc), true)),
     ...(altSvc === null ? [] : of(emptyFaults(evidence, altSvc), alternatives.length === 0)),
-    ...of(isExpiredOnArrival(evidence) ? [[message('faultStale')]] : [], alternatives.length === 0),
+    ...of(evidence.expired ? [[message('faultStale')]] : [], alternatives.length === 0),
     ...of(
       each(
         alternatives.flatMap((alternative) => [
@@ -438,7 +434,7 @@ export function advertisedBy(evidence: Evidence): Advertisement {
     faults: faultsOf(parsed, alternatives),
     overH3Only: isAdvertisedOverH3Only(parsed),
     withdrawn: parsed.altSvc?.clear === true,
-    expired: isExpiredOnArrival(parsed),
+    expired: parsed.expired,
     unread: (parsed.altSvc?.unread ?? 0) > 0,
     ignoresH3Record: ignoresH3Record(parsed),
   };
