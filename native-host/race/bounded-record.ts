@@ -2,6 +2,7 @@
 // passed on to the port, the ledger and reports. What is left out is counted, so that the rest is not mistaken for the
 // whole.
 
+import { altSvcOverOf } from '@photofinish/shared/race/alt-svc-over';
 import type { DnsResults, ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { Attempt, AttemptError, LeftOut, OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import {
@@ -21,7 +22,6 @@ import {
 } from '@photofinish/shared/web/bounds';
 
 type UnjudgedRace = Omit<OriginRace, 'verdict'>;
-type AltSvcOver = NonNullable<OriginRace['discovered']['altSvcOver']>;
 
 /** At most `most` items in their original order, preferring those that matter. */
 function kept<T>(items: readonly T[], most: number, matters: (item: T, index: number) => boolean): T[] {
@@ -119,15 +119,8 @@ function leftOutOf(whole: UnjudgedRace, rest: UnjudgedRace): LeftOut | null {
   return Object.values(leftOut).some((n) => n > 0) ? leftOut : null;
 }
 
-function cutAltSvc(value: string | null): string | null {
-  return value === null ? null : cut(value, MAX_KEPT_ALT_SVC_CHARS);
-}
-
-function boundedAltSvcOver({ tcp, h3 }: AltSvcOver): AltSvcOver {
-  return {
-    ...(tcp !== undefined && { tcp: cutAltSvc(tcp) }),
-    ...(h3 !== undefined && { h3: cutAltSvc(h3) }),
-  };
+function cutAltSvc<Absent extends null | undefined>(value: string | Absent): string | Absent {
+  return typeof value === 'string' ? cut(value, MAX_KEPT_ALT_SVC_CHARS) : value;
 }
 
 /** The record within the bounds of `originRaceSchema`, with counts of what was left out. */
@@ -139,7 +132,7 @@ export function boundedRace(race: UnjudgedRace): UnjudgedRace {
     discovered: {
       ...race.discovered,
       altSvc: cutAltSvc(altSvc),
-      ...(altSvcOver !== undefined && { altSvcOver: boundedAltSvcOver(altSvcOver) }),
+      ...altSvcOverOf(cutAltSvc(altSvcOver?.tcp), cutAltSvc(altSvcOver?.h3)),
       ...(names !== undefined && { names: boundedNames(names) }),
       ...(alternatives !== undefined && { alternatives: alternatives.slice(0, MAX_ALTERNATIVES) }),
     },

@@ -1,4 +1,5 @@
 // The record of a race: its trials, what was learnt about the origin, the summary, and the verdict.
+import { altSvcOverOf, lastHeard } from '@photofinish/shared/race/alt-svc-over';
 import type { DiscoveredAlternative, DnsResults } from '@photofinish/shared/race/discovered';
 import type { AttemptError, DiscoveryEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import { roundedMs } from '@photofinish/shared/race/statistics';
@@ -26,10 +27,13 @@ export interface RaceResult {
   readonly error: AttemptError | null;
 }
 
+function textOf<Absent extends null | undefined>(heard: ReceivedAltSvc | Absent): string | Absent {
+  return heard ? heard.value.text : heard;
+}
+
 /** The last Alt-Svc value over a transport; null: no response over it had one, undefined: there was no response. */
 function lastOver(done: readonly DrivenTrial[], transport: TransportName): ReceivedAltSvc | null | undefined {
-  const each = done.map(({ altSvcOver }) => altSvcOver[transport]).filter((heard) => heard !== undefined);
-  return each.findLast((heard) => heard !== null) ?? each[0];
+  return lastHeard(done.map(({ altSvcOver }) => altSvcOver[transport]));
 }
 
 /** Those given from memory, then those of the last value over each transport, the newest last. */
@@ -74,12 +78,7 @@ function discoveredBy(raced: RaceResult): DiscoveryEvidence {
   const [tcp, h3] = [lastOver(done, 'h2'), lastOver(done, 'h3')];
   return {
     altSvc: (heard?.value ?? remembered)?.text ?? null,
-    ...((tcp !== undefined || h3 !== undefined) && {
-      altSvcOver: {
-        ...(tcp !== undefined && { tcp: tcp?.value.text ?? null }),
-        ...(h3 !== undefined && { h3: h3?.value.text ?? null }),
-      },
-    }),
+    ...altSvcOverOf(textOf(tcp), textOf(h3)),
     ...(tcp?.source === 'frame' && { altSvcSource: tcp.source }),
     knownRoot: h3Root ?? h2Root ?? null,
     ...(names !== null && { names }),

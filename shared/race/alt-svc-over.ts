@@ -2,24 +2,35 @@
 // that does not know of HTTP/3 yet receives the former only.
 import type { DiscoveryEvidence } from './outcome.ts';
 
-type Over = keyof NonNullable<DiscoveryEvidence['altSvcOver']>;
+type AltSvcOver = Pick<DiscoveryEvidence, 'altSvcOver'>;
+
+/**
+ * Of what responses over one protocol carried, in order, the last value; null: none carried one. Undefined stands for no
+ * response, and is the result of nothing else.
+ */
+export function lastHeard<Value>(each: readonly (Value | null | undefined)[]): Value | null | undefined {
+  const heard = each.filter((value) => value !== undefined);
+  return heard.findLast((value) => value !== null) ?? heard[0];
+}
+
+/** The values of both protocols as a record has them: undefined is left out. */
+export function altSvcOverOf(tcp: string | null | undefined, h3: string | null | undefined): AltSvcOver {
+  if (tcp === undefined && h3 === undefined) return {};
+  return { altSvcOver: { ...(tcp !== undefined && { tcp }), ...(h3 !== undefined && { h3 }) } };
+}
 
 /** Of several records in order: by protocol the last value that was received, and how that over TCP arrived. */
 export function joinedAltSvcOver(
   each: readonly DiscoveryEvidence[],
-): Pick<DiscoveryEvidence, 'altSvcOver' | 'altSvcSource'> {
-  const last = (over: Over): string | null | undefined => {
-    const values = each.map(({ altSvcOver }) => altSvcOver?.[over]).filter((value) => value !== undefined);
-    return values.findLast((value) => value !== null) ?? values[0];
-  };
-  const [tcp, h3] = [last('tcp'), last('h3')];
+): AltSvcOver & Pick<DiscoveryEvidence, 'altSvcSource'> {
   const told =
     each.findLast(({ altSvcOver }) => altSvcOver?.tcp != null) ?? each.findLast((d) => d.altSvc !== null);
   return {
     ...(told?.altSvcSource !== undefined && { altSvcSource: told.altSvcSource }),
-    ...((tcp !== undefined || h3 !== undefined) && {
-      altSvcOver: { ...(tcp !== undefined && { tcp }), ...(h3 !== undefined && { h3 }) },
-    }),
+    ...altSvcOverOf(
+      lastHeard(each.map(({ altSvcOver }) => altSvcOver?.tcp)),
+      lastHeard(each.map(({ altSvcOver }) => altSvcOver?.h3)),
+    ),
   };
 }
 
