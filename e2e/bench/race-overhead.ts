@@ -3,8 +3,7 @@
 import type { RaceDocument } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
 import { runOrThrow } from '../child-process.ts';
-import { DEADLINE_MS, parseTrials, timesOf } from '../lab/client.ts';
-import { PHOTOFINISH } from '../lab/photofinish.ts';
+import { DEADLINE_MS, PHOTOFINISH, parseTrials, timesOf } from '../lab/client.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { rustProgram } from '../test-programs.ts';
 import { measureInStep, type Side } from './measure.ts';

@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { accounted } from '../child-process.ts';
-import { PHOTOFINISH } from '../lab/photofinish.ts';
+import { PHOTOFINISH } from '../lab/client.ts';
 import { startNats } from '../origins/nats.ts';
 import { startOrigins } from '../origins/start.ts';
 import { processorTimeOf } from '../proc.ts';

@@ -3,7 +3,7 @@
 import type { RaceDocument } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
 import { accounted, type AccountedRun as Run } from '../child-process.ts';
-import { PHOTOFINISH } from '../lab/photofinish.ts';
+import { PHOTOFINISH } from '../lab/client.ts';
 import { startOrigins } from '../origins/start.ts';
 import { goProgram } from '../test-programs.ts';
 import { measureInStep } from './measure.ts';

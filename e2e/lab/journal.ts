@@ -8,7 +8,7 @@ import * as v from 'valibot';
 import { describeMachine } from '../bench/result.ts';
 import { runCommand } from '../child-process.ts';
 import { TOP } from '../scratch.ts';
-import { digestOfBuild } from './photofinish.ts';
+import { digestOfBuild } from './client.ts';
 
 const SCHEMA = 'photofinish.lab/1';
 const META = 'meta.json';

@@ -2,7 +2,7 @@
 // flights lost, servers with a single protocol, and the number of packets that handling all this costs.
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { beginStep } from '../run/display.ts';
-import { type Client, isAbsent, type Opener, type UnavailableClient } from './client.ts';
+import { type Client, commandLine, isAbsent, type Opener, type UnavailableClient } from './client.ts';
 import { choose, type Experiment, numberOr, readOptions, runExperiment } from './experiment.ts';
 import { type Journal, turnKey } from './journal.ts';
 import {
@@ -15,7 +15,6 @@ import {
 } from './paths/client-scenarios.ts';
 import { dead, knownBroken, refused } from './paths/own-scenarios.ts';
 import { type Line, PATHS, type PathsPlan, type Scenario, type Session } from './paths/scenario.ts';
-import { commandLine } from './photofinish.ts';
 import { openServedTestbed, type ServedTestbed } from './testbed.ts';
 
 interface PlannedScenario {

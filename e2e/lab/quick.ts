@@ -5,9 +5,8 @@ import { median } from '@photofinish/shared/race/statistics';
 import type { DirectionReport } from '../network/link.ts';
 import { heading, printLine } from '../run/display.ts';
 import { type AdoptionResult, type CellResult, collect } from './adoption/adoption-record.ts';
-import { CLIENTS } from './adoption/clients.ts';
 import { CELLS } from './adoption/turns.ts';
-import { adoption } from './adoption.ts';
+import { adoption, CLIENTS } from './adoption.ts';
 import { folderOf, laboratoryOpens, readOptions, record, runProgram } from './experiment.ts';
 import paper from './report/paper.json' with { type: 'json' };
 

@@ -2,7 +2,7 @@
 // one transport is blocked. HTTP/3 counts as lost only if it is lost on both.
 import { type Attempt, type RaceDocument, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
-import { PHOTOFINISH } from '../lab/photofinish.ts';
+import { PHOTOFINISH } from '../lab/client.ts';
 import type { Obstacle } from '../network/namespace.ts';
 import { networkUnavailable, openNetwork, type Peer } from '../network/open.ts';
 import { startDnsInside } from '../origins/dns.ts';

@@ -6,9 +6,8 @@ import * as v from 'valibot';
 import { talkWith } from '../../child-process.ts';
 import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
 import { scratchDirectory } from '../../scratch.ts';
-import { type ClientKind, DEADLINE_MS } from '../client.ts';
+import { type ClientKind, DEADLINE_MS, PHOTOFINISH, recordIn } from '../client.ts';
 import { type BrowserSettings, type ColdProfile, START, versionOf } from '../clients/browsers.ts';
-import { PHOTOFINISH, recordIn } from '../photofinish.ts';
 import type { Visitor, VisitorHost } from './testbed.ts';
 
 /** Browsers run in a process inside the namespace that runs this file. */

@@ -9,7 +9,7 @@ import { type Random, seededRandom } from '@photofinish/shared/testing/seeded-ra
 import { knownProtocolSchema } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';
 import { shuffled } from '../../bench/measure.ts';
-import { PHOTOFINISH } from '../photofinish.ts';
+import { PHOTOFINISH } from '../client.ts';
 import type { Testbed } from '../testbed.ts';
 import { type Cell, winnersOf } from './cells.ts';
 import type { RunningServer } from './servers.ts';

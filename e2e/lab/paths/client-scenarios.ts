@@ -3,9 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Loss, Shape, Shapes } from '../../network/link.ts';
 import type { Obstacle } from '../../network/namespace.ts';
 import type { Peer } from '../../network/open.ts';
-import type { Client, LabTrial, Opener } from '../client.ts';
+import { type Client, type LabTrial, type Opener, ours, type PhotofinishClientOptions } from '../client.ts';
 import { curl, goH3, goRace, quinn } from '../clients/peers.ts';
-import { ours, type PhotofinishClientOptions } from '../photofinish.ts';
 import type { ServedTestbed } from '../testbed.ts';
 import {
   CLEAN,

@@ -7,7 +7,7 @@ import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
 import { shuffled } from '../../bench/measure.ts';
 import { scratchIn } from '../../scratch.ts';
-import { type CommandLine, recordIn } from '../photofinish.ts';
+import { type CommandLine, recordIn } from '../client.ts';
 import { batches, CLEAN, LOST_TCP, LOST_UDP, REFUSED_UDP, ROUND_TRIP_MS, type Scenario } from './scenario.ts';
 
 function attemptOf({ attempts }: Trial, protocol: Attempt['protocol']): Attempt {

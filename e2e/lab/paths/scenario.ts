@@ -4,9 +4,8 @@ import * as v from 'valibot';
 import { shuffled } from '../../bench/measure.ts';
 import type { Shape } from '../../network/link.ts';
 import type { Obstacle } from '../../network/namespace.ts';
-import { type Client, clientKindSchema, labTrialSchema, type Opener } from '../client.ts';
+import { type Client, type CommandLine, clientKindSchema, labTrialSchema, type Opener } from '../client.ts';
 import { count, linkReportSchema, type RecordSchema, turnKey } from '../journal.ts';
-import type { CommandLine } from '../photofinish.ts';
 import { CADDY_PORT, type ServedTestbed } from '../testbed.ts';
 
 /** The default round trip of a path, milliseconds. */
