@@ -6,14 +6,16 @@ import test, { type TestContext } from 'node:test';
 import fc from 'fast-check';
 import type { Shapes } from '../network/link.ts';
 import { scratchDirectory } from '../scratch.ts';
-import { ADOPTION, collect, progress } from './adoption/adoption-record.ts';
 import {
+  ADOPTION,
   CELLS,
   type ClientTraits,
+  collect,
   estimate,
   expectedTurnMs,
   measure,
   planRun,
+  progress,
   remaining,
 } from './adoption/turns.ts';
 import { CLIENTS, parseOptions } from './adoption.ts';

@@ -1,16 +1,20 @@
 // Measures which protocol a race adopts and how soon there is a connection, over P2's delays and losses, for our
 // client, peers and browsers.
-
 import { beginStep, formatDuration, heading, printLine } from '../run/display.ts';
 import {
   ADOPTION,
   type AdoptionFindings,
   type AdoptionJournal,
   type AdoptionPlan,
+  CELLS,
+  type Cell,
+  estimate,
   type Line,
+  measure,
+  planRun,
   progress,
-} from './adoption/adoption-record.ts';
-import { CELLS, type Cell, estimate, measure, planRun, remaining } from './adoption/turns.ts';
+  remaining,
+} from './adoption/turns.ts';
 import {
   type Client,
   type ClientKind,

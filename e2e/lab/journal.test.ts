@@ -5,8 +5,7 @@ import { basename, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { scratchDirectory } from '../scratch.ts';
-import { ADOPTION, type AdoptionPlan, collect, type Line } from './adoption/adoption-record.ts';
-import { planRun, remaining } from './adoption/turns.ts';
+import { ADOPTION, type AdoptionPlan, collect, type Line, planRun, remaining } from './adoption/turns.ts';
 import { COST } from './cost/cells.ts';
 import { differences, type Identity, openJournal, readJournal, turnKey } from './journal.ts';
 

@@ -1,7 +1,6 @@
 // The accuracy of the emulated link: configured and measured delay, loss and rate, round trips as programs see them,
 // and its processor use.
-import { startEcho } from '../network/echo.ts';
-import { type Direction, netemUnavailable } from '../network/link.ts';
+import { type Direction, netemUnavailable, startEcho } from '../network/link.ts';
 import { openNetwork } from '../network/open.ts';
 import { beginStep } from '../run/display.ts';
 import { readOptions, runExperiment } from './experiment.ts';

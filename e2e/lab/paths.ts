@@ -13,8 +13,16 @@ import {
   packets,
   spurious,
 } from './paths/client-scenarios.ts';
-import { dead, knownBroken, refused } from './paths/own-scenarios.ts';
-import { type Line, PATHS, type PathsPlan, type Scenario, type Session } from './paths/scenario.ts';
+import {
+  dead,
+  knownBroken,
+  type Line,
+  PATHS,
+  type PathsPlan,
+  refused,
+  type Scenario,
+  type Session,
+} from './paths/scenario.ts';
 import { openServedTestbed, type ServedTestbed } from './testbed.ts';
 
 interface PlannedScenario {

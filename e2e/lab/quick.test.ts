@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import type { CellResult } from './adoption/adoption-record.ts';
+import type { CellResult } from './adoption/turns.ts';
 import type { LabTrial } from './client.ts';
 import {
   adopts,

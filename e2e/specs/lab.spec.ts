@@ -4,7 +4,7 @@ import { cp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { runCommand } from '../child-process.ts';
-import { ADOPTION, collect } from '../lab/adoption/adoption-record.ts';
+import { ADOPTION, collect } from '../lab/adoption/turns.ts';
 import { readJournal } from '../lab/journal.ts';
 import { QUICK_DIR } from '../lab/quick.ts';
 import { networkUnavailable } from '../network/open.ts';

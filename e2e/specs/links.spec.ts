@@ -7,8 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { runCommand } from '../child-process.ts';
-import { startEcho } from '../network/echo.ts';
-import { netemText, netemUnavailable, type Shape } from '../network/link.ts';
+import { netemText, netemUnavailable, type Shape, startEcho } from '../network/link.ts';
 import { type Network, networkUnavailable, openNetwork } from '../network/open.ts';
 import { TOP } from '../scratch.ts';
 import { rustProgram } from '../test-programs.ts';
@@ -213,7 +212,7 @@ test('unprivileged users have their own networks where user namespaces are allow
     });
     test.skip(may.code !== 0, `users may have no namespaces here: ${may.stderr}`);
     const measure = `
-      import { startEcho } from './network/echo.ts';
+      import { startEcho } from './network/link.ts';
       import { networkUnavailable, openNetwork } from './network/open.ts';
       const why = await networkUnavailable('tun');
       if (why !== null) throw new Error(why);

@@ -2,8 +2,7 @@
 // measurement is a line of the record, analysed elsewhere.
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
-import type { startEcho } from '../../network/echo.ts';
-import type { Direction, Loss } from '../../network/link.ts';
+import type { Direction, Loss, startEcho } from '../../network/link.ts';
 import { type Network, openNetwork } from '../../network/open.ts';
 import { processorTimeOf } from '../../proc.ts';
 import { count, directionReportSchema, type RecordSchema } from '../journal.ts';

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
-import { BadUsage } from '../experiment.ts';
-import { parseOptions } from '../p1.ts';
-import { type DrivenLoads, groupsOf, turnsOf } from './cells.ts';
-import type { LoadResult } from './transports.ts';
-import { faultsOf } from './turn.ts';
+import { BadUsage } from './experiment.ts';
+import { type DrivenLoads, groupsOf, turnsOf } from './p1/cells.ts';
+import type { LoadResult } from './p1/transports.ts';
+import { faultsOf, parseOptions } from './p1.ts';
 
 const loads: DrivenLoads[] = [
   { objectBytes: 1024, security: 'plain', driven: [100, 400] },
