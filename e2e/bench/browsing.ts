@@ -3,9 +3,9 @@
 // browser with all its processes, the helper among them. `--pages N` sets the number of pages for each.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { launchChromium, processOf } from '../browsers/launch-chromium.ts';
+import type { Tab } from '../browsers/browser.ts';
+import { launchChromium, processOf } from '../browsers/chromium.ts';
 import { openSession } from '../browsers/session.ts';
-import type { Tab } from '../browsers/tab.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { familyTimeMs } from '../proc.ts';
 import { scratchIn } from '../scratch.ts';

@@ -1,9 +1,9 @@
 // How long a user waits for the dashboard of a ledger with 100,000 origins and 400 days: for the first paint of charts
 // and table, for everything to be loaded, and then for a sort, a search and another page of the table.
 
+import type { Tab } from '../browsers/browser.ts';
 import { openSession } from '../browsers/session.ts';
 import { fillLedger, HEAVY } from '../browsers/stored.ts';
-import type { Tab } from '../browsers/tab.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchIn } from '../scratch.ts';
 import { type Measurement, measure } from './measure.ts';

@@ -5,7 +5,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHROMIUM_EXTENSION_ID, HOST_NAME } from '@photofinish/shared/port/extension-id';
 import type { Page, Worker } from '@playwright/test';
-import { playwrightPage } from '../browsers/chromium-tab.ts';
+import { playwrightPage } from '../browsers/chromium.ts';
 import { installHelper, openSession, sessionFiles } from '../browsers/session.ts';
 import { fillCache, openHelper, scatteredOrigin } from '../helper/port.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';

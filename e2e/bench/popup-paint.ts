@@ -2,9 +2,10 @@
 // of a page with 60 origins. For comparison an empty extension page, a lower bound for any popup, and the popup with a
 // suspended background, as after half a minute without work. The popup is opened in a tab: the window that a browser
 // creates on a click is the browser's own time.
-import { launchChromium } from '../browsers/launch-chromium.ts';
+
+import { type Tab, until } from '../browsers/browser.ts';
+import { launchChromium } from '../browsers/chromium.ts';
 import { openSession, type Session } from '../browsers/session.ts';
-import { type Tab, until } from '../browsers/tab.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { scratchIn } from '../scratch.ts';
 import { emptyExtension } from './empty-extension.ts';

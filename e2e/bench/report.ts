@@ -1,9 +1,9 @@
 // The cost of a report of a year of heavy use, 120,000 origins: time from the click to the file, its size, and the
 // longest time for which the page does not respond meanwhile, in both browsers.
 import { stat } from 'node:fs/promises';
+import { type Tab, until } from '../browsers/browser.ts';
 import { openSession } from '../browsers/session.ts';
 import { fillLedger, HEAVY } from '../browsers/stored.ts';
-import { type Tab, until } from '../browsers/tab.ts';
 import { beginStep } from '../run/display.ts';
 import type { BrowserKind } from '../run/find-browser.mjs';
 import { scratchIn } from '../scratch.ts';

@@ -2,8 +2,7 @@
 // `--remote-allow-system-access`.
 import { basename } from 'node:path';
 import type { Browser, Page } from 'puppeteer-core';
-import type { SeenRequest } from './running.ts';
-import { type Download, type Media, until } from './tab.ts';
+import { type Download, type Media, type SeenRequest, until } from './browser.ts';
 
 /** The part of the connection that Puppeteer does not expose: raw BiDi commands. */
 interface Connection {

@@ -1,6 +1,6 @@
 // The popup as a user operates it: values are read from the page, controls are clicked.
 import { copyFile } from 'node:fs/promises';
-import { type Part, type Tab, until } from './tab.ts';
+import { type Part, type Tab, until } from './browser.ts';
 
 export type ReportFormat = 'html' | 'json' | 'csv';
 

@@ -5,15 +5,20 @@ import { join } from 'node:path';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import { runOrThrow } from '../child-process.ts';
 import type { RunningOrigins } from '../origins/start.ts';
+import { copyInFullMode } from '../playwright/extension.ts';
 import type { BrowserKind } from '../run/find-browser.mjs';
 import { TOP } from '../scratch.ts';
-import { copyInFullMode } from './full-mode.ts';
-import { launchChromium } from './launch-chromium.ts';
-import { homeEnvironment, launchFirefox } from './launch-firefox.ts';
+import {
+  type ProxyChoice,
+  type RunningBrowser,
+  type Tab,
+  type LocalOrigins as TrustedOrigins,
+  until,
+} from './browser.ts';
+import { launchChromium } from './chromium.ts';
+import { homeEnvironment, launchFirefox } from './firefox.ts';
 import { Popup } from './popup.ts';
-import type { ProxyChoice, RunningBrowser, LocalOrigins as TrustedOrigins } from './running.ts';
 import { storedSettings } from './stored.ts';
-import { type Tab, until } from './tab.ts';
 
 const HELPER_COMMAND = join(TOP, 'native-host/bin/photofinish');
 const POPUP_SIZE = { width: 520, height: 600 };

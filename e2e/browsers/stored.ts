@@ -6,8 +6,8 @@ import type { StoreAnswer } from '../../extension/common/messages.ts';
 import type { OriginRecord } from '../../extension/common/records/schema.ts';
 import type { StoreKey } from '../../extension/common/store/store.ts';
 import { TOP } from '../scratch.ts';
+import type { Tab } from './browser.ts';
 import type { Session } from './session.ts';
-import type { Tab } from './tab.ts';
 
 /** A stored value, read in a page of the extension through its own modules; undefined if there is none. */
 export async function storedValue(page: Tab, key: StoreKey): Promise<unknown> {

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import * as v from 'valibot';
 import { findBrowser } from '../run/find-browser.mjs';
-import { type ChromiumOptions, chromiumArguments, chromiumEnvironment } from './launch-chromium.ts';
-import { type Tab, until } from './tab.ts';
+import { type Tab, until } from './browser.ts';
+import { type ChromiumOptions, chromiumArguments, chromiumEnvironment } from './chromium.ts';
 
 const START_TIMEOUT_MS = 60_000;
 

@@ -1,7 +1,7 @@
 // The interface of a third-party server stack: it serves the same page as the others, and logs the protocol of each
 // response, which is the reference for what Photofinish reports.
 import { readFile } from 'node:fs/promises';
-import { until } from '../browsers/tab.ts';
+import { until } from '../browsers/browser.ts';
 import { onPath } from '../run/find-browser.mjs';
 import { answerOf, freePort, type Program, startProgram } from './program.ts';
 import type { Certificate } from './start.ts';

@@ -6,7 +6,7 @@ import { type Origin, originOfUrl, originParts } from '@photofinish/shared/web/o
 import { PROTOCOLS } from '@photofinish/shared/web/protocol';
 import { expect as base, type Page } from '@playwright/test';
 import type { PageView } from '../../extension/common/messages.ts';
-import { hasExtension, viewOf } from './extension-page.ts';
+import { hasExtension, viewOf } from './extension.ts';
 import type { PageAdoption, PageOrigin, UsedProtocol } from './photofinish.d.ts';
 import { type JoinedCounts, joinedCounts, type SeenDocument, seenDocument } from './responses.ts';
 

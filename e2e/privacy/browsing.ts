@@ -2,9 +2,9 @@
 // and servers are in one network namespace; `browse` starts it there, and it prints `Browsed`.
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { until, waitInParts } from '../browsers/browser.ts';
 import { installHelper, openSession, type Session } from '../browsers/session.ts';
 import { storedSettings } from '../browsers/stored.ts';
-import { until, waitInParts } from '../browsers/tab.ts';
 import type { Namespace } from '../network/namespace.ts';
 import { type RunningOrigins, type SeenRequest, startOrigins } from '../origins/start.ts';
 import type { BrowserKind } from '../run/find-browser.mjs';

@@ -13,9 +13,9 @@ import {
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES, protocolFromAlpn } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';
+import { navigationProtocol, type Tab } from '../browsers/browser.ts';
 import type { OriginRow, Popup, ReportFormat } from '../browsers/popup.ts';
 import type { Session } from '../browsers/session.ts';
-import { navigationProtocol, type Tab } from '../browsers/tab.ts';
 import { TOP } from '../scratch.ts';
 import { beginStep, formatTable, heading, printLine } from './display.ts';
 

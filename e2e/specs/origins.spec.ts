@@ -1,8 +1,7 @@
 // What each test origin guarantees, as a browser sees it: all other specs depend on it.
 import type { Page } from '@playwright/test';
-import { chromiumTab } from '../browsers/chromium-tab.ts';
-import { launchChromium, type RunningChromium } from '../browsers/launch-chromium.ts';
-import { navigationProtocol, visitUntil } from '../browsers/tab.ts';
+import { navigationProtocol, visitUntil } from '../browsers/browser.ts';
+import { chromiumTab, launchChromium, type RunningChromium } from '../browsers/chromium.ts';
 import { startOrigins } from '../origins/start.ts';
 import { GO_MISSING } from '../test-programs.ts';
 import { test as base, expect, type Kind } from './fixtures.ts';

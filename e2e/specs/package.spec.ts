@@ -14,7 +14,7 @@ import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import { reportSchema } from '@photofinish/shared/report/report';
 import { unzipSync } from 'fflate';
 import * as v from 'valibot';
-import { launchChromium } from '../browsers/launch-chromium.ts';
+import { launchChromium } from '../browsers/chromium.ts';
 import { type ProgramResult, runCommand, runOrThrow } from '../child-process.ts';
 import { SBOM_FILE } from '../packaging/components.ts';
 import { type Package, SUMS_FILE, writeRelease } from '../packaging/release.ts';

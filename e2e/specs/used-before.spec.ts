@@ -1,6 +1,6 @@
 // HTTP/3 used before and HTTP/2 now, in Chromium only: Firefox waits for a QUIC server that has gone until its page
 // times out.
-import { navigationProtocol, visitUntil } from '../browsers/tab.ts';
+import { navigationProtocol, visitUntil } from '../browsers/browser.ts';
 import { startOrigins } from '../origins/start.ts';
 import { expect, test } from './fixtures.ts';
 

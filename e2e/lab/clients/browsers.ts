@@ -3,11 +3,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { protocolFromAlpn } from '@photofinish/shared/web/protocol';
-import { chromiumTab } from '../../browsers/chromium-tab.ts';
-import { launchChromium } from '../../browsers/launch-chromium.ts';
-import { launchFirefox } from '../../browsers/launch-firefox.ts';
-import type { RunningBrowser } from '../../browsers/running.ts';
-import { type Tab, waitInParts } from '../../browsers/tab.ts';
+import { type RunningBrowser, type Tab, waitInParts } from '../../browsers/browser.ts';
+import { chromiumTab, launchChromium } from '../../browsers/chromium.ts';
+import { launchFirefox } from '../../browsers/firefox.ts';
 import { runCommand } from '../../child-process.ts';
 import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
 import { scratchIn } from '../../scratch.ts';

@@ -3,7 +3,7 @@
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import { type RaceDocument, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
-import { navigationProtocol, type Tab } from '../../browsers/tab.ts';
+import { navigationProtocol, type Tab } from '../../browsers/browser.ts';
 import { startHttp2, type TcpPeer } from '../../origins/raw.ts';
 import type { BrowserKind } from '../../run/find-browser.mjs';
 import { test as base, expect, runPhotofinish } from '../fixtures.ts';

@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { type Report, reportSchema } from '@photofinish/shared/report/report';
 import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import * as v from 'valibot';
+import type { Tab } from '../../browsers/browser.ts';
 import type { Session } from '../../browsers/session.ts';
 import { emptyAllButRaces, fillLedger } from '../../browsers/stored.ts';
-import type { Tab } from '../../browsers/tab.ts';
 import { expect, type LocalOriginsByKind, test } from '../fixtures.ts';
 import { violations } from '../steps.ts';
 

@@ -1,7 +1,8 @@
 // The developer tools know the protocol of every request, in Chromium even if sites hide it from pages: with them open
 // nothing is hidden, in popup, ledger and panel.
+
+import { type Tab, until } from '../../browsers/browser.ts';
 import type { Session } from '../../browsers/session.ts';
-import { type Tab, until } from '../../browsers/tab.ts';
 import { expect, exportedReport, type LocalOriginsByKind, test } from '../fixtures.ts';
 import { COUNTED, SIGHTS, violations } from '../steps.ts';
 

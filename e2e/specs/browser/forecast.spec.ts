@@ -1,5 +1,5 @@
 // Forecasts: requested before every navigation, and scored afterwards against the protocol the browser used.
-import { visitUntil } from '../../browsers/tab.ts';
+import { visitUntil } from '../../browsers/browser.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
 
 test('once HTTP/3 was used here it is forecast, and the forecast is scored as right', async ({

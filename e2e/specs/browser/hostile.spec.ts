@@ -1,7 +1,8 @@
 // Pages and profiles that interfere with recording: sandboxed frames, pages that forge the timing interface, error
 // pages, passwords in URLs, a database that cannot be opened, a closed tab.
+
+import type { Tab } from '../../browsers/browser.ts';
 import type { Popup } from '../../browsers/popup.ts';
-import type { Tab } from '../../browsers/tab.ts';
 import { badgeText, expect, exportedReport, test } from '../fixtures.ts';
 
 /** The popup for a tab by its id, whatever that tab shows. */

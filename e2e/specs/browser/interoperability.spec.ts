@@ -1,7 +1,7 @@
 // Browser visits to third-party servers: the report counts each response under the protocol that its server logged.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { navigationProtocol } from '../../browsers/tab.ts';
+import { navigationProtocol } from '../../browsers/browser.ts';
 import { SCRIPTS } from '../../origins/stack.ts';
 import { presentStacks } from '../../origins/stacks.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';

@@ -4,9 +4,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { STORE_KEYS } from '../../../extension/common/store/store.ts';
+import { visitUntil } from '../../browsers/browser.ts';
 import type { Session } from '../../browsers/session.ts';
 import { storedValue } from '../../browsers/stored.ts';
-import { visitUntil } from '../../browsers/tab.ts';
 import { ORIGIN_KINDS, startOrigins } from '../../origins/start.ts';
 import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';
 import { expectStored, protocolOfVisit } from '../steps.ts';

@@ -3,9 +3,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Report } from '@photofinish/shared/report/report';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
+import { navigationProtocol, type Tab } from '../../browsers/browser.ts';
 import type { Popup } from '../../browsers/popup.ts';
 import type { Session } from '../../browsers/session.ts';
-import { navigationProtocol, type Tab } from '../../browsers/tab.ts';
 import { ORIGIN_KINDS, type SeenRequest } from '../../origins/start.ts';
 import { badgeText, expect, exportedReport, runPhotofinish } from '../fixtures.ts';
 import { expectStored, servedTest, shownCounts, visitPrivately } from '../steps.ts';

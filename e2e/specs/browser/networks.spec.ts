@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { reportSchema } from '@photofinish/shared/report/report';
 import * as v from 'valibot';
+import type { Tab } from '../../browsers/browser.ts';
 import type { Session } from '../../browsers/session.ts';
 import { fillLedger, storedValue } from '../../browsers/stored.ts';
-import type { Tab } from '../../browsers/tab.ts';
 import { expect, test } from '../fixtures.ts';
 import { violations } from '../steps.ts';
 

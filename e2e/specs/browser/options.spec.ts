@@ -2,8 +2,8 @@
 // export can be imported again completely.
 import { readFile } from 'node:fs/promises';
 import type { Report } from '@photofinish/shared/report/report';
+import type { Tab } from '../../browsers/browser.ts';
 import type { Session } from '../../browsers/session.ts';
-import type { Tab } from '../../browsers/tab.ts';
 import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';
 import { expectStored, violations } from '../steps.ts';
 

@@ -1,7 +1,8 @@
 // The popup itself: what a row shows before it is opened, sorting, and updates while a page changes.
+
+import type { Tab } from '../../browsers/browser.ts';
 import type { OriginRow, Popup } from '../../browsers/popup.ts';
 import type { Session } from '../../browsers/session.ts';
-import type { Tab } from '../../browsers/tab.ts';
 import { expect, type LocalOriginsByKind, test } from '../fixtures.ts';
 import { shownCounts } from '../steps.ts';
 

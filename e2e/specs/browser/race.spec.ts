@@ -1,7 +1,7 @@
 // Races on a click: real attempts against real servers, drawn as a photo finish, with a verdict that an operator can
 // act on.
 import type { Trial } from '@photofinish/shared/race/outcome';
-import { visitUntil } from '../../browsers/tab.ts';
+import { visitUntil } from '../../browsers/browser.ts';
 import { startOrigins } from '../../origins/start.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
 

@@ -1,9 +1,9 @@
 // A compromised renderer, which can send what the extension's content script can: what it can read of the extension's
 // storage, what it can change, and for which sites it can record.
 import { STORE_KEYS } from '../../../extension/common/store/store.ts';
+import type { Tab } from '../../browsers/browser.ts';
 import type { Session } from '../../browsers/session.ts';
 import { storedValue } from '../../browsers/stored.ts';
-import type { Tab } from '../../browsers/tab.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
 import { expectStored } from '../steps.ts';
 

@@ -2,8 +2,8 @@
 // format of the exported report say so. With our own server and with Caddy as the independent one.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { navigationProtocol, type Tab, visitUntil } from '../../browsers/browser.ts';
 import type { Session } from '../../browsers/session.ts';
-import { navigationProtocol, type Tab, visitUntil } from '../../browsers/tab.ts';
 import { GO_MISSING } from '../../test-programs.ts';
 import { badgeText, expect, exportedReport, test } from '../fixtures.ts';
 

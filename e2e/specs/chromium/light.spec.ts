@@ -1,10 +1,10 @@
 // Light mode, in which Chromium reports no request to the extension: what it records nevertheless, that reading what
 // the HTTP cache has of a page's own answers sends nothing, and how a user gets to full mode and back.
 import type { OriginRecord } from '../../../extension/common/records/schema.ts';
-import { playwrightPage } from '../../browsers/chromium-tab.ts';
+import type { Tab } from '../../browsers/browser.ts';
+import { playwrightPage } from '../../browsers/chromium.ts';
 import type { Session } from '../../browsers/session.ts';
 import { storedRecords } from '../../browsers/stored.ts';
-import type { Tab } from '../../browsers/tab.ts';
 import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { compareCounts } from '../counted/compare.ts';
 import { expect } from '../fixtures.ts';

@@ -1,10 +1,10 @@
 // A page that is loaded ahead of time and shown later, or never: it counts from when it is shown, once, in both modes.
 import type { ServerHttp2Stream } from 'node:http2';
 import { join } from 'node:path';
-import { copyInFullMode } from '../../browsers/full-mode.ts';
 import { storedRecords } from '../../browsers/stored.ts';
 import { launchUndriven } from '../../browsers/undriven-chromium.ts';
 import { startHttp2 } from '../../origins/raw.ts';
+import { copyInFullMode } from '../../playwright/extension.ts';
 import { TOP } from '../../scratch.ts';
 import { expect, test } from '../fixtures.ts';
 import { identityOf } from '../steps.ts';

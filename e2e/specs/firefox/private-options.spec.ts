@@ -1,8 +1,8 @@
 // In private windows Firefox denies the extension's pages all databases, and with history disabled the background too.
 // Options work nevertheless.
 import { join } from 'node:path';
-import { launchFirefox } from '../../browsers/launch-firefox.ts';
-import { type Tab, until } from '../../browsers/tab.ts';
+import { type Tab, until } from '../../browsers/browser.ts';
+import { launchFirefox } from '../../browsers/firefox.ts';
 import { TOP } from '../../scratch.ts';
 import { expect, test } from '../fixtures.ts';
 import { expectStored } from '../steps.ts';

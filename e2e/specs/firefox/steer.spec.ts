@@ -3,8 +3,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { POPUP_PORT } from '../../../extension/common/messages.ts';
+import { visitUntil } from '../../browsers/browser.ts';
 import type { Session } from '../../browsers/session.ts';
-import { visitUntil } from '../../browsers/tab.ts';
 import type { RunningOrigin } from '../../origins/start.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
 import { pressSteer, protocolOfVisit, racedPopup, turnSteering, visitSteered } from '../steps.ts';

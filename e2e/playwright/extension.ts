@@ -1,9 +1,31 @@
-// Reads what the extension knows through its own message API: opens one of its pages for the query and closes it
-// afterwards.
+// The extension in a test's browser: a copy that is in full mode from the first request, and what it knows, through its
+// own message API, for which one of its pages is opened for the query and closed afterwards.
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { BrowserContext, Page } from '@playwright/test';
 // Type-only import: both sides of this port are built together.
 import type { PageView, PopupEvent } from '../../extension/common/messages.ts';
 import type { Report } from '../../shared/report/report.ts';
+
+interface Manifest {
+  readonly permissions: readonly string[];
+  readonly optional_permissions?: readonly string[];
+}
+
+/**
+ * Copies the built edition in `from` to the directory `to`, there with its optional permissions required. A user grants
+ * them later and restarts Chromium; programs that open a new browser to observe what it does have no use for its light
+ * mode, except to test it.
+ */
+export async function copyInFullMode(from: string, to: string): Promise<string> {
+  await rm(to, { recursive: true, force: true });
+  await cp(from, to, { recursive: true });
+  const file = join(to, 'manifest.json');
+  const manifest: Manifest = JSON.parse(await readFile(file, 'utf8'));
+  const { optional_permissions: optional = [], permissions, ...others } = manifest;
+  await writeFile(file, JSON.stringify({ ...others, permissions: [...permissions, ...optional] }, null, 2));
+  return to;
+}
 
 const ANSWER_TIMEOUT_MS = 15_000;
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { TOP } from '../scratch.ts';
-import { helperCommand, helperSettings } from './helper.ts';
+import { helperCommand, helperSettings } from './fixtures.ts';
 
 /** The URL of the fixtures in a project that has this package where npm puts the helper; null: nothing is there. */
 function projectWith(
