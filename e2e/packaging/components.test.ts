@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { TOP } from '../scratch.ts';
-import { type BundledPackage, billOf, licenceFaults, notices } from './components.ts';
-import { sbomFaults } from './sbom-schema.ts';
+import { type BundledPackage, billOf, licenceFaults, notices, sbomFaults } from './components.ts';
 
 /** A package whose directory has a licence file. */
 const faultsOf = (licence: string | null): Promise<string[]> =>

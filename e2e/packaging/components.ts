@@ -1,9 +1,11 @@
 // The third-party components of our archives, bundled npm packages and linked crates: what they are, which licences
 // they may have and whose texts we must include, and a software bill of materials for vulnerability scanners.
-
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import * as CDX from '@cyclonedx/cyclonedx-library';
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
 import { PackageURL } from 'packageurl-js';
 import parseExpression from 'spdx-expression-parse';
 import satisfies from 'spdx-satisfies';
@@ -277,4 +279,26 @@ export function billOf(subject: Subject, bundled: readonly BundledPackage[]): st
   const normalizers = new CDX.Serialize.JSON.Normalize.Factory(CDX.Spec.Spec1dot6);
   const text = new CDX.Serialize.JsonSerializer(normalizers).serialize(bom, { sortLists: true, space: 2 });
   return `${text}\n`;
+}
+
+const LIBRARY = fileURLToPath(import.meta.resolve('@cyclonedx/cyclonedx-library/package.json'));
+
+/** The schemas refer to each other by this. */
+const BASE = 'http://cyclonedx.org/schema/';
+const SUFFIX = '.SNAPSHOT.schema.json';
+
+async function schema(name: string): Promise<object> {
+  return JSON.parse(await readFile(join(dirname(LIBRARY), 'res/schema', `${name}${SUFFIX}`), 'utf8'));
+}
+
+/** Why this is not a valid CycloneDX 1.6 bill; empty if it is. */
+export async function sbomFaults(bill: unknown): Promise<readonly string[]> {
+  const ajv = new Ajv({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  // For internationalised addresses and references, which our bills do not contain.
+  for (const format of ['idn-email', 'iri-reference']) ajv.addFormat(format, true);
+  for (const part of ['spdx', 'jsf-0.82']) ajv.addSchema(await schema(part), `${BASE}${part}${SUFFIX}`);
+  const validate = ajv.compile(await schema('bom-1.6'));
+  if (validate(bill)) return [];
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath}: ${message}`);
 }

@@ -1,15 +1,17 @@
-// Writes the contents of a release to one directory with checksums: the extension for the browsers' stores, an archive
-// for each from the build output; npm packages; one version, which must agree in four places; and the source archive
-// from which store reviewers rebuild it, which contains exactly what is committed.
-
+// `npm run package`: builds, then writes the contents of a release to one directory with checksums: the extension for
+// the browsers' stores, an archive for each from the build output; npm packages; one version, which must agree in four
+// places; and the source archive from which store reviewers rebuild it, which contains exactly what is committed.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
-import { TOP } from '../scratch.ts';
+import { build } from '../run/artefacts.ts';
+import { formatTable, heading, printLine } from '../run/display.ts';
+import { endCommandsOnSignals } from '../run/step-command.ts';
+import { SCRATCH, TOP } from '../scratch.ts';
 import { type Entry, entriesBelow, entryOf, textEntry, zipOf } from './archive.ts';
 import { billOf, NOTICES_FILE, notices, npmBundled, SBOM_FILE } from './components.ts';
 import { writeFixturesPackage, writeHelperPackages } from './npm-packages.ts';
@@ -49,12 +51,12 @@ async function git(...args: readonly string[]): Promise<Buffer> {
 }
 
 /** Whether this is a git checkout; an unpacked source archive is not. */
-export function isGitCheckout(): boolean {
+function isGitCheckout(): boolean {
   return existsSync(join(TOP, '.git'));
 }
 
 /** Files that the build may have used in a state that differs from the source archive, or that it lacks. */
-export async function uncommitted(): Promise<readonly string[]> {
+async function uncommitted(): Promise<readonly string[]> {
   return (await git('status', '--porcelain'))
     .toString()
     .split('\n')
@@ -123,4 +125,30 @@ export async function writeRelease(out: string): Promise<readonly Package[]> {
   const sums = packages.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join('');
   await writeFile(join(out, SUMS_FILE), sums);
   return packages;
+}
+
+const OUT = join(SCRATCH, 'package');
+
+async function main(): Promise<number> {
+  if (!(await build())) return 1;
+  heading('Packages');
+  const packages = await writeRelease(OUT);
+  printLine(
+    formatTable(
+      [{ title: 'package' }, { title: 'KiB', align: 'right' }, { title: 'SHA-256' }],
+      packages.map(({ name, bytes, sha256 }) => [name, (bytes / 1024).toFixed(0), sha256]),
+    ),
+  );
+  printLine(`\nIn ${relative(process.cwd(), OUT)}, with ${SUMS_FILE}.`);
+  const changes = isGitCheckout() ? await uncommitted() : [];
+  if (changes.length > 0)
+    printLine(
+      `Not a release: the source archive holds what is committed, and ${changes.length === 1 ? '1 file differs' : `${changes.length} files differ`}.`,
+    );
+  return 0;
+}
+
+if (import.meta.main) {
+  endCommandsOnSignals();
+  process.exitCode = await main();
 }

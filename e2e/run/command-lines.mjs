@@ -203,6 +203,7 @@ const SCRIPTS = {
   unit: ['e2e/run/test.ts', 'unit'],
   check: ['e2e/run/test.ts', 'check'],
   build: ['e2e/run/artefacts.ts'],
+  package: ['e2e/packaging/release.ts'],
   bench: ['e2e/run/programs.ts', 'bench'],
   lab: ['e2e/run/programs.ts', 'lab'],
 };
