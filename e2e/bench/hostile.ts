@@ -4,8 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mode } from '@photofinish/shared/race/terms';
-import { raceBesideForecasts, type SideBySide } from '../helper/beside.ts';
-import { greet, type HostPort, openHelper } from '../helper/port.ts';
+import { greet, type HostPort, openHelper, raceBesideForecasts, type SideBySide } from '../helper/port.ts';
 import { openHostileWorld, ZONE_HOST } from '../origins/hostile.ts';
 import { startOrigins } from '../origins/start.ts';
 import { residentMiB } from '../proc.ts';

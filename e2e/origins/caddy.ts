@@ -6,7 +6,7 @@ import path from 'node:path';
 import { runOrThrow } from '../child-process.ts';
 import { scratchDirectory } from '../scratch.ts';
 import { goProgram } from '../test-programs.ts';
-import { answerOf, freePort, startProgram } from './program.ts';
+import { answerOf, freePort, startProgram } from './stack.ts';
 import type { Certificate, RunningOrigin } from './start.ts';
 
 /** Caddy replaces this with the protocol's name. */

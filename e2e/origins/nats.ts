@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { goProgram } from '../test-programs.ts';
-import { type RunningProgram, startProgram } from './program.ts';
+import { type RunningProgram, startProgram } from './stack.ts';
 
 const LISTEN = '127.0.0.1:-1';
 

@@ -8,8 +8,8 @@ import { runCommand, runOrThrow } from '../child-process.ts';
 import { onPath } from '../run/find-browser.mjs';
 import { GO_MISSING, PYTHON, PYTHON_FLAGS } from '../test-programs.ts';
 import { startCaddy } from './caddy.ts';
-import { freePort } from './program.ts';
 import {
+  freePort,
   HEADERS,
   installed,
   logFrom,

@@ -4,8 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
-import { raceBesideForecasts } from '../helper/beside.ts';
-import { greet, type HostPort, openHelper } from '../helper/port.ts';
+import { greet, type HostPort, openHelper, raceBesideForecasts } from '../helper/port.ts';
 import { startAioquic } from '../origins/aioquic.ts';
 import { HOSTILE_PEERS, startHostile } from '../origins/hostile.ts';
 import { startHttp2 } from '../origins/raw.ts';

@@ -2,8 +2,7 @@
 // while forecasts are requested; the cost to others and to this machine is bounded, whatever the zone contains.
 import { writeFileSync } from 'node:fs';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
-import { raceBesideForecasts } from '../helper/beside.ts';
-import { greet, openHelper } from '../helper/port.ts';
+import { greet, openHelper, raceBesideForecasts } from '../helper/port.ts';
 import { startDns } from '../origins/dns.ts';
 import { addresses, HOSTILE_ZONES, manyTargets, ZONE_HOST } from '../origins/hostile.ts';
 import { refusingUdpPort } from '../origins/raw.ts';
