@@ -1,9 +1,12 @@
-// Pages that distort statistics: hidden protocols, caches, service workers, HTTP/1.1, and pages that are not sites.
+// Pages that distort statistics: hidden protocols, caches, service workers, HTTP/1.1, and pages that are not sites. A
+// page that failed to load is not recorded, since there was no response: the popup names its host and the browser's
+// error, and a race determines what responds there.
 import { createServer } from 'node:http';
+import type { Popup } from '../../browsers/popup.ts';
 import { storedRecords } from '../../browsers/stored.ts';
 import { CLOSED_PORT, listen, startHttp2 } from '../../origins/raw.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
-import { COUNTED, identityOf, SIGHTS } from '../steps.ts';
+import { COUNTED, identityOf, SIGHTS, servedTest, violations } from '../steps.ts';
 
 const originsOf = (report: Awaited<ReturnType<typeof exportedReport>>) =>
   new Map(report.sites.flatMap((site) => site.origins).map((o) => [o.origin as string, o]));
@@ -151,3 +154,62 @@ test('a page that is not an https site has its own message', async ({ open }) =>
   await expect(popup.part('verdict')).toMention('was not loaded over the network');
   await expect(popup.part('page-host')).toSay('Browser page');
 });
+
+const testServed = servedTest({
+  both: { host: 'both.test', h3: true, altSvc: 'auto' },
+  /** Speaks HTTP/3 without advertising it, and refuses TCP: no browser can reach it. */
+  udpOnly: { host: 'udp-only.test', h3: true, tcp: false },
+});
+
+async function expectFailed(popup: Popup, host: string): Promise<void> {
+  await expect(popup.part('verdict')).toMention('did not load');
+  await expect(popup.part('page-host')).toSay(host);
+  // `net::ERR_CONNECTION_REFUSED`, `connectionFailure`.
+  await expect(popup.part('aside')).toSay(/CONNECTION_REFUSED|connectionFailure/);
+  await expect(popup.part('race')).toSay('Race this host');
+}
+
+testServed(
+  'a host that responds over HTTP/3 only: the race says so, and nothing is recorded',
+  async ({ served, open, dir }) => {
+    const session = await open({ local: served });
+    const { udpOnly } = served.origins;
+    const tab = await session.newTab();
+    await tab.goto(udpOnly.origin).catch(() => {});
+    const popup = await session.openPopup(tab);
+    await expectFailed(popup, `${udpOnly.host}:${udpOnly.port}`);
+    expect(await violations(popup.tab)).toEqual([]);
+    expect((await popup.race()).ok).toBe(true);
+    await expect(popup.part('verdict')).toMention('HTTP/3');
+    await expect(popup.part('verdict')).not.toMention('did not load');
+    await expect(popup.part('aside')).toSay(/CONNECTION_REFUSED|connectionFailure/);
+    await expect(popup.part('race')).toSay('Race again');
+    await expect(popup.part('page-protocol')).toSay('Page failed to load');
+    const known = (await exportedReport(popup, dir)).sites.flatMap((site) => site.origins);
+    expect(known.map(({ protocols }) => protocols)).toEqual([{ h3: 0, h2: 0, 'http/1.1': 0, unknown: 0 }]);
+  },
+);
+
+testServed(
+  'a host where nothing responds, after a page that did: the race shows why',
+  async ({ served, open }) => {
+    const port = CLOSED_PORT;
+    const closed = { origin: `https://closed.test:${port}`, host: 'closed.test', port };
+    const session = await open({ local: { ...served, origins: { ...served.origins, closed } } });
+    const tab = await session.newTab();
+    await tab.goto(served.origins.both.origin);
+    const popup = await session.openPopup(tab);
+    await expect(popup.part('page-host')).toMention('both.test');
+    await tab.goto(closed.origin).catch(() => {});
+    await expectFailed(popup, `closed.test:${port}`);
+    await popup.part('race').click();
+    await expect(popup.part('race')).toSay('Race again', { timeoutMs: 60_000 });
+    await expect(popup.part('verdict')).not.toMention('did not load');
+    await expect(popup.tab.find('#finish')).toSay(/TCP refused/);
+    // An earlier race does not explain a later failure.
+    await tab.reload().catch(() => {});
+    await expect(popup.part('race')).toSay('Race this host');
+    await tab.goto(served.origins.both.origin);
+    await expect(popup.part('page-host')).toMention('both.test');
+  },
+);

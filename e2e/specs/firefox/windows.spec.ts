@@ -1,11 +1,13 @@
-// In private windows Firefox denies the extension's pages all databases, and with history disabled the background too.
-// Options work nevertheless.
+// Private windows and container tabs in Firefox. In private windows it denies the extension's pages all databases, and
+// with history disabled the background too; options work nevertheless. Visits in containers never start automatic
+// races.
 import { join } from 'node:path';
 import { type Tab, until } from '../../browsers/browser.ts';
 import { launchFirefox } from '../../browsers/firefox.ts';
+import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { TOP } from '../../scratch.ts';
 import { expect, test } from '../fixtures.ts';
-import { expectStored } from '../steps.ts';
+import { chooseRaceTime, expectStored, racedModes, servedTest } from '../steps.ts';
 
 const OPTIONS = 'options/options.html';
 const FOCUS_TIMEOUT_MS = 30_000;
@@ -67,4 +69,19 @@ test('if Firefox never remembers history, options last until it exits, and older
   } finally {
     await firefox.abandon();
   }
+});
+
+const { both, h2only } = ORIGIN_KINDS;
+const testServed = servedTest({ both, h2only });
+
+testServed('no container starts a race', async ({ open, served, dir }) => {
+  const session = await open({ own: true, local: served, proxy: 'none' });
+  if (session.newContainerTab === null) throw new Error('this browser has containers');
+  await chooseRaceTime(session, 'first-visit');
+  const { both, h2only } = served.origins;
+  const contained = await session.newContainerTab();
+  await contained.goto(`${both.origin}/page?resources=1`);
+  await (await session.newTab()).goto(`${h2only.origin}/page?resources=1`);
+  await expect.poll(() => racedModes(session, dir)).toEqual({ [h2only.origin]: ['race'] });
+  expect(served.seen.filter(({ origin, path }) => origin === both.origin && path === '/')).toEqual([]);
 });
