@@ -43,7 +43,7 @@ import {
   readSeed,
   runExperiment,
 } from './experiment.ts';
-import { briefAccuracy } from './link/accuracy.ts';
+import { briefAccuracy } from './link.ts';
 import { openServedTestbed, type ServedTestbed } from './testbed.ts';
 
 interface ClientChoice {

@@ -1,21 +1,263 @@
-// The accuracy of the emulated link: configured and measured delay, loss and rate, round trips as programs see them,
-// and its processor use.
-import { type Direction, netemUnavailable, startEcho } from '../network/link.ts';
-import { openNetwork } from '../network/open.ts';
+// The accuracy of the emulated link, from its ends and by its own report: configured and measured delay, loss and rate,
+// round trips as programs see them, and its processor use. Each measurement is a line of the record, analysed
+// elsewhere.
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as v from 'valibot';
+import { type Direction, type Loss, netemUnavailable, startEcho } from '../network/link.ts';
+import { type Network, openNetwork } from '../network/open.ts';
+import { processorTimeOf } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
 import { readOptions, runExperiment } from './experiment.ts';
-import type { Journal } from './journal.ts';
-import {
-  LINK,
-  type Line,
-  type LinkFindings,
-  type LossLine,
-  measureCpu,
-  measureDelay,
-  measureLoss,
-  measureRate,
-  measureRoundTrips,
-} from './link/accuracy.ts';
+import { count, directionReportSchema, type Journal, type RecordSchema } from './journal.ts';
+import { sendStream, timeConnects } from './link/traffic.ts';
+
+export type LinkedNetwork = Network<'server'>;
+
+const figure = v.pipe(v.number(), v.finite());
+const share = v.pipe(figure, v.minValue(0), v.maxValue(1));
+const directionSchema = v.picklist(['up', 'down']);
+const lossSchema = v.variant('kind', [
+  v.object({ kind: v.literal('independent'), share }),
+  v.object({ kind: v.literal('bursts'), enter: share, leave: share }),
+]);
+
+const delaySchema = v.object({
+  kind: v.literal('delay'),
+  direction: directionSchema,
+  askedMs: figure,
+  link: directionReportSchema,
+  /** From the sender's call to the receiver's callback, minus the configured delay: includes sockets and processes. */
+  aboveUs: v.array(figure),
+});
+const lossLineSchema = v.object({
+  kind: v.literal('loss'),
+  direction: directionSchema,
+  asked: lossSchema,
+  sent: count,
+  link: directionReportSchema,
+  /** The numbers, from 0, of those that did not arrive. */
+  missed: v.array(count),
+});
+const rateSchema = v.object({
+  kind: v.literal('rate'),
+  direction: directionSchema,
+  askedMbps: figure,
+  /** Those that arrived, and the time between the first and the last. */
+  packets: count,
+  packetBits: count,
+  tookUs: figure,
+});
+const roundTripSchema = v.object({
+  kind: v.literal('round-trip'),
+  by: v.picklist(['UDP echo', 'TCP connect']),
+  /** Whether a bare cable was used instead of the link. */
+  cable: v.boolean(),
+  /** Both directions together. */
+  askedMs: figure,
+  tookMs: v.array(figure),
+});
+const cpuSchema = v.object({
+  kind: v.literal('cpu'),
+  packetsPerSecond: count,
+  usedMs: figure,
+  spanMs: figure,
+});
+
+type DelayLine = v.InferOutput<typeof delaySchema>;
+type LossLine = v.InferOutput<typeof lossLineSchema>;
+const lineSchema = v.variant('kind', [delaySchema, lossLineSchema, rateSchema, roundTripSchema, cpuSchema]);
+type Line = v.InferOutput<typeof lineSchema>;
+
+const foundSchema = v.object({
+  /** Why the kernel has no netem here; null if it has. */
+  netem: v.nullable(v.string()),
+});
+type LinkFindings = v.InferOutput<typeof foundSchema>;
+
+/** Identifies a line of a record. */
+function keyOf(line: Line): string {
+  switch (line.kind) {
+    case 'delay':
+      return `delay ${line.direction} ${line.askedMs}`;
+    case 'loss':
+      return `loss ${line.direction} ${JSON.stringify(line.asked)}`;
+    case 'rate':
+      return `rate ${line.direction} ${line.askedMbps}`;
+    case 'round-trip':
+      return `round-trip ${line.by} ${line.cable} ${line.askedMs}`;
+    case 'cpu':
+      return `cpu ${line.packetsPerSecond}`;
+  }
+}
+
+const LINK: RecordSchema<object, LinkFindings, Line> = {
+  experiment: 'link',
+  asked: v.object({}),
+  found: foundSchema,
+  turn: lineSchema,
+  keyOf,
+};
+
+const IPV4_UDP_BYTES = 28;
+const PAYLOAD_BYTES = 100;
+/** Datagrams per second when measuring delay: few enough for the machine to go idle in between. */
+const CALM_PER_SECOND = 250;
+/** At this rate a receiver may stall for 0.1 s before its buffer is full. */
+const LOSS_PER_SECOND = 2500;
+const RATE_PAYLOAD_BYTES = 1200;
+const RATE_EXCESS = 4;
+const CPU_SPAN_MS = 2000;
+
+const BARE = { delayMs: 0 };
+
+function ends({ client, peers: { server } }: LinkedNetwork, direction: Direction) {
+  return direction === 'up'
+    ? { from: client, to: server, address: server.ipv4 }
+    : { from: server, to: client, address: server.clientIpv4 };
+}
+
+const thousandths = (value: number) => Math.round(value * 1000) / 1000;
+
+/** Sends `packets` datagrams over a link with that delay. */
+async function measureDelay(
+  network: LinkedNetwork,
+  direction: Direction,
+  askedMs: number,
+  datagrams: number,
+): Promise<DelayLine> {
+  const { server } = network.peers;
+  const { from, to, address } = ends(network, direction);
+  await server.shape({ [direction]: { delayMs: askedMs } });
+  await server.report();
+  const stream = { address, datagrams, bytes: PAYLOAD_BYTES, perSecond: CALM_PER_SECOND };
+  const arrivals = await sendStream(from, to, stream, askedMs);
+  const link = (await server.report())[direction];
+  await server.shape({ [direction]: BARE });
+  const aboveUs = arrivals.map(({ stayUs }) => thousandths(stayUs - askedMs * 1000));
+  return { kind: 'delay', direction, askedMs, link, aboveUs };
+}
+
+/** Sends `packets` datagrams over a link with that loss. */
+async function measureLoss(
+  network: LinkedNetwork,
+  direction: Direction,
+  asked: LossLine['asked'],
+  datagrams: number,
+): Promise<LossLine> {
+  const { server } = network.peers;
+  const { from, to, address } = ends(network, direction);
+  const loss: Loss = asked;
+  await server.shape({ [direction]: { loss } });
+  await server.report();
+  const stream = { address, datagrams, bytes: PAYLOAD_BYTES, perSecond: LOSS_PER_SECOND };
+  const arrived = new Set((await sendStream(from, to, stream)).map(({ sequence }) => sequence));
+  const link = (await server.report())[direction];
+  await server.shape({ [direction]: BARE });
+  const missed = Array.from({ length: datagrams }, (_, sequence) => sequence).filter(
+    (sequence) => !arrived.has(sequence),
+  );
+  return { kind: 'loss', direction, asked, sent: datagrams, link, missed };
+}
+
+/** Sends faster than the rate, so that a queue builds up. */
+async function measureRate(network: LinkedNetwork, direction: Direction, askedMbps: number): Promise<Line> {
+  const { server } = network.peers;
+  const { from, to, address } = ends(network, direction);
+  const packetBits = (RATE_PAYLOAD_BYTES + IPV4_UDP_BYTES) * 8;
+  const perSecond = Math.ceil((RATE_EXCESS * askedMbps * 1e6) / packetBits);
+  await server.shape({ [direction]: { rateMbps: askedMbps } });
+  const stream = {
+    address,
+    datagrams: Math.ceil(perSecond / RATE_EXCESS),
+    bytes: RATE_PAYLOAD_BYTES,
+    perSecond,
+  };
+  const arrivals = await sendStream(from, to, stream, 1000);
+  await server.shape({ [direction]: BARE });
+  const at = arrivals.map(({ atUs }) => atUs);
+  const tookUs = Math.max(...at) - Math.min(...at);
+  return { kind: 'rate', direction, askedMbps, packets: arrivals.length, packetBits, tookUs };
+}
+
+/** Round trips as programs see them, with a delay in each direction. */
+async function measureRoundTrips(
+  network: LinkedNetwork,
+  echo: Awaited<ReturnType<typeof startEcho>>,
+  delayMs: number,
+  times: number,
+): Promise<Line[]> {
+  const { client } = network;
+  const { server } = network.peers;
+  const cable = server.linkPid === null;
+  if (!cable) await server.shape({ up: { delayMs }, down: { delayMs } });
+  const probe = { address: server.ipv4, datagrams: times, bytes: PAYLOAD_BYTES, gapMs: 4 };
+  const { roundTripsMs } = await echo.probe(client, probe);
+  const connectsUs = await timeConnects(client, server, { address: server.ipv4, times });
+  if (!cable) await server.shape({ up: BARE, down: BARE });
+  const common = { kind: 'round-trip', cable, askedMs: 2 * delayMs } as const;
+  return [
+    { ...common, by: 'UDP echo', tookMs: roundTripsMs.map(thousandths) },
+    { ...common, by: 'TCP connect', tookMs: connectsUs.map((us) => thousandths(us / 1000)) },
+  ];
+}
+
+/** The forwarder's processor use at a given packet rate and 25 ms; nothing if the kernel forwards. */
+async function measureCpu(network: LinkedNetwork, packetsPerSecond: number): Promise<Line[]> {
+  const { client } = network;
+  const { server } = network.peers;
+  const { linkPid } = server;
+  if (linkPid === null) return [];
+  const usedSoFarMs = () => {
+    const time = processorTimeOf(linkPid);
+    if (time === null) throw new Error('the link has ended');
+    return time.userMs + time.systemMs;
+  };
+  await server.shape({ up: { delayMs: 25 } });
+  const usedBefore = usedSoFarMs();
+  const datagrams = Math.round((packetsPerSecond * CPU_SPAN_MS) / 1000);
+  const stream = { address: server.ipv4, datagrams, bytes: PAYLOAD_BYTES, perSecond: packetsPerSecond };
+  if (datagrams > 0) await sendStream(client, server, stream, 25);
+  else await sleep(CPU_SPAN_MS);
+  const usedMs = usedSoFarMs() - usedBefore;
+  await server.shape({ up: BARE });
+  return [{ kind: 'cpu', packetsPerSecond, usedMs, spanMs: CPU_SPAN_MS }];
+}
+
+const BRIEF_DELAYS_MS = [0, 25, 100];
+const BRIEF_SHARES = [0.1, 0.5];
+const BRIEF_DELAYED_DATAGRAMS = 60;
+const BRIEF_LOST_DATAGRAMS = 2000;
+
+const ms = (us: number) => (us / 1000).toFixed(2);
+
+function delayText({ askedMs, link: { lateUs } }: DelayLine): string {
+  const late =
+    lateUs === null ? 'nothing passed' : `median ${ms(lateUs.median)}, latest ${ms(lateUs.max)} ms late`;
+  return `delay ${askedMs} ms: ${late}`;
+}
+
+function lossText(share: number, { link: { lost, delivered } }: LossLine): string {
+  return `loss ${100 * share} %: ${lost} of ${lost + delivered} packets lost`;
+}
+
+/**
+ * Measures a separate link, delays from client to server and losses from server to client, in under five seconds on an
+ * idle machine, and returns a line for each. Rejects if no network can be opened; check `networkUnavailable('tun')`
+ * first.
+ */
+export async function briefAccuracy(seed = 1): Promise<string[]> {
+  await using closing = new AsyncDisposableStack();
+  const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed } });
+  closing.defer(network.close);
+  const lines: string[] = [];
+  for (const delayMs of BRIEF_DELAYS_MS)
+    lines.push(delayText(await measureDelay(network, 'up', delayMs, BRIEF_DELAYED_DATAGRAMS)));
+  for (const share of BRIEF_SHARES) {
+    const asked = { kind: 'independent', share } as const;
+    lines.push(lossText(share, await measureLoss(network, 'down', asked, BRIEF_LOST_DATAGRAMS)));
+  }
+  return lines;
+}
 
 const DIRECTIONS: readonly Direction[] = ['up', 'down'];
 const DELAYS_MS = [0, 25, 50, 75, 100];

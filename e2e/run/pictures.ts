@@ -15,8 +15,8 @@ import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/star
 import { TOP } from '../scratch.ts';
 import { build } from './artefacts.ts';
 import { beginStep, heading, printLine } from './display.ts';
+import { raceAll, visitAll, visitMixedPage } from './start.ts';
 import { endCommandsOnSignals } from './step-command.ts';
-import { raceAll, visitAll, visitMixedPage } from './tour.ts';
 
 const DIR = join(TOP, '.photofinish', 'pictures');
 const DOCS = join(TOP, 'docs');

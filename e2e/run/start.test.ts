@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Session } from '../browsers/session.ts';
-import { tour } from './tour.ts';
+import { tour } from './start.ts';
 
 test('without a page that loaded there is no report, and an earlier one stays', async (t) => {
   const reportDir = mkdtempSync(join(tmpdir(), 'pf-tour-'));
