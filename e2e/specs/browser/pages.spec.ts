@@ -155,7 +155,7 @@ test('a page that is not an https site has its own message', async ({ open }) =>
   await expect(popup.part('page-host')).toSay('Browser page');
 });
 
-const testServed = servedTest({
+const unreachableTest = servedTest({
   both: { host: 'both.test', h3: true, altSvc: 'auto' },
   /** Speaks HTTP/3 without advertising it, and refuses TCP: no browser can reach it. */
   udpOnly: { host: 'udp-only.test', h3: true, tcp: false },
@@ -169,7 +169,7 @@ async function expectFailed(popup: Popup, host: string): Promise<void> {
   await expect(popup.part('race')).toSay('Race this host');
 }
 
-testServed(
+unreachableTest(
   'a host that responds over HTTP/3 only: the race says so, and nothing is recorded',
   async ({ served, open, dir }) => {
     const session = await open({ local: served });
@@ -190,7 +190,7 @@ testServed(
   },
 );
 
-testServed(
+unreachableTest(
   'a host where nothing responds, after a page that did: the race shows why',
   async ({ served, open }) => {
     const port = CLOSED_PORT;

@@ -162,9 +162,9 @@ for (const mode of ['light', 'full'] as const)
   });
 
 const { both, h2only } = ORIGIN_KINDS;
-const testServed = servedTest({ both, h2only });
+const returnTest = servedTest({ both, h2only });
 
-testServed('a page gone back to is shown again, with the counts of its visit', async ({ open, served }) => {
+returnTest('a page gone back to is shown again, with the counts of its visit', async ({ open, served }) => {
   const session = await open({ local: served });
   const { both, h2only } = served.origins;
   const tab = await session.newTab();

@@ -72,9 +72,9 @@ test('if Firefox never remembers history, options last until it exits, and older
 });
 
 const { both, h2only } = ORIGIN_KINDS;
-const testServed = servedTest({ both, h2only });
+const containerTest = servedTest({ both, h2only });
 
-testServed('no container starts a race', async ({ open, served, dir }) => {
+containerTest('no container starts a race', async ({ open, served, dir }) => {
   const session = await open({ own: true, local: served, proxy: 'none' });
   if (session.newContainerTab === null) throw new Error('this browser has containers');
   await chooseRaceTime(session, 'first-visit');

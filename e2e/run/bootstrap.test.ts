@@ -1,10 +1,12 @@
-// The command line of each script has one meaning, or is rejected before anything is installed, built or overwritten.
+// What happens before anything is installed: the command line of each script has one meaning, or is rejected before
+// anything is built or overwritten; the minimum versions of prerequisites agree with what they stand for, versions are
+// compared as numbers, and a program that fails is not reported as missing.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test, { after } from 'node:test';
+import { after, test } from 'node:test';
 import { TOP } from '../scratch.ts';
 import {
   artefactsFor,
@@ -16,6 +18,7 @@ import {
   type Selection,
   usageOf,
 } from './command-lines.mjs';
+import { OLDEST_FIREFOX, OLDEST_RUST, older, outputOf } from './prerequisites.mjs';
 
 const WIDTH = 100;
 
@@ -168,4 +171,34 @@ test('CI is off if it is unset, empty, 0 or false', () => {
 test('every script of package.json has a command line', () => {
   const { scripts } = JSON.parse(readFileSync(join(TOP, 'package.json'), 'utf8'));
   assert.deepEqual(Object.keys(scripts).toSorted(), COMMANDS.toSorted());
+});
+
+test('versions are compared number by number', () => {
+  for (const [found, wanted] of [
+    ['1.9.0', '1.10.0'],
+    ['140.5', '153.0'],
+    ['1.26', '1.26.1'],
+  ] as const)
+    assert.deepEqual([older(found, wanted), older(wanted, found)], [true, false], `${found} ${wanted}`);
+  assert.deepEqual([older('1.26', '1.26.0'), older('1.26.0', '1.26')], [false, false]);
+});
+
+test('the oldest Rust is that of the workspace', () => {
+  const [, version] = /^rust-version = "(.+)"$/m.exec(readFileSync(join(TOP, 'Cargo.toml'), 'utf8')) ?? [];
+  assert.equal(`${version}.0`, OLDEST_RUST);
+});
+
+test('the oldest Firefox is the one that the extension allows', () => {
+  const build = readFileSync(join(TOP, 'extension/build.ts'), 'utf8');
+  const [, version] = /strict_min_version: '(.+)'/.exec(build) ?? [];
+  assert.equal(version, OLDEST_FIREFOX);
+});
+
+test('a program that is there and fails says why, one that is missing is not found', async () => {
+  const failing = await outputOf(process.execPath, ['-e', 'console.error("a\\nb\\nc"); process.exit(1)']);
+  assert.deepEqual(failing, { output: null, problem: `${process.execPath}: a\nb` });
+  const silent = await outputOf(process.execPath, ['-e', 'process.exit(1)']);
+  assert.match(silent.problem ?? '', /: Command failed: /);
+  assert.equal((await outputOf('no-such-program', [])).problem, 'no-such-program was not found');
+  assert.deepEqual(await outputOf(process.execPath, ['-p', '1']), { output: '1', problem: null });
 });
