@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encode } from 'dns-packet';
-import { avoid, hostOf, WAYS, type Way } from './browsers/avoidance.ts';
 import {
   type Observation,
   observe,
@@ -12,7 +11,7 @@ import {
   recentConnections,
 } from './browsers/observation.ts';
 import { SUBJECTS, type Subject } from './browsers/subjects.ts';
-import { DELAYS_MS, hostsOf, SWEEPS } from './browsers/sweeps.ts';
+import { avoid, DELAYS_MS, hostOf, hostsOf, SWEEPS, WAYS, type Way } from './browsers/sweeps.ts';
 import type { NamedTestbed, Visitor } from './browsers/testbed.ts';
 import { expectedMs, parseOptions } from './browsers.ts';
 

@@ -5,10 +5,20 @@ import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import * as v from 'valibot';
 import { shuffled } from '../bench/measure.ts';
 import { beginStep, heading, printLine } from '../run/display.ts';
-import { avoid, avoidanceSchema, hostOf, WAYS, type Way } from './browsers/avoidance.ts';
 import { observationSchema } from './browsers/observation.ts';
 import { SUBJECTS, type Subject } from './browsers/subjects.ts';
-import { CLEAN, DELAYS_MS, hostsOf, SWEEPS, type Sweep } from './browsers/sweeps.ts';
+import {
+  avoid,
+  avoidanceSchema,
+  CLEAN,
+  DELAYS_MS,
+  hostOf,
+  hostsOf,
+  SWEEPS,
+  type Sweep,
+  WAYS,
+  type Way,
+} from './browsers/sweeps.ts';
 import { type NamedTestbed, openNamedTestbed, type Visitor } from './browsers/testbed.ts';
 import { clientKindSchema } from './client.ts';
 import {
