@@ -51,7 +51,7 @@ function readLine(line: string): NodeTestLine | null {
  * which is chosen once per process.
  */
 const WITH_OWN_PROCESS = [
-  'extension/background/helper/link.test.ts',
+  'extension/background/helper/helper.test.ts',
   'native-host/cli/terminal.test.ts',
   'shared/language/catalog.test.ts',
   'shared/language/markup.test.ts',

@@ -5,11 +5,25 @@ import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Mode } from '@photofinish/shared/race/terms';
-import type { NamedNetwork } from '@photofinish/shared/web/network-name';
+import { type NamedNetwork, NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { connectHelper, timers } from '../../common/browser.ts';
+import { BROWSER } from '../../common/edition.ts';
 import { HelperError } from '../../common/helper/state.ts';
-import type { Answer, HelperPort, Question } from './port.ts';
+import type { HelperState } from '../../common/messages.ts';
+import {
+  agreeOnNames,
+  loadNames,
+  type NetworkNames,
+  nameOrKey,
+  onNames,
+  rememberedNetwork,
+  rememberNetwork,
+} from '../../common/network-names.ts';
+import { hasHelperConsent, onHelperConsent } from '../../common/permissions.ts';
+import type { Store } from '../../common/store/store.ts';
+import { type Answer, HelperPort, type Question } from './port.ts';
 
 /** A later forecast is useless: the page has loaded by then. */
 const FORECAST_TIMEOUT_MS = 5000;
@@ -116,5 +130,198 @@ export class Helper {
 
   async #answer<Type extends Answer['type']>(question: Question, type: Type, timeoutMs = STORE_TIMEOUT_MS) {
     return expected(await this.#port.ask(question, { timeoutMs }).reply, type);
+  }
+}
+
+// The background's connection to the helper: opened if the user agreed to it, observed by the pages that show its
+// state, and used to pass on observations. Keeps the label of the network, which only the helper can determine.
+
+export interface HelperLinkDeps {
+  readonly store: Store;
+  /** Our name and version. */
+  readonly program: string;
+  /** Uploads the contents of the outbox. */
+  readonly upload: () => Promise<void>;
+  /** The state or the network has changed. */
+  readonly onChange: () => void;
+  readonly onNetwork: (label: string) => void;
+}
+
+/** Combines several batches of one page into one upload. */
+const UPLOAD_DELAY_MS = 1000;
+/** A helper starts in a fraction of a second, on a slow disk in a few. */
+const SETTLE_MS = 5000;
+
+/** Creates the connection and opens it as soon as the user's consent is known. */
+export class HelperLink {
+  readonly #deps: HelperLinkDeps;
+  readonly #watchers = new Set<(state: HelperState) => void>();
+  /** Null until the user's consent is known. */
+  #consent: boolean | null = null;
+  #network = NETWORK_UNKNOWN;
+  #names: NetworkNames = new Map();
+  #uploading = false;
+  #agreeing: Promise<void> | null = null;
+  #agreeAgain = false;
+  readonly #port: HelperPort;
+  readonly helper: Helper;
+
+  constructor(deps: HelperLinkDeps) {
+    this.#deps = deps;
+    this.#port = new HelperPort({
+      connect: connectHelper,
+      clock: timers,
+      program: this.#deps.program,
+      onState: ({ state }) => {
+        this.#tell();
+        if (state !== 'ready') return;
+        this.uploadSoon();
+        this.#agree();
+        this.helper.network().then((label) => this.setNetwork(label), console.error);
+      },
+    });
+    this.helper = new Helper(this.#port, BROWSER, (label) => this.setNetwork(label));
+    onHelperConsent(() => this.#look());
+    this.#look();
+    onNames(this.#deps.store, (next) => {
+      this.#follow(next);
+      this.#agree();
+    });
+    loadNames(this.#deps.store).then((next) => this.#follow(next), console.error);
+  }
+
+  get state(): HelperState {
+    return this.#port.state.state === 'ready'
+      ? {
+          ...this.#port.state,
+          network: this.#network,
+          networkName: this.#names.has(this.#network) ? nameOrKey(this.#names, this.#network) : null,
+        }
+      : this.#port.state;
+  }
+
+  /** The network according to the helper; that of the session before, until the helper reports it. */
+  get network(): string {
+    return this.#network;
+  }
+
+  /** Takes the label that came with a race or forecast. */
+  setNetwork(label: string): void {
+    if (label === this.#network) return;
+    this.#network = label;
+    void rememberNetwork(label);
+    this.#deps.onNetwork(label);
+    this.#tell();
+  }
+
+  /** Restores the session's label, unless the helper has already reported one. */
+  async recallNetwork(): Promise<void> {
+    const remembered = await rememberedNetwork();
+    if (this.#network === NETWORK_UNKNOWN) this.#network = remembered;
+  }
+
+  /** Opens the connection if the user agreed to it. */
+  connect(): void {
+    if (this.#consent === true) this.#port.connect();
+  }
+
+  /** Requests forecasts, as far as the user still agrees. Chromium sends the request at once. */
+  forecast(site: string, origins: readonly Origin[]): Promise<readonly Forecast[]> {
+    const ask = () => this.helper.forecast(site, origins);
+    return BROWSER === 'chromium' ? ask() : this.#askConsentAgain().then(ask);
+  }
+
+  /** Starts a race, as far as the user still agrees. Chromium sends the request at once. */
+  race(order: RaceOrder, onProgress: (progress: Progress) => void): RunningRace {
+    const start = (): RunningRace => {
+      this.connect();
+      return this.helper.race(order, onProgress);
+    };
+    if (BROWSER === 'chromium') return start();
+    const started = this.#askConsentAgain().then(start);
+    return {
+      result: started.then(({ result }) => result),
+      cancel: () => void started.then((race) => race.cancel()).catch(() => {}),
+    };
+  }
+
+  /** Checks again whether the user agrees, and opens the connection now, without waiting out a pause, or closes it. */
+  reconnect(): void {
+    this.#askConsentAgain().then(() => this.connect(), console.error);
+  }
+
+  /** Calls `listener` with the state now and after each change; returns the function that stops it. */
+  watch(listener: (state: HelperState) => void): () => void {
+    this.#watchers.add(listener);
+    listener(this.state);
+    // The user looking at the page wants to see names given meanwhile in another browser or on the command line.
+    this.#agree();
+    return () => this.#watchers.delete(listener);
+  }
+
+  /** Whether the helper answers, once that is known: waits for a connection that is being opened. */
+  settled(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const listener = ({ state }: HelperState): void => {
+        if (state !== 'connecting') finish(state === 'ready');
+      };
+      const finish = (ready: boolean): void => {
+        giveUp();
+        this.#watchers.delete(listener);
+        resolve(ready);
+      };
+      const giveUp = timers.later(SETTLE_MS, () => finish(false));
+      this.#watchers.add(listener);
+      listener(this.state);
+    });
+  }
+
+  /** Something is in the outbox. */
+  uploadSoon(): void {
+    if (this.#uploading || this.#port.state.state !== 'ready') return;
+    this.#uploading = true;
+    timers.later(UPLOAD_DELAY_MS, () => {
+      this.#uploading = false;
+      // What could not be sent stays in the outbox, for the next batch or the next connection.
+      this.#askConsentAgain()
+        .then(() => (this.#port.state.state === 'ready' ? this.#deps.upload() : undefined))
+        .catch(() => {});
+    });
+  }
+
+  #tell(): void {
+    for (const listener of this.#watchers) listener(this.state);
+    this.#deps.onChange();
+  }
+
+  /** An older helper does not support names; one that is unreachable is updated when it is back. */
+  #agree(): void {
+    this.#agreeAgain = this.#agreeing !== null;
+    if (this.#agreeing !== null || this.#port.state.state !== 'ready') return;
+    this.#agreeing = agreeOnNames(this.#deps.store, this.helper)
+      .catch(() => {})
+      .then(() => {
+        this.#agreeing = null;
+        if (this.#agreeAgain) this.#agree();
+      });
+  }
+
+  #follow(next: NetworkNames): void {
+    this.#names = next;
+    this.#tell();
+  }
+
+  // Firefox does not report that the user withdrew consent, so it is also checked before anything observed is passed
+  // on.
+  async #askConsentAgain(): Promise<void> {
+    const given = await hasHelperConsent();
+    const [before, withdrawn] = [this.#consent, this.#consent !== false && !given];
+    this.#consent = given;
+    if (withdrawn) this.#port.forbid();
+    else if (before !== given) this.connect();
+  }
+
+  #look(): void {
+    this.#askConsentAgain().catch(console.error);
   }
 }

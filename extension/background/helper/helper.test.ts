@@ -4,11 +4,10 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { comparison } from './helper.ts';
 
 // What the build defines for Firefox must be there before any of its modules is loaded.
 Object.assign(globalThis, { EDITION: 'firefox' });
-const { HelperLink } = await import('./link.ts');
+const { comparison, HelperLink } = await import('./helper.ts');
 
 // The connection's time-outs would otherwise keep the test running.
 mock.timers.enable({ apis: ['setTimeout'] });
