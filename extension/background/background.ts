@@ -44,7 +44,7 @@ import { ObservedMode } from './observe/observed-mode.ts';
 import { Recordable } from './observe/recordable.ts';
 import { Recorder } from './observe/recorder.ts';
 import { RequestTable } from './observe/requests.ts';
-import { STEER_ALARM } from './steer/firefox-steering.ts';
+import { STEER_ALARM } from './steer/steering.ts';
 import { openStore } from './store/open-store.ts';
 import { loadSavedMap, Pages } from './tab/pages.ts';
 import { createPopupServer } from './tab/popup-port.ts';

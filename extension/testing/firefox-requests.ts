@@ -1,5 +1,5 @@
 // Events recorded from Firefox ESR 153, with hosts and documents renamed and unused fields removed.
-import type { FirefoxDetails } from '../background/observe/firefox-observer.ts';
+import type { FirefoxDetails } from '../background/edition/firefox.ts';
 
 const DOCUMENT = '7cdae9e8-ea3a-a06c-d073-527695c5d109';
 const PAGE = 'https://both.test:34217/page';

@@ -1,11 +1,197 @@
-// Firefox's implementation of the edition.
-import { observeFirefox, waitForRequests as waitForHeads } from '../observe/firefox-observer.ts';
-import * as served from '../steer/firefox-steering.ts';
-import { openBrowserSteering as openSteering } from '../steer/firefox-steering.ts';
-import type { EditionModule } from './interface.ts';
+// Firefox's implementation of the edition: its status lines name the protocol of every answer, cross-origin too
+// (`HTTP/3.0 200 `), so nothing is hidden here. It listens for the head of an answer, which arrives before a page can
+// report it and is the only moment at which the revalidation of a stored copy (304) is still visible as such.
 
-export const observeRequests: EditionModule['observeRequests'] = observeFirefox;
-export const waitForRequests: EditionModule['waitForRequests'] = waitForHeads;
-export const openBrowserSteering: EditionModule['openBrowserSteering'] = openSteering;
-export const answerOf: EditionModule['answerOf'] = served.answerOf;
-export const asServed: EditionModule['asServed'] = served.asServed;
+import type { KnownProtocol } from '@photofinish/shared/web/protocol';
+import { comparableUrl } from '../../common/timing.ts';
+import type { EndedRequest } from '../observe/requests.ts';
+import * as steering from '../steer/steering.ts';
+import {
+  altSvcOf,
+  type Chains,
+  createChains,
+  type DocumentVisit,
+  type EditionModule,
+  EVERY_PAGE,
+  kindOf,
+  type RequestSink,
+  type TimingRequest,
+  timingAllowed,
+} from './edition.ts';
+
+/** What Firefox reports about a request, as far as it is used; the types of `chrome.webRequest` cover only Chromium. */
+export interface FirefoxDetails {
+  readonly requestId: string;
+  readonly url: string;
+  /** The requesting document; absent for pages that the user asked for. */
+  readonly originUrl?: string;
+  readonly type: string;
+  /** -1: a request made by a worker. */
+  readonly tabId: number;
+  readonly frameId: number;
+  /** Absent for documents, which do not exist yet. */
+  readonly documentId?: string;
+  readonly timeStamp: number;
+  readonly incognito: boolean;
+  readonly fromCache: boolean;
+  /** Null: no server was contacted. */
+  readonly ip: string | null;
+  readonly statusCode?: number;
+  readonly statusLine?: string;
+  readonly responseHeaders?: chrome.webRequest.HttpHeader[];
+  readonly redirectUrl?: string;
+  /** Null: no proxy. */
+  readonly proxyInfo?: { readonly type: string } | null;
+  readonly cookieStoreId?: string;
+}
+
+const BY_VERSION: Readonly<Record<string, KnownProtocol>> = {
+  '3.0': 'h3',
+  '3': 'h3',
+  '2.0': 'h2',
+  '2': 'h2',
+  '1.1': 'http/1.1',
+  '1.0': 'http/1.0',
+};
+/** Status codes that redirect the browser if there is a Location (RFC 9110 section 15.4). */
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** The protocol that a status line names; null when it names none. */
+export function protocolOfStatusLine(line: string | undefined): KnownProtocol | null {
+  const version = line === undefined ? undefined : /^HTTP\/(\d(?:\.\d)?) /.exec(line)?.[1];
+  return version === undefined ? null : (BY_VERSION[version] ?? null);
+}
+
+function isExtension({ originUrl }: FirefoxDetails): boolean {
+  return originUrl?.startsWith('moz-extension:') === true;
+}
+
+function isRedirect({ statusCode, responseHeaders }: FirefoxDetails): boolean {
+  if (statusCode === undefined || !REDIRECTS.has(statusCode)) return false;
+  return responseHeaders?.some(({ name }) => name.toLowerCase() === 'location') === true;
+}
+
+function timingAllowedOf(
+  { requestId, originUrl, responseHeaders }: FirefoxDetails,
+  path: Pick<TimingRequest, 'firstUrl' | 'url'>,
+  chains: Chains,
+): boolean | null {
+  if (chains.hidden(requestId)) return false;
+  const by = originUrl === undefined ? null : (URL.parse(originUrl)?.origin ?? null);
+  return timingAllowed(responseHeaders, { by, ...path });
+}
+
+function isProxy(info: { readonly type: string } | null): boolean {
+  return info !== null && info.type !== 'direct';
+}
+
+/**
+ * An event as an ended request. An answer from the cache repeats the old status line, which says nothing about today.
+ */
+function requestOf(details: FirefoxDetails, hop: boolean, answered: boolean, chains: Chains): EndedRequest {
+  const url = comparableUrl(details.url);
+  const firstUrl = chains.firstUrl(details.requestId, url);
+  return {
+    id: details.requestId,
+    tabId: details.tabId,
+    documentId: details.documentId ?? null,
+    kind: kindOf(details.type),
+    hop,
+    firstUrl,
+    url,
+    atMs: details.timeStamp,
+    answered,
+    timingAllowed: timingAllowedOf(details, { firstUrl, url }, chains),
+    withheld: false,
+    protocol: answered && !details.fromCache ? protocolOfStatusLine(details.statusLine) : null,
+    revalidated: details.statusCode === 304,
+    fromCache: details.fromCache,
+    address: details.ip,
+    altSvc: altSvcOf(details.responseHeaders),
+    prerender: false,
+    initiator: details.originUrl ?? null,
+    incognito: details.incognito,
+    ...(details.proxyInfo !== undefined && { proxied: isProxy(details.proxyInfo) }),
+  };
+}
+
+/** The cookie stores that are not containers. */
+const PLAIN_STORES: ReadonlySet<string> = new Set(['firefox-default', 'firefox-private']);
+
+function visitedOf(details: FirefoxDetails): DocumentVisit {
+  const { tabId, url, timeStamp, originUrl, incognito, cookieStoreId, proxyInfo } = details;
+  return {
+    tabId,
+    url,
+    atMs: timeStamp,
+    byPage: originUrl !== undefined,
+    privateWindow: incognito,
+    container: cookieStoreId !== undefined && !PLAIN_STORES.has(cookieStoreId),
+    proxied: proxyInfo === undefined ? null : isProxy(proxyInfo),
+  };
+}
+
+/** Handles Firefox's events; `observeRequests` registers it with the browser. */
+export function createFirefoxObserver(sink: RequestSink) {
+  const chains = createChains();
+  return {
+    headersReceived(details: FirefoxDetails): void {
+      if (isExtension(details)) return;
+      // A revalidated copy is reported twice: as the 304 that arrived, and then as the old answer from the cache.
+      if (details.fromCache && details.ip !== null) return;
+      // Reported by `redirected`, which knows the target.
+      if (isRedirect(details)) return;
+      sink.ended(requestOf(details, false, true, chains));
+      chains.end(details.requestId);
+      if (details.type === 'main_frame' && !details.fromCache) sink.visited(visitedOf(details));
+    },
+
+    redirected(details: FirefoxDetails): void {
+      const { redirectUrl, type, tabId, frameId, url } = details;
+      if (isExtension(details) || redirectUrl === undefined) return;
+      // A service worker takes a request over with a redirect to the same address that no server has answered.
+      if (redirectUrl === url && !isRedirect(details)) return;
+      const request = requestOf(details, true, true, chains);
+      chains.hop(request);
+      // Without an address no server answered: Firefox redirected internally (HSTS, an extension).
+      if (details.ip !== null) sink.ended(request);
+      if (type === 'main_frame') sink.navigationRedirected(tabId, frameId, redirectUrl);
+    },
+
+    failed(details: FirefoxDetails): void {
+      if (!isExtension(details)) sink.ended(requestOf(details, false, false, chains));
+      chains.end(details.requestId);
+    },
+  };
+}
+
+/**
+ * Firefox's request events race with the pages' own messages, and sometimes arrive later (160 ms measured under load).
+ */
+const LATE_EVENTS_MS = 300;
+
+export const waitForRequests: EditionModule['waitForRequests'] = (entries, nowMs) => {
+  const newestMs = Math.max(...entries.map(({ endMs }) => endMs));
+  return Math.min(Math.max(newestMs + LATE_EVENTS_MS - nowMs, 0), LATE_EVENTS_MS);
+};
+
+/** Starts listening; must be called synchronously when the event page starts, or events are lost. */
+export const observeRequests: EditionModule['observeRequests'] = (sink) => {
+  const observer = createFirefoxObserver(sink);
+  const { onHeadersReceived, onBeforeRedirect, onErrorOccurred } = chrome.webRequest;
+  onHeadersReceived.addListener(
+    (details): undefined => observer.headersReceived(details as unknown as FirefoxDetails) as undefined,
+    EVERY_PAGE,
+    ['responseHeaders'],
+  );
+  onBeforeRedirect.addListener(
+    (details) => observer.redirected(details as unknown as FirefoxDetails),
+    EVERY_PAGE,
+    ['responseHeaders'],
+  );
+  onErrorOccurred.addListener((details) => observer.failed(details as unknown as FirefoxDetails), EVERY_PAGE);
+};
+
+export const openBrowserSteering: EditionModule['openBrowserSteering'] = steering.openBrowserSteering;
+export const answerOf: EditionModule['answerOf'] = steering.answerOf;
+export const asServed: EditionModule['asServed'] = steering.asServed;

@@ -15,7 +15,7 @@ import { proxyMode } from '../../common/permissions.ts';
 import type { Settings } from '../../common/settings.ts';
 import { siteOfHost } from '../../common/site.ts';
 import type { BackgroundLedger } from '../../ledger/keeping.ts';
-import type { DocumentVisit } from '../observe/details.ts';
+import type { DocumentVisit } from '../edition/edition.ts';
 import type { Recordable } from '../observe/recordable.ts';
 import type { RaceOrder, RunningRace } from './helper.ts';
 

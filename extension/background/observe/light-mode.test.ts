@@ -4,7 +4,7 @@ import { originSchema } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import type { Timing, TimingBatch } from '../../common/timing.ts';
 import { BATCH, TIMING } from '../../testing/samples.ts';
-import type { DocumentVisit } from './details.ts';
+import type { DocumentVisit } from '../edition/edition.ts';
 import { createLightVisits, createStoredAltSvc } from './light-mode.ts';
 
 const own: Timing = { ...TIMING, navigation: true, url: 'https://a.test/' };

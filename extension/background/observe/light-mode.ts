@@ -4,7 +4,7 @@ import { originOfUrl } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import { isFreshFrom, type ReadStoredMessage, type TimingBatch } from '../../common/timing.ts';
-import { type DocumentVisit, recordableAltSvc } from './details.ts';
+import { type DocumentVisit, recordableAltSvc } from '../edition/edition.ts';
 import type { RecordedObservation } from './devtools-feed.ts';
 import type { CommittedDocument } from './navigations.ts';
 import type { Sender } from './sender.ts';

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
-import { ADVERTISED_MS, advertisement, CLEAR } from './rule.ts';
 import {
+  ADVERTISED_MS,
+  advertisement,
   allUndone,
+  CLEAR,
   expired,
   headerOf,
   isOurs,

@@ -1,10 +1,30 @@
-// What the webRequest events of both browsers have in common: how they are passed on, and what is kept of headers and
-// redirect chains. Runs for every request of every page, so it does as little as possible.
+// What each browser's edition implements, and what the webRequest events of both have in common: how they are passed on,
+// and what is kept of headers and redirect chains. The background imports one implementation as `#edition`; the build
+// leaves the other out, and unit tests run with Chromium's. Runs for every request of every page, so it does as little
+// as possible.
 
 import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/web/observation';
 import { printable } from '@photofinish/shared/web/printable';
 import { dropOldest } from '../../common/drop-oldest.ts';
-import type { EndedRequest } from './requests.ts';
+import type { Timing } from '../../common/timing.ts';
+import type { EndedRequest } from '../observe/requests.ts';
+import type { SteerDeps, Steering } from '../steer/steering.ts';
+import type { SteeredAnswer } from '../steer/steering-state.ts';
+
+export interface EditionModule {
+  /** Starts listening; must be called synchronously when the background starts, or events are lost. */
+  readonly observeRequests: (sink: RequestSink) => void;
+  /** How long a batch should wait, in milliseconds, until the requests of its newest entries have been reported. */
+  readonly waitForRequests: (entries: readonly Timing[], nowMs: number) => number;
+  /** Null in a browser that ignores alternatives set by an extension. Rejects when storage or rules fail. */
+  readonly openBrowserSteering: (
+    deps: Pick<SteerDeps, 'advertised' | 'nowMs' | 'onChange' | 'store'>,
+  ) => Promise<Steering | null>;
+  /** What steering learns from an answer; null: nothing. */
+  readonly answerOf: (request: EndedRequest) => SteeredAnswer | null;
+  /** The request without our own header; `steering` is null until its state is loaded. */
+  readonly asServed: (request: EndedRequest, steering: Pick<Steering, 'isOurs'> | null) => EndedRequest;
+}
 
 /** A top-level document that a server just answered, and what the browser says about how it was requested. */
 export interface DocumentVisit {

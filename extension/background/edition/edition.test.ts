@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { timingAllowed } from './details.ts';
+import { timingAllowed } from './edition.ts';
 
 const PAGE = 'https://page.test';
 const OTHER = 'https://other.test/x';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createChromiumObserver } from './chromium-observer.ts';
-import type { EndedRequest } from './requests.ts';
+import type { EndedRequest } from '../observe/requests.ts';
+import { createChromiumObserver } from './chromium.ts';
 
 type CompletedDetails = chrome.webRequest.OnCompletedDetails;
 

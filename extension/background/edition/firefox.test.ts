@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Timing } from '../../common/timing.ts';
 import * as events from '../../testing/firefox-requests.ts';
-import type { DocumentVisit } from './details.ts';
+import type { EndedRequest } from '../observe/requests.ts';
+import type { DocumentVisit } from './edition.ts';
 import {
   createFirefoxObserver,
   type FirefoxDetails,
   protocolOfStatusLine,
   waitForRequests,
-} from './firefox-observer.ts';
-import type { EndedRequest } from './requests.ts';
+} from './firefox.ts';
 
 function testbed() {
   const ended: EndedRequest[] = [];
