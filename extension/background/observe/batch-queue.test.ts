@@ -15,7 +15,7 @@ import {
   takeLeft,
   timingBatchSchema,
 } from './batch-queue.ts';
-import type { Sender } from './sender.ts';
+import type { Sender } from './recordable.ts';
 
 /** As an older version left it, without the fields that were added since. */
 const timing = {

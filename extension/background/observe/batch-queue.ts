@@ -1,5 +1,6 @@
 // Where observations enter: batches from pages, batches that pages left behind, requests that no page reports. Every
 // batch is validated and checked by `recordable`; it is acknowledged only once it is in the ledger.
+
 import { isTooLate } from '@photofinish/shared/web/instant';
 import * as v from 'valibot';
 import { waitForRequests } from '#edition';
@@ -13,10 +14,9 @@ import {
   type TimingBatch,
 } from '../../common/timing.ts';
 import { troubleText } from '../../ledger/database.ts';
-import type { Recordable } from './recordable.ts';
+import { confirmedTop, type KnownDocuments, type Recordable, type Sender, senderOf } from './recordable.ts';
 import type { Recorder } from './recorder.ts';
 import { type RequestTable, SETTLE_MS } from './requests.ts';
-import { confirmedTop, type KnownDocuments, type Sender, senderOf } from './sender.ts';
 
 export interface BatchQueueDeps {
   readonly recorder: () => Promise<Recorder>;

@@ -7,7 +7,7 @@ import { isFreshFrom, type ReadStoredMessage, type TimingBatch } from '../../com
 import { type DocumentVisit, recordableAltSvc } from '../edition/edition.ts';
 import type { RecordedObservation } from './devtools-feed.ts';
 import type { CommittedDocument } from './navigations.ts';
-import type { Sender } from './sender.ts';
+import type { Sender } from './recordable.ts';
 
 // The HTTP cache has the Alt-Svc header of an answer that has just arrived. Its document is asked to read that from the
 // cache, without a request to anybody. Seldom, because the page's developer tools list each attempt.
