@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { BROWSER } from './edition.ts';
 
 // Chromium's optional permission to see every request. Holding it is not enough: the browser reports nothing until it is
-// started again, and only an event proves that it does (`observe/observed-mode.ts`).
+// started again, and only an event proves that it does (`observe/light-mode.ts`).
 
 const EVERY_REQUEST: chrome.permissions.Permissions = { permissions: ['webRequest'] };
 
