@@ -31,13 +31,17 @@ import { siteOfHost } from '../common/site.ts';
 import { troubleText } from '../ledger/database.ts';
 import { openBackgroundLedger } from '../ledger/keeping.ts';
 import { pruneHourly } from '../ledger/prune.ts';
-import { createInspection } from './devtools/inspection.ts';
 import { createForecaster, type Navigation, useForecasts } from './forecast/forecaster.ts';
 import { comparison, HelperLink } from './helper/helper.ts';
 import { createVisits, Races } from './helper/races.ts';
 import { createUpload } from './helper/upload.ts';
 import { openBatchQueue, takeLeft } from './observe/batch-queue.ts';
-import { type BackfilledObservation, backfill, createDevtoolsFeed } from './observe/devtools-feed.ts';
+import {
+  type BackfilledObservation,
+  backfill,
+  createDevtoolsFeed,
+  createInspection,
+} from './observe/devtools.ts';
 import { createLightVisits, createStoredAltSvc, ObservedMode } from './observe/light-mode.ts';
 import { observeNavigations } from './observe/navigations.ts';
 import { Recordable } from './observe/recordable.ts';

@@ -12,7 +12,7 @@ import { BROWSER } from '../../common/edition.ts';
 import { FULL_MODE_KEY } from '../../common/permissions.ts';
 import { isFreshFrom, type ReadStoredMessage, type TimingBatch } from '../../common/timing.ts';
 import { type DocumentVisit, recordableAltSvc } from '../edition/edition.ts';
-import type { RecordedObservation } from './devtools-feed.ts';
+import type { RecordedObservation } from './devtools.ts';
 import type { CommittedDocument } from './navigations.ts';
 import type { Sender } from './recordable.ts';
 

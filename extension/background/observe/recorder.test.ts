@@ -9,7 +9,7 @@ import type { Timing, TimingBatch } from '../../common/timing.ts';
 import type { Batch } from '../../ledger/ledger.ts';
 import { BATCH, ENDED_REQUEST, INSPECTED_REQUEST, TIMING } from '../../testing/samples.ts';
 import { loadSavedMap, Pages } from '../tab/pages.ts';
-import { type BackfilledObservation, createDevtoolsFeed } from './devtools-feed.ts';
+import { type BackfilledObservation, createDevtoolsFeed } from './devtools.ts';
 import { Recorder } from './recorder.ts';
 import { type EndedRequest, RequestTable, SETTLE_MS } from './requests.ts';
 

@@ -9,7 +9,7 @@ import { siteOfHost, siteOfUrl } from '../../common/site.ts';
 import { comparableUrl, type TimingBatch } from '../../common/timing.ts';
 import type { Batch, Ledger, Score } from '../../ledger/ledger.ts';
 import type { Pages } from '../tab/pages.ts';
-import type { BackfilledObservation, DevtoolsFeed, RecordedObservation } from './devtools-feed.ts';
+import type { BackfilledObservation, DevtoolsFeed, RecordedObservation } from './devtools.ts';
 import { isUnfinished, missedObservation, observationOf } from './join.ts';
 import type { EndedRequest, RequestTable } from './requests.ts';
 
