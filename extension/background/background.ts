@@ -49,10 +49,9 @@ import { Recorder } from './observe/recorder.ts';
 import { RequestTable } from './observe/requests.ts';
 import { STEER_ALARM } from './steer/steering.ts';
 import { openStore } from './store/open-store.ts';
-import { loadSavedMap, Pages } from './tab/pages.ts';
+import { createTabs, loadSavedMap, Pages } from './tab/pages.ts';
 import { createPopupServer } from './tab/popup-port.ts';
 import { Presenter, resetToolbar, setToolbar } from './tab/presenter.ts';
-import { createTabs } from './tab/tabs.ts';
 import type { FailedNavigation } from './tab/view.ts';
 
 const startedMs = Date.now();
