@@ -26,8 +26,7 @@ import {
 } from '@photofinish/shared/web/protocol';
 import { OTHER_ORIGINS, SITE_DAY_ORIGINS, SITE_ORIGINS } from '@photofinish/shared/web/site-quota';
 import { BROWSER } from './edition.ts';
-import { elsewhereOf } from './records/answers.ts';
-import { advertisementAt } from './records/fold.ts';
+import { advertisementAt, elsewhereOf } from './records/fold.ts';
 import type { OriginRecord } from './records/schema.ts';
 
 export interface OriginEvidence {

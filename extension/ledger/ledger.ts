@@ -4,7 +4,7 @@ import { type Database, openDatabase } from './database.ts';
 import { backgroundLedgerOn } from './keeping.ts';
 import { mergingOn } from './merge.ts';
 
-export type { Backfill } from '../common/records/backfill.ts';
+export type { Backfill } from '../common/records/fold.ts';
 export type { Batch, Score } from './batch.ts';
 export type { RowCounts } from './browsing.ts';
 export type { OutboxEntry } from './keeping.ts';

@@ -10,9 +10,13 @@ import {
   type BackfillBatch,
   backfilledRecord,
   backfilledRow,
+  emptyDay,
+  emptyRecord,
+  foldDay,
+  foldRecord,
   hiddenOf,
-} from '../common/records/backfill.ts';
-import { emptyDay, emptyRecord, foldDay, foldRecord, notAhead } from '../common/records/fold.ts';
+  notAhead,
+} from '../common/records/fold.ts';
 import { dayOf, MAX_OUTBOX_ROWS } from '../common/records/schema.ts';
 import { type Batch, groupByDay, groupByRecord, withinQuota } from './batch.ts';
 import type { Database } from './database.ts';

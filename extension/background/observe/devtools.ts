@@ -14,7 +14,7 @@ import {
 } from '../../common/inspected-request.ts';
 import { MAX_REQUESTS } from '../../common/messages.ts';
 import { withBackfill } from '../../common/page/model.ts';
-import type { Backfill } from '../../common/records/backfill.ts';
+import type { Backfill } from '../../common/records/fold.ts';
 import { dayOf } from '../../common/records/schema.ts';
 import type { BackgroundLedger } from '../../ledger/keeping.ts';
 import type { Pages } from '../tab/pages.ts';

@@ -16,8 +16,7 @@ import type {
 import { areOtherNetworks } from '../../common/network-names.ts';
 import { byUse } from '../../common/page/delta.ts';
 import type { Page, PageOrigin } from '../../common/page/model.ts';
-import { elsewhereOf, hasAnswers } from '../../common/records/answers.ts';
-import { advertisesH3 } from '../../common/records/fold.ts';
+import { advertisesH3, elsewhereOf, hasAnswers } from '../../common/records/fold.ts';
 import { NOTHING_DELIVERED, type OriginRecord } from '../../common/records/schema.ts';
 import { siteOfHost } from '../../common/site.ts';
 import { type NewestRaces, verdictOfOrigin, verdictOfRace } from '../../common/verdict.ts';

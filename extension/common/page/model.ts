@@ -9,8 +9,7 @@ import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Delivery, KnownProtocol, Protocol, UnknownReason } from '@photofinish/shared/web/protocol';
 import type { Arrival } from '../messages.ts';
-import { backfilledCounts } from '../records/backfill.ts';
-import { countDelivered } from '../records/fold.ts';
+import { backfilledCounts, countDelivered } from '../records/fold.ts';
 import { type DeliveredCounts, NOTHING_DELIVERED } from '../records/schema.ts';
 
 export interface PageOrigin {

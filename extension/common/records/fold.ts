@@ -1,9 +1,16 @@
-// How one observation changes a record and a day's row. Pure: the transaction that calls it owns the storage.
-import { countRequest, NO_REQUESTS } from '@photofinish/shared/report/adoption';
+// How one observation changes a record and a day's row, and what changes in them once its protocol becomes known. Pure:
+// the transaction that calls it owns the storage.
+import {
+  adoptionByRequest,
+  countRequest,
+  NO_REQUESTS,
+  type ProtocolCounts,
+} from '@photofinish/shared/report/adoption';
 import { h3Alternatives, isExpired, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { isAhead } from '@photofinish/shared/web/instant';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { DELIVERIES, type Delivery, type KnownProtocol } from '@photofinish/shared/web/protocol';
 import { type DayRow, type DeliveredCounts, NOTHING_DELIVERED, type OriginRecord } from './schema.ts';
 
 export function emptyRecord(origin: Origin, site: string, atMs: number): OriginRecord {
@@ -166,4 +173,87 @@ export function foldRecord(record: OriginRecord, o: Observation, page: PageConte
 /** The day's row after one more observation. */
 export function foldDay(row: DayRow, observation: Observation): DayRow {
   return addTo(row, observation);
+}
+
+// Protocols that became known later: the browser's developer tools reveal them for requests that were counted as
+// unknown. Pure: moves counts, never below zero, and never more than was unknown.
+
+/** Requests of one origin on one site whose protocol became known. */
+export interface Backfill {
+  readonly origin: Origin;
+  readonly site: string;
+  /** When they were made, milliseconds since the epoch. */
+  readonly atMs: number;
+  readonly kind: Observation['kind'];
+  readonly protocol: KnownProtocol;
+  readonly count: number;
+}
+
+export interface BackfillBatch {
+  /** Identifies the batch across retries. */
+  readonly key: string;
+  readonly backfills: readonly Backfill[];
+  readonly nowMs: number;
+}
+
+type RequestCounts = Pick<DayRow, 'counts' | 'navigations'>;
+
+/** How many of the backfill's kind are still unknown. */
+export function hiddenOf({ counts, navigations }: RequestCounts, kind: Backfill['kind']): number {
+  return kind === 'navigation' ? navigations.unknown : counts.unknown - navigations.unknown;
+}
+
+/** Counts with `count` of the unknown now known; `count` is at most what is unknown. */
+export function backfilledCounts(
+  counts: ProtocolCounts,
+  protocol: KnownProtocol,
+  count: number,
+): ProtocolCounts {
+  return { ...counts, [protocol]: counts[protocol] + count, unknown: counts.unknown - count };
+}
+
+/** A row with `count` of its unknown requests now known; `count` is at most what `hiddenOf` returns. */
+export function backfilledRow<Row extends RequestCounts>(
+  row: Row,
+  { kind, protocol }: Backfill,
+  count: number,
+): Row {
+  return {
+    ...row,
+    counts: backfilledCounts(row.counts, protocol, count),
+    navigations: kind === 'navigation' ? backfilledCounts(row.navigations, protocol, count) : row.navigations,
+  };
+}
+
+/** A record with `count` of its unknown requests now known, and the resulting newest protocol. */
+export function backfilledRecord(record: OriginRecord, backfill: Backfill, count: number): OriginRecord {
+  const row = backfilledRow(record, backfill, count);
+  const known = { ...row, reason: row.counts.unknown === 0 ? null : row.reason };
+  if ((record.protocolAtMs ?? 0) > backfill.atMs) return known;
+  return {
+    ...known,
+    protocol: backfill.protocol,
+    protocolAtMs: backfill.atMs,
+    visitsSinceAdvertised: backfill.protocol === 'h3' ? 0 : row.visitsSinceAdvertised,
+  };
+}
+
+// Whether an origin answered, and from where if not over the network: one rule for a page, a record and a day.
+
+type Answers = Pick<OriginRecord, 'counts' | 'delivered'>;
+
+function overNetwork({ counts }: Answers): number {
+  const { known, hidden } = adoptionByRequest(counts);
+  return known + hidden;
+}
+
+/** Whether anything answered, from wherever. */
+export function hasAnswers(answers: Answers): boolean {
+  return Object.values(answers.delivered).reduce((sum, n) => sum + n, overNetwork(answers)) > 0;
+}
+
+/** Where an origin's answers came from if none came over the network. */
+export function elsewhereOf(answers: Answers): Exclude<Delivery, 'network'> | null {
+  if (overNetwork(answers) > 0) return null;
+  return DELIVERIES.filter((d) => d !== 'network').find((d) => answers.delivered[d] > 0) ?? null;
 }

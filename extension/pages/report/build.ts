@@ -22,7 +22,7 @@ import { type Browser, type ObservationModes, unitedModes } from '@photofinish/s
 import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import type { NetworkNames } from '../../common/network-names.ts';
-import { elsewhereOf, hasAnswers } from '../../common/records/answers.ts';
+import { elsewhereOf, hasAnswers } from '../../common/records/fold.ts';
 import type { DayRow, OriginRecord } from '../../common/records/schema.ts';
 import { judgedRace, verdictOfOrigin, verdictOfRace } from '../../common/verdict.ts';
 
