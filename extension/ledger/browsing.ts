@@ -3,8 +3,7 @@
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { DAY_MS, type DayRow, type DayTotal, dayOf, type OriginRecord } from '../common/records/schema.ts';
-import { chunksOf, eachChunk } from './chunks.ts';
-import type { Database } from './database.ts';
+import { chunksOf, type Database, eachChunk } from './database.ts';
 import { SECTIONS, type Section, type Sections } from './merge.ts';
 import { AFTER_ALL, racesOf } from './row-changes.ts';
 

@@ -1,10 +1,10 @@
-import { NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';
 import 'fake-indexeddb/auto';
 import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { writtenVerdictSchema } from '@photofinish/shared/race/verdict-schema';
 import { verdictAsText } from '@photofinish/shared/verdict/verdict-text';
+import { NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
 import { openDB } from 'idb';
@@ -15,8 +15,7 @@ import { checkInvariants, dump } from '../testing/ledger-invariants.ts';
 import { createVersion1, VERSION_1 } from '../testing/ledger-version-1.ts';
 import { aRace } from '../testing/samples.ts';
 import { type Failure, failAt } from '../testing/storage.ts';
-import { CHUNK_ROWS } from './chunks.ts';
-import { troubleText, upgradeFrom } from './database.ts';
+import { CHUNK_ROWS, troubleText, upgradeFrom } from './database.ts';
 import { openLedger } from './ledger.ts';
 
 const { stores } = VERSION_1;

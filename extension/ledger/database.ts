@@ -7,16 +7,13 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { type VerdictAsText, verdictAsWritten } from '@photofinish/shared/race/verdict-schema';
 import { NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';
 import type { Origin } from '@photofinish/shared/web/origin';
-import type { IDBPDatabase, IDBPTransaction } from 'idb';
+import type { IDBPDatabase, IDBPTransaction, StoreNames } from 'idb';
 import { getMessage, type MessageKey } from '../common/catalog.ts';
 import { holdOpen, type Opener } from '../common/open-database.ts';
 import { emptyDay } from '../common/records/fold.ts';
 import { type DayRow, type DayTotal, LEDGER_NAME, type LedgerSchema } from '../common/records/schema.ts';
 import { verdictOfRecord } from '../common/verdict.ts';
-import { chunksOf } from './chunks.ts';
-import { newestRacesOf } from './row-changes.ts';
-import { emptyTotal, movedTotal } from './totals.ts';
-import { abandon, type Store } from './transaction.ts';
+import { emptyTotal, movedTotal, newestRacesOf } from './row-changes.ts';
 
 /** Returns the database, reopened if it was closed. */
 export type Database = Opener<LedgerSchema>;
@@ -136,4 +133,82 @@ const REMEDIES: Record<string, MessageKey> = {
 export function troubleText(error: unknown): string {
   const name = error instanceof Error || error instanceof DOMException ? error.name : 'Error';
   return getMessage('popupStorageFails', { name, remedy: getMessage(REMEDIES[name] ?? 'popupStorageOther') });
+}
+
+// Transactions that are atomic even if our own code throws in the middle.
+
+export type Store = StoreNames<LedgerSchema>;
+/** A transaction that may write to any store it was opened on. */
+export type WriteTransaction = IDBPTransaction<LedgerSchema, Store[], 'readwrite'>;
+
+/** Runs `work` in the transaction and waits for the commit; if anything fails, all of it is rolled back. */
+export async function whole<DnsResults extends ArrayLike<Store>, Result>(
+  tx: IDBPTransaction<LedgerSchema, DnsResults, 'readwrite'>,
+  work: (tx: IDBPTransaction<LedgerSchema, DnsResults, 'readwrite'>) => Promise<Result>,
+): Promise<Result> {
+  // The rejection of `done` is the same failure that `work` reports; unhandled, it would end up in the service worker's
+  // log.
+  tx.done.catch(() => {});
+  try {
+    const result = await work(tx);
+    await tx.done;
+    return result;
+  } catch (error) {
+    abandon(tx);
+    throw error;
+  }
+}
+
+/** Aborts a transaction that may have ended already, which is fine. */
+function abandon(tx: { abort(): void }): void {
+  try {
+    tx.abort();
+  } catch {
+    // It had already ended.
+  }
+}
+
+// Reads a whole store in chunks, so that memory use does not grow with the amount of data.
+
+/** Rows per step: enough that steps are cheap, few enough that a page stays responsive between two of them. */
+export const CHUNK_ROWS = 2000;
+
+/** The part of a transaction's store that is used; `keyPath` names the parts of its key. */
+interface ChunkedStore<Row> {
+  readonly keyPath: string | string[] | null;
+  getAll(range?: IDBKeyRange | null, count?: number): Promise<Row[]>;
+}
+
+/**
+ * The rows of a store with a compound key, in key order. The transaction stays open as long as nothing but its own
+ * requests is awaited between two chunks.
+ */
+export async function* chunksOf<Row extends object>(
+  store: ChunkedStore<Row>,
+  chunkRows: number = CHUNK_ROWS,
+): AsyncGenerator<Row[]> {
+  let rows = await store.getAll(null, chunkRows);
+  for (let last = rows.at(-1); last !== undefined; last = rows.at(-1)) {
+    yield rows;
+    const fields = last as Readonly<Record<string, IDBValidKey>>;
+    const key = [store.keyPath ?? []].flat().map((name) => fields[name] as IDBValidKey);
+    rows = await store.getAll(IDBKeyRange.lowerBound(key, true), chunkRows);
+  }
+}
+
+/**
+ * Passes on rows chunk by chunk, each in a transaction of its own; the next is read while the previous one is
+ * processed. `read` returns those after a row, or the first. Rejects when `take` does. What is written meanwhile may or
+ * may not be included.
+ */
+export async function eachChunk<Row>(
+  read: (after: Row | null, chunkRows: number) => Promise<Row[]>,
+  take: (rows: readonly Row[]) => void | Promise<void>,
+  chunkRows: number = CHUNK_ROWS,
+): Promise<void> {
+  let rows = await read(null, chunkRows);
+  for (let last = rows.at(-1); last !== undefined; last = rows.at(-1)) {
+    const [next] = await Promise.all([rows.length < chunkRows ? [] : read(last, chunkRows), take(rows)]);
+    rows = next;
+  }
 }

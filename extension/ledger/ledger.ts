@@ -5,9 +5,9 @@ import { backgroundLedgerOn } from './keeping.ts';
 import { mergingOn } from './merge.ts';
 
 export type { Backfill } from '../common/records/fold.ts';
-export type { Batch, Score } from './batch.ts';
 export type { RowCounts } from './browsing.ts';
 export type { OutboxEntry } from './keeping.ts';
+export type { Batch, Score } from './writing.ts';
 
 function ledgerOn(database: Database) {
   return { ...backgroundLedgerOn(database), ...browsingOn(database), ...mergingOn(database) };

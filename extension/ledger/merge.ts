@@ -5,10 +5,8 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { ONLY_FULL, unitedModes } from '@photofinish/shared/web/observation';
 import { emptyDay } from '../common/records/fold.ts';
 import type { DayRow, DayTotal, OriginRecord } from '../common/records/schema.ts';
-import type { Database } from './database.ts';
-import { putDays, putRace, putRecord } from './row-changes.ts';
-import { type DayChange, moved } from './totals.ts';
-import { type Store, type WriteTransaction, whole } from './transaction.ts';
+import { type Database, type Store, type WriteTransaction, whole } from './database.ts';
+import { type DayChange, moved, putDays, putRace, putRecord } from './row-changes.ts';
 
 /** What a file contains of the ledger, in import order: each section needs those before it. */
 export interface Sections {

@@ -12,7 +12,7 @@ import {
   MAX_RECORDS,
   MAX_TOTALS,
 } from '../common/records/schema.ts';
-import { whole } from './transaction.ts';
+import { whole } from './database.ts';
 
 const STEP_ROWS = 500;
 

@@ -13,15 +13,21 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { loadNames, nameNetwork } from '../common/network-names.ts';
 import type { DayRow } from '../common/records/schema.ts';
-import { loadSettings } from '../common/settings.ts';
+import { DEFAULT_SETTINGS, loadSettings, type Settings } from '../common/settings.ts';
 import { fillLedger } from '../testing/filled-ledger.ts';
 import { checkInvariants, dump } from '../testing/ledger-invariants.ts';
 import { steps } from '../testing/random-ledger.ts';
 import { failAt, type MemoryStore, memoryStore } from '../testing/storage.ts';
-import { CONSENTS } from './consents.ts';
 import { DATA_VERSION, type DataErrorCode } from './data-document.ts';
 import { type Ledger, openLedger } from './ledger.ts';
-import { exportData, type ImportOptions, importData } from './transfer.ts';
+import {
+  CONSENTS,
+  consentsWanted,
+  exportData,
+  type ImportOptions,
+  importData,
+  withConsents,
+} from './transfer.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const RUNS = 40;
@@ -439,4 +445,46 @@ test('names of networks are included; existing names are kept, and an unreadable
   const older = new Blob([text.replace(/,"networkNames":\{[^}]*\}/, '')]);
   assert.ok(older.size < file.size);
   await importData(fresh(), options(), older, TAKE_ALL);
+});
+
+const bold: Settings = {
+  ...DEFAULT_SETTINGS,
+  raceWhen: 'first-visit',
+  raceMode: 'v3',
+  privateWindows: true,
+  steering: true,
+  retentionDays: 1,
+  neverRecord: ['b.test'],
+  welcomed: true,
+};
+const mine: Settings = { ...DEFAULT_SETTINGS, neverRecord: ['a.test'] };
+
+test('nothing in a file is switched on, or shortened, without consent', () => {
+  assert.deepEqual(consentsWanted(mine, bold), [
+    'first-visit-races',
+    'private-windows',
+    'steering',
+    'retention',
+  ]);
+  assert.deepEqual(withConsents(mine, bold, new Set()), {
+    ...mine,
+    raceMode: 'v3',
+    neverRecord: ['a.test', 'b.test'],
+  });
+});
+
+test('each consent is separate', () => {
+  const steered = withConsents(mine, bold, new Set(['steering']));
+  assert.deepEqual(
+    [steered.steering, steered.privateWindows, steered.raceWhen, steered.retentionDays],
+    [true, false, 'click', DEFAULT_SETTINGS.retentionDays],
+  );
+  const all = withConsents(mine, bold, new Set(CONSENTS));
+  assert.deepEqual({ ...all, neverRecord: ['b.test'], welcomed: true }, bold);
+});
+
+test('what is already in force, switched off or kept longer needs none', () => {
+  assert.deepEqual(consentsWanted(bold, bold), []);
+  assert.deepEqual(consentsWanted(bold, DEFAULT_SETTINGS), []);
+  assert.deepEqual(consentsWanted({ ...mine, raceWhen: 'never' }, mine), ['races']);
 });

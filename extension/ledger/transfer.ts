@@ -1,22 +1,33 @@
 // Export of all data to a file and import from one: `photofinish.data/2`, a JSON document of the browser's name,
 // settings, names of networks and rows, streamed so that a heavy user's year does not exhaust a page's memory. The
 // helper's cache belongs to the helper and is not included.
+
 import { originParts } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import { BROWSER } from '../common/edition.ts';
 import { addNames, loadNames } from '../common/network-names.ts';
 import { emptyDay } from '../common/records/fold.ts';
 import type { DayTotal } from '../common/records/schema.ts';
-import type { Settings } from '../common/settings.ts';
-import { changeSettings, loadSettings, SETTINGS_VERSION } from '../common/settings.ts';
+import {
+  changeSettings,
+  loadSettings,
+  RACE_TIMES,
+  SETTINGS_VERSION,
+  type Settings,
+} from '../common/settings.ts';
 import { siteOfHost } from '../common/site.ts';
 import type { Store } from '../common/store/store.ts';
-import { type Consent, consentsWanted, withConsents } from './consents.ts';
-import { DATA_VERSION, DataError } from './data-document.ts';
-import { type Piece, piecesOf, type RowPiece, totalSchema } from './data-reading.ts';
+import {
+  DATA_VERSION,
+  DataError,
+  type Piece,
+  piecesOf,
+  type RowPiece,
+  totalSchema,
+} from './data-document.ts';
 import type { Ledger, RowCounts } from './ledger.ts';
 import { SECTIONS, type Section, weight } from './merge.ts';
-import { emptyTotal, movedTotal, totalWithout } from './totals.ts';
+import { emptyTotal, movedTotal, totalWithout } from './row-changes.ts';
 
 /** Rows imported per transaction: many enough to be fast, few enough that recording continues in between. */
 const WRITE_ROWS = 1000;
@@ -105,9 +116,9 @@ function withoutSites(neverRecord: ReadonlySet<string>): (piece: RowPiece) => Ro
  * Imports a file's data, except rows dated later than tomorrow and those of sites that are never recorded. Of another
  * browser's file only the races are imported, because the other rows would be told as what this browser did. The whole
  * file is validated first; a DataError says why it is rejected, and then nothing has changed. Settings are taken from
- * the file as far as consent was given (see `consents.ts`), and networks that have a name here keep it. Rows are
- * merged: of two rows with one key the one that counted more is kept (see `merge.ts`), so importing a file again
- * changes nothing, and completes an interrupted import.
+ * the file as far as consent was given, and networks that have a name here keep it. Rows are merged: of two rows with
+ * one key the one that counted more is kept (see `merge.ts`), so importing a file again changes nothing, and completes
+ * an interrupted import.
  */
 export async function importData(
   ledger: Pick<Ledger, 'merge'>,
@@ -167,4 +178,40 @@ export async function importData(
     }
   await write();
   return { rows, future, excluded, foreign, refused: wanted.filter((each) => !given.has(each)).length };
+}
+
+// Which options of an imported file are not adopted unless the user agrees to each: those that let programs act or look
+// where they previously did not, and those that delete data. A file sent by somebody else could otherwise switch them
+// on silently. Pure.
+
+export const CONSENTS = ['races', 'first-visit-races', 'private-windows', 'steering', 'retention'] as const;
+export type Consent = (typeof CONSENTS)[number];
+
+/** What the file's options require consent for, given the current ones. */
+export function consentsWanted(now: Settings, file: Settings): Consent[] {
+  const more = RACE_TIMES.indexOf(file.raceWhen) > RACE_TIMES.indexOf(now.raceWhen);
+  const wanted: Record<Consent, boolean> = {
+    races: more && file.raceWhen === 'click',
+    'first-visit-races': more && file.raceWhen === 'first-visit',
+    'private-windows': file.privateWindows && !now.privateWindows,
+    steering: file.steering && !now.steering,
+    retention: file.retentionDays < now.retentionDays,
+  };
+  return CONSENTS.filter((consent) => wanted[consent]);
+}
+
+/** The options after the import: the file's, except where consent was required and not given. */
+export function withConsents(now: Settings, file: Settings, given: ReadonlySet<Consent>): Settings {
+  const refused = new Set(consentsWanted(now, file).filter((consent) => !given.has(consent)));
+  const races = refused.has('races') || refused.has('first-visit-races');
+  return {
+    ...file,
+    raceWhen: races ? now.raceWhen : file.raceWhen,
+    privateWindows: refused.has('private-windows') ? now.privateWindows : file.privateWindows,
+    steering: refused.has('steering') ? now.steering : file.steering,
+    retentionDays: refused.has('retention') ? now.retentionDays : file.retentionDays,
+    // Sites excluded in either set of options remain excluded.
+    neverRecord: [...new Set([...now.neverRecord, ...file.neverRecord])].toSorted(),
+    welcomed: now.welcomed,
+  };
 }

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import 'fake-indexeddb/auto';
+import '../testing/catalogs.ts';
+import { beforeEach, test } from 'node:test';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { OTHER_ORIGINS, SITE_DAY_ORIGINS, SITE_ORIGINS } from '@photofinish/shared/web/site-quota';
+import { IDBFactory } from 'fake-indexeddb';
+import { DAY_MS } from '../common/records/schema.ts';
+import { checkInvariants, dump } from '../testing/ledger-invariants.ts';
+import { openLedger } from './ledger.ts';
 import { isWorthReporting } from './writing.ts';
 
 const base: Observation = {
@@ -38,4 +45,87 @@ test('what teaches nothing is not sent', () => {
   const hidden = { ...base, protocol: 'unknown', reason: 'missed' } as const;
   assert.deepEqual(isWorthReporting([hidden, { ...base, delivery: 'http-cache' }]), []);
   assert.equal(isWorthReporting([{ ...hidden, altSvc: 'h3=":443"' }]).length, 1);
+});
+
+// A page that uses a new origin with every request, before and after other sites: history is kept, and everything
+// counted.
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
+
+function used(origin: string, atMs = NOW_MS): Observation {
+  return {
+    id: origin,
+    origin: origin as Origin,
+    site: 'evil.test',
+    kind: 'resource',
+    delivery: 'network',
+    atMs,
+    bytes: 10,
+    protocol: 'h2',
+    altSvc: 'h3=":443"',
+    address: '192.0.2.1',
+  };
+}
+
+const flood = (from: number, count: number, atMs = NOW_MS) =>
+  Array.from({ length: count }, (_, i) => used(`https://x${from + i}.evil.test`, atMs));
+
+beforeEach(() => {
+  globalThis.indexedDB = new IDBFactory();
+});
+
+const ledgerWith = async (observations: readonly Observation[], nowMs = NOW_MS, ledger = openLedger()) => {
+  for (let from = 0; from < observations.length; from += 400)
+    await ledger.record({
+      key: null,
+      observations: observations.slice(from, from + 400),
+      scores: [],
+      pageBegunMs: nowMs,
+      nowMs,
+      network: 'home',
+      mode: 'full',
+    });
+  return ledger;
+};
+
+test('beyond the daily quota a site’s further origins share one row, and every request is counted', async () => {
+  const ledger = await ledgerWith(flood(0, SITE_DAY_ORIGINS + 500));
+  const records = await ledger.records('evil.test');
+  const others = records.find(({ origin }) => origin === OTHER_ORIGINS);
+  // The others themselves take a row of the day.
+  assert.ok(records.length <= SITE_DAY_ORIGINS + 1, String(records.length));
+  assert.equal(
+    records.reduce((sum, { counts }) => sum + counts.h2, 0),
+    SITE_DAY_ORIGINS + 500,
+  );
+  assert.equal(others?.counts.h2, SITE_DAY_ORIGINS + 500 - (records.length - 1));
+  assert.deepEqual([others?.altSvc, others?.address], [null, null], 'nobody’s word is taken for all');
+  checkInvariants(await dump(ledger));
+});
+
+test('origins known before are recorded as usual, and other sites have their own quota', async () => {
+  const ledger = await ledgerWith(flood(0, SITE_DAY_ORIGINS + 10));
+  await ledgerWith(
+    [used('https://x0.evil.test'), { ...used('https://a.test'), site: 'a.test' }],
+    NOW_MS,
+    ledger,
+  );
+  const [known] = (await ledger.records('evil.test')).filter((r) => r.origin === 'https://x0.evil.test');
+  assert.equal(known?.counts.h2, 2);
+  assert.equal((await ledger.records('a.test')).length, 1);
+});
+
+test('over many days a site reaches its total quota', async () => {
+  const ledger = openLedger();
+  for (let day = 0; day < 7; day += 1) {
+    const atMs = NOW_MS + day * DAY_MS;
+    await ledgerWith(flood(day * 2000, SITE_DAY_ORIGINS, atMs), atMs, ledger);
+  }
+  assert.ok((await ledger.records('evil.test')).length <= SITE_ORIGINS + 1);
+});
+
+test('the helper is not sent the placeholder origin', async () => {
+  const ledger = await ledgerWith(flood(0, SITE_DAY_ORIGINS + 10));
+  const told = (await ledger.outbox(10_000)).flatMap(({ observations }) => observations);
+  assert.ok(told.length > 0 && told.every(({ origin }) => origin !== OTHER_ORIGINS));
 });

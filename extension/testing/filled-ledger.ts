@@ -23,9 +23,9 @@ import {
   type OriginRecord,
 } from '../common/records/schema.ts';
 import { verdictOfRecord } from '../common/verdict.ts';
+import type { Store } from '../ledger/database.ts';
 import { openLedger } from '../ledger/ledger.ts';
-import { emptyTotal, movedTotal } from '../ledger/totals.ts';
-import type { Store } from '../ledger/transaction.ts';
+import { emptyTotal, movedTotal } from '../ledger/row-changes.ts';
 
 export interface Filling {
   readonly seed: number;

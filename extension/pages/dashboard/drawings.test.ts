@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import { clearComparison, comparison } from '@photofinish/shared/testing/race-samples';
 import { getMessage } from '../../common/catalog.ts';
-import { emptyTotal } from '../../ledger/totals.ts';
+import { emptyTotal } from '../../ledger/row-changes.ts';
 import { speak } from '../../testing/catalogs.ts';
 import { aRace } from '../../testing/samples.ts';
 import { overviewOf } from './overview.ts';

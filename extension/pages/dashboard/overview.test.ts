@@ -5,7 +5,7 @@ import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { emptyDay } from '../../common/records/fold.ts';
 import type { DayRow } from '../../common/records/schema.ts';
-import { emptyTotal, movedTotal } from '../../ledger/totals.ts';
+import { emptyTotal, movedTotal } from '../../ledger/row-changes.ts';
 import { adoptionDay, networksOf, overviewOf, ratioDay, totalsOfRows } from './overview.ts';
 
 const PERIOD = { fromDay: '2026-11-01', toDay: '2026-11-04' };

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import { openLedger } from '../../ledger/ledger.ts';
-import { emptyTotal } from '../../ledger/totals.ts';
+import { emptyTotal } from '../../ledger/row-changes.ts';
 import { knownNetworks, nameFromEntry, rereadNetworks } from './networks.ts';
 
 const day = (name: string, network: string, h3: number) => ({

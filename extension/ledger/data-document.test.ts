@@ -7,8 +7,7 @@ import { inputs, mutatedBytes, mutatedJson } from '@photofinish/shared/testing/h
 import { comparison } from '@photofinish/shared/testing/race-samples';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { DataError } from './data-document.ts';
-import { daySchema, piecesOf, recordSchema, totalSchema } from './data-reading.ts';
+import { DataError, daySchema, piecesOf, recordSchema, totalSchema } from './data-document.ts';
 
 const counts = { h3: 2, h2: 1, 'http/1.1': 0, 'http/1.0': 0, unknown: 1 };
 const counted = {
