@@ -29,8 +29,7 @@ import {
 } from '../common/settings.ts';
 import { siteOfHost } from '../common/site.ts';
 import { troubleText } from '../ledger/database.ts';
-import { openBackgroundLedger } from '../ledger/keeping.ts';
-import { pruneHourly } from '../ledger/prune.ts';
+import { openBackgroundLedger, pruneHourly } from '../ledger/ledger.ts';
 import { createForecaster, type Navigation, useForecasts } from './forecast/forecaster.ts';
 import { comparison, HelperLink } from './helper/helper.ts';
 import { createVisits, Races } from './helper/races.ts';

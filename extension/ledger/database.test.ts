@@ -11,7 +11,7 @@ import { openDB } from 'idb';
 import * as v from 'valibot';
 import { emptyRecord } from '../common/records/fold.ts';
 import { LEDGER_NAME, type LedgerSchema } from '../common/records/schema.ts';
-import { checkInvariants, dump } from '../testing/ledger-invariants.ts';
+import { checkInvariants, dump } from '../testing/ledger-properties.ts';
 import { createVersion1, VERSION_1 } from '../testing/ledger-version-1.ts';
 import { aRace } from '../testing/samples.ts';
 import { type Failure, failAt } from '../testing/storage.ts';

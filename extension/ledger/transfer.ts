@@ -17,6 +17,7 @@ import {
 } from '../common/settings.ts';
 import { siteOfHost } from '../common/site.ts';
 import type { Store } from '../common/store/store.ts';
+import type { RowCounts } from './browsing.ts';
 import {
   DATA_VERSION,
   DataError,
@@ -25,7 +26,7 @@ import {
   type RowPiece,
   totalSchema,
 } from './data-document.ts';
-import type { Ledger, RowCounts } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import { SECTIONS, type Section, weight } from './merge.ts';
 import { emptyTotal, movedTotal, totalWithout } from './row-changes.ts';
 

@@ -7,7 +7,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { OTHER_ORIGINS, SITE_DAY_ORIGINS, SITE_ORIGINS } from '@photofinish/shared/web/site-quota';
 import { IDBFactory } from 'fake-indexeddb';
 import { DAY_MS } from '../common/records/schema.ts';
-import { checkInvariants, dump } from '../testing/ledger-invariants.ts';
+import { checkInvariants, dump } from '../testing/ledger-properties.ts';
 import { openLedger } from './ledger.ts';
 import { isWorthReporting } from './writing.ts';
 

@@ -9,7 +9,7 @@ import * as v from 'valibot';
 import { MAX_DAYS, MAX_RACES, MAX_RECORDS } from '../common/records/schema.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { fillLedger, HEAVY } from './filled-ledger.ts';
-import { checkInvariants, dump } from './ledger-invariants.ts';
+import { checkInvariants, dump } from './ledger-properties.ts';
 
 const FILLING = { ...HEAVY, origins: 500, sites: 100, raced: 50, nowMs: Date.UTC(2026, 10, 21, 12) };
 

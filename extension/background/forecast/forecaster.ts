@@ -8,7 +8,7 @@ import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import { type Page, withForecasts } from '../../common/page/model.ts';
 import { siteOfHost } from '../../common/site.ts';
-import type { BackgroundLedger } from '../../ledger/keeping.ts';
+import type { BackgroundLedger } from '../../ledger/ledger.ts';
 import type { Steering } from '../steer/steering.ts';
 import type { Pages } from '../tab/pages.ts';
 

@@ -14,7 +14,7 @@ import type { RaceRequest } from '../../common/messages.ts';
 import { proxyMode } from '../../common/permissions.ts';
 import type { Settings } from '../../common/settings.ts';
 import { siteOfHost } from '../../common/site.ts';
-import type { BackgroundLedger } from '../../ledger/keeping.ts';
+import type { BackgroundLedger } from '../../ledger/ledger.ts';
 import type { DocumentVisit } from '../edition/edition.ts';
 import type { Recordable } from '../observe/recordable.ts';
 import type { RaceOrder, RunningRace } from './helper.ts';

@@ -16,7 +16,7 @@ import { MAX_REQUESTS } from '../../common/messages.ts';
 import { withBackfill } from '../../common/page/model.ts';
 import type { Backfill } from '../../common/records/fold.ts';
 import { dayOf } from '../../common/records/schema.ts';
-import type { BackgroundLedger } from '../../ledger/keeping.ts';
+import type { BackgroundLedger } from '../../ledger/ledger.ts';
 import type { Pages } from '../tab/pages.ts';
 
 export interface InspectionDeps {

@@ -6,7 +6,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import type { InspectedRequest } from '../../common/inspected-request.ts';
 import { withForecasts } from '../../common/page/model.ts';
 import type { Timing, TimingBatch } from '../../common/timing.ts';
-import type { Batch } from '../../ledger/ledger.ts';
+import type { Batch } from '../../ledger/writing.ts';
 import { BATCH, ENDED_REQUEST, INSPECTED_REQUEST, TIMING } from '../../testing/samples.ts';
 import { loadSavedMap, Pages } from '../tab/pages.ts';
 import { type BackfilledObservation, createDevtoolsFeed } from './devtools.ts';

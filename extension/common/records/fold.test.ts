@@ -5,8 +5,9 @@ import { beforeEach, test } from 'node:test';
 import type { Observation, ObservationMode } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { IDBFactory } from 'fake-indexeddb';
-import { type Backfill, type Ledger, openLedger } from '../../ledger/ledger.ts';
-import { checkInvariants, dump } from '../../testing/ledger-invariants.ts';
+import { type Ledger, openLedger } from '../../ledger/ledger.ts';
+import { checkInvariants, dump } from '../../testing/ledger-properties.ts';
+import type { Backfill } from './fold.ts';
 import { advertisesH3, emptyRecord, foldRecord, notAhead, type PageContext } from './fold.ts';
 
 const A = 'https://a.test' as Origin;

@@ -5,7 +5,7 @@ import { before, test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { OriginRecord } from '../common/records/schema.ts';
 import { fillLedger } from '../testing/filled-ledger.ts';
-import { type Dump, dump } from '../testing/ledger-invariants.ts';
+import { type Dump, dump } from '../testing/ledger-properties.ts';
 import { aRace } from '../testing/samples.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 
