@@ -17,8 +17,14 @@ import { pageStore } from '../../common/store/page-store.ts';
 import { connectBackground } from '../ui/background-port.ts';
 import { makeRaceChoice, showRaceChoice, wireEveryRequest } from '../ui/choices.ts';
 import { byId, make, setText } from '../ui/elements.ts';
-import { createHelperPanel, type HelperPanel, wireConsent } from '../ui/helper-panel.ts';
-import { environment, installCommand, renderCommand } from '../ui/install-command.ts';
+import {
+  createHelperPanel,
+  environment,
+  type HelperPanel,
+  installCommand,
+  renderCommand,
+  wireConsent,
+} from '../ui/helper-panel.ts';
 import { writeMessages } from '../ui/page-messages.ts';
 import { messageOf, save } from '../ui/saving.ts';
 import { loseWipe, showWiped, wireTransfer, wireWipe } from './data.ts';

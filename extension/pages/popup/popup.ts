@@ -8,7 +8,7 @@ import type { HelperState, PageView, PopupEvent, RaceRequest } from '../../commo
 import { withDelta } from '../../common/page/delta.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
 import { byId, setAttribute, setText } from '../ui/elements.ts';
-import { DOCTOR_COMMAND, environment, installCommand, renderCommand } from '../ui/install-command.ts';
+import { DOCTOR_COMMAND, environment, installCommand, renderCommand } from '../ui/helper-panel.ts';
 import type { RaceFailure } from '../ui/origin.ts';
 import { type HelperText, helperText, type Remedy } from '../ui/origin-state-text.ts';
 import { writeMessages } from '../ui/page-messages.ts';

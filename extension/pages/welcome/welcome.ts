@@ -8,8 +8,15 @@ import { pageStore } from '../../common/store/page-store.ts';
 import { connectBackground } from '../ui/background-port.ts';
 import { makeRaceChoice, showRaceChoice, wireEveryRequest } from '../ui/choices.ts';
 import { byId, setText } from '../ui/elements.ts';
-import { createHelperPanel, type HelperPanel, wireConsent } from '../ui/helper-panel.ts';
-import { type Environment, environment, installCommand, renderCommand } from '../ui/install-command.ts';
+import {
+  createHelperPanel,
+  type Environment,
+  environment,
+  type HelperPanel,
+  installCommand,
+  renderCommand,
+  wireConsent,
+} from '../ui/helper-panel.ts';
 import { writeMessages } from '../ui/page-messages.ts';
 import { save } from '../ui/saving.ts';
 import { listPermissions, wireAccess } from './permissions.ts';
