@@ -12,12 +12,11 @@ import { DOCTOR_COMMAND, environment, installCommand, renderCommand } from '../u
 import type { RaceFailure } from '../ui/origin.ts';
 import { type HelperText, helperText, type Remedy } from '../ui/origin-state-text.ts';
 import { writeMessages } from '../ui/page-messages.ts';
-import { renderAnswer, wireHidden, wireRemedy, writeLine } from './answer.ts';
+import { renderAnswer, renderSteer, wireHidden, wireRemedy, wireSteer, writeLine } from './answer.ts';
 import { renderExport, wireExport } from './export.ts';
 import { NO_PROGRESS, progressed, type RaceBoard, type RaceInView, renderFinish } from './finish.ts';
 import { filterOrigins, redrawRows, renderOrigins, renderTools, wireOrigins, wireTools } from './origins.ts';
 import type { RowContext } from './row.ts';
-import { renderSteer, wireSteer } from './steer.ts';
 
 /** A background starts in well under a second; after this long without a message it is not going to. */
 const SILENCE_MS = 5000;
