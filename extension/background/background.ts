@@ -332,7 +332,11 @@ observeNavigations({
   committed(document) {
     lightVisits.committed(document);
     if (document.parentDocumentId === null && !document.prerender) gestures.committed(document.tabId);
-    whenReady((started) => tabs.committed(document, started));
+    whenReady((started) => {
+      tabs.committed(document, started);
+      if (document.parentDocumentId === null && table.committed(document.tabId, document.url))
+        started.recorder.recordMissed().catch(logged);
+    });
   },
   failed(tabId, frameId, failure) {
     whenReady(() => forecaster.fail(tabId, frameId));

@@ -195,6 +195,20 @@ test('a site that hides its timing hides nothing here', () => {
   );
 });
 
+test('only a tab with a PDF shows a viewer of the browser', () => {
+  const inViewer = (value: string, type = 'main_frame') =>
+    ended({ ...PAGE_OVER_H3, type, responseHeaders: [{ name: 'Content-Type', value }] })?.inViewer;
+  assert.deepEqual(
+    ['application/pdf', 'Application/PDF; charset=binary'].map((value) => inViewer(value)),
+    [true, true],
+  );
+  assert.deepEqual(
+    ['text/html', 'application/pdfx', 'text/html; was=application/pdf'].map((value) => inViewer(value)),
+    [undefined, undefined, undefined],
+  );
+  assert.equal(inViewer('application/pdf', 'sub_frame'), undefined);
+});
+
 test('an answer from the cache says nothing new about the protocol', () => {
   const request = ended(FROM_CACHE);
   assert.deepEqual([request?.fromCache, request?.protocol, request?.address], [true, null, null]);

@@ -85,6 +85,13 @@ function isProxy(info: { readonly type: string } | null): boolean {
   return info !== null && info.type !== 'direct';
 }
 
+/** A PDF's page belongs to the browser, so no content script runs in it. */
+function isInViewer({ type, responseHeaders }: FirefoxDetails): boolean {
+  if (type !== 'main_frame') return false;
+  const header = responseHeaders?.find(({ name }) => name.toLowerCase() === 'content-type');
+  return /^\s*application\/pdf\s*(?:;|$)/i.test(header?.value ?? '');
+}
+
 /**
  * An event as an ended request. An answer from the cache repeats the old status line, which says nothing about today.
  */
@@ -112,6 +119,7 @@ function requestOf(details: FirefoxDetails, hop: boolean, answered: boolean, cha
     initiator: details.originUrl ?? null,
     incognito: details.incognito,
     ...(details.proxyInfo !== undefined && { proxied: isProxy(details.proxyInfo) }),
+    ...(isInViewer(details) && { inViewer: true }),
   };
 }
 

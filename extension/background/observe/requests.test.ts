@@ -73,6 +73,22 @@ test('unclaimed after settling is missed, and a late timing does not count it ag
   assert.equal(table.claim(claim), null);
 });
 
+test('a document in a viewer is missed as soon as its tab shows it, and no other is', () => {
+  const table = new RequestTable();
+  const page: EndedRequest = { ...base, kind: 'navigation', documentId: null, protocol: 'h3' };
+  const pdf: EndedRequest = { ...page, id: '2', inViewer: true, url: 'https://a.test/x.pdf' };
+  table.add(page);
+  table.add(pdf);
+  assert.deepEqual(table.expire(0), [], 'its tab still shows what was there before');
+  assert.equal(table.committed(8, pdf.url), false);
+  assert.equal(table.committed(7, page.url), false);
+  assert.deepEqual(table.expire(0), []);
+  assert.equal(table.committed(7, pdf.url), true);
+  assert.deepEqual(table.expire(0), [pdf]);
+  assert.equal(table.committed(7, pdf.url), false);
+  assert.equal(table.claim({ ...claim, navigation: true }), page);
+});
+
 test('failures and pages never visited are dropped without a count', () => {
   const table = new RequestTable();
   table.add({ ...base, answered: false });

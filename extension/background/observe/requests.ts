@@ -46,6 +46,8 @@ export interface EndedRequest {
   readonly initiator: string | null;
   /** Whether it belongs to a private window; null if the browser does not say. */
   readonly incognito: boolean | null;
+  /** The browser shows the document in a viewer of its own, in which no content script runs (Firefox, PDF). */
+  readonly inViewer?: true;
 }
 
 interface Claim {
@@ -66,7 +68,7 @@ interface Claim {
 export const SETTLE_MS = 20_000;
 /**
  * For a document that names its own protocol, the page's message adds only its size, and some pages never send one: no
- * content script runs in the browser's viewers of PDF and the like. Others do so within 3 s.
+ * content script runs in the browser's viewers. Others do so within 3 s.
  */
 const DOCUMENT_SETTLE_MS = 5000;
 const MAX_ENTRIES = 5000;
@@ -175,6 +177,18 @@ export class RequestTable {
   countUnmatched(claim: Claim, stored: boolean): void {
     const { unfinished, answeredAtMs } = claim;
     if (!unfinished) this.#markUnmatched({ keys: keysOf(claim), answeredAtMs, stored });
+  }
+
+  /**
+   * A tab shows a document now. Returns whether it is in a viewer of the browser: then no page will claim its request,
+   * which `expire` returns next.
+   */
+  committed(tabId: number, url: string): boolean {
+    const key = keyOf(tabId, null, true, url);
+    const at = this.#waiting.get(key)?.findLastIndex(({ inViewer }) => inViewer === true) ?? -1;
+    const viewed = at < 0 ? null : this.#take(key, () => at);
+    if (viewed !== null) this.#overflow.push(viewed);
+    return viewed !== null;
   }
 
   /** Removes and returns the answered requests that have waited long enough: they will no longer be claimed. */
