@@ -2,9 +2,8 @@
 // Loaded after the first paint, which needs none of it.
 
 import { getMessage } from '../../common/catalog.ts';
-import { saveReport } from '../report/export-file.ts';
+import { type MadeReport, saveReport } from '../report/export-file.ts';
 import { EXPORT_FORMATS, type ExportFormat, FORMATS } from '../report/export-names.ts';
-import type { MadeReport } from '../report/order.ts';
 import { onClick, setDisabled } from '../ui/disabled-button.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import type { Period } from './state.ts';

@@ -7,8 +7,8 @@ import type { Report } from '@photofinish/shared/report/report';
 import { browsingOn } from '../../ledger/browsing.ts';
 import { openDatabase, troubleText } from '../../ledger/database.ts';
 import { collectReport, type Progress } from './collect.ts';
+import type { ReportNews, ReportOrder } from './export-file.ts';
 import { type ExportFormat, FORMATS } from './export-names.ts';
-import type { ReportNews, ReportOrder } from './order.ts';
 
 /** Users cannot see a count change more often than this. */
 const TOLD_EVERY_MS = 50;

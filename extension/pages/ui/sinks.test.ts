@@ -12,7 +12,7 @@ const SINKS =
 /** Each goes through the one allowed function. */
 const ALLOWED: Readonly<Record<string, RegExp>> = {
   'extension/pages/ui/elements.ts': /new DOMParser\(\)\.parseFromString\(trustedDrawing\(svg\)/,
-  'extension/pages/report/order.ts': /new Worker\(trustedScript\(/,
+  'extension/pages/report/export-file.ts': /new Worker\(trustedScript\(/,
 };
 
 test('no text is parsed as HTML or run', async () => {
