@@ -15,13 +15,12 @@ import { originDetail } from './detail-view.ts';
 import { createFilters, renderConditions, watchConditions } from './filters.ts';
 import { useNames } from './labels.ts';
 import { keepLive, loadAll, loadFirst, loadRaces, loadTotals, type Total } from './load.ts';
-import { OriginsView, PAGE_ROWS } from './origins-view.ts';
+import { OriginsView, PAGE_ROWS, renderVerdicts } from './origins-view.ts';
 import { createOverviewView } from './overview-view.ts';
 import { gainsOf, type RaceSummary } from './race-samples.ts';
 import { RacesView } from './races-view.ts';
 import { periodOf, readState, type State, writeState } from './state.ts';
 import { countVerdicts, type Filter, filterRows } from './table-model.ts';
-import { renderVerdicts } from './verdicts-view.ts';
 
 writeMessages();
 

@@ -1,8 +1,10 @@
 // The table of origins and sites: its controls, its page of rows, and the open row. Sorting and filtering work on the
-// columns; focus and the open row survive every redraw.
+// columns; focus and the open row survive every redraw. And the counts of verdicts, a bar for each, labelled with its
+// meaning: a click shows its origins in the table.
 import { MARKS, type Mark } from '@photofinish/shared/drawing/marks';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { VERDICT_CODES, type VerdictCode } from '@photofinish/shared/race/verdict-schema';
+import { verdictMeans } from '@photofinish/shared/verdict/codes';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { protocolName } from '@photofinish/shared/web/protocol';
@@ -12,6 +14,7 @@ import { byId, make, setText, setValue } from '../ui/elements.ts';
 import { type Columns, rowAt } from './columns.ts';
 import { choice, type Entry, options, replaceLines } from './controls.ts';
 import type { OriginDetail } from './detail-view.ts';
+import { percentText } from './labels.ts';
 import type { State } from './state.ts';
 import { type Filter, filterRows, groupBySite, type SortKey, sortRows, sortSites } from './table-model.ts';
 import { headingRow, markSorted, nextDirection, originRow, rowKey, siteRow } from './table-rows.ts';
@@ -243,4 +246,56 @@ export class OriginsView {
     for (const id of ['first', 'previous']) setDisabled(byId(id), from === 0);
     setDisabled(byId('next'), from + shown >= found);
   }
+}
+
+function bar(
+  code: VerdictCode,
+  count: number,
+  all: number,
+  chosen: boolean,
+  onChoose: () => void,
+): HTMLElement {
+  const item = make('li');
+  const button = make('button', `verdict-bar ${code}`);
+  button.type = 'button';
+  button.ariaPressed = String(chosen);
+  const track = make('span', 'track');
+  const fill = make('span', 'fill');
+  fill.style.inlineSize = `${(100 * count) / all}%`;
+  track.append(fill);
+  button.append(
+    make('strong', 'name', verdictName(code)),
+    track,
+    make('span', 'count', getMessage('dashboardVerdictCount', { count, share: percentText(count, all) })),
+    make('span', 'meaning', verdictMeans(code)),
+  );
+  button.addEventListener('click', onChoose);
+  item.append(button);
+  return item;
+}
+
+/** Draws the verdicts' bars, the most frequent first. `complete`: whether every record was counted. */
+export function renderVerdicts(
+  counts: ReadonlyMap<VerdictCode, number>,
+  complete: boolean,
+  chosen: VerdictCode | null,
+  choose: (code: VerdictCode | null) => void,
+): void {
+  const list = byId('verdicts');
+  const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  setText(
+    byId('verdict-total'),
+    complete ? getMessage('dashboardOriginsTotal', { count: all }) : getMessage('dashboardCounting'),
+  );
+  list.ariaBusy = String(!complete);
+  const focused = list.contains(document.activeElement)
+    ? [...list.children].findIndex((item) => item.contains(document.activeElement))
+    : -1;
+  const bars = complete
+    ? [...counts].map(([code, count]) =>
+        bar(code, count, all, code === chosen, () => choose(code === chosen ? null : code)),
+      )
+    : [];
+  list.replaceChildren(...bars);
+  bars[focused]?.querySelector('button')?.focus({ preventScroll: true });
 }
