@@ -1,7 +1,7 @@
 // The catalogs: every language has all messages, with the same parameters, and its own plural forms.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PLURAL_FORMS } from '@photofinish/shared/language/number-forms';
+import { PLURAL_FORMS } from '@photofinish/shared/language/catalog';
 import { catalogFiles, LANGUAGES } from './testing/catalogs.ts';
 
 const FORM = new RegExp(`_(${PLURAL_FORMS.join('|')})$`);

@@ -1,6 +1,8 @@
 // The only way to user-visible text: a key and its parameters become a sentence in the reader's language. Catalogs have
 // the browsers' own `messages.json` format; the catalog is chosen once, when a program starts.
-import { intlForms, type NumberForms, type PLURAL_FORMS } from './number-forms.ts';
+
+/** The categories of `Intl.PluralRules`; a message with a count has one form for each that its language uses. */
+export const PLURAL_FORMS = ['zero', 'one', 'two', 'few', 'many', 'other'] as const;
 
 /** Returns a key's message, empty if the catalog has none. */
 export type Lookup = (key: string) => string;
@@ -19,6 +21,43 @@ type SharedCatalog = typeof import('../_locales/en/shared.json', { with: { type:
 
 /** The keys of the catalog that both ends of the port share. */
 export type SharedMessageKey = KeysOf<SharedCatalog>;
+
+export interface NumberForms {
+  /** With all digits, and grouped thousands. */
+  number(value: number): string;
+  /** Rounded to this many decimals, including trailing zeros, without grouping. */
+  decimals(value: number, decimals: number): string;
+  /** The plural form that goes with a count. */
+  plural(count: number): (typeof PLURAL_FORMS)[number];
+}
+
+/** The formats of a language (a BCP 47 tag), each created on first use. */
+export function intlForms(language: string): NumberForms {
+  let numbers: Intl.NumberFormat | null = null;
+  let plurals: Intl.PluralRules | null = null;
+  const fixed = new Map<number, Intl.NumberFormat>();
+  return {
+    number(value) {
+      numbers ??= new Intl.NumberFormat(language, { maximumSignificantDigits: 21 });
+      return numbers.format(value);
+    },
+    decimals(value, decimals) {
+      const format =
+        fixed.get(decimals) ??
+        new Intl.NumberFormat(language, {
+          minimumFractionDigits: decimals,
+          maximumFractionDigits: decimals,
+          useGrouping: false,
+        });
+      fixed.set(decimals, format);
+      return format.format(value);
+    },
+    plural(count) {
+      plurals ??= new Intl.PluralRules(language);
+      return plurals.select(count);
+    },
+  };
+}
 
 interface ChosenCatalog {
   readonly lookup: Lookup;
@@ -111,3 +150,32 @@ export function messagesOf<Key extends string>(): (key: Key, params?: Params) =>
 
 /** The messages of both ends of the port: verdicts, causes, races, reports. */
 export const getMessage = messagesOf<SharedMessageKey>();
+
+// Keys of messages about codes are derived from the codes: the name of `udp-refused` is `failureUdpRefused`. The
+// compiler checks, where a key is used, that each such message exists.
+
+/** `udp-refused` as `UdpRefused`. */
+type Pascal<Code extends string> = Code extends `${infer Head}-${infer Rest}`
+  ? `${Capitalize<Head>}${Pascal<Rest>}`
+  : Capitalize<Code>;
+
+type CodeKey<
+  Prefix extends string,
+  Code extends string,
+  Suffix extends string = '',
+> = `${Prefix}${Pascal<Code>}${Suffix}`;
+
+/** The key of the message for a code with this prefix, and suffix if there is one. */
+export function codeKey<Prefix extends string, Code extends string>(
+  prefix: Prefix,
+  code: Code,
+): CodeKey<Prefix, Code>;
+export function codeKey<Prefix extends string, Code extends string, Suffix extends string>(
+  prefix: Prefix,
+  code: Code,
+  suffix: Suffix,
+): CodeKey<Prefix, Code, Suffix>;
+export function codeKey(prefix: string, code: string, suffix = ''): string {
+  const pascal = code.replace(/(?:^|-)(.)/g, (_, first: string) => first.toUpperCase());
+  return `${prefix}${pascal}${suffix}`;
+}

@@ -1,9 +1,9 @@
 // Messages as data: their parameters become text only here, and messages missing from this catalog are never shown raw.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { useCatalog } from './catalog.ts';
+import { intlForms, useCatalog } from './catalog.ts';
+import { ENGLISH_FORMS } from './english.ts';
 import { type Message, messageParts, messageText } from './message.ts';
-import { ENGLISH_FORMS, intlForms } from './number-forms.ts';
 
 const MESSAGES: Readonly<Record<string, string>> = {
   milliseconds: '{value} ms',

@@ -1,7 +1,6 @@
 // Short names for the ways in which attempts fail; the long form is in the verdict.
 
-import { getMessage } from '../language/catalog.ts';
-import { codeKey } from '../language/code-keys.ts';
+import { codeKey, getMessage } from '../language/catalog.ts';
 import { type Message, message, textOf } from '../language/message.ts';
 import type { AttemptError } from '../race/outcome.ts';
 import type { AttemptErrorCode, CertificateReason } from '../race/terms.ts';

@@ -1,8 +1,7 @@
 // Why an attempt failed and what a site operator can do about it: one message for every error code. Each is the end of
 // a sentence, including its full stop, followed by the remedy.
 
-import type { SharedMessageKey } from '../language/catalog.ts';
-import { codeKey } from '../language/code-keys.ts';
+import { codeKey, type SharedMessageKey } from '../language/catalog.ts';
 import { type Message, message } from '../language/message.ts';
 import { BAD_PORTS } from '../race/blocked-ports.ts';
 import type { AttemptError } from '../race/outcome.ts';

@@ -1,8 +1,7 @@
 // The meaning of every verdict and failure code and what to do about it: the only source of these rows. The extension's
 // page, the report, `photofinish codes` and docs/verdicts.md all show them from here.
 
-import { getMessage } from '../language/catalog.ts';
-import { codeKey } from '../language/code-keys.ts';
+import { codeKey, getMessage } from '../language/catalog.ts';
 import { ATTEMPT_ERROR_CODES, type AttemptErrorCode } from '../race/terms.ts';
 import { VERDICT_CODES, type VerdictCode } from '../race/verdict-schema.ts';
 import { attemptErrorText } from './attempt-text.ts';

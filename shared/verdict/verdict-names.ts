@@ -1,7 +1,6 @@
 // Short names of verdicts for charts, tables and comparisons.
 
-import { getMessage } from '../language/catalog.ts';
-import { codeKey } from '../language/code-keys.ts';
+import { codeKey, getMessage } from '../language/catalog.ts';
 import type { VerdictCode } from '../race/verdict-schema.ts';
 
 /** A verdict's short name, for example `HTTP/3 used`. */

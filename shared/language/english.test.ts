@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ENGLISH_FORMS, intlForms } from './number-forms.ts';
+import { intlForms } from './catalog.ts';
+import { ENGLISH_FORMS } from './english.ts';
 
 const INTL = intlForms('en');
 const values = fc.oneof(
