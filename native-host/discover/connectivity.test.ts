@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FAR_AWAY } from '../network/datagram.ts';
+import { FAR_AWAY } from '../network/system.ts';
 import { dnsTestbed, zone } from '../testing/dns-server.ts';
 import type { DnsClient } from './answer.ts';
 import { type Environment, familiesOf, watchConnectivity } from './connectivity.ts';

@@ -6,7 +6,7 @@ import { familyOf } from '../address/address-bytes.ts';
 import { type AddressClass, classifyAddress } from '../address/guard.ts';
 import { NAT64_NAME, nat64PrefixOf } from '../address/nat64.ts';
 import type { Clock } from '../clock.ts';
-import { FAR_AWAY } from '../network/datagram.ts';
+import { FAR_AWAY } from '../network/system.ts';
 import type { Answer, DnsClient } from './answer.ts';
 import type { Connectivity } from './resolution-events.ts';
 

@@ -8,7 +8,7 @@ import { ATTEMPT_ERROR_CODES, MEMORIES, MODES } from '@photofinish/shared/race/t
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { COMMANDS } from '../cli/command-table.ts';
 import { SETTING_NAMES } from '../config.ts';
-import { DISCARD_PORT } from '../network/datagram.ts';
+import { DISCARD_PORT } from '../network/system.ts';
 import { PAGES_WITH_PARTS, withParts } from './pages.ts';
 
 function page(name: string): string {

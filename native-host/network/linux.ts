@@ -5,10 +5,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { NetworkInterfaceInfo } from 'node:os';
 import type { Clock } from '../clock.ts';
-import { FAR_AWAY, nudge, sourceAddress } from './datagram.ts';
 import { type InterfaceKind, linkLayerAddress, type NetworkFacts } from './key.ts';
 import type { NetworkSnapshot, NetworkSource } from './source.ts';
-import { type RunCommand, runCommand } from './system.ts';
+import { FAR_AWAY, nudge, type RunCommand, runCommand, sourceAddress } from './system.ts';
 
 interface Route {
   readonly device: string;

@@ -1,10 +1,9 @@
 // The network on Windows, from one PowerShell script that outputs only numbers and addresses, because words are
 // localised.
 import * as v from 'valibot';
-import { FAR_AWAY } from './datagram.ts';
 import { type InterfaceKind, linkLayerAddress, type NetworkFacts } from './key.ts';
 import type { NetworkSource } from './source.ts';
-import { interfacesMark, type RunCommand, runCommand } from './system.ts';
+import { FAR_AWAY, interfacesMark, type RunCommand, runCommand } from './system.ts';
 
 /** Another network may have given the same addresses; querying again costs half a second of one core. */
 const GOOD_FOR_MS = 15_000;

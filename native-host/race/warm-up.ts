@@ -6,7 +6,7 @@
 import { duplexPair } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { nextPoll } from '../clock.ts';
-import { DISCARD_PORT } from '../network/datagram.ts';
+import { DISCARD_PORT } from '../network/system.ts';
 import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
 import { type Http2, http2Exchange } from './http2-exchange.ts';
 import { USER_AGENT } from './request-limits.ts';
