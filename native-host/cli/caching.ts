@@ -9,7 +9,7 @@ import { type HostCache, type OriginRecords, openHostCache } from '../cache/stor
 import { systemClock } from '../clock.ts';
 import { loadSettings, type Settings, SettingsError } from '../config.ts';
 import { commandLine } from '../install/own-command.ts';
-import { readSalt, saltPath } from '../network/salt.ts';
+import { readSalt, saltPath } from '../network/key.ts';
 import { hostsTable, originText } from './cache-text.ts';
 import { CACHE_ACTIONS, CACHE_OPTIONS } from './command-table.ts';
 import type { Terminal } from './terminal.ts';

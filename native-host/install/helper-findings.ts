@@ -15,8 +15,7 @@ import {
   type Settings,
   SettingsError,
 } from '../config.ts';
-import { networkKey, networkText } from '../network/key.ts';
-import { keptSalt, saltPath } from '../network/salt.ts';
+import { keptSalt, networkKey, networkText, saltPath } from '../network/key.ts';
 import { systemSource } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';
 import { insecurePath, irregularReason, whyNotWritable } from '../paths.ts';
