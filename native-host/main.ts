@@ -11,9 +11,7 @@ import { type FleetSettings, loadSettings, type Settings, SettingsError } from '
 import type { Fleet } from './fleet/fleet.ts';
 import { openLog } from './log.ts';
 import { readSalt, saltPath } from './network/key.ts';
-import { recordOnlyOn } from './network/recording.ts';
-import { systemSource } from './network/source.ts';
-import { watchNetwork } from './network/watch.ts';
+import { recordOnlyOn, systemSource, watchNetwork } from './network/watch.ts';
 import { raceBudget } from './race-budget.ts';
 import { PROGRAM } from './version.ts';
 import { type Caller, callerOf, helperArguments, isKnownCaller } from './wire/caller.ts';

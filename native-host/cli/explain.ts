@@ -21,7 +21,7 @@ import type { HostRecord } from '../cache/record.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
 import { commandLine } from '../install/own-command.ts';
-import { recordOnlyOn } from '../network/recording.ts';
+import { recordOnlyOn } from '../network/watch.ts';
 import { PACED_BY_PATH } from '../race/pacing.ts';
 import { fileOutcome, type RunRace } from '../racing.ts';
 import { cachePath } from './caching.ts';

@@ -2,8 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import { commandLine } from '../install/own-command.ts';
-import { systemSource } from '../network/source.ts';
-import { watchNetwork } from '../network/watch.ts';
+import { systemSource, watchNetwork } from '../network/watch.ts';
 import { USER_AGENT } from '../race/request-limits.ts';
 import { canaryEveryMs } from '../survey/canary.ts';
 import { type CollectionParts, collect } from '../survey/collect.ts';

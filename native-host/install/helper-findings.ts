@@ -16,8 +16,7 @@ import {
   SettingsError,
 } from '../config.ts';
 import { keptSalt, networkKey, networkText, saltPath } from '../network/key.ts';
-import { systemSource } from '../network/source.ts';
-import { watchNetwork } from '../network/watch.ts';
+import { systemSource, watchNetwork } from '../network/watch.ts';
 import { insecurePath, irregularReason, whyNotWritable } from '../paths.ts';
 import { readTrust } from '../trust.ts';
 import { helperFinding } from './doctor.ts';

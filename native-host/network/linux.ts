@@ -6,8 +6,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { NetworkInterfaceInfo } from 'node:os';
 import type { Clock } from '../clock.ts';
 import { type InterfaceKind, linkLayerAddress, type NetworkFacts } from './key.ts';
-import type { NetworkSnapshot, NetworkSource } from './source.ts';
 import { FAR_AWAY, nudge, type RunCommand, runCommand, sourceAddress } from './system.ts';
+import type { NetworkSnapshot, NetworkSource } from './watch.ts';
 
 interface Route {
   readonly device: string;

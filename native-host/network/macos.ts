@@ -1,8 +1,8 @@
 // The network on macOS, from system commands whose output is not localised.
 import type { Clock } from '../clock.ts';
 import { type InterfaceKind, linkLayerAddress, type NetworkFacts } from './key.ts';
-import type { NetworkSource } from './source.ts';
 import { FAR_AWAY, interfacesMark, nudge, type RunCommand, runCommand } from './system.ts';
+import type { NetworkSource } from './watch.ts';
 
 /** Another network may have given the same addresses, so the commands are repeated after this time. */
 const GOOD_FOR_MS = 5000;

@@ -5,8 +5,7 @@ import { UNIDENTIFIED } from '@photofinish/shared/web/network-name';
 import fc from 'fast-check';
 import { virtualTime } from '../testing/virtual-time.ts';
 import { type NetworkFacts, networkKey } from './key.ts';
-import type { NetworkSnapshot, NetworkSource } from './source.ts';
-import { namedNetwork, watchNetwork } from './watch.ts';
+import { type NetworkSnapshot, type NetworkSource, namedNetwork, watchNetwork } from './watch.ts';
 
 const SALT = new Uint8Array(32).fill(1);
 const HOME: NetworkFacts = {

@@ -1,9 +1,12 @@
 // The network for the rest of the helper: a key for reading, the same key once it is certain for writing, and
-// notification when the machine has moved to another network.
+// notification when the machine has moved to another network, for which nothing may be stored that was learnt on this
+// one.
 import { UNIDENTIFIED } from '@photofinish/shared/web/network-name';
 import type { Clock } from '../clock.ts';
 import { type NetworkFacts, networkKey } from './key.ts';
-import type { NetworkSnapshot, NetworkSource } from './source.ts';
+import { linuxMachine, linuxSource } from './linux.ts';
+import { macosSource, macosSystem } from './macos.ts';
+import { windowsSource, windowsSystem } from './windows.ts';
 
 /** A snapshot costs a few small reads; within this time the last one is reused. */
 const LOOK_AGAIN_MS = 250;
@@ -40,7 +43,7 @@ export interface Network {
   facts(): NetworkFacts | null;
 }
 
-export interface NetworkOptions {
+interface NetworkOptions {
   readonly source: NetworkSource | null;
   readonly salt: Uint8Array;
   readonly clock: Clock;
@@ -266,4 +269,47 @@ class NetworkWatch implements Network {
 export function watchNetwork({ source, ...options }: NetworkOptions): Network {
   if (source === null) return { ...namedNetwork(UNIDENTIFIED), isStill: () => false };
   return new NetworkWatch({ source, ...options });
+}
+
+export interface NetworkSnapshot {
+  /** While it is unchanged, the machine may be assumed to be on the same network. */
+  readonly mark: string;
+  /** While it is unchanged, the network may be the same although `mark` differs: an address is not resolved yet. */
+  readonly place: string;
+  /** What identifies the network; null: no route; `ask`: more than a snapshot is needed. */
+  readonly facts: NetworkFacts | null | 'ask';
+  /** How long an unchanged mark is reliable; null: every change shows in the mark. */
+  readonly goodForMs: number | null;
+}
+
+export interface NetworkSource {
+  /** Reads what is available without waiting, cheaply enough for every forecast. Never throws. */
+  snapshot(): NetworkSnapshot;
+  /** Queries the rest, for at most two seconds; null: no route. Rejects when nothing can be determined. */
+  examine(): Promise<NetworkFacts | null>;
+}
+
+/** The source of a platform; null where networks cannot be distinguished. */
+export function systemSource(platform: NodeJS.Platform, clock: Pick<Clock, 'after'>): NetworkSource | null {
+  if (platform === 'linux') return linuxSource(linuxMachine(clock));
+  if (platform === 'darwin') return macosSource(macosSystem(clock));
+  if (platform === 'win32') return windowsSource(windowsSystem());
+  return null;
+}
+
+interface Recorder<Race> {
+  recordRace(race: Race): void;
+}
+
+/** The same cache, except that a race is not recorded if the machine has left its network in the meantime. */
+export function recordOnlyOn<Race extends { readonly network: string }, Cache extends Recorder<Race>>(
+  network: Pick<Network, 'isStill'>,
+  cache: Cache & Recorder<Race>,
+): Cache {
+  return {
+    ...cache,
+    recordRace(race: Race) {
+      if (network.isStill(race.network)) cache.recordRace(race);
+    },
+  };
 }

@@ -2,8 +2,8 @@
 // localised.
 import * as v from 'valibot';
 import { type InterfaceKind, linkLayerAddress, type NetworkFacts } from './key.ts';
-import type { NetworkSource } from './source.ts';
 import { FAR_AWAY, interfacesMark, type RunCommand, runCommand } from './system.ts';
+import type { NetworkSource } from './watch.ts';
 
 /** Another network may have given the same addresses; querying again costs half a second of one core. */
 const GOOD_FOR_MS = 15_000;
