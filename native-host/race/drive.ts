@@ -14,7 +14,13 @@ import type {
   Endpoint,
   LiveDiscovery,
 } from '../discover/discovering.ts';
-import { withLateness } from './disturbance.ts';
+import {
+  type Lateness,
+  type LatenessWatch,
+  NEVER_LATE,
+  type WatchLateness,
+  withLateness,
+} from './disturbance.ts';
 import { createTrial, type TrialMachine } from './engine.ts';
 import {
   answerEvent,
@@ -24,7 +30,6 @@ import {
   type TrialAction,
   type TrialEvent,
 } from './events.ts';
-import { type Lateness, type LatenessWatch, NEVER_LATE, type WatchLateness } from './lateness.ts';
 import { notInTime } from './look-up.ts';
 import type { TrialPlan } from './plan.ts';
 import type { AttemptAnswer, HeardAltSvc, RunningAttempt, Traffic, Transport } from './transport.ts';

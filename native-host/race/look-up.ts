@@ -3,8 +3,7 @@ import type { DnsResults } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { Clock } from '../clock.ts';
 import { type Discoverer, type Discovery, type DiscoveryQuery, noAddress } from '../discover/discovering.ts';
-import { isTooLate } from './disturbance.ts';
-import { type Lateness, NEVER_LATE, type WatchLateness } from './lateness.ts';
+import { isTooLate, type Lateness, NEVER_LATE, type WatchLateness } from './disturbance.ts';
 
 export interface LookUpOptions {
   readonly discovery: Discoverer;

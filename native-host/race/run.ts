@@ -15,8 +15,8 @@ import {
   type Endpoint,
   endpointKey,
 } from '../discover/discovering.ts';
+import type { WatchLateness } from './disturbance.ts';
 import { type DrivenTrial, driveTrial, type Transports } from './drive.ts';
-import type { WatchLateness } from './lateness.ts';
 import { lookUp } from './look-up.ts';
 import { MODE_RULES } from './modes.ts';
 import type { PacingOptions } from './pacing.ts';
