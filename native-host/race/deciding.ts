@@ -1,8 +1,7 @@
 // Decides what becomes of attempts: one is sent a request, adopted, beaten or broken, with the consequences for all
 // others. P2's rule 4 and section 6 of the Happy Eyeballs v3 draft; starting.ts decides what starts next.
 import type { Attempt, AttemptError } from '@photofinish/shared/race/outcome';
-import type { AttemptGroup } from './attempt-group.ts';
-import { type AttemptState, waitedMs } from './attempt-state.ts';
+import { type AttemptGroup, type AttemptState, waitedMs } from './attempt-group.ts';
 import { drain, isSpent, open, openNext } from './starting.ts';
 import { answerDueMs, cutShort, isSilence, isTooShort } from './trial-budget.ts';
 import { enter, notify, setPace, setTimer, type TrialState } from './trial-state.ts';

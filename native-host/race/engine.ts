@@ -17,8 +17,7 @@
 // deciding.ts (what is adopted, and what ends then), drive.ts (carries out the actions).
 import type { AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from '../discover/discovering.ts';
-import type { AttemptGroup } from './attempt-group.ts';
-import { type AttemptState, expiredError, waitedMs } from './attempt-state.ts';
+import { type AttemptGroup, type AttemptState, expiredError, waitedMs } from './attempt-group.ts';
 import { adopt, ask, beat, conclude, end, endCutShort, fail, hold, resume, stop } from './deciding.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { TrialPlan } from './plan.ts';

@@ -1,8 +1,7 @@
 // What a trial starts, and when: the endpoints of a group in order (Happy Eyeballs v3 draft, section 6), and the groups
 // in order (P2, rule 1).
 import type { Endpoint } from '../discover/discovering.ts';
-import type { AttemptGroup } from './attempt-group.ts';
-import { type AttemptState, newAttempt } from './attempt-state.ts';
+import { type AttemptGroup, type AttemptState, newAttempt } from './attempt-group.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './pacing.ts';
 import { isExhausted, isOpen, notify, setPace, setTimer, type TrialState, visits } from './trial-state.ts';
 
