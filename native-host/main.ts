@@ -12,7 +12,7 @@ import type { Fleet } from './fleet/fleet.ts';
 import { openLog } from './log.ts';
 import { readSalt, saltPath } from './network/key.ts';
 import { recordOnlyOn, systemSource, watchNetwork } from './network/watch.ts';
-import { raceBudget } from './race-budget.ts';
+import { raceBudget } from './race/budget.ts';
 import { PROGRAM } from './version.ts';
 import { type Caller, callerOf, helperArguments, isKnownCaller } from './wire/caller.ts';
 import { createDeframer, framesOf } from './wire/framing.ts';

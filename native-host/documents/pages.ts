@@ -1,8 +1,7 @@
 // The generated parts of docs/, rendered from the code: verdicts and failure codes, the command line's help, the port's
 // limits and errors. `npm run docs` writes them, a test compares.
-import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
+import { MAX_START_DELAY_MS, RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import '@photofinish/shared/language/english';
-import { MAX_START_DELAY_MS } from '@photofinish/shared/port/race-limits';
 import {
   MAX_FORECAST_ORIGINS,
   MAX_INBOUND_BYTES,
@@ -15,7 +14,7 @@ import { markdownCode, markdownTable, markdownText } from '@photofinish/shared/r
 import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
 import { COMMANDS } from '../cli/command-table.ts';
 import { helpText } from '../cli/help.ts';
-import { MAX_ATTEMPTS_PER_MINUTE, RACE_LIMITS } from '../race-budget.ts';
+import { MAX_ATTEMPTS_PER_MINUTE, RACE_LIMITS } from '../race/budget.ts';
 import { COLUMNS } from '../survey/export-columns.ts';
 
 /** Names of the marks in pages, and the text between them. */

@@ -11,10 +11,10 @@ import type { Endpoint } from '../discover/discovering.ts';
 import { MOST_ENDPOINTS } from '../discover/first-endpoints.ts';
 import { createResolution } from '../discover/resolution.ts';
 import { plainPlan } from '../testing/race.ts';
+import type { AttemptLimits } from './budget.ts';
 import { createTrial, type TrialMachine } from './engine.ts';
 import type { TrialAction } from './events.ts';
 import type { TrialPlan } from './plan.ts';
-import type { AttemptLimits } from './trial-budget.ts';
 
 export const SCENARIOS = ['simple', 'endpoints', 'answers'] as const;
 export type Scenario = (typeof SCENARIOS)[number];

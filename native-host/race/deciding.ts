@@ -2,8 +2,8 @@
 // others. P2's rule 4 and section 6 of the Happy Eyeballs v3 draft; starting.ts decides what starts next.
 import type { Attempt, AttemptError } from '@photofinish/shared/race/outcome';
 import { type AttemptGroup, type AttemptState, waitedMs } from './attempt-group.ts';
+import { answerDueMs, cutShort, isSilence, isTooShort } from './budget.ts';
 import { drain, isSpent, open, openNext } from './starting.ts';
-import { answerDueMs, cutShort, isSilence, isTooShort } from './trial-budget.ts';
 import { enter, notify, setPace, setTimer, type TrialState } from './trial-state.ts';
 
 /** The only way in which we end an attempt ourselves. */

@@ -2,9 +2,9 @@
 import type { Mode } from '@photofinish/shared/race/terms';
 import type { Hints } from '../cache/policy.ts';
 import type { Endpoint } from '../discover/discovering.ts';
+import { type AttemptLimits, rememberedPatienceMs, TRIAL_LIMITS } from './budget.ts';
 import { type GroupRules, MODE_RULES, type RaceRules } from './modes.ts';
 import { type Pacing, type PacingOptions, pacingOf } from './pacing.ts';
-import { type AttemptLimits, rememberedPatienceMs, TRIAL_LIMITS } from './trial-budget.ts';
 
 const NOWHERE: ReadonlySet<string> = new Set();
 

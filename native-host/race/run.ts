@@ -15,6 +15,7 @@ import {
   type Endpoint,
   endpointKey,
 } from '../discover/discovering.ts';
+import { type AttemptLimits, isUsedUp, TRIAL_LIMITS } from './budget.ts';
 import type { WatchLateness } from './disturbance.ts';
 import { type DrivenTrial, driveTrial, type Transports } from './drive.ts';
 import { lookUp } from './look-up.ts';
@@ -25,7 +26,6 @@ import { type RaceResult, recordOf, withVerdict } from './race-record.ts';
 import { type RaceMemory, remember } from './remembered.ts';
 import { isSettled } from './series.ts';
 import { NO_TRAFFIC, sumOfTraffic, type Traffic } from './transport.ts';
-import { type AttemptLimits, isUsedUp, TRIAL_LIMITS } from './trial-budget.ts';
 
 export interface RaceOptions {
   readonly origin: OriginParts;

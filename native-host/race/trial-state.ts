@@ -5,10 +5,10 @@ import type { Trial } from '@photofinish/shared/race/outcome';
 import { roundedMs } from '@photofinish/shared/race/statistics';
 import { type Endpoint, endpointKey } from '../discover/discovering.ts';
 import { AttemptGroup, type AttemptState, attemptOf, type Phase } from './attempt-group.ts';
+import { isUsedUp } from './budget.ts';
 import type { TimerName, TrialAction } from './events.ts';
 import type { TrialPlan } from './plan.ts';
 import { NO_TRAFFIC, type Traffic } from './transport.ts';
-import { isUsedUp } from './trial-budget.ts';
 
 export interface TrialState {
   readonly plan: TrialPlan;

@@ -5,8 +5,8 @@ import { addressPolicy } from '../address/guard.ts';
 import type { HostCache } from '../cache/store.ts';
 import type { Clock } from '../clock.ts';
 import type { Settings } from '../config.ts';
+import { RACE_LIMITS } from '../race/budget.ts';
 import { DEFAULT_TIMEOUT_MS, MOST_SERIES_MS, PACED_BY_PATH } from '../race/pacing.ts';
-import { RACE_LIMITS } from '../race-budget.ts';
 import { openRacing } from '../racing.ts';
 import type { RaceRunner } from './session.ts';
 

@@ -14,7 +14,7 @@ import * as v from 'valibot';
 import { openHostCache } from '../cache/store.ts';
 import type { NetworkFacts } from '../network/key.ts';
 import { type NetworkSnapshot, recordOnlyOn, watchNetwork } from '../network/watch.ts';
-import type { RaceReason } from '../race-budget.ts';
+import type { RaceReason } from '../race/budget.ts';
 import { observation, race, trial, up } from '../testing/cache-samples.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
 import { openSession, type RaceRunner } from './session.ts';

@@ -22,7 +22,7 @@ import type { HostCache } from '../cache/store.ts';
 import type { Log } from '../log.ts';
 import { mayBeNamed } from '../network/key.ts';
 import type { Network } from '../network/watch.ts';
-import type { RaceBudget, RaceSlot } from '../race-budget.ts';
+import type { RaceBudget, RaceSlot } from '../race/budget.ts';
 
 /** The options of a race that a message may set; the helper decides all others. */
 interface RaceOrder {

@@ -1,8 +1,11 @@
-// How the time of one trial is divided between the attempts waiting in it, how much time an attempt must have had
-// before its silence proves anything, and how many attempts are made. docs/cli.md#time and #limits describe the same to
-// users.
+// How much one trial, one race and all races requested over the port may do: how the time of a trial is divided between
+// the attempts waiting in it, how much time an attempt must have had before its silence proves anything, and how many
+// attempts and races are made. docs/cli.md#time and #limits describe the same to users.
+
+import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
+import type { Clock } from '../clock.ts';
 import { MOST_ENDPOINTS } from '../discover/first-endpoints.ts';
 import type { Traffic } from './transport.ts';
 
@@ -88,5 +91,65 @@ export function cutShort(waitedMs: number): AttemptError {
   return {
     code: 'cancelled',
     message: `the trial ended after ${Math.round(waitedMs)} ms of waiting, too soon to say anything`,
+  };
+}
+
+/**
+ * One race over all its trials: a comparison of fifteen pairs makes thirty attempts. Its other limits are those of one
+ * trial.
+ */
+export const RACE_LIMITS: AttemptLimits = { ...TRIAL_LIMITS, attempts: 64 };
+/** Why a race is requested: the user pressed a button, or visited a page for the first time. */
+export type RaceReason = 'click' | 'navigation';
+/**
+ * Attempts within a minute after which no further race starts, by reason; races in progress keep their own limits.
+ * Thirty first visits may make eight attempts each before that, where two are usual; thirty comparisons on a click are
+ * all of fifteen pairs.
+ */
+export const MAX_ATTEMPTS_PER_MINUTE: Readonly<Record<RaceReason, number>> = { click: 960, navigation: 240 };
+const MINUTE_MS = 60_000;
+
+/** A race's share of the budget. */
+export interface RaceSlot {
+  /** Counts one attempt. */
+  began(): void;
+  /** Releases the slot; further calls do nothing. */
+  release(): void;
+}
+
+export interface RaceBudget {
+  /** Takes a slot; null when the budget is used up. */
+  take(reason: RaceReason): RaceSlot | null;
+}
+
+/** The budget for races requested over the port; the command line is limited by its options instead. */
+export function raceBudget(clock: Pick<Clock, 'nowMs'>): RaceBudget {
+  let running = 0;
+  let races: number[] = [];
+  let attempts: number[] = [];
+
+  function forget(): void {
+    const nowMs = clock.nowMs();
+    const recent = (atMs: number): boolean => nowMs - atMs < MINUTE_MS;
+    races = races.filter(recent);
+    attempts = attempts.filter(recent);
+  }
+
+  return {
+    take(reason) {
+      forget();
+      if (running >= RACES_AT_ONCE || races.length >= RACES_PER_MINUTE) return null;
+      if (attempts.length >= MAX_ATTEMPTS_PER_MINUTE[reason]) return null;
+      running += 1;
+      races.push(clock.nowMs());
+      let held = true;
+      return {
+        began: () => void attempts.push(clock.nowMs()),
+        release() {
+          if (held) running -= 1;
+          held = false;
+        },
+      };
+    },
   };
 }
