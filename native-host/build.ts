@@ -47,7 +47,7 @@ const packagesBeside: Plugin = {
 
 /** What races and requests other than forecasts load. First what must run before everything else, in any file. */
 const LATER = [
-  './wire/stdout.ts',
+  './wire/stdio.ts',
   './wire/race-over-port.ts',
   './wire/older-extension.ts',
   './install/examination.ts',

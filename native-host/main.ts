@@ -2,7 +2,7 @@
 // only connects the parts; what a race needs is loaded with the first race.
 
 // First of all, because nothing may print before it.
-import './wire/stdout.ts';
+import './wire/stdio.ts';
 import type { SentReply } from '@photofinish/shared/port/reply';
 import { WIRE_ERRORS } from '@photofinish/shared/port/wire';
 import { openHostCache } from './cache/store.ts';
@@ -18,8 +18,7 @@ import { type Caller, callerOf, helperArguments, isKnownCaller } from './wire/ca
 import { createDeframer, framesOf } from './wire/framing.ts';
 import { createOutbox } from './wire/outbox.ts';
 import { openSession, type RaceRunner } from './wire/session.ts';
-import { readFromBrowser } from './wire/stdin.ts';
-import { BROWSER, complain } from './wire/stdout.ts';
+import { BROWSER, complain, readFromBrowser } from './wire/stdio.ts';
 
 const EXIT_OK = 0;
 const EXIT_REFUSED = 2;

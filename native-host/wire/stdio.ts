@@ -1,6 +1,8 @@
-// The only writer of the wire. Importing this file, before anything else, takes stdout away from everybody: one stray
-// byte of a console.log or a native library would make the browser close the port.
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
+// The streams to and from the browser. Importing this file, before anything else, takes stdout away from everybody but
+// its one writer here: one stray byte of a console.log or a native library would make the browser close the port.
+// Node's stream on stdin loads all of Node's sockets, a tenth of the time to a first forecast, so the first bytes are
+// read without it.
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { Pipe } from './outbox.ts';
 
@@ -74,4 +76,37 @@ export function complain(words: string): void {
   } catch {
     // The disk is full, or nobody reads.
   }
+}
+
+const STDIN = 0;
+const READ_BYTES = 65_536;
+
+/** What to do after some bytes: block until more arrive, be called when they arrive, or stop. */
+type ReadDecision = 'wait' | 'listen' | 'stop';
+
+/** Passes bytes to `take` in order as long as it wants them, and calls `gone` once they end or fail. */
+export function readFromBrowser(take: (bytes: Uint8Array) => ReadDecision, gone: () => void): void {
+  let decision: ReadDecision = 'wait';
+  while (decision === 'wait') {
+    const bytes = Buffer.allocUnsafe(READ_BYTES);
+    let count: number;
+    try {
+      count = readSync(STDIN, bytes);
+    } catch {
+      // The descriptor is non-blocking, or it has failed; the stream handles the former and reports the latter.
+      break;
+    }
+    if (count === 0) {
+      gone();
+      return;
+    }
+    decision = take(bytes.subarray(0, count));
+  }
+  if (decision === 'stop') return;
+  const { stdin } = process;
+  stdin.on('data', (bytes: Buffer) => {
+    if (take(bytes) === 'stop') stdin.pause();
+  });
+  stdin.once('end', gone);
+  stdin.once('error', gone);
 }
