@@ -49,7 +49,6 @@ const packagesBeside: Plugin = {
 const LATER = [
   './wire/stdio.ts',
   './wire/race-over-port.ts',
-  './wire/older-extension.ts',
   './install/examination.ts',
   '@photofinish/shared/port/reply',
 ];

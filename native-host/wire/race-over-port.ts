@@ -1,5 +1,5 @@
-// What a race requested over the port may do: the helper's limits apply, whatever the message says. Loaded with the
-// first race, together with everything heavy.
+// What a race requested over the port may do: the helper's limits apply, whatever the message says; and its result in
+// words, for extensions that predate verdicts as data. Loaded with the first race, together with everything heavy.
 import { originParts } from '@photofinish/shared/web/origin';
 import { addressPolicy } from '../address/guard.ts';
 import type { HostCache } from '../cache/store.ts';
@@ -9,8 +9,12 @@ import { RACE_LIMITS } from '../race/budget.ts';
 import { DEFAULT_TIMEOUT_MS, MOST_SERIES_MS, PACED_BY_PATH } from '../race/pacing.ts';
 import { openRacing } from '../racing.ts';
 import type { RaceRunner } from './session.ts';
+import '@photofinish/shared/language/english';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { VerdictAsText } from '@photofinish/shared/race/verdict-schema';
+import { verdictAsText } from '@photofinish/shared/verdict/verdict-text';
 
-export interface PortRacing {
+interface PortRacing {
   readonly settings: Settings;
   readonly cache: HostCache;
   readonly clock: Clock;
@@ -35,4 +39,9 @@ export async function racesOverPort({ settings, cache, clock }: PortRacing): Pro
       seriesMs: MOST_SERIES_MS,
       limits: RACE_LIMITS,
     });
+}
+
+/** The race with its verdict in words. */
+export function raceInText(race: OriginRace): Omit<OriginRace, 'verdict'> & { verdict: VerdictAsText } {
+  return { ...race, verdict: verdictAsText(race.verdict) };
 }

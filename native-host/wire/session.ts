@@ -280,7 +280,7 @@ class PortSession implements Session {
         },
       });
       const { raceReplySchema } = await import('@photofinish/shared/port/reply');
-      const reply = this.#readsVerdictData ? race : (await import('./older-extension.ts')).raceInText(race);
+      const reply = this.#readsVerdictData ? race : (await import('./race-over-port.ts')).raceInText(race);
       if (abort.signal.aborted) return this.#cancelled(id, abort);
       if (share === true && this.#parts.network.isStill(key)) this.#parts.share?.(race);
       this.#parts.log.write('race', {
