@@ -21,8 +21,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { systemClock } from '../clock.ts';
 import { observation } from '../testing/cache-samples.ts';
 import { openDatabase } from './database.ts';
-import { isPlainlyCurrent, whyNotOurs } from './own-file.ts';
-import { SCHEMA_VERSION } from './schema.ts';
+import { isPlainlyCurrent, SCHEMA_VERSION, whyNotOurs } from './schema.ts';
 import { type HostCache, openHostCache } from './store.ts';
 
 const A = 'https://a.test' as Origin;

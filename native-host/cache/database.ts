@@ -4,8 +4,15 @@ import { chmodSync, closeSync, openSync, renameSync, rmSync, statSync } from 'no
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { asidePath, foreignOwner, insecurePath, irregularReason, makePrivateDirectory } from '../paths.ts';
-import { isPlainlyCurrent, whyNotOurs, whyNotToOpen } from './own-file.ts';
-import { foreignReason, hasOwnSchema, mark, migrate } from './schema.ts';
+import {
+  foreignReason,
+  hasOwnSchema,
+  isPlainlyCurrent,
+  mark,
+  migrate,
+  whyNotOurs,
+  whyNotToOpen,
+} from './schema.ts';
 
 /** Result codes of sqlite3.h. */
 const SQLITE_ERROR = 1;

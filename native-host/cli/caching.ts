@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { alternativesOf } from '../cache/advertised.ts';
 import { CacheUnavailable } from '../cache/database.ts';
-import { whyForeign } from '../cache/own-file.ts';
+import { whyForeign } from '../cache/schema.ts';
 import { type HostCache, type OriginRecords, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
 import { loadSettings, type Settings, SettingsError } from '../config.ts';
