@@ -13,13 +13,17 @@ import {
   type HostForecastRow,
   type HostRecord,
   idsOf,
+  isSoundAddress,
+  isSoundForecastRow,
+  isSoundHost,
+  isSoundShared,
+  isSoundUse,
   newHost,
   recordId,
   type SharedRecord,
   type UseForecastRow,
   type UseRecord,
 } from './record.ts';
-import { isSoundAddress, isSoundForecastRow, isSoundHost, isSoundShared, isSoundUse } from './soundness.ts';
 import type { Statements } from './statements.ts';
 
 /** A batch is resent within minutes; a week also covers a laptop that was closed in between. */

@@ -18,6 +18,9 @@ import {
   type AddressRecord,
   type HostRecord,
   idsOf,
+  isSoundAddress,
+  isSoundHost,
+  isSoundUse,
   SHARED_REFUSALS,
   type SharedRecord,
   type SharedRefusal,
@@ -35,7 +38,6 @@ import {
   onlyNumber,
   sharedOf,
 } from './rows.ts';
-import { isSoundAddress, isSoundHost, isSoundUse } from './soundness.ts';
 import { prepareStatements, type Statements } from './statements.ts';
 
 /** A network is judged by what happened on it within this time. */
