@@ -1,4 +1,5 @@
 // Every broken state of an installation that a user can have, each found by the doctor and reported with a remedy.
+// How a launcher is started on each system: with an environment as minimal as a browser's, on Windows through cmd.exe.
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +8,7 @@ import type { Check, DoctorFinding as Finding } from '@photofinish/shared/port/d
 import { scratchDirectory } from '../testing/scratch.ts';
 import type { BrowserName } from './browser-names.ts';
 import { type UserDirectories, userDirectories } from './browsers.ts';
-import { examineBrowser } from './doctor.ts';
-import { exchangeHello, launchOf } from './hello.ts';
+import { examineBrowser, exchangeHello, launchOf } from './doctor.ts';
 import { install } from './install.ts';
 import { type InstallRequest, planInstall, targetsOf } from './install-plan.ts';
 import { DISK, type Machine } from './machine.ts';
@@ -179,4 +179,23 @@ test('a helper that stays silent', async (t) => {
   const state = installed(t);
   writeFileSync(state.launcher, '#!/bin/sh\nexec sleep 60\n');
   assertProblem(await examine(state, 300), 'hello', /no response within 0\.3 s/);
+});
+
+test('a launcher is a separate program, and gets no path to our runtime', () => {
+  const environment = { HOME: '/home/a', PATH: '/opt/node/bin', SECRET: 'x' };
+  assert.deepEqual(launchOf('/a b/host', ['chrome-extension://x/'], 'darwin', environment), {
+    file: '/a b/host',
+    args: ['chrome-extension://x/'],
+    environment: { HOME: '/home/a', PATH: '/usr/local/bin:/usr/bin:/bin' },
+    verbatim: false,
+  });
+});
+
+test('on Windows cmd.exe runs it as browsers do, every word in quotes', () => {
+  const environment = { SystemRoot: 'C:\\Windows', COMSPEC: 'C:\\Windows\\system32\\cmd.exe', Path: 'D:\\' };
+  const launch = launchOf('C:\\a b\\host.cmd', ['C:\\a b\\m.json', 'x@y'], 'win32', environment);
+  assert.equal(launch.file, 'C:\\Windows\\system32\\cmd.exe');
+  assert.deepEqual(launch.args, ['/d', '/s', '/c', '""C:\\a b\\host.cmd" "C:\\a b\\m.json" "x@y""']);
+  assert.equal(launch.verbatim, true);
+  assert.deepEqual(Object.keys(launch.environment).sort(), ['COMSPEC', 'PATH', 'SystemRoot']);
 });

@@ -9,10 +9,11 @@ import {
   addonFinding,
   type ExaminationResult,
   examineBrowser,
+  exchangeHello,
   findingOn,
   type InstallSettings,
+  launchOf,
 } from './doctor.ts';
-import { exchangeHello, launchOf } from './hello.ts';
 import {
   cacheFinding,
   configFinding,
