@@ -1,7 +1,25 @@
-// The complete examination of the doctor: each browser's path to the helper, then what all of them share. Printed by the
-// command, and sent over the wire by a running helper.
+// The complete examination of the doctor: each browser's path to the helper, then what all of them share, which are
+// settings, host cache, fleet cache and network. Printed by the command, and sent over the wire by a running helper.
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
-import { userHome } from '../paths.ts';
+import { UNIDENTIFIED } from '@photofinish/shared/web/network-name';
+import { SHARED_REFUSALS, type SharedRefusal, type SharedRefusals } from '../cache/record.ts';
+import { whyForeign } from '../cache/schema.ts';
+import { openHostCache, type SharedStats } from '../cache/store.ts';
+import { ago, plural } from '../cli/text.ts';
+import { systemClock } from '../clock.ts';
+import {
+  defaultConfigPath,
+  type FleetSettings,
+  loadSettings,
+  type Settings,
+  SettingsError,
+} from '../config.ts';
+import { keptSalt, networkKey, networkText, saltPath } from '../network/key.ts';
+import { systemSource, watchNetwork } from '../network/watch.ts';
+import { insecurePath, irregularReason, userHome, whyNotWritable } from '../paths.ts';
+import { readTrust } from '../trust.ts';
 import { PROGRAM } from '../version.ts';
 import type { Caller } from '../wire/caller.ts';
 import { userDirectories } from './browsers.ts';
@@ -11,19 +29,199 @@ import {
   examineBrowser,
   exchangeHello,
   findingOn,
+  helperFinding,
   type InstallSettings,
   launchOf,
 } from './doctor.ts';
-import {
-  cacheFinding,
-  configFinding,
-  fleetFinding,
-  networkFinding,
-  settingsProblems,
-} from './helper-findings.ts';
 import { type InstallRequest, type Target, targetsOf } from './install-plan.ts';
 import { type Machine, thisMachine } from './machine.ts';
 import { checkoutOf, commandWord, ownCommand, ownInstallation } from './own-command.ts';
+
+/** The settings file in use, or why it cannot be used. */
+function configFinding(path: string | null): { finding: Finding; settings: Settings | null } {
+  try {
+    const settings = loadSettings(path === null ? {} : { path });
+    const text = settings.source ?? `no settings file at ${defaultConfigPath()}; using the defaults`;
+    return { finding: helperFinding('config', 'ok', text), settings };
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    const remedy = 'Correct the settings file, or remove it.';
+    return { finding: helperFinding('config', 'problem', error.message, remedy), settings: null };
+  }
+}
+
+/** What would make a race over the port fail although the settings are well-formed. */
+async function settingsProblems({ ca, logsPath }: Settings): Promise<Finding[]> {
+  const trust = await readTrust(ca);
+  const unwritable =
+    logsPath === null
+      ? null
+      : (insecurePath(logsPath) ?? irregularReason(logsPath) ?? whyNotWritable(dirname(logsPath)));
+  const problems: Finding[] = [];
+  if (!trust.ok)
+    problems.push(helperFinding('config', 'problem', trust.message, 'Correct "ca" in the settings file.'));
+  if (unwritable !== null) {
+    const text = `the log ${logsPath} cannot be written: ${unwritable}`;
+    const remedy = 'Make its directory writable for you alone, or change "logs" in the settings file.';
+    problems.push(helperFinding('config', 'problem', text, remedy));
+  }
+  return problems;
+}
+
+function isPrivatelyWritable(path: string): boolean {
+  if ((insecurePath(path) ?? whyNotWritable(dirname(path))) !== null) return false;
+  try {
+    if (existsSync(path)) accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether outcomes are remembered, and how many are. */
+function cacheFinding(path: string): Finding {
+  const unusable = (reason: string | null, remedy?: string): Finding =>
+    helperFinding(
+      'cache',
+      'problem',
+      `${path} cannot be used, so nothing will be remembered: ${reason}`,
+      remedy ??
+        (isPrivatelyWritable(path)
+          ? 'Free disk space or, if the file is newer, update the helper.'
+          : 'Make the file and its directory writable for you alone.'),
+    );
+  // Reading must not create it.
+  if (!existsSync(path)) {
+    const reason = insecurePath(path) ?? whyNotWritable(dirname(path));
+    return reason === null
+      ? helperFinding('cache', 'ok', `${path} will be created when it is needed`)
+      : unusable(reason);
+  }
+  const cache = openHostCache({ path, clock: systemClock });
+  const { store, storeReason, origins, unsound, refused, shared } = cache.stats();
+  cache.close();
+  const foreign = store === 'sqlite' ? null : whyForeign(path);
+  if (foreign !== null)
+    return unusable(
+      `it was left alone, because ${foreign}`,
+      'Move that file elsewhere, or name another with "cache" in the settings file.',
+    );
+  if (store !== 'sqlite') return unusable(storeReason);
+  const others = shared === 0 ? '' : `, ${shared} shared by machines of the organisation`;
+  const counted = `${path}, ${origins} ${origins === 1 ? 'origin' : 'origins'}${others}`;
+  if (unsound > 0)
+    return helperFinding(
+      'cache',
+      'note',
+      `${counted}; damaged records were found and dropped: ${unsound}`,
+      'Check the disk and the memory: one of them corrupts stored data.',
+    );
+  if (refused > 0)
+    return helperFinding(
+      'cache',
+      'note',
+      `${counted}; not recorded, because their sites added too many in one day: ${refused}`,
+    );
+  return helperFinding('cache', 'ok', counted);
+}
+
+/** Without a salt no key is shown, so its value does not matter. */
+const SALT_STAND_IN_BYTES = 16;
+
+/** A network's key, after its name if the user gave one. */
+function nameBeside(key: string, cachePath: string): string {
+  if (!existsSync(cachePath)) return key;
+  const cache = openHostCache({ path: cachePath, clock: systemClock });
+  const name = cache.networkNames().get(key);
+  cache.close();
+  return name === undefined ? key : `${name} (${key})`;
+}
+
+/** Whether the current network can be told from others. */
+async function networkFinding(cachePath: string): Promise<Finding> {
+  // Reading must not create the salt.
+  const saltFile = saltPath(cachePath);
+  const kept = keptSalt(saltFile);
+  if (kept.state === 'unusable' && kept.mendable)
+    return helperFinding(
+      'network',
+      'note',
+      `${saltFile} will be replaced at the helper's next start (${kept.reason}); all networks then count as new`,
+    );
+  if (kept.state === 'unusable')
+    return helperFinding(
+      'network',
+      'problem',
+      `${saltFile} cannot be used, so the helper sees a new network at every start: ${kept.reason}`,
+      'Correct that, or remove the file: the helper creates a new one.',
+    );
+  const salt = kept.state === 'kept' ? kept.salt : null;
+  const source = systemSource(process.platform, systemClock);
+  const network = watchNetwork({
+    source,
+    salt: salt ?? new Uint8Array(SALT_STAND_IN_BYTES),
+    clock: systemClock,
+  });
+  const key = await network.settled();
+  if (key === UNIDENTIFIED)
+    return helperFinding(
+      'network',
+      'problem',
+      'this network cannot be distinguished from others, so nothing will be remembered',
+      "Check that this system's commands for routes and neighbours can be run.",
+    );
+  const facts = network.facts();
+  if (facts === null) return helperFinding('network', 'note', 'offline: there is no default route');
+  const named =
+    salt === null ? 'its key will be created with the cache' : nameBeside(networkKey(facts, salt), cachePath);
+  return helperFinding('network', 'ok', `${networkText(facts)}: ${named}`);
+}
+
+const NOTHING_SHARED: SharedStats = { outcomes: 0, newestAtMs: null, refused: {} };
+
+const REFUSED_BECAUSE: Record<SharedRefusal, string> = {
+  malformed: 'not an outcome',
+  unauthenticated: "not made with the organisation's salt",
+  outdated: 'older than a day',
+  ahead: "ahead of this machine's clock",
+};
+
+function refusedText(refused: SharedRefusals): string {
+  const counted = SHARED_REFUSALS.flatMap((reason) => {
+    const n = refused[reason];
+    return n === undefined ? [] : [`${n} ${REFUSED_BECAUSE[reason]}`];
+  });
+  return counted.length === 0 ? '' : `; refused until now: ${counted.join(', ')}`;
+}
+
+/** Only what a file keeps is a copy: where it cannot be opened, the helper's is not seen. */
+function copiedText(cachePath: string): string {
+  const cache = existsSync(cachePath) ? openHostCache({ path: cachePath, clock: systemClock }) : null;
+  const isKept = cache === null || cache.store().store === 'sqlite';
+  const { outcomes, newestAtMs, refused } = cache?.sharedStats() ?? NOTHING_SHARED;
+  cache?.close();
+  if (!isKept) return '';
+  const age = newestAtMs === null ? '' : `, the newest from ${ago(newestAtMs, systemClock.epochMs())}`;
+  const copied = plural(outcomes, 'outcome is', 'outcomes are');
+  return `; ${copied} copied here${age}${refusedText(refused)}`;
+}
+
+/**
+ * Whether the bucket of the fleet cache can be used, what is copied of it, and why values were refused. Under `cache`,
+ * because extensions of earlier versions know no other check for it.
+ */
+async function fleetFinding(settings: FleetSettings, cachePath: string): Promise<Finding> {
+  const { heldInBucket } = await import('../fleet/fleet.ts');
+  const copied = copiedText(cachePath);
+  try {
+    const held = plural(await heldInBucket(settings), 'value');
+    const text = `fleet cache: the bucket "${settings.bucket}" holds ${held}${copied}`;
+    return helperFinding('cache', 'ok', text);
+  } catch (error) {
+    const text = `fleet cache: the bucket "${settings.bucket}" cannot be used: ${(error as Error).message}${copied}`;
+    return helperFinding('cache', 'problem', text, 'Check "fleet" in the settings file, and the server.');
+  }
+}
 
 /**
  * Forty times the duration of a cold start on a slow disk: a machine that is busy with other things is no fault of the
@@ -106,7 +304,7 @@ function withoutBrowsers(): ExaminationResult {
   return { findings: [findingOn(BROWSERS)('manifest', 'note', text)], config: null };
 }
 
-export interface ExaminationRequest {
+interface ExaminationRequest {
   /** The Chromium profile to examine instead of the usual ones. */
   readonly userDataDirectory: string | null;
   /** Ids expected to be allowed in addition to that of our own key. */
