@@ -12,7 +12,7 @@ import { type HostCache, openHostCache } from '../cache/store.ts';
 import type { NatsConnection } from '../survey/nats.ts';
 import { down, race, trial, up } from '../testing/cache-samples.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
-import { HOUR_MS, readOutcome, writeOutcome } from './document.ts';
+import { fleetKeys, HOUR_MS, readOutcome, writeOutcome } from './entry.ts';
 import {
   type Bucket,
   type BucketChange,
@@ -24,7 +24,6 @@ import {
   RETRY_MS,
   SAME_EVERY_MS,
 } from './fleet.ts';
-import { fleetKeys } from './keys.ts';
 
 type Status = ReturnType<NatsConnection['status']> extends AsyncIterable<infer Each> ? Each : never;
 

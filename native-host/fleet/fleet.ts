@@ -11,8 +11,15 @@ import { type Clock, nextPoll, within } from '../clock.ts';
 import type { FleetSettings } from '../config.ts';
 import { connectTo } from '../survey/connect.ts';
 import { JetStreamApiCodes, JetStreamApiError, type KV, Kvm, type NatsConnection } from '../survey/nats.ts';
-import { HOUR_MS, outcomeOf, readOutcome, writeOutcome } from './document.ts';
-import { type FleetKeys, fleetKeys, readFleetSalt } from './keys.ts';
+import {
+  type FleetKeys,
+  fleetKeys,
+  HOUR_MS,
+  outcomeOf,
+  readFleetSalt,
+  readOutcome,
+  writeOutcome,
+} from './entry.ts';
 
 /** What changed under a key; `value` null: it was deleted. */
 export interface BucketChange {

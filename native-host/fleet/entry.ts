@@ -1,18 +1,78 @@
-// What machines of one organisation tell each other about an origin: the outcome of a race and nothing else. Neither the
-// origin nor the network is in it, and no time finer than an hour; but the server, and whoever may read the bucket, knows
-// the moment of its publication, and the server which machines raced the same origin. A value that arrives is as little
-// trusted as a file, and one that was not made with the organisation's secret not at all.
+// The entries of the fleet cache: a key, which nobody without the organisation's secret can read or try names against,
+// and a value, which nobody without it can make. A value is the outcome of a race and nothing else: neither the origin
+// nor the network is in it, and no time finer than an hour; but the server, and whoever may read the bucket, knows the
+// moment of its publication, and the server which machines raced the same origin. One that arrives is as little trusted
+// as a file.
+import { createHmac } from 'node:crypto';
+import { closeSync, constants, fstatSync, readFileSync } from 'node:fs';
 import { isAllDisturbed, soundTrials } from '@photofinish/shared/race/conclusive';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/terms';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';
 import { isLasting, LOSSY_RATE } from '../cache/back-off.ts';
 import { foldRace } from '../cache/fold.ts';
 import { SHARED_FRESH_MS } from '../cache/policy.ts';
 import { type HostRecord, newHost, type SharedRecord, type SharedRefusal } from '../cache/record.ts';
-import type { Sign } from './keys.ts';
+import { exposedSecret, insecurePath, openRegular } from '../paths.ts';
+
+const LEAST_SALT_BYTES = 16;
+const MOST_SALT_BYTES = 4096;
+/** 64 bits distinguish the labels of an organisation. */
+const LABEL_DIGITS = 16;
+/** 128 bits: too many to guess. */
+const SIGNATURE_DIGITS = 32;
+const ORIGIN_KEY = /^[0-9a-f]{64}$/;
+
+type Sign = (key: string, text: string) => string;
+
+export interface FleetKeys {
+  /** The keys of every origin under this label, as a subject filter. */
+  readonly filter: string;
+  keyOf(origin: Origin): string;
+  /** Whether it is a key under this label. */
+  isOwn(key: string): boolean;
+  /** Authenticates a text as the value of that key and no other (HMAC-SHA256, truncated as RFC 2104 section 5 allows). */
+  readonly sign: Sign;
+}
+
+/**
+ * The keys under a network label: an origin has another one for each label, and for each organisation's salt
+ * (HMAC-SHA256, RFC 2104).
+ */
+export function fleetKeys(salt: Uint8Array, network: string): FleetKeys {
+  const digest = (...parts: readonly string[]): string =>
+    createHmac('sha256', salt).update(JSON.stringify(parts)).digest('hex');
+  const label = `${digest('network', network).slice(0, LABEL_DIGITS)}.`;
+  return {
+    filter: `${label}*`,
+    keyOf: (origin) => label + digest('origin', network, origin),
+    isOwn: (key) => key.startsWith(label) && ORIGIN_KEY.test(key.slice(label.length)),
+    sign: (key, text) => digest('value', key, text).slice(0, SIGNATURE_DIGITS),
+  };
+}
+
+/**
+ * The organisation's secret. Throws with the reason when others can read it or could have replaced it, or when it is too
+ * short or too long.
+ */
+export function readFleetSalt(path: string): Uint8Array {
+  const fd = openRegular(path, constants.O_RDONLY);
+  try {
+    const reason = exposedSecret(fstatSync(fd)) ?? insecurePath(path);
+    if (reason !== null) throw new Error(`${path} is refused: ${reason}`);
+    if (fstatSync(fd).size > MOST_SALT_BYTES)
+      throw new Error(`${path} is refused: it has more than ${MOST_SALT_BYTES} bytes`);
+    const salt = readFileSync(fd);
+    if (salt.length < LEAST_SALT_BYTES)
+      throw new Error(`${path} is refused: it has less than ${LEAST_SALT_BYTES} bytes`);
+    return salt;
+  } finally {
+    closeSync(fd);
+  }
+}
 
 export const FLEET_SCHEMA = 'photofinish.fleet/1';
 export const HOUR_MS = 3_600_000;
