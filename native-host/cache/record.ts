@@ -102,7 +102,7 @@ export interface AddressRecord {
   readonly usedAtMs: number;
 }
 
-/** The newest outcome of a race that a machine of the same organisation shared; see fleet/document.ts. */
+/** The newest outcome of a race that a machine of the same organisation shared; see fleet/entry.ts. */
 export interface SharedRecord extends Readonly<SharedOutcome> {
   /** The keyed hash of the origin, so that the table names no origin that this machine has not asked about. */
   readonly key: string;

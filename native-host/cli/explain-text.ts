@@ -23,7 +23,7 @@ import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { withOwnCommand } from '../install/own-command.ts';
 import { codeHint, codeToExplain } from './codes.ts';
 import { firstVisitText } from './first-visit.ts';
-import { drawPhotoFinish } from './photo-finish.ts';
+import { drawPhotoFinish } from './race-text.ts';
 import {
   ago,
   type Cell,
