@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { syncing } from './survey-doctor.ts';
+import { syncing } from './survey-actions.ts';
 
 /** A server on loopback that answers `/varz` with this body, and nothing else. */
 async function monitor(t: TestContext, body: string): Promise<string> {
