@@ -16,7 +16,7 @@ async function runCommand(command: Command, args: readonly string[], terminal: T
     case 'explain':
       return (await import('./cli/explain.ts')).runExplain(args, terminal);
     case 'cache':
-      return (await import('./cli/caching.ts')).runCache(args, terminal);
+      return (await import('./cli/cache.ts')).runCache(args, terminal);
     case 'network':
       return (await import('./cli/networking.ts')).runNetwork(args, terminal);
     case 'install':

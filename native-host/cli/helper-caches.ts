@@ -1,16 +1,76 @@
-// `--fleet`: a command takes part in the fleet cache of the helper's settings, with the helper's own means.
+// What commands use of the helper's own: its settings, its host cache with the salt beside it, and, with `--fleet`, its
+// fleet cache.
+import { resolve } from 'node:path';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { CacheUnavailable } from '../cache/database.ts';
 import { recallOf } from '../cache/policy.ts';
+import { whyForeign } from '../cache/schema.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
-import { defaultConfigPath, type FleetSettings, loadSettings } from '../config.ts';
+import {
+  defaultConfigPath,
+  type FleetSettings,
+  loadSettings,
+  type Settings,
+  SettingsError,
+} from '../config.ts';
 import { fleetKeys, readFleetSalt } from '../fleet/entry.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import { readSalt, saltPath } from '../network/key.ts';
 import type { Network } from '../network/watch.ts';
 import type { RacingParts, RunRace } from '../racing.ts';
-import { cachePath, helperSettings } from './caching.ts';
 import type { Terminal } from './terminal.ts';
-import { Complaint } from './usage.ts';
+import { Complaint, EXIT_FAILED } from './usage.ts';
+
+/** The helper's settings. Throws a Complaint if they cannot be used. */
+function helperSettings(): Settings {
+  try {
+    return loadSettings();
+  } catch (error) {
+    if (error instanceof SettingsError) throw new Complaint('bad-config', error.message);
+    throw error;
+  }
+}
+
+/** The given file, or the one in the helper's settings. */
+export function cachePath(path: string | null): string {
+  if (path === '') throw new Complaint('bad-file', '--cache takes a file');
+  return path === null ? helperSettings().cachePath : resolve(path);
+}
+
+/** The salt beside a cache, created if necessary; reports one that was unusable and has been replaced. */
+export function networkSalt(cachePath: string, terminal: Pick<Terminal, 'error'>): Uint8Array {
+  return readSalt(saltPath(cachePath), (message) => terminal.error('salt-damaged', message));
+}
+
+/** The cache in that file. Throws a Complaint if it cannot be used; files of other programs are not touched. */
+export function openCache(path: string): HostCache {
+  const cache = openHostCache({ path, clock: systemClock, log: () => {} });
+  const { store, storeReason } = cache.store();
+  if (store === 'sqlite') return cache;
+  cache.close();
+  const foreign = whyForeign(path);
+  if (foreign !== null)
+    throw new Complaint(
+      'not-a-cache',
+      `${path} is not a host cache and was left alone: ${foreign}`,
+      EXIT_FAILED,
+    );
+  throw new Complaint('cache-unavailable', `${path} cannot be used: ${storeReason}`, EXIT_FAILED);
+}
+
+/** Changes the cache in that file, and closes it. Throws a Complaint if it cannot be used or written. */
+export async function changing<T>(path: string, change: (cache: HostCache) => T | Promise<T>): Promise<T> {
+  const cache = openCache(path);
+  try {
+    return await change(cache);
+  } catch (error) {
+    if (!(error instanceof CacheUnavailable)) throw error;
+    throw new Complaint('cache-unavailable', `${path}: ${error.message}`, EXIT_FAILED);
+  } finally {
+    cache.close();
+  }
+}
 
 /** `fleet` of the settings. Throws a Complaint if they cannot be used, or have none. */
 export function fleetSettings(): FleetSettings {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { ANY_NETWORK, type HostRecord, newHost } from '../cache/record.ts';
-import { originText } from './cache-text.ts';
+import { originText } from './cache.ts';
 import { NO_NAMES, plain } from './text.ts';
 
 const NOW = 1_700_000_000_000;

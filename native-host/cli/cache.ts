@@ -1,23 +1,127 @@
-// The contents of the host cache as text, for `photofinish cache`.
+// `photofinish cache`: shows the contents of the host cache, as text or JSON, and deletes from it.
+import { existsSync } from 'node:fs';
 import { formatMs } from '@photofinish/shared/language/markup';
 import { attemptErrorText } from '@photofinish/shared/verdict/attempt-text';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { alternativesOf, type KnownAlternative } from '../cache/advertised.ts';
 import { advertisedUntilMs, freshUntilMs } from '../cache/policy.ts';
 import { type AddressRecord, ANY_NETWORK, type HostRecord, type UseRecord } from '../cache/record.ts';
 import type { OriginRecords } from '../cache/store.ts';
+import { systemClock } from '../clock.ts';
+import { commandLine } from '../install/own-command.ts';
+import { CACHE_ACTIONS, CACHE_OPTIONS } from './command-table.ts';
+import { cachePath, changing, openCache } from './helper-caches.ts';
+import type { Terminal } from './terminal.ts';
 import {
   ago,
   type Cell,
   columnsOf,
   duration,
   type NetworkNames,
+  NO_NAMES,
   networkLabel,
   type Paint,
+  plural,
   printable,
   table,
   wrapped,
 } from './text.ts';
+import { Complaint, EXIT_FAILED, EXIT_OK, listed, notOneOf, parseCommand, readOrigin } from './usage.ts';
+
+const CACHE_SCHEMA = 'photofinish.cache/1';
+
+function list(path: string, json: boolean, terminal: Terminal): number {
+  // Reading must not create a file.
+  const cache = existsSync(path) ? openCache(path) : null;
+  const hosts = cache?.list() ?? [];
+  const names = cache?.networkNames() ?? NO_NAMES;
+  cache?.close();
+  if (json) terminal.result(JSON.stringify({ schema: CACHE_SCHEMA, file: path, hosts }));
+  else if (hosts.length === 0) terminal.result(`The host cache ${path} is empty.`);
+  else terminal.result(hostsTable(hosts, { nowMs: systemClock.epochMs(), names }, terminal.paint).join('\n'));
+  return EXIT_OK;
+}
+
+function originDocument(path: string, origin: string, records: OriginRecords): object {
+  const hosts = records.hosts.map((host) => ({ ...host, alternatives: alternativesOf(host) }));
+  return { schema: CACHE_SCHEMA, file: path, origin, ...records, hosts };
+}
+
+function show(path: string, origin: Origin, json: boolean, terminal: Terminal): number {
+  const cache = existsSync(path) ? openCache(path) : null;
+  const records: OriginRecords = cache?.show(origin) ?? { hosts: [], uses: [], addresses: [] };
+  const names = cache?.networkNames() ?? NO_NAMES;
+  cache?.close();
+  if (records.hosts.length + records.uses.length === 0) {
+    terminal.error(
+      'no-record',
+      `nothing is known about ${origin}; race it with: ${commandLine('race', origin)}`,
+    );
+    return EXIT_FAILED;
+  }
+  if (json) terminal.result(JSON.stringify(originDocument(path, origin, records)));
+  else
+    terminal.result(originText(records, { nowMs: systemClock.epochMs(), names }, terminal.paint).join('\n'));
+  return EXIT_OK;
+}
+
+async function forget(
+  path: string,
+  origins: readonly Origin[],
+  json: boolean,
+  terminal: Terminal,
+): Promise<number> {
+  const forgotten = existsSync(path)
+    ? await changing(path, (cache) => origins.filter((origin) => cache.forget(origin)))
+    : [];
+  const unknown = origins.filter((origin) => !forgotten.includes(origin));
+  if (json) terminal.result(JSON.stringify({ schema: CACHE_SCHEMA, file: path, forgotten }));
+  else for (const origin of forgotten) terminal.result(`Forgot ${origin}.`);
+  for (const origin of unknown) terminal.error('no-record', `nothing is known about ${origin}`);
+  return unknown.length === 0 ? EXIT_OK : EXIT_FAILED;
+}
+
+async function clear(
+  path: string,
+  { json, yes }: { readonly json: boolean; readonly yes: boolean },
+  terminal: Terminal,
+): Promise<number> {
+  let cleared = 0;
+  if (existsSync(path)) {
+    const { origins } = await changing(path, (cache) => cache.stats());
+    const question = `Delete all that is known about ${plural(origins, 'origin')}, in ${path}?`;
+    if (!yes && !(await terminal.confirm(question))) {
+      terminal.error('cancelled', 'nothing was deleted; --yes clears without asking');
+      return EXIT_FAILED;
+    }
+    cleared = await changing(path, (cache) => cache.wipe());
+  }
+  if (json) terminal.result(JSON.stringify({ schema: CACHE_SCHEMA, file: path, cleared }));
+  else terminal.result(`Cleared ${plural(cleared, 'origin')} from ${path}.`);
+  return EXIT_OK;
+}
+
+/** Runs `cache list`, `cache show ORIGIN`, `cache forget ORIGIN...` and `cache clear`. */
+export async function runCache(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parseCommand('cache', args, CACHE_OPTIONS);
+  const [word, ...texts] = positionals;
+  if (word === undefined) throw new Complaint('bad-usage', `cache takes ${listed(CACHE_ACTIONS)}`);
+  const action = CACHE_ACTIONS.find((each) => each === word);
+  if (action === undefined) throw notOneOf('bad-usage', 'cache', word, CACHE_ACTIONS);
+  if ((action === 'list' || action === 'clear') && texts.length > 0)
+    throw new Complaint('bad-usage', `cache ${action} takes no argument`);
+  if (values.yes && action !== 'clear') throw new Complaint('bad-usage', '--yes is for cache clear only');
+  const [origin, ...others] = texts.map((text) => readOrigin(text).origin);
+  const path = cachePath(values.cache ?? null);
+  const { json = false, yes = false } = values;
+  if (action === 'list') return list(path, json, terminal);
+  if (action === 'clear') return clear(path, { json, yes }, terminal);
+  if (origin === undefined) throw new Complaint('bad-usage', `cache ${action} takes an ORIGIN`);
+  if (action === 'forget') return forget(path, [origin, ...others], json, terminal);
+  if (others.length > 0) throw new Complaint('bad-usage', 'cache show takes one ORIGIN');
+  return show(path, origin, json, terminal);
+}
 
 function h3Text(host: HostRecord, nowMs: number): string {
   const { h3AtMs, h3FailedAtMs, h3Failure } = host;
@@ -44,7 +148,7 @@ function advertisedText(host: HostRecord, nowMs: number): string {
 }
 
 /** Input of the text: the current time since the epoch, and the user's names for networks. */
-export interface TextContext {
+interface TextContext {
   readonly nowMs: number;
   readonly names: NetworkNames;
 }
@@ -54,7 +158,7 @@ function networkText(network: string, { names }: TextContext): string {
 }
 
 /** The records of hosts, one line each. */
-export function hostsTable(hosts: readonly HostRecord[], context: TextContext, paint: Paint): string[] {
+function hostsTable(hosts: readonly HostRecord[], context: TextContext, paint: Paint): string[] {
   const { nowMs } = context;
   const titles = ['ORIGIN', 'NETWORK', 'HTTP/3', 'OVER TCP', 'ADVERTISES H3', 'RACES', 'UPDATED'];
   const rows = hosts.map((host): Cell[] => [
