@@ -10,23 +10,23 @@ import { VERSION } from './version.ts';
 async function runCommand(command: Command, args: readonly string[], terminal: Terminal): Promise<number> {
   switch (command) {
     case 'race':
-      return (await import('./cli/racing.ts')).runRace(args, terminal);
+      return (await import('./cli/race.ts')).runRace(args, terminal);
     case 'survey':
-      return (await import('./cli/surveying.ts')).runSurvey(args, terminal);
+      return (await import('./cli/survey.ts')).runSurvey(args, terminal);
     case 'explain':
       return (await import('./cli/explain.ts')).runExplain(args, terminal);
     case 'cache':
       return (await import('./cli/cache.ts')).runCache(args, terminal);
     case 'network':
-      return (await import('./cli/networking.ts')).runNetwork(args, terminal);
+      return (await import('./cli/network.ts')).runNetwork(args, terminal);
     case 'install':
-      return (await import('./cli/installing.ts')).runInstall(args, terminal);
+      return (await import('./cli/install.ts')).runInstall(args, terminal);
     case 'uninstall':
-      return (await import('./cli/installing.ts')).runUninstall(args, terminal);
+      return (await import('./cli/install.ts')).runUninstall(args, terminal);
     case 'doctor':
-      return (await import('./cli/examining.ts')).runDoctor(args, terminal);
+      return (await import('./cli/doctor.ts')).runDoctor(args, terminal);
     case 'report':
-      return (await import('./cli/reporting.ts')).runReport(args, terminal);
+      return (await import('./cli/report.ts')).runReport(args, terminal);
     case 'codes':
       return (await import('./cli/codes.ts')).runCodes(args, terminal);
     case 'completion':

@@ -27,8 +27,8 @@ import { fileOutcome, type RunRace } from '../racing.ts';
 import { explanationText } from './explain-text.ts';
 import { cachePath, copiedKeys } from './helper-caches.ts';
 import { EXPLAIN_OPTIONS } from './option-tables.ts';
+import { networkOf, openRacingFor, stopOnMove } from './race.ts';
 import { parseRaceCommand, type RaceCommand } from './race-options.ts';
-import { networkOf, openRacingFor, stopOnMove } from './racing.ts';
 import { stoppedByInterrupt, type Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, parseCommand } from './usage.ts';
 

@@ -19,8 +19,8 @@ import { createStreams, exists, namesOf, type SurveyNames } from '../survey/stre
 import { work } from '../survey/worker.ts';
 import { joinForShared } from './helper-caches.ts';
 import { linesOf, MAX_LINE_CHARS } from './input-lines.ts';
+import { NO_CACHE, openRacingFor } from './race.ts';
 import { paceFor } from './race-pace.ts';
-import { NO_CACHE, openRacingFor } from './racing.ts';
 import { ownName, readOptOut, type SurveyAction, type SurveyCommand } from './survey-options.ts';
 import type { Terminal } from './terminal.ts';
 import { plural } from './text.ts';

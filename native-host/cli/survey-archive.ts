@@ -4,7 +4,7 @@ import type { BadLine } from '../survey/archive.ts';
 import { DEAD_PARQUET, exportParquet, type SurveyExport } from '../survey/export.ts';
 import { surveyReport } from '../survey/report.ts';
 import { surveyReportHtml } from '../survey/report-page.ts';
-import { deliver } from './reporting.ts';
+import { deliver } from './report.ts';
 import type { Terminal } from './terminal.ts';
 import { columnsOf, type Paint, plural, table } from './text.ts';
 import { EXIT_FAILED, EXIT_OK } from './usage.ts';

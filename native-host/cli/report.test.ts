@@ -7,7 +7,7 @@ import type { Report } from '@photofinish/shared/report/report';
 import { compareReports } from '@photofinish/shared/report/report-compare';
 import { reportListing } from '@photofinish/shared/report/report-document';
 import { report, reportOrigin, verdictSaying } from '@photofinish/shared/testing/race-samples';
-import { documentText } from './reporting.ts';
+import { documentText } from './report.ts';
 import { LINE_COLUMNS, plain } from './text.ts';
 
 const HOSTILE = '\u001b[2Jgone\n\u202eend';

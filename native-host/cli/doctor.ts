@@ -2,12 +2,12 @@
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
 import { allFindings } from '../install/examination.ts';
 import { DOCTOR_OPTIONS } from './command-table.ts';
-import { readExtensionIds, readUserDataDirectory } from './installing.ts';
+import { readExtensionIds, readUserDataDirectory } from './install.ts';
 import type { Terminal } from './terminal.ts';
 import { type Paint, plural, printable, wrapped } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, parseCommand } from './usage.ts';
 
-export const DOCTOR_SCHEMA = 'photofinish.doctor/1';
+const DOCTOR_SCHEMA = 'photofinish.doctor/1';
 
 const MARKS = { ok: ['ok', 'green'], problem: ['!!', 'red'], note: ['--', 'dim'] } as const;
 

@@ -13,7 +13,7 @@ import type { Terminal } from './terminal.ts';
 import { ago, type Cell, columnsOf, keyNamed, type Paint, printable, table } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, listed, notOneOf, parseCommand } from './usage.ts';
 
-export const NETWORKS_SCHEMA = 'photofinish.networks/1';
+const NETWORKS_SCHEMA = 'photofinish.networks/1';
 
 const KEY = /^net-[0-9a-f]{16}$/;
 

@@ -29,7 +29,7 @@ import type { Terminal } from './terminal.ts';
 import { columnsOf, type Paint, table } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, notOneOf, parseCommand } from './usage.ts';
 
-export const INSTALL_SCHEMA = 'photofinish.install/1';
+const INSTALL_SCHEMA = 'photofinish.install/1';
 
 function readBrowsers(names: readonly string[]): readonly BrowserName[] {
   return names.map((name) => {
