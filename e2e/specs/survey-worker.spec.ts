@@ -3,12 +3,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import { canaryEveryMs } from '../../native-host/survey/canary.ts';
 import { collect } from '../../native-host/survey/collect.ts';
 import { GONE_AFTER_MS } from '../../native-host/survey/control.ts';
 import type { Survey } from '../../native-host/survey/result.ts';
 import { statusOf } from '../../native-host/survey/status.ts';
 import { createStreams, vantageConsumer } from '../../native-host/survey/streams.ts';
+import { canaryEveryMs } from '../../native-host/survey/vantage.ts';
 import { startNats } from '../origins/nats.ts';
 import { onPath } from '../run/find-browser.mjs';
 import {

@@ -6,7 +6,6 @@ import { systemClock } from '../clock.ts';
 import { commandLine } from '../install/own-command.ts';
 import { systemSource, watchNetwork } from '../network/watch.ts';
 import { USER_AGENT } from '../race/request-limits.ts';
-import { canaryEveryMs } from '../survey/canary.ts';
 import { type CollectionParts, collect } from '../survey/collect.ts';
 import { Control, workerKey } from '../survey/control.ts';
 import { type Job, readSurveyLine } from '../survey/job.ts';
@@ -16,6 +15,7 @@ import { jetstream, jetstreamManager, type NatsConnection, RetentionPolicy } fro
 import { SURVEY_SCHEMA, type Survey } from '../survey/result.ts';
 import { statusOf, statusText } from '../survey/status.ts';
 import { createStreams, exists, namesOf, type SurveyNames } from '../survey/streams.ts';
+import { canaryEveryMs } from '../survey/vantage.ts';
 import { work } from '../survey/worker.ts';
 import { joinForShared } from './helper-caches.ts';
 import { linesOf, MAX_LINE_CHARS } from './input-lines.ts';

@@ -1,15 +1,149 @@
-// What a vantage point does without its canaries; with them, and a real server, it is tested in
-// e2e/specs/survey-worker.spec.ts.
+// When a vantage point is healthy, when its path has changed, and when nothing it measures is evidence; and what it
+// does without its canaries. With them, and a real server, it is tested in e2e/specs/survey-worker.spec.ts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { comparison, originRace } from '@photofinish/shared/testing/race-samples';
+import { attempt, comparison, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import { namedNetwork } from '../network/watch.ts';
 import type { RaceSpec } from '../racing.ts';
 import { SAMPLE_SURVEY } from '../testing/survey-archive.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
 import { NOTHING } from './control.ts';
 import { type OptOut, optOut } from './opt-out.ts';
-import { Vantage, type VantageParts } from './vantage.ts';
+import {
+  CanaryWatch,
+  HeldResults,
+  reachOfCanaries,
+  SETTLES_AFTER_MS,
+  Vantage,
+  type VantageParts,
+} from './vantage.ts';
+
+const BOTH = { h3: true, h2: true };
+const ONLY_H2 = { h3: false, h2: true };
+const ONLY_H3 = { h3: true, h2: false };
+const NEITHER = { h3: false, h2: false };
+
+function after(...first: readonly { h3: boolean; h2: boolean }[]): CanaryWatch {
+  const watch = new CanaryWatch();
+  for (const reach of first) watch.heard(reach, 0);
+  return watch;
+}
+
+const silent = { code: 'udp-timeout', message: 'm' } as const;
+const h3Fails = trial([attempt({ protocol: 'h3', outcome: 'failed', error: silent })], null);
+const h2Works = trial(
+  [attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9, firstByteMs: 12 })],
+  'h2',
+);
+
+test('any canary that is reached over a transport counts for it', () => {
+  const blocked = originRace([h3Fails, h2Works], { mode: 'compare' });
+  const unresolved = originRace([], { error: { code: 'dns-failed', message: 'm' } });
+  assert.deepEqual(reachOfCanaries([comparison([10], [20])]), BOTH);
+  assert.deepEqual(reachOfCanaries([blocked]), ONLY_H2);
+  assert.deepEqual(reachOfCanaries([blocked, unresolved, comparison([10], [20])]), BOTH);
+  assert.deepEqual(reachOfCanaries([unresolved]), NEITHER);
+  assert.deepEqual(reachOfCanaries([]), NEITHER);
+});
+
+test('what this busy machine measured of a canary does not count', () => {
+  const { trials } = comparison([10], [20]);
+  const disturbed = originRace(trials.map((each) => ({ ...each, disturbed: 'outcome' as const })));
+  assert.deepEqual(reachOfCanaries([disturbed]), NEITHER);
+});
+
+test('the first round that reaches anything is the norm', () => {
+  for (const reach of [BOTH, ONLY_H2, ONLY_H3]) {
+    const watch = new CanaryWatch();
+    assert.deepEqual(watch.heard(reach, 0), { state: 'good' });
+    assert.deepEqual(watch.heard(reach, 30_000), { state: 'good' });
+  }
+  const watch = new CanaryWatch();
+  assert.deepEqual(watch.heard(NEITHER, 0), { state: 'sick', sinceMs: 0 });
+  assert.deepEqual(watch.heard(ONLY_H2, 30_000), { state: 'good' });
+});
+
+test('the loss of either transport is sick until it is back', () => {
+  for (const less of [ONLY_H2, ONLY_H3, NEITHER]) {
+    const watch = after(BOTH);
+    assert.deepEqual(watch.heard(less, 30_000), { state: 'sick', sinceMs: 30_000 });
+    assert.deepEqual(watch.heard(less, 60_000), { state: 'sick', sinceMs: 30_000 });
+    assert.deepEqual(watch.heard(BOTH, 90_000), { state: 'good' });
+    assert.deepEqual(watch.heard(less, 120_000), { state: 'sick', sinceMs: 120_000 });
+  }
+});
+
+test('one transport in place of the other is a loss', () => {
+  assert.deepEqual(after(ONLY_H2).heard(ONLY_H3, 1), { state: 'sick', sinceMs: 1 });
+});
+
+test('more than before is another path, once', () => {
+  const watch = after(ONLY_H2);
+  assert.deepEqual(watch.heard(BOTH, 1), { state: 'changed' });
+  assert.deepEqual(watch.heard(BOTH, 2), { state: 'good' });
+  assert.deepEqual(watch.heard(ONLY_H2, 3), { state: 'sick', sinceMs: 3 });
+});
+
+test('what has been reached for ten minutes is the new norm', () => {
+  const watch = after(BOTH);
+  assert.equal(watch.heard(ONLY_H2, 1000).state, 'sick');
+  assert.equal(watch.heard(ONLY_H2, 1000 + SETTLES_AFTER_MS - 1).state, 'sick');
+  assert.deepEqual(watch.heard(ONLY_H2, 1000 + SETTLES_AFTER_MS), { state: 'changed' });
+  assert.deepEqual(watch.heard(ONLY_H2, 1001 + SETTLES_AFTER_MS), { state: 'good' });
+});
+
+test('reaching nothing never becomes the norm', () => {
+  const watch = after(BOTH);
+  for (const nowMs of [0, SETTLES_AFTER_MS, 10 * SETTLES_AFTER_MS])
+    assert.deepEqual(watch.heard(NEITHER, nowMs), { state: 'sick', sinceMs: 0 });
+});
+
+test('the first transport to return after a long outage is not the norm yet', () => {
+  const watch = after(BOTH);
+  watch.heard(NEITHER, 0);
+  const backMs = 2 * SETTLES_AFTER_MS;
+  assert.deepEqual(watch.heard(ONLY_H2, backMs), { state: 'sick', sinceMs: 0 });
+  assert.deepEqual(watch.heard(ONLY_H2, backMs + SETTLES_AFTER_MS), { state: 'changed' });
+});
+
+test('on another network the next round is the first', () => {
+  const watch = after(BOTH);
+  watch.heard(ONLY_H2, 1000);
+  watch.forget();
+  assert.deepEqual(watch.heard(NEITHER, 2000), { state: 'sick', sinceMs: 2000 });
+  assert.deepEqual(watch.heard(ONLY_H2, 3000), { state: 'good' });
+});
+
+function holding(...endedMs: readonly number[]) {
+  const held = new HeldResults<number, string>();
+  for (const ms of endedMs) held.add({ job: ms, result: `r${ms}`, endedMs: ms });
+  return held;
+}
+
+test('a good canary releases what had ended when it began, once', () => {
+  const held = holding(1, 2, 3);
+  assert.deepEqual(held.release(2), [
+    { job: 1, result: 'r1', endedMs: 1 },
+    { job: 2, result: 'r2', endedMs: 2 },
+  ]);
+  assert.deepEqual(held.release(2), []);
+  assert.equal(held.size, 1);
+  assert.deepEqual(
+    held.release(3).map(({ job }) => job),
+    [3],
+  );
+});
+
+test('a failed canary discards everything, also what ended after it began', () => {
+  const held = holding(1, 9);
+  assert.deepEqual(
+    held.discard().map(({ job }) => job),
+    [1, 9],
+  );
+  assert.equal(held.size, 0);
+  assert.deepEqual(held.release(10), []);
+  assert.deepEqual(held.discard(), []);
+});
 
 const NAMES = ['a.test', 'b.test'];
 
