@@ -1,9 +1,9 @@
 // `photofinish survey`: connects to a server, or starts one of its own, runs an action there, and says what failed.
 import { join } from 'node:path';
+import { isOfFiles } from '../survey/archive.ts';
 import { connectTo, type ServerOptions } from '../survey/connect.ts';
 import { errors, JetStreamApiError } from '../survey/nats.ts';
 import { type OwnServer, startServer } from '../survey/nats-server.ts';
-import { isOfFiles } from '../survey/segments.ts';
 import { namesOf } from '../survey/streams.ts';
 import { onlyArgument, onServer, run, type SurveyContext } from './survey-actions.ts';
 import { parseSurveyCommand, type SurveyCommand } from './survey-options.ts';

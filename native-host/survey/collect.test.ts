@@ -6,8 +6,8 @@ import { type TestContext, test } from 'node:test';
 import { scratchDirectory } from '../testing/scratch.ts';
 import { SAMPLE_SURVEY } from '../testing/survey-archive.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
+import { DEAD_FILE, SURVEY_FILE, segmentName, writeSurvey } from './archive.ts';
 import { type CollectionParts, checkArchive, collect } from './collect.ts';
-import { DEAD_FILE, SURVEY_FILE, segmentName, writeSurvey } from './segments.ts';
 import { namesOf } from './streams.ts';
 
 test('a new directory, or the survey’s own archive, may be written into', (t) => {

@@ -3,10 +3,6 @@
 import * as v from 'valibot';
 import { Complaint } from '../cli/usage.ts';
 import type { Clock } from '../clock.ts';
-import type { Control } from './control.ts';
-import { DELIVERED_TOO_OFTEN, deadSchema, postponedSchema } from './job.ts';
-import { DeliverPolicy, type JetStreamClient, type JetStreamManager } from './nats.ts';
-import type { Survey } from './result.ts';
 import {
   DEAD_FILE,
   isOfFiles,
@@ -16,7 +12,11 @@ import {
   segmentsIn,
   writeSurvey,
   writeWhole,
-} from './segments.ts';
+} from './archive.ts';
+import type { Control } from './control.ts';
+import { DELIVERED_TOO_OFTEN, deadSchema, postponedSchema } from './job.ts';
+import { DeliverPolicy, type JetStreamClient, type JetStreamManager } from './nats.ts';
+import type { Survey } from './result.ts';
 import { type SurveyNames, valueIn, vantagesOf } from './streams.ts';
 
 /** A segment is written once it has this much, or has waited that long. */
