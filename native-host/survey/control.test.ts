@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SAMPLE_SURVEY } from '../testing/survey-archive.ts';
 import { type Announcement, budgetOf, type ControlState, changed, NOTHING, workerKey } from './control.ts';
-import { NO_LIST } from './opt-out-list.ts';
+import { NO_LIST } from './opt-out.ts';
 
 const encoder = new TextEncoder();
 

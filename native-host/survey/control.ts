@@ -19,7 +19,7 @@ import {
   NO_LIST,
   type OptOutList,
   optOutChanged,
-} from './opt-out-list.ts';
+} from './opt-out.ts';
 import { nameSchema, type Survey, surveySchema } from './result.ts';
 import { isOvertaken, valueIn } from './streams.ts';
 
