@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { collect } from '../../native-host/survey/collect.ts';
 import { GONE_AFTER_MS } from '../../native-host/survey/control.ts';
-import type { Survey } from '../../native-host/survey/result.ts';
+import type { Survey } from '../../native-host/survey/schema.ts';
 import { statusOf } from '../../native-host/survey/status.ts';
 import { createStreams, vantageConsumer } from '../../native-host/survey/streams.ts';
 import { canaryEveryMs } from '../../native-host/survey/vantage.ts';

@@ -16,7 +16,7 @@ import {
   jetstream,
   jetstreamManager,
 } from '../../native-host/survey/nats.ts';
-import { SURVEY_SCHEMA, type Survey, type SurveyResult } from '../../native-host/survey/result.ts';
+import { SURVEY_SCHEMA, type Survey, type SurveyResult } from '../../native-host/survey/schema.ts';
 import { createStreams, namesOf, type SurveyNames } from '../../native-host/survey/streams.ts';
 import { type WorkerParts, work } from '../../native-host/survey/worker.ts';
 import type { RunningNats } from '../origins/nats.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { SURVEY_SCHEMA, surveySchema } from '../survey/result.ts';
+import { SURVEY_SCHEMA, surveySchema } from '../survey/schema.ts';
 import { SURVEY_ACTIONS, SURVEY_OPTIONS } from './option-tables.ts';
 import { onServer, type SurveyContext } from './survey-actions.ts';
 import { ownName, parseSurveyCommand, readOptOut } from './survey-options.ts';

@@ -20,15 +20,16 @@ import { zstdDecompressSync } from 'node:zlib';
 import * as v from 'valibot';
 import { issueText, linesOf } from '../cli/input-lines.ts';
 import { Complaint } from '../cli/usage.ts';
-import { type DeadLine, deadLineSchema } from './job.ts';
 import {
+  type DeadLine,
+  deadLineSchema,
   nameSchema,
   resultSchema,
   SURVEY_SCHEMA,
   type Survey,
   type SurveyResult,
   surveySchema,
-} from './result.ts';
+} from './schema.ts';
 
 const SEGMENT = /^results-(.+)-(\d{1,15})-(\d{1,15})\.ndjson\.zst$/;
 const UNFINISHED = '.part';

@@ -14,9 +14,8 @@ import {
   writeWhole,
 } from './archive.ts';
 import type { Control } from './control.ts';
-import { DELIVERED_TOO_OFTEN, deadSchema, postponedSchema } from './job.ts';
 import { DeliverPolicy, type JetStreamClient, type JetStreamManager } from './nats.ts';
-import type { Survey } from './result.ts';
+import { DELIVERED_TOO_OFTEN, deadSchema, postponedSchema, type Survey } from './schema.ts';
 import { type SurveyNames, valueIn, vantagesOf } from './streams.ts';
 
 /** A segment is written once it has this much, or has waited that long. */

@@ -20,7 +20,7 @@ import {
   type OptOutList,
   optOutChanged,
 } from './opt-out.ts';
-import { nameSchema, type Survey, surveySchema } from './result.ts';
+import { nameSchema, type Survey, surveySchema } from './schema.ts';
 import { isOvertaken, valueIn } from './streams.ts';
 
 /** Written this often by every worker. */

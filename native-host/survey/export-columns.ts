@@ -6,8 +6,7 @@ import { gainMsOf } from '@photofinish/shared/verdict/gain';
 import { originParts } from '@photofinish/shared/web/origin';
 import { addressPrefix } from '../address/address-bytes.ts';
 import { decisiveAttempt, type Facts } from './facts.ts';
-import type { DeadLine } from './job.ts';
-import type { Survey, SurveyResult } from './result.ts';
+import type { DeadLine, Survey, SurveyResult } from './schema.ts';
 
 interface Row {
   readonly result: SurveyResult;

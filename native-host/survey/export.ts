@@ -33,7 +33,7 @@ import {
 } from './archive.ts';
 import { type Cell, type CellType, COLUMNS, DEAD_COLUMNS, rowsOf } from './export-columns.ts';
 import { factsOf, VantageEvidence } from './facts.ts';
-import type { Survey } from './result.ts';
+import type { Survey } from './schema.ts';
 
 type DuckDb = typeof import('@duckdb/node-api');
 

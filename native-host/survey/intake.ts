@@ -1,6 +1,7 @@
 // Where a worker's jobs come from: the list, and those that were postponed, pulled as there is room for them.
-import type { JobSource } from './job.ts';
+
 import type { Consumer, JetStreamClient, JetStreamManager, JsMsg } from './nats.ts';
+import type { JobSource } from './schema.ts';
 import type { WorkerParts } from './worker.ts';
 
 const FETCH_MS = 1000;

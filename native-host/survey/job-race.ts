@@ -9,7 +9,7 @@ import { PACED_BY_PATH } from '../race/pacing.ts';
 import type { RaceSpec, RunRace } from '../racing.ts';
 import type { OptOut } from './opt-out.ts';
 import type { Permit, Politeness } from './politeness.ts';
-import type { Survey } from './result.ts';
+import type { Survey } from './schema.ts';
 
 export type JobOutcome =
   | { readonly kind: 'raced'; readonly race: OriginRace }

@@ -7,9 +7,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { getDomain } from 'tldts';
 import { MAX_LINE_CHARS } from '../cli/input-lines.ts';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
-import { type Job, readSurveyLine } from './job.ts';
 import { headers, type JetStreamClient, type JetStreamManager } from './nats.ts';
-import type { Survey } from './result.ts';
+import { type Job, readSurveyLine, type Survey } from './schema.ts';
 import { isOvertaken, type SurveyNames, TODO_BUCKETS } from './streams.ts';
 
 /** The halves of an index are then below 2^20, and all arithmetic is exact. */

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { comparison } from '@photofinish/shared/testing/race-samples';
-import type { JobSource, Task } from './job.ts';
 import type { JetStreamClient, JsMsg } from './nats.ts';
 import { Outbox } from './outbox.ts';
+import type { JobSource, Task } from './schema.ts';
 import { namesOf } from './streams.ts';
 
 /** An outbox whose server stores everything, or nothing; what happened to messages and stream, in order. */

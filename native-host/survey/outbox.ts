@@ -1,11 +1,9 @@
 // What a worker sends to the server, and the messages it still owes an answer: results, postponed and abandoned jobs.
 // Everything is repeated until the server has it, and only then is its job acknowledged.
-import type { OriginRace } from '@photofinish/shared/race/outcome';
-import { RACE_SCHEMA } from '@photofinish/shared/race/outcome';
+import { type OriginRace, RACE_SCHEMA } from '@photofinish/shared/race/outcome';
 import { PROGRAM } from '../version.ts';
-import type { DeadJob, Task } from './job.ts';
 import { headers, type JetStreamClient, type JsMsg } from './nats.ts';
-import { batchesOf, RESULT_SCHEMA, type SurveyResult } from './result.ts';
+import { batchesOf, type DeadJob, RESULT_SCHEMA, type SurveyResult, type Task } from './schema.ts';
 import type { SurveyNames } from './streams.ts';
 
 const PUBLISH_TIMEOUT_MS = 10_000;

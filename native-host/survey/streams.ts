@@ -17,7 +17,7 @@ import {
   StorageType,
   type StreamConfig,
 } from './nats.ts';
-import { nameSchema } from './result.ts';
+import { nameSchema } from './schema.ts';
 
 /** Buckets of the hash of a registrable domain, as the last token of a job's subject. */
 export const TODO_BUCKETS = 64;

@@ -8,10 +8,10 @@ import { parseOrigin } from '@photofinish/shared/web/origin';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
 import { besideOthers } from '../racing.ts';
 import { VantageEvidence } from './facts.ts';
-import type { Task } from './job.ts';
 import { followRule, surveySpec, useRule } from './job-race.ts';
 import type { OptOut } from './opt-out.ts';
 import type { JobResult } from './outbox.ts';
+import type { Task } from './schema.ts';
 import type { WorkerParts } from './worker.ts';
 
 /** One pair, which shows what each transport reaches; a canary is near enough to answer in that time. */

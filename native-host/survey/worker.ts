@@ -13,7 +13,6 @@ import type { Network } from '../network/watch.ts';
 import type { RunRace } from '../racing.ts';
 import { budgetOf, type Control, Presence } from './control.ts';
 import { Intake } from './intake.ts';
-import { type JobSource, requestOf, type Task, taskOf } from './job.ts';
 import { type JobRacing, raceJob, surveySpec } from './job-race.ts';
 import {
   type JetStreamClient,
@@ -26,7 +25,7 @@ import {
 import { type OptOut, optOut } from './opt-out.ts';
 import { type JobResult, Outbox } from './outbox.ts';
 import { Politeness } from './politeness.ts';
-import type { Survey } from './result.ts';
+import { type JobSource, requestOf, type Survey, type Task, taskOf } from './schema.ts';
 import { ACK_WAIT_MS, MAX_UNACKNOWLEDGED, type SurveyNames, vantageConsumer } from './streams.ts';
 import { KEEPS_JOBS_MS, Vantage, type VantageParts } from './vantage.ts';
 

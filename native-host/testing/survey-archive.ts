@@ -19,7 +19,7 @@ import {
 } from '@photofinish/shared/testing/race-samples';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
-import { RESULT_SCHEMA, SURVEY_SCHEMA, type Survey, type SurveyResult } from '../survey/result.ts';
+import { RESULT_SCHEMA, SURVEY_SCHEMA, type Survey, type SurveyResult } from '../survey/schema.ts';
 
 const DAY_MS = 86_400_000;
 const SAMPLE_AT_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
