@@ -1,10 +1,14 @@
 // P2's rules, one test each, in virtual time; times are chosen so that no two events coincide unless that is the point.
+// Then the scenarios of the decision benchmark, which nothing else runs between two measurements: they still end as
+// races do.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/terms';
 import type { Endpoint } from '../discover/discovering.ts';
 import { type PlainInput, plainPlan } from '../testing/race.ts';
 import { type Behaviour, endpoint, type Simulation, simulate, type World } from '../testing/simulation.ts';
+import '@photofinish/shared/language/english';
+import { SCENARIOS, scenarioOf } from './decide.bench.ts';
 
 const DELAY_MS = 10;
 const TIMEOUT_MS = 3000;
@@ -301,3 +305,9 @@ test('cancelling while the winner waits for its answer leaves nothing adopted', 
   assert.equal(run.trial.adopted, null);
   assert.deepEqual(outcomes(run), ['h3 cancelled']);
 });
+
+for (const scenario of SCENARIOS)
+  for (const count of [16, 128])
+    test(`${scenario} with ${count} endpoints`, () => {
+      scenarioOf(scenario, count)();
+    });
