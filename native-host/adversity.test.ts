@@ -10,7 +10,7 @@ import { type Reply, replySchema } from '@photofinish/shared/port/reply';
 import { WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import * as v from 'valibot';
 import { observation } from './testing/cache-samples.ts';
-import { closedPort } from './testing/ports.ts';
+import { closedPort } from './testing/peers.ts';
 import { CALLER, forecast, home, MAIN } from './testing/spawned-helper.ts';
 import { createDeframer, frame } from './wire/framing.ts';
 

@@ -22,7 +22,7 @@ import { verdictSaying } from '@photofinish/shared/testing/race-samples';
 import * as v from 'valibot';
 import { COMMANDS, TABLE } from './cli/command-table.ts';
 import { CLI, COMPILE_CACHE, ended, startCommand } from './testing/command.ts';
-import { closedPort, silentPort } from './testing/ports.ts';
+import { closedPort, silentPort } from './testing/peers.ts';
 import { scratchDirectory } from './testing/scratch.ts';
 import { VERSION } from './version.ts';
 

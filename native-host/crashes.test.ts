@@ -9,7 +9,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { openHostCache } from './cache/store.ts';
 import { systemClock } from './clock.ts';
 import { observation } from './testing/cache-samples.ts';
-import { closedPort } from './testing/ports.ts';
+import { closedPort } from './testing/peers.ts';
 import { type Helper, home } from './testing/spawned-helper.ts';
 
 const KILLS = Number(process.env.PHOTOFINISH_KILLS ?? 16);

@@ -16,7 +16,7 @@ import { type TestContext, test } from 'node:test';
 import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { MAX_INBOUND_BYTES, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import { observation } from './testing/cache-samples.ts';
-import { closedPort, silentPort } from './testing/ports.ts';
+import { closedPort, silentPort } from './testing/peers.ts';
 import { CALLER, forecast, home, MAIN } from './testing/spawned-helper.ts';
 import { PROGRAM } from './version.ts';
 import { createDeframer, frame } from './wire/framing.ts';

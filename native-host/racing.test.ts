@@ -10,9 +10,8 @@ import { systemClock } from './clock.ts';
 import { PACED_BY_PATH } from './race/pacing.ts';
 import { fileOutcome, openRacing } from './racing.ts';
 import { down, race, trial, up } from './testing/cache-samples.ts';
-import { LOOPBACK } from './testing/peers.ts';
-import { closedPort } from './testing/ports.ts';
-import { countTurns, TURNS_OF_PAUSE } from './testing/turns.ts';
+import { closedPort, LOOPBACK } from './testing/peers.ts';
+import { countTurns, TURNS_OF_PAUSE } from './testing/virtual-time.ts';
 
 function filed(trials: Trial[], facts: Partial<OriginRace> = {}): Trial[] | null {
   let seen: Trial[] | null = null;

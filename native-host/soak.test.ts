@@ -11,7 +11,7 @@ import { test } from 'node:test';
 import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import { median } from '@photofinish/shared/race/statistics';
 import { observation } from './testing/cache-samples.ts';
-import { closedPort } from './testing/ports.ts';
+import { closedPort } from './testing/peers.ts';
 import { type Helper, home } from './testing/spawned-helper.ts';
 
 const SHARE = Number(process.env.PHOTOFINISH_SOAK ?? 0.01);

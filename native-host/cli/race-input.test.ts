@@ -12,7 +12,7 @@ import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/ou
 import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import * as v from 'valibot';
 import { ended, recordingTerminal, startCommand } from '../testing/command.ts';
-import { closedPort } from '../testing/ports.ts';
+import { closedPort } from '../testing/peers.ts';
 import { scratchDirectory } from '../testing/scratch.ts';
 import {
   PROGRESS_EVERY_MS,

@@ -6,8 +6,7 @@ import { test } from 'node:test';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { type Hints, NO_HINTS, NO_KNOWLEDGE } from '../cache/policy.ts';
 import { adopted, arrange, race } from '../testing/race.ts';
-import { countTurns, TURNS_OF_PAUSE } from '../testing/turns.ts';
-import { scripted } from '../testing/virtual-time.ts';
+import { countTurns, scripted, TURNS_OF_PAUSE } from '../testing/virtual-time.ts';
 import { raceOrigin } from './run.ts';
 import type { AttemptTarget } from './transport.ts';
 

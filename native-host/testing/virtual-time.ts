@@ -1,6 +1,9 @@
-// Virtual time for tests of the driver: a clock that only advances when nothing is left to do, and scripted transports
-// on it. The real transports have their own tests.
-import { setImmediate } from 'node:timers/promises';
+// Time for tests. Virtual: a clock that only advances when nothing is left to do, and scripted transports on it; the
+// real transports have their own tests. Real: the turns of the event loop, for tests that work is interrupted by
+// pauses.
+
+import type { TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AttemptErrorCode, TransportName } from '@photofinish/shared/race/terms';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
@@ -10,7 +13,7 @@ import type { AttemptFailure, AttemptTarget, Packets, Traffic, Transport } from 
 /** Everything caused by one event is done within this many turns of the real event loop. */
 const TURNS = 8;
 
-export interface VirtualTime {
+interface VirtualTime {
   readonly clock: Clock;
   /** Advances time from timer to timer until `work` is done, and returns its result. */
   run<T>(work: Promise<T>): Promise<T>;
@@ -36,7 +39,7 @@ export function virtualTime(epochMs = 1_000_000): VirtualTime {
     };
     work.then(finish, finish);
     for (;;) {
-      for (let turn = 0; turn < TURNS && !over; turn += 1) await setImmediate();
+      for (let turn = 0; turn < TURNS && !over; turn += 1) await nextTurn();
       if (over) return work;
       const nextMs = Math.min(...[...timers].map((timer) => timer.atMs));
       if (nextMs === Infinity) throw new Error('the work hangs: no timer is left');
@@ -70,7 +73,7 @@ export interface Script {
   readonly answerFailure?: AttemptErrorCode;
 }
 
-export interface ScriptedTransport extends Transport {
+interface ScriptedTransport extends Transport {
   readonly targets: readonly AttemptTarget[];
   /** How many times `prepare` was called. */
   prepared(): number;
@@ -160,4 +163,20 @@ export function scripted(name: TransportName, clock: Clock, ...scripts: Script[]
       };
     },
   };
+}
+
+/** Turns that one `nextPoll` takes. */
+export const TURNS_OF_PAUSE = 2;
+
+/** Returns the number of turns since the call, until the test ends. */
+export function countTurns(t: TestContext): () => number {
+  let turns = 0;
+  let next: NodeJS.Immediate;
+  const count = (): void => {
+    turns += 1;
+    next = setImmediate(count);
+  };
+  next = setImmediate(count);
+  t.after(() => clearImmediate(next));
+  return () => turns;
 }

@@ -8,8 +8,7 @@ import { RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import { DEFAULT_TIMEOUT_MS } from '../race/pacing.ts';
 import { dnsTestbed } from '../testing/dns-server.ts';
 import { h2Testbed, serving } from '../testing/h2-server.ts';
-import { HOST, LOOPBACK } from '../testing/peers.ts';
-import { closedPort, silentPort } from '../testing/ports.ts';
+import { closedPort, HOST, LOOPBACK, silentPort } from '../testing/peers.ts';
 import { type Helper, home } from '../testing/spawned-helper.ts';
 
 const { ca, http2 } = await h2Testbed();
