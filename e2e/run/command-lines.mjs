@@ -198,7 +198,7 @@ export function programNames(command) {
 }
 
 const SCRIPTS = {
-  docs: ['native-host/documents/write.ts'],
+  docs: ['native-host/documents/pages.ts'],
   test: ['e2e/run/test.ts', 'test'],
   unit: ['e2e/run/test.ts', 'unit'],
   check: ['e2e/run/test.ts', 'check'],

@@ -1,7 +1,8 @@
 // The generated parts of docs/, rendered from the code: verdicts and failure codes, the command line's help, the port's
-// limits and errors. `npm run docs` writes them, a test compares.
+// limits and errors. `npm run docs` runs this file, which writes them; a test compares.
 import { MAX_START_DELAY_MS, RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import '@photofinish/shared/language/english';
+import { readFile, writeFile } from 'node:fs/promises';
 import {
   MAX_FORECAST_ORIGINS,
   MAX_INBOUND_BYTES,
@@ -96,3 +97,12 @@ export function withParts(page: string): string {
     return `${begin}\n${part()}\n\n${end}`;
   });
 }
+
+if (import.meta.main)
+  for (const name of PAGES_WITH_PARTS) {
+    const file = new URL(`../../docs/${name}`, import.meta.url);
+    const page = await readFile(file, 'utf8');
+    const renewed = withParts(page);
+    if (renewed !== page) await writeFile(file, renewed);
+    console.log(`docs/${name}${renewed === page ? ' is current' : ' written'}`);
+  }
