@@ -13,16 +13,32 @@
 // a second QUIC attempt beside a first one that is overdue; `answer` starts other attempts beside the only request if it
 // is not answered.
 //
-// Read next: modes.ts (the kinds of races), plan.ts (the plan of one trial), starting.ts (what is attempted when),
-// deciding.ts (what is adopted, and what ends then), drive.ts (carries out the actions).
+// Read next: modes.ts (the kinds of races), plan.ts (the plan of one trial), trial-rules.ts (what is attempted
+// when, what is adopted, and what ends then), drive.ts (carries out the actions).
 import type { AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from '../discover/discovering.ts';
 import { type AttemptGroup, type AttemptState, expiredError, waitedMs } from './attempt-group.ts';
-import { adopt, ask, beat, conclude, end, endCutShort, fail, hold, resume, stop } from './deciding.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { TrialPlan } from './plan.ts';
-import { beginHedged, drain, onSignOfLife, open, openFirst, openNext } from './starting.ts';
 import type { Traffic } from './transport.ts';
+import {
+  adopt,
+  ask,
+  beat,
+  beginHedged,
+  conclude,
+  drain,
+  end,
+  endCutShort,
+  fail,
+  hold,
+  onSignOfLife,
+  open,
+  openFirst,
+  openNext,
+  resume,
+  stop,
+} from './trial-rules.ts';
 import {
   enter,
   isExhausted,
