@@ -7,8 +7,7 @@ import { foldMisdirected, type Receipt, receivedAltSvc } from './advertised.ts';
 import { foldObservation, foldRace, foldUse, parseObservation } from './fold.ts';
 import { admitOrigin, type CacheLimits } from './limits.ts';
 import { ANY_NETWORK, type HostRecord, newHost, newUse, type SharedRecord } from './record.ts';
-import { keepAddresses, keepHost, keepPersistent, keepUse, knownOf, useOf } from './rows.ts';
-import type { Statements } from './statements.ts';
+import { keepAddresses, keepHost, keepPersistent, keepUse, knownOf, type Statements, useOf } from './rows.ts';
 
 /** Whose observations they are, and on which network. */
 interface Observer {

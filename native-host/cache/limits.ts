@@ -2,8 +2,7 @@
 // fill a disk with generated names: beyond the limits, records of the site that added the most are deleted, oldest
 // first.
 import type { Origin } from '@photofinish/shared/web/origin';
-import { forgetOrigin, isUsed } from './rows.ts';
-import type { Statements } from './statements.ts';
+import { forgetOrigin, isUsed, type Statements } from './rows.ts';
 
 export interface CacheLimits {
   /** Records of hosts and of browsers' uses. */

@@ -36,9 +36,10 @@ import {
   forgetOrigin,
   knownOf,
   onlyNumber,
+  prepareStatements,
+  type Statements,
   sharedOf,
 } from './rows.ts';
-import { prepareStatements, type Statements } from './statements.ts';
 
 /** A network is judged by what happened on it within this time. */
 const EVIDENCE_MS = 24 * 3_600_000;
