@@ -1,10 +1,21 @@
-// The command line of `survey`: accepted options, their values, and the one-line answer to every mistake.
+// The command `survey` at the terminal: accepted options, their values, and the one-line answer to every mistake; what
+// the monitoring address of a server tells about lost messages, and what is said if it tells nothing; the archive.
+import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, type TestContext, test } from 'node:test';
 import * as v from 'valibot';
 import { SURVEY_SCHEMA, surveySchema } from '../survey/schema.ts';
+import { recordingTerminal } from '../testing/command.ts';
+import { scratchDirectory } from '../testing/scratch.ts';
+import { writeSampleArchive, writeSegment } from '../testing/survey-archive.ts';
 import { SURVEY_ACTIONS, SURVEY_OPTIONS } from './option-tables.ts';
-import { onServer, type SurveyContext } from './survey-actions.ts';
+import { onServer, type SurveyContext, syncing } from './survey-actions.ts';
+import { runExport, runSurveyReport } from './survey-archive.ts';
 import { ownName, parseSurveyCommand, readOptOut } from './survey-options.ts';
 import { Complaint } from './usage.ts';
 
@@ -223,3 +234,98 @@ for (const [words, text, message] of WRONG)
       { code: 'bad-usage', message },
     );
   });
+
+/** A server on loopback that answers `/varz` with this body, and nothing else. */
+async function monitor(t: TestContext, body: string): Promise<string> {
+  const server = createServer(({ url }, answer) => {
+    answer.statusCode = url === '/varz' ? 200 : 404;
+    answer.end(url === '/varz' ? body : '{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const varz = (config: object) => JSON.stringify({ version: '2.15.2', jetstream: { config } });
+
+test('a server that syncs every message', async (t) => {
+  const { state, text } = await syncing(await monitor(t, varz({ sync_interval: 120e9, sync_always: true })));
+  assert.equal(state, 'ok');
+  assert.match(text, /^nats-server 2\.15\.2 syncs every message/);
+});
+
+test('a server that does not is a problem, with its remedy', async (t) => {
+  for (const config of [{ sync_interval: 120e9 }, { sync_always: false }]) {
+    const { state, text } = await syncing(await monitor(t, varz(config)));
+    assert.equal(state, 'problem');
+    assert.match(text, /may lose acknowledged messages.*"jetstream \{ sync_interval: always \}"/);
+  }
+});
+
+test('another answer proves neither', async (t) => {
+  for (const body of ['', '<html>', '{}', '{"version":7}', varz({ sync_always: 'yes' })]) {
+    const url = await monitor(t, body);
+    const { state, text } = await syncing(url);
+    assert.equal(state, 'unknown', body);
+    assert.ok(text.startsWith(`${url} does not respond like a NATS server: `));
+    assert.ok(!text.includes('\n'), 'one line');
+  }
+});
+
+test('without an address, or with none that is one, nothing is known', async () => {
+  assert.match((await syncing(null)).text, /cannot be seen from here: give --monitor/);
+  for (const url of ['no address', 'localhost:8222'])
+    assert.equal((await syncing(url)).state, 'unknown', url);
+});
+
+const scratch = scratchDirectory({ after });
+
+test('export says what each vantage point measured, and writes below the archive unless told where', async () => {
+  const dir = writeSampleArchive(join(scratch, 'whole'));
+  const { terminal, results, errors } = recordingTerminal();
+  assert.equal(await runExport(dir, {}, terminal), 0);
+  assert.deepEqual(errors, []);
+  assert.equal(
+    results.join('\n'),
+    `VANTAGE  MEASURED  MISSING  GIVEN UP  REPEATED
+lab-2          11        1         0         0
+no-udp         11        1         1         0  UDP is blocked there
+office         11        1         1         2
+
+111 rows of the survey sample in 3 files below ${join(dir, 'parquet')}`,
+  );
+  assert.ok(existsSync(join(dir, 'parquet', 'export.json')));
+});
+
+test('export ends with 1 if lines hold no result, and says which', async () => {
+  const dir = writeSampleArchive(join(scratch, 'bad'));
+  writeSegment(dir, 'results-x-1-1.ndjson.zst', Array<string>(12).fill('rubbish'));
+  const { terminal, results, errors } = recordingTerminal();
+  assert.equal(await runExport(dir, { out: join(scratch, 'out'), json: true }, terminal), 1);
+  assert.equal(JSON.parse(results.join('\n')).schema, 'photofinish.survey-export/1');
+  assert.equal(errors.length, 11);
+  assert.match(errors[0] ?? '', /^bad-line: results-x-1-1\.ndjson\.zst, line 1: Invalid JSON/);
+  assert.equal(errors.at(-1), 'bad-line: 2 more lines hold no result of this survey');
+  writeSegment(dir, 'results-x-1-1.ndjson.zst', Array<string>(11).fill('rubbish'));
+  await runExport(dir, { out: join(scratch, 'out'), json: true }, terminal);
+  assert.equal(errors.at(-1), 'bad-line: 1 more line holds no result of this survey');
+});
+
+test('report writes one page, beside the archive unless told where', async () => {
+  const dir = writeSampleArchive(join(scratch, 'report'));
+  const { terminal, results } = recordingTerminal();
+  assert.equal(await runSurveyReport(dir, {}, terminal), 0);
+  assert.deepEqual(results, [`The report is in ${join(dir, 'report.html')}`]);
+  const page = readFileSync(join(dir, 'report.html'), 'utf8');
+  await runSurveyReport(dir, { html: '-' }, terminal);
+  assert.equal(results[1], page.trimEnd());
+  await assert.rejects(runSurveyReport(dir, { html: dir }, terminal), {
+    code: 'cannot-write',
+    message: /EISDIR$/,
+    exitCode: 1,
+  });
+});
