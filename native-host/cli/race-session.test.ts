@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
-import { summaryOf } from '../race/series.ts';
+import { summaryOf } from '../race/race-record.ts';
 import { allAdopted, inParallel, joinRuns, splitTrials } from './race-session.ts';
 
 function trial(establishedMs: number | null): Trial {

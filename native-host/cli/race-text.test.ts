@@ -7,7 +7,7 @@ import type { Attempt, OriginRace, Trial } from '@photofinish/shared/race/outcom
 import { ATTEMPT_ERROR_CODES, type Mode } from '@photofinish/shared/race/terms';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import { commandLine } from '../install/own-command.ts';
-import { summaryOf } from '../race/series.ts';
+import { summaryOf } from '../race/race-record.ts';
 import { raceText } from './race-text.ts';
 import { plain, printable, table } from './text.ts';
 

@@ -1,17 +1,49 @@
-// The record of a race: its trials, what was learnt about the origin, the summary, and the verdict.
+// The record of a race: its trials, what was learnt about the origin, the summary, and the verdict. For each series of
+// trials, when a comparison has enough pairs (it continues while they are undecided, and no longer), and one summary,
+// with counts, statistics over adopted trials, and the result of its pairs for `compare`. The record contains data
+// chosen by servers and resolvers, and is passed on to the port, the ledger and reports, so it is cut to the bounds of
+// its schema; what is left out is counted, so that the rest is not mistaken for the whole.
 import { altSvcOverOf, lastHeard } from '@photofinish/shared/race/alt-svc-over';
-import type { DiscoveredAlternative, DnsResults } from '@photofinish/shared/race/discovered';
-import type { AttemptError, DiscoveryEvidence, OriginRace } from '@photofinish/shared/race/outcome';
-import { roundedMs } from '@photofinish/shared/race/statistics';
-import { TRANSPORTS, type TransportName } from '@photofinish/shared/race/terms';
+import { timedTrials } from '@photofinish/shared/race/conclusive';
+import type { DiscoveredAlternative, DnsResults, ServiceRecord } from '@photofinish/shared/race/discovered';
+import type {
+  Attempt,
+  AttemptError,
+  CacheUse,
+  Comparison,
+  DiscoveryEvidence,
+  LeftOut,
+  OriginRace,
+  Summary,
+  Trial,
+} from '@photofinish/shared/race/outcome';
+import { LEAST_PAIRS, MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import { compareTrials, wholePairs } from '@photofinish/shared/race/race-pairs';
+import { roundedMs, statistics } from '@photofinish/shared/race/statistics';
+import { type Mode, TRANSPORTS, type TransportName } from '@photofinish/shared/race/terms';
+import { gainMsOf } from '@photofinish/shared/verdict/gain';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
+import {
+  cut,
+  MAX_ADDRESSES,
+  MAX_ALPN_CHARS,
+  MAX_ALPNS,
+  MAX_ALTERNATIVES,
+  MAX_ATTEMPTS,
+  MAX_DNS_NAME_CHARS,
+  MAX_HINTS,
+  MAX_KEPT_ALT_SVC_CHARS,
+  MAX_LABEL_CHARS,
+  MAX_LOOKUPS,
+  MAX_MESSAGE_CHARS,
+  MAX_SERVICES,
+} from '@photofinish/shared/web/bounds';
 import { printableDeep } from '@photofinish/shared/web/printable';
-import { boundedRace } from './bounded-record.ts';
 import type { DrivenTrial, ReceivedAltSvc } from './drive.ts';
+import { MODE_RULES } from './modes.ts';
 import { type Decision, pacingInMode } from './plan.ts';
 import { discoveredAlternatives, type RaceMemory } from './remembered.ts';
 import type { RaceOptions } from './run.ts';
-import { cacheUseOf, summaryOf } from './series.ts';
 
 export interface RaceResult {
   readonly options: RaceOptions;
@@ -112,4 +144,181 @@ export function recordOf(raced: RaceResult): Omit<OriginRace, 'verdict'> {
 /** The finished record. */
 export function withVerdict(race: Omit<OriginRace, 'verdict'>): OriginRace {
   return { ...race, verdict: verdictOf(evidenceOfRace(race)) };
+}
+
+/**
+ * Whether the trials of a series decide it: they show a clear difference, or the last three pairs were incomplete, so
+ * that the failure is reported instead of compared. A series out of time (`late`) ends after the first three pairs at
+ * the earliest. Never true between the two trials of a pair.
+ */
+export function isSettled(trials: readonly Trial[], mostPairs: number, late: boolean): boolean {
+  const pairs = trials.length / 2;
+  if (!Number.isInteger(pairs) || pairs < LEAST_PAIRS) return false;
+  if (late || wholePairs(trials.slice(-2 * LEAST_PAIRS)).length === 0) return true;
+  return (compareTrials(trials, mostPairs)?.quicker ?? null) !== null;
+}
+
+function compared(trials: readonly Trial[], mostPairs: number): Pick<Summary, 'gainMs' | 'comparison'> {
+  const comparison = compareTrials(trials, mostPairs);
+  if (comparison === null) return { gainMs: null };
+  const most: Comparison['most'] = Math.max(mostPairs, comparison.pairs);
+  return { gainMs: gainMsOf(comparison), comparison: { ...comparison, most } };
+}
+
+/**
+ * Counts and statistics of a series; h3 + h2 + http/1.1 + failed = trials. `mostPairs` is the maximum number of pairs
+ * of a series. A series has no time statistics here: a median across two protocols is the time of neither.
+ */
+export function summaryOf(mode: Mode, trials: readonly Trial[], mostPairs: number = MOST_PAIRS): Summary {
+  const adopted = (protocol: Trial['adopted']): number => trials.filter((t) => t.adopted === protocol).length;
+  const times = timedTrials(trials).flatMap((t) => (t.establishedMs === null ? [] : [t.establishedMs]));
+  const series = MODE_RULES[mode].kind === 'series';
+  return {
+    trials: trials.length,
+    adoption: { h3: adopted('h3'), h2: adopted('h2'), 'http/1.1': adopted('http/1.1') },
+    failed: adopted(null),
+    ...(series ? compared(trials, mostPairs) : { gainMs: null }),
+    establishedMs: series ? null : statistics(times),
+  };
+}
+
+/**
+ * How often the host cache was queried, had an answer, and was right (P1 distinguishes hit ratio and accuracy);
+ * `decisions` is what was remembered before each trial. Null for a mode that does not use decisions.
+ */
+function cacheUseOf(
+  mode: Mode,
+  trials: readonly Trial[],
+  decisions: readonly (Decision | null)[],
+): CacheUse | null {
+  const rules = MODE_RULES[mode];
+  if (rules.kind === 'series' || !rules.usesDecision) return null;
+  const found = trials.flatMap(({ adopted }, index) => {
+    const decision = decisions[index] ?? null;
+    return decision === null ? [] : [{ decision, adopted }];
+  });
+  const scored = found.filter(({ adopted }) => adopted !== null);
+  const right = scored.filter(({ decision, adopted }) => adopted === decision);
+  return { lookups: trials.length, hits: found.length, scored: scored.length, right: right.length };
+}
+
+type UnjudgedRace = Omit<OriginRace, 'verdict'>;
+
+/** At most `most` items in their original order, preferring those that matter. */
+function kept<T>(items: readonly T[], most: number, matters: (item: T, index: number) => boolean): T[] {
+  if (items.length <= most) return [...items];
+  const chosen = items.map((item, index) => ({ item, index, first: matters(item, index) }));
+  return chosen
+    .toSorted((a, b) => Number(b.first) - Number(a.first) || a.index - b.index)
+    .slice(0, most)
+    .toSorted((a, b) => a.index - b.index)
+    .map(({ item }) => item);
+}
+
+/** Protocols that we speak, on which a verdict may depend. */
+const SPOKEN = ['h3', 'h2', 'http/1.1'];
+
+function boundedService(record: ServiceRecord): ServiceRecord {
+  return {
+    ...record,
+    owner: cut(record.owner, MAX_DNS_NAME_CHARS),
+    ...(record.canonical !== undefined && { canonical: cut(record.canonical, MAX_DNS_NAME_CHARS) }),
+    target: cut(record.target, MAX_DNS_NAME_CHARS),
+    alpn: kept(
+      record.alpn,
+      MAX_ALPNS,
+      (alpn, at) => SPOKEN.includes(alpn) && record.alpn.indexOf(alpn) === at,
+    ).map((alpn) => cut(alpn, MAX_ALPN_CHARS)),
+    ipv4Hints: record.ipv4Hints.slice(0, MAX_HINTS),
+    ipv6Hints: record.ipv6Hints.slice(0, MAX_HINTS),
+  };
+}
+
+/** Prefers the first address of each name, and service records by priority (RFC 9460 section 2.4.1). */
+function boundedNames({ addresses, services, lookups, ...counted }: DnsResults): DnsResults {
+  const hosts = new Set<string>();
+  const isFirst = ({ host }: DnsResults['addresses'][number]): boolean => {
+    const first = !hosts.has(host);
+    hosts.add(host);
+    return first;
+  };
+  const best = new Set(services.toSorted((a, b) => a.priority - b.priority).slice(0, MAX_SERVICES));
+  return {
+    ...counted,
+    addresses: kept(addresses, MAX_ADDRESSES, isFirst).map((address) => ({
+      ...address,
+      host: cut(address.host, MAX_DNS_NAME_CHARS),
+    })),
+    services: services.filter((record) => best.has(record)).map(boundedService),
+    lookups: lookups.slice(0, MAX_LOOKUPS).map((lookup) => ({
+      ...lookup,
+      name: cut(lookup.name, MAX_DNS_NAME_CHARS),
+      ...(lookup.message !== undefined && { message: cut(lookup.message, MAX_MESSAGE_CHARS) }),
+    })),
+  };
+}
+
+function boundedError(error: AttemptError): AttemptError {
+  const { wireCode, ignoredAltSvc } = error;
+  return {
+    ...error,
+    message: cut(error.message, MAX_MESSAGE_CHARS),
+    ...(wireCode !== undefined && { wireCode: cut(wireCode, MAX_LABEL_CHARS) }),
+    ...(ignoredAltSvc !== undefined && { ignoredAltSvc: cut(ignoredAltSvc, MAX_MESSAGE_CHARS) }),
+  };
+}
+
+function boundedTrial(trial: Trial): Trial {
+  const worked = ({ outcome }: Attempt): boolean => outcome === 'adopted' || outcome === 'established-late';
+  return {
+    ...trial,
+    attempts: kept(trial.attempts, MAX_ATTEMPTS, worked).map((attempt) => ({
+      ...attempt,
+      ...(attempt.host !== undefined && { host: cut(attempt.host, MAX_DNS_NAME_CHARS) }),
+      ...(attempt.error !== undefined && { error: boundedError(attempt.error) }),
+    })),
+  };
+}
+
+const attemptsOf = (trials: readonly Trial[]): number =>
+  trials.reduce((sum, { attempts }) => sum + attempts.length, 0);
+
+function leftOutOf(whole: UnjudgedRace, rest: UnjudgedRace): LeftOut | null {
+  const of = ({ discovered: { names }, trials }: UnjudgedRace): LeftOut => ({
+    addresses: names?.addresses.length ?? 0,
+    services: names?.services.length ?? 0,
+    lookups: names?.lookups.length ?? 0,
+    attempts: attemptsOf(trials),
+  });
+  const [all, some] = [of(whole), of(rest)];
+  const leftOut = {
+    addresses: all.addresses - some.addresses,
+    services: all.services - some.services,
+    lookups: all.lookups - some.lookups,
+    attempts: all.attempts - some.attempts,
+  };
+  return Object.values(leftOut).some((n) => n > 0) ? leftOut : null;
+}
+
+function cutAltSvc<Absent extends null | undefined>(value: string | Absent): string | Absent {
+  return typeof value === 'string' ? cut(value, MAX_KEPT_ALT_SVC_CHARS) : value;
+}
+
+/** The record within the bounds of `originRaceSchema`, with counts of what was left out. */
+export function boundedRace(race: UnjudgedRace): UnjudgedRace {
+  const { names, altSvc, altSvcOver, alternatives } = race.discovered;
+  const bounded: UnjudgedRace = {
+    ...race,
+    trials: race.trials.map(boundedTrial),
+    discovered: {
+      ...race.discovered,
+      altSvc: cutAltSvc(altSvc),
+      ...altSvcOverOf(cutAltSvc(altSvcOver?.tcp), cutAltSvc(altSvcOver?.h3)),
+      ...(names !== undefined && { names: boundedNames(names) }),
+      ...(alternatives !== undefined && { alternatives: alternatives.slice(0, MAX_ALTERNATIVES) }),
+    },
+    ...(race.error !== undefined && { error: boundedError(race.error) }),
+  };
+  const leftOut = leftOutOf(race, bounded);
+  return leftOut === null ? bounded : { ...bounded, leftOut };
 }

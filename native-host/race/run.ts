@@ -22,9 +22,8 @@ import { lookUp } from './look-up.ts';
 import { MODE_RULES } from './modes.ts';
 import type { PacingOptions } from './pacing.ts';
 import { type Decision, leavesH3Out, type PlanInput, planTrial, raceRulesOf } from './plan.ts';
-import { type RaceResult, recordOf, withVerdict } from './race-record.ts';
+import { isSettled, type RaceResult, recordOf, withVerdict } from './race-record.ts';
 import { type RaceMemory, remember } from './remembered.ts';
-import { isSettled } from './series.ts';
 import { NO_TRAFFIC, sumOfTraffic, type Traffic } from './transport.ts';
 
 export interface RaceOptions {
