@@ -1,8 +1,72 @@
-// Section 4.2.1 of the Happy Eyeballs v3 draft and the parts of RFC 9460 that it needs: aliases, targets, hints, ports,
-// protocols, and records that must be ignored.
+// What is asked and which endpoints follow from the answers (Happy Eyeballs v3 draft). Section 4.1: which questions, in
+// which order, and under which names. Section 4.2.1 and the parts of RFC 9460 that it needs: aliases, targets, hints,
+// ports, protocols, and records that must be ignored. Section 6.2 and RFC 9460 section 9.3: HTTP/3 advertised by
+// Alt-Svc, or merely assumed, only at the endpoints that were named. Section 8: IPv4-only peers from an IPv6-only
+// network.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { a, aaaa, failing, https, IPV6_ONLY, type Reply, resolve } from '../testing/resolution.ts';
+import type { Alternative } from '@photofinish/shared/web/alt-svc';
+import {
+  a,
+  aaaa,
+  DUAL_STACK,
+  failing,
+  https,
+  IPV4_ONLY,
+  IPV6_ONLY,
+  NAT64,
+  type Reply,
+  resolve,
+  type Testbed,
+} from '../testing/resolution.ts';
+
+test('4.1: "When there is IPv6 connectivity, the client MUST include a query for AAAA records"', () => {
+  assert.deepEqual(resolve({ connectivity: IPV6_ONLY }).queries, ['HTTPS? a.test', 'AAAA? a.test']);
+});
+
+test('4.1: "When there is IPv4 connectivity, the client MUST include a query for A records"', () => {
+  assert.deepEqual(resolve({ connectivity: IPV4_ONLY }).queries, ['HTTPS? a.test', 'A? a.test']);
+});
+
+test('4.1: "if the client has detected a NAT64 prefix on the network, the client MUST include a query for A records"', () => {
+  assert.deepEqual(resolve({ connectivity: NAT64 }).queries, ['HTTPS? a.test', 'AAAA? a.test', 'A? a.test']);
+});
+
+test('4.1: "For applications using HTTP or HTTPS, the client SHOULD send a query for HTTPS records"', () => {
+  assert.ok(resolve({}).queries.includes('HTTPS? a.test'));
+});
+
+test('4.1: "All of the DNS queries SHOULD be made as soon after one another as possible"', () => {
+  const { log } = resolve({});
+  assert.ok(log.length === 3 && log.every((line) => line.startsWith('0 ')));
+});
+
+test('4.1: "The order in which the queries are sent SHOULD be": HTTPS, AAAA, A', () => {
+  assert.deepEqual(resolve({}).queries, ['HTTPS? a.test', 'AAAA? a.test', 'A? a.test']);
+});
+
+test('4.1: a machine with only loopback queries both families', () => {
+  const connectivity = { ...DUAL_STACK, ipv6: false, ipv4: false };
+  assert.deepEqual(resolve({ connectivity }).queries, ['HTTPS? a.test', 'AAAA? a.test', 'A? a.test']);
+});
+
+test("RFC 9460, 9.1: HTTPS records of another port have a prefixed name; addresses are the host's", () => {
+  assert.deepEqual(resolve({ origin: 'https://a.test:8443' }).queries, [
+    'HTTPS? _8443._https.a.test',
+    'AAAA? a.test',
+    'A? a.test',
+  ]);
+});
+
+for (const [origin, expected] of [
+  ['https://[2001:db8::1]', 'h2 2001:db8::1'],
+  ['https://192.0.2.1:8443', 'h2 192.0.2.1 8443'],
+] as const)
+  test(`an address literal is not looked up: ${origin}`, () => {
+    const { log, lists } = resolve({ origin });
+    assert.deepEqual(log, [`0 start ${expected}`]);
+    assert.equal(lists[0]?.final, true);
+  });
 
 const ORIGIN = [aaaa('a.test', 10, ['2001:db8::1']), a('a.test', 10, ['192.0.2.1'])];
 const FALLBACK = ['h2 2001:db8::1', 'h2 192.0.2.1'];
@@ -315,4 +379,218 @@ test("services, aliases and alternatives together cause a bounded number of ques
   assert.equal(queries.length, 32);
   assert.deepEqual(queries.slice(0, 3), ['HTTPS? a.test', 'AAAA? a.test', 'A? a.test']);
   assert.ok(last.some((place) => place.startsWith('h2 ')));
+});
+
+const NO_RECORDS = https('a.test', 5);
+
+function h3At(host: string, port: number): Alternative {
+  return { alpn: 'h3', host, port, maxAgeSeconds: 3600, persist: false };
+}
+
+function withAlternatives(alternatives: Alternative[], replies: Reply[], more: Partial<Testbed> = {}) {
+  return resolve({ assumeH3: true, alternatives, replies: [...ORIGIN, ...replies], ...more });
+}
+
+test("an alternative on the origin's host and port needs no question of its own", () => {
+  const { queries, last } = withAlternatives([h3At('', 443)], [NO_RECORDS]);
+  assert.equal(queries.length, 3);
+  assert.deepEqual(last, ['h3 2001:db8::1', 'h3 192.0.2.1', 'h2 2001:db8::1', 'h2 192.0.2.1']);
+});
+
+test('trap: "Do not try HTTP/3 on 443 when the advertisement says 8443"', () => {
+  const { queries, last } = withAlternatives([h3At('', 8443)], [NO_RECORDS, https('_8443._https.a.test', 5)]);
+  assert.deepEqual(queries, ['HTTPS? a.test', 'AAAA? a.test', 'A? a.test', 'HTTPS? _8443._https.a.test']);
+  assert.deepEqual(last, ['h3 2001:db8::1 8443', 'h3 192.0.2.1 8443', 'h2 2001:db8::1', 'h2 192.0.2.1']);
+});
+
+test('an alternative on another host is looked up beside the origin', () => {
+  const { queries, last } = withAlternatives(
+    [h3At('alt.test', 443)],
+    [NO_RECORDS, https('alt.test', 5), aaaa('alt.test', 5, ['2001:db8::7']), a('alt.test', 5, [])],
+  );
+  assert.deepEqual(queries.slice(3), ['HTTPS? alt.test', 'AAAA? alt.test', 'A? alt.test']);
+  assert.deepEqual(last, ['h3 2001:db8::7', 'h2 192.0.2.1', 'h2 2001:db8::1']);
+});
+
+test('an alternative that is an address needs no look-up; an invalid host is left out', () => {
+  const { queries, lists } = withAlternatives([h3At('[2001:db8::9]', 443), h3At('[:::]', 443)], [NO_RECORDS]);
+  assert.equal(queries.length, 3);
+  assert.deepEqual(
+    lists.at(-1)?.endpoints.filter((e) => e.transport === 'h3'),
+    [{ transport: 'h3', address: '2001:db8::9', host: '2001:db8::9', port: 443, source: 'alt-svc' }],
+  );
+});
+
+test('6.2: "connection attempts are consistent with both the Alt-Svc parameters and the SVCB ALPN set"', () => {
+  // The example of RFC 9460 section 9.3 without its HTTP/2 alternatives, which we do not follow.
+  const { lists } = withAlternatives(
+    [h3At('', 8443)],
+    [
+      NO_RECORDS,
+      https('_8443._https.a.test', 5, { target: 'alt3.test', port: 9443, alpn: ['h2', 'h3'] }),
+      aaaa('alt3.test', 5, ['2001:db8::3']),
+      a('alt3.test', 5, []),
+    ],
+  );
+  assert.deepEqual(
+    lists.at(-1)?.endpoints.map((e) => `${e.transport} ${e.address} ${e.port} ${e.host}`),
+    [
+      'h3 2001:db8::3 9443 alt3.test',
+      'h2 192.0.2.1 443 a.test',
+      'h2 2001:db8::1 443 a.test',
+      'h3 2001:db8::1 8443 a.test',
+      'h3 192.0.2.1 8443 a.test',
+    ],
+    "HTTP/3 at the record's place, no TCP there, the alternative's own place as the last resort",
+  );
+});
+
+test('RFC 9460, 9.3: an alternative whose own record does not name HTTP/3 is not tried', () => {
+  const { last } = withAlternatives([h3At('', 443)], [https('a.test', 5, { alpn: ['h2'] })]);
+  assert.deepEqual(last, ['h2 2001:db8::1', 'h2 192.0.2.1']);
+});
+
+test('RFC 9460, 9.3: "Fallback to the client\'s non-Alt-Svc connection behavior" is always there', () => {
+  const { last } = withAlternatives(
+    [h3At('', 8443)],
+    [https('a.test', 5, { alpn: ['h3', 'h2'] }), https('_8443._https.a.test', 5)],
+  );
+  assert.deepEqual(last, [
+    'h3 2001:db8::1 8443',
+    'h3 192.0.2.1 8443',
+    'h2 2001:db8::1',
+    'h2 192.0.2.1',
+    'h3 2001:db8::1',
+    'h3 192.0.2.1',
+  ]);
+});
+
+test("the service information of an alternative is awaited like the origin's own", () => {
+  const record = https('_8443._https.a.test', 30, {
+    target: 'x.test',
+    alpn: ['h3'],
+    ipv6Hints: ['2001:db8::3'],
+  });
+  const { log } = withAlternatives([h3At('', 8443)], [NO_RECORDS, record]);
+  assert.deepEqual(log.slice(4, 5), ['10 wait until 60']);
+  assert.ok(log.some((line) => line.startsWith('30 start h3 2001:db8::3 8443, ')));
+});
+
+test('an alternative that is named twice counts once, however its address is written', () => {
+  const spelt = [h3At('[2001:db8::9]', 443), h3At('[2001:db8:0:0::9]', 443)];
+  const { last } = withAlternatives(spelt, [NO_RECORDS]);
+  assert.equal(last.filter((endpoint) => endpoint.startsWith('h3')).length, 1);
+  const { queries } = withAlternatives([h3At('', 8443), h3At('a.test', 8443)], [NO_RECORDS]);
+  assert.equal(queries.length, 4);
+});
+
+test("HTTP/3 is assumed at the origin's own port only if nothing advertises it", () => {
+  const assumed = (record: Reply): readonly string[] =>
+    withAlternatives([], [record]).last.filter((endpoint) => endpoint.startsWith('h3'));
+  assert.deepEqual(assumed(NO_RECORDS), ['h3 2001:db8::1', 'h3 192.0.2.1']);
+  assert.deepEqual(assumed(https('a.test', 5, { alpn: ['h2'] })), ['h3 2001:db8::1', 'h3 192.0.2.1']);
+  const elsewhere = { target: 'svc.test', port: 8443, alpn: ['h3'], ipv6Hints: ['2001:db8::3'] };
+  assert.deepEqual(assumed(https('a.test', 5, elsewhere)), ['h3 2001:db8::3 8443']);
+  assert.deepEqual(
+    assumed(https('a.test', 5, { ...elsewhere, ipv6Hints: [] })),
+    [],
+    'not even while it resolves',
+  );
+});
+
+test('unadvertised HTTP/3 is not tried unless it is assumed', () => {
+  const { last } = withAlternatives([], [NO_RECORDS], { assumeH3: false });
+  assert.deepEqual(last, ['h2 2001:db8::1', 'h2 192.0.2.1']);
+});
+
+test('an assumption is replaced by a record that arrives late', () => {
+  const { lists } = withAlternatives([], [https('a.test', 500, { port: 8443, alpn: ['h3'] })]);
+  const h3 = (at: number): number[] => [
+    ...new Set(lists[at]?.endpoints.filter((e) => e.transport === 'h3').map((e) => e.port)),
+  ];
+  assert.deepEqual([h3(0), h3(1)], [[443], [8443]]);
+});
+
+test('an address literal with alternatives and assumption', () => {
+  const literal = { origin: 'https://192.0.2.1', replies: [] };
+  assert.deepEqual(resolve({ ...literal, assumeH3: true }).last, ['h3 192.0.2.1', 'h2 192.0.2.1']);
+  assert.deepEqual(resolve({ ...literal, assumeH3: true, alternatives: [h3At('', 8443)] }).last, [
+    'h3 192.0.2.1 8443',
+    'h2 192.0.2.1',
+  ]);
+});
+
+const SYNTHESIZED = '64:ff9b::c000:201';
+
+test('8.1: "whenever the client detects a NAT64 prefix, clients MUST send A queries in addition to AAAA queries"', () => {
+  assert.deepEqual(resolve({ connectivity: NAT64 }).queries.slice(1), ['AAAA? a.test', 'A? a.test']);
+});
+
+test('8.3: without an IPv4 route "the client MUST synthesize this address into an IPv6 address using the PREF64"', () => {
+  const { last } = resolve({
+    connectivity: NAT64,
+    replies: [NO_RECORDS, aaaa('a.test', 10, []), a('a.test', 10, ['192.0.2.1'])],
+  });
+  assert.deepEqual(last, [`h2 ${SYNTHESIZED}`]);
+});
+
+test('8.3: synthesized "from IPv4 address hints received in SVCB/HTTPS records"', () => {
+  const record = { target: 'svc.test', ipv4Hints: ['192.0.2.1'], alpn: ['h3'] };
+  const { last } = resolve({
+    connectivity: NAT64,
+    replies: [https('a.test', 5, record), aaaa('a.test', 5, [])],
+  });
+  assert.deepEqual(last, [`h3 ${SYNTHESIZED}`, `h2 ${SYNTHESIZED}`]);
+});
+
+test('8.3: synthesized "from IPv4 literal addresses passed by an application"', () => {
+  const { log } = resolve({ connectivity: NAT64, origin: 'https://192.0.2.1' });
+  assert.deepEqual(log, [`0 start h2 ${SYNTHESIZED}`]);
+});
+
+test('8.3: where an IPv4 route applies nothing is synthesized', () => {
+  const connectivity = { ...DUAL_STACK, nat64Prefix: '64:ff9b::/96' };
+  assert.deepEqual(resolve({ connectivity, origin: 'https://192.0.2.1' }).last, ['h2 192.0.2.1']);
+});
+
+test('8.3: some IPv4 prefixes "do not require synthesis"', () => {
+  assert.deepEqual(resolve({ connectivity: NAT64, origin: 'https://127.0.0.1' }).last, ['h2 127.0.0.1']);
+});
+
+test('8.2: synthesized addresses "MUST be de-synthesized into IPv4 addresses before" grouping and sorting', () => {
+  const { last } = resolve({
+    connectivity: NAT64,
+    replies: [
+      NO_RECORDS,
+      aaaa('a.test', 10, ['64:ff9b::c000:201', '2001:db8::1', '2001:db8::2', '64:ff9b::c000:202']),
+      a('a.test', 10, []),
+    ],
+  });
+  assert.deepEqual(
+    last,
+    ['h2 2001:db8::1', 'h2 64:ff9b::c000:201', 'h2 2001:db8::2', 'h2 64:ff9b::c000:202'],
+    'native IPv6 leads, and the others take turns with it as IPv4 addresses do',
+  );
+});
+
+test('8.2: "Clients that are aware of the PREF64 value MUST check to see if an IPv6 address is actually an IPv4 address"', () => {
+  const connectivity = { ...DUAL_STACK, nat64Prefix: '2001:db8:64::/96' };
+  const { last } = resolve({
+    connectivity,
+    replies: [NO_RECORDS, aaaa('a.test', 10, ['2001:db8:64::c000:201']), a('a.test', 10, ['192.0.2.1'])],
+  });
+  assert.deepEqual(last, ['h2 192.0.2.1'], 'one address, and connected to over IPv4 where that has a route');
+});
+
+test('8.2: an address synthesized by both DNS64 and us counts once', () => {
+  const { last } = resolve({
+    connectivity: NAT64,
+    replies: [NO_RECORDS, aaaa('a.test', 10, [SYNTHESIZED]), a('a.test', 10, ['192.0.2.1'])],
+  });
+  assert.deepEqual(last, [`h2 ${SYNTHESIZED}`]);
+});
+
+test('an unknown prefix changes nothing: AAAA answers are native addresses', () => {
+  const { last } = resolve({ replies: [NO_RECORDS, aaaa('a.test', 10, [SYNTHESIZED]), a('a.test', 10, [])] });
+  assert.deepEqual(last, [`h2 ${SYNTHESIZED}`]);
 });
