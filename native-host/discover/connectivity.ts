@@ -8,7 +8,7 @@ import { NAT64_NAME, nat64PrefixOf } from '../address/nat64.ts';
 import type { Clock } from '../clock.ts';
 import { FAR_AWAY } from '../network/system.ts';
 import type { Answer, DnsClient } from './answer.ts';
-import type { Connectivity } from './resolution-events.ts';
+import type { Connectivity } from './resolution.ts';
 
 /** Maximum wait of a race for the prefix: a network that has one answers from its own resolver. */
 const NAT64_PATIENCE_MS = 1000;

@@ -11,13 +11,14 @@ import type { ConnectivityWatch, SourceFor } from './connectivity.ts';
 import type { DiscoveryNews, DiscoveryQuery, Endpoint } from './discovering.ts';
 import { createGivenHosts, type GivenHosts, type GivenHostsOptions } from './given-hosts.ts';
 import { createLearntNames, type OpenQuery } from './learnt-names.ts';
-import { createResolution, type Resolution } from './resolution.ts';
-import type {
-  Connectivity,
-  ResolutionAction,
-  ResolutionEvent,
-  ResolutionTimer,
-} from './resolution-events.ts';
+import {
+  type Connectivity,
+  createResolution,
+  type Resolution,
+  type ResolutionAction,
+  type ResolutionEvent,
+  type ResolutionTimer,
+} from './resolution.ts';
 
 /** The dependencies of a discovery. */
 export interface DiscoveryParts extends ConnectivityWatch {

@@ -13,8 +13,7 @@ import type { DnsClient } from './answer.ts';
 import type { Discovery, DiscoveryNews, DiscoveryQuery, Endpoint } from './discovering.ts';
 import { type DiscoveryParts, openDiscovering } from './discovery.ts';
 import { openDns } from './dns.ts';
-import { RESOLUTION_DELAY_MS } from './resolution.ts';
-import type { Connectivity } from './resolution-events.ts';
+import { type Connectivity, RESOLUTION_DELAY_MS } from './resolution.ts';
 
 const BOTH: Connectivity = { ipv6: true, ipv4: true, preferred: 'ipv6', nat64Prefix: null };
 /** Public, and never connected to here. */

@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import { a, aaaa, DUAL_STACK, https } from '../testing/resolution.ts';
-import { createResolution } from './resolution.ts';
-import type { ResolutionAction } from './resolution-events.ts';
+import { createResolution, type ResolutionAction } from './resolution.ts';
 
 /** The actions in words. */
 function words(actions: readonly ResolutionAction[]): string[] {

@@ -1,7 +1,7 @@
 // The DNS questions of one resolution: each is asked once, its last good answer is kept, and it is asked again when
 // that has expired and is still needed.
 import type { Answer, QueryKind } from './answer.ts';
-import type { ResolutionAction } from './resolution-events.ts';
+import type { ResolutionAction } from './resolution.ts';
 
 interface Question {
   readonly name: string;

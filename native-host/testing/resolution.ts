@@ -6,14 +6,14 @@ import { serviceRecord } from '@photofinish/shared/testing/race-samples';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Answer, QueryKind } from '../discover/answer.ts';
 import { type Endpoint, sameEndpoint } from '../discover/discovering.ts';
-import { createResolution } from '../discover/resolution.ts';
-import type {
-  Connectivity,
-  ResolutionAction,
-  ResolutionEvent,
-  ResolutionOptions,
-  ResolutionTimer,
-} from '../discover/resolution-events.ts';
+import {
+  type Connectivity,
+  createResolution,
+  type ResolutionAction,
+  type ResolutionEvent,
+  type ResolutionOptions,
+  type ResolutionTimer,
+} from '../discover/resolution.ts';
 
 /** The answer to a question, timed from when it is asked; a question without one is never answered. */
 export interface Reply {
