@@ -19,6 +19,9 @@ export interface Endpoint {
   readonly source: 'origin' | 'https-record' | 'alt-svc';
 }
 
+/** Endpoints per list: HTTP/3 and TCP at six addresses of each family, more than a trial of 3 s reaches. */
+export const MOST_ENDPOINTS = 24;
+
 /** Two endpoints have the same key if they have the same address, port and transport. */
 export function endpointKey({ transport, address, port }: Endpoint): string {
   return `${transport} ${address} ${port}`;
