@@ -9,8 +9,8 @@ import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
 import { besideOthers } from '../racing.ts';
 import { VantageEvidence } from './facts.ts';
 import { followRule, surveySpec, useRule } from './job-race.ts';
+import type { JobResult } from './messages.ts';
 import type { OptOut } from './opt-out.ts';
-import type { JobResult } from './outbox.ts';
 import type { Task } from './schema.ts';
 import type { WorkerParts } from './worker.ts';
 

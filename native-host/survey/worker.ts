@@ -12,8 +12,8 @@ import { type Clock, within } from '../clock.ts';
 import type { Network } from '../network/watch.ts';
 import type { RunRace } from '../racing.ts';
 import { budgetOf, type Control, Presence } from './control.ts';
-import { Intake } from './intake.ts';
 import { type JobRacing, raceJob, surveySpec } from './job-race.ts';
+import { Intake, type JobResult, Outbox } from './messages.ts';
 import {
   type JetStreamClient,
   type JetStreamManager,
@@ -23,7 +23,6 @@ import {
   type NatsConnection,
 } from './nats.ts';
 import { type OptOut, optOut } from './opt-out.ts';
-import { type JobResult, Outbox } from './outbox.ts';
 import { Politeness } from './politeness.ts';
 import { type JobSource, requestOf, type Survey, type Task, taskOf } from './schema.ts';
 import { ACK_WAIT_MS, MAX_UNACKNOWLEDGED, type SurveyNames, vantageConsumer } from './streams.ts';

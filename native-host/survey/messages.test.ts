@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { comparison } from '@photofinish/shared/testing/race-samples';
+import { Outbox } from './messages.ts';
 import type { JetStreamClient, JsMsg } from './nats.ts';
-import { Outbox } from './outbox.ts';
 import type { JobSource, Task } from './schema.ts';
 import { namesOf } from './streams.ts';
 
