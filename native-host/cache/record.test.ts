@@ -1,4 +1,5 @@
-// Rows damaged on disk: whatever they contain, forecasts and races match the wire's schema, and the rows are dropped.
+// Ids of records; and rows damaged on disk: whatever they contain, forecasts and races match the wire's schema, and the
+// rows are dropped.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,7 +1,5 @@
-// What the host cache stores, as plain records: about a host on a network, about its addresses, and about a browser's
-// own history with it; where a record is in the file; and whether a row is one that we could have written. Property
-// names are the column names, so that rows need no mapping. Disks flip bits, and SQLite checks the structure of pages,
-// not their content: an impossible row is dropped before it becomes a forecast or affects a race.
+// What the host cache stores, as plain records with the column names as property names, where a record is in the file,
+// and whether a row is one that we could have written: disks flip bits, and SQLite checks only the structure of pages.
 import type { SharedOutcome } from '@photofinish/shared/race/outcome';
 import { ATTEMPT_ERROR_CODES, type AttemptErrorCode } from '@photofinish/shared/race/terms';
 import type { Browser } from '@photofinish/shared/web/observation';

@@ -1,8 +1,5 @@
-// What is asked and which endpoints follow from the answers (Happy Eyeballs v3 draft). Section 4.1: which questions, in
-// which order, and under which names. Section 4.2.1 and the parts of RFC 9460 that it needs: aliases, targets, hints,
-// ports, protocols, and records that must be ignored. Section 6.2 and RFC 9460 section 9.3: HTTP/3 advertised by
-// Alt-Svc, or merely assumed, only at the endpoints that were named. Section 8: IPv4-only peers from an IPv6-only
-// network.
+// What is asked and which endpoints follow from the answers: sections 4.1 (questions), 4.2.1 (HTTPS records, with what
+// it needs of RFC 9460), 6.2 (Alt-Svc, with RFC 9460 section 9.3) and 8 (NAT64) of the Happy Eyeballs v3 draft.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Alternative } from '@photofinish/shared/web/alt-svc';

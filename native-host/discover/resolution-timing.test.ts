@@ -1,8 +1,5 @@
-// When a client moves on to connecting, and what later answers change (Happy Eyeballs v3 draft). Section 4.2: first its
-// eight timing diagrams, each titled with the words that introduce it, then the rules between them. Sections 4.3, 4.4
-// and 7: answers that arrive late, change, or expire; requirements on attempts already started concern the race, these
-// tests the list of endpoints not yet tried. Last, random answers in random orders: the result depends on the answers,
-// never on their order.
+// When a client moves on to connecting, and what later answers change: section 4.2 of the Happy Eyeballs v3 draft with
+// its eight timing diagrams, each titled with the words that introduce it, sections 4.3, 4.4 and 7, and random orders.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';

@@ -1,8 +1,6 @@
 // Puts grouped endpoints into the order of attempts (Happy Eyeballs v3 draft, sections 5.3 and 8.2): each group sorted
-// by destination address, including IPv4 addresses behind a NAT64, then interleaved by address family, so that a family
-// whose path is broken delays nothing else. And limits how much of what DNS and Alt-Svc name is tried by one race:
-// otherwise a zone of thousands of addresses would turn every race into a packet flood to hosts that never asked for
-// it.
+// by destination address, then interleaved by address family, so that a family whose path is broken delays nothing
+// else; and limits their number, or a zone of thousands of addresses would turn a race into a flood.
 import { TRANSPORTS, type TransportName } from '@photofinish/shared/race/terms';
 import { type Family, familyOf } from '../address/address-bytes.ts';
 import {

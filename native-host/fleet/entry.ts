@@ -1,8 +1,6 @@
-// The entries of the fleet cache: a key, which nobody without the organisation's secret can read or try names against,
-// and a value, which nobody without it can make. A value is the outcome of a race and nothing else: neither the origin
-// nor the network is in it, and no time finer than an hour; but the server, and whoever may read the bucket, knows the
-// moment of its publication, and the server which machines raced the same origin. One that arrives is as little trusted
-// as a file.
+// An entry of the fleet cache. Nobody without the organisation's secret can read its key or make its value, which is
+// the outcome of a race, without origin, network or any time finer than an hour, and no more trusted than a file. The
+// server, and whoever may read the bucket, still knows when it was published, and the server by which machines.
 import { createHmac } from 'node:crypto';
 import { closeSync, constants, fstatSync, readFileSync } from 'node:fs';
 import { isAllDisturbed, soundTrials } from '@photofinish/shared/race/conclusive';

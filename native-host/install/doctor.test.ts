@@ -1,5 +1,5 @@
-// Every broken state of an installation that a user can have, each found by the doctor and reported with a remedy.
-// How a launcher is started on each system: with an environment as minimal as a browser's, on Windows through cmd.exe.
+// Every broken state of an installation that a user can have, each found by the doctor and reported with a remedy; and
+// how a launcher is started on each system: with an environment as minimal as a browser's, on Windows through cmd.exe.
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

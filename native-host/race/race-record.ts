@@ -1,8 +1,6 @@
-// The record of a race: its trials, what was learnt about the origin, the summary, and the verdict. For each series of
-// trials, when a comparison has enough pairs (it continues while they are undecided, and no longer), and one summary,
-// with counts, statistics over adopted trials, and the result of its pairs for `compare`. The record contains data
-// chosen by servers and resolvers, and is passed on to the port, the ledger and reports, so it is cut to the bounds of
-// its schema; what is left out is counted, so that the rest is not mistaken for the whole.
+// The record of a race: its trials, what was learnt about the origin, a summary of each series and when it has enough
+// pairs, and the verdict. It contains data chosen by servers and resolvers, so it is cut to the bounds of its schema,
+// and what is left out is counted, so that the rest is not mistaken for the whole.
 import { altSvcOverOf, lastHeard } from '@photofinish/shared/race/alt-svc-over';
 import { timedTrials } from '@photofinish/shared/race/conclusive';
 import type { DiscoveredAlternative, DnsResults, ServiceRecord } from '@photofinish/shared/race/discovered';

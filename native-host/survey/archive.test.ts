@@ -1,4 +1,5 @@
-// The archive's files: what their names tell, and that an interruption leaves no part of one under its name.
+// The archive's files: what their names tell, that an interruption leaves no part of one under its name, and what
+// readers make of damaged ones.
 import assert from 'node:assert/strict';
 import fs, {
   appendFileSync,

@@ -1,7 +1,5 @@
-// The subject of a job: the hosts of one owner share it, and different owners spread over all of them. The order: every
-// job of a list has exactly one place in it, the same wherever and whenever it is computed, so that a load that was cut
-// off goes on in it.
-// The lines of a survey's list by index are those that `race -` reads, whatever the file contains.
+// The hosts of one owner share a subject. Every job of a list has exactly one place in its order, the same wherever and
+// whenever it is computed, so that a load that was cut off goes on in it; and lines are those that `race -` reads.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { appendFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,6 @@
-// Loads a list into a survey's stream of jobs: each line that names an origin becomes one job, in the order of a keyed
-// permutation, so that neighbours in the list, often on one network, are not neighbours in time. A load that was cut
-// off goes on where the stream ends. Lines are thus read in another order than the file's: of ten million only every
-// 256th position is kept, and a line is found from there.
+// Loads a list into a survey's stream of jobs, in the order of a keyed permutation, so that neighbours in the list,
+// often on one network, are not neighbours in time. A load that was cut off goes on where the stream ends. Of ten
+// million lines only every 256th position is kept; a line is found from there.
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { getDomain } from 'tldts';

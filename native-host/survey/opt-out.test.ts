@@ -1,6 +1,5 @@
 // Who does not want to be raced is not raced, under whatever name or address; a bad entry is reported, never skipped.
-// Readers of the bucket follow the list key by key, and never have a part of one in force; writers keep each other's
-// entries, and leave nothing behind.
+// Readers of the bucket never have a part of a list in force, and writers keep each other's entries.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseOrigin } from '@photofinish/shared/web/origin';

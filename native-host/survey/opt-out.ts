@@ -1,7 +1,6 @@
-// Who must not be raced in a survey: names with everything below them, addresses and networks. And their list as it is
-// stored in the control bucket. It may be longer than a message, so that it is written in parts, under keys of one
-// generation, and then the head, which names the generation: readers go by the head, so that no half of a list is ever
-// in force. Generations are removed by whoever replaced them.
+// Who must not be raced in a survey: names with everything below them, addresses and networks; and how their list is
+// stored in the control bucket: in parts, because it may be longer than a message, then a head that names their
+// generation, so that no half of a list is ever in force.
 import { isIP } from 'node:net';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';

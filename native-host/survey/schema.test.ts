@@ -1,5 +1,5 @@
-// Jobs as they travel: what a line becomes, and what is refused where it leaves the server.
-// Batches hold every result once, in order, in messages that a server takes, under ids that a repeat has again.
+// Jobs: what a line becomes, and what is refused where it leaves the server. Results: batches hold each once, in order,
+// in messages that a server takes, under ids that a repeat has again.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';

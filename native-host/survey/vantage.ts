@@ -1,7 +1,6 @@
-// A vantage point as its worker sees it: the network it is on, what its canaries say of the path, and the results that
-// they have yet to vouch for. Where the path fails or changes, what was measured on it is measured again. Canaries are
-// origins that every vantage point reaches: what they reach now, compared with what they reached when the worker began,
-// tells whether the path is still the one that the results are about.
+// A vantage point as its worker sees it: its network, what its canaries (origins that every vantage point reaches) say
+// of the path, and the results that they have yet to vouch for. Where the path fails or changes, what was measured on
+// it is measured again.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { evidenceOfRace, isH3, reachOf } from '@photofinish/shared/verdict/evidence';
 import { parseOrigin } from '@photofinish/shared/web/origin';

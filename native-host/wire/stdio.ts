@@ -1,7 +1,6 @@
-// The streams to and from the browser. Importing this file, before anything else, takes stdout away from everybody but
-// its one writer here: one stray byte of a console.log or a native library would make the browser close the port.
-// Node's stream on stdin loads all of Node's sockets, a tenth of the time to a first forecast, so the first bytes are
-// read without it.
+// The streams to and from the browser. Importing this file, before anything else, takes stdout away from everybody
+// else: one stray byte of a console.log or a native library would make the browser close the port. Node's stream on
+// stdin loads all of Node's sockets, a tenth of the time to a first forecast, so the first bytes are read without it.
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { Pipe } from './outbox.ts';
