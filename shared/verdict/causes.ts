@@ -23,6 +23,12 @@ const REFUSALS: Readonly<Record<string, SharedMessageKey>> = {
   H3_REQUEST_REJECTED: 'causeRequestRefused',
 };
 
+/**
+ * A stream of HTTP/2 reset with this: by the server, or by our own HTTP client, which refuses a malformed response (RFC
+ * 9113 section 8.1.1) without saying that it did.
+ */
+const RESET_BY_EITHER = 'PROTOCOL_ERROR';
+
 /** GOAWAY with these only means that the server closes. */
 const ORDERLY: ReadonlySet<string> = new Set(['NO_ERROR', 'H3_NO_ERROR']);
 
@@ -40,6 +46,7 @@ function causeKey(
   if (code === 'misdirected' && advertiser === 'nothing') return 'causeMisdirectedOwn';
   if (code !== 'goaway' && code !== 'connection-closed' && code !== 'h3-error') return ofCode;
   if (endedBy === 'client') return 'causeBreach';
+  if (code === 'connection-closed' && wireCode === RESET_BY_EITHER) return 'causeResetUnclear';
   const refusal = REFUSALS[wireCode ?? ''];
   if (refusal !== undefined) return refusal;
   const plain = code !== 'goaway' || wireCode === undefined || ORDERLY.has(wireCode);

@@ -119,6 +119,12 @@ const WORDS: readonly (readonly [what: string, error: AttemptError, says: RegExp
     /server (closes|ends)/,
   ],
   [
+    'a stream reset with PROTOCOL_ERROR, by whichever side',
+    closed({ wireCode: 'PROTOCOL_ERROR', message: "the request's stream was reset (PROTOCOL_ERROR)" }),
+    /reset with PROTOCOL_ERROR: either by the server, or by this side .* which of the two is not known here/,
+    /violat|444/,
+  ],
+  [
     'nginx that is told to return 444',
     closed({ wireCode: 'INTERNAL_ERROR', message: "the request's stream was reset (INTERNAL_ERROR)" }),
     /the exchange ends without a complete response \(the request's stream was reset \(INTERNAL_ERROR\)\).*444/,
