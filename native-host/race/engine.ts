@@ -119,6 +119,8 @@ function onFailed(s: TrialState, attempt: AttemptState, event: EventOf<'failed'>
   attempt.transportMs = event.transportMs ?? attempt.transportMs;
   const ownCode = attempt.phase !== 'expiring' || event.error.code !== 'cancelled';
   fail(s, attempt, ownCode ? event.error : expiredError(attempt, s.plan.timeoutMs), nowMs);
+  // Of what was cut short, a beginning is no evidence either.
+  if (attempt.outcome === 'failed') attempt.firstByteMs = event.firstByteMs ?? null;
 }
 
 /** Groups whose endpoints can be named by an answer in another group. */

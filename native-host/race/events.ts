@@ -32,6 +32,8 @@ export type TrialEvent =
       readonly attempt: number;
       readonly error: AttemptError;
       readonly transportMs: number | null;
+      /** The header section of a response was received then, which did not complete. */
+      readonly firstByteMs?: number;
       readonly packets: Packets | null;
       readonly traffic?: Traffic;
     }
@@ -80,8 +82,16 @@ export type TrialAction =
 export function failureEvent(attempt: number, failure: AttemptFailure, startedMs: number): TrialEvent {
   const transportMs = failure.transportMs === null ? null : startedMs + failure.transportMs;
   const packets = failure.packets ?? null;
-  const { error, traffic } = failure;
-  return { type: 'failed', attempt, error, transportMs, packets, ...(traffic && { traffic }) };
+  const { error, traffic, firstByteMs } = failure;
+  return {
+    type: 'failed',
+    attempt,
+    error,
+    transportMs,
+    packets,
+    ...(traffic && { traffic }),
+    ...(firstByteMs !== undefined && { firstByteMs: startedMs + firstByteMs }),
+  };
 }
 
 /** The event for the end of the handshake of an attempt that began at `startedMs`. */

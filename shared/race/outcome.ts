@@ -68,6 +68,10 @@ export const attemptSchema = v.object({
   /** First datagram received (QUIC) or TCP connected. */
   transportMs: v.optional(v.nullable(ms)),
   establishedMs: v.nullable(ms),
+  /**
+   * The header section of the response was received. With `failed`: it did not complete; null: none began, or that was
+   * not stored.
+   */
   firstByteMs: v.optional(v.nullable(ms)),
   /** The transport's own round-trip estimate when established. */
   rttMs: v.optional(v.nullable(ms)),
