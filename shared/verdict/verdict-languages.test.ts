@@ -47,6 +47,8 @@ const CANCELLED = h3(null, { outcome: 'cancelled', establishedMs: null });
 const LONGER_THAN_READ = `h3=":443"; x="${'x'.repeat(4096)}"`;
 const CANCELLED_H2 = h2(null, { outcome: 'cancelled', establishedMs: null });
 
+const BEGUN = { establishedMs: 2, firstByteMs: 3 } as const;
+
 const CASES: readonly Partial<Evidence>[] = [
   {},
   { attempts: [] },
@@ -106,6 +108,10 @@ const CASES: readonly Partial<Evidence>[] = [
     { attempts: [h3(error), CANCELLED_H2], discovered: quiet },
     { attempts: [h3(error, onB), h2()], discovered: atB },
     { attempts: [h3(error), h2()], discovered: { ...quiet, names: names([{}]) } },
+    { attempts: [h3(error, BEGUN), h2()], discovered: quiet },
+    { attempts: [h3(error, BEGUN), h2()], discovered: { altSvc: 'clear', knownRoot: true } },
+    { attempts: [h3(), h2(error, BEGUN)] },
+    { attempts: [h3(error, BEGUN), h2(error, BEGUN)] },
   ]),
 ];
 
