@@ -34,6 +34,7 @@ export type TrialEvent =
       readonly transportMs: number | null;
       /** The header section of a response was received then, which did not complete. */
       readonly firstByteMs?: number;
+      readonly status?: number;
       readonly packets: Packets | null;
       readonly traffic?: Traffic;
     }
@@ -41,6 +42,7 @@ export type TrialEvent =
       readonly type: 'answered';
       readonly attempt: number;
       readonly firstByteMs: number;
+      readonly status: number;
       readonly packets: Packets | null;
       readonly traffic?: Traffic;
       /** Whether the answer names unexpired HTTP/3 alternatives. */
@@ -82,7 +84,7 @@ export type TrialAction =
 export function failureEvent(attempt: number, failure: AttemptFailure, startedMs: number): TrialEvent {
   const transportMs = failure.transportMs === null ? null : startedMs + failure.transportMs;
   const packets = failure.packets ?? null;
-  const { error, traffic, firstByteMs } = failure;
+  const { error, traffic, firstByteMs, status } = failure;
   return {
     type: 'failed',
     attempt,
@@ -91,6 +93,7 @@ export function failureEvent(attempt: number, failure: AttemptFailure, startedMs
     packets,
     ...(traffic && { traffic }),
     ...(firstByteMs !== undefined && { firstByteMs: startedMs + firstByteMs }),
+    ...(status !== undefined && { status }),
   };
 }
 
@@ -116,13 +119,14 @@ export function handshakeEvent(
 /** The event for the answer to an attempt that began at `startedMs`; the caller adds what it advertises. */
 export function answerEvent(
   attempt: number,
-  { firstByteMs, packets, traffic, repeated }: AttemptAnswer,
+  { firstByteMs, status, packets, traffic, repeated }: AttemptAnswer,
   startedMs: number,
 ): Omit<TrialEvent & { type: 'answered' }, 'advertises'> {
   return {
     type: 'answered',
     attempt,
     firstByteMs: startedMs + firstByteMs,
+    status,
     packets: packets ?? null,
     ...(traffic && { traffic }),
     ...(repeated && { repeated: { ...repeated, establishedMs: startedMs + repeated.establishedMs } }),

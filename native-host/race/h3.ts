@@ -77,8 +77,9 @@ function heardIn({ altSvc, age }: Pick<AddonResponse, 'altSvc' | 'age'>): HeardA
 
 function receivedOf({ response }: AddonFailure): IncompleteResponse {
   if (response === undefined) return {};
-  const { firstByteMs } = response;
-  return { heard: heardIn(response), ...(firstByteMs !== undefined && { firstByteMs }) };
+  const { status, firstByteMs } = response;
+  const began = status !== undefined && firstByteMs !== undefined;
+  return { heard: heardIn(response), ...(began && { status, firstByteMs }) };
 }
 
 function failureOf(failure: AddonFailure): AttemptFailure {

@@ -118,7 +118,7 @@ export function readResponse(
       error: late ? { ...error, message: `${error.message}, although one began` } : error,
       received: {
         ...((answered !== null || altSvc.altSvc !== null) && { heard: altSvc }),
-        ...(answered !== null && { firstByteMs: answered.firstByteMs }),
+        ...answered,
       },
     });
   }

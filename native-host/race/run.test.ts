@@ -110,10 +110,20 @@ test('a response that was not completed is recorded, and its Alt-Svc counts as r
     assert.equal(result.discovered.altSvc, 'h3=":443"');
     assert.deepEqual(result.discovered.altSvcOver, over[mode]);
     const [trial] = result.trials;
-    const recorded = trial?.attempts.map(({ outcome, firstByteMs }) => [outcome, firstByteMs]);
-    assert.deepEqual(recorded, [['failed', 9]]);
+    const recorded = trial?.attempts.map(({ outcome, firstByteMs, status }) => [
+      outcome,
+      firstByteMs,
+      status,
+    ]);
+    assert.deepEqual(recorded, [['failed', 9, 200]]);
     assert.equal(trial?.firstByteMs, null);
   }
+});
+
+test('the status of a complete response is recorded', async () => {
+  const { result } = await race([{ handshakeMs: 5 }], [{ handshakeMs: null }]);
+  const adopted = result.trials[0]?.attempts.find(({ outcome }) => outcome === 'adopted');
+  assert.deepEqual([adopted?.protocol, adopted?.status], ['h3', 200]);
 });
 
 test('a response that begins in an attempt cut short proves nothing', async () => {

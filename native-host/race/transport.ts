@@ -57,6 +57,7 @@ export interface IncompleteResponse {
   readonly heard?: HeardAltSvc;
   /** When its header section was received, milliseconds from the attempt's start; absent: it was not. */
   readonly firstByteMs?: number;
+  readonly status?: number;
 }
 
 export interface AttemptFailure extends IncompleteResponse {

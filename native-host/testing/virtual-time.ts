@@ -143,6 +143,7 @@ export function scripted(name: TransportName, clock: Clock, ...scripts: Script[]
                   ...(script.altSvc !== undefined && {
                     heard: { altSvc: parseAltSvc(script.altSvc) },
                     firstByteMs: clock.nowMs() - zeroMs - 1,
+                    status: 200,
                   }),
                 }
               : {

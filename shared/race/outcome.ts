@@ -43,6 +43,8 @@ export type AttemptError = v.InferOutput<typeof attemptErrorSchema>;
 
 const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+/** Of a final response (RFC 9110 section 15). */
+const finalStatus = v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(999));
 
 /**
  * What a busy machine may have affected in a trial. `times`: only its times, what it reached is valid; `outcome`: also
@@ -73,6 +75,8 @@ export const attemptSchema = v.object({
    * not stored.
    */
   firstByteMs: v.optional(v.nullable(ms)),
+  /** Of that response; absent in records from before it was stored. */
+  status: v.optional(finalStatus),
   /** The transport's own round-trip estimate when established. */
   rttMs: v.optional(v.nullable(ms)),
   /** QUIC datagrams sent and packets declared lost until the attempt ended; not available for TCP. */

@@ -95,6 +95,22 @@ test('the beginning of a response over TCP shows what it advertises', () => {
   assert.equal(verdict({ attempts: [h3(), h2(late, connected)] }).code, 'h3-available');
 });
 
+test('a status that differs by protocol in every response is said, and one that both had is not', () => {
+  const answered = (status: number) => ({ firstByteMs: 3, status });
+  const told = (...attempts: Attempt[]): string => verdictText(verdict({ discovered: own, attempts }));
+  assert.match(
+    told(h3(null, answered(503)), h2(null, answered(301)), h2(null, answered(200))),
+    /^Supports HTTP\/3 on this network\. Its responses differ: status 503 over HTTP\/3, but 200, 301 over HTTP\/2\./,
+  );
+  for (const attempts of [
+    [h3(null, answered(200)), h2(null, answered(200))],
+    [h3(null, answered(200)), h3(null, answered(503)), h2(null, answered(200))],
+    [h3(null, answered(503)), h2()],
+    [h3(), h2(null, answered(200))],
+  ])
+    assert.doesNotMatch(told(...attempts), /differ/);
+});
+
 test('what was cut short is no evidence: it is unknown what an answer would have advertised', () => {
   const cut: Attempt = { ...h2(null, { outcome: 'cancelled' }), establishedMs: 2500 };
   const { code, text } = verdictAsText(verdict({ attempts: [h3(late, connected), cut] }));

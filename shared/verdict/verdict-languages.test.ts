@@ -78,6 +78,7 @@ const CASES: readonly Partial<Evidence>[] = [
   { discovered: { ...own, knownRoot: false } },
   { discovered: at444, attempts: [h3(refused, { port: 444 }), h2()] },
   { discovered: atB, attempts: [h3(refused), h2()] },
+  { attempts: [h3(null, { status: 503 }), h2(null, { status: 200 })] },
   { discovered: { altSvc: '@@, h3=":443"', knownRoot: true } },
   { discovered: { altSvc: 'h3-29=":443"', knownRoot: true } },
   { discovered: { altSvc: 'h3=":443"; ma=0', knownRoot: true } },

@@ -293,6 +293,20 @@ function trustsRoot(evidence: Evidence): boolean {
   return evidence.trustsRoot === true || browserUsedH3(evidence);
 }
 
+/**
+ * That what responds over HTTP/3 is not what responds over TCP, by the status of every response; null: that is not so, or
+ * unknown. A status that both had at some time may have changed meanwhile.
+ */
+function statusMessage(evidence: Evidence): Message | null {
+  const over = (isOver: (attempt: Attempt) => boolean): Set<number> =>
+    new Set(evidence.attempts.filter(isOver).flatMap(({ status }) => status ?? []));
+  const h3 = [...over(isH3)];
+  const tcp = over((attempt) => !isH3(attempt));
+  if (h3.length === 0 || tcp.size === 0 || h3.some((status) => tcp.has(status))) return null;
+  const listed = (each: Iterable<number>): string => [...each].toSorted((a, b) => a - b).join(', ');
+  return message('verdictStatusDiffers', { h3: listed(h3), tcp: listed(tcp), old: oldName(evidence) });
+}
+
 /** What a failure over TCP means where HTTP/3 works. */
 function tcpFailedMessage(evidence: Evidence, error: Failure): Message {
   const old = oldName(evidence);
@@ -343,7 +357,16 @@ function reachedFindings(facts: Facts): Finding[] {
   // What works is then the origin's own endpoint, which no browser has been told of.
   const there = untriedAdvertisement(facts);
   const untried = there === null ? [] : [elsewhereMessage(there), there.advice];
-  findings.push(...findingsOn('h3-available', message('verdictAvailable'), alone, ...unsure, ...untried));
+  findings.push(
+    ...findingsOn(
+      'h3-available',
+      message('verdictAvailable'),
+      alone,
+      statusMessage(evidence),
+      ...unsure,
+      ...untried,
+    ),
+  );
   if (family !== null && alternatives.length > 0)
     findings.push(...findingsOn('h3-advertised-unreachable', family));
   return findings;
