@@ -37,6 +37,7 @@ function speak(language: string): void {
 }
 
 const ERRORS: readonly AttemptError[] = [
+  { code: 'connection-closed', message: 'M', wireCode: 'PROTOCOL_ERROR' },
   ...ATTEMPT_ERROR_CODES.filter((code) => code !== 'cancelled').map((code) => ({ code, message: 'M' })),
   ...CERTIFICATE_REASONS.map((reason) => ({ code: 'certificate-invalid' as const, message: 'M', reason })),
 ];
@@ -78,6 +79,10 @@ const CASES: readonly Partial<Evidence>[] = [
   { discovered: { ...own, knownRoot: false } },
   { discovered: at444, attempts: [h3(refused, { port: 444 }), h2()] },
   { discovered: atB, attempts: [h3(refused), h2()] },
+  {
+    discovered: { altSvc: 'h3=":444", h3=":445"', knownRoot: true },
+    attempts: [h3(), h3(refused, { port: 444 }), h3(refused, { port: 445 }), h2()],
+  },
   { attempts: [h3(null, { status: 503 }), h2(null, { status: 200 })] },
   { discovered: { altSvc: '@@, h3=":443"', knownRoot: true } },
   { discovered: { altSvc: 'h3-29=":443"', knownRoot: true } },
