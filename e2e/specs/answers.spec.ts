@@ -107,6 +107,22 @@ for (const name of ['silent', 'late'] as const) {
   });
 }
 
+test('explain: a response over HTTP/3 begins and does not end, HTTP/2 responds (aioquic, node:http2)', async ({
+  testbed,
+  dir,
+}) => {
+  const { port, reach, stop } = await startBeside(testbed, 'drip');
+  const args = [...IN_TIME, '--cache', `${dir}/cache.db`, '--network', 'home', ...reach];
+  const { verdict, race } = await explain(`https://${HOST}:${port}`, ...args);
+  stop();
+  expect(verdict.code).toBe('h3-advertised-unreachable');
+  expect(verdictText(verdict)).toContain('a response begins and does not end in time');
+  const failed = race.trials[0]?.attempts.find(({ protocol }) => protocol === 'h3');
+  expect(failed?.error?.code).toBe('response-timeout');
+  expect(failed?.firstByteMs).toBeGreaterThan(0);
+  expect(race.discovered.altSvcOver?.h3).toBe('h3=":443"');
+});
+
 test('a site with a time to first byte beyond the time-out over both is slow, not down', async () => {
   const answerDelayMs = TIMEOUT_MS + 1000;
   const slow = { host: 'slow.test', h3: true, altSvc: 'auto', answerDelayMs } as const;

@@ -105,7 +105,7 @@ function silentRace(atMs: number) {
     ...trial,
     attempts: trial.attempts.map((attempt) =>
       attempt.protocol === 'h3'
-        ? { ...attempt, establishedMs: null, outcome: 'failed' as const, error }
+        ? { ...attempt, establishedMs: null, firstByteMs: null, outcome: 'failed' as const, error }
         : attempt,
     ),
   }));
@@ -350,7 +350,7 @@ test('the result of a race after the last answer is included, that of an older r
   const attempts = trial.attempts.flatMap((attempt) =>
     (['h3', 'h2'] as const).map((protocol) => ({
       ...attempt,
-      ...{ protocol, establishedMs: null, outcome: 'failed' as const, error },
+      ...{ protocol, establishedMs: null, firstByteMs: null, outcome: 'failed' as const, error },
     })),
   );
   const race = aRace({ atMs: 1000, trials: [{ ...trial, adopted: null, attempts }] });

@@ -219,7 +219,7 @@ test('a race that could not be run leaves the verdict that the one before it led
     ...trial,
     attempts: trial.attempts.map((attempt) =>
       attempt.protocol === 'h3'
-        ? { ...attempt, establishedMs: null, outcome: 'failed' as const, error: silent }
+        ? { ...attempt, establishedMs: null, firstByteMs: null, outcome: 'failed' as const, error: silent }
         : attempt,
     ),
   }));

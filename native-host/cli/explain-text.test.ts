@@ -312,6 +312,25 @@ test('what other machines shared is told as theirs, and nothing is told if they 
   assert.doesNotMatch(explanationText(explanation({})), /Fleet cache/);
 });
 
+test('that no Alt-Svc was received is said only of responses, complete or not', () => {
+  const told = (...attempts: Attempt[]): string => {
+    const discovered = { altSvc: null, knownRoot: null };
+    const only = { race: race(attempts, { discovered }), v3: null };
+    return explanationText(explanation(only)).replaceAll(/\n +/g, ' ');
+  };
+  const cut = { code: 'connection-closed', message: 'gone' } as const;
+  const failed = { protocol: 'h2', establishedMs: 20, outcome: 'failed', error: cut } as const;
+  const none = /No Alt-Svc was received/;
+  assert.doesNotMatch(told(attempt(failed)), none);
+  assert.match(told(attempt(failed)), /No response was received, so it is unknown whether Alt-Svc is sent\./);
+  const misdirected = { code: 'misdirected', message: '421' } as const;
+  for (const over of [{ outcome: 'adopted' }, { firstByteMs: 31 }, { error: misdirected }] as const)
+    assert.match(told(attempt({ ...failed, ...over })), none);
+  const begun = told(attempt({ ...failed, firstByteMs: 31.4 }));
+  assert.match(begun, /failed, connection-closed: gone \(its response began at 31\.4 ms\)/);
+  assert.match(begun, / 20 ms +response cut off /);
+});
+
 test('Alt-Svc is shown by protocol where that makes a difference, and that the two disagree', () => {
   const said = (altSvcOver: { tcp?: string | null; h3?: string | null }): string => {
     const discovered = { altSvc: altSvcOver.h3 ?? altSvcOver.tcp ?? null, altSvcOver, knownRoot: true };

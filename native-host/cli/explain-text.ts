@@ -8,12 +8,19 @@ import type {
 } from '@photofinish/shared/race/discovered';
 import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
 import { attemptErrorText, failureText } from '@photofinish/shared/verdict/attempt-text';
-import { isFailed, NO_OTHERS, reachOfEach } from '@photofinish/shared/verdict/evidence';
+import {
+  failuresOf,
+  isAnswered,
+  isFailed,
+  NO_OTHERS,
+  reachOfEach,
+} from '@photofinish/shared/verdict/evidence';
 import {
   type CacheKnowledge,
   discoveredIn,
   type Explanation,
   evidenceOfRaces,
+  finished,
 } from '@photofinish/shared/verdict/explanation';
 import { leftOutText, sharedOutcomeText } from '@photofinish/shared/verdict/record-text';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
@@ -181,12 +188,20 @@ function receivedTexts(explanation: Explanation): string[] {
   ];
 }
 
+/** Whether a response was received, or its header section, which could have had an Alt-Svc field; a 421 is one, too. */
+function isHeard(attempt: Attempt): boolean {
+  return isAnswered(attempt) || attempt.error?.code === 'misdirected';
+}
+
 function advertisementSection(explanation: Explanation): string[] {
   const attempts = explanation.race.trials.flatMap((trial) => trial.attempts);
   const ignored = attempts.find(({ error }) => error?.ignoredAltSvc !== undefined)?.error?.ignoredAltSvc;
   const received = receivedTexts(explanation);
-  const none =
-    ignored === undefined ? ['No Alt-Svc was received, neither in a response nor in a frame.'] : [];
+  const all = finished(explanation).flatMap(({ trials }) => trials.flatMap((trial) => trial.attempts));
+  const absent = all.some(isHeard)
+    ? 'No Alt-Svc was received, neither in a response nor in a frame.'
+    : 'No response was received, so it is unknown whether Alt-Svc is sent.';
+  const none = ignored === undefined ? [absent] : [];
   return lines(
     ...(received.length === 0 ? none : received),
     ...(ignored === undefined
@@ -196,11 +211,12 @@ function advertisementSection(explanation: Explanation): string[] {
   );
 }
 
-function outcomeText({ outcome, error, establishedMs }: Attempt): string {
+function outcomeText(attempt: Attempt): string {
+  const { outcome, establishedMs } = attempt;
   if (outcome === 'adopted') return 'adopted';
   if (outcome === 'established-late') return 'late, remembered';
   if (outcome === 'cancelled') return establishedMs === null ? 'cancelled' : 'established, not needed';
-  return error === undefined ? 'failed' : failureText(error);
+  return failuresOf(attempt).map(failureText)[0] ?? 'failed';
 }
 
 const NAMED_BY = { 'https-record': 'an HTTPS record', 'alt-svc': 'Alt-Svc' } as const;
@@ -217,11 +233,12 @@ function attemptLines(race: OriginRace, { host: ownHost }: OriginParts, paint: P
   const elsewhere = attempts.flatMap(({ address, port, host = ownHost, source }) =>
     source === undefined ? [] : [`${hostPort(address, port)} is ${host}, from ${NAMED_BY[source]}.`],
   );
-  const messages = attempts.flatMap(({ protocol, address, port, error }) =>
-    error === undefined || error.code === 'cancelled'
-      ? []
-      : [`${PROTOCOL_NAMES[protocol]} to ${hostPort(address, port)} failed, ${error.code}: ${error.message}`],
-  );
+  const messages = attempts.flatMap(({ protocol, address, port, error, firstByteMs }) => {
+    if (error === undefined || error.code === 'cancelled') return [];
+    const began = firstByteMs == null ? '' : ` (its response began at ${milliseconds(firstByteMs)})`;
+    const to = `${PROTOCOL_NAMES[protocol]} to ${hostPort(address, port)}`;
+    return [`${to} failed, ${error.code}: ${error.message}${began}`];
+  });
   const afresh = attempts.flatMap(({ address, port, fresh }) =>
     fresh ? [`${hostPort(address, port)} was tried again: the first QUIC handshake was overdue.`] : [],
   );

@@ -29,7 +29,7 @@ test('each reason for which HTTP/2 is first has its own explanation', () => {
   assert.match(why({ startedMs: 10, outcome: 'failed', error }), /that failed \(.*UDP.*\)/);
   assert.match(
     why({ startedMs: 10, establishedMs: 12, outcome: 'failed', error }),
-    /no response came over it/,
+    /no complete response came over it/,
   );
 });
 

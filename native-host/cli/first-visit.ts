@@ -96,7 +96,7 @@ function why(v3: OriginRace, trial: Trial, known: Names): string {
   const record = h3Record(names, origin);
   if (names === null || record === undefined) return whyWithoutRecord(names, known, origin);
   return answersNothing(v3)
-    ? 'an HTTPS record advertises HTTP/3, but no response came over it'
+    ? 'an HTTPS record advertises HTTP/3, but no complete response came over it'
     : whyNotFirst(trial, record, names);
 }
 

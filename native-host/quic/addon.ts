@@ -15,6 +15,7 @@ export type {
   DnsQuestion,
   DnsResolver,
   DnsService,
+  IncompleteResponse,
   QuicAttempt,
   RequestOptions,
   RequestResult,

@@ -33,6 +33,8 @@ export interface AttemptState {
   /** When its request was sent. */
   askedMs: number | null;
   firstByteMs: number | null;
+  /** Of that response. */
+  status: number | null;
   rttMs: number | null;
   /** The server required HTTP/1.1 for the request. */
   http11Required: boolean;
@@ -61,6 +63,7 @@ export function newAttempt(
     establishedMs: null,
     askedMs: null,
     firstByteMs: null,
+    status: null,
     rttMs: null,
     http11Required: false,
     packets: null,
@@ -102,6 +105,7 @@ export function attemptOf(attempt: AttemptState, originHost: string): Attempt {
     transportMs: roundedMs(attempt.transportMs),
     establishedMs: roundedMs(attempt.establishedMs),
     firstByteMs: roundedMs(attempt.firstByteMs),
+    ...(attempt.status !== null && { status: attempt.status }),
     ...(attempt.rttMs !== null && { rttMs: roundedMs(attempt.rttMs) }),
     ...(attempt.packets !== null && { packets: { sent: attempt.packets.sent, lost: attempt.packets.lost } }),
     outcome: attempt.outcome ?? 'cancelled',

@@ -45,7 +45,7 @@ function win(trial: TrialMachine, attempt: number, nowMs: number): void {
   const handshake = { protocol: 'h2', transportMs: nowMs - 1, rttMs: 1, packets: null } as const;
   trial.handle({ type: 'established', attempt, establishedMs: nowMs, ...handshake }, nowMs);
   const last = trial.handle(
-    { type: 'answered', attempt, firstByteMs: nowMs + 1, packets: null, advertises: false },
+    { type: 'answered', attempt, firstByteMs: nowMs + 1, status: 200, packets: null, advertises: false },
     nowMs + 1,
   );
   if (!isDone(last)) throw new Error('the race has not ended');

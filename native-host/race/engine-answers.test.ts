@@ -292,7 +292,7 @@ test('an answer received in time and reported after the deadline is not blamed o
   machine.handle({ type: 'established', attempt: 0, protocol: 'h2', establishedMs: 2, ...end }, 2);
   machine.handle({ type: 'timer', timer: 'deadline' }, TIMEOUT_MS + 4);
   machine.handle(
-    { type: 'answered', attempt: 0, firstByteMs: 2900, packets: null, advertises: false },
+    { type: 'answered', attempt: 0, firstByteMs: 2900, status: 200, packets: null, advertises: false },
     TIMEOUT_MS + 5,
   );
   const [attempt] = machine.record().attempts;
@@ -317,7 +317,10 @@ for (const mode of ['race', 'v3'] as const)
     const event = { type: 'established', attempt: 0, protocol: 'h3', rttMs: null, ...end } as const;
     const actions = machine.handle({ ...event, establishedMs: 9 }, 253);
     assert.ok(actions.some((action) => action.type === 'end' && action.attempt === 1));
-    machine.handle({ type: 'answered', attempt: 0, firstByteMs: 255, packets: null, advertises: false }, 255);
+    machine.handle(
+      { type: 'answered', attempt: 0, firstByteMs: 255, status: 200, packets: null, advertises: false },
+      255,
+    );
     const { adopted, attempts } = machine.record();
     assert.deepEqual([adopted, attempts.length, attempts[0]?.startedMs], ['h3', 1, 0]);
   });

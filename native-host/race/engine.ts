@@ -82,6 +82,12 @@ function addCost(
   attempt.traffic = traffic;
 }
 
+/** Records the header section of a response, if one was received. */
+function began(attempt: AttemptState, { firstByteMs, status }: EventOf<'failed' | 'answered'>): void {
+  attempt.firstByteMs = firstByteMs ?? null;
+  attempt.status = status ?? null;
+}
+
 function onProgressed(
   s: TrialState,
   attempt: AttemptState,
@@ -134,6 +140,8 @@ function onFailed(s: TrialState, attempt: AttemptState, event: EventOf<'failed'>
   attempt.transportMs = event.transportMs ?? attempt.transportMs;
   const ownCode = attempt.phase !== 'expiring' || event.error.code !== 'cancelled';
   fail(s, attempt, ownCode ? event.error : expiredError(attempt, s.plan.timeoutMs), nowMs);
+  // Of what was cut short, a beginning is no evidence either.
+  if (attempt.outcome === 'failed') began(attempt, event);
 }
 
 /** Groups whose endpoints can be named by an answer in another group. */
@@ -151,7 +159,7 @@ function onAnswered(s: TrialState, attempt: AttemptState, event: EventOf<'answer
     if (leftMs <= 0) fail(s, attempt, expiredError(attempt, s.plan.timeoutMs), nowMs);
     else {
       // Received in time, but reported to us after the deadline had decided.
-      attempt.firstByteMs = event.firstByteMs;
+      began(attempt, event);
       endCutShort(s, attempt, leftMs, nowMs);
     }
     return;
@@ -161,7 +169,7 @@ function onAnswered(s: TrialState, attempt: AttemptState, event: EventOf<'answer
     attempt.establishedMs = event.repeated.establishedMs;
     attempt.http11Required = true;
   }
-  attempt.firstByteMs = event.firstByteMs;
+  began(attempt, event);
   notify(s, 'first-byte', attempt, event.firstByteMs);
   if (attempt === s.adopted) {
     if (attempt.phase === 'overdue') beat(s, attempt, nowMs);

@@ -32,6 +32,9 @@ export type TrialEvent =
       readonly attempt: number;
       readonly error: AttemptError;
       readonly transportMs: number | null;
+      /** The header section of a response was received then, which did not complete. */
+      readonly firstByteMs?: number;
+      readonly status?: number;
       readonly packets: Packets | null;
       readonly traffic?: Traffic;
     }
@@ -39,6 +42,7 @@ export type TrialEvent =
       readonly type: 'answered';
       readonly attempt: number;
       readonly firstByteMs: number;
+      readonly status: number;
       readonly packets: Packets | null;
       readonly traffic?: Traffic;
       /** Whether the answer names unexpired HTTP/3 alternatives. */
@@ -80,8 +84,17 @@ export type TrialAction =
 export function failureEvent(attempt: number, failure: AttemptFailure, startedMs: number): TrialEvent {
   const transportMs = failure.transportMs === null ? null : startedMs + failure.transportMs;
   const packets = failure.packets ?? null;
-  const { error, traffic } = failure;
-  return { type: 'failed', attempt, error, transportMs, packets, ...(traffic && { traffic }) };
+  const { error, traffic, firstByteMs, status } = failure;
+  return {
+    type: 'failed',
+    attempt,
+    error,
+    transportMs,
+    packets,
+    ...(traffic && { traffic }),
+    ...(firstByteMs !== undefined && { firstByteMs: startedMs + firstByteMs }),
+    ...(status !== undefined && { status }),
+  };
 }
 
 /** The event for the end of the handshake of an attempt that began at `startedMs`. */
@@ -106,13 +119,14 @@ export function handshakeEvent(
 /** The event for the answer to an attempt that began at `startedMs`; the caller adds what it advertises. */
 export function answerEvent(
   attempt: number,
-  { firstByteMs, packets, traffic, repeated }: AttemptAnswer,
+  { firstByteMs, status, packets, traffic, repeated }: AttemptAnswer,
   startedMs: number,
 ): Omit<TrialEvent & { type: 'answered' }, 'advertises'> {
   return {
     type: 'answered',
     attempt,
     firstByteMs: startedMs + firstByteMs,
+    status,
     packets: packets ?? null,
     ...(traffic && { traffic }),
     ...(repeated && { repeated: { ...repeated, establishedMs: startedMs + repeated.establishedMs } }),

@@ -37,6 +37,7 @@ test('a trial: timestamped events in, actions out', () => {
     type: 'answered',
     attempt: 1,
     firstByteMs: 45,
+    status: 200,
     packets: null,
     advertises: false,
   } as const;

@@ -79,6 +79,7 @@ function later(result: AttemptAnswer | AttemptFailure, byMs: number): AttemptAns
       ...result,
       atMs: result.atMs + byMs,
       transportMs: result.transportMs === null ? null : result.transportMs + byMs,
+      ...(result.firstByteMs !== undefined && { firstByteMs: result.firstByteMs + byMs }),
     };
   return { ...result, firstByteMs: result.firstByteMs + byMs, doneMs: result.doneMs + byMs };
 }
@@ -136,7 +137,7 @@ class TcpAttempt implements RunningAttempt {
     const result = await running.result;
     if (result.ok) return { ...result.answer, traffic: trafficOf(this.#tcp) };
     if (result.http11Required && !this.#cancelled) return this.#repeat(untilMs);
-    return { ...this.#failure(result.error), ...(result.heard && { heard: result.heard }) };
+    return { ...this.#failure(result.error), ...result.received };
   }
 
   cancel(): void {

@@ -3,6 +3,7 @@ import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type {
   AttemptFailure as AddonFailure,
+  IncompleteResponse as AddonResponse,
   Traffic as Datagrams,
   QuicAddon,
   QuicAttempt,
@@ -17,6 +18,8 @@ import {
   type AttemptFailure,
   type AttemptHandshake,
   type AttemptTarget,
+  type HeardAltSvc,
+  type IncompleteResponse,
   lazyTransport,
   misdirectedError,
   type Packets,
@@ -66,10 +69,24 @@ function costOf({ datagramsSent, datagramsReceived }: Datagrams): Traffic {
   return { bytes: packets * LARGEST_DATAGRAM_BYTES, packets };
 }
 
+/** An Alt-Svc field, its `Age` subtracted. */
+function heardIn({ altSvc, age }: Pick<AddonResponse, 'altSvc' | 'age'>): HeardAltSvc {
+  if (altSvc === undefined) return { altSvc: null };
+  return { altSvc: parseAltSvc(altSvc, ageSeconds(age ?? null)), altSvcSource: 'header' };
+}
+
+function receivedOf({ response }: AddonFailure): IncompleteResponse {
+  if (response === undefined) return {};
+  const { status, firstByteMs } = response;
+  const began = status !== undefined && firstByteMs !== undefined;
+  return { heard: heardIn(response), ...(began && { status, firstByteMs }) };
+}
+
 function failureOf(failure: AddonFailure): AttemptFailure {
   return {
     ok: false,
     error: errorOf(failure),
+    ...receivedOf(failure),
     atMs: failure.failedMs,
     transportMs: failure.traffic.firstDatagramInMs ?? null,
     packets: packetsOf(failure.traffic, failure.lostPackets),
@@ -137,11 +154,10 @@ async function ask(
     deadlineMs: timeoutMs,
   });
   if (result.outcome === 'failed') return failureOf(result.failure);
-  const { altSvc, age } = result;
   if (result.status === 421)
     return {
       ok: false,
-      error: misdirectedError(altSvc ?? null),
+      error: misdirectedError(result.altSvc ?? null),
       atMs: result.doneMs,
       transportMs: result.traffic.firstDatagramInMs ?? null,
       packets: packetsOf(result.traffic, result.lostPackets),
@@ -150,8 +166,7 @@ async function ask(
   return {
     ok: true,
     status: result.status,
-    altSvc: altSvc === undefined ? null : parseAltSvc(altSvc, ageSeconds(age ?? null)),
-    ...(altSvc !== undefined && { altSvcSource: 'header' }),
+    ...heardIn(result),
     firstByteMs: result.firstByteMs,
     doneMs: result.doneMs,
     bodyBytes: result.bodyBytes,

@@ -185,6 +185,23 @@ test('a stream that ends with ENHANCE_YOUR_CALM was ended by the server', async 
   });
 });
 
+test('a reset with PROTOCOL_ERROR by the server looks like ours of a malformed response', async () => {
+  const resetting = http2();
+  resetting.on('stream', (stream) => stream.close(constants.NGHTTP2_PROTOCOL_ERROR));
+  // Status 204, and a field whose name is not in lower case (RFC 9113 section 8.2.1).
+  const malformed = serverOfFrames(Buffer.from([0x89, 0, 1, 'X'.charCodeAt(0), 0]), 100);
+  for (const server of [resetting, malformed])
+    await serving(server, async (port) => {
+      const { answer } = await get(port);
+      assert.ok(!answer.ok);
+      assert.deepEqual(answer.error, {
+        code: 'connection-closed',
+        message: "the request's stream was reset (PROTOCOL_ERROR)",
+        wireCode: 'PROTOCOL_ERROR',
+      });
+    });
+});
+
 /** HTTP/2 and HTTP/1.1 on one port; calls `act` for each request over HTTP/2. */
 function bothVersions(act: (stream: ServerHttp2Stream) => void, seen: string[]): Server {
   const server = createSecureServer({ ...pair, allowHTTP1: true });

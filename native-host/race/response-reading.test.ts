@@ -6,7 +6,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import fc from 'fast-check';
-import { h2Testbed, serving } from '../testing/h2-server.ts';
+import { h2Testbed, requestOn, serving } from '../testing/h2-server.ts';
 import { ageSeconds } from './response-reading.ts';
 
 const { ca, pair, http2, get } = await h2Testbed();
@@ -27,6 +27,7 @@ test('an answer that never comes, or never ends, is response-timeout', async () 
   await serving(http2(), async (port) => {
     const { answer } = await get(port, 50);
     assert.ok(!answer.ok && answer.error.code === 'response-timeout');
+    assert.deepEqual([answer.heard, answer.firstByteMs], [undefined, undefined]);
   });
   const endless = http2();
   endless.on('stream', (stream) => {
@@ -38,7 +39,39 @@ test('an answer that never comes, or never ends, is response-timeout', async () 
     assert.ok(!answer.ok && answer.error.code === 'response-timeout');
     assert.match(answer.error.message, /although one began/);
     assert.equal(answer.heard?.altSvc?.text, 'h3=":443"');
+    assert.ok(answer.firstByteMs !== undefined && answer.firstByteMs <= answer.atMs);
   });
+});
+
+test('of a response that is cut off its header section counts as received, on h2 and on http/1.1', async () => {
+  // SETTINGS; HEADERS with END_HEADERS, status 200 and `alt-svc` (RFC 7541 section 6.2.2); and DATA, without an end.
+  const frames = Buffer.concat([
+    Buffer.from('000000040000000000' + '000014010400000001' + '88' + '0007', 'hex'),
+    Buffer.from('alt-svc\u0009h3=":443"'),
+    Buffer.from('000005000000000001', 'hex'),
+    Buffer.from('first'),
+  ]);
+  const old = 'HTTP/1.1 200 OK\r\nalt-svc: h3=":443"\r\ncontent-length: 100\r\n\r\nfirst';
+  const servers = [
+    createTlsServer({ ...pair, ALPNProtocols: ['h2'] }, async (socket) => {
+      socket.on('error', () => {});
+      await requestOn(socket);
+      socket.end(frames);
+    }),
+    createTlsServer({ ...pair }, (socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end(old));
+    }),
+  ];
+  for (const server of servers)
+    await serving(server, async (port) => {
+      const { established, answer } = await get(port);
+      assert.ok(!answer.ok);
+      assert.equal(answer.error.code, 'connection-closed', answer.error.message);
+      assert.equal(answer.heard?.altSvc?.text, 'h3=":443"');
+      const firstByteMs = answer.firstByteMs ?? Number.NaN;
+      assert.ok(established.establishedMs <= firstByteMs && firstByteMs <= answer.atMs);
+    });
 });
 
 test('GOAWAY for our stream is goaway, and no second connection is opened', async () => {

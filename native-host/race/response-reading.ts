@@ -4,7 +4,12 @@ import type { TLSSocket } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES, MAX_INTERIM_RESPONSES } from './request-limits.ts';
-import { type AttemptAnswer, type HeardAltSvc, misdirectedError } from './transport.ts';
+import {
+  type AttemptAnswer,
+  type HeardAltSvc,
+  type IncompleteResponse,
+  misdirectedError,
+} from './transport.ts';
 
 /** Upper bound for delta-seconds; larger values are read as this (RFC 9111 section 1.2.2). */
 const MOST_SECONDS = 2 ** 31;
@@ -23,8 +28,7 @@ export type ExchangeResult =
   | {
       readonly ok: false;
       readonly error: AttemptError;
-      /** Of a response that began; absent: none did. */
-      readonly heard?: HeardAltSvc;
+      readonly received?: IncompleteResponse;
       /** The server requires HTTP/1.1 for the request (RFC 9113 section 7). */
       readonly http11Required?: boolean;
     };
@@ -108,12 +112,14 @@ export function readResponse(
     close();
   }
   function end(error: AttemptError): void {
-    const began = answered !== null;
-    const late = began && error.code === 'response-timeout';
+    const late = answered !== null && error.code === 'response-timeout';
     settle({
       ok: false,
       error: late ? { ...error, message: `${error.message}, although one began` } : error,
-      ...((began || altSvc.altSvc !== null) && { heard: altSvc }),
+      received: {
+        ...((answered !== null || altSvc.altSvc !== null) && { heard: altSvc }),
+        ...answered,
+      },
     });
   }
   function complete(): void {

@@ -101,12 +101,37 @@ test('an alternative on another host is followed there, and must still authentic
   assert.deepEqual([attempt?.host, attempt?.source], ['elsewhere.test', 'alt-svc']);
 });
 
-test('Alt-Svc counts as received although its response was not completed', async () => {
-  const begun = { handshakeMs: 5, answerFailure: 'response-timeout', altSvc: 'h3=":443"' } as const;
+test('a response that was not completed is recorded, and its Alt-Svc counts as received', async () => {
+  const begun = { handshakeMs: 5, answerFailure: 'connection-closed', altSvc: 'h3=":443"' } as const;
+  const over = { h2: { tcp: 'h3=":443"' }, h3: { h3: 'h3=":443"' } };
+  for (const mode of ['h2', 'h3'] as const) {
+    const { result } = await race([begun], [begun], { mode });
+    assert.deepEqual(adopted(result), [null]);
+    assert.equal(result.discovered.altSvc, 'h3=":443"');
+    assert.deepEqual(result.discovered.altSvcOver, over[mode]);
+    const [trial] = result.trials;
+    const recorded = trial?.attempts.map(({ outcome, firstByteMs, status }) => [
+      outcome,
+      firstByteMs,
+      status,
+    ]);
+    assert.deepEqual(recorded, [['failed', 9, 200]]);
+    assert.equal(trial?.firstByteMs, null);
+  }
+});
+
+test('the status of a complete response is recorded', async () => {
+  const { result } = await race([{ handshakeMs: 5 }], [{ handshakeMs: null }]);
+  const adopted = result.trials[0]?.attempts.find(({ outcome }) => outcome === 'adopted');
+  assert.deepEqual([adopted?.protocol, adopted?.status], ['h3', 200]);
+});
+
+test('a response that begins in an attempt cut short proves nothing', async () => {
+  // Established so late that the rest of the trial is too short to wait for a response.
+  const begun = { handshakeMs: 2990, answerFailure: 'response-timeout', altSvc: 'h3=":443"' } as const;
   const { result } = await race([{ handshakeMs: null }], [begun], { mode: 'h2' });
-  assert.deepEqual(adopted(result), [null]);
-  assert.equal(result.discovered.altSvc, 'h3=":443"');
-  assert.deepEqual(result.discovered.altSvcOver, { tcp: 'h3=":443"' });
+  const recorded = result.trials[0]?.attempts.map(({ outcome, firstByteMs }) => [outcome, firstByteMs]);
+  assert.deepEqual(recorded, [['cancelled', null]]);
 });
 
 test('an alternative without usable endpoints changes nothing', async () => {

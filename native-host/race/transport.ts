@@ -51,15 +51,22 @@ export function sumOfTraffic(each: readonly Traffic[]): Traffic {
 /** An Alt-Svc value and where it was received. */
 export type HeardAltSvc = Pick<AttemptAnswer, 'altSvc' | 'altSvcSource'>;
 
-export interface AttemptFailure {
+/** What was received of a response that did not complete. */
+export interface IncompleteResponse {
+  /** Its Alt-Svc value, if it began, or that of an interim response or a frame before it; absent: nothing was received. */
+  readonly heard?: HeardAltSvc;
+  /** When its header section was received, milliseconds from the attempt's start; absent: it was not. */
+  readonly firstByteMs?: number;
+  readonly status?: number;
+}
+
+export interface AttemptFailure extends IncompleteResponse {
   readonly ok: false;
   readonly error: AttemptError;
   /** Milliseconds from the attempt's start to the failure. */
   readonly atMs: number;
   /** First sign of life from the peer, null if none. */
   readonly transportMs: number | null;
-  /** Of a response that began and was not completed; absent: none did, or it is over QUIC, which does not tell. */
-  readonly heard?: HeardAltSvc;
   /** Failed handshakes report 0 lost packets. */
   readonly packets?: Packets;
   readonly traffic?: Traffic;

@@ -228,6 +228,7 @@ class SimulatedWorld {
           type: 'answered',
           attempt,
           firstByteMs: atMs,
+          status: 200,
           packets: null,
           ...this.#costOf(attempt),
           advertises: advertises !== undefined,

@@ -69,7 +69,7 @@ export interface Script {
   readonly traffic?: Traffic;
   /** When the transport itself received the first sign of life, reported with the end of the handshake. */
   readonly sawLifeMs?: number;
-  /** The request ends in this failure, with `altSvc` after a response has begun. */
+  /** The request ends in this failure, with `altSvc` after a response has begun, a millisecond before. */
   readonly answerFailure?: AttemptErrorCode;
 }
 
@@ -143,7 +143,11 @@ export function scripted(name: TransportName, clock: Clock, ...scripts: Script[]
             script.answerFailure
               ? {
                   ...failure(script.answerFailure),
-                  ...(script.altSvc !== undefined && { heard: { altSvc: parseAltSvc(script.altSvc) } }),
+                  ...(script.altSvc !== undefined && {
+                    heard: { altSvc: parseAltSvc(script.altSvc) },
+                    firstByteMs: clock.nowMs() - zeroMs - 1,
+                    status: 200,
+                  }),
                 }
               : {
                   ok: true,

@@ -43,6 +43,8 @@ export type AttemptError = v.InferOutput<typeof attemptErrorSchema>;
 
 const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+/** Of a final response (RFC 9110 section 15). */
+const finalStatus = v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(999));
 
 /**
  * What a busy machine may have affected in a trial. `times`: only its times, what it reached is valid; `outcome`: also
@@ -68,7 +70,13 @@ export const attemptSchema = v.object({
   /** First datagram received (QUIC) or TCP connected. */
   transportMs: v.optional(v.nullable(ms)),
   establishedMs: v.nullable(ms),
+  /**
+   * The header section of the response was received. With `failed`: it did not complete; null: none began, or that was
+   * not stored.
+   */
   firstByteMs: v.optional(v.nullable(ms)),
+  /** Of that response; absent in records from before it was stored. */
+  status: v.optional(finalStatus),
   /** The transport's own round-trip estimate when established. */
   rttMs: v.optional(v.nullable(ms)),
   /** QUIC datagrams sent and packets declared lost until the attempt ended; not available for TCP. */

@@ -329,6 +329,19 @@ function portFault(evidence: Evidence, alternative: TriedAlternative): Message[]
   return [message(key, { ...silent.params, failure: failureMessage(silent.reach) })];
 }
 
+/** Faults of ports: what is wrong and its remedy are said once for all alternatives to which they apply. */
+function portFaults(evidence: Evidence, alternatives: readonly TriedAlternative[]): FaultSentences {
+  const faults = alternatives.flatMap((alternative) =>
+    portFault(evidence, alternative).map((fault) => ({ alternative, fault })),
+  );
+  const alike = Map.groupBy(faults, ({ alternative, fault }) => `${fault.key} ${alternative.source}`);
+  return [...alike.values()].map((group) => {
+    const rest = group.slice(1).map(({ alternative }) => endpointMessage(alternative, evidence.origin.host));
+    const first = group.slice(0, 1).map(({ fault }) => fault);
+    return rest.length === 0 ? first : [...first, message('faultPortSame', { places: rest })];
+  });
+}
+
 /** Whether datagrams come back on this network, from the host itself or from others. */
 function udpPasses({ attempts, network }: Evidence): boolean {
   const isHeard = (attempt: Attempt): boolean =>
@@ -407,15 +420,8 @@ function faultsOf(evidence: ParsedEvidence, alternatives: readonly TriedAlternat
     ...(altSvc === null ? [] : of(syntaxFaults(evidence, altSvc), true)),
     ...(altSvc === null ? [] : of(emptyFaults(evidence, altSvc), alternatives.length === 0)),
     ...of(evidence.expired ? [[message('faultStale')]] : [], alternatives.length === 0),
-    ...of(
-      each(
-        alternatives.flatMap((alternative) => [
-          ...portFault(evidence, alternative),
-          ...hostFault(evidence, alternative),
-        ]),
-      ),
-      !usable,
-    ),
+    ...of(portFaults(evidence, alternatives), !usable),
+    ...of(each(alternatives.flatMap((alternative) => hostFault(evidence, alternative))), !usable),
     ...of(each(contradictions(evidence)), false),
   ];
 }

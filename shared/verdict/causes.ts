@@ -4,7 +4,8 @@
 import { codeKey, type SharedMessageKey } from '../language/catalog.ts';
 import { type Message, message } from '../language/message.ts';
 import { BAD_PORTS } from '../race/blocked-ports.ts';
-import type { AttemptError } from '../race/outcome.ts';
+import { incompleteness } from './attempt-text.ts';
+import type { Failure } from './evidence.ts';
 
 /** TLS alerts whose cause is known (RFC 8446 section 6). */
 const ALERTS: Readonly<Record<string, SharedMessageKey>> = {
@@ -23,14 +24,18 @@ const REFUSALS: Readonly<Record<string, SharedMessageKey>> = {
   H3_REQUEST_REJECTED: 'causeRequestRefused',
 };
 
+/**
+ * A stream of HTTP/2 reset with this: by the server, or by our own HTTP client, which refuses a malformed response (RFC
+ * 9113 section 8.1.1) without saying that it did.
+ */
+const RESET_BY_EITHER = 'PROTOCOL_ERROR';
+
 /** GOAWAY with these only means that the server closes. */
 const ORDERLY: ReadonlySet<string> = new Set(['NO_ERROR', 'H3_NO_ERROR']);
 
 /** The message for an error, taking into account what it says beside its code. */
-function causeKey(
-  { code, reason = 'other', wireCode, endedBy }: AttemptError,
-  { advertiser, isTcp = false }: FailedEndpoint,
-): SharedMessageKey {
+function causeKey(failure: Failure, { advertiser, isTcp = false }: FailedEndpoint): SharedMessageKey {
+  const { code, reason = 'other', wireCode, endedBy } = failure;
   if (isTcp && code === 'handshake-timeout') return 'causeTlsHandshakeTimeout';
   if (code === 'certificate-invalid')
     return isTcp && reason === 'other' ? 'causeCertificateRejected' : codeKey('causeCertificate', reason);
@@ -38,6 +43,10 @@ function causeKey(
   if (code === 'tls-alert')
     return ALERTS[wireCode ?? ''] ?? (endedBy === 'client' ? 'causeTlsRefused' : ofCode);
   if (code === 'misdirected' && advertiser === 'nothing') return 'causeMisdirectedOwn';
+  if (code === 'connection-closed' && wireCode === RESET_BY_EITHER && endedBy !== 'client')
+    return 'causeResetUnclear';
+  const incomplete = incompleteness(failure);
+  if (incomplete !== null) return `causeResponse${incomplete}`;
   if (code !== 'goaway' && code !== 'connection-closed' && code !== 'h3-error') return ofCode;
   if (endedBy === 'client') return 'causeBreach';
   const refusal = REFUSALS[wireCode ?? ''];
@@ -64,7 +73,7 @@ export interface FailedEndpoint {
 }
 
 /** The cause and the remedy as the end of a sentence, with its full stop. */
-export function causeMessage(error: AttemptError, endpoint: FailedEndpoint): Message {
+export function causeMessage(error: Failure, endpoint: FailedEndpoint): Message {
   const { host, port, advertiser } = endpoint;
   const reflects = error.code === 'port-blocked' && !BAD_PORTS.has(port);
   return message(reflects ? 'causePortReflects' : causeKey(error, endpoint), {

@@ -17,8 +17,13 @@ import { type OriginParts, originParts } from '../web/origin.ts';
 import type { KnownProtocol } from '../web/protocol.ts';
 import type { Gain } from './gain.ts';
 
+/** Why an attempt failed; `began`: although the header section of a response had been received. */
+export interface Failure extends AttemptError {
+  readonly began?: boolean;
+}
+
 /** The result of connecting somewhere: established, failed with an error, or never tried to completion. */
-export type Reach = 'established' | 'not-tried' | AttemptError;
+export type Reach = 'established' | 'not-tried' | Failure;
 
 /** What the browser itself did with the origin; absent if there is only a race. */
 export interface BrowserEvidence {
@@ -84,7 +89,7 @@ export function carriesH3(network: NetworkEvidence | undefined): boolean {
   return network.failedHosts === 0 || network.reachedLater === true;
 }
 
-export function isFailed(reach: Reach): reach is AttemptError {
+export function isFailed(reach: Reach): reach is Failure {
   return typeof reach === 'object';
 }
 
@@ -110,7 +115,7 @@ export function isH3(attempt: Attempt): boolean {
   return attempt.protocol === 'h3';
 }
 
-/** Whether it received a response. */
+/** Whether it received a response, or the beginning of one. */
 export function isAnswered({ outcome, firstByteMs }: Attempt): boolean {
   return outcome === 'adopted' || firstByteMs != null;
 }
@@ -125,18 +130,23 @@ function workingOf(attempts: readonly Attempt[]): readonly Attempt[] {
   return established.filter((a) => a.outcome !== 'failed' && (isAnswered(a) || !broken));
 }
 
-/** The failures that are no doing of ours. */
-function errorsOf(attempts: readonly Attempt[]): AttemptError[] {
-  return attempts
-    .filter((a) => !isOurDoing(a) && a.outcome === 'failed')
-    .flatMap(({ error }) => (error === undefined ? [] : [error]));
+/** Why an attempt failed; none if no error is known. */
+export function failuresOf({ error, firstByteMs }: Attempt): Failure[] {
+  if (error === undefined) return [];
+  return [{ ...error, ...(firstByteMs != null && { began: true }) }];
 }
 
-/** Among failures, one in which the peer answered says more than one in which it did not. */
-function tellingError(errors: readonly AttemptError[]): AttemptError | undefined {
+/** The failures that are no doing of ours. */
+function errorsOf(attempts: readonly Attempt[]): Failure[] {
+  return attempts.filter((a) => !isOurDoing(a) && a.outcome === 'failed').flatMap(failuresOf);
+}
+
+/** Among failures, one in which the peer answered says more than one in which it did not, and a begun response most. */
+function tellingError(errors: readonly Failure[]): Failure | undefined {
   const unanswered = UDP_UNANSWERED_CODES.map((code) => errors.findLast((error) => error.code === code));
   const answered = errors.findLast((error) => !isUnanswered(error));
-  return answered ?? unanswered.findLast((error) => error !== undefined);
+  const begun = errors.findLast(({ began }) => began);
+  return begun ?? answered ?? unanswered.findLast((error) => error !== undefined);
 }
 
 /** The combined result of several attempts. */
@@ -149,7 +159,7 @@ interface Unsteadiness {
   readonly failed: number;
   /** Of how many: those that proved something. */
   readonly attempts: number;
-  readonly error: AttemptError;
+  readonly error: Failure;
 }
 
 function unsteadinessAt(attempts: readonly Attempt[]): Unsteadiness | null {

@@ -77,7 +77,8 @@ export type Explanation = v.InferOutput<typeof explanationSchema>;
 
 export type Races = Pick<Explanation, 'race' | 'v3' | 'altSvc' | 'h3' | 'compare'>;
 
-function finished({ race, v3, altSvc, h3, compare }: Races): OriginRace[] {
+/** The races that were run, in order. */
+export function finished({ race, v3, altSvc, h3, compare }: Races): OriginRace[] {
   return [race, v3, altSvc, h3, compare].filter((each) => each !== null);
 }
 

@@ -6,7 +6,7 @@ import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Attempt, AttemptError } from '../race/outcome.ts';
-import { base, dead, h2, h3, quiet, refused } from '../testing/evidence.ts';
+import { base, dead, h2, h3, own, quiet, refused, unheard } from '../testing/evidence.ts';
 import { type Evidence, verdictOf } from './verdict.ts';
 
 const late: AttemptError = { code: 'response-timeout', message: 'no complete response' };
@@ -41,6 +41,74 @@ test('one connects and does not answer, the other does not connect', () => {
     /^No response comes over HTTP\/3 \(UDP refused\) or HTTP\/2 \(response timed out\): the handshake succeeds/,
   );
   assert.match(verdictText(verdict({ attempts: [h3(refused), h2(dead)] })), /^Neither HTTP\/3 .* connects/);
+});
+
+const begun: Partial<Attempt> = { ...connected, firstByteMs: 3 };
+
+test('a response that begins and does not end is neither a missing one nor a missing connection', () => {
+  const cut: AttemptError = { code: 'connection-closed', message: 'gone' };
+  const lateOrCut = [
+    [late, /a response begins and does not end in time\./],
+    [cut, /a response begins and is then cut off \(gone\)\./],
+  ] as const;
+  for (const [error, says] of lateOrCut) {
+    const overBoth = verdictAsText(verdict({ attempts: [h3(error, connected), h2(error, begun)] }));
+    if (error === cut) {
+      assert.match(overBoth.text, /^No complete response comes over HTTP\/3 .*\(response cut off\): a/);
+      assert.match(overBoth.text, says);
+    }
+    const tcp = verdictAsText(verdict({ discovered: own, attempts: [h3(), h2(error, begun)] }));
+    assert.equal(tcp.code, 'h3-available');
+    assert.match(tcp.text, /^Supports HTTP\/3 on this network\. Over HTTP\/2, however, a response/);
+    assert.match(tcp.text, says);
+    assert.doesNotMatch(tcp.text, /only clients/);
+    const lastNot = [h3(), h2(error, begun), h2(late, connected)];
+    assert.equal(verdictText(verdict({ discovered: own, attempts: lastNot })), tcp.text);
+    const advertised = verdictAsText(verdict({ discovered: own, attempts: [h3(error, begun), h2()] }));
+    assert.equal(advertised.code, 'h3-advertised-unreachable');
+    assert.match(advertised.text, says);
+  }
+});
+
+test('HTTP/3 over which a response begins is offered, though not advertised', () => {
+  const attempts = [h3(late, begun), h2()];
+  const { code, text } = verdictAsText(verdict({ attempts }));
+  assert.equal(code, 'unknown');
+  assert.match(text, /^Offers HTTP\/3 on port 443, but a response begins and does not end in time\./);
+  assert.match(text, /It is not advertised, .* send: Alt-Svc: h3=":443"/);
+  const clear = verdictText(verdict({ attempts, discovered: { altSvc: 'clear', knownRoot: true } }));
+  assert.match(clear, /Alt-Svc withdraws it/);
+  const unknown = verdictText(verdict({ attempts, discovered: { ...quiet, names: unheard } }));
+  assert.match(unknown, /Whether an HTTPS record advertises it is unknown/);
+  assert.doesNotMatch(unknown, /not advertised/);
+});
+
+test('responses that begin over both and do not end are slow, and that they begin is said', () => {
+  const { text } = verdictAsText(verdict({ attempts: [h3(late, begun), h2(late, begun)] }));
+  assert.match(text, /^Over HTTP\/3 and over HTTP\/2 a response begins, but over neither is it complete/);
+});
+
+test('the beginning of a response over TCP shows what it advertises', () => {
+  const { code, text } = verdictAsText(verdict({ attempts: [h3(), h2(late, begun)] }));
+  assert.equal(code, 'h3-not-advertised');
+  assert.match(text, /does not advertise it/);
+  assert.equal(verdict({ attempts: [h3(), h2(late, connected)] }).code, 'h3-available');
+});
+
+test('a status that differs by protocol in every response is said, and one that both had is not', () => {
+  const answered = (status: number) => ({ firstByteMs: 3, status });
+  const told = (...attempts: Attempt[]): string => verdictText(verdict({ discovered: own, attempts }));
+  assert.match(
+    told(h3(null, answered(503)), h2(null, answered(301)), h2(null, answered(200))),
+    /^Supports HTTP\/3 on this network\. Its responses differ: status 503 over HTTP\/3, but 200, 301 over HTTP\/2\./,
+  );
+  for (const attempts of [
+    [h3(null, answered(200)), h2(null, answered(200))],
+    [h3(null, answered(200)), h3(null, answered(503)), h2(null, answered(200))],
+    [h3(null, answered(503)), h2()],
+    [h3(), h2(null, answered(200))],
+  ])
+    assert.doesNotMatch(told(...attempts), /differ/);
 });
 
 test('what was cut short is no evidence: it is unknown what an answer would have advertised', () => {
@@ -117,6 +185,12 @@ const WORDS: readonly (readonly [what: string, error: AttemptError, says: RegExp
     closed({ wireCode: 'PROTOCOL_ERROR', endedBy: 'client' }),
     /\(protocol violation\): this side closed the connection with PROTOCOL_ERROR because the other side violates/,
     /server (closes|ends)/,
+  ],
+  [
+    'a stream reset with PROTOCOL_ERROR, by whichever side',
+    closed({ wireCode: 'PROTOCOL_ERROR', message: "the request's stream was reset (PROTOCOL_ERROR)" }),
+    /reset with PROTOCOL_ERROR: either by the server, or by this side .* which of the two is not known here/,
+    /violat|444/,
   ],
   [
     'nginx that is told to return 444',

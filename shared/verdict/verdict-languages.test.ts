@@ -37,6 +37,7 @@ function speak(language: string): void {
 }
 
 const ERRORS: readonly AttemptError[] = [
+  { code: 'connection-closed', message: 'M', wireCode: 'PROTOCOL_ERROR' },
   ...ATTEMPT_ERROR_CODES.filter((code) => code !== 'cancelled').map((code) => ({ code, message: 'M' })),
   ...CERTIFICATE_REASONS.map((reason) => ({ code: 'certificate-invalid' as const, message: 'M', reason })),
 ];
@@ -46,6 +47,8 @@ const CANCELLED = h3(null, { outcome: 'cancelled', establishedMs: null });
 /** Than is read of an Alt-Svc header. */
 const LONGER_THAN_READ = `h3=":443"; x="${'x'.repeat(4096)}"`;
 const CANCELLED_H2 = h2(null, { outcome: 'cancelled', establishedMs: null });
+
+const BEGUN = { establishedMs: 2, firstByteMs: 3 } as const;
 
 const CASES: readonly Partial<Evidence>[] = [
   {},
@@ -76,6 +79,11 @@ const CASES: readonly Partial<Evidence>[] = [
   { discovered: { ...own, knownRoot: false } },
   { discovered: at444, attempts: [h3(refused, { port: 444 }), h2()] },
   { discovered: atB, attempts: [h3(refused), h2()] },
+  {
+    discovered: { altSvc: 'h3=":444", h3=":445"', knownRoot: true },
+    attempts: [h3(), h3(refused, { port: 444 }), h3(refused, { port: 445 }), h2()],
+  },
+  { attempts: [h3(null, { status: 503 }), h2(null, { status: 200 })] },
   { discovered: { altSvc: '@@, h3=":443"', knownRoot: true } },
   { discovered: { altSvc: 'h3-29=":443"', knownRoot: true } },
   { discovered: { altSvc: 'h3=":443"; ma=0', knownRoot: true } },
@@ -106,6 +114,10 @@ const CASES: readonly Partial<Evidence>[] = [
     { attempts: [h3(error), CANCELLED_H2], discovered: quiet },
     { attempts: [h3(error, onB), h2()], discovered: atB },
     { attempts: [h3(error), h2()], discovered: { ...quiet, names: names([{}]) } },
+    { attempts: [h3(error, BEGUN), h2()], discovered: quiet },
+    { attempts: [h3(error, BEGUN), h2()], discovered: { altSvc: 'clear', knownRoot: true } },
+    { attempts: [h3(), h2(error, BEGUN)] },
+    { attempts: [h3(error, BEGUN), h2(error, BEGUN)] },
   ]),
 ];
 

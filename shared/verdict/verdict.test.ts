@@ -863,6 +863,20 @@ for (const [name, change, code, findings, words] of [
     }
   });
 
+test('what is wrong with several ports is said once, with its remedy', () => {
+  const altSvc = 'h3=":444", h3=":445", h3="b.test:25", h3=":446"';
+  const refusedAt = (port: number) => h3(refused, { port });
+  const attempts = [h3(), refusedAt(444), refusedAt(445), refusedAt(446), h2()];
+  const { findings } = verdictOf({ ...base, discovered: { altSvc, knownRoot: true }, attempts });
+  const text = allTexts({ code: 'unknown', findings }).join(' ');
+  assert.match(
+    text,
+    /on port 444, which does not respond .* Fix the port in [^.]+\. The same applies on port 445, on port 446\./,
+  );
+  assert.equal(text.match(/Fix the port/g)?.length, 1);
+  assert.match(text, /at b\.test:25, a port to which browsers do not connect/);
+});
+
 test('a race in which this machine was too busy in every trial is no evidence', () => {
   const limits = [h3(silent), h2({ code: 'tcp-timeout', message: 'no answer' })];
   const disturbed = { ...trial(limits, null), disturbed: 'outcome' as const };

@@ -26,6 +26,7 @@ import {
   type BrowserEvidence,
   carriesH3,
   type Evidence,
+  type Failure,
   isAnswered,
   isFailed,
   isH3,
@@ -134,6 +135,18 @@ function hiddenCause(evidence: Evidence, error: AttemptError): Message | null {
     : null;
 }
 
+/** A response began over HTTP/3, so that it is offered, although not advertised as far as is known. */
+function incompleteFinding({ evidence, withdrawn, unread }: Facts, error: Failure): Finding[] {
+  const { host } = evidence.origin;
+  const port = String(evidence.origin.port);
+  const cause = causeMessage(error, { host, port: evidence.origin.port, advertiser: 'nothing' });
+  const absent = message(withdrawn ? 'verdictIncompleteWithdrawn' : 'verdictIncompleteUnadvertised', {
+    port,
+  });
+  const advertised = unread ? message('verdictAltSvcUnread') : (recordUnknownMessage(evidence) ?? absent);
+  return findingsOn('unknown', message('verdictH3Incomplete', { port, cause }), advertised);
+}
+
 function notOfferedMessage({ evidence, withdrawn }: Facts, error: AttemptError): Message {
   const { host, port } = evidence.origin;
   const there = { port: String(port), failure: failureMessage(error) };
@@ -159,6 +172,7 @@ function answeredOverTcp({ evidence }: Facts): boolean {
 function notOfferedFinding(facts: Facts): Finding[] {
   const { evidence, h3 } = facts;
   if (!isFailed(h3) || facts.alternatives.length > 0 || facts.ignoresH3Record || facts.expired) return [];
+  if (h3.began) return incompleteFinding(facts, h3);
   const { port } = evidence.origin;
   const there = { port: String(port), failure: failureMessage(h3) };
   if (facts.unread)
@@ -279,6 +293,33 @@ function trustsRoot(evidence: Evidence): boolean {
   return evidence.trustsRoot === true || browserUsedH3(evidence);
 }
 
+/**
+ * That what responds over HTTP/3 is not what responds over TCP, by the status of every response; null: that is not so, or
+ * unknown. A status that both had at some time may have changed meanwhile.
+ */
+function statusMessage(evidence: Evidence): Message | null {
+  const over = (isOver: (attempt: Attempt) => boolean): Set<number> =>
+    new Set(evidence.attempts.filter(isOver).flatMap(({ status }) => status ?? []));
+  const h3 = [...over(isH3)];
+  const tcp = over((attempt) => !isH3(attempt));
+  if (h3.length === 0 || tcp.size === 0 || h3.some((status) => tcp.has(status))) return null;
+  const listed = (each: Iterable<number>): string => [...each].toSorted((a, b) => a - b).join(', ');
+  return message('verdictStatusDiffers', { h3: listed(h3), tcp: listed(tcp), old: oldName(evidence) });
+}
+
+/** What a failure over TCP means where HTTP/3 works. */
+function tcpFailedMessage(evidence: Evidence, error: Failure): Message {
+  const old = oldName(evidence);
+  const { host, port } = evidence.origin;
+  // Clients that know nothing of HTTP/3 do get a response, and read its header.
+  if (error.began) {
+    const cause = causeMessage(error, { host, port, advertiser: 'nothing', isTcp: true });
+    return message('verdictTcpIncomplete', { old, cause });
+  }
+  const key = isReachedByRecord(evidence) ? 'verdictH3AloneRecord' : 'verdictH3Alone';
+  return message(key, { failure: failureMessage(error), old });
+}
+
 function reachedFindings(facts: Facts): Finding[] {
   const { evidence, h3, h2, alternatives, withdrawn } = facts;
   if (h3 !== 'established') return [];
@@ -301,9 +342,7 @@ function reachedFindings(facts: Facts): Finding[] {
   }
   if (evidence.discovered.knownRoot === false && !trustsRoot(evidence))
     findings.push(...findingsOn('h3-private-root', message('verdictPrivateRoot')));
-  const failed = isFailed(h2) ? { failure: failureMessage(h2), old: oldName(evidence) } : null;
-  const aloneKey = isReachedByRecord(evidence) ? 'verdictH3AloneRecord' : 'verdictH3Alone';
-  const alone = failed === null ? null : message(aloneKey, failed);
+  const alone = isFailed(h2) ? tcpFailedMessage(evidence, h2) : null;
   const unsure =
     isUnadvertised && recordUnknown !== null
       ? [
@@ -318,7 +357,16 @@ function reachedFindings(facts: Facts): Finding[] {
   // What works is then the origin's own endpoint, which no browser has been told of.
   const there = untriedAdvertisement(facts);
   const untried = there === null ? [] : [elsewhereMessage(there), there.advice];
-  findings.push(...findingsOn('h3-available', message('verdictAvailable'), alone, ...unsure, ...untried));
+  findings.push(
+    ...findingsOn(
+      'h3-available',
+      message('verdictAvailable'),
+      alone,
+      statusMessage(evidence),
+      ...unsure,
+      ...untried,
+    ),
+  );
   if (family !== null && alternatives.length > 0)
     findings.push(...findingsOn('h3-advertised-unreachable', family));
   return findings;
@@ -331,11 +379,13 @@ function oldName({ attempts }: Evidence): string {
 }
 
 /** What failed over both, depending on how far each got: a completed handshake is not a missing connection. */
-function deadKey({ attempts }: Evidence, h3: AttemptError, h2: AttemptError): SharedMessageKey {
+function deadKey({ attempts }: Evidence, h3: Failure, h2: Failure): SharedMessageKey {
   const connected = (over: (attempt: Attempt) => boolean): boolean =>
     attempts.some((attempt) => over(attempt) && attempt.establishedMs !== null);
   const both = connected(isH3) && connected((attempt) => !isH3(attempt));
-  if (both && h3.code === 'response-timeout' && h2.code === 'response-timeout') return 'verdictSlow';
+  if (both && h3.code === 'response-timeout' && h2.code === 'response-timeout')
+    return h3.began && h2.began ? 'verdictSlowBegun' : 'verdictSlow';
+  if (h3.began || h2.began) return 'verdictIncomplete';
   return connected(() => true) ? 'verdictUnanswered' : 'verdictDead';
 }
 
@@ -391,7 +441,7 @@ const H2_FAILED_UNPROVEN: Readonly<Record<H3NoResult, SharedMessageKey>> = {
 };
 
 /** Said of a failure of HTTP/3 without a result over TCP: another race would find the same cause again. */
-function h3FailedMessage(evidence: Evidence, error: AttemptError): Message {
+function h3FailedMessage(evidence: Evidence, error: Failure): Message {
   const { host, port } = evidence.origin;
   const cause = hiddenCause(evidence, error) ?? causeMessage(error, { host, port, advertiser: 'nothing' });
   const key = evidence.attempts.every(isH3) ? 'verdictH3Failed' : 'verdictH3FailedOnly';

@@ -167,7 +167,7 @@ class Drip(Peer):
     """A header section, followed by an endless slow trickle of bytes."""
 
     def asked(self, stream):
-        self.send(stream, headers(200))
+        self.send(stream, headers(200, (b"alt-svc", b'h3=":443"')))
         self.dripping = asyncio.ensure_future(self.drip(stream))
 
     async def drip(self, stream):
@@ -215,8 +215,10 @@ class WideAnswer(Peer):
 
 
 class Misdirected(Peer):
+    """The body, which does not matter, never ends."""
+
     def asked(self, stream):
-        self.send(stream, headers(421), end=True)
+        self.send(stream, headers(421))
 
 
 BEHAVIOURS = {

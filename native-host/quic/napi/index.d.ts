@@ -71,6 +71,8 @@ export interface AttemptFailure {
   traffic: Traffic
   /** Packets declared lost; 0 for a failed handshake, of which no count is told. */
   lostPackets: number
+  /** What had been received of a response that did not complete; absent: nothing. */
+  response?: IncompleteResponse
 }
 
 /** Where to connect, as whom, and how long to try. */
@@ -129,6 +131,17 @@ export interface DnsService {
   ttlSeconds: number
 }
 
+/**
+ * The header section of a response that did not complete, or fields of interim responses alone: then without `status`
+ * and `firstByteMs`, milliseconds since the attempt's start. `altSvc`: all values, joined by ", ".
+ */
+export interface IncompleteResponse {
+  status?: number
+  firstByteMs?: number
+  altSvc?: string
+  age?: string
+}
+
 /** The one request of an attempt, a GET, and the limits on its answer. */
 export interface RequestOptions {
   /** `host` or `host:port`. */
@@ -144,8 +157,8 @@ export interface RequestOptions {
 
 /**
  * How a request ended; times in milliseconds since the attempt's start. `altSvc`: all values,
- * joined by ", ". `truncated`: the body was longer than the cap. `firstByteMs`: the final answer's
- * header section was there.
+ * joined by ", ". `truncated`: the body was longer than the cap, or not read, as with status 421.
+ * `firstByteMs`: the final answer's header section was there.
  */
 export type RequestResult =
   | { outcome: 'answered'; status: number; altSvc?: string; age?: string; bodyBytes: number; truncated: boolean; requestSentMs: number; firstByteMs: number; doneMs: number; rttMs: number; traffic: Traffic; lostPackets: number }

@@ -16,7 +16,7 @@ use quinn::Side;
 
 use crate::attempt::{Connection, RECEIVE_WINDOW_BYTES};
 use crate::clock::Clock;
-use crate::failure::{AttemptFailure, Failure, Termination};
+use crate::failure::{AttemptFailure, Failure, IncompleteResponse, ResponseHead, Termination};
 use crate::options::Request;
 use crate::socket::Traffic;
 
@@ -35,7 +35,7 @@ pub struct Response {
     pub age: Option<String>,
     /// Body bytes read, at most the cap.
     pub body_bytes: u64,
-    /// Whether the body was longer than the cap.
+    /// Whether the body was longer than the cap, or was not read because the status alone decides, as 421 does.
     pub truncated: bool,
     /// The request was handed to QUIC.
     pub request_sent: Duration,
@@ -75,13 +75,14 @@ impl Connection {
         let limit = u64::from(request.max_body_bytes) + u64::from(request.max_header_bytes);
         socket.allow_bytes(limit + SLACK_BYTES);
         let events = DriverEvents::default();
+        let mut received = IncompleteResponse::default();
         let outcome = tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(match asked.is_at(request.deadline) {
                 true => self.explain_silence(&events),
                 false => Failure::Cancelled,
             }),
-            outcome = self.exchange(request, &events) => {
+            outcome = self.exchange(request, &events, &mut received) => {
                 outcome.map_err(|error| self.explain(error, events.goaway.load(Ordering::Relaxed)))
             }
             error = socket.fatal_error() => Err(Failure::from_socket(error, "the response")),
@@ -101,6 +102,7 @@ impl Connection {
             after: self.clock.elapsed(),
             traffic: socket.traffic(),
             lost_packets: self.quic.stats().path.lost_packets,
+            response: (received != IncompleteResponse::default()).then(|| Box::new(received)),
         })
     }
 
@@ -147,6 +149,7 @@ impl Connection {
         &self,
         request: &Request,
         events: &DriverEvents,
+        received: &mut IncompleteResponse,
     ) -> Result<Response, ExchangeError> {
         let (mut driver, mut sender) = h3::client::builder()
             .max_field_section_size(u64::from(request.max_header_bytes))
@@ -154,7 +157,7 @@ impl Connection {
             .build::<_, _, bytes::Bytes>(h3_quinn::Connection::new(self.quic.clone()))
             .await
             .map_err(StreamError::ConnectionError)?;
-        let conversation = self.converse(&mut sender, request);
+        let conversation = self.converse(&mut sender, request, received);
         let supervision = poll_fn(|cx| {
             let ended = driver.poll_close(cx);
             if driver.is_closing() {
@@ -185,6 +188,7 @@ impl Connection {
         &self,
         sender: &mut h3::client::SendRequest<h3_quinn::OpenStreams, bytes::Bytes>,
         request: &Request,
+        received: &mut IncompleteResponse,
     ) -> Result<Response, ExchangeError> {
         let mut message = http::Request::new(());
         *message.uri_mut() = request.uri.clone();
@@ -195,37 +199,43 @@ impl Connection {
         stream.finish().await?;
         let request_sent = self.clock.elapsed();
 
-        let mut advertised = None;
         let response = loop {
             let response = stream.recv_response().await?;
             // Each value replaces the previous one (RFC 7838 section 3), including those of interim responses such as
             // 103, which may precede the final one (RFC 9114 section 4.1).
             if let Some(alt_svc) = joined(response.headers(), &ALT_SVC) {
-                advertised = Some((alt_svc, joined(response.headers(), &AGE)));
+                received.alt_svc = Some(alt_svc);
+                received.age = joined(response.headers(), &AGE);
             }
             if !response.status().is_informational() {
                 break response;
             }
         };
-        let first_byte = self.clock.elapsed();
+        let (status, first_byte) = (response.status(), self.clock.elapsed());
+        received.head = Some(ResponseHead {
+            status: status.as_u16(),
+            first_byte,
+        });
+        // A request to the wrong server is to be repeated elsewhere, whatever the content (RFC 9110 section 15.5.20).
+        let is_read = status != StatusCode::MISDIRECTED_REQUEST;
         let cap = u64::from(request.max_body_bytes);
         let mut body_bytes = 0;
         // Closing the connection ends the stream; h3-quinn's `stop_sending` can panic.
-        while body_bytes <= cap
+        while is_read
+            && body_bytes <= cap
             && let Some(chunk) = stream.recv_data().await?
         {
             body_bytes += chunk.remaining() as u64;
         }
-        let truncated = body_bytes > cap;
+        let truncated = !is_read || body_bytes > cap;
         if !truncated && !has_declared_length(&response, body_bytes) {
             return Err(ExchangeError::ContentLength);
         }
-        let (alt_svc, age) = advertised.unzip();
         let path = self.quic.stats().path;
         Ok(Response {
-            status: response.status().as_u16(),
-            alt_svc,
-            age: age.flatten(),
+            status: status.as_u16(),
+            alt_svc: received.alt_svc.take(),
+            age: received.age.take(),
             body_bytes: body_bytes.min(cap),
             truncated,
             request_sent,

@@ -30,6 +30,29 @@ pub struct AttemptFailure {
     pub traffic: Traffic,
     /// Packets declared lost; 0 for a failed handshake, for which quinn provides no count.
     pub lost_packets: u64,
+    /// What had been received of a response; none: nothing. Boxed, because a failure is the error of many functions.
+    pub response: Option<Box<IncompleteResponse>>,
+}
+
+/// What was received of a response that did not complete: its header section, or fields of interim responses alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IncompleteResponse {
+    /// None: no header section of a final response was received.
+    pub head: Option<ResponseHead>,
+    /// The last `Alt-Svc` received, several lines joined by ", " (RFC 9110 section 5.3).
+    pub alt_svc: Option<String>,
+    /// The `Age` beside it: those of other responses say nothing about it.
+    pub age: Option<String>,
+}
+
+/// The header section of a final response was received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResponseHead {
+    pub status: u16,
+    /// Since the attempt's start.
+    pub first_byte: Duration,
 }
 
 /// Nothing was exchanged.
@@ -40,6 +63,7 @@ impl From<Failure> for AttemptFailure {
             after: Duration::ZERO,
             traffic: Traffic::default(),
             lost_packets: 0,
+            response: None,
         }
     }
 }

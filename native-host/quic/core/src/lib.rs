@@ -52,7 +52,9 @@ mod trust;
 pub use attempt::{Connection, Handshake, QUIC_VERSION, connect};
 pub use cancel::Cancel;
 pub use exchange::Response;
-pub use failure::{AttemptFailure, ErrorCode, Failure, Termination};
+pub use failure::{
+    AttemptFailure, ErrorCode, Failure, IncompleteResponse, ResponseHead, Termination,
+};
 pub use http::HeaderValue;
 pub use options::{ConnectOptions, InvalidRequest, Request};
 pub use quinn::Side;

@@ -111,6 +111,7 @@ async fn no_answer_is_a_response_timeout() {
         .expect_err("failure");
     assert_eq!(failure.cause.code(), "response-timeout");
     assert!(failure.traffic.datagrams_received > 0);
+    assert_eq!(failure.response, None);
 }
 
 #[tokio::test]
@@ -258,6 +259,8 @@ async fn content_of_another_length_than_declared_is_an_h3_error_that_the_server_
         let code = Some((Side::Client, 0x10e, "H3_MESSAGE_ERROR"));
         assert_eq!(wire_code(&failure), code, "{failure}");
         assert_eq!(application_code(&closed), Some(0x10e), "{closed:?}");
+        let head = failure.response.and_then(|response| response.head);
+        assert_eq!(head.map(|head| head.status), Some(200));
     }
 }
 
@@ -279,6 +282,113 @@ async fn content_of_the_declared_length_is_a_response_and_so_is_a_304_without_an
         let response = connection.request(&request("/")).await.expect("response");
         assert_eq!(response.body_bytes, body.len() as u64);
     }
+}
+
+/// Content of which a client announces with its window that it has read some, and so the header section before it.
+const BEYOND_WINDOW: usize = 300 * 1024;
+/// Room for that, and for more.
+const MUCH: u32 = 1 << 20;
+const ALT_SVC: &str = "h3=\":8443\"";
+
+/// Answers with 200, `alt-svc`, `age` and a part of the content; when this is done, the client has read the former.
+async fn begin(connection: &quinn::Connection) -> (quinn::SendStream, impl Send) {
+    let mut control = connection.open_uni().await.expect("control");
+    control.write_all(&[0, 4, 0]).await.expect("settings");
+    let (mut send, receive) = connection.accept_bi().await.expect("request");
+    let length = u8::try_from(ALT_SVC.len()).expect("a short one");
+    // Literals with the names at indices 83 and 2 (RFC 9204 section 4.5.4), and the head of a DATA frame of 1 MiB.
+    let mut block = vec![0, 0, 0xc0 | STATUS_200, 0x5f, 83 - 15, length];
+    block.extend_from_slice(ALT_SVC.as_bytes());
+    block.extend_from_slice(&[0x52, 1, b'7']);
+    let size = u8::try_from(block.len()).expect("a short one");
+    let head = [&[1, size][..], &block, &[0, 0x80, 0x10, 0, 0]].concat();
+    send.write_all(&head).await.expect("head");
+    let content = vec![b'x'; BEYOND_WINDOW];
+    send.write_all(&content).await.expect("content");
+    (send, (control, receive))
+}
+
+/// What is known of a response that `begin` began.
+fn assert_begun(failure: &AttemptFailure) {
+    let response = failure.response.as_deref().expect("a response that began");
+    let head = response.head.expect("its header section");
+    assert_eq!(head.status, 200);
+    assert!(head.first_byte <= failure.after);
+    assert_eq!(response.alt_svc.as_deref(), Some(ALT_SVC));
+    assert_eq!(response.age.as_deref(), Some("7"));
+}
+
+async fn begun_by(address: SocketAddr, authority: &Authority, cancel: &Cancel) -> AttemptFailure {
+    let connection = connect(&authority.trust(), &options(address), cancel)
+        .await
+        .expect("handshake");
+    let outcome = connection.request(&request("/").max_body_bytes(MUCH)).await;
+    outcome.expect_err("failure")
+}
+
+#[tokio::test]
+async fn a_response_that_is_cut_off_leaves_its_header_section_and_when_it_came() {
+    let authority = Authority::new();
+    for by_stream in [true, false] {
+        let (server, address) = support::server(&authority, "h3");
+        tokio::spawn(async move {
+            let connection = accept(&server).await;
+            let (mut send, _streams) = begin(&connection).await;
+            match by_stream {
+                true => send.reset(0x102_u32.into()).expect("open"),
+                false => connection.close(0x102_u32.into(), b"enough"),
+            }
+            connection.closed().await
+        });
+        let failure = begun_by(address, &authority, &Cancel::default()).await;
+        let code = if by_stream {
+            "h3-error"
+        } else {
+            "connection-closed"
+        };
+        assert_eq!(failure.cause.code(), code, "{failure}");
+        assert_begun(&failure);
+    }
+}
+
+#[tokio::test]
+async fn a_response_that_its_reader_cancels_leaves_the_same() {
+    let authority = Authority::new();
+    let (server, address) = support::server(&authority, "h3");
+    let cancel = Cancel::default();
+    tokio::spawn({
+        let cancel = cancel.clone();
+        async move {
+            let connection = accept(&server).await;
+            let _streams = begin(&connection).await;
+            cancel.cancel();
+            connection.closed().await
+        }
+    });
+    let failure = begun_by(address, &authority, &cancel).await;
+    assert_eq!(failure.cause.code(), "cancelled", "{failure}");
+    assert_begun(&failure);
+}
+
+#[tokio::test]
+async fn a_421_is_an_answer_whether_or_not_its_body_ends() {
+    let authority = Authority::new();
+    let (server, address) = support::server(&authority, "h3");
+    let watched = tokio::spawn(async move {
+        let connection = accept(&server).await;
+        let mut control = connection.open_uni().await.expect("control");
+        control.write_all(&[0, 4, 0]).await.expect("settings");
+        let (mut send, _receive) = connection.accept_bi().await.expect("request");
+        // `:status` 421 is at index 69 of QPACK's static table.
+        let head = [1, 4, 0, 0, 0xff, 69 - 63];
+        send.write_all(&head).await.expect("head");
+        connection.closed().await
+    });
+    let connection = connected(&authority, address).await;
+    let response = connection.request(&request("/")).await.expect("response");
+    assert_eq!((response.status, response.body_bytes), (421, 0));
+    let closed = watched.await.expect("server");
+    assert_eq!(application_code(&closed), Some(0x10c), "{closed:?}");
 }
 
 #[tokio::test]

@@ -58,6 +58,18 @@ pub struct AttemptFailure {
     pub traffic: Traffic,
     /// Packets declared lost; 0 for a failed handshake, of which no count is told.
     pub lost_packets: f64,
+    /// What had been received of a response that did not complete; absent: nothing.
+    pub response: Option<IncompleteResponse>,
+}
+
+/// The header section of a response that did not complete, or fields of interim responses alone: then without `status`
+/// and `firstByteMs`, milliseconds since the attempt's start. `altSvc`: all values, joined by ", ".
+#[napi(object, object_from_js = false)]
+pub struct IncompleteResponse {
+    pub status: Option<u32>,
+    pub first_byte_ms: Option<f64>,
+    pub alt_svc: Option<String>,
+    pub age: Option<String>,
 }
 
 /// How a handshake ended; times in milliseconds since the attempt's start. `knownRoot`: the chain
@@ -85,8 +97,8 @@ pub enum ConnectResult {
 }
 
 /// How a request ended; times in milliseconds since the attempt's start. `altSvc`: all values,
-/// joined by ", ". `truncated`: the body was longer than the cap. `firstByteMs`: the final answer's
-/// header section was there.
+/// joined by ", ". `truncated`: the body was longer than the cap, or not read, as with status 421.
+/// `firstByteMs`: the final answer's header section was there.
 #[napi(
     discriminant = "outcome",
     discriminant_case = "lowercase",
@@ -142,6 +154,18 @@ impl From<core::AttemptFailure> for AttemptFailure {
             failed_ms: ms(failure.after),
             traffic: failure.traffic.into(),
             lost_packets: failure.lost_packets as f64,
+            response: failure.response.map(|response| (*response).into()),
+        }
+    }
+}
+
+impl From<core::IncompleteResponse> for IncompleteResponse {
+    fn from(response: core::IncompleteResponse) -> Self {
+        Self {
+            status: response.head.map(|head| head.status.into()),
+            first_byte_ms: response.head.map(|head| ms(head.first_byte)),
+            alt_svc: response.alt_svc,
+            age: response.age,
         }
     }
 }
