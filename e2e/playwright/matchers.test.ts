@@ -54,14 +54,26 @@ test('a document that did not come over the network has no protocol, and the mes
 
 test('Playwright names the protocol of a document that the extension could not see', () => {
   const counts = { ...NO_REQUESTS, h2: 1 };
-  const origins = new Map([[A, { counts, complete: true, newest: 'h2' as const }]]);
-  const seen: SeenDocument = { url: `${A}/`, protocol: 'h2', origins };
+  const origins = new Map([[A, { counts, routed: 0, complete: true, newest: 'h2' as const }]]);
+  const seen: SeenDocument = { url: `${A}/`, protocol: 'h2', routed: false, origins };
   const hidden = pageWith(
     { protocol: 'unknown', counts: { unknown: 1 } },
     { documentProtocol: 'unknown' },
     seen,
   );
   assert.deepEqual(usedProtocols(hidden, undefined), ['h2']);
+});
+
+test('a document that a route of the test answered has no protocol, and the message says why', () => {
+  const origins = new Map([[A, { counts: NO_REQUESTS, routed: 1, complete: true, newest: null }]]);
+  const seen: SeenDocument = { url: `${A}/`, protocol: 'unknown', routed: true, origins };
+  const mocked = pageWith(
+    { protocol: 'unknown', counts: { unknown: 1 } },
+    { documentProtocol: 'unknown' },
+    seen,
+  );
+  assert.deepEqual(usedProtocols(mocked, undefined), ['unknown']);
+  assert.equal(usedText(mocked, undefined), 'a route of the test answered it, so no protocol is known');
 });
 
 test('for a server of one’s own the message says what Chromium needs', () => {

@@ -94,6 +94,8 @@ const SOURCES = {
 export function usedText(evidence: PageEvidence, origin: string | undefined): string {
   const used = usedProtocols(evidence, origin);
   if (used.length === 0) return 'nothing of it was seen';
+  if (origin === undefined && evidence.seen?.routed === true)
+    return 'a route of the test answered it, so no protocol is known';
   const delivery = evidence.view?.delivery ?? 'network';
   if (origin === undefined && delivery !== 'network')
     return `it came from ${SOURCES[delivery]}, so no protocol is known`;

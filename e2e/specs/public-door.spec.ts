@@ -100,6 +100,22 @@ test('Playwright names what a site hides, and only what came over the network', 
   expect(await adoption(page)).toMatchObject({ known: 1, hidden: 0 });
 });
 
+test('a response that a route gives is one of no server', async ({ page, photofinish, served }) => {
+  const { both: own, hidden: cdn } = served.origins;
+  const script = {
+    contentType: 'text/javascript',
+    headers: { 'access-control-allow-origin': '*' },
+    body: '1;',
+  };
+  await page.route('**/mocked', (route) => route.fulfill(script));
+  await page.goto(`${own.origin}/page?resources=1&kind=script&from=${cdn.origin}`);
+  await page.evaluate(async (url) => void (await fetch(url)), `${cdn.origin}/mocked`);
+  const sources = { extension: 1, playwright: 1 };
+  await expect.poll(() => adoption(page)).toMatchObject({ h3: 0, known: 2, hidden: 0, sources });
+  const [, other] = await photofinish.origins(page);
+  expect(other).toMatchObject({ origin: cdn.origin, requests: { h2: 1, 'http/1.1': 0, unknown: 0 } });
+});
+
 test('a page from a service worker counts as no response', async ({ page, served }) => {
   const url = `${served.origins.hidden.origin}/sw`;
   const fromWorker = async () => (await page.goto(url))?.fromServiceWorker();
