@@ -65,6 +65,25 @@ function askWholeView(page: Page, tabId: number) {
   ) as Promise<PageView>;
 }
 
+/** Has what waits for its timings recorded, which takes a few seconds at most. */
+function settle(page: Page): Promise<void> {
+  return page.evaluate(
+    (timeoutMs) =>
+      new Promise<void>((resolve, reject) => {
+        const port = chrome.runtime.connect({ name: 'popup' });
+        setTimeout(() => reject(new Error('the extension does not answer')), timeoutMs);
+        port.onMessage.addListener((event: PopupEvent) => {
+          if (event.type !== 'settled') return;
+          if (event.trouble === null) resolve();
+          else reject(new Error(event.trouble));
+        });
+        port.onDisconnect.addListener(() => reject(new Error('the extension closed the connection')));
+        port.postMessage({ type: 'settle' });
+      }),
+    ANSWER_TIMEOUT_MS,
+  );
+}
+
 /**
  * The tab of a page. The extension cannot see the URL of a tab that is not an https page, so such a page has no tab.
  */
@@ -101,11 +120,15 @@ export async function viewOf(page: Page): Promise<PageView | null> {
   });
 }
 
-/** The report of every site that the context visited, generated as the popup does it. */
+/**
+ * The report of every site that the context visited, generated as the popup does it. A response whose timing has not
+ * come after some seconds is in it as an unknown one.
+ */
 export async function reportOf(context: BrowserContext): Promise<Report> {
   if (!hasExtension(context))
     throw new Error('The report comes from the extension, which runs in Chromium only.');
-  return withExtensionPage(context, (extensionPage) => {
+  return withExtensionPage(context, async (extensionPage) => {
+    await settle(extensionPage);
     const maker = JSON.stringify(new URL('export-file.js', extensionPage.url()));
     // As a string, because the bundler would otherwise resolve the import.
     return extensionPage.evaluate<Report>(

@@ -6,7 +6,7 @@ import '@photofinish/shared/language/english';
 import { message } from '@photofinish/shared/language/message';
 import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { OriginView, PageView } from '../../extension/common/messages.ts';
-import { type PageEvidence, reasonText, usedProtocols, usedText } from './matchers.ts';
+import { adoptionIn, type PageEvidence, reasonText, usedProtocols, usedText } from './matchers.ts';
 import type { SeenDocument } from './responses.ts';
 
 const A = 'https://a.test' as OriginView['origin'];
@@ -45,6 +45,19 @@ test('an origin on the page used each protocol that one of its responses came ov
   assert.equal(usedText(switched, 'https://unseen.test'), 'nothing of it was seen');
 });
 
+test('responses that are not counted yet are pending, according to whoever counts', () => {
+  const seen: SeenDocument = { url: `${A}/`, protocol: 'h2', routed: false, pending: 2, origins: new Map() };
+  const page = pageWith({ protocol: 'h2', counts: { h2: 3 } }, { pending: 1 }, seen);
+  assert.deepEqual(adoptionIn(page), {
+    h3: 0,
+    known: 3,
+    hidden: 0,
+    pending: 1,
+    sources: { extension: 3, playwright: 0 },
+  });
+  assert.equal(adoptionIn({ view: null, extended: false, seen }).pending, 2);
+});
+
 test('a document that did not come over the network has no protocol, and the message says why', () => {
   const document = { documentProtocol: 'unknown', delivery: 'http-cache' } as const;
   const cached = pageWith({ protocol: 'h3', counts: { h3: 1 } }, document);
@@ -55,7 +68,7 @@ test('a document that did not come over the network has no protocol, and the mes
 test('Playwright names the protocol of a document that the extension could not see', () => {
   const counts = { ...NO_REQUESTS, h2: 1 };
   const origins = new Map([[A, { counts, routed: 0, complete: true, newest: 'h2' as const }]]);
-  const seen: SeenDocument = { url: `${A}/`, protocol: 'h2', routed: false, origins };
+  const seen: SeenDocument = { url: `${A}/`, protocol: 'h2', routed: false, pending: 0, origins };
   const hidden = pageWith(
     { protocol: 'unknown', counts: { unknown: 1 } },
     { documentProtocol: 'unknown' },
@@ -66,7 +79,7 @@ test('Playwright names the protocol of a document that the extension could not s
 
 test('a document that a route of the test answered has no protocol, and the message says why', () => {
   const origins = new Map([[A, { counts: NO_REQUESTS, routed: 1, complete: true, newest: null }]]);
-  const seen: SeenDocument = { url: `${A}/`, protocol: 'unknown', routed: true, origins };
+  const seen: SeenDocument = { url: `${A}/`, protocol: 'unknown', routed: true, pending: 0, origins };
   const mocked = pageWith(
     { protocol: 'unknown', counts: { unknown: 1 } },
     { documentProtocol: 'unknown' },

@@ -172,8 +172,8 @@ function isRecorded({ view, extended, seen }: PageEvidence): boolean {
   return extended ? view !== null : seen !== null && seen.protocol !== null;
 }
 
-/** The page's origins, its own first. Rejects if nothing of a page from a server is recorded within ten seconds. */
-export async function originsOf(page: Page): Promise<readonly PageOrigin[]> {
+/** What is known about the page. Rejects if nothing of a page from a server is recorded within ten seconds. */
+async function recordedEvidence(page: Page): Promise<PageEvidence> {
   const isServed = page.url().startsWith('http');
   const evidence = isServed
     ? await evidenceUntil(page, isRecorded, DEFAULT_TIMEOUT_MS)
@@ -182,13 +182,20 @@ export async function originsOf(page: Page): Promise<readonly PageOrigin[]> {
     throw new Error(
       `Photofinish has no record of ${page.url()}${evidence.extended ? '; the extension records only pages over https' : ''}.`,
     );
-  return joinedOrigins(evidence);
+  return evidence;
 }
 
-/** The page's adoption by request, so far. */
-export async function adoption(page: Page): Promise<PageAdoption> {
-  const total = { h3: 0, known: 0, hidden: 0, sources: { extension: 0, playwright: 0 } };
-  for (const { requests, sources } of await originsOf(page)) {
+/** The page's origins, its own first. Rejects as `recordedEvidence` does. */
+export async function originsOf(page: Page): Promise<readonly PageOrigin[]> {
+  return joinedOrigins(await recordedEvidence(page));
+}
+
+/** The page's adoption, from what is known about it. */
+export function adoptionIn(evidence: PageEvidence): PageAdoption {
+  const { view, seen, extended } = evidence;
+  const pending = (extended ? view : seen)?.pending ?? 0;
+  const total = { h3: 0, known: 0, hidden: 0, pending, sources: { extension: 0, playwright: 0 } };
+  for (const { requests, sources } of joinedOrigins(evidence)) {
     const { h3, known, hidden } = adoptionByRequest(requests);
     total.h3 += h3;
     total.known += known;
@@ -197,6 +204,11 @@ export async function adoption(page: Page): Promise<PageAdoption> {
     total.sources.playwright += sources.playwright;
   }
   return total;
+}
+
+/** The page's adoption by request, so far. */
+export async function adoption(page: Page): Promise<PageAdoption> {
+  return adoptionIn(await recordedEvidence(page));
 }
 
 export const expect = base.extend({

@@ -24,6 +24,11 @@ export interface PageAdoption {
   readonly h3: number;
   readonly known: number;
   readonly hidden: number;
+  /**
+   * Responses that have arrived and are not counted yet: the extension waits up to 25 seconds for the timing of each.
+   * Until there are none, `known` and `hidden` grow, so `hidden: 0` alone proves nothing.
+   */
+  readonly pending: number;
   /** Of the `known` ones. */
   readonly sources: ProtocolSources;
 }
@@ -59,7 +64,10 @@ export interface Photofinish {
   adoption(page: Page): Promise<PageAdoption>;
   /** The page's origins, its own first, as soon as anything of the page is recorded; rejects like `adoption`. */
   origins(page: Page): Promise<readonly PageOrigin[]>;
-  /** `photofinish.report/2` of everything the test visited, from the extension; rejects in browsers without it. */
+  /**
+   * `photofinish.report/2` of everything the test visited, from the extension; rejects in browsers without it. Responses
+   * whose timings have not come after three seconds are counted in it as unknown.
+   */
   report(): Promise<unknown>;
 }
 

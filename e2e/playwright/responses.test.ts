@@ -166,10 +166,10 @@ class FakePage {
     return request;
   }
 
-  async respond(request: unknown, status = 200): Promise<void> {
+  async respond(request: unknown, status = 200, finished = Promise.resolve(null)): Promise<void> {
     this.#context.emit('response', {
       request: () => request,
-      finished: async () => null,
+      finished: () => finished,
       httpVersion: async () => 'h3',
       serverAddr: async () => null,
       status: () => status,
@@ -213,6 +213,21 @@ test('until the next document is shown, requests count for the one before', asyn
   await page.load(`${B}/style.css`);
   assert.deepEqual(page.h3, { [B]: 2 });
   assert.equal(seenDocument(page.page)?.protocol, 'h3');
+});
+
+test('a response whose content is still arriving is pending', async () => {
+  const page = new FakePage();
+  await page.goto(`${A}/`);
+  let finish = () => {};
+  const finished = new Promise<null>((resolve) => {
+    finish = () => resolve(null);
+  });
+  await page.respond(page.request(`${A}/slow`), 200, finished);
+  assert.equal(seenDocument(page.page)?.pending, 1);
+  finish();
+  await new Promise(setImmediate);
+  assert.equal(seenDocument(page.page)?.pending, 0);
+  assert.deepEqual(page.h3, { [A]: 2 });
 });
 
 test('a response that the page does not show, such as a download, leaves its counts', async () => {

@@ -85,6 +85,8 @@ interface OriginTally {
   unclear: number;
   /** Responses by a route of the test. */
   routed: number;
+  /** Responses whose facts are not known yet. */
+  pending: number;
   newest: KnownProtocol | null;
 }
 
@@ -95,6 +97,8 @@ export interface SeenDocument {
   readonly protocol: Protocol | null;
   /** A route of the test answered it. */
   readonly routed: boolean;
+  /** Responses that have come and are not counted yet. */
+  readonly pending: number;
   readonly origins: ReadonlyMap<Origin, SeenOrigin & { readonly newest: KnownProtocol | null }>;
 }
 
@@ -112,7 +116,7 @@ class Tally {
   of(url: string): OriginTally | null {
     const origin = originOfUrl(url)?.origin;
     if (origin === undefined) return null;
-    const fresh = { counts: NO_REQUESTS, open: 0, unclear: 0, routed: 0, newest: null };
+    const fresh = { counts: NO_REQUESTS, open: 0, unclear: 0, routed: 0, pending: 0, newest: null };
     const tally = this.#origins.get(origin) ?? fresh;
     this.#origins.set(origin, tally);
     return tally;
@@ -130,7 +134,9 @@ class Tally {
     const origins = [...this.#origins].map(([origin, { counts, open, unclear, routed, newest }]) => {
       return [origin, { counts, newest, routed, complete: open === 0 && unclear === 0 }] as const;
     });
-    return { url: this.url, protocol: this.protocol, routed: this.routed, origins: new Map(origins) };
+    const pending = [...this.#origins.values()].reduce((sum, tally) => sum + tally.pending, 0);
+    const { url, protocol, routed } = this;
+    return { url, protocol, routed, pending, origins: new Map(origins) };
   }
 }
 
@@ -250,8 +256,10 @@ async function onResponse(response: Response, browserName: string): Promise<void
   const tally = tallyOf.get(request);
   const origin = tally?.of(request.url());
   if (!tally || !origin) return;
+  origin.pending += 1;
   // Rejects if the page closes first; then nobody asks any more.
   const seen = await factsOf(response, browserName).catch(() => null);
+  origin.pending -= 1;
   if (seen === null) return;
   origin.open -= 1;
   tally.count(origin, seen);

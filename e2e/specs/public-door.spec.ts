@@ -88,7 +88,7 @@ test('Playwright names what a site hides, and only what came over the network', 
   const url = `${own.origin}/page?resources=4&kind=script&cache=1&from=${cdn.origin}`;
   await page.goto(url);
   const sources = { extension: 1, playwright: 4 };
-  await expect.poll(() => adoption(page)).toEqual({ h3: 0, known: 5, hidden: 0, sources });
+  await expect.poll(() => adoption(page)).toEqual({ h3: 0, known: 5, hidden: 0, pending: 0, sources });
   await expect(page).toHaveUsedProtocol('h2', { origin: cdn.origin });
   const [, other] = await photofinish.origins(page);
   expect(other).toMatchObject({ origin: cdn.origin, requests: { h2: 4, unknown: 0 } });
@@ -114,6 +114,27 @@ test('a response that a route gives is one of no server', async ({ page, photofi
   await expect.poll(() => adoption(page)).toMatchObject({ h3: 0, known: 2, hidden: 0, sources });
   const [, other] = await photofinish.origins(page);
   expect(other).toMatchObject({ origin: cdn.origin, requests: { h2: 1, 'http/1.1': 0, unknown: 0 } });
+});
+
+test('a response that is not counted yet is pending, and in the report', async ({
+  page,
+  photofinish,
+  served,
+}) => {
+  const { origin, host } = served.origins.both;
+  await page.goto(origin);
+  await expect.poll(() => adoption(page)).toMatchObject({ known: 1, pending: 0 });
+  // Of a worker's own requests Chromium reports no timing.
+  const byWorker = () =>
+    page.evaluate(async () => {
+      const source = new Blob([`fetch('${location.origin}/r/0.png').then(() => postMessage(0))`]);
+      const worker = new Worker(URL.createObjectURL(source));
+      await new Promise((resolve) => worker.addEventListener('message', resolve));
+    });
+  await byWorker();
+  await expect.poll(() => adoption(page)).toMatchObject({ known: 1, hidden: 0, pending: 1 });
+  expect(await photofinish.report()).toMatchObject({ sites: [{ site: host, hidden: 1 }] });
+  expect(await adoption(page)).toMatchObject({ pending: 0 });
 });
 
 test('a page from a service worker counts as no response', async ({ page, served }) => {
