@@ -28,18 +28,41 @@ export async function copyInFullMode(from: string, to: string): Promise<string> 
 }
 
 const ANSWER_TIMEOUT_MS = 15_000;
+/** A test visits few sites, and a report of hundreds takes seconds. */
+const REPORT_TIMEOUT_MS = 60_000;
 
-/** Extensions run in Chromium only. */
-export function hasExtension(context: BrowserContext): boolean {
-  const name = context.browser()?.browserType().name();
-  return name === undefined || name === 'chromium';
+/** What the fixture `context` set up; `extension` is its page's origin, null in browsers without it. */
+interface ContextSetup {
+  readonly extension: string | null;
 }
 
-async function extensionId(context: BrowserContext): Promise<string> {
-  const ofExtension = (worker: { url(): string }) => worker.url().startsWith('chrome-extension://');
-  const worker =
-    context.serviceWorkers().find(ofExtension) ?? (await context.waitForEvent('serviceworker', ofExtension));
-  return new URL(worker.url()).host;
+const setups = new WeakMap<BrowserContext, ContextSetup>();
+
+/** To be called for each context of the fixtures, before its first page. */
+export function registerContext(context: BrowserContext, setup: ContextSetup): void {
+  setups.set(context, setup);
+}
+
+/** Whether it is a context of the fixtures with the extension in it. */
+export function hasExtension(context: BrowserContext): boolean {
+  return setups.get(context)?.extension != null;
+}
+
+/** Throws for a context of somebody else, which no extension and no observer sees. */
+export function checkContext(context: BrowserContext): void {
+  if (setups.has(context)) return;
+  throw new Error(
+    'Photofinish sees only pages of the fixture `context`, and this page is of another context: use the fixture `page` or `context.newPage()`.',
+  );
+}
+
+/** The promise's outcome, or after `timeoutMs` a rejection that says what did not happen. */
+function within<Result>(timeoutMs: number, promise: Promise<Result>, failure: string): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${failure} within ${timeoutMs / 1000} s`)), timeoutMs);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 /**
@@ -99,9 +122,11 @@ async function withExtensionPage<Result>(
   context: BrowserContext,
   run: (page: Page) => Promise<Result>,
 ): Promise<Result> {
+  const extension = setups.get(context)?.extension;
+  if (extension == null) throw new Error('The extension, which makes reports, runs in Chromium only.');
   const page = await context.newPage();
   try {
-    await page.goto(`chrome-extension://${await extensionId(context)}/popup/popup.html?tab=-1`);
+    await page.goto(`${extension}/popup/popup.html?tab=-1`, { timeout: ANSWER_TIMEOUT_MS });
     return await run(page);
   } finally {
     await page.close();
@@ -125,14 +150,14 @@ export async function viewOf(page: Page): Promise<PageView | null> {
  * come after some seconds is in it as an unknown one.
  */
 export async function reportOf(context: BrowserContext): Promise<Report> {
-  if (!hasExtension(context))
-    throw new Error('The report comes from the extension, which runs in Chromium only.');
+  checkContext(context);
   return withExtensionPage(context, async (extensionPage) => {
     await settle(extensionPage);
     const maker = JSON.stringify(new URL('export-file.js', extensionPage.url()));
     // As a string, because the bundler would otherwise resolve the import.
-    return extensionPage.evaluate<Report>(
+    const making = extensionPage.evaluate<Report>(
       `import(${maker}).then(({ reportOf }) => reportOf({ sites: null }))`,
     );
+    return within(REPORT_TIMEOUT_MS, making, 'the extension made no report');
   });
 }

@@ -20,7 +20,7 @@ import {
   expect,
 } from '@playwright/test';
 import { runOrThrow } from '../child-process.ts';
-import { copyInFullMode, hasExtension, reportOf } from './extension.ts';
+import { copyInFullMode, hasExtension, registerContext, reportOf } from './extension.ts';
 import { adoption, originsOf } from './matchers.ts';
 import { watchResponses } from './responses.ts';
 
@@ -117,11 +117,18 @@ async function installHelper(dir: string, settings: Readonly<Record<string, unkn
 const DEFAULTS = { helper: true, attachReport: true };
 const WELCOME_TIMEOUT_MS = 15_000;
 
-/** A fresh installation opens its welcome page, an unexpected page for the test. */
-async function closeWelcome(context: BrowserContext): Promise<void> {
-  const welcome = () => context.pages().find((page) => page.url().endsWith('/welcome/welcome.html'));
+const WELCOME = '/welcome/welcome.html';
+
+/**
+ * A fresh installation opens its welcome page, an unexpected page for the test, which is closed. Returns the extension's
+ * origin.
+ */
+async function closeWelcome(context: BrowserContext): Promise<string> {
+  const welcome = () => context.pages().find((page) => page.url().endsWith(WELCOME));
   await expect.poll(() => welcome() !== undefined, { timeout: WELCOME_TIMEOUT_MS }).toBe(true);
+  const extension = welcome()?.url().slice(0, -WELCOME.length) ?? '';
   await welcome()?.close();
+  return extension;
 }
 
 type ContextOptions = Pick<
@@ -189,6 +196,7 @@ export const test = base.extend<PhotofinishFixtures>({
         headless: headless !== false,
       });
       const context = await browser.newContext(given);
+      registerContext(context, { extension: null });
       watchResponses(context, browserName);
       await use(context);
       await browser.close();
@@ -212,7 +220,7 @@ export const test = base.extend<PhotofinishFixtures>({
         ],
         ignoreDefaultArgs: ['--disable-extensions'],
       });
-      await closeWelcome(context);
+      registerContext(context, { extension: await closeWelcome(context) });
       await restoreState(context, storageState);
       watchResponses(context, browserName);
       await use(context);

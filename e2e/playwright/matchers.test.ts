@@ -5,8 +5,19 @@ import { test } from 'node:test';
 import '@photofinish/shared/language/english';
 import { message } from '@photofinish/shared/language/message';
 import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
+import type { BrowserContext, Page } from '@playwright/test';
 import type { OriginView, PageView } from '../../extension/common/messages.ts';
-import { adoptionIn, type PageEvidence, reasonText, usedProtocols, usedText } from './matchers.ts';
+import { registerContext } from './extension.ts';
+import {
+  adoption,
+  adoptionIn,
+  expect,
+  originsOf,
+  type PageEvidence,
+  reasonText,
+  usedProtocols,
+  usedText,
+} from './matchers.ts';
 import type { SeenDocument } from './responses.ts';
 
 const A = 'https://a.test' as OriginView['origin'];
@@ -87,6 +98,22 @@ test('a document that a route of the test answered has no protocol, and the mess
   );
   assert.deepEqual(usedProtocols(mocked, undefined), ['unknown']);
   assert.equal(usedText(mocked, undefined), 'a route of the test answered it, so no protocol is known');
+});
+
+/** A page with this URL, in a context of the fixtures without the extension or in somebody else's. */
+function fakePage(url: string, { registered = true }: { readonly registered?: boolean } = {}): Page {
+  const context = {} as BrowserContext;
+  if (registered) registerContext(context, { extension: null });
+  return { url: () => url, context: () => context, mainFrame: () => null } as unknown as Page;
+}
+
+test('a page of a context that is not of the fixtures is refused at once', async () => {
+  const page = fakePage(`${A}/`, { registered: false });
+  const refused = /of another context: use the fixture `page`/;
+  await assert.rejects(adoption(page), refused);
+  await assert.rejects(originsOf(page), refused);
+  await assert.rejects(expect(page).toHaveUsedProtocol('h2'), refused);
+  await assert.rejects(expect(page).not.toHaveUsedProtocol('h2'), refused);
 });
 
 test('for a server of one’s own the message says what Chromium needs', () => {

@@ -6,7 +6,7 @@ import { type Origin, originOfUrl, originParts } from '@photofinish/shared/web/o
 import { PROTOCOLS } from '@photofinish/shared/web/protocol';
 import { expect as base, type Page } from '@playwright/test';
 import type { PageView } from '../../extension/common/messages.ts';
-import { hasExtension, viewOf } from './extension.ts';
+import { checkContext, hasExtension, viewOf } from './extension.ts';
 import type { PageAdoption, PageOrigin, UsedProtocol } from './photofinish.d.ts';
 import { type JoinedCounts, joinedCounts, type SeenDocument, seenDocument } from './responses.ts';
 
@@ -23,7 +23,9 @@ export interface PageEvidence {
 }
 
 async function evidenceOf(page: Page): Promise<PageEvidence> {
-  const extended = hasExtension(page.context());
+  const context = page.context();
+  checkContext(context);
+  const extended = hasExtension(context);
   const view = extended ? await viewOf(page) : null;
   // A restored or prerendered document made its requests at another time.
   const loaded = view === null ? !extended : view.arrival === 'loaded';
