@@ -116,6 +116,18 @@ test('a page of a context that is not of the fixtures is refused at once', async
   await assert.rejects(expect(page).not.toHaveUsedProtocol('h2'), refused);
 });
 
+test('nothing is counted of a page that failed to load, or that no server sent', async () => {
+  for (const [url, why] of [
+    ['chrome-error://chromewebdata/', /the page failed to load/],
+    ['about:neterror?e=connectionFailure', /the page failed to load/],
+    ['about:blank', /no server sent about:blank/],
+    ['data:text/html,x', /no server sent/],
+  ] as const) {
+    await assert.rejects(adoption(fakePage(url)), why);
+    await assert.rejects(originsOf(fakePage(url)), why);
+  }
+});
+
 test('for a server of one’s own the message says what Chromium needs', () => {
   const textFor = (
     host: string,

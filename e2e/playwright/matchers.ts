@@ -174,13 +174,21 @@ function isRecorded({ view, extended, seen }: PageEvidence): boolean {
   return extended ? view !== null : seen !== null && seen.protocol !== null;
 }
 
-/** What is known about the page. Rejects if nothing of a page from a server is recorded within ten seconds. */
+/** The error pages of Chromium and Firefox. */
+const ERROR_PAGE = /^(chrome-error:|about:(net|cert)error)/;
+
+/** Throws for a page that no server sent: there is nothing to wait for. */
+function checkServed(url: string): void {
+  if (/^https?:/.test(url)) return;
+  const why = ERROR_PAGE.test(url) ? 'the page failed to load' : `no server sent ${url || 'the page'}`;
+  throw new Error(`Photofinish has nothing to count: ${why}.`);
+}
+
+/** What is known about the page. Rejects if nothing of it is recorded within ten seconds. */
 async function recordedEvidence(page: Page): Promise<PageEvidence> {
-  const isServed = page.url().startsWith('http');
-  const evidence = isServed
-    ? await evidenceUntil(page, isRecorded, DEFAULT_TIMEOUT_MS)
-    : await evidenceOf(page);
-  if (isServed && !isRecorded(evidence))
+  checkServed(page.url());
+  const evidence = await evidenceUntil(page, isRecorded, DEFAULT_TIMEOUT_MS);
+  if (!isRecorded(evidence))
     throw new Error(
       `Photofinish has no record of ${page.url()}${evidence.extended ? '; the extension records only pages over https' : ''}.`,
     );

@@ -104,6 +104,7 @@ export const expect: Expect<PhotofinishMatchers>;
 
 /**
  * The page's adoption by request, so far. Waits until something of the page is recorded, for up to ten seconds, and
- * rejects if nothing is: counts of zero would say that it has loaded nothing.
+ * rejects if nothing is: counts of zero would say that it has loaded nothing. Rejects at once if the page failed to load,
+ * comes from no server (`about:blank`), or is not of the fixture `context`.
  */
 export function adoption(page: Page): Promise<PageAdoption>;

@@ -137,6 +137,14 @@ test('a response that is not counted yet is pending, and in the report', async (
   expect(await adoption(page)).toMatchObject({ pending: 0 });
 });
 
+test('of a page that failed to load nothing is counted', async ({ page, served }) => {
+  const { origin } = served.origins.both;
+  await page.route('**/*', (route) => route.abort('connectionrefused'));
+  await page.goto(origin).catch(() => {});
+  await expect(page).toHaveURL(/^chrome-error:/);
+  await expect(adoption(page)).rejects.toThrow(/the page failed to load/);
+});
+
 test('a page from a service worker counts as no response', async ({ page, served }) => {
   const url = `${served.origins.hidden.origin}/sw`;
   const fromWorker = async () => (await page.goto(url))?.fromServiceWorker();
