@@ -128,6 +128,28 @@ test('nothing is counted of a page that failed to load, or that no server sent',
   }
 });
 
+test('what is no page, protocol or option is refused, whatever is asserted', async () => {
+  const page = fakePage(`${A}/`);
+  const refused = async (received: unknown, args: readonly unknown[], why: RegExp) => {
+    for (const assertion of [expect(received as Page), expect(received as Page).not])
+      await assert.rejects(async () => Reflect.apply(assertion.toHaveUsedProtocol, assertion, args), why);
+  };
+  class LocatorLike {}
+  await refused(page, ['http/2'], /"http\/2" is no protocol .* h3, h2, http\/1\.1, http\/1\.0, unknown/);
+  await refused(
+    page,
+    ['h3', { origin: 'https://a.test/page' }],
+    /origin: "https:\/\/a\.test\/page" has a path/,
+  );
+  await refused(page, ['h3', { origin: 'http://a.test' }], /is not https/);
+  await refused(page, ['h3', { orgin: A }], /origin and timeout, not orgin/);
+  await refused(page, ['h3', { timeout: '2s' }], /milliseconds/);
+  await refused(new LocatorLike(), ['h3'], /a Playwright page, not LocatorLike/);
+  await refused(`${A}/`, ['h3'], /a Playwright page, not "https:\/\/a\.test\/"/);
+  await assert.rejects(adoption(`${A}/` as unknown as Page), /a Playwright page, not "/);
+  await assert.rejects(originsOf(undefined as unknown as Page), /a Playwright page, not undefined/);
+});
+
 test('for a server of one’s own the message says what Chromium needs', () => {
   const textFor = (
     host: string,

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { addCounts, adoptionByRequest, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
-import { type Origin, originOfUrl, originParts } from '@photofinish/shared/web/origin';
+import { type Origin, originOfUrl, originParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { PROTOCOLS } from '@photofinish/shared/web/protocol';
 import { expect as base, type Page } from '@playwright/test';
 import type { PageView } from '../../extension/common/messages.ts';
@@ -184,8 +184,41 @@ function checkServed(url: string): void {
   throw new Error(`Photofinish has nothing to count: ${why}.`);
 }
 
+/** Throws for anything but a page: a locator, a frame or a URL has no document of its own. */
+function checkPage(page: unknown): void {
+  const { context, mainFrame } = Object(page);
+  if (typeof context === 'function' && typeof mainFrame === 'function') return;
+  const given =
+    typeof page === 'string' ? `"${page}"` : ((page as object | null)?.constructor?.name ?? String(page));
+  throw new Error(`Photofinish needs a Playwright page, not ${given}.`);
+}
+
+interface MatcherOptions {
+  readonly origin?: string;
+  readonly timeout?: number;
+}
+
+/** The options as they are used: the origin in canonical form. Throws for what is none. */
+function checkedOptions({ origin, timeout = DEFAULT_TIMEOUT_MS, ...others }: MatcherOptions) {
+  const [other] = Object.keys(others);
+  if (other !== undefined)
+    throw new Error(`toHaveUsedProtocol has the options origin and timeout, not ${other}.`);
+  if (typeof timeout !== 'number' || !(timeout >= 0))
+    throw new Error('The option timeout is a number of milliseconds.');
+  if (origin === undefined) return { origin, timeout };
+  const parsed = parseOrigin(String(origin));
+  if (!parsed.ok) throw new Error(`The option origin is an https origin: ${parsed.message}.`);
+  return { origin: parsed.value.origin, timeout };
+}
+
+function checkProtocol(expected: UsedProtocol): void {
+  if (PROTOCOLS.includes(expected)) return;
+  throw new Error(`"${expected}" is no protocol of toHaveUsedProtocol; there are ${PROTOCOLS.join(', ')}.`);
+}
+
 /** What is known about the page. Rejects if nothing of it is recorded within ten seconds. */
 async function recordedEvidence(page: Page): Promise<PageEvidence> {
+  checkPage(page);
   checkServed(page.url());
   const evidence = await evidenceUntil(page, isRecorded, DEFAULT_TIMEOUT_MS);
   if (!isRecorded(evidence))
@@ -222,11 +255,10 @@ export async function adoption(page: Page): Promise<PageAdoption> {
 }
 
 export const expect = base.extend({
-  async toHaveUsedProtocol(
-    page: Page,
-    expected: UsedProtocol,
-    { origin, timeout = DEFAULT_TIMEOUT_MS }: { readonly origin?: string; readonly timeout?: number } = {},
-  ) {
+  async toHaveUsedProtocol(page: Page, expected: UsedProtocol, options: MatcherOptions = {}) {
+    checkPage(page);
+    checkProtocol(expected);
+    const { origin, timeout } = checkedOptions(options);
     const wanted = (now: PageEvidence) => {
       const used = usedProtocols(now, origin);
       if (!this.isNot) return used[0] === expected;

@@ -77,6 +77,9 @@ test('a resource’s origin can be queried by name', async ({ page, served }) =>
   const { both: page1, h2only: cdn } = served.origins;
   await page.goto(`${page1.origin}/page?resources=4&from=${cdn.origin}`);
   await expect(page).toHaveUsedProtocol('h2', { origin: cdn.origin });
+  // As people write it.
+  await expect(page).toHaveUsedProtocol('h2', { origin: `${cdn.origin.toUpperCase()}/` });
+  await expect(page).toHaveUsedProtocol('h2', { origin: new URL(cdn.origin).host });
 });
 
 test('Playwright names what a site hides, and only what came over the network', async ({
