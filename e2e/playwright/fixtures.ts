@@ -147,6 +147,12 @@ function definedOf(options: Readonly<Record<keyof ContextOptions, unknown>>): Co
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
+/** Playwright would switch off the extension's own scripts too. Throws if it would. */
+export function checkScripts(javaScriptEnabled: boolean | undefined): void {
+  if (javaScriptEnabled !== false) return;
+  throw new Error('Photofinish needs JavaScript in Chromium: remove the option javaScriptEnabled: false.');
+}
+
 /** A persistent context is launched without the option `storageState`. */
 async function restoreState(
   context: BrowserContext,
@@ -172,6 +178,7 @@ export const test = base.extend<PhotofinishFixtures>({
       colorScheme,
       extraHTTPHeaders,
       ignoreHTTPSErrors,
+      javaScriptEnabled,
       locale,
       storageState,
       timezoneId,
@@ -202,6 +209,7 @@ export const test = base.extend<PhotofinishFixtures>({
       await browser.close();
       return;
     }
+    checkScripts(javaScriptEnabled);
     const settings = helperSettings({ ...DEFAULTS, ...photofinishOptions }.helper, process.platform);
     const dir = await mkdtemp(join(tmpdir(), 'photofinish-'));
     try {

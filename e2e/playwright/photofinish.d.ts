@@ -92,7 +92,7 @@ export interface PhotofinishMatchers {
 
 /**
  * Playwright's `test`, in a Chromium with the extension and, unless disabled, the helper; in Firefox and WebKit as they
- * are. `video` has no effect.
+ * are. `video` has no effect, and `javaScriptEnabled: false` is an error with the extension.
  */
 export const test: TestType<
   PlaywrightTestArgs & PlaywrightTestOptions & PhotofinishFixtures,
