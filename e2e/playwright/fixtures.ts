@@ -12,12 +12,14 @@ import helper from '../../native-host/package.json' with { type: 'json' };
 import type { PhotofinishFixtures, PhotofinishOptions } from './photofinish.d.ts';
 import '@photofinish/shared/language/english';
 import { REPORT_FORMS } from '@photofinish/shared/report/forms';
+import type { Report } from '@photofinish/shared/report/report';
 import {
   type BrowserContext,
   type BrowserContextOptions,
   test as base,
   chromium,
   expect,
+  type TestInfo,
 } from '@playwright/test';
 import { runOrThrow } from '../child-process.ts';
 import { copyInFullMode, hasExtension, registerContext, reportOf } from './extension.ts';
@@ -164,6 +166,19 @@ async function restoreState(
   await context.setStorageState(storageState);
 }
 
+/** Attaches a report by its files: reporters print and keep paths, and bodies only in reports of their own. */
+async function attachReport(testInfo: TestInfo, report: Report): Promise<void> {
+  const forms = [
+    ['photofinish-report.html', 'text/html', REPORT_FORMS.html(report)],
+    ['photofinish-report.json', 'application/json', JSON.stringify(report, null, 2)],
+  ] as const;
+  for (const [name, contentType, text] of forms) {
+    const path = testInfo.outputPath(name);
+    await writeFile(path, text);
+    await testInfo.attach(name, { path, contentType });
+  }
+}
+
 export const test = base.extend<PhotofinishFixtures>({
   photofinishOptions: [DEFAULTS, { option: true }],
 
@@ -247,13 +262,7 @@ export const test = base.extend<PhotofinishFixtures>({
       });
       await use({ adoption, origins: originsOf, report: () => reportOf(context) });
       if (closed || !{ ...DEFAULTS, ...photofinishOptions }.attachReport || !hasExtension(context)) return;
-      const report = await reportOf(context);
-      const name = 'photofinish-report';
-      await testInfo.attach(`${name}.html`, { body: REPORT_FORMS.html(report), contentType: 'text/html' });
-      await testInfo.attach(`${name}.json`, {
-        body: JSON.stringify(report, null, 2),
-        contentType: 'application/json',
-      });
+      await attachReport(testInfo, await reportOf(context));
     },
     { auto: true },
   ],

@@ -1,5 +1,6 @@
 // An example for other people's tests, and proof that the public fixtures suffice: apart from its servers it uses only
 // what `@photofinish/e2e/playwright` exports.
+import { readFile } from 'node:fs/promises';
 import { adoption, test as base, expect } from '@photofinish/e2e/playwright';
 import { ORIGIN_KINDS, type RunningOrigins, startOrigins } from '../origins/start.ts';
 
@@ -35,7 +36,7 @@ const test = base.extend<object, { served: RunningOrigins<'both' | 'h2only' | 'h
     { scope: 'worker' },
   ],
   // Torn down after the report is attached, which depends on it.
-  photofinishOptions: async ({ served }, use, { attachments }) => {
+  photofinishOptions: async ({ served }, use, testInfo) => {
     const resolve = Object.values(served.origins).map(({ host, port }) => [`${host}:${port}`, '127.0.0.1']);
     const helper = {
       allowPrivate: ['127.0.0.0/8'],
@@ -43,10 +44,14 @@ const test = base.extend<object, { served: RunningOrigins<'both' | 'h2only' | 'h
       resolve: Object.fromEntries(resolve),
     };
     await use({ helper, attachReport: true });
+    const { attachments } = testInfo;
     expect(attachments.map(({ name }) => name)).toEqual([
       'photofinish-report.html',
       'photofinish-report.json',
     ]);
+    // On disk, where CI keeps them and reporters print their paths.
+    for (const { name, path } of attachments)
+      expect(await readFile(path ?? '')).toEqual(await readFile(testInfo.outputPath(name)));
   },
 });
 
