@@ -6,6 +6,7 @@ import type { BrowserContext, Page } from '@playwright/test';
 // Type-only import: both sides of this port are built together.
 import type { PageView, PopupEvent } from '../../extension/common/messages.ts';
 import type { Report } from '../../shared/report/report.ts';
+import { withoutNetworks } from './networks.ts';
 
 interface Manifest {
   readonly permissions: readonly string[];
@@ -34,6 +35,8 @@ const REPORT_TIMEOUT_MS = 60_000;
 /** What the fixture `context` set up; `extension` is its page's origin, null in browsers without it. */
 interface ContextSetup {
   readonly extension: string | null;
+  /** Whether the helper names a network as in other tests. */
+  readonly namesNetworks: boolean;
 }
 
 const setups = new WeakMap<BrowserContext, ContextSetup>();
@@ -151,7 +154,7 @@ export async function viewOf(page: Page): Promise<PageView | null> {
  */
 export async function reportOf(context: BrowserContext): Promise<Report> {
   checkContext(context);
-  return withExtensionPage(context, async (extensionPage) => {
+  const report = await withExtensionPage(context, async (extensionPage) => {
     await settle(extensionPage);
     const maker = JSON.stringify(new URL('export-file.js', extensionPage.url()));
     // As a string, because the bundler would otherwise resolve the import.
@@ -160,4 +163,5 @@ export async function reportOf(context: BrowserContext): Promise<Report> {
     );
     return within(REPORT_TIMEOUT_MS, making, 'the extension made no report');
   });
+  return setups.get(context)?.namesNetworks ? report : withoutNetworks(report);
 }

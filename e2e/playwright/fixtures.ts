@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import helper from '../../native-host/package.json' with { type: 'json' };
@@ -24,6 +24,7 @@ import {
 import { runOrThrow } from '../child-process.ts';
 import { copyInFullMode, hasExtension, registerContext, reportOf } from './extension.ts';
 import { adoption, originsOf } from './matchers.ts';
+import { machineSalt } from './networks.ts';
 import { watchResponses } from './responses.ts';
 
 const CHECKOUT_HELPER = '../../../native-host/bin/photofinish';
@@ -98,12 +99,28 @@ interface InstallDocument {
   readonly addon: { readonly state: string; readonly text: string; readonly remedy: string | null };
 }
 
-/** Installs the helper into a profile, with its settings and host cache in the same directory. */
-async function installHelper(dir: string, settings: Readonly<Record<string, unknown>>): Promise<void> {
+/**
+ * The settings of a test's helper, whose host cache is in `dir` unless they name one, with this machine's salt beside it;
+ * and whether the helper will name a network as in other tests.
+ */
+async function settleCache(dir: string, settings: Readonly<Record<string, unknown>>) {
+  const cache = join(dir, 'cache.db');
+  if (settings.cache !== undefined)
+    return { contents: settings, namesNetworks: isAbsolute(String(settings.cache)) };
+  const salt = await machineSalt();
+  if (salt !== null) await writeFile(`${cache}.salt`, salt, { mode: 0o600 });
+  return { contents: { cache, ...settings }, namesNetworks: salt !== null };
+}
+
+/**
+ * Installs the helper into a profile, with its settings in the same directory. Returns whether it names a network as in
+ * other tests.
+ */
+async function installHelper(dir: string, settings: Readonly<Record<string, unknown>>): Promise<boolean> {
   const profile = join(dir, 'profile');
   const config = join(dir, 'config.json');
   await mkdir(profile, { recursive: true, mode: 0o700 });
-  const contents = { cache: join(dir, 'cache.db'), ...settings };
+  const { contents, namesNetworks } = await settleCache(dir, settings);
   await writeFile(config, `${JSON.stringify(contents, null, 2)}\n`, { mode: 0o600 });
   const [file, ...args] = helperCommand(import.meta.url);
   const where = ['--browser', 'chromium', '--user-data-dir', profile, '--config', config];
@@ -114,6 +131,7 @@ async function installHelper(dir: string, settings: Readonly<Record<string, unkn
     throw new Error(
       `Photofinish's helper cannot race: ${addon.text}. ${addon.remedy} Or set photofinishOptions.helper to false.`,
     );
+  return namesNetworks;
 }
 
 const DEFAULTS = { helper: true, attachReport: true };
@@ -218,7 +236,7 @@ export const test = base.extend<PhotofinishFixtures>({
         headless: headless !== false,
       });
       const context = await browser.newContext(given);
-      registerContext(context, { extension: null });
+      registerContext(context, { extension: null, namesNetworks: false });
       watchResponses(context, browserName);
       await use(context);
       await browser.close();
@@ -228,7 +246,7 @@ export const test = base.extend<PhotofinishFixtures>({
     const settings = helperSettings({ ...DEFAULTS, ...photofinishOptions }.helper, process.platform);
     const dir = await mkdtemp(join(tmpdir(), 'photofinish-'));
     try {
-      if (settings !== null) await installHelper(dir, settings);
+      const namesNetworks = settings !== null && (await installHelper(dir, settings));
       const extension = await copyInFullMode(extensionDirectory(), join(dir, 'extension'));
       const context = await chromium.launchPersistentContext(join(dir, 'profile'), {
         ...launchOptions,
@@ -243,7 +261,7 @@ export const test = base.extend<PhotofinishFixtures>({
         ],
         ignoreDefaultArgs: ['--disable-extensions'],
       });
-      registerContext(context, { extension: await closeWelcome(context) });
+      registerContext(context, { extension: await closeWelcome(context), namesNetworks });
       await restoreState(context, storageState);
       watchResponses(context, browserName);
       await use(context);

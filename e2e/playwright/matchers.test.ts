@@ -103,7 +103,7 @@ test('a document that a route of the test answered has no protocol, and the mess
 /** A page with this URL, in a context of the fixtures without the extension or in somebody else's. */
 function fakePage(url: string, { registered = true }: { readonly registered?: boolean } = {}): Page {
   const context = {} as BrowserContext;
-  if (registered) registerContext(context, { extension: null });
+  if (registered) registerContext(context, { extension: null, namesNetworks: false });
   return { url: () => url, context: () => context, mainFrame: () => null } as unknown as Page;
 }
 

@@ -66,7 +66,8 @@ export interface Photofinish {
   origins(page: Page): Promise<readonly PageOrigin[]>;
   /**
    * `photofinish.report/2` of everything the test visited, from the extension; rejects in browsers without it. Responses
-   * whose timings have not come after three seconds are counted in it as unknown.
+   * whose timings have not come after three seconds are counted in it as unknown. Where the machine keeps no state of the
+   * helper, its networks are `unidentified`.
    */
   report(): Promise<unknown>;
 }

@@ -1,6 +1,8 @@
 // An example for other people's tests, and proof that the public fixtures suffice: apart from its servers it uses only
 // what `@photofinish/e2e/playwright` exports.
-import { readFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { adoption, test as base, expect } from '@photofinish/e2e/playwright';
 import { ORIGIN_KINDS, type RunningOrigins, startOrigins } from '../origins/start.ts';
 
@@ -169,6 +171,34 @@ test.describe('with a stored state', () => {
   test('its cookies are there before the first page', async ({ context }) => {
     expect(await context.cookies()).toMatchObject([{ name: 'session', value: '1' }]);
   });
+});
+
+test.describe('where state is kept', () => {
+  test.describe.configure({ mode: 'serial' });
+  const before = process.env.XDG_STATE_HOME;
+  const networks: unknown[] = [];
+  let home = '';
+
+  test.beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'photofinish-state-'));
+    await mkdir(join(home, 'photofinish'), { mode: 0o700 });
+    process.env.XDG_STATE_HOME = home;
+  });
+  test.afterAll(async () => {
+    if (before === undefined) delete process.env.XDG_STATE_HOME;
+    else process.env.XDG_STATE_HOME = before;
+    await rm(home, { recursive: true });
+  });
+
+  for (const time of ['first', 'second'])
+    test(`the ${time} test names the network as the other does`, async ({ page, photofinish, served }) => {
+      await page.goto(served.origins.h2only.origin);
+      const network = async () => ((await photofinish.report()) as { readonly network: string }).network;
+      // The helper tells it once it has started, and is certain of it.
+      await expect.poll(network).not.toMatch(/^(unknown|unidentified)$/);
+      networks.push(await network());
+      expect(new Set(networks).size).toBe(1);
+    });
 });
 
 test.describe('with a report to attach', () => {
