@@ -6,6 +6,7 @@ import type { BrowserContext, Page } from '@playwright/test';
 // Type-only import: both sides of this port are built together.
 import type { PageView, PopupEvent } from '../../extension/common/messages.ts';
 import type { Report } from '../../shared/report/report.ts';
+import { withoutNetworks } from './networks.ts';
 
 interface Manifest {
   readonly permissions: readonly string[];
@@ -28,18 +29,43 @@ export async function copyInFullMode(from: string, to: string): Promise<string> 
 }
 
 const ANSWER_TIMEOUT_MS = 15_000;
+/** A test visits few sites, and a report of hundreds takes seconds. */
+const REPORT_TIMEOUT_MS = 60_000;
 
-/** Extensions run in Chromium only. */
-export function hasExtension(context: BrowserContext): boolean {
-  const name = context.browser()?.browserType().name();
-  return name === undefined || name === 'chromium';
+/** What the fixture `context` set up; `extension` is its page's origin, null in browsers without it. */
+interface ContextSetup {
+  readonly extension: string | null;
+  /** Whether the helper names a network as in other tests. */
+  readonly namesNetworks: boolean;
 }
 
-async function extensionId(context: BrowserContext): Promise<string> {
-  const ofExtension = (worker: { url(): string }) => worker.url().startsWith('chrome-extension://');
-  const worker =
-    context.serviceWorkers().find(ofExtension) ?? (await context.waitForEvent('serviceworker', ofExtension));
-  return new URL(worker.url()).host;
+const setups = new WeakMap<BrowserContext, ContextSetup>();
+
+/** To be called for each context of the fixtures, before its first page. */
+export function registerContext(context: BrowserContext, setup: ContextSetup): void {
+  setups.set(context, setup);
+}
+
+/** Whether it is a context of the fixtures with the extension in it. */
+export function hasExtension(context: BrowserContext): boolean {
+  return setups.get(context)?.extension != null;
+}
+
+/** Throws for a context of somebody else, which no extension and no observer sees. */
+export function checkContext(context: BrowserContext): void {
+  if (setups.has(context)) return;
+  throw new Error(
+    'Photofinish sees only pages of the fixture `context`, and this page is of another context: use the fixture `page` or `context.newPage()`.',
+  );
+}
+
+/** The promise's outcome, or after `timeoutMs` a rejection that says what did not happen. */
+function within<Result>(timeoutMs: number, promise: Promise<Result>, failure: string): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${failure} within ${timeoutMs / 1000} s`)), timeoutMs);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 /**
@@ -65,6 +91,25 @@ function askWholeView(page: Page, tabId: number) {
   ) as Promise<PageView>;
 }
 
+/** Has what waits for its timings recorded, which takes a few seconds at most. */
+function settle(page: Page): Promise<void> {
+  return page.evaluate(
+    (timeoutMs) =>
+      new Promise<void>((resolve, reject) => {
+        const port = chrome.runtime.connect({ name: 'popup' });
+        setTimeout(() => reject(new Error('the extension does not answer')), timeoutMs);
+        port.onMessage.addListener((event: PopupEvent) => {
+          if (event.type !== 'settled') return;
+          if (event.trouble === null) resolve();
+          else reject(new Error(event.trouble));
+        });
+        port.onDisconnect.addListener(() => reject(new Error('the extension closed the connection')));
+        port.postMessage({ type: 'settle' });
+      }),
+    ANSWER_TIMEOUT_MS,
+  );
+}
+
 /**
  * The tab of a page. The extension cannot see the URL of a tab that is not an https page, so such a page has no tab.
  */
@@ -80,9 +125,11 @@ async function withExtensionPage<Result>(
   context: BrowserContext,
   run: (page: Page) => Promise<Result>,
 ): Promise<Result> {
+  const extension = setups.get(context)?.extension;
+  if (extension == null) throw new Error('The extension, which makes reports, runs in Chromium only.');
   const page = await context.newPage();
   try {
-    await page.goto(`chrome-extension://${await extensionId(context)}/popup/popup.html?tab=-1`);
+    await page.goto(`${extension}/popup/popup.html?tab=-1`, { timeout: ANSWER_TIMEOUT_MS });
     return await run(page);
   } finally {
     await page.close();
@@ -101,15 +148,20 @@ export async function viewOf(page: Page): Promise<PageView | null> {
   });
 }
 
-/** The report of every site that the context visited, generated as the popup does it. */
+/**
+ * The report of every site that the context visited, generated as the popup does it. A response whose timing has not
+ * come after some seconds is in it as an unknown one.
+ */
 export async function reportOf(context: BrowserContext): Promise<Report> {
-  if (!hasExtension(context))
-    throw new Error('The report comes from the extension, which runs in Chromium only.');
-  return withExtensionPage(context, (extensionPage) => {
+  checkContext(context);
+  const report = await withExtensionPage(context, async (extensionPage) => {
+    await settle(extensionPage);
     const maker = JSON.stringify(new URL('export-file.js', extensionPage.url()));
     // As a string, because the bundler would otherwise resolve the import.
-    return extensionPage.evaluate<Report>(
+    const making = extensionPage.evaluate<Report>(
       `import(${maker}).then(({ reportOf }) => reportOf({ sites: null }))`,
     );
+    return within(REPORT_TIMEOUT_MS, making, 'the extension made no report');
   });
+  return setups.get(context)?.namesNetworks ? report : withoutNetworks(report);
 }

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { TOP } from '../scratch.ts';
-import { helperCommand, helperSettings } from './fixtures.ts';
+import { checkScripts, helperCommand, helperSettings } from './fixtures.ts';
 
 /** The URL of the fixtures in a project that has this package where npm puts the helper; null: nothing is there. */
 function projectWith(
@@ -66,4 +66,13 @@ test('on Windows tests run without the helper, and settings for it are refused',
     [null, null],
   );
   assert.throws(() => helperSettings(settings, 'win32'), /Windows/);
+});
+
+test('tests without JavaScript are refused in one sentence', () => {
+  assert.throws(
+    () => checkScripts(false),
+    /needs JavaScript in Chromium: remove the option javaScriptEnabled: false\.$/,
+  );
+  assert.doesNotThrow(() => checkScripts(true));
+  assert.doesNotThrow(() => checkScripts(undefined));
 });

@@ -5,23 +5,26 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import helper from '../../native-host/package.json' with { type: 'json' };
 import type { PhotofinishFixtures, PhotofinishOptions } from './photofinish.d.ts';
 import '@photofinish/shared/language/english';
 import { REPORT_FORMS } from '@photofinish/shared/report/forms';
+import type { Report } from '@photofinish/shared/report/report';
 import {
   type BrowserContext,
   type BrowserContextOptions,
   test as base,
   chromium,
   expect,
+  type TestInfo,
 } from '@playwright/test';
 import { runOrThrow } from '../child-process.ts';
-import { copyInFullMode, hasExtension, reportOf } from './extension.ts';
+import { copyInFullMode, hasExtension, registerContext, reportOf } from './extension.ts';
 import { adoption, originsOf } from './matchers.ts';
+import { machineSalt } from './networks.ts';
 import { watchResponses } from './responses.ts';
 
 const CHECKOUT_HELPER = '../../../native-host/bin/photofinish';
@@ -96,12 +99,28 @@ interface InstallDocument {
   readonly addon: { readonly state: string; readonly text: string; readonly remedy: string | null };
 }
 
-/** Installs the helper into a profile, with its settings and host cache in the same directory. */
-async function installHelper(dir: string, settings: Readonly<Record<string, unknown>>): Promise<void> {
+/**
+ * The settings of a test's helper, whose host cache is in `dir` unless they name one, with this machine's salt beside it;
+ * and whether the helper will name a network as in other tests.
+ */
+async function settleCache(dir: string, settings: Readonly<Record<string, unknown>>) {
+  const cache = join(dir, 'cache.db');
+  if (settings.cache !== undefined)
+    return { contents: settings, namesNetworks: isAbsolute(String(settings.cache)) };
+  const salt = await machineSalt();
+  if (salt !== null) await writeFile(`${cache}.salt`, salt, { mode: 0o600 });
+  return { contents: { cache, ...settings }, namesNetworks: salt !== null };
+}
+
+/**
+ * Installs the helper into a profile, with its settings in the same directory. Returns whether it names a network as in
+ * other tests.
+ */
+async function installHelper(dir: string, settings: Readonly<Record<string, unknown>>): Promise<boolean> {
   const profile = join(dir, 'profile');
   const config = join(dir, 'config.json');
   await mkdir(profile, { recursive: true, mode: 0o700 });
-  const contents = { cache: join(dir, 'cache.db'), ...settings };
+  const { contents, namesNetworks } = await settleCache(dir, settings);
   await writeFile(config, `${JSON.stringify(contents, null, 2)}\n`, { mode: 0o600 });
   const [file, ...args] = helperCommand(import.meta.url);
   const where = ['--browser', 'chromium', '--user-data-dir', profile, '--config', config];
@@ -112,16 +131,24 @@ async function installHelper(dir: string, settings: Readonly<Record<string, unkn
     throw new Error(
       `Photofinish's helper cannot race: ${addon.text}. ${addon.remedy} Or set photofinishOptions.helper to false.`,
     );
+  return namesNetworks;
 }
 
 const DEFAULTS = { helper: true, attachReport: true };
 const WELCOME_TIMEOUT_MS = 15_000;
 
-/** A fresh installation opens its welcome page, an unexpected page for the test. */
-async function closeWelcome(context: BrowserContext): Promise<void> {
-  const welcome = () => context.pages().find((page) => page.url().endsWith('/welcome/welcome.html'));
+const WELCOME = '/welcome/welcome.html';
+
+/**
+ * A fresh installation opens its welcome page, an unexpected page for the test, which is closed. Returns the extension's
+ * origin.
+ */
+async function closeWelcome(context: BrowserContext): Promise<string> {
+  const welcome = () => context.pages().find((page) => page.url().endsWith(WELCOME));
   await expect.poll(() => welcome() !== undefined, { timeout: WELCOME_TIMEOUT_MS }).toBe(true);
+  const extension = welcome()?.url().slice(0, -WELCOME.length) ?? '';
   await welcome()?.close();
+  return extension;
 }
 
 type ContextOptions = Pick<
@@ -140,6 +167,12 @@ function definedOf(options: Readonly<Record<keyof ContextOptions, unknown>>): Co
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
+/** Playwright would switch off the extension's own scripts too. Throws if it would. */
+export function checkScripts(javaScriptEnabled: boolean | undefined): void {
+  if (javaScriptEnabled !== false) return;
+  throw new Error('Photofinish needs JavaScript in Chromium: remove the option javaScriptEnabled: false.');
+}
+
 /** A persistent context is launched without the option `storageState`. */
 async function restoreState(
   context: BrowserContext,
@@ -149,6 +182,19 @@ async function restoreState(
   if (!('setStorageState' in context))
     throw new Error('The option storageState needs Playwright 1.65 or newer in Chromium with Photofinish.');
   await context.setStorageState(storageState);
+}
+
+/** Attaches a report by its files: reporters print and keep paths, and bodies only in reports of their own. */
+async function attachReport(testInfo: TestInfo, report: Report): Promise<void> {
+  const forms = [
+    ['photofinish-report.html', 'text/html', REPORT_FORMS.html(report)],
+    ['photofinish-report.json', 'application/json', JSON.stringify(report, null, 2)],
+  ] as const;
+  for (const [name, contentType, text] of forms) {
+    const path = testInfo.outputPath(name);
+    await writeFile(path, text);
+    await testInfo.attach(name, { path, contentType });
+  }
 }
 
 export const test = base.extend<PhotofinishFixtures>({
@@ -165,6 +211,7 @@ export const test = base.extend<PhotofinishFixtures>({
       colorScheme,
       extraHTTPHeaders,
       ignoreHTTPSErrors,
+      javaScriptEnabled,
       locale,
       storageState,
       timezoneId,
@@ -189,15 +236,17 @@ export const test = base.extend<PhotofinishFixtures>({
         headless: headless !== false,
       });
       const context = await browser.newContext(given);
+      registerContext(context, { extension: null, namesNetworks: false });
       watchResponses(context, browserName);
       await use(context);
       await browser.close();
       return;
     }
+    checkScripts(javaScriptEnabled);
     const settings = helperSettings({ ...DEFAULTS, ...photofinishOptions }.helper, process.platform);
     const dir = await mkdtemp(join(tmpdir(), 'photofinish-'));
     try {
-      if (settings !== null) await installHelper(dir, settings);
+      const namesNetworks = settings !== null && (await installHelper(dir, settings));
       const extension = await copyInFullMode(extensionDirectory(), join(dir, 'extension'));
       const context = await chromium.launchPersistentContext(join(dir, 'profile'), {
         ...launchOptions,
@@ -212,7 +261,7 @@ export const test = base.extend<PhotofinishFixtures>({
         ],
         ignoreDefaultArgs: ['--disable-extensions'],
       });
-      await closeWelcome(context);
+      registerContext(context, { extension: await closeWelcome(context), namesNetworks });
       await restoreState(context, storageState);
       watchResponses(context, browserName);
       await use(context);
@@ -231,13 +280,7 @@ export const test = base.extend<PhotofinishFixtures>({
       });
       await use({ adoption, origins: originsOf, report: () => reportOf(context) });
       if (closed || !{ ...DEFAULTS, ...photofinishOptions }.attachReport || !hasExtension(context)) return;
-      const report = await reportOf(context);
-      const name = 'photofinish-report';
-      await testInfo.attach(`${name}.html`, { body: REPORT_FORMS.html(report), contentType: 'text/html' });
-      await testInfo.attach(`${name}.json`, {
-        body: JSON.stringify(report, null, 2),
-        contentType: 'application/json',
-      });
+      await attachReport(testInfo, await reportOf(context));
     },
     { auto: true },
   ],

@@ -2,11 +2,11 @@
 import { isIP } from 'node:net';
 import { addCounts, adoptionByRequest, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
-import { type Origin, originOfUrl, originParts } from '@photofinish/shared/web/origin';
+import { type Origin, originOfUrl, originParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { PROTOCOLS } from '@photofinish/shared/web/protocol';
 import { expect as base, type Page } from '@playwright/test';
 import type { PageView } from '../../extension/common/messages.ts';
-import { hasExtension, viewOf } from './extension.ts';
+import { checkContext, hasExtension, viewOf } from './extension.ts';
 import type { PageAdoption, PageOrigin, UsedProtocol } from './photofinish.d.ts';
 import { type JoinedCounts, joinedCounts, type SeenDocument, seenDocument } from './responses.ts';
 
@@ -23,7 +23,9 @@ export interface PageEvidence {
 }
 
 async function evidenceOf(page: Page): Promise<PageEvidence> {
-  const extended = hasExtension(page.context());
+  const context = page.context();
+  checkContext(context);
+  const extended = hasExtension(context);
   const view = extended ? await viewOf(page) : null;
   // A restored or prerendered document made its requests at another time.
   const loaded = view === null ? !extended : view.arrival === 'loaded';
@@ -94,6 +96,8 @@ const SOURCES = {
 export function usedText(evidence: PageEvidence, origin: string | undefined): string {
   const used = usedProtocols(evidence, origin);
   if (used.length === 0) return 'nothing of it was seen';
+  if (origin === undefined && evidence.seen?.routed === true)
+    return 'a route of the test answered it, so no protocol is known';
   const delivery = evidence.view?.delivery ?? 'network';
   if (origin === undefined && delivery !== 'network')
     return `it came from ${SOURCES[delivery]}, so no protocol is known`;
@@ -170,23 +174,71 @@ function isRecorded({ view, extended, seen }: PageEvidence): boolean {
   return extended ? view !== null : seen !== null && seen.protocol !== null;
 }
 
-/** The page's origins, its own first. Rejects if nothing of a page from a server is recorded within ten seconds. */
-export async function originsOf(page: Page): Promise<readonly PageOrigin[]> {
-  const isServed = page.url().startsWith('http');
-  const evidence = isServed
-    ? await evidenceUntil(page, isRecorded, DEFAULT_TIMEOUT_MS)
-    : await evidenceOf(page);
-  if (isServed && !isRecorded(evidence))
+/** The error pages of Chromium and Firefox. */
+const ERROR_PAGE = /^(chrome-error:|about:(net|cert)error)/;
+
+/** Throws for a page that no server sent: there is nothing to wait for. */
+function checkServed(url: string): void {
+  if (/^https?:/.test(url)) return;
+  const why = ERROR_PAGE.test(url) ? 'the page failed to load' : `no server sent ${url || 'the page'}`;
+  throw new Error(`Photofinish has nothing to count: ${why}.`);
+}
+
+/** Throws for anything but a page: a locator, a frame or a URL has no document of its own. */
+function checkPage(page: unknown): void {
+  const { context, mainFrame } = Object(page);
+  if (typeof context === 'function' && typeof mainFrame === 'function') return;
+  const given =
+    typeof page === 'string' ? `"${page}"` : ((page as object | null)?.constructor?.name ?? String(page));
+  throw new Error(`Photofinish needs a Playwright page, not ${given}.`);
+}
+
+interface MatcherOptions {
+  readonly origin?: string;
+  readonly timeout?: number;
+}
+
+/** The options as they are used: the origin in canonical form. Throws for what is none. */
+function checkedOptions({ origin, timeout = DEFAULT_TIMEOUT_MS, ...others }: MatcherOptions) {
+  const [other] = Object.keys(others);
+  if (other !== undefined)
+    throw new Error(`toHaveUsedProtocol has the options origin and timeout, not ${other}.`);
+  if (typeof timeout !== 'number' || !(timeout >= 0))
+    throw new Error('The option timeout is a number of milliseconds.');
+  if (origin === undefined) return { origin, timeout };
+  const parsed = parseOrigin(String(origin));
+  if (!parsed.ok) throw new Error(`The option origin is an https origin: ${parsed.message}.`);
+  return { origin: parsed.value.origin, timeout };
+}
+
+function checkProtocol(expected: UsedProtocol): void {
+  if (PROTOCOLS.includes(expected)) return;
+  throw new Error(`"${expected}" is no protocol of toHaveUsedProtocol; there are ${PROTOCOLS.join(', ')}.`);
+}
+
+/** What is known about the page. Rejects if nothing of it is recorded within ten seconds. */
+async function recordedEvidence(page: Page): Promise<PageEvidence> {
+  checkPage(page);
+  checkServed(page.url());
+  const evidence = await evidenceUntil(page, isRecorded, DEFAULT_TIMEOUT_MS);
+  if (!isRecorded(evidence))
     throw new Error(
       `Photofinish has no record of ${page.url()}${evidence.extended ? '; the extension records only pages over https' : ''}.`,
     );
-  return joinedOrigins(evidence);
+  return evidence;
 }
 
-/** The page's adoption by request, so far. */
-export async function adoption(page: Page): Promise<PageAdoption> {
-  const total = { h3: 0, known: 0, hidden: 0, sources: { extension: 0, playwright: 0 } };
-  for (const { requests, sources } of await originsOf(page)) {
+/** The page's origins, its own first. Rejects as `recordedEvidence` does. */
+export async function originsOf(page: Page): Promise<readonly PageOrigin[]> {
+  return joinedOrigins(await recordedEvidence(page));
+}
+
+/** The page's adoption, from what is known about it. */
+export function adoptionIn(evidence: PageEvidence): PageAdoption {
+  const { view, seen, extended } = evidence;
+  const pending = (extended ? view : seen)?.pending ?? 0;
+  const total = { h3: 0, known: 0, hidden: 0, pending, sources: { extension: 0, playwright: 0 } };
+  for (const { requests, sources } of joinedOrigins(evidence)) {
     const { h3, known, hidden } = adoptionByRequest(requests);
     total.h3 += h3;
     total.known += known;
@@ -197,12 +249,16 @@ export async function adoption(page: Page): Promise<PageAdoption> {
   return total;
 }
 
+/** The page's adoption by request, so far. */
+export async function adoption(page: Page): Promise<PageAdoption> {
+  return adoptionIn(await recordedEvidence(page));
+}
+
 export const expect = base.extend({
-  async toHaveUsedProtocol(
-    page: Page,
-    expected: UsedProtocol,
-    { origin, timeout = DEFAULT_TIMEOUT_MS }: { readonly origin?: string; readonly timeout?: number } = {},
-  ) {
+  async toHaveUsedProtocol(page: Page, expected: UsedProtocol, options: MatcherOptions = {}) {
+    checkPage(page);
+    checkProtocol(expected);
+    const { origin, timeout } = checkedOptions(options);
     const wanted = (now: PageEvidence) => {
       const used = usedProtocols(now, origin);
       if (!this.isNot) return used[0] === expected;

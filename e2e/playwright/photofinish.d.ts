@@ -24,6 +24,11 @@ export interface PageAdoption {
   readonly h3: number;
   readonly known: number;
   readonly hidden: number;
+  /**
+   * Responses that have arrived and are not counted yet: the extension waits up to 25 seconds for the timing of each.
+   * Until there are none, `known` and `hidden` grow, so `hidden: 0` alone proves nothing.
+   */
+  readonly pending: number;
   /** Of the `known` ones. */
   readonly sources: ProtocolSources;
 }
@@ -59,7 +64,11 @@ export interface Photofinish {
   adoption(page: Page): Promise<PageAdoption>;
   /** The page's origins, its own first, as soon as anything of the page is recorded; rejects like `adoption`. */
   origins(page: Page): Promise<readonly PageOrigin[]>;
-  /** `photofinish.report/2` of everything the test visited, from the extension; rejects in browsers without it. */
+  /**
+   * `photofinish.report/2` of everything the test visited, from the extension; rejects in browsers without it. Responses
+   * whose timings have not come after three seconds are counted in it as unknown. Where the machine keeps no state of the
+   * helper, its networks are `unidentified`.
+   */
   report(): Promise<unknown>;
 }
 
@@ -72,7 +81,7 @@ export interface PhotofinishMatchers {
   /**
    * Waits until the page's document is known to have come over the protocol, or with `.not` over another one. With
    * `origin`: until the newest response of that origin whose protocol is known came over it, or with `.not` until one
-   * did and none is known to have come over it. A document from a cache or a service worker is `unknown`. `timeout` is
+   * did and none is known to have come over it; `https://` may be left out of it. A document from a cache or a service worker is `unknown`. `timeout` is
    * in milliseconds.
    */
   toHaveUsedProtocol(
@@ -84,7 +93,7 @@ export interface PhotofinishMatchers {
 
 /**
  * Playwright's `test`, in a Chromium with the extension and, unless disabled, the helper; in Firefox and WebKit as they
- * are. `video` has no effect.
+ * are. `video` has no effect, and `javaScriptEnabled: false` is an error with the extension.
  */
 export const test: TestType<
   PlaywrightTestArgs & PlaywrightTestOptions & PhotofinishFixtures,
@@ -96,6 +105,7 @@ export const expect: Expect<PhotofinishMatchers>;
 
 /**
  * The page's adoption by request, so far. Waits until something of the page is recorded, for up to ten seconds, and
- * rejects if nothing is: counts of zero would say that it has loaded nothing.
+ * rejects if nothing is: counts of zero would say that it has loaded nothing. Rejects at once if the page failed to load,
+ * comes from no server (`about:blank`), or is not of the fixture `context`.
  */
 export function adoption(page: Page): Promise<PageAdoption>;

@@ -23,6 +23,7 @@ const H3: ResponseFacts = {
   requestFields: ['accept'],
   responseBytes: 1200,
   requestStartMs: 4,
+  hasAddress: true,
 };
 const FIREFOX = { browserName: 'firefox' };
 
@@ -52,6 +53,12 @@ const CASES: readonly [string, Partial<ResponseFacts>, SeenResponse][] = [
   ['a redirect, whose size Chromium hides', { redirects: true }, { delivery: null, protocol: 'unknown' }],
   // A worker's request has no timing in Chromium.
   ['without timing', { requestStartMs: -1 }, { delivery: 'network', protocol: 'h3' }],
+  // As measured: Playwright says HTTP/1.1 of them, with a size.
+  [
+    'a route’s',
+    { httpVersion: 'HTTP/1.1', requestStartMs: -1, hasAddress: false },
+    { delivery: 'route', protocol: 'unknown' },
+  ],
   ['Firefox', FIREFOX, { delivery: 'network', protocol: 'h3' }],
   ['a redirect in Firefox', { ...FIREFOX, redirects: true }, { delivery: 'network', protocol: 'h3' }],
   // Its size is that of the stored one, and a missing version is called HTTP/1.1.
@@ -66,7 +73,11 @@ for (const [name, facts, seen] of CASES)
   test(`a response: ${name}`, () => assert.deepEqual(seenResponse({ ...H3, ...facts }), seen));
 
 const counts = (some: Partial<ProtocolCounts>): ProtocolCounts => ({ ...NO_REQUESTS, ...some });
-const seen = (some: Partial<ProtocolCounts>, complete = true) => ({ counts: counts(some), complete });
+const seen = (some: Partial<ProtocolCounts>, complete = true, routed = 0) => ({
+  counts: counts(some),
+  routed,
+  complete,
+});
 
 test('what a site hides is named by Playwright, and what the extension knows stays the extension’s', () => {
   assert.deepEqual(joinedCounts(counts({ h2: 1, unknown: 3 }), seen({ h2: 2, h3: 2 })), {
@@ -83,6 +94,11 @@ const OPEN: readonly [string, Partial<ProtocolCounts>, ReturnType<typeof seen> |
   ['Playwright does not know one either', { unknown: 2 }, seen({ h2: 1, unknown: 1 })],
   ['they contradict each other', { h3: 1, unknown: 1 }, seen({ h2: 2 })],
   ['nothing is unknown', { h2: 2 }, seen({ h3: 2 })],
+  [
+    'the extension has yet to count a route’s response, or a hidden one',
+    { unknown: 1 },
+    seen({ h2: 1 }, true, 1),
+  ],
 ];
 
 for (const [name, own, other] of OPEN)
@@ -91,6 +107,21 @@ for (const [name, own, other] of OPEN)
       extension: counts(own),
       playwright: NO_REQUESTS,
     }));
+
+test('a route’s responses, which the extension counts as hidden ones, are left out', () => {
+  const left = (own: Partial<ProtocolCounts>, other: Partial<ProtocolCounts>, routed: number) =>
+    joinedCounts(counts(own), seen(other, true, routed));
+  const none = { extension: counts({}), playwright: NO_REQUESTS };
+  assert.deepEqual(left({ unknown: 2 }, {}, 2), none);
+  assert.deepEqual(left({ h3: 1, unknown: 3 }, { h3: 1, h2: 1 }, 2), {
+    extension: counts({ h3: 1 }),
+    playwright: counts({ h2: 1 }),
+  });
+  assert.deepEqual(left({ unknown: 2 }, { unknown: 1 }, 1), {
+    extension: counts({ unknown: 1 }),
+    playwright: NO_REQUESTS,
+  });
+});
 
 test('without the extension everything is Playwright’s', () => {
   const some = { h3: 2, unknown: 1 };
@@ -135,11 +166,12 @@ class FakePage {
     return request;
   }
 
-  async respond(request: unknown, status = 200): Promise<void> {
+  async respond(request: unknown, status = 200, finished = Promise.resolve(null)): Promise<void> {
     this.#context.emit('response', {
       request: () => request,
-      finished: async () => null,
+      finished: () => finished,
       httpVersion: async () => 'h3',
+      serverAddr: async () => null,
       status: () => status,
       fromServiceWorker: () => false,
     });
@@ -181,6 +213,21 @@ test('until the next document is shown, requests count for the one before', asyn
   await page.load(`${B}/style.css`);
   assert.deepEqual(page.h3, { [B]: 2 });
   assert.equal(seenDocument(page.page)?.protocol, 'h3');
+});
+
+test('a response whose content is still arriving is pending', async () => {
+  const page = new FakePage();
+  await page.goto(`${A}/`);
+  let finish = () => {};
+  const finished = new Promise<null>((resolve) => {
+    finish = () => resolve(null);
+  });
+  await page.respond(page.request(`${A}/slow`), 200, finished);
+  assert.equal(seenDocument(page.page)?.pending, 1);
+  finish();
+  await new Promise(setImmediate);
+  assert.equal(seenDocument(page.page)?.pending, 0);
+  assert.deepEqual(page.h3, { [A]: 2 });
 });
 
 test('a response that the page does not show, such as a download, leaves its counts', async () => {

@@ -26,11 +26,13 @@ export interface ResponseFacts {
   readonly responseBytes: number;
   /** `requestStart` of `request.timing()`: negative if it does not apply. */
   readonly requestStartMs: number;
+  /** Whether `response.serverAddr()` names an address. */
+  readonly hasAddress: boolean;
 }
 
 export interface SeenResponse {
-  /** Null: Playwright does not tell. */
-  readonly delivery: Extract<Delivery, 'network' | 'http-cache' | 'service-worker'> | null;
+  /** `route`: a route of the test answered it (`route.fulfill`). Null: Playwright does not tell. */
+  readonly delivery: Extract<Delivery, 'network' | 'http-cache' | 'service-worker'> | 'route' | null;
   readonly protocol: Protocol;
 }
 
@@ -52,12 +54,16 @@ function deliveryOf({
   redirects,
   responseBytes,
   requestStartMs,
+  hasAddress,
 }: ResponseFacts): SeenResponse['delivery'] {
   if (fromServiceWorker) return 'service-worker';
-  // Only Chromium gives timings to cached responses, and only the others give no size to responses that have one.
+  // Only Chromium gives timings to cached responses, and only the others give no size to responses that have one. The
+  // others tell a route's responses from cached ones by nothing.
   if (browserName !== 'chromium') return requestStartMs < 0 ? 'http-cache' : 'network';
   if (redirects) return null;
-  return responseBytes <= 0 ? 'http-cache' : 'network';
+  if (responseBytes <= 0) return 'http-cache';
+  // A worker's request may lack the timing, but it has an address.
+  return requestStartMs < 0 && !hasAddress ? 'route' : 'network';
 }
 
 /**
@@ -77,6 +83,10 @@ interface OriginTally {
   open: number;
   /** Responses of which Playwright does not tell whether they came over the network, or which failed. */
   unclear: number;
+  /** Responses by a route of the test. */
+  routed: number;
+  /** Responses whose facts are not known yet. */
+  pending: number;
   newest: KnownProtocol | null;
 }
 
@@ -85,6 +95,10 @@ export interface SeenDocument {
   readonly url: string;
   /** Of the document's own response; null before it has come. */
   readonly protocol: Protocol | null;
+  /** A route of the test answered it. */
+  readonly routed: boolean;
+  /** Responses that have come and are not counted yet. */
+  readonly pending: number;
   readonly origins: ReadonlyMap<Origin, SeenOrigin & { readonly newest: KnownProtocol | null }>;
 }
 
@@ -92,6 +106,7 @@ export interface SeenDocument {
 class Tally {
   readonly #origins = new Map<Origin, OriginTally>();
   protocol: Protocol | null = null;
+  routed = false;
   url: string;
 
   constructor(url: string) {
@@ -101,23 +116,27 @@ class Tally {
   of(url: string): OriginTally | null {
     const origin = originOfUrl(url)?.origin;
     if (origin === undefined) return null;
-    const tally = this.#origins.get(origin) ?? { counts: NO_REQUESTS, open: 0, unclear: 0, newest: null };
+    const fresh = { counts: NO_REQUESTS, open: 0, unclear: 0, routed: 0, pending: 0, newest: null };
+    const tally = this.#origins.get(origin) ?? fresh;
     this.#origins.set(origin, tally);
     return tally;
   }
 
   count(tally: OriginTally, { delivery, protocol }: SeenResponse): void {
     if (delivery === null) tally.unclear += 1;
+    if (delivery === 'route') tally.routed += 1;
     if (delivery !== 'network') return;
     tally.counts = { ...tally.counts, [protocol]: tally.counts[protocol] + 1 };
     if (protocol !== 'unknown') tally.newest = protocol;
   }
 
   seen(): SeenDocument {
-    const origins = [...this.#origins].map(([origin, { counts, open, unclear, newest }]) => {
-      return [origin, { counts, newest, complete: open === 0 && unclear === 0 }] as const;
+    const origins = [...this.#origins].map(([origin, { counts, open, unclear, routed, newest }]) => {
+      return [origin, { counts, newest, routed, complete: open === 0 && unclear === 0 }] as const;
     });
-    return { url: this.url, protocol: this.protocol, origins: new Map(origins) };
+    const pending = [...this.#origins.values()].reduce((sum, tally) => sum + tally.pending, 0);
+    const { url, protocol, routed } = this;
+    return { url, protocol, routed, pending, origins: new Map(origins) };
   }
 }
 
@@ -213,10 +232,11 @@ function onFailed(request: Request): void {
 async function factsOf(response: Response, browserName: string): Promise<SeenResponse> {
   const request = response.request();
   await response.finished();
-  const [httpVersion, fields, sizes] = await Promise.all([
+  const [httpVersion, fields, sizes, address] = await Promise.all([
     response.httpVersion(),
     request.allHeaders(),
     request.sizes(),
+    response.serverAddr(),
   ]);
   return seenResponse({
     browserName,
@@ -227,6 +247,7 @@ async function factsOf(response: Response, browserName: string): Promise<SeenRes
     requestFields: Object.keys(fields),
     responseBytes: sizes.responseHeadersSize + sizes.responseBodySize,
     requestStartMs: request.timing().requestStart,
+    hasAddress: address !== null,
   });
 }
 
@@ -235,14 +256,17 @@ async function onResponse(response: Response, browserName: string): Promise<void
   const tally = tallyOf.get(request);
   const origin = tally?.of(request.url());
   if (!tally || !origin) return;
+  origin.pending += 1;
   // Rejects if the page closes first; then nobody asks any more.
   const seen = await factsOf(response, browserName).catch(() => null);
+  origin.pending -= 1;
   if (seen === null) return;
   origin.open -= 1;
   tally.count(origin, seen);
   const frame = frameOf(request);
   if (frame === null || !isDocument(request, frame)) return;
   tally.protocol = seen.delivery === 'network' ? seen.protocol : 'unknown';
+  tally.routed = seen.delivery === 'route';
 }
 
 /** Starts recording in all pages of a context; with an older Playwright, which tells no protocols, nothing. */
@@ -263,6 +287,8 @@ export function seenDocument(page: Page): SeenDocument | null {
 interface SeenOrigin {
   /** Network responses by protocol. */
   readonly counts: ProtocolCounts;
+  /** Responses by a route of the test. */
+  readonly routed: number;
   /** Each of its requests has a response, and what Playwright tells about it leaves nothing open. */
   readonly complete: boolean;
 }
@@ -280,15 +306,18 @@ const total = (counts: ProtocolCounts): number =>
  * The extension counts every response, but Chromium tells it no protocol where the site hides it; Playwright names
  * those, but knows nothing of some responses. The responses that the extension counted as unknown are named only if
  * Playwright's responses leave one choice: it saw as many, knows all their protocols, and has each that the extension
- * knows among them. Without the extension (null) everything is Playwright's.
+ * knows among them. Those of the test's routes, which Chromium reports to the extension like hidden ones, are left out if
+ * both saw as many responses with them. Without the extension (null) everything is Playwright's.
  */
 export function joinedCounts(own: ProtocolCounts | null, seen: SeenOrigin | null): JoinedCounts {
   if (own === null) return { extension: NO_REQUESTS, playwright: seen?.counts ?? NO_REQUESTS };
-  const apart = { extension: own, playwright: NO_REQUESTS };
-  if (seen === null || !seen.complete || own.unknown === 0) return apart;
-  const { counts } = seen;
-  if (counts.unknown > 0 || total(counts) !== total(own)) return apart;
-  if (KNOWN_PROTOCOLS.some((protocol) => counts[protocol] < own[protocol])) return apart;
+  const counted = { extension: own, playwright: NO_REQUESTS };
+  if (seen === null || !seen.complete || own.unknown === 0) return counted;
+  const { counts, routed } = seen;
+  if (own.unknown < routed || total(counts) + routed !== total(own)) return counted;
+  const unknown = own.unknown - routed;
+  const isOpen = counts.unknown > 0 || KNOWN_PROTOCOLS.some((protocol) => counts[protocol] < own[protocol]);
+  if (unknown === 0 || isOpen) return { extension: { ...own, unknown }, playwright: NO_REQUESTS };
   const rest = KNOWN_PROTOCOLS.map((protocol) => [protocol, counts[protocol] - own[protocol]]);
   return {
     extension: { ...own, unknown: 0 },

@@ -355,7 +355,7 @@ const resultsSchema = v.object({
             v.object({
               results: v.array(
                 v.object({
-                  attachments: v.array(v.object({ name: v.string(), body: v.optional(v.string()) })),
+                  attachments: v.array(v.object({ name: v.string(), path: v.string() })),
                 }),
               ),
             }),
@@ -397,7 +397,7 @@ test('a user’s Playwright finds the fixtures with extension and helper, and it
     'photofinish-report.html',
     'photofinish-report.json',
   ]);
-  const body = Buffer.from(result?.attachments[1]?.body ?? '', 'base64').toString();
+  const body = await readFile(result?.attachments[1]?.path ?? '', 'utf8');
   const { sites, network } = v.parse(reportSchema, JSON.parse(body));
   expect(sites.map(({ site }) => site)).toEqual([both.host]);
   expect(network, 'the helper that npm installed told it').not.toBe('unknown');

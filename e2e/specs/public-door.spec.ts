@@ -1,5 +1,8 @@
 // An example for other people's tests, and proof that the public fixtures suffice: apart from its servers it uses only
 // what `@photofinish/e2e/playwright` exports.
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { adoption, test as base, expect } from '@photofinish/e2e/playwright';
 import { ORIGIN_KINDS, type RunningOrigins, startOrigins } from '../origins/start.ts';
 
@@ -35,7 +38,7 @@ const test = base.extend<object, { served: RunningOrigins<'both' | 'h2only' | 'h
     { scope: 'worker' },
   ],
   // Torn down after the report is attached, which depends on it.
-  photofinishOptions: async ({ served }, use, { attachments }) => {
+  photofinishOptions: async ({ served }, use, testInfo) => {
     const resolve = Object.values(served.origins).map(({ host, port }) => [`${host}:${port}`, '127.0.0.1']);
     const helper = {
       allowPrivate: ['127.0.0.0/8'],
@@ -43,10 +46,14 @@ const test = base.extend<object, { served: RunningOrigins<'both' | 'h2only' | 'h
       resolve: Object.fromEntries(resolve),
     };
     await use({ helper, attachReport: true });
+    const { attachments } = testInfo;
     expect(attachments.map(({ name }) => name)).toEqual([
       'photofinish-report.html',
       'photofinish-report.json',
     ]);
+    // On disk, where CI keeps them and reporters print their paths.
+    for (const { name, path } of attachments)
+      expect(await readFile(path ?? '')).toEqual(await readFile(testInfo.outputPath(name)));
   },
 });
 
@@ -77,6 +84,9 @@ test('a resource’s origin can be queried by name', async ({ page, served }) =>
   const { both: page1, h2only: cdn } = served.origins;
   await page.goto(`${page1.origin}/page?resources=4&from=${cdn.origin}`);
   await expect(page).toHaveUsedProtocol('h2', { origin: cdn.origin });
+  // As people write it.
+  await expect(page).toHaveUsedProtocol('h2', { origin: `${cdn.origin.toUpperCase()}/` });
+  await expect(page).toHaveUsedProtocol('h2', { origin: new URL(cdn.origin).host });
 });
 
 test('Playwright names what a site hides, and only what came over the network', async ({
@@ -88,7 +98,7 @@ test('Playwright names what a site hides, and only what came over the network', 
   const url = `${own.origin}/page?resources=4&kind=script&cache=1&from=${cdn.origin}`;
   await page.goto(url);
   const sources = { extension: 1, playwright: 4 };
-  await expect.poll(() => adoption(page)).toEqual({ h3: 0, known: 5, hidden: 0, sources });
+  await expect.poll(() => adoption(page)).toEqual({ h3: 0, known: 5, hidden: 0, pending: 0, sources });
   await expect(page).toHaveUsedProtocol('h2', { origin: cdn.origin });
   const [, other] = await photofinish.origins(page);
   expect(other).toMatchObject({ origin: cdn.origin, requests: { h2: 4, unknown: 0 } });
@@ -98,6 +108,51 @@ test('Playwright names what a site hides, and only what came over the network', 
   await expect.poll(async () => (await photofinish.origins(page)).length).toBe(2);
   await expect.poll(async () => (await adoption(page)).sources).toEqual({ extension: 1, playwright: 0 });
   expect(await adoption(page)).toMatchObject({ known: 1, hidden: 0 });
+});
+
+test('a response that a route gives is one of no server', async ({ page, photofinish, served }) => {
+  const { both: own, hidden: cdn } = served.origins;
+  const script = {
+    contentType: 'text/javascript',
+    headers: { 'access-control-allow-origin': '*' },
+    body: '1;',
+  };
+  await page.route('**/mocked', (route) => route.fulfill(script));
+  await page.goto(`${own.origin}/page?resources=1&kind=script&from=${cdn.origin}`);
+  await page.evaluate(async (url) => void (await fetch(url)), `${cdn.origin}/mocked`);
+  const sources = { extension: 1, playwright: 1 };
+  await expect.poll(() => adoption(page)).toMatchObject({ h3: 0, known: 2, hidden: 0, sources });
+  const [, other] = await photofinish.origins(page);
+  expect(other).toMatchObject({ origin: cdn.origin, requests: { h2: 1, 'http/1.1': 0, unknown: 0 } });
+});
+
+test('a response that is not counted yet is pending, and in the report', async ({
+  page,
+  photofinish,
+  served,
+}) => {
+  const { origin, host } = served.origins.both;
+  await page.goto(origin);
+  await expect.poll(() => adoption(page)).toMatchObject({ known: 1, pending: 0 });
+  // Of a worker's own requests Chromium reports no timing.
+  const byWorker = () =>
+    page.evaluate(async () => {
+      const source = new Blob([`fetch('${location.origin}/r/0.png').then(() => postMessage(0))`]);
+      const worker = new Worker(URL.createObjectURL(source));
+      await new Promise((resolve) => worker.addEventListener('message', resolve));
+    });
+  await byWorker();
+  await expect.poll(() => adoption(page)).toMatchObject({ known: 1, hidden: 0, pending: 1 });
+  expect(await photofinish.report()).toMatchObject({ sites: [{ site: host, hidden: 1 }] });
+  expect(await adoption(page)).toMatchObject({ pending: 0 });
+});
+
+test('of a page that failed to load nothing is counted', async ({ page, served }) => {
+  const { origin } = served.origins.both;
+  await page.route('**/*', (route) => route.abort('connectionrefused'));
+  await page.goto(origin).catch(() => {});
+  await expect(page).toHaveURL(/^chrome-error:/);
+  await expect(adoption(page)).rejects.toThrow(/the page failed to load/);
 });
 
 test('a page from a service worker counts as no response', async ({ page, served }) => {
@@ -116,6 +171,34 @@ test.describe('with a stored state', () => {
   test('its cookies are there before the first page', async ({ context }) => {
     expect(await context.cookies()).toMatchObject([{ name: 'session', value: '1' }]);
   });
+});
+
+test.describe('where state is kept', () => {
+  test.describe.configure({ mode: 'serial' });
+  const before = process.env.XDG_STATE_HOME;
+  const networks: unknown[] = [];
+  let home = '';
+
+  test.beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'photofinish-state-'));
+    await mkdir(join(home, 'photofinish'), { mode: 0o700 });
+    process.env.XDG_STATE_HOME = home;
+  });
+  test.afterAll(async () => {
+    if (before === undefined) delete process.env.XDG_STATE_HOME;
+    else process.env.XDG_STATE_HOME = before;
+    await rm(home, { recursive: true });
+  });
+
+  for (const time of ['first', 'second'])
+    test(`the ${time} test names the network as the other does`, async ({ page, photofinish, served }) => {
+      await page.goto(served.origins.h2only.origin);
+      const network = async () => ((await photofinish.report()) as { readonly network: string }).network;
+      // The helper tells it once it has started, and is certain of it.
+      await expect.poll(network).not.toMatch(/^(unknown|unidentified)$/);
+      networks.push(await network());
+      expect(new Set(networks).size).toBe(1);
+    });
 });
 
 test.describe('with a report to attach', () => {

@@ -129,6 +129,7 @@ const popups = createPopupServer({
   watchHelper: (listener) => link.watch(listener),
   doctor: () => helper.doctor().catch(() => null),
   wipe,
+  settle: async () => (await ready).recorder.settle(),
   watch: (tabId, watcher) => {
     const end = ready.then(({ presenter }) => presenter.watch(tabId, watcher));
     return () => void end.then((unwatch) => unwatch());
@@ -187,6 +188,7 @@ async function start() {
     helperState: () => link.state,
     mode: () => observedMode.mode,
     trouble: () => trouble,
+    pending: (page) => recorder.pendingOf(page),
     steer: steering === null ? null : (origin, advertised) => steering.view(origin, advertised),
     setToolbar,
     resetToolbar,
@@ -198,6 +200,7 @@ async function start() {
     pages,
     fullSinceMs: () => observedMode.sinceMs,
     nowMs: Date.now,
+    later: timers.later,
     network: () => link.network,
     proxied: () => proxied,
     mode: () => observedMode.mode,

@@ -135,6 +135,8 @@ export interface PageView {
   readonly verdict: Verdict | null;
   /** Network answers of the whole page. */
   readonly counts: ProtocolCounts;
+  /** Its responses that are not counted yet, because they wait for their timings. */
+  readonly pending: number;
   /** Null when there are none. */
   readonly visits: Visits | null;
   /** Whether the ledger has been queried; until then verdicts and races may still change. */
@@ -185,7 +187,9 @@ export type PopupEvent =
   /** `null`: the helper could not be asked, and its state says why. */
   | { readonly type: 'doctor'; readonly findings: readonly DoctorFinding[] | null }
   /** How many records of its host cache the helper deleted; null: it was not reached, and keeps what it has. */
-  | { readonly type: 'wiped'; readonly helperRecords: number | null; readonly trouble: string | null };
+  | { readonly type: 'wiped'; readonly helperRecords: number | null; readonly trouble: string | null }
+  /** `trouble`: why what waited could not be recorded; null if it was. */
+  | { readonly type: 'settled'; readonly trouble: string | null };
 
 export const POPUP_PORT = 'popup';
 /** Requests of a tab that the developer tools' page keeps, and whoever receives them; the oldest are dropped. */

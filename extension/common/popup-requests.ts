@@ -31,5 +31,7 @@ export const popupRequestSchema = v.variant('type', [
   v.object({ type: v.literal('doctor') }),
   /** Deletes everything: ledger, pages in memory, steering, and the helper's host cache; answered by `wiped`. */
   v.object({ type: v.literal('wipe') }),
+  /** Records the responses that wait for their timings, so that a report has them; answered by `settled`. */
+  v.object({ type: v.literal('settle') }),
 ]);
 export type PopupRequest = v.InferOutput<typeof popupRequestSchema>;

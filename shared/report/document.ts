@@ -46,7 +46,8 @@ export type Value =
   | { readonly kind: 'adoption'; readonly adoption: Adoption; readonly modes: ObservationModes }
   | { readonly kind: 'bytes'; readonly bytes: number }
   /** Milliseconds since the epoch, or ISO 8601. */
-  | { readonly kind: 'instant'; readonly at: number | string }
+  /** `seconds`: with them, because another one beside it may be of the same minute. */
+  | { readonly kind: 'instant'; readonly at: number | string; readonly seconds?: boolean }
   /** A host, site or origin. */
   | { readonly kind: 'host'; readonly host: string; readonly mark?: Mark };
 

@@ -25,7 +25,7 @@ import { standalonePage } from './html-page.ts';
 import { gainAxis, gainStrip, protocolBar, shareBar } from './html-plots.ts';
 import { hiddenCountText } from './modes-text.ts';
 import { PROTOCOL_COLUMNS } from './report.ts';
-import { instantText, percentText, shareCountsText, shareText, valueText } from './report-text.ts';
+import { percentText, shareCountsText, shareText, valueText } from './report-text.ts';
 
 const DRAWING_PX = 560;
 const MARK_PX = 16;
@@ -113,7 +113,7 @@ function markup(value: PageValue, markPx = MARK_PX): string {
     case 'bytes':
       return esc(valueText(value));
     case 'instant':
-      return `<time datetime="${new Date(value.at).toISOString()}">${instantText(value.at)}</time>`;
+      return `<time datetime="${new Date(value.at).toISOString()}">${valueText(value)}</time>`;
     case 'host':
       return value.mark === undefined
         ? hostMarkup(value.host)

@@ -35,20 +35,21 @@ import {
   type ReportSite,
 } from './report.ts';
 import { adoptionOf, newestComparison, totalAdoption } from './report-compare.ts';
-import { browserText, networksText, shareCountsText, valueText } from './report-text.ts';
+import { browserText, isBrief, networksText, shareCountsText, valueText } from './report-text.ts';
 
 const WORST_LISTED = 10;
 
 type Condition = ReportDocument['conditions'][number];
 
-const instant = (at: string): Value => ({ kind: 'instant', at });
+const instant = (at: string, seconds = false): Value => ({ kind: 'instant', at, seconds });
 
 /** Names and values of the conditions a report was made under. */
 export function conditionsOf(
   report: Pick<Report, 'browser' | 'network' | 'networks' | 'networkNames' | 'period'>,
 ): Condition[] {
   const { from, to } = report.period;
-  const params = { from: instant(from), to: instant(to) };
+  const seconds = isBrief(report.period);
+  const params = { from: instant(from, seconds), to: instant(to, seconds) };
   return [
     [getMessage('reportBrowser'), browserText(report.browser)],
     [getMessage('reportNetwork'), networksText(report)],

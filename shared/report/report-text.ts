@@ -48,10 +48,17 @@ export function networksText({
   return all.map((label) => networkText(label, networkNames)).join(', ');
 }
 
-/** To the minute, in UTC: `2026-11-21 15:33 UTC`. */
-export function instantText(at: string | number): string {
+/** To the minute, in UTC, or to the second: `2026-11-21 15:33 UTC`. */
+export function instantText(at: string | number, seconds = false): string {
   const iso = new Date(at).toISOString();
-  return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
+  return `${iso.slice(0, 10)} ${iso.slice(11, seconds ? 19 : 16)} UTC`;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Whether a period is written to the second: to the minute, both ends of one test's would be the same. */
+export function isBrief({ from, to }: Report['period']): boolean {
+  return Date.parse(to) - Date.parse(from) < HOUR_MS;
 }
 
 /** The share of HTTP/3, `unknown` if nothing is known. */
@@ -102,7 +109,7 @@ export function valueText(value: Value): string {
     case 'bytes':
       return formatBytes(value.bytes);
     case 'instant':
-      return instantText(value.at);
+      return instantText(value.at, value.seconds);
     case 'host':
       return value.host;
     case 'side':
@@ -171,9 +178,11 @@ function conditionText({ condition, before, after }: DiffCondition, diff: Report
     return getMessage(key, { before: of(diff.before), after: of(diff.after) });
   }
   if (condition === 'version') return getMessage(key, { before, after });
-  const period = (side: ReportDiff['before']) =>
-    getMessage('reportFromTo', { from: instantText(side.period.from), to: instantText(side.period.to) });
-  return getMessage(key, { before: period(diff.before), after: period(diff.after) });
+  const periodText = ({ period }: ReportDiff['before']) => {
+    const textOf = (at: string) => instantText(at, isBrief(period));
+    return getMessage('reportFromTo', { from: textOf(period.from), to: textOf(period.to) });
+  };
+  return getMessage(key, { before: periodText(diff.before), after: periodText(diff.after) });
 }
 
 /** The conditions that differ, as sentences: those that make the comparison unfair, and the others. */

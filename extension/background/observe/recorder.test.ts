@@ -4,7 +4,7 @@ import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { InspectedRequest } from '../../common/inspected-request.ts';
-import { withForecasts } from '../../common/page/model.ts';
+import { type Page, withForecasts } from '../../common/page/model.ts';
 import type { Timing, TimingBatch } from '../../common/timing.ts';
 import type { Batch } from '../../ledger/writing.ts';
 import { BATCH, ENDED_REQUEST, INSPECTED_REQUEST, TIMING } from '../../testing/samples.ts';
@@ -13,6 +13,7 @@ import { type BackfilledObservation, createDevtoolsFeed } from './devtools.ts';
 import { Recorder } from './recorder.ts';
 import { type EndedRequest, RequestTable, SETTLE_MS } from './requests.ts';
 
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 const sender = { tabId: 1, documentId: 'doc', url: 'https://www.a.test/page' };
 
 const timing: Timing = { ...TIMING, navigation: true, url: 'https://www.a.test/page', alpn: 'h2' };
@@ -36,6 +37,7 @@ async function testbed(mayRecord: () => boolean = () => true) {
   const keys = new Set<string>();
   const devtoolsFeed = createDevtoolsFeed((tabId) => tabId === 1);
   const backfilled: BackfilledObservation[] = [];
+  const later: (() => void)[] = [];
   const recorder = new Recorder({
     table,
     pages,
@@ -44,6 +46,7 @@ async function testbed(mayRecord: () => boolean = () => true) {
     proxied: () => observing.proxied,
     mode: () => observing.mode,
     nowMs: () => 20_000,
+    later: (_delayMs, run) => void later.push(run),
     mayRecord,
     onRecorded: () => {},
     onNavigation: () => {},
@@ -62,7 +65,7 @@ async function testbed(mayRecord: () => boolean = () => true) {
       },
     },
   });
-  return { pages, table, recorded, recorder, observing, fail, devtoolsFeed, backfilled };
+  return { pages, table, recorded, recorder, observing, fail, devtoolsFeed, backfilled, later };
 }
 
 test('both halves of a request become one observation of the page', async () => {
@@ -95,6 +98,35 @@ test('every batch says how it was observed', async () => {
     recorded.map(({ mode }) => mode),
     ['full', 'light', 'light'],
   );
+});
+
+test('for a report everything that waits is recorded, after the time that timings take', async () => {
+  const { pages, table, recorded, recorder, later } = await testbed();
+  await recorder.record(batch, sender);
+  const script = { ...ENDED_REQUEST, url: 'https://b.test/x', firstUrl: 'https://b.test/x', atMs: 19_000 };
+  table.add({ ...script, documentId: sender.documentId });
+  table.add({ ...script, id: '9', documentId: 'gone', tabId: -1 });
+  assert.equal(recorder.pendingOf(pages.shown(1) as Page), 1);
+  const settled = recorder.settle();
+  let steps = 0;
+  for (; later.length > 0; steps += 1) {
+    assert.equal(recorded.length, 1);
+    later.pop()?.();
+    await turn();
+  }
+  await settled;
+  assert.equal(steps, 30);
+  assert.equal(recorded[1]?.observations.length, 2);
+  assert.equal(recorder.pendingOf(pages.shown(1) as Page), 0);
+  assert.equal(pages.shown(1)?.counts.unknown, 1);
+});
+
+test('for a report no redirect is waited for, and nothing if nothing waits', async () => {
+  const { table, recorded, recorder, later } = await testbed();
+  await recorder.settle();
+  table.add({ ...ENDED_REQUEST, hop: true, atMs: 19_000 });
+  await recorder.settle();
+  assert.deepEqual([recorded.length, later.length], [1, 0]);
 });
 
 test('in light mode no entry waits for a request that no event will report', async () => {

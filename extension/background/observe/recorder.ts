@@ -28,6 +28,7 @@ export interface RecorderDeps {
   /** Since when webRequest events have arrived without gaps, milliseconds since the epoch. */
   readonly fullSinceMs: () => number;
   readonly nowMs: () => number;
+  readonly later: (delayMs: number, run: () => void) => void;
   /** The label of the current network. */
   readonly network: () => string;
   /** Whether all requests go through a proxy, or none; null: the browser does not say, or says it of each request. */
@@ -85,6 +86,9 @@ function proxiedOrigins(
   }
   return proxied;
 }
+/** For timings that are on their way: pages send them within about a second. */
+const SETTLE_WAIT_MS = 3000;
+const SETTLE_STEP_MS = 100;
 /** Batches joined and not yet in the ledger; if storage fails for longer, details are lost, but not counts. */
 const MAX_PREPARED = 200;
 
@@ -135,15 +139,32 @@ export class Recorder {
   }
 
   /** Records the answers that no timing reported; while that is under way, resolves with it. */
-  recordMissed(): Promise<void> {
-    this.#recordingMissed ??= this.#recordMissed().finally(() => {
+  recordMissed(isDue?: (request: EndedRequest) => boolean): Promise<void> {
+    this.#recordingMissed ??= this.#recordMissed(isDue).finally(() => {
       this.#recordingMissed = null;
     });
     return this.#recordingMissed;
   }
 
-  async #recordMissed(): Promise<void> {
-    const missed = this.#deps.table.expire(this.#deps.nowMs()).flatMap((request) => {
+  /** How many responses of a page wait for its timings, and are not counted yet. */
+  pendingOf({ documentId }: Page): number {
+    const { table, pages } = this.#deps;
+    return table.pending((request) => pageOfMissed(pages, request)?.documentId === documentId);
+  }
+
+  /** Records all that waits, for a report made now: a timing that comes later than usual is then too late. */
+  async settle(): Promise<void> {
+    const { table, later } = this.#deps;
+    // Nothing claims a redirect.
+    const isExpected = () => this.#prepared.size > 0 || table.pending(({ hop }) => !hop) > 0;
+    for (let waitedMs = 0; waitedMs < SETTLE_WAIT_MS && isExpected(); waitedMs += SETTLE_STEP_MS)
+      await new Promise<void>((resolve) => later(SETTLE_STEP_MS, resolve));
+    await this.#recordingMissed;
+    await this.recordMissed(({ prerender }) => !prerender);
+  }
+
+  async #recordMissed(isDue?: (request: EndedRequest) => boolean): Promise<void> {
+    const missed = this.#deps.table.expire(this.#deps.nowMs(), isDue).flatMap((request) => {
       const recorded = this.#missed(request);
       return recorded === null ? [] : [{ request, recorded, observation: recorded.observation }];
     });

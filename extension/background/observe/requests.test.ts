@@ -99,6 +99,24 @@ test('failures and pages never visited are dropped without a count', () => {
   assert.equal(table.size, 0);
 });
 
+test('what will count as a response over the network is pending until it is claimed or missed', () => {
+  const table = new RequestTable();
+  const own = ({ documentId }: EndedRequest) => documentId === base.documentId;
+  table.add(base);
+  table.add({ ...base, id: '2', fromCache: true });
+  table.add({ ...base, id: '3', answered: false });
+  table.add({ ...base, id: '4', prerender: true });
+  table.add({ ...base, id: '5', documentId: 'other' });
+  assert.equal(table.pending(own), 1);
+  table.claim(claim);
+  assert.equal(table.pending(own), 0);
+  table.expire(SETTLE_MS);
+  assert.equal(
+    table.pending(() => true),
+    0,
+  );
+});
+
 test('the table is bounded: what overflows is returned as missed', () => {
   const table = new RequestTable();
   for (let i = 0; i < 6000; i += 1) {

@@ -192,16 +192,19 @@ export class RequestTable {
   }
 
   /** Removes and returns the answered requests that have waited long enough: they will no longer be claimed. */
-  expire(nowMs: number): EndedRequest[] {
+  expire(
+    nowMs: number,
+    /** For a report, waiting ends early. */
+    isDue = (request: EndedRequest) => nowMs - request.atMs >= settleMs(request),
+  ): EndedRequest[] {
     for (const [key, answers] of this.#unmatched)
       if (answers.every(({ answeredAtMs }) => nowMs - answeredAtMs >= SETTLE_MS)) this.#unmatched.delete(key);
     const due = this.#overflow;
     this.#overflow = [];
     for (const [key, list] of this.#waiting) {
-      const old = (r: EndedRequest) => nowMs - r.atMs >= settleMs(r);
-      const stay = list.filter((r) => !old(r));
+      const stay = list.filter((r) => !isDue(r));
       if (stay.length === list.length) continue;
-      due.push(...list.filter(old));
+      due.push(...list.filter(isDue));
       this.#size -= list.length - stay.length;
       if (stay.length === 0) this.#waiting.delete(key);
       else this.#waiting.set(key, stay);
@@ -213,6 +216,12 @@ export class RequestTable {
 
   get size(): number {
     return this.#size;
+  }
+
+  /** How many of these will count as responses over the network, but wait. */
+  pending(which: (request: EndedRequest) => boolean): number {
+    const all = [...this.#overflow, ...[...this.#waiting.values()].flat()];
+    return all.filter((r) => r.answered && !r.prerender && !r.fromCache && which(r)).length;
   }
 
   #requestKey(r: EndedRequest): string {

@@ -54,6 +54,7 @@ function server(more: Partial<PopupActions> = {}) {
     watchHelper: () => () => {},
     doctor: async () => [],
     wipe: async () => 3,
+    settle: async () => {},
     ...more,
   });
   const open = () => {
@@ -133,19 +134,20 @@ test('every open popup is notified of a race, a closed one is not', () => {
   assert.deepEqual([one.received.length, two.received.length, gone.received.length], [1, 1, 0]);
 });
 
-test('doctor and wipe are answered, and a wipe that fails says why', async () => {
-  const { popups } = server({
-    wipe: async () => {
-      throw new Error('the disk is full');
-    },
-  });
+test('doctor, wipe and settle are answered, and what fails says why', async () => {
+  const fail = async () => {
+    throw new Error('the disk is full');
+  };
+  const { popups } = server({ wipe: fail, settle: fail });
   const one = popup();
   popups.accept(one.port);
   one.send({ type: 'doctor' });
   one.send({ type: 'wipe' });
+  one.send({ type: 'settle' });
   await turn();
   assert.deepEqual(one.received, [
     { type: 'doctor', findings: [] },
     { type: 'wiped', helperRecords: null, trouble: 'the disk is full' },
+    { type: 'settled', trouble: 'the disk is full' },
   ]);
 });

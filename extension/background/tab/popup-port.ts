@@ -28,6 +28,8 @@ export interface PopupActions {
   readonly doctor: () => Promise<readonly DoctorFinding[] | null>;
   /** The number of the helper's records deleted, null if the helper was not reached. Rejects when the ledger fails. */
   readonly wipe: () => Promise<number | null>;
+  /** Rejects when the ledger fails. */
+  readonly settle: () => Promise<void>;
 }
 
 interface PopupPort extends PagePort {
@@ -73,6 +75,12 @@ export function createPopupServer(actions: PopupActions): PopupServer {
         return null;
       case 'wipe':
         void wipe(port);
+        return null;
+      case 'settle':
+        actions.settle().then(
+          () => tell(port, { type: 'settled', trouble: null }),
+          (error) => tell(port, { type: 'settled', trouble: String(error?.message ?? error) }),
+        );
         return null;
       case 'race':
         actions.race([request.origin]);

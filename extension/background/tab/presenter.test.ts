@@ -41,6 +41,7 @@ function testbed(more: Partial<PresenterDeps> = {}) {
     helperState: () => ({ state: 'missing' }),
     mode: () => 'full',
     trouble: () => null,
+    pending: () => 0,
     steer: null,
     setToolbar: async (tabId, protocol, verdict) => void buttons.push(`${tabId} ${protocol} ${verdict}`),
     resetToolbar: async (tabId) => void buttons.push(`${tabId} reset`),
@@ -54,6 +55,19 @@ function testbed(more: Partial<PresenterDeps> = {}) {
   };
   return { presenter, tabs, timers, buttons, settle };
 }
+
+test('a watcher learns how many responses are not counted yet', async () => {
+  const { presenter, tabs, settle } = testbed({ pending: ({ documentId }) => (documentId === 'd' ? 2 : 0) });
+  tabs.set(1, recorded('d'));
+  const { tell, views } = watcher();
+  presenter.watch(1, tell);
+  await settle();
+  assert.deepEqual(
+    views.map(({ pending }) => pending),
+    views.map(() => 2),
+  );
+  assert.ok(views.length > 0);
+});
 
 test('a burst of changes is drawn once', async () => {
   const { presenter, tabs, timers, buttons, settle } = testbed();

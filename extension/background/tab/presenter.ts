@@ -33,6 +33,8 @@ export interface PresenterDeps {
   readonly mode: () => ObservationMode;
   /** Why nothing can be recorded now; null if recording works. */
   readonly trouble: () => string | null;
+  /** How many of a page's responses are not counted yet. */
+  readonly pending: (page: Page) => number;
   readonly steer: Background['steer'];
   /** `verdict` is null if the page has none. */
   readonly setToolbar: (tabId: number, protocol: Protocol, verdict: string | null) => Promise<void>;
@@ -155,6 +157,7 @@ export class Presenter {
       history,
       ...this.#circumstances(),
       trouble: this.#deps.trouble(),
+      pending: this.#deps.pending(page),
       steer: this.#deps.steer,
     });
   }
@@ -176,6 +179,7 @@ export class Presenter {
       history,
       ...this.#circumstances(),
       trouble,
+      pending: this.#deps.pending(page),
       steer: this.#deps.steer,
     });
     // A page that must not be recorded would otherwise be loading forever, or be known by its request alone.

@@ -18,6 +18,7 @@ const background = {
   helper: { state: 'missing' },
   mode: 'full',
   trouble: null,
+  pending: 0,
   steer: null,
 } as const;
 

@@ -33,6 +33,8 @@ export interface Background {
   readonly helper: HelperState;
   readonly mode: ObservationMode;
   readonly trouble: string | null;
+  /** How many of the page's responses are not counted yet. */
+  readonly pending: number;
   /** How an origin is steered, given whether its server advertises HTTP/3; null if steering is not supported. */
   readonly steer: ((origin: Origin, advertised: boolean) => SteerView) | null;
 }
@@ -183,7 +185,10 @@ function steerView(
 }
 
 /** The view of a page; `loading` until its document has reported how it arrived. */
-export function pageView(page: Page, { history, helper, mode, trouble, steer }: Background): PageView {
+export function pageView(
+  page: Page,
+  { history, helper, mode, trouble, pending, steer }: Background,
+): PageView {
   const known = history ?? NO_HISTORY;
   const rows = Object.values(page.origins).filter(hasAnswers);
   const origins = rows.map((row) => originView(row, known, helper)).sort(byUse(page.origin));
@@ -200,6 +205,7 @@ export function pageView(page: Page, { history, helper, mode, trouble, steer }: 
     arrival: page.arrival,
     verdict: main?.verdict ?? null,
     counts: page.counts,
+    pending,
     visits: visitsOf(own),
     complete: history !== null,
     origins,
@@ -250,6 +256,7 @@ export function emptyView(
     arrival: 'loaded',
     verdict: null,
     counts: NO_REQUESTS,
+    pending: 0,
     visits: null,
     complete: true,
     origins: [],
@@ -276,7 +283,7 @@ export function failedView(
   tabId: number,
   shown: TabDocument,
   { origin, site }: { origin: Origin; site: string },
-  { history, helper, mode, trouble }: Omit<Background, 'steer'>,
+  { history, helper, mode, trouble }: Omit<Background, 'steer' | 'pending'>,
 ): PageView {
   const { records, races } = history ?? NO_HISTORY;
   const newest = races.get(origin)?.newest;
