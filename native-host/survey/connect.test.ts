@@ -5,6 +5,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { createSecureContext, getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls';
+import { type Leaf, throwawayCa } from '../testing/certificates.ts';
 import { scratchDirectory } from '../testing/scratch.ts';
 import { connectTo, type ServerOptions } from './connect.ts';
 import type { ConnectionOptions } from './nats.ts';
@@ -18,30 +20,45 @@ const INFO = {
   jetstream: true,
 };
 
-/** A NATS server without TLS; `heard` is what clients sent it, `hangUp` makes them connect again. */
-async function plainServer(t: TestContext) {
+interface GreetingOptions {
+  readonly address?: string;
+  /** The certificate of the next connection; absent: there is no TLS. */
+  readonly leaf?: () => Leaf;
+  /** Of other servers of its cluster, `ADDRESS:PORT`. */
+  readonly gossip?: readonly string[];
+}
+
+/** A NATS server; `heard` is what clients sent it, `hangUp` makes them connect again. */
+async function greetingServer(t: TestContext, { address = '127.0.0.1', leaf, gossip }: GreetingOptions = {}) {
   const sockets = new Set<Socket>();
   let heard = '';
-  const server = createServer((socket) => {
-    sockets.add(socket);
+  const converse = (socket: Socket): void => {
     socket.on('error', () => {});
     socket.on('data', (data) => {
       heard += data;
       if (data.includes('PING')) socket.write('PONG\r\n');
     });
-    socket.write(`INFO ${JSON.stringify(INFO)}\r\n`);
+  };
+  const info = { ...INFO, ...(leaf && { tls_required: true }), ...(gossip && { connect_urls: gossip }) };
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.write(`INFO ${JSON.stringify(info)}\r\n`);
+    if (leaf === undefined) converse(socket);
+    else converse(new TLSSocket(socket, { isServer: true, secureContext: createSecureContext(leaf()) }));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, address);
   await once(server, 'listening');
   const hangUp = (): void => {
     for (const socket of sockets) socket.destroy();
     sockets.clear();
   };
-  t.after(() => {
+  const close = (): void => {
     hangUp();
     server.close();
-  });
-  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, heard: () => heard, hangUp };
+  };
+  t.after(close);
+  const { port } = server.address() as AddressInfo;
+  return { host: `${address}:${port}`, port, heard: () => heard, hangUp, close };
 }
 
 const options = (server: string, rest: Partial<ServerOptions> = {}): ServerOptions => ({
@@ -61,7 +78,7 @@ async function refusal(asked: ServerOptions): Promise<string | null> {
 }
 
 test('a server without TLS is refused where TLS was asked for, and is told nothing', async (t) => {
-  const { host, heard } = await plainServer(t);
+  const { host, heard } = await greetingServer(t);
   // Without user and password, which belong in no message.
   const refused = (scheme: string): string =>
     `no NATS server can be used at ${scheme}://${host}: server does not support 'tls'`;
@@ -74,14 +91,14 @@ test('a server without TLS is refused where TLS was asked for, and is told nothi
 });
 
 test('a server without TLS is used where none was asked for', async (t) => {
-  const { host, heard } = await plainServer(t);
+  const { host, heard } = await greetingServer(t);
   const connection = await connectTo(options(`nats://${host}`, { token: 'secret' }));
   assert.match(heard(), /"auth_token":"secret"/);
   await connection.close();
 });
 
 test('how long a server that is away is left alone is as asked for, and one second by default', async (t) => {
-  const { host } = await plainServer(t);
+  const { host } = await greetingServer(t);
   for (const [asked, leastMs, mostMs] of [
     [{}, 1000, 2000],
     [{ reconnectMs: 30_000 }, 30_000, 60_000],
@@ -132,7 +149,7 @@ test('a connection made again uses the credentials that the file has then, or th
     },
   ];
   for (const { option, text, shown } of forms) {
-    const { host, heard, hangUp } = await plainServer(t);
+    const { host, heard, hangUp } = await greetingServer(t);
     const file = join(dir, option);
     writeFileSync(file, text(first));
     const connection = await connectTo(options(`nats://${host}`, { [option]: file, reconnectMs: 1 }));
@@ -160,4 +177,102 @@ test('a percent sign that encodes nothing is named, without the password', async
   const message = await refusal(options('nats://user:100%@127.0.0.1:1'));
   assert.match(message ?? '', /"%" in user or password is written "%25"/);
   assert.doesNotMatch(message ?? '', /100/);
+});
+
+/** A CA as `--tls-ca` takes it. */
+function ownCa(t: TestContext) {
+  const ca = throwawayCa();
+  const caFile = join(scratchDirectory(t), 'ca.pem');
+  writeFileSync(caFile, ca.cert);
+  return { ca, caFile };
+}
+
+/** Makes a CA one of those that everybody trusts. */
+function publish(t: TestContext, { cert }: { readonly cert: string }): void {
+  const before = getCACertificates('default');
+  setDefaultCACertificates([cert]);
+  t.after(() => setDefaultCACertificates(before));
+}
+
+const WRONG_ADDRESS = /IP: 127\.0\.0\.1 is not in the cert's list/;
+
+test('a server given by its address is used with a certificate for that address, and with no other', async (t) => {
+  const { ca, caFile } = ownCa(t);
+  const right = await greetingServer(t, { leaf: () => ca.issue('127.0.0.1') });
+  const wrong = await greetingServer(t, { leaf: () => ca.issue('localhost') });
+  for (const scheme of ['nats', 'tls']) {
+    const asked = ({ host }: { readonly host: string }) => options(`${scheme}://${host}`, { caFile });
+    assert.equal(await refusal(asked(right)), null, scheme);
+    assert.match((await refusal(asked(wrong))) ?? '', WRONG_ADDRESS, scheme);
+    const byName = { host: `localhost:${wrong.port}` };
+    assert.equal(await refusal(asked(byName)), null, scheme);
+  }
+  assert.equal(wrong.heard().match(/CONNECT/g)?.length, 2, 'heard by its name only');
+  const both = options('', { caFile, servers: [`nats://${wrong.host}`, `nats://${right.host}`] });
+  const connection = await connectTo(both);
+  assert.equal(connection.getServer(), right.host);
+  await connection.close();
+});
+
+test('so is one that asks for TLS itself', async (t) => {
+  const ca = throwawayCa();
+  publish(t, ca);
+  const right = await greetingServer(t, { leaf: () => ca.issue('127.0.0.1') });
+  const wrong = await greetingServer(t, { leaf: () => ca.issue('localhost') });
+  assert.equal(await refusal(options(`nats://${right.host}`)), null);
+  assert.match((await refusal(options(`nats://${wrong.host}`))) ?? '', WRONG_ADDRESS);
+  assert.equal(wrong.heard(), '');
+});
+
+test('so is one that is connected to again', async (t) => {
+  const { ca, caFile } = ownCa(t);
+  const leaves = [ca.issue('127.0.0.1'), ca.issue('localhost'), ca.issue('localhost'), ca.issue('127.0.0.1')];
+  let greeted = 0;
+  const leaf = (): Leaf => leaves[greeted++] ?? assert.fail();
+  const { host, heard, hangUp } = await greetingServer(t, { leaf });
+  const connection = await connectTo(options(`nats://${host}`, { caFile, reconnectMs: 1 }));
+  t.after(() => connection.close());
+  const changes = connection.status();
+  hangUp();
+  for await (const { type } of changes) if (type === 'reconnect') break;
+  assert.equal(greeted, leaves.length);
+  assert.equal(heard().match(/CONNECT/g)?.length, 2);
+});
+
+/** Which server a connection uses after the one that it was made to is gone. */
+async function next(t: TestContext, asked: ServerOptions, first: { close(): void }): Promise<string> {
+  const connection = await connectTo({ ...asked, reconnectMs: 1 });
+  t.after(() => connection.close());
+  const changes = connection.status();
+  first.close();
+  for await (const { type } of changes) if (type === 'reconnect') break;
+  return connection.getServer();
+}
+
+test('a server that another one names must have a certificate for its address too', async (t) => {
+  const { ca, caFile } = ownCa(t);
+  const wrong = await greetingServer(t, { leaf: () => ca.issue('localhost') });
+  const right = await greetingServer(t, { leaf: () => ca.issue('127.0.0.1') });
+  const gossip = [wrong.host, right.host];
+  const first = await greetingServer(t, { leaf: () => ca.issue('127.0.0.1'), gossip });
+  assert.equal(await next(t, options(`nats://${first.host}`, { caFile }), first), right.host);
+  assert.equal(wrong.heard(), '');
+});
+
+// Only Linux has all of 127.0.0.0/8 on its loopback interface.
+test('and, where anyone may have named it, be one that the user named', {
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  const { ca, caFile } = ownCa(t);
+  publish(t, ca);
+  const address = '127.0.0.2';
+  const other = await greetingServer(t, { address, leaf: () => ca.issue(address) });
+  const same = await greetingServer(t, { address, leaf: () => ca.issue('127.0.0.1') });
+  const first = (gossip: readonly string[]) =>
+    greetingServer(t, { leaf: () => ca.issue('127.0.0.1'), gossip });
+  const ofEverybody = await first([other.host, same.host]);
+  assert.equal(await next(t, options(`tls://${ofEverybody.host}`), ofEverybody), same.host);
+  assert.equal(other.heard(), '');
+  const ofOurs = await first([other.host]);
+  assert.equal(await next(t, options(`tls://${ofOurs.host}`, { caFile }), ofOurs), other.host);
 });
