@@ -341,6 +341,20 @@ test('a server dialled by its address is used with a certificate for that addres
   }
 });
 
+test('a command ends although its server says nothing', async () => {
+  const mute = createServer().listen(0, '127.0.0.1');
+  await once(mute, 'listening');
+  const { port } = mute.address() as AddressInfo;
+  try {
+    const args = [CLI, 'survey', 'status', '--server', `nats://127.0.0.1:${port}`];
+    const { code, stderr } = await runCommand(process.execPath, args);
+    expect(stderr).toMatch(/^photofinish: no-server: no NATS server can be used at .*: timeout$/m);
+    expect(code).toBe(1);
+  } finally {
+    mute.close();
+  }
+});
+
 test('each thing that can be wrong has one sentence', async ({ dir, local }) => {
   const list = join(dir, 'list.txt');
   await writeFile(list, `${local.origins.both.origin}\n`);

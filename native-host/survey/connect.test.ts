@@ -276,3 +276,29 @@ test('and, where anyone may have named it, be one that the user named', {
   const ofOurs = await first([other.host]);
   assert.equal(await next(t, options(`tls://${ofOurs.host}`, { caFile }), ofOurs), other.host);
 });
+
+test('the socket of a server that says nothing is destroyed when it is given up', async (t) => {
+  const greeting = `INFO ${JSON.stringify({ ...INFO, tls_required: true })}\r\n`;
+  for (const says of ['', greeting]) {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { port } = server.address() as AddressInfo;
+    const refused = refusal(options(`nats://127.0.0.1:${port}`));
+    const [socket] = (await once(server, 'connection')) as [Socket];
+    t.after(() => socket.destroy());
+    // A socket reports its end only where it is read.
+    socket.on('error', () => {}).resume();
+    if (says !== '') {
+      socket.write(says);
+      await once(socket, 'data');
+    }
+    const ended = once(socket, 'close');
+    t.mock.timers.tick(5000);
+    assert.match((await refused) ?? '', /timeout/i);
+    await ended;
+    t.mock.timers.reset();
+  }
+});

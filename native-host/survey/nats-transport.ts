@@ -1,5 +1,8 @@
-// The client's own transport, mended: a server dialled by its address is verified against that address, not against
-// "localhost", which Node takes where it is told no name.
+// The client's own transport, mended in two places. A server dialled by its address is verified against that address, not
+// against "localhost", which Node takes where it is told no name; and a socket whose server says nothing is destroyed
+// when the client gives it up, as it would keep a command from ending.
+import { once } from 'node:events';
+import { createConnection, type Socket } from 'node:net';
 import { checkServerIdentity, type ConnectionOptions as TlsOptions } from 'node:tls';
 import {
   type ConnectionOptions,
@@ -46,10 +49,18 @@ function identities(
 
 class Transport extends NodeTransport {
   #identities: readonly string[] = [];
+  #dialled: Socket | null = null;
 
   override connect(server: Dialled, options: Parameters<Connect>[1]): ReturnType<Connect> {
     this.#identities = identities(server, options);
     return super.connect(server, options);
+  }
+
+  override async dial({ hostname, port }: Pick<Dialled, 'hostname' | 'port'>): Promise<Socket> {
+    const socket = createConnection({ host: hostname, port, noDelay: true });
+    this.#dialled = socket;
+    await once(socket, 'connect');
+    return socket;
   }
 
   override startTLS(): ReturnType<NodeTransport['startTLS']> {
@@ -65,6 +76,12 @@ class Transport extends NodeTransport {
     };
     this.options = { ...this.options, tls };
     return super.startTLS();
+  }
+
+  override async close(error?: Error): Promise<void> {
+    await super.close(error);
+    // Which closes nothing before the server has greeted.
+    if (!this.connected) this.#dialled?.destroy();
   }
 }
 
