@@ -6,6 +6,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createSecureContext, getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls';
+import { heldInBucket } from '../fleet/fleet.ts';
 import { type Leaf, throwawayCa } from '../testing/certificates.ts';
 import { scratchDirectory } from '../testing/scratch.ts';
 import { connectTo, type ServerOptions } from './connect.ts';
@@ -85,8 +86,8 @@ test('a server without TLS is refused where TLS was asked for, and is told nothi
   assert.equal(await refusal(options(`tls://${host}`, { token: 'secret' })), refused('tls'));
   assert.equal(await refusal(options(`TLS://user:secret@${host}`)), refused('TLS'));
   assert.equal(await refusal(options(`tls://user:s@cret@${host}`)), refused('tls'));
-  // Any file: it never comes to a certificate.
-  assert.equal(await refusal(options(`nats://${host}`, { caFile: import.meta.filename })), refused('nats'));
+  const { caFile } = ownCa(t);
+  assert.equal(await refusal(options(`nats://${host}`, { caFile })), refused('nats'));
   assert.equal(heard(), '');
 });
 
@@ -275,6 +276,41 @@ test('and, where anyone may have named it, be one that the user named', {
   assert.equal(other.heard(), '');
   const ofOurs = await first([other.host]);
   assert.equal(await next(t, options(`tls://${ofOurs.host}`, { caFile }), ofOurs), other.host);
+});
+
+test('a certificate that is not trusted is called so, with where to give the CA', async (t) => {
+  const { host, heard } = await greetingServer(t, { leaf: () => throwawayCa().issue('127.0.0.1') });
+  const { caFile } = ownCa(t);
+  const untrusted = (server: string, where: string): string =>
+    `no NATS server can be used at ${server}: its certificate is not trusted (${where})`;
+  const [plain, tls] = [`nats://${host}`, `tls://${host}`];
+  assert.equal(await refusal(options(plain)), untrusted(plain, '--tls-ca FILE'));
+  assert.equal(await refusal(options(tls, { caFile })), untrusted(tls, '--tls-ca FILE'));
+  const saltFile = join(scratchDirectory(t), 'salt');
+  writeFileSync(saltFile, 'sixteen bytes or more', { mode: 0o600 });
+  const fleet = {
+    bucket: 'fleet',
+    credsFile: null,
+    nkeyFile: null,
+    caFile,
+    saltFile,
+    network: '',
+    publish: false,
+  };
+  await assert.rejects(heldInBucket({ server: tls, ...fleet }), {
+    message: untrusted(tls, '"tlsCa" of "fleet"'),
+  });
+  assert.equal(heard(), '');
+});
+
+test('a CA file without a certificate is named', async (t) => {
+  const { host } = await greetingServer(t, { leaf: () => throwawayCa().issue('127.0.0.1') });
+  const caFile = join(scratchDirectory(t), 'ca.der');
+  writeFileSync(caFile, 'no PEM');
+  await assert.rejects(connectTo(options(`nats://${host}`, { caFile })), {
+    code: 'bad-file',
+    message: `the CA file ${caFile} holds no PEM certificate`,
+  });
 });
 
 test('the socket of a server that says nothing is destroyed when it is given up', async (t) => {
