@@ -166,6 +166,14 @@ export function readRaceLine(line: string, mode: Mode): ReadLine | null {
   };
 }
 
+/** What to tell under `path-left-out` of the line with that number; null: there was nothing but the origin. */
+export function pathLeftOut(
+  line: number,
+  { value, leftOut }: ReadLine & { readonly ok: true },
+): string | null {
+  return leftOut === undefined ? null : `line ${line}: racing ${value.origin.origin}, ignoring ${leftOut}`;
+}
+
 /** Where in the document, if not at its top, and what was expected there. */
 export function issueText(issue: v.BaseIssue<unknown>): string {
   const where = v.getDotPath(issue);
