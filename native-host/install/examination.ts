@@ -2,12 +2,14 @@
 // settings, host cache, fleet cache and network. Printed by the command, and sent over the wire by a running helper.
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import '@photofinish/shared/language/english';
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
+import { sharedWithin } from '@photofinish/shared/verdict/record-text';
 import { UNIDENTIFIED } from '@photofinish/shared/web/network-name';
 import { SHARED_REFUSALS, type SharedRefusal, type SharedRefusals } from '../cache/record.ts';
 import { whyForeign } from '../cache/schema.ts';
 import { openHostCache, type SharedStats } from '../cache/store.ts';
-import { ago, plural } from '../cli/text.ts';
+import { plural } from '../cli/text.ts';
 import { systemClock } from '../clock.ts';
 import {
   defaultConfigPath,
@@ -195,13 +197,13 @@ function refusedText(refused: SharedRefusals): string {
 }
 
 /** Only what a file keeps is a copy: where it cannot be opened, the helper's is not seen. */
-function copiedText(cachePath: string): string {
+export function copiedText(cachePath: string, nowMs: number): string {
   const cache = existsSync(cachePath) ? openHostCache({ path: cachePath, clock: systemClock }) : null;
   const isKept = cache === null || cache.store().store === 'sqlite';
   const { outcomes, newestAtMs, refused } = cache?.sharedStats() ?? NOTHING_SHARED;
   cache?.close();
   if (!isKept) return '';
-  const age = newestAtMs === null ? '' : `, the newest from ${ago(newestAtMs, systemClock.epochMs())}`;
+  const age = newestAtMs === null ? '' : `, the newest ${sharedWithin(newestAtMs, nowMs)}`;
   const copied = plural(outcomes, 'outcome is', 'outcomes are');
   return `; ${copied} copied here${age}${refusedText(refused)}`;
 }
@@ -212,7 +214,7 @@ function copiedText(cachePath: string): string {
  */
 async function fleetFinding(settings: FleetSettings, cachePath: string): Promise<Finding> {
   const { heldInBucket } = await import('../fleet/fleet.ts');
-  const copied = copiedText(cachePath);
+  const copied = copiedText(cachePath, systemClock.epochMs());
   try {
     const held = plural(await heldInBucket(settings), 'value');
     const text = `fleet cache: the bucket "${settings.bucket}" holds ${held}${copied}`;
