@@ -20,7 +20,7 @@ import {
 } from '../config.ts';
 import { keptSalt, networkKey, networkText, saltPath } from '../network/key.ts';
 import { systemSource, watchNetwork } from '../network/watch.ts';
-import { insecurePath, irregularReason, userHome, whyNotWritable } from '../paths.ts';
+import { asideFiles, insecurePath, irregularReason, userHome, whyNotWritable } from '../paths.ts';
 import { readTrust } from '../trust.ts';
 import { PROGRAM } from '../version.ts';
 import type { Caller } from '../wire/caller.ts';
@@ -125,6 +125,28 @@ function cacheFinding(path: string): Finding {
       `${counted}; not recorded, because their sites added too many in one day: ${refused}`,
     );
   return helperFinding('cache', 'ok', counted);
+}
+
+/** That a damaged cache was begun anew: the helper that did it had nobody to tell. */
+function asideFindings(path: string): Finding[] {
+  const isCache = (file: string): boolean =>
+    file.startsWith(`${path}.corrupt-`) && !/-(?:wal|shm)$/.test(file);
+  return asideFiles(path)
+    .filter(isCache)
+    .map((file) =>
+      helperFinding(
+        'cache',
+        'note',
+        `the host cache was damaged; set aside as ${file}, and a new one was begun`,
+        'Check the disk. The file holds browsing history: remove it when you no longer need it.',
+      ),
+    );
+}
+
+/** The findings on the host cache. */
+export function cacheFindings(path: string): Finding[] {
+  // Opened first: that may set it aside.
+  return [cacheFinding(path), ...asideFindings(path)];
 }
 
 /** Without a salt no key is shown, so its value does not matter. */
@@ -331,7 +353,7 @@ export async function allFindings(request: ExaminationRequest): Promise<Finding[
       ? []
       : [
           ...(await settingsProblems(settings)),
-          cacheFinding(settings.cachePath),
+          ...cacheFindings(settings.cachePath),
           ...(settings.fleet === null ? [] : [await fleetFinding(settings.fleet, settings.cachePath)]),
           await networkFinding(settings.cachePath),
         ]),
