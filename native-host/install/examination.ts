@@ -80,17 +80,25 @@ function isPrivatelyWritable(path: string): boolean {
   }
 }
 
+/** Of what is no file of ours. */
+const moveAway = (what: 'it' | 'that file'): string =>
+  `Move ${what} elsewhere, or name another file with "cache" in the settings file.`;
+
+function cacheRemedy(path: string): string {
+  if (irregularReason(path) !== null) return moveAway('it');
+  return isPrivatelyWritable(path)
+    ? 'Free disk space or, if the file is newer, update the helper.'
+    : 'Make the file and its directory writable for you alone.';
+}
+
 /** Whether outcomes are remembered, and how many are. */
 function cacheFinding(path: string): Finding {
-  const unusable = (reason: string | null, remedy?: string): Finding =>
+  const unusable = (reason: string | null, remedy = cacheRemedy(path)): Finding =>
     helperFinding(
       'cache',
       'problem',
       `${path} cannot be used, so nothing will be remembered: ${reason}`,
-      remedy ??
-        (isPrivatelyWritable(path)
-          ? 'Free disk space or, if the file is newer, update the helper.'
-          : 'Make the file and its directory writable for you alone.'),
+      remedy,
     );
   // Reading must not create it.
   if (!existsSync(path)) {
@@ -103,11 +111,7 @@ function cacheFinding(path: string): Finding {
   const { store, storeReason, origins, unsound, refused, shared } = cache.stats();
   cache.close();
   const foreign = store === 'sqlite' ? null : whyForeign(path);
-  if (foreign !== null)
-    return unusable(
-      `it was left alone, because ${foreign}`,
-      'Move that file elsewhere, or name another with "cache" in the settings file.',
-    );
+  if (foreign !== null) return unusable(`it was left alone, because ${foreign}`, moveAway('that file'));
   if (store !== 'sqlite') return unusable(storeReason);
   const others = shared === 0 ? '' : `, ${shared} shared by machines of the organisation`;
   const counted = `${path}, ${origins} ${origins === 1 ? 'origin' : 'origins'}${others}`;
