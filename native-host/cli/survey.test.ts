@@ -325,6 +325,16 @@ test('export ends with 1 if lines hold no result, and says which', async () => {
   assert.equal(errors.at(-1), 'bad-line: 1 more line holds no result of this survey');
 });
 
+test('a damaged frame is named by its place in the file, on the terminal and on the page', async () => {
+  const dir = writeSampleArchive(join(scratch, 'frame'));
+  writeFileSync(join(dir, 'results-x-1-1.ndjson.zst'), 'rubbish');
+  const { terminal, errors } = recordingTerminal();
+  assert.equal(await runSurveyReport(dir, {}, terminal), 1);
+  const named = 'results-x-1-1.ndjson.zst: the zstd frame at byte 0 is damaged';
+  assert.deepEqual(errors, [`bad-line: ${named}`]);
+  assert.ok(readFileSync(join(dir, 'report.html'), 'utf8').includes(named));
+});
+
 test('report writes one page, beside the archive unless told where', async () => {
   const dir = writeSampleArchive(join(scratch, 'report'));
   const { terminal, results } = recordingTerminal();
