@@ -9,11 +9,12 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   realpathSync,
   type Stats,
   statSync,
 } from 'node:fs';
-import { dirname, isAbsolute, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, sep } from 'node:path';
 
 /**
  * The home of users without one, as in Debian's accounts: it does not exist, and only root could create it, so that what
@@ -52,6 +53,20 @@ export const ASIDE = /^(\.salt)?\.corrupt-\d{4}-\d{2}-\d{2}T\d{9}Z(-wal|-shm)?$/
 /** The path for a file set aside at that time. */
 export function asidePath(path: string, epochMs: number): string {
   return `${path}.corrupt-${new Date(epochMs).toISOString().replaceAll(/[:.]/g, '')}`;
+}
+
+/** The files set aside beside the host cache, the salt and journals among them; none if they cannot be listed. */
+export function asideFiles(path: string): readonly string[] {
+  const directory = dirname(path);
+  const start = basename(path);
+  try {
+    return readdirSync(directory)
+      .filter((name) => name.startsWith(start) && ASIDE.test(name.slice(start.length)))
+      .map((name) => join(directory, name));
+  } catch {
+    // No directory: the cache is in memory and nothing was ever set aside.
+    return [];
+  }
 }
 
 const PRIVATE = 0o700;

@@ -1,8 +1,8 @@
 // The helper's trust anchors: one list of roots and one chain verifier for both transports, so that trust never makes
 // them differ. Publicly known roots are kept separate, because browsers refuse QUIC under any other.
-import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { getCACertificates } from 'node:tls';
+import { type Certificates, certificatesIn } from './ca-file.ts';
 import { loadQuicAddon, type TrustStore } from './quic/addon.ts';
 
 /** PEM texts; an element of `extra` may hold several certificates. */
@@ -30,29 +30,14 @@ export type TrustResult =
   /** `message` names the file and its fault. */
   | { readonly ok: false; readonly message: string };
 
-const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-async function readCaFile(file: string): Promise<{ pem: string } | { message: string }> {
+async function readCaFile(file: string): Promise<Certificates> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    return { message: `cannot read the CA file ${file}: ${reason(error)}` };
+    return { message: `cannot read the CA file ${file}: ${(error as Error).message}` };
   }
-  const certificates = text.match(PEM_CERTIFICATE) ?? [];
-  if (certificates.length === 0) return { message: `the CA file ${file} holds no PEM certificate` };
-  for (const [index, certificate] of certificates.entries()) {
-    try {
-      new X509Certificate(certificate);
-    } catch (error) {
-      return { message: `certificate ${index + 1} in the CA file ${file} is broken: ${reason(error)}` };
-    }
-  }
-  return { pem: certificates.join('\n') };
+  return certificatesIn(file, text);
 }
 
 /** What a certificate says: Node wraps the lines of its own and of the system's certificates differently. */

@@ -7,6 +7,9 @@ import { type RunningProgram, startProgram } from './stack.ts';
 
 const LISTEN = '127.0.0.1:-1';
 
+const CERT = 'server.pem';
+const KEY = 'server.key';
+
 const portsSchema = v.object({ nats: v.tuple([v.string()]), monitoring: v.tuple([v.string()]) });
 type Ports = v.InferOutput<typeof portsSchema>;
 
@@ -15,6 +18,8 @@ export interface NatsOptions {
   readonly syncsAlways?: boolean;
   /** The only user; default: everybody is welcome. */
   readonly user?: { readonly name: string; readonly password: string };
+  /** Certificate and key, PEM; default: there is no TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 export interface RunningNats extends RunningProgram {
@@ -26,14 +31,14 @@ export interface RunningNats extends RunningProgram {
   readonly store: string;
 }
 
-function configOf(dir: string, store: string, { syncsAlways = false, user }: NatsOptions): string {
+function configOf(dir: string, store: string, { syncsAlways = false, user, tls }: NatsOptions): string {
   const quoted = (text: string) => JSON.stringify(text);
   const login = user && `user: ${quoted(user.name)}, password: ${quoted(user.password)}`;
   return `listen: "${LISTEN}"
 http: "${LISTEN}"
 ports_file_dir: ${quoted(dir)}
 jetstream { store_dir: ${quoted(store)}${syncsAlways ? ', sync_interval: always' : ''} }
-${login === undefined ? '' : `authorization { ${login} }\n`}`;
+${login === undefined ? '' : `authorization { ${login} }\n`}${tls === undefined ? '' : `tls { cert_file: ${quoted(join(dir, CERT))}, key_file: ${quoted(join(dir, KEY))} }\n`}`;
 }
 
 /** Null until the file is written to its end. */
@@ -53,6 +58,10 @@ export async function startNats(dir: string, options: NatsOptions = {}): Promise
   const [store, config] = [join(dir, 'store'), join(dir, 'server.conf')];
   await mkdir(dir, { recursive: true });
   await writeFile(config, configOf(dir, store, options));
+  if (options.tls !== undefined) {
+    await writeFile(join(dir, CERT), options.tls.cert);
+    await writeFile(join(dir, KEY), options.tls.key, { mode: 0o600 });
+  }
   const published = Promise.withResolvers<Ports>();
   const running = await startProgram({
     name: 'the NATS server',

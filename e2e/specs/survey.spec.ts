@@ -6,6 +6,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { throwawayCa } from '../../native-host/testing/certificates.ts';
 import { runCommand, runOrThrow } from '../child-process.ts';
 import type { Namespace } from '../network/namespace.ts';
 import { type Network, networkUnavailable, openNetwork } from '../network/open.ts';
@@ -315,6 +316,43 @@ test('a list becomes an archive, Parquet and a page with one server that ends wi
   const second = await runCommand(PHOTOFINISH, [...args, ...reach], { env });
   expect(second.stdout).toContain('0 measured');
   expect(await readdir(out)).toEqual(before);
+});
+
+test('a server dialled by its address is used with a certificate for that address only', async ({ dir }) => {
+  const ca = throwawayCa();
+  const caFile = join(dir, 'ca.pem');
+  await writeFile(caFile, ca.cert);
+  const start = (name: string) => startNats(join(dir, name), { tls: ca.issue(name) });
+  const [right, wrong] = [await start('127.0.0.1'), await start('localhost')];
+  const doctor = (url: string) =>
+    runCommand(process.execPath, [CLI, 'survey', 'doctor', '--tls-ca', caFile, '--server', url]);
+  try {
+    for (const scheme of ['nats', 'tls']) {
+      const ofScheme = (url: string) => `${scheme}://${new URL(url).host}`;
+      expect((await doctor(ofScheme(right.url))).stdout).toMatch(/^✓ connected in/);
+      const refused = await doctor(ofScheme(wrong.url));
+      expect(refused.stderr).toContain("IP: 127.0.0.1 is not in the cert's list");
+      expect(refused.code).toBe(1);
+      const byName = `${scheme}://localhost:${new URL(wrong.url).port}`;
+      expect((await doctor(byName)).stdout).toMatch(/^✓ connected in/);
+    }
+  } finally {
+    await Promise.all([right.stop(), wrong.stop()]);
+  }
+});
+
+test('a command ends although its server says nothing', async () => {
+  const mute = createServer().listen(0, '127.0.0.1');
+  await once(mute, 'listening');
+  const { port } = mute.address() as AddressInfo;
+  try {
+    const args = [CLI, 'survey', 'status', '--server', `nats://127.0.0.1:${port}`];
+    const { code, stderr } = await runCommand(process.execPath, args);
+    expect(stderr).toMatch(/^photofinish: no-server: no NATS server can be used at .*: timeout$/m);
+    expect(code).toBe(1);
+  } finally {
+    mute.close();
+  }
 });
 
 test('each thing that can be wrong has one sentence', async ({ dir, local }) => {

@@ -361,7 +361,13 @@ test('a discarded file is removed with its journals, and other helpers switch to
   const path = join(await folder(t), 'cache.db');
   const other = open(path);
   other.observe('home', 'chromium', observations(10));
-  const database = openDatabase({ path, epochMs: Date.now, prepare: (db) => db, log: () => {} });
+  const database = openDatabase({
+    path,
+    epochMs: Date.now,
+    prepare: (db) => db,
+    log: () => {},
+    damaged: () => {},
+  });
   database.discard();
   const files = [path, `${path}-wal`].map((file) => readFileSync(file, 'latin1'));
   database.close();

@@ -59,8 +59,10 @@ export interface DatabaseOptions<S> {
   /** Milliseconds since the epoch, for the name of a file set aside. */
   readonly epochMs: () => number;
   readonly prepare: (db: DatabaseSync) => S;
-  /** Receives messages for the user: a file set aside, left alone, or unusable. */
+  /** Receives messages for the user: a file left alone, or unusable. */
   readonly log: (message: string) => void;
+  /** The same for a file set aside. */
+  readonly damaged: (message: string) => void;
 }
 
 /** The primary SQLite result code of an error; 0 if it has none. */
@@ -259,7 +261,9 @@ class CacheDatabase<S> implements Database<S> {
     if (foreign !== null) throw new Error(`the file is left alone: ${foreign}`);
     const aside = setAside(this.#path, was, this.#options.epochMs());
     if (aside !== null)
-      this.#log(`the host cache was corrupt; it is kept as ${aside} and a new one is begun`);
+      this.#options.damaged(
+        `the host cache ${this.#path} was damaged; set aside as ${aside}, and a new one is begun`,
+      );
   }
 
   #tryFile(): void {

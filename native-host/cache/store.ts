@@ -1,15 +1,14 @@
 // The host cache: the single owner of what is known about hosts, read before every navigation and updated by every race
 // and observation. Reads go straight to SQLite (about 5 us); a map in front of it would become stale with several
 // helpers.
-import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
 import type { StatementSync } from 'node:sqlite';
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { CacheUse, NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Clock } from '../clock.ts';
-import { ASIDE } from '../paths.ts';
+import { asideFiles } from '../paths.ts';
 import { CacheUnavailable, type Database, isDiskFull, openDatabase } from './database.ts';
 import { fileObservations, fileRace, fileShared, type SharedChange } from './filing.ts';
 import { type CacheLimits, LIMITS, trim } from './limits.ts';
@@ -156,6 +155,8 @@ export interface HostCacheOptions {
   readonly clock: Clock;
   /** Called with a message when the file is set aside, left alone or cannot be used. */
   readonly log?: (message: string) => void;
+  /** Called in place of `log` when a damaged file is set aside. */
+  readonly damaged?: (message: string) => void;
   /** Smaller ones in tests. */
   readonly limits?: CacheLimits;
   /** Under which key other machines share what they know of an origin; null, or absent: nothing is shared. */
@@ -341,21 +342,19 @@ function wipe(c: OpenCache): number {
 
 /** Files set aside as corrupt are browsing history too; other files with a similar name are not touched. */
 function removeAside(path: string): void {
-  const directory = dirname(path);
-  const start = basename(path);
-  try {
-    for (const name of readdirSync(directory))
-      if (name.startsWith(start) && ASIDE.test(name.slice(start.length))) rmSync(join(directory, name));
-  } catch {
-    // No directory: the cache is in memory and nothing was ever set aside.
-  }
+  for (const file of asideFiles(path))
+    try {
+      rmSync(file);
+    } catch {
+      // It must not keep the others.
+    }
 }
 
 /** Opens the cache; it always works, if necessary in memory (`store()` says so). */
 export function openHostCache(options: HostCacheOptions): HostCache {
-  const { clock, path, log = () => {}, limits = LIMITS, sharedKey = () => null } = options;
+  const { clock, path, log = () => {}, damaged = log, limits = LIMITS, sharedKey = () => null } = options;
   const epochMs = (): number => clock.epochMs();
-  const database = openDatabase<Statements>({ path, epochMs, prepare: prepareStatements, log });
+  const database = openDatabase<Statements>({ path, epochMs, prepare: prepareStatements, log, damaged });
   const c: OpenCache = { database, clock, path, log, limits, sharedKey, pending: { ...NOTHING_COUNTED } };
   return {
     forecast: (query) => forecast(c, query),

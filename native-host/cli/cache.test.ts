@@ -1,9 +1,15 @@
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
+import { truncateSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { ANY_NETWORK, type HostRecord, newHost } from '../cache/record.ts';
-import { originText } from './cache.ts';
+import { openHostCache } from '../cache/store.ts';
+import { systemClock } from '../clock.ts';
+import { recordingTerminal } from '../testing/command.ts';
+import { scratchDirectory } from '../testing/scratch.ts';
+import { originText, runCache } from './cache.ts';
 import { NO_NAMES, plain } from './text.ts';
 
 const NOW = 1_700_000_000_000;
@@ -67,4 +73,23 @@ test('measured times are shown with their variance, loss, and the round trip of 
 test('hostile names cannot send escape sequences to the terminal', () => {
   const lines = text([host({ altSvc: 'h3%1B%5D0%3Bx="b.test:1"', altSvcAtMs: NOW, altSvcUntilMs: NOW })]);
   assert.ok(!lines.join('').includes('\u001b'));
+});
+
+test('a damaged cache is reported once by the command that sets it aside', async (t) => {
+  for (const words of [['list'], ['show', A], ['forget', A]]) {
+    const path = join(scratchDirectory(t), 'cache.db');
+    openHostCache({ path, clock: systemClock }).close();
+    truncateSync(path, 5000);
+    const told = async (): Promise<readonly string[]> => {
+      const { terminal, errors } = recordingTerminal();
+      await runCache([...words, '--cache', path], terminal);
+      return errors.filter((error) => !error.startsWith('no-record: '));
+    };
+    const [first, ...others] = await told();
+    assert.match(
+      first ?? '',
+      /^cache-damaged: the host cache .*cache\.db was damaged; set aside as .*\.corrupt-/,
+    );
+    assert.deepEqual([...others, ...(await told())], []);
+  }
 });

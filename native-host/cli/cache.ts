@@ -33,7 +33,7 @@ const CACHE_SCHEMA = 'photofinish.cache/1';
 
 function list(path: string, json: boolean, terminal: Terminal): number {
   // Reading must not create a file.
-  const cache = existsSync(path) ? openCache(path) : null;
+  const cache = existsSync(path) ? openCache(path, terminal) : null;
   const hosts = cache?.list() ?? [];
   const names = cache?.networkNames() ?? NO_NAMES;
   cache?.close();
@@ -49,7 +49,7 @@ function originDocument(path: string, origin: string, records: OriginRecords): o
 }
 
 function show(path: string, origin: Origin, json: boolean, terminal: Terminal): number {
-  const cache = existsSync(path) ? openCache(path) : null;
+  const cache = existsSync(path) ? openCache(path, terminal) : null;
   const records: OriginRecords = cache?.show(origin) ?? { hosts: [], uses: [], addresses: [] };
   const names = cache?.networkNames() ?? NO_NAMES;
   cache?.close();
@@ -73,7 +73,7 @@ async function forget(
   terminal: Terminal,
 ): Promise<number> {
   const forgotten = existsSync(path)
-    ? await changing(path, (cache) => origins.filter((origin) => cache.forget(origin)))
+    ? await changing(path, terminal, (cache) => origins.filter((origin) => cache.forget(origin)))
     : [];
   const unknown = origins.filter((origin) => !forgotten.includes(origin));
   if (json) terminal.result(JSON.stringify({ schema: CACHE_SCHEMA, file: path, forgotten }));
@@ -89,13 +89,13 @@ async function clear(
 ): Promise<number> {
   let cleared = 0;
   if (existsSync(path)) {
-    const { origins } = await changing(path, (cache) => cache.stats());
+    const { origins } = await changing(path, terminal, (cache) => cache.stats());
     const question = `Delete all that is known about ${plural(origins, 'origin')}, in ${path}?`;
     if (!yes && !(await terminal.confirm(question))) {
       terminal.error('cancelled', 'nothing was deleted; --yes clears without asking');
       return EXIT_FAILED;
     }
-    cleared = await changing(path, (cache) => cache.wipe());
+    cleared = await changing(path, terminal, (cache) => cache.wipe());
   }
   if (json) terminal.result(JSON.stringify({ schema: CACHE_SCHEMA, file: path, cleared }));
   else terminal.result(`Cleared ${plural(cleared, 'origin')} from ${path}.`);

@@ -25,7 +25,7 @@ import { recordOnlyOn } from '../network/watch.ts';
 import { PACED_BY_PATH } from '../race/pacing.ts';
 import { fileOutcome, type RunRace } from '../racing.ts';
 import { explanationText } from './explain-text.ts';
-import { cachePath, copiedKeys } from './helper-caches.ts';
+import { cacheComplaints, cachePath, copiedKeys } from './helper-caches.ts';
 import { EXPLAIN_OPTIONS } from './option-tables.ts';
 import { networkOf, openRacingFor, stopOnMove } from './race.ts';
 import { parseRaceCommand, type RaceCommand } from './race-options.ts';
@@ -201,8 +201,12 @@ export async function runExplain(args: readonly string[], terminal: Terminal): P
   const command = parseExplainCommand(args);
   const { stop, forget } = stoppedByInterrupt();
   const path = cachePath(command.cacheFile);
-  const log = (message: string): void => terminal.error('cache-unavailable', message);
-  const cache = openHostCache({ path, clock: systemClock, log, sharedKey: copiedKeys(terminal) });
+  const cache = openHostCache({
+    path,
+    clock: systemClock,
+    ...cacheComplaints(terminal),
+    sharedKey: copiedKeys(terminal),
+  });
   try {
     const explanation = await explain(command, terminal, cache, stop);
     if (stop.signal.aborted) throw new Complaint('cancelled', 'interrupted', EXIT_INTERRUPTED);

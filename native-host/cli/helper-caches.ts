@@ -5,7 +5,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { CacheUnavailable } from '../cache/database.ts';
 import { recallOf } from '../cache/policy.ts';
 import { whyForeign } from '../cache/schema.ts';
-import { type HostCache, openHostCache } from '../cache/store.ts';
+import { type HostCache, type HostCacheOptions, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
 import {
   defaultConfigPath,
@@ -43,9 +43,23 @@ export function networkSalt(cachePath: string, terminal: Pick<Terminal, 'error'>
   return readSalt(saltPath(cachePath), (message) => terminal.error('salt-damaged', message));
 }
 
-/** The cache in that file. Throws a Complaint if it cannot be used; files of other programs are not touched. */
-export function openCache(path: string): HostCache {
-  const cache = openHostCache({ path, clock: systemClock, log: () => {} });
+/** How a cache that goes on in memory, or began anew, is reported. */
+export function cacheComplaints(
+  terminal: Pick<Terminal, 'error'>,
+): Required<Pick<HostCacheOptions, 'log' | 'damaged'>> {
+  return {
+    log: (message) => terminal.error('cache-unavailable', message),
+    damaged: (message) => terminal.error('cache-damaged', message),
+  };
+}
+
+/**
+ * The cache in that file; reports one that was damaged and has been set aside. Throws a Complaint if it cannot be used;
+ * files of other programs are not touched.
+ */
+export function openCache(path: string, terminal: Pick<Terminal, 'error'>): HostCache {
+  const { damaged } = cacheComplaints(terminal);
+  const cache = openHostCache({ path, clock: systemClock, damaged });
   const { store, storeReason } = cache.store();
   if (store === 'sqlite') return cache;
   cache.close();
@@ -60,8 +74,12 @@ export function openCache(path: string): HostCache {
 }
 
 /** Changes the cache in that file, and closes it. Throws a Complaint if it cannot be used or written. */
-export async function changing<T>(path: string, change: (cache: HostCache) => T | Promise<T>): Promise<T> {
-  const cache = openCache(path);
+export async function changing<T>(
+  path: string,
+  terminal: Pick<Terminal, 'error'>,
+  change: (cache: HostCache) => T | Promise<T>,
+): Promise<T> {
+  const cache = openCache(path, terminal);
   try {
     return await change(cache);
   } catch (error) {
@@ -140,7 +158,7 @@ export async function joinForShared(terminal: Pick<Terminal, 'error'>): Promise<
   const cache = openHostCache({
     path: cachePath(null),
     clock: systemClock,
-    log: (message) => terminal.error('cache-unavailable', message),
+    ...cacheComplaints(terminal),
     sharedKey: (origin) => fleet?.keyOf(origin) ?? null,
   });
   try {

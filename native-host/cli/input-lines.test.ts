@@ -135,7 +135,12 @@ for (const [line, code, words] of [
   ['"a.test"', 'bad-origin', /no host name/],
   ['{"origin": 7}', 'bad-line', /^origin: /],
   ['{"origin": "a.test", "mode": "h4"}', 'bad-line', /^mode: /],
-  ['{"origin": "a.test", "trials": 3}', 'bad-line', /^trials: /],
+  [
+    '{"origin": "a.test", "trials": 3}',
+    'bad-line',
+    /^a line has no option "trials"; there are origin and mode$/,
+  ],
+  ['{"origin": "a.test", "mod": "h2"}', 'bad-line', /^a line has no option "mod"; did you mean "mode"\?$/],
   ['a'.repeat(1025), 'bad-line', /1024 characters/],
   [' '.repeat(1025), 'bad-line', /1024 characters/],
 ] as const)

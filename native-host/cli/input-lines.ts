@@ -3,7 +3,7 @@
 import { MODES, type Mode } from '@photofinish/shared/race/terms';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
-import type { ComplaintCode } from './usage.ts';
+import { type ComplaintCode, didYouMean } from './usage.ts';
 
 /**
  * The lines without their line feed or CRLF; an unterminated rest is a line too. Of a line with more than `mostChars`
@@ -154,16 +154,23 @@ export function readRaceLine(line: string, mode: Mode): ReadLine | null {
   if (!text.startsWith('{') && !JSON_SCALAR.test(text)) return readUrl(text, mode);
   const parsed = v.safeParse(lineSchema, parseJson(text));
   if (parsed.success) return readText(parsed.output.origin, parsed.output.mode ?? mode);
-  const [issue] = parsed.issues;
+  return { ok: false, code: 'bad-line', message: lineFault(parsed.issues[0]) };
+}
+
+function lineFault(issue: v.BaseIssue<unknown>): string {
   const where = v.getDotPath(issue);
-  return {
-    ok: false,
-    code: 'bad-line',
-    message:
-      where === null
-        ? 'not a JSON object of the form {"origin": ..., "mode": ...}'
-        : `${where}: ${issue.message}`,
-  };
+  if (where === null) return 'not a JSON object of the form {"origin": ..., "mode": ...}';
+  if (issue.type !== 'strict_object' || issue.expected !== 'never') return `${where}: ${issue.message}`;
+  const known = Object.keys(lineSchema.entries);
+  return `a line has no option "${where}"${didYouMean(where, known) || `; there are ${known.join(' and ')}`}`;
+}
+
+/** What to tell under `path-left-out` of the line with that number; null: there was nothing but the origin. */
+export function pathLeftOut(
+  line: number,
+  { value, leftOut }: ReadLine & { readonly ok: true },
+): string | null {
+  return leftOut === undefined ? null : `line ${line}: racing ${value.origin.origin}, ignoring ${leftOut}`;
 }
 
 /** Where in the document, if not at its top, and what was expected there. */

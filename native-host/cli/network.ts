@@ -69,7 +69,7 @@ async function list(path: string, json: boolean, terminal: Terminal): Promise<nu
   // Reading must not create a file.
   const kept = keptSalt(saltPath(path));
   const current = await currentNetwork(kept.state === 'kept' ? kept.salt : null);
-  const cache = existsSync(path) ? openCache(path) : null;
+  const cache = existsSync(path) ? openCache(path, terminal) : null;
   const networks = listedNetworks(cache, current);
   cache?.close();
   if (json) terminal.result(JSON.stringify({ schema: NETWORKS_SCHEMA, file: path, networks }));
@@ -119,7 +119,7 @@ interface NameChange {
 }
 
 async function rename({ name, network }: NameChange, path: string, json: boolean, terminal: Terminal) {
-  const key = await changing(path, async (cache) => {
+  const key = await changing(path, terminal, async (cache) => {
     const key = await meant(network, path, cache, terminal);
     cache.nameNetwork(key, name);
     return key;

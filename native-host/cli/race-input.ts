@@ -5,7 +5,14 @@ import { timedTrials } from '@photofinish/shared/race/conclusive';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Mode } from '@photofinish/shared/race/terms';
 import { systemClock } from '../clock.ts';
-import { type LineRequest, linesOf, MAX_LINE_CHARS, readAhead, readRaceLine } from './input-lines.ts';
+import {
+  type LineRequest,
+  linesOf,
+  MAX_LINE_CHARS,
+  pathLeftOut,
+  readAhead,
+  readRaceLine,
+} from './input-lines.ts';
 import { commandFor, inShard, type RaceCommand } from './race-options.ts';
 import { type Pace, paceFor } from './race-pace.ts';
 import {
@@ -92,11 +99,8 @@ export async function raceStream(stream: RaceStream): Promise<StreamEnd> {
       continue;
     }
     if (!stream.wanted(read.value, number)) continue;
-    if (read.leftOut !== undefined)
-      complain(
-        'path-left-out',
-        `line ${number}: racing ${read.value.origin.origin}, ignoring ${read.leftOut}`,
-      );
+    const leftOut = pathLeftOut(number, read);
+    if (leftOut !== null) complain('path-left-out', leftOut);
     await roomFor();
     if (signal.aborted || failures.length > 0) break;
     begin(read.value, number);

@@ -10,7 +10,14 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { saltPath } from '../network/key.ts';
 import { type Network, namedNetwork, recordOnlyOn, systemSource, watchNetwork } from '../network/watch.ts';
 import { openRacing, type RacingParts, type RunRace } from '../racing.ts';
-import { cachePath, fleetSettings, joinFleet, networkSalt, sharing } from './helper-caches.ts';
+import {
+  cacheComplaints,
+  cachePath,
+  fleetSettings,
+  joinFleet,
+  networkSalt,
+  sharing,
+} from './helper-caches.ts';
 import { SOUND_AT_A_TIME } from './option-tables.ts';
 import { PROGRESS_EVERY_MS, raceInput } from './race-input.ts';
 import { parseRaceCommand, type RaceCommand } from './race-options.ts';
@@ -174,13 +181,14 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
   if (command.concurrency > SOUND_AT_A_TIME) terminal.error('many-at-once', manyAtOnce(command.concurrency));
   const path = cachePath(command.cacheFile);
   const { stop, forget } = stoppedByInterrupt();
-  const log = (message: string): void => terminal.error('cache-unavailable', message);
   const shared = command.fleet ? fleetSettings() : null;
   let fleet: Fleet | null = null;
   const remembers =
     command.memory === 'full' || (command.memory === 'hints' && (shared !== null || existsSync(path)));
   const sharedKey = (origin: Origin): string | null => fleet?.keyOf(origin) ?? null;
-  const cache = remembers ? openHostCache({ path, clock: systemClock, log, sharedKey }) : null;
+  const cache = remembers
+    ? openHostCache({ path, clock: systemClock, ...cacheComplaints(terminal), sharedKey })
+    : null;
   const names = cache?.networkNames() ?? NO_NAMES;
   let watch: NetworkWatch | null = null;
   try {

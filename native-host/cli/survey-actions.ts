@@ -16,7 +16,7 @@ import { createStreams, exists, namesOf, type SurveyNames } from '../survey/stre
 import { canaryEveryMs } from '../survey/vantage.ts';
 import { work } from '../survey/worker.ts';
 import { joinForShared } from './helper-caches.ts';
-import { linesOf, MAX_LINE_CHARS } from './input-lines.ts';
+import { linesOf, MAX_LINE_CHARS, pathLeftOut } from './input-lines.ts';
 import { NO_CACHE, openRacingFor } from './race.ts';
 import { paceFor } from './race-pace.ts';
 import { ownName, readOptOut, type SurveyAction, type SurveyCommand } from './survey-options.ts';
@@ -79,11 +79,14 @@ async function openList(path: string): Promise<Lines> {
   }
 }
 
-/** Reads every line in its order: how many are jobs, with a complaint about each that is neither a job nor idle. */
-async function countJobs(
+/**
+ * Reads every line in its order: how many are jobs, with a complaint about each that is neither a job nor idle, or is
+ * more than an origin.
+ */
+export async function countJobs(
   path: string,
   mode: Job['mode'],
-  terminal: Terminal,
+  terminal: Pick<Terminal, 'error'>,
 ): Promise<Pick<Survey['list'], 'jobs' | 'badLines'>> {
   let jobs = 0;
   let badLines = 0;
@@ -92,8 +95,11 @@ async function countJobs(
     number += 1;
     const read = readSurveyLine(line, mode);
     if (read === null) continue;
-    if (read.ok) jobs += 1;
-    else {
+    if (read.ok) {
+      jobs += 1;
+      const leftOut = pathLeftOut(number, read);
+      if (leftOut !== null) terminal.error('path-left-out', leftOut);
+    } else {
       badLines += 1;
       terminal.error(read.code, `line ${number}: ${read.message}`);
     }

@@ -1,6 +1,6 @@
 // `photofinish survey export` and `survey report`: what reads the archive of a survey.
 import { join } from 'node:path';
-import type { BadLine } from '../survey/archive.ts';
+import { type BadLine, badLineText } from '../survey/archive.ts';
 import { DEAD_PARQUET, exportParquet, type SurveyExport } from '../survey/export.ts';
 import { surveyReport } from '../survey/report.ts';
 import { surveyReportHtml } from '../survey/report-page.ts';
@@ -13,8 +13,7 @@ const BAD_LINES_SHOWN = 10;
 
 /** Reports the lines of an archive that hold no result; returns the exit code. */
 function tellBadLines(count: number, named: readonly BadLine[], terminal: Terminal): number {
-  for (const { file, line, reason } of named.slice(0, BAD_LINES_SHOWN))
-    terminal.error('bad-line', `${file}, line ${line}: ${reason}`);
+  for (const bad of named.slice(0, BAD_LINES_SHOWN)) terminal.error('bad-line', badLineText(bad));
   if (count > BAD_LINES_SHOWN)
     terminal.error(
       'bad-line',

@@ -3,7 +3,7 @@
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { recordingTerminal } from '../testing/command.ts';
 import { scratchDirectory } from '../testing/scratch.ts';
 import { writeSampleArchive, writeSegment } from '../testing/survey-archive.ts';
 import { SURVEY_ACTIONS, SURVEY_OPTIONS } from './option-tables.ts';
-import { onServer, type SurveyContext, syncing } from './survey-actions.ts';
+import { countJobs, onServer, type SurveyContext, syncing } from './survey-actions.ts';
 import { runExport, runSurveyReport } from './survey-archive.ts';
 import { ownName, parseSurveyCommand, readOptOut } from './survey-options.ts';
 import { Complaint } from './usage.ts';
@@ -284,6 +284,16 @@ test('without an address, or with none that is one, nothing is known', async () 
 
 const scratch = scratchDirectory({ after });
 
+test('what a line of a list has beyond its origin is reported, and each line that holds none', async () => {
+  const list = join(scratch, 'list.txt');
+  writeFileSync(list, '# pages\nhttps://a.test/\nhttps://b.test/page?q#f\nhttp://c.test\nd.test\n');
+  const { terminal, errors } = recordingTerminal();
+  assert.deepEqual(await countJobs(list, 'race', terminal), { jobs: 3, badLines: 1 });
+  assert.equal(errors[0], 'path-left-out: line 3: racing https://b.test, ignoring /page?q#f');
+  assert.match(errors[1] ?? '', /^bad-origin: line 4: /);
+  assert.equal(errors.length, 2);
+});
+
 test('export says what each vantage point measured, and writes below the archive unless told where', async () => {
   const dir = writeSampleArchive(join(scratch, 'whole'));
   const { terminal, results, errors } = recordingTerminal();
@@ -313,6 +323,16 @@ test('export ends with 1 if lines hold no result, and says which', async () => {
   writeSegment(dir, 'results-x-1-1.ndjson.zst', Array<string>(11).fill('rubbish'));
   await runExport(dir, { out: join(scratch, 'out'), json: true }, terminal);
   assert.equal(errors.at(-1), 'bad-line: 1 more line holds no result of this survey');
+});
+
+test('a damaged frame is named by its place in the file, on the terminal and on the page', async () => {
+  const dir = writeSampleArchive(join(scratch, 'frame'));
+  writeFileSync(join(dir, 'results-x-1-1.ndjson.zst'), 'rubbish');
+  const { terminal, errors } = recordingTerminal();
+  assert.equal(await runSurveyReport(dir, {}, terminal), 1);
+  const named = 'results-x-1-1.ndjson.zst: the zstd frame at byte 0 is damaged';
+  assert.deepEqual(errors, [`bad-line: ${named}`]);
+  assert.ok(readFileSync(join(dir, 'report.html'), 'utf8').includes(named));
 });
 
 test('report writes one page, beside the archive unless told where', async () => {

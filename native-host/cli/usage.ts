@@ -97,6 +97,7 @@ export type ComplaintCode =
   | 'sick-vantage'
   | 'not-a-cache'
   | 'salt-damaged'
+  | 'cache-damaged'
   | 'no-duckdb';
 
 export const EXIT_OK = 0;

@@ -35,6 +35,9 @@ type OnMessage = (message: string, isTrouble: boolean) => void;
 /** A whole organisation's machines would otherwise dial a lost server every second. */
 const RECONNECT_MS = 30_000;
 
+/** What to correct, as `fleet` of the settings names it. */
+const IN_SETTINGS = { credentials: '"creds" or "nkey" of "fleet"', ca: '"tlsCa" of "fleet"' };
+
 /** What a server says of a bucket: one that was made anew, or restored, is known by it. */
 interface BucketState {
   readonly created: string;
@@ -98,7 +101,7 @@ async function connectBucket(
 ): Promise<Bucket> {
   const { server, credsFile, nkeyFile, caFile } = settings;
   const options = { servers: [server], credsFile, nkeyFile, caFile, token: null };
-  const connection = await connectTo({ ...options, reconnectMs: RECONNECT_MS });
+  const connection = await connectTo({ ...options, reconnectMs: RECONNECT_MS, words: IN_SETTINGS });
   void logStatus(connection, log, reconnected);
   try {
     const bucket = await open(connection, settings);

@@ -2,12 +2,14 @@
 // settings, host cache, fleet cache and network. Printed by the command, and sent over the wire by a running helper.
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import '@photofinish/shared/language/english';
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
+import { sharedWithin } from '@photofinish/shared/verdict/record-text';
 import { UNIDENTIFIED } from '@photofinish/shared/web/network-name';
 import { SHARED_REFUSALS, type SharedRefusal, type SharedRefusals } from '../cache/record.ts';
 import { whyForeign } from '../cache/schema.ts';
 import { openHostCache, type SharedStats } from '../cache/store.ts';
-import { ago, plural } from '../cli/text.ts';
+import { plural } from '../cli/text.ts';
 import { systemClock } from '../clock.ts';
 import {
   defaultConfigPath,
@@ -18,7 +20,7 @@ import {
 } from '../config.ts';
 import { keptSalt, networkKey, networkText, saltPath } from '../network/key.ts';
 import { systemSource, watchNetwork } from '../network/watch.ts';
-import { insecurePath, irregularReason, userHome, whyNotWritable } from '../paths.ts';
+import { asideFiles, insecurePath, irregularReason, userHome, whyNotWritable } from '../paths.ts';
 import { readTrust } from '../trust.ts';
 import { PROGRAM } from '../version.ts';
 import type { Caller } from '../wire/caller.ts';
@@ -78,17 +80,25 @@ function isPrivatelyWritable(path: string): boolean {
   }
 }
 
+/** Of what is no file of ours. */
+const moveAway = (what: 'it' | 'that file'): string =>
+  `Move ${what} elsewhere, or name another file with "cache" in the settings file.`;
+
+function cacheRemedy(path: string): string {
+  if (irregularReason(path) !== null) return moveAway('it');
+  return isPrivatelyWritable(path)
+    ? 'Free disk space or, if the file is newer, update the helper.'
+    : 'Make the file and its directory writable for you alone.';
+}
+
 /** Whether outcomes are remembered, and how many are. */
 function cacheFinding(path: string): Finding {
-  const unusable = (reason: string | null, remedy?: string): Finding =>
+  const unusable = (reason: string | null, remedy = cacheRemedy(path)): Finding =>
     helperFinding(
       'cache',
       'problem',
       `${path} cannot be used, so nothing will be remembered: ${reason}`,
-      remedy ??
-        (isPrivatelyWritable(path)
-          ? 'Free disk space or, if the file is newer, update the helper.'
-          : 'Make the file and its directory writable for you alone.'),
+      remedy,
     );
   // Reading must not create it.
   if (!existsSync(path)) {
@@ -101,11 +111,7 @@ function cacheFinding(path: string): Finding {
   const { store, storeReason, origins, unsound, refused, shared } = cache.stats();
   cache.close();
   const foreign = store === 'sqlite' ? null : whyForeign(path);
-  if (foreign !== null)
-    return unusable(
-      `it was left alone, because ${foreign}`,
-      'Move that file elsewhere, or name another with "cache" in the settings file.',
-    );
+  if (foreign !== null) return unusable(`it was left alone, because ${foreign}`, moveAway('that file'));
   if (store !== 'sqlite') return unusable(storeReason);
   const others = shared === 0 ? '' : `, ${shared} shared by machines of the organisation`;
   const counted = `${path}, ${origins} ${origins === 1 ? 'origin' : 'origins'}${others}`;
@@ -123,6 +129,28 @@ function cacheFinding(path: string): Finding {
       `${counted}; not recorded, because their sites added too many in one day: ${refused}`,
     );
   return helperFinding('cache', 'ok', counted);
+}
+
+/** That a damaged cache was begun anew: the helper that did it had nobody to tell. */
+function asideFindings(path: string): Finding[] {
+  const isCache = (file: string): boolean =>
+    file.startsWith(`${path}.corrupt-`) && !/-(?:wal|shm)$/.test(file);
+  return asideFiles(path)
+    .filter(isCache)
+    .map((file) =>
+      helperFinding(
+        'cache',
+        'note',
+        `the host cache was damaged; set aside as ${file}, and a new one was begun`,
+        'Check the disk. The file holds browsing history: remove it when you no longer need it.',
+      ),
+    );
+}
+
+/** The findings on the host cache. */
+export function cacheFindings(path: string): Finding[] {
+  // Opened first: that may set it aside.
+  return [cacheFinding(path), ...asideFindings(path)];
 }
 
 /** Without a salt no key is shown, so its value does not matter. */
@@ -195,13 +223,13 @@ function refusedText(refused: SharedRefusals): string {
 }
 
 /** Only what a file keeps is a copy: where it cannot be opened, the helper's is not seen. */
-function copiedText(cachePath: string): string {
+export function copiedText(cachePath: string, nowMs: number): string {
   const cache = existsSync(cachePath) ? openHostCache({ path: cachePath, clock: systemClock }) : null;
   const isKept = cache === null || cache.store().store === 'sqlite';
   const { outcomes, newestAtMs, refused } = cache?.sharedStats() ?? NOTHING_SHARED;
   cache?.close();
   if (!isKept) return '';
-  const age = newestAtMs === null ? '' : `, the newest from ${ago(newestAtMs, systemClock.epochMs())}`;
+  const age = newestAtMs === null ? '' : `, the newest ${sharedWithin(newestAtMs, nowMs)}`;
   const copied = plural(outcomes, 'outcome is', 'outcomes are');
   return `; ${copied} copied here${age}${refusedText(refused)}`;
 }
@@ -212,7 +240,7 @@ function copiedText(cachePath: string): string {
  */
 async function fleetFinding(settings: FleetSettings, cachePath: string): Promise<Finding> {
   const { heldInBucket } = await import('../fleet/fleet.ts');
-  const copied = copiedText(cachePath);
+  const copied = copiedText(cachePath, systemClock.epochMs());
   try {
     const held = plural(await heldInBucket(settings), 'value');
     const text = `fleet cache: the bucket "${settings.bucket}" holds ${held}${copied}`;
@@ -329,7 +357,7 @@ export async function allFindings(request: ExaminationRequest): Promise<Finding[
       ? []
       : [
           ...(await settingsProblems(settings)),
-          cacheFinding(settings.cachePath),
+          ...cacheFindings(settings.cachePath),
           ...(settings.fleet === null ? [] : [await fleetFinding(settings.fleet, settings.cachePath)]),
           await networkFinding(settings.cachePath),
         ]),

@@ -107,6 +107,11 @@ function tlsMessage(error: Error): string {
   return 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
 }
 
+/** Why Node refused a certificate; null: the error is of something else. */
+export function certificateReason(error: unknown): CertificateReason | null {
+  return error instanceof Error ? (CERTIFICATE_REASONS[codeOf(error)] ?? null) : null;
+}
+
 /** The common form of a certificate error. */
 export function certificateError(reason: CertificateReason, message: string): AttemptError {
   return { code: 'certificate-invalid', message: `${reason}: ${message}`, reason };
@@ -137,7 +142,7 @@ export function connectError(
   const code = codeOf(error);
   if (judged) {
     const [message = ''] = error.message.split(NODE_ADVICE);
-    return certificateError(CERTIFICATE_REASONS[code] ?? 'other', message);
+    return certificateError(certificateReason(error) ?? 'other', message);
   }
   if (connected) return tlsError(error) ?? { code: 'connection-closed', message: error.message };
   const failed = unconnectedCode(code);

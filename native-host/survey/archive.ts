@@ -195,11 +195,17 @@ const MOST_REASON_CHARS = 200;
 /** As many fit the column of their numbers. */
 const MAX_JOBS = 2 ** 31 - 1;
 
-/** A line that is no result or job of this survey, or a damaged frame after that line. */
+/** A line that is no result or job of this survey, or a damaged frame. */
 export interface BadLine {
   readonly file: string;
-  readonly line: number;
+  /** Null: a frame, in which no line can be counted; the reason gives its place. */
+  readonly line: number | null;
   readonly reason: string;
+}
+
+/** For people. */
+export function badLineText({ file, line, reason }: BadLine): string {
+  return line === null ? `${file}: ${reason}` : `${file}, line ${line}: ${reason}`;
 }
 
 interface VantageTally {
@@ -284,7 +290,7 @@ function tallyOf(vantage: string, archive: Archive, { vantages }: Tally): Vantag
   return of;
 }
 
-function addBadLine(tally: Tally, file: string, line: number, reason: string): void {
+function addBadLine(tally: Tally, file: string, line: number | null, reason: string): void {
   tally.bad += 1;
   if (tally.badLines.length < BAD_LINES_NAMED) tally.badLines.push({ file, line, reason });
 }
@@ -297,16 +303,15 @@ export async function* resultsOf(archive: Archive, tally: Tally): AsyncGenerator
   for (const segment of archive.segments) {
     const { name, vantage } = segment;
     let line = 0;
-    const bad = (reason: string): void => addBadLine(tally, name, line, reason);
     const of = tallyOf(vantage, archive, tally);
     const frames = zstdFrames(join(archive.directory, name), (at) =>
-      bad(`the zstd frame at byte ${at} is damaged`),
+      addBadLine(tally, name, null, `the zstd frame at byte ${at} is damaged`),
     );
     try {
       for await (const text of linesOf(decoded(frames), MAX_LINE_CHARS)) {
         line += 1;
         const result = readLine(text, segment, archive);
-        if (typeof result === 'string') bad(result);
+        if (typeof result === 'string') addBadLine(tally, name, line, result);
         else if (of.jobs[result.job] !== 0) of.repeated += 1;
         else {
           of.jobs[result.job] = 1;

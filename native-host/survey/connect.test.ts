@@ -5,6 +5,9 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { createSecureContext, getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls';
+import { heldInBucket } from '../fleet/fleet.ts';
+import { type Leaf, throwawayCa } from '../testing/certificates.ts';
 import { scratchDirectory } from '../testing/scratch.ts';
 import { connectTo, type ServerOptions } from './connect.ts';
 import type { ConnectionOptions } from './nats.ts';
@@ -18,30 +21,45 @@ const INFO = {
   jetstream: true,
 };
 
-/** A NATS server without TLS; `heard` is what clients sent it, `hangUp` makes them connect again. */
-async function plainServer(t: TestContext) {
+interface GreetingOptions {
+  readonly address?: string;
+  /** The certificate of the next connection; absent: there is no TLS. */
+  readonly leaf?: () => Leaf;
+  /** Of other servers of its cluster, `ADDRESS:PORT`. */
+  readonly gossip?: readonly string[];
+}
+
+/** A NATS server; `heard` is what clients sent it, `hangUp` makes them connect again. */
+async function greetingServer(t: TestContext, { address = '127.0.0.1', leaf, gossip }: GreetingOptions = {}) {
   const sockets = new Set<Socket>();
   let heard = '';
-  const server = createServer((socket) => {
-    sockets.add(socket);
+  const converse = (socket: Socket): void => {
     socket.on('error', () => {});
     socket.on('data', (data) => {
       heard += data;
       if (data.includes('PING')) socket.write('PONG\r\n');
     });
-    socket.write(`INFO ${JSON.stringify(INFO)}\r\n`);
+  };
+  const info = { ...INFO, ...(leaf && { tls_required: true }), ...(gossip && { connect_urls: gossip }) };
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.write(`INFO ${JSON.stringify(info)}\r\n`);
+    if (leaf === undefined) converse(socket);
+    else converse(new TLSSocket(socket, { isServer: true, secureContext: createSecureContext(leaf()) }));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, address);
   await once(server, 'listening');
   const hangUp = (): void => {
     for (const socket of sockets) socket.destroy();
     sockets.clear();
   };
-  t.after(() => {
+  const close = (): void => {
     hangUp();
     server.close();
-  });
-  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, heard: () => heard, hangUp };
+  };
+  t.after(close);
+  const { port } = server.address() as AddressInfo;
+  return { host: `${address}:${port}`, port, heard: () => heard, hangUp, close };
 }
 
 const options = (server: string, rest: Partial<ServerOptions> = {}): ServerOptions => ({
@@ -61,27 +79,27 @@ async function refusal(asked: ServerOptions): Promise<string | null> {
 }
 
 test('a server without TLS is refused where TLS was asked for, and is told nothing', async (t) => {
-  const { host, heard } = await plainServer(t);
+  const { host, heard } = await greetingServer(t);
   // Without user and password, which belong in no message.
   const refused = (scheme: string): string =>
     `no NATS server can be used at ${scheme}://${host}: server does not support 'tls'`;
   assert.equal(await refusal(options(`tls://${host}`, { token: 'secret' })), refused('tls'));
   assert.equal(await refusal(options(`TLS://user:secret@${host}`)), refused('TLS'));
   assert.equal(await refusal(options(`tls://user:s@cret@${host}`)), refused('tls'));
-  // Any file: it never comes to a certificate.
-  assert.equal(await refusal(options(`nats://${host}`, { caFile: import.meta.filename })), refused('nats'));
+  const { caFile } = ownCa(t);
+  assert.equal(await refusal(options(`nats://${host}`, { caFile })), refused('nats'));
   assert.equal(heard(), '');
 });
 
 test('a server without TLS is used where none was asked for', async (t) => {
-  const { host, heard } = await plainServer(t);
+  const { host, heard } = await greetingServer(t);
   const connection = await connectTo(options(`nats://${host}`, { token: 'secret' }));
   assert.match(heard(), /"auth_token":"secret"/);
   await connection.close();
 });
 
 test('how long a server that is away is left alone is as asked for, and one second by default', async (t) => {
-  const { host } = await plainServer(t);
+  const { host } = await greetingServer(t);
   for (const [asked, leastMs, mostMs] of [
     [{}, 1000, 2000],
     [{ reconnectMs: 30_000 }, 30_000, 60_000],
@@ -132,7 +150,7 @@ test('a connection made again uses the credentials that the file has then, or th
     },
   ];
   for (const { option, text, shown } of forms) {
-    const { host, heard, hangUp } = await plainServer(t);
+    const { host, heard, hangUp } = await greetingServer(t);
     const file = join(dir, option);
     writeFileSync(file, text(first));
     const connection = await connectTo(options(`nats://${host}`, { [option]: file, reconnectMs: 1 }));
@@ -160,4 +178,163 @@ test('a percent sign that encodes nothing is named, without the password', async
   const message = await refusal(options('nats://user:100%@127.0.0.1:1'));
   assert.match(message ?? '', /"%" in user or password is written "%25"/);
   assert.doesNotMatch(message ?? '', /100/);
+});
+
+/** A CA as `--tls-ca` takes it. */
+function ownCa(t: TestContext) {
+  const ca = throwawayCa();
+  const caFile = join(scratchDirectory(t), 'ca.pem');
+  writeFileSync(caFile, ca.cert);
+  return { ca, caFile };
+}
+
+/** Makes a CA one of those that everybody trusts. */
+function publish(t: TestContext, { cert }: { readonly cert: string }): void {
+  const before = getCACertificates('default');
+  setDefaultCACertificates([cert]);
+  t.after(() => setDefaultCACertificates(before));
+}
+
+const WRONG_ADDRESS = /IP: 127\.0\.0\.1 is not in the cert's list/;
+
+test('a server given by its address is used with a certificate for that address, and with no other', async (t) => {
+  const { ca, caFile } = ownCa(t);
+  const right = await greetingServer(t, { leaf: () => ca.issue('127.0.0.1') });
+  const wrong = await greetingServer(t, { leaf: () => ca.issue('localhost') });
+  for (const scheme of ['nats', 'tls']) {
+    const asked = ({ host }: { readonly host: string }) => options(`${scheme}://${host}`, { caFile });
+    assert.equal(await refusal(asked(right)), null, scheme);
+    assert.match((await refusal(asked(wrong))) ?? '', WRONG_ADDRESS, scheme);
+    const byName = { host: `localhost:${wrong.port}` };
+    assert.equal(await refusal(asked(byName)), null, scheme);
+  }
+  assert.equal(wrong.heard().match(/CONNECT/g)?.length, 2, 'heard by its name only');
+  const both = options('', { caFile, servers: [`nats://${wrong.host}`, `nats://${right.host}`] });
+  const connection = await connectTo(both);
+  assert.equal(connection.getServer(), right.host);
+  await connection.close();
+});
+
+test('so is one that asks for TLS itself', async (t) => {
+  const ca = throwawayCa();
+  publish(t, ca);
+  const right = await greetingServer(t, { leaf: () => ca.issue('127.0.0.1') });
+  const wrong = await greetingServer(t, { leaf: () => ca.issue('localhost') });
+  assert.equal(await refusal(options(`nats://${right.host}`)), null);
+  assert.match((await refusal(options(`nats://${wrong.host}`))) ?? '', WRONG_ADDRESS);
+  assert.equal(wrong.heard(), '');
+});
+
+test('so is one that is connected to again', async (t) => {
+  const { ca, caFile } = ownCa(t);
+  const leaves = [ca.issue('127.0.0.1'), ca.issue('localhost'), ca.issue('localhost'), ca.issue('127.0.0.1')];
+  let greeted = 0;
+  const leaf = (): Leaf => leaves[greeted++] ?? assert.fail();
+  const { host, heard, hangUp } = await greetingServer(t, { leaf });
+  const connection = await connectTo(options(`nats://${host}`, { caFile, reconnectMs: 1 }));
+  t.after(() => connection.close());
+  const changes = connection.status();
+  hangUp();
+  for await (const { type } of changes) if (type === 'reconnect') break;
+  assert.equal(greeted, leaves.length);
+  assert.equal(heard().match(/CONNECT/g)?.length, 2);
+});
+
+/** Which server a connection uses after the one that it was made to is gone. */
+async function next(t: TestContext, asked: ServerOptions, first: { close(): void }): Promise<string> {
+  const connection = await connectTo({ ...asked, reconnectMs: 1 });
+  t.after(() => connection.close());
+  const changes = connection.status();
+  first.close();
+  for await (const { type } of changes) if (type === 'reconnect') break;
+  return connection.getServer();
+}
+
+test('a server that another one names must have a certificate for its address too', async (t) => {
+  const { ca, caFile } = ownCa(t);
+  const wrong = await greetingServer(t, { leaf: () => ca.issue('localhost') });
+  const right = await greetingServer(t, { leaf: () => ca.issue('127.0.0.1') });
+  const gossip = [wrong.host, right.host];
+  const first = await greetingServer(t, { leaf: () => ca.issue('127.0.0.1'), gossip });
+  assert.equal(await next(t, options(`nats://${first.host}`, { caFile }), first), right.host);
+  assert.equal(wrong.heard(), '');
+});
+
+// Only Linux has all of 127.0.0.0/8 on its loopback interface.
+test('and, where anyone may have named it, be one that the user named', {
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  const { ca, caFile } = ownCa(t);
+  publish(t, ca);
+  const address = '127.0.0.2';
+  const other = await greetingServer(t, { address, leaf: () => ca.issue(address) });
+  const same = await greetingServer(t, { address, leaf: () => ca.issue('127.0.0.1') });
+  const first = (gossip: readonly string[]) =>
+    greetingServer(t, { leaf: () => ca.issue('127.0.0.1'), gossip });
+  const ofEverybody = await first([other.host, same.host]);
+  assert.equal(await next(t, options(`tls://${ofEverybody.host}`), ofEverybody), same.host);
+  assert.equal(other.heard(), '');
+  const ofOurs = await first([other.host]);
+  assert.equal(await next(t, options(`tls://${ofOurs.host}`, { caFile }), ofOurs), other.host);
+});
+
+test('a certificate that is not trusted is called so, with where to give the CA', async (t) => {
+  const { host, heard } = await greetingServer(t, { leaf: () => throwawayCa().issue('127.0.0.1') });
+  const { caFile } = ownCa(t);
+  const untrusted = (server: string, where: string): string =>
+    `no NATS server can be used at ${server}: its certificate is not trusted (${where})`;
+  const [plain, tls] = [`nats://${host}`, `tls://${host}`];
+  assert.equal(await refusal(options(plain)), untrusted(plain, '--tls-ca FILE'));
+  assert.equal(await refusal(options(tls, { caFile })), untrusted(tls, '--tls-ca FILE'));
+  const saltFile = join(scratchDirectory(t), 'salt');
+  writeFileSync(saltFile, 'sixteen bytes or more', { mode: 0o600 });
+  const fleet = {
+    bucket: 'fleet',
+    credsFile: null,
+    nkeyFile: null,
+    caFile,
+    saltFile,
+    network: '',
+    publish: false,
+  };
+  await assert.rejects(heldInBucket({ server: tls, ...fleet }), {
+    message: untrusted(tls, '"tlsCa" of "fleet"'),
+  });
+  assert.equal(heard(), '');
+});
+
+test('a CA file without a certificate is named', async (t) => {
+  const { host } = await greetingServer(t, { leaf: () => throwawayCa().issue('127.0.0.1') });
+  const caFile = join(scratchDirectory(t), 'ca.der');
+  writeFileSync(caFile, 'no PEM');
+  await assert.rejects(connectTo(options(`nats://${host}`, { caFile })), {
+    code: 'bad-file',
+    message: `the CA file ${caFile} holds no PEM certificate`,
+  });
+});
+
+test('the socket of a server that says nothing is destroyed when it is given up', async (t) => {
+  const greeting = `INFO ${JSON.stringify({ ...INFO, tls_required: true })}\r\n`;
+  for (const says of ['', greeting]) {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { port } = server.address() as AddressInfo;
+    const refused = refusal(options(`nats://127.0.0.1:${port}`));
+    const [socket] = (await once(server, 'connection')) as [Socket];
+    t.after(() => socket.destroy());
+    // A socket reports its end only where it is read.
+    socket.on('error', () => {}).resume();
+    if (says !== '') {
+      socket.write(says);
+      await once(socket, 'data');
+    }
+    const ended = once(socket, 'close');
+    t.mock.timers.tick(5000);
+    assert.match((await refused) ?? '', /timeout/i);
+    await ended;
+    t.mock.timers.reset();
+  }
 });

@@ -1,7 +1,9 @@
 // The connection to a NATS server: credentials, trust, and the one sentence for each thing that can go wrong.
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { certificatesIn } from '../ca-file.ts';
 import { Complaint, EXIT_FAILED, messageOf } from '../cli/usage.ts';
+import { certificateReason } from '../race/tcp-failure.ts';
 import { PROGRAM } from '../version.ts';
 import {
   type Authenticator,
@@ -15,6 +17,14 @@ import {
   usernamePasswordAuthenticator,
 } from './nats.ts';
 
+/** How the user gives what a connection needs. */
+interface ServerWords {
+  readonly credentials: string;
+  readonly ca: string;
+}
+
+const ON_COMMAND_LINE: ServerWords = { credentials: '--creds or --nkey', ca: '--tls-ca FILE' };
+
 export interface ServerOptions {
   /** `nats://[USER:PASSWORD@]HOST:PORT` or `tls://...`; several are those of a cluster. */
   readonly servers: readonly string[];
@@ -26,6 +36,8 @@ export interface ServerOptions {
   readonly caFile: string | null;
   /** How long a server that is away is left alone between attempts, at least; absent: a second. */
   readonly reconnectMs?: number;
+  /** Absent: as on the command line. */
+  readonly words?: ServerWords;
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
@@ -98,15 +110,24 @@ function reconnection({ reconnectMs }: ServerOptions): ConnectionOptions {
  * first line says, which nothing authenticates: without this, anyone on the way could have the credentials in the clear.
  */
 function encryption({ servers, caFile }: ServerOptions): ConnectionOptions {
-  if (caFile !== null) return { tls: { ca: read(caFile).toString('utf8') } };
+  if (caFile !== null) {
+    const trusted = certificatesIn(caFile, read(caFile).toString('utf8'));
+    if ('message' in trusted) throw new Complaint('bad-file', trusted.message);
+    return { tls: { ca: trusted.pem } };
+  }
   return servers.some((server) => /^tls:/i.test(server)) ? { tls: {} } : {};
 }
 
-function why(error: unknown): string {
+function why(error: unknown, { credentials, ca }: ServerWords): string {
+  const refuses = `it refuses these credentials (${credentials})`;
   if (error instanceof errors.AuthorizationError || error instanceof errors.UserAuthenticationExpiredError)
-    return 'it refuses these credentials (--creds or --nkey)';
+    return refuses;
+  const reason = certificateReason(error);
+  // Node advises a flag of its own, which does not apply here. A new CA with the name of an old one fails by signature.
+  if (reason === 'unknown-issuer' || reason === 'bad-signature')
+    return `its certificate is not trusted (${ca})`;
   const text = messageOf(error);
-  return /authoriz|authentic/i.test(text) ? 'it refuses these credentials (--creds or --nkey)' : text;
+  return /authoriz|authentic/i.test(text) ? refuses : text;
 }
 
 /**
@@ -120,6 +141,7 @@ export async function connectTo(
   const servers = options.servers.map(withoutUser);
   const authenticator = authenticatorOf(options);
   const named = servers.join(', ');
+  const { words = ON_COMMAND_LINE } = options;
   const settings: ConnectionOptions = {
     servers,
     name: PROGRAM,
@@ -137,7 +159,11 @@ export async function connectTo(
       return connect(settings);
     })
     .catch((error: unknown) => {
-      throw new Complaint('no-server', `no NATS server can be used at ${named}: ${why(error)}`, EXIT_FAILED);
+      throw new Complaint(
+        'no-server',
+        `no NATS server can be used at ${named}: ${why(error, words)}`,
+        EXIT_FAILED,
+      );
     });
   if (connection.info?.jetstream !== true) {
     await connection.close();

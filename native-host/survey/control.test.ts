@@ -92,7 +92,7 @@ test('workers come, are seen again, and go, each by its own key', () => {
 test('the budget in force is the one set last, otherwise the one the survey began with', () => {
   assert.equal(budgetOf(NOTHING), null);
   assert.deepEqual(budgetOf(FULL), BUDGET);
-  const began = budgetOf(changed(FULL, 'budget', null, AT));
-  assert.equal(began?.perNetworkPerSecond, SAMPLE_SURVEY.perNetworkPerSecond);
-  assert.equal(began?.totalPerSecond, SAMPLE_SURVEY.totalPerSecond);
+  const { perNetworkPerSecond, totalPerSecond } = SAMPLE_SURVEY;
+  const began = { perNetworkPerSecond, totalPerSecond };
+  assert.deepEqual(budgetOf(changed(FULL, 'budget', null, AT)), began, 'and nothing else of that');
 });

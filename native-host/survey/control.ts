@@ -231,7 +231,9 @@ export function workerKey({ vantage, worker }: Pick<Announcement, 'vantage' | 'w
 
 /** The budget in force: what was set last, otherwise what the survey began with. */
 export function budgetOf({ budget, survey }: ControlState): Budget | null {
-  return budget ?? survey;
+  if (budget !== null || survey === null) return budget;
+  const { perNetworkPerSecond, totalPerSecond } = survey;
+  return { perNetworkPerSecond, totalPerSecond };
 }
 
 type WorkerNews = Pick<Announcement, 'measured' | 'sickSinceMs' | 'canariesOptedOut'>;

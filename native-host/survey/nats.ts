@@ -19,7 +19,6 @@ export { type KV, type KvEntry, Kvm } from '@nats-io/kv';
 export {
   type Authenticator,
   type ConnectionOptions,
-  connect,
   credsAuthenticator,
   errors,
   headers,
@@ -29,3 +28,5 @@ export {
   tokenAuthenticator,
   usernamePasswordAuthenticator,
 } from '@nats-io/transport-node';
+
+export { connect } from './nats-transport.ts';

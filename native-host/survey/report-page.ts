@@ -25,6 +25,7 @@ import { failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
 import { looksBlocked } from '@photofinish/shared/verdict/evidence';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
+import { badLineText } from './archive.ts';
 import { MAX_HOSTS } from './facts.ts';
 import {
   type GainClass,
@@ -220,7 +221,7 @@ function differencesSection({ differences, vantages }: SurveyReport): Section {
 function badLines({ tally }: SurveyReport): PageBlock[] {
   if (tally.bad === 0) return [];
   const named = tally.badLines.slice(0, BAD_LINES_SHOWN);
-  const reasons = named.map(({ file, line, reason }) => `${file}, line ${line}: ${reason}`);
+  const reasons = named.map(badLineText);
   const more = tally.bad - named.length;
   if (more > 0) reasons.push(`and ${formatNumber(more)} more`);
   return [

@@ -23,12 +23,17 @@ export function leftOutText({ leftOut }: Pick<OriginRace, 'leftOut'>): string[] 
 
 const HOUR_MS = 3_600_000;
 
-/** One sentence. The outcome tells its hour and nothing finer. */
+/** When an outcome of the fleet cache was raced: it tells its hour and nothing finer. */
+export function sharedWithin(atMs: number, nowMs: number): string {
+  return getMessage('sharedWithin', { count: Math.max(1, Math.ceil((nowMs - atMs) / HOUR_MS)) });
+}
+
+/** One sentence. */
 export function sharedOutcomeText({ atMs, h3Failure }: SharedOutcome, nowMs: number): string {
-  const count = Math.max(1, Math.ceil((nowMs - atMs) / HOUR_MS));
+  const when = sharedWithin(atMs, nowMs);
   return h3Failure === null
-    ? getMessage('sharedWorked', { count })
-    : getMessage('sharedFailed', { count, failure: attemptErrorText(h3Failure) });
+    ? getMessage('sharedWorked', { when })
+    : getMessage('sharedFailed', { when, failure: attemptErrorText(h3Failure) });
 }
 
 /** What a race knew of it, and what that changed; nothing if it knew nothing. */
