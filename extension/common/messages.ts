@@ -34,10 +34,16 @@ export type HelperState =
   /** It started and exited; it is retried after a pause. */
   | { readonly state: 'crashed'; readonly message: string }
   /**
-   * It speaks a version of the wire protocol that this extension does not support, or rejects ours; `foreign`: it is
-   * installed for another extension, whatever its version.
+   * It speaks a version of the wire protocol that this extension does not support, or rejects ours; `older`: which of
+   * the two must be updated, absent if that is not known; `foreign`: it is installed for another extension, whatever its
+   * version.
    */
-  | { readonly state: 'incompatible'; readonly message: string; readonly foreign?: true };
+  | {
+      readonly state: 'incompatible';
+      readonly message: string;
+      readonly older?: 'helper' | 'extension';
+      readonly foreign?: true;
+    };
 
 /** What one origin did on the page in view. */
 export interface OriginView {

@@ -72,7 +72,10 @@ test('a killed helper is restarted, and what the browser used reaches its cache'
   await expect(popup.part('helper')).toMention('helper 1.', { timeoutMs: 60_000 });
 });
 
-test('a helper of another version is reported as such', async ({ local, open }) => {
+test('a helper of another version, or one that crashes, is reported with the command that helps, everywhere', async ({
+  local,
+  open,
+}) => {
   const session = await open();
   const manifest = join(hostDirectory(session.files), `${HOST_NAME}.json`);
   const launcher = join(session.files.profile, 'old-host.sh');
@@ -86,8 +89,27 @@ test('a helper of another version is reported as such', async ({ local, open }) 
   const tab = await session.newTab();
   await tab.goto(local.origins.both.origin);
   const popup = await session.openPopup(tab);
-  await expect(popup.part('helper-help')).toSay(/update/i, { timeoutMs: 60_000 });
+  await expect(popup.part('helper-help')).toSay(/^The helper is older than this extension/, {
+    timeoutMs: 60_000,
+  });
   await expect(popup.part('page-protocol')).toSay('HTTP/2');
+  const options = await session.openPage('options/options.html');
+  const welcome = await session.openPage('welcome/welcome.html');
+  const pages = [options, welcome];
+  for (const page of pages) {
+    await expect(page.part('helper')).toSay(/^The helper is older than this extension/);
+    await expect(page.find('#command code')).toMention(' install --browser ');
+  }
+
+  await writeFile(launcher, '#!/bin/sh\nexit 3\n');
+  await popup.tab.bringToFront();
+  await popup.tab.find('#helper-retry').click();
+  await expect(popup.part('helper-help')).toSay(/^The helper stopped/);
+  for (const page of pages) {
+    await expect(page.part('helper')).toSay(/^The helper stopped/);
+    await expect(page.find('#command code')).toSay(/ doctor$/);
+  }
+  await expect(welcome.find('#install-needs')).not.toBeSeen();
 });
 
 test('the background is terminated again and again, and every request is counted once', async ({

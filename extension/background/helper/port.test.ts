@@ -194,7 +194,7 @@ test('another version of the wire protocol is incompatible, whichever side notic
   const theirs = testbed();
   theirs.port.connect();
   await theirs.receive({ ...HELLO, protocol: 2 });
-  assert.equal(theirs.port.state.state, 'incompatible');
+  assert.partialDeepStrictEqual(theirs.port.state, { state: 'incompatible', older: 'extension' });
   const ours = testbed();
   ours.port.connect();
   await ours.receive({ id: 0, type: 'error', code: 'bad-protocol', message: 'update the older one' });

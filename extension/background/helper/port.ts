@@ -8,7 +8,12 @@ import { MAX_WHOLE_REPLY_BYTES, type Request, WIRE_PROTOCOL } from '@photofinish
 import * as v from 'valibot';
 import type { Clock, NativePort } from '../../common/browser.ts';
 import { getMessage } from '../../common/catalog.ts';
-import { HelperError, stateAfterDisconnect, stateAfterRefusal } from '../../common/helper/state.ts';
+import {
+  HelperError,
+  stateAfterDisconnect,
+  stateAfterRefusal,
+  stateOfOtherVersion,
+} from '../../common/helper/state.ts';
 import type { HelperState } from '../../common/messages.ts';
 
 export interface PortDeps {
@@ -125,7 +130,7 @@ export class HelperPort {
       const { program, protocol: theirs } = answer;
       const message = getMessage('popupHelperVersions', { program, theirs, ours: WIRE_PROTOCOL });
       this.#connection?.port.disconnect();
-      this.#lose({ state: 'incompatible', message }, new HelperError('bad-protocol', message));
+      this.#lose(stateOfOtherVersion(theirs, message), new HelperError('bad-protocol', message));
       return;
     }
     this.#deps.clock.later(LASTING_MS, () => {

@@ -2,7 +2,7 @@
 // Firefox have their own, in English whatever the browser's language; an unknown one counts as a crash, which is
 // retried.
 
-import type { WireErrorCode } from '@photofinish/shared/port/wire';
+import { WIRE_PROTOCOL, type WireErrorCode } from '@photofinish/shared/port/wire';
 import { getMessage } from '../catalog.ts';
 import type { HelperState } from '../messages.ts';
 
@@ -26,9 +26,25 @@ export function stateAfterDisconnect(why: string | null): HelperState {
   return { state: 'crashed', message: why };
 }
 
+/** The state if the helper speaks another version of the wire protocol; null: it did not say which. */
+export function stateOfOtherVersion(theirs: number | null, message: string): HelperState {
+  const differs = theirs !== null && theirs !== WIRE_PROTOCOL;
+  return {
+    state: 'incompatible',
+    message,
+    ...(differs && { older: theirs < WIRE_PROTOCOL ? 'helper' : 'extension' }),
+  };
+}
+
+/** The number in the text of every helper that rejected a hello (`bad-protocol`): the reply has no field for it. */
+const THEIR_PROTOCOL = /\bspeaks protocol (\d{1,9})\b/;
+
 /** The state after the helper rejected our hello, or never answered it. */
 export function stateAfterRefusal(code: HelperErrorCode, message: string): HelperState {
-  if (code === 'bad-protocol') return { state: 'incompatible', message };
+  if (code === 'bad-protocol') {
+    const theirs = THEIR_PROTOCOL.exec(message)?.[1];
+    return stateOfOtherVersion(theirs === undefined ? null : Number(theirs), message);
+  }
   if (code === 'unknown-caller') return { state: 'incompatible', message, foreign: true };
   return { state: 'crashed', message };
 }

@@ -21,10 +21,11 @@ import {
   createHelperPanel,
   environment,
   type HelperPanel,
-  installCommand,
+  mendingCommand,
   renderCommand,
   wireConsent,
 } from '../ui/helper-panel.ts';
+import { helperMending } from '../ui/origin-state-text.ts';
 import { writeMessages } from '../ui/page-messages.ts';
 import { messageOf, save } from '../ui/saving.ts';
 import { loseWipe, showWiped, wireTransfer, wireWipe } from './data.ts';
@@ -107,10 +108,12 @@ function wireSettings(): void {
 function wireHelper(): void {
   const showHelp = async (state: HelperState): Promise<void> => {
     showNetworkNow(state.state === 'ready' ? state.network : null);
-    const absent = ['missing', 'crashed', 'incompatible'].includes(state.state);
+    const mending = helperMending(state);
     byId('consent').hidden = state.state !== 'not-asked';
-    byId('helper-help').hidden = !absent;
-    if (absent) renderCommand(byId('command'), installCommand(await environment()));
+    byId('helper-help').hidden = mending === null;
+    if (mending === null) return;
+    setText(byId('helper-how'), mending.how);
+    renderCommand(byId('command'), mendingCommand(mending.command, await environment()));
   };
   const port = connectBackground({
     onOpen: (opened) => opened.send({ type: 'watch-helper' }),

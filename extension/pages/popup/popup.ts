@@ -8,9 +8,9 @@ import type { HelperState, PageView, PopupEvent, RaceRequest } from '../../commo
 import { withDelta } from '../../common/page/delta.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
 import { byId, setAttribute, setText } from '../ui/elements.ts';
-import { DOCTOR_COMMAND, environment, installCommand, renderCommand } from '../ui/helper-panel.ts';
+import { environment, mendingCommand, renderCommand } from '../ui/helper-panel.ts';
 import type { RaceFailure } from '../ui/origin.ts';
-import { type HelperText, helperText, type Remedy } from '../ui/origin-state-text.ts';
+import { helperText, type Mending, type Remedy } from '../ui/origin-state-text.ts';
 import { writeMessages } from '../ui/page-messages.ts';
 import { renderAnswer, renderSteer, wireHidden, wireRemedy, wireSteer, writeLine } from './answer.ts';
 import { renderExport, wireExport } from './export.ts';
@@ -206,11 +206,8 @@ function wireFoot(): void {
   });
 }
 
-type Command = NonNullable<HelperText['help']>['command'];
-
-async function renderMending(command: Command): Promise<void> {
-  const commands = { install: async () => installCommand(await environment()), doctor: () => DOCTOR_COMMAND };
-  renderCommand(byId('helper-command'), command === null ? null : await commands[command]());
+async function renderMending(command: Mending['command']): Promise<void> {
+  renderCommand(byId('helper-command'), mendingCommand(command, await environment()));
 }
 
 /** The helper's state: a dot with text in the footer, and if it is missing, what to do. Recording continues. */

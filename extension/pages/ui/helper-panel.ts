@@ -1,5 +1,5 @@
 // The helper on a page: its state in a sentence and as the shape of a dot, the user's consent to it if the browser
-// requires that (Firefox), what its doctor finds, and the command that installs it.
+// requires that (Firefox), what its doctor finds, and the command that installs or examines it.
 import type { DoctorFinding } from '@photofinish/shared/port/doctor';
 import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
@@ -9,6 +9,7 @@ import { askHelperConsent, hasHelperConsent, onHelperConsent } from '../../commo
 import type { PopupRequest } from '../../common/popup-requests.ts';
 import { onClick, setDisabled } from './disabled-button.ts';
 import { byId, make, setAttribute, setText } from './elements.ts';
+import { helperFault, type Mending } from './origin-state-text.ts';
 
 /** Requires on the page: `helper-dot`, `helper-text`, `findings`, `examine`. */
 export interface HelperPanel {
@@ -93,9 +94,8 @@ export function stateText(helper: HelperState): StateText {
     case 'missing':
       return { dot: 'off', text: getMessage('helperMissing') };
     case 'crashed':
-      return { dot: 'off', text: getMessage('helperCrashed', { message: helper.message }) };
     case 'incompatible':
-      return { dot: 'off', text: getMessage('helperIncompatible', { message: helper.message }) };
+      return { dot: 'off', text: helperFault(helper) };
   }
 }
 
@@ -187,7 +187,7 @@ function renderFindings(place: HTMLElement, findings: readonly DoctorFinding[] |
   place.replaceChildren(summary, ...bySubject(problems), rest);
 }
 
-// The command that installs the helper: what to paste into a terminal, and a button that copies it.
+// The command that installs or examines the helper: what to paste into a terminal, and a button that copies it.
 
 /** Draws the command into `place`, once per command; null: there is none, and the place is hidden. */
 export function renderCommand(place: HTMLElement, command: string | null): void {
@@ -238,7 +238,7 @@ export interface Environment {
  */
 const PACKAGE = '@photofinish/helper@1';
 /** The command that says why a helper does not work. */
-export const DOCTOR_COMMAND = `npx ${PACKAGE} doctor`;
+const DOCTOR_COMMAND = `npx ${PACKAGE} doctor`;
 /** Systems with helper and browsers; elsewhere extensions cannot start programs, or there is no build of the helper. */
 const SYSTEMS = ['linux', 'mac', 'win'];
 /**
@@ -271,6 +271,11 @@ export function installCommand(here: Environment): string | null {
     ...(name === null ? [] : [`--browser ${name}`]),
     ...(known ? [] : [`--extension-id ${here.extensionId}`]),
   ].join(' ');
+}
+
+/** The command of a mending here; null: there is none. */
+export function mendingCommand(command: Mending['command'], here: Environment): string | null {
+  return command === 'doctor' ? DOCTOR_COMMAND : command && installCommand(here);
 }
 
 interface BrandedNavigator {

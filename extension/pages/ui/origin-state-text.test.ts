@@ -2,7 +2,7 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HelperState, PageState } from '../../common/messages.ts';
-import { asideText, helperText, stateText } from './origin-state-text.ts';
+import { asideText, helperMending, helperText, stateText } from './origin-state-text.ts';
 
 const STATES: Exclude<PageState, 'recorded'>[] = [
   'loading',
@@ -58,6 +58,8 @@ test('every state of the helper has a text, and the broken ones say how to fix t
     { state: 'missing' },
     { state: 'crashed', message: 'it ended with code 1' },
     { state: 'incompatible', message: 'speaks version 2.' },
+    { state: 'incompatible', message: 'speaks version 0.', older: 'helper' },
+    { state: 'incompatible', message: 'speaks version 2.', older: 'extension' },
     { state: 'incompatible', message: 'refused', foreign: true },
   ];
   const words = states.map(helperText);
@@ -70,12 +72,25 @@ test('every state of the helper has a text, and the broken ones say how to fix t
       'no helper',
       'helper stopped',
       'helper version mismatch',
+      'helper version mismatch',
+      'helper version mismatch',
       'helper for another extension',
     ],
   );
   assert.deepEqual(
     words.map((w) => w.help?.command),
-    [undefined, undefined, null, 'install', 'doctor', 'install', 'install'],
+    [undefined, undefined, null, 'install', 'doctor', 'doctor', 'install', null, 'install'],
   );
-  assert.match(words[5]?.help?.what ?? '', /speaks version 2\. Recording continues/);
+  const what = words.map((w) => w.help?.what ?? '');
+  assert.match(what[5] ?? '', /speaks version 2\. Recording works .* Update the older of the two\./);
+  assert.match(
+    what[6] ?? '',
+    /^The helper is older than this extension: .* To install the version that matches, run:$/,
+  );
+  assert.match(what[7] ?? '', /^This extension is older than the helper: .* Update this extension/);
+  for (const [i, state] of states.entries()) {
+    const mending = helperMending(state);
+    assert.equal(what[i]?.endsWith(':') ?? false, mending !== null && mending.command !== null);
+    assert.ok(mending === null || what[i]?.endsWith(mending.how), 'the pages say the same');
+  }
 });

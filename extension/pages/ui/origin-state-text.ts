@@ -66,12 +66,51 @@ export function asideText(page: Pick<PageView, 'arrival' | 'delivery' | 'protoco
     : getMessage(DELIVERIES[page.delivery]);
 }
 
+/** How to get a helper that works. */
+export interface Mending {
+  /** Ends in a colon if a command follows. */
+  readonly how: string;
+  readonly command: 'install' | 'doctor' | null;
+}
+
+function mending(how: MessageKey, command: Mending['command']): Mending {
+  return { how: getMessage(how), command };
+}
+
+/** How to mend a helper in this state; null if nothing is wrong that a user could mend so. */
+export function helperMending(helper: HelperState): Mending | null {
+  switch (helper.state) {
+    case 'ready':
+    case 'connecting':
+    case 'not-asked':
+      return null;
+    case 'missing':
+      return mending('helperInstall', 'install');
+    case 'crashed':
+      return mending('helperFindOut', 'doctor');
+    case 'incompatible':
+      if (helper.foreign) return mending('helperInstallHere', 'install');
+      if (helper.older === 'helper') return mending('helperUpdate', 'install');
+      if (helper.older === 'extension') return mending('helperUpdateExtension', null);
+      return mending('helperUpdateOlder', 'doctor');
+  }
+}
+
+/** What is wrong with a helper that was found. */
+export function helperFault(helper: Extract<HelperState, { state: 'crashed' | 'incompatible' }>): string {
+  const message = sentence(helper.message);
+  if (helper.state === 'crashed') return getMessage('helperCrashed', { message });
+  if (helper.foreign) return getMessage('popupHelperForAnother');
+  if (helper.older === undefined) return getMessage('helperIncompatible', { message });
+  return getMessage(helper.older === 'helper' ? 'helperOlder' : 'helperNewer', { message });
+}
+
 export interface HelperText {
   readonly dot: 'on' | 'waiting' | 'off';
   readonly label: string;
   readonly title: string;
   /** What is wrong and how to fix it; null if nothing is. */
-  readonly help: { readonly what: string; readonly command: 'install' | 'doctor' | null } | null;
+  readonly help: { readonly what: string; readonly command: Mending['command'] } | null;
 }
 
 /** The helper's state in words, with the command that fixes it. */
@@ -97,24 +136,21 @@ export function helperText(helper: HelperState): HelperText {
     case 'not-asked':
       return off(getMessage('popupHelperNotAsked'), getMessage('popupHelperNotAskedWhat'), null);
     case 'missing':
-      return off(getMessage('popupHelperMissing'), getMessage('popupHelperMissingWhat'), 'install');
-    case 'crashed': {
-      const why = sentence(helper.message);
-      return off(getMessage('popupHelperCrashed'), getMessage('popupHelperCrashedWhat', { why }), 'doctor');
-    }
+      return broken(getMessage('popupHelperMissing'), getMessage('helperMissing'), helper);
+    case 'crashed':
+      return broken(getMessage('popupHelperCrashed'), helperFault(helper), helper);
     case 'incompatible': {
-      if (helper.foreign)
-        return off(getMessage('popupHelperForeign'), getMessage('popupHelperForeignWhat'), 'install');
-      const why = sentence(helper.message);
-      return off(
-        getMessage('popupHelperIncompatible'),
-        getMessage('popupHelperIncompatibleWhat', { why }),
-        'install',
-      );
+      const label = helper.foreign ? 'popupHelperForeign' : 'popupHelperIncompatible';
+      return broken(getMessage(label), helperFault(helper), helper);
     }
   }
 }
 
-function off(label: string, what: string, command: 'install' | 'doctor' | null): HelperText {
+function broken(label: string, fault: string, helper: HelperState): HelperText {
+  const { how, command } = helperMending(helper) ?? { how: '', command: null };
+  return off(label, `${fault} ${how}`, command);
+}
+
+function off(label: string, what: string, command: Mending['command']): HelperText {
   return { dot: 'off', label, title: what, help: { what, command } };
 }

@@ -13,18 +13,17 @@ import {
   type Environment,
   environment,
   type HelperPanel,
-  installCommand,
+  mendingCommand,
   renderCommand,
   wireConsent,
 } from '../ui/helper-panel.ts';
+import { helperMending, type Mending } from '../ui/origin-state-text.ts';
 import { writeMessages } from '../ui/page-messages.ts';
 import { save } from '../ui/saving.ts';
 import { listPermissions, wireAccess } from './permissions.ts';
 
 /** Short enough to feel immediate after a command in a terminal, and cheap: the browser looks for one small file. */
 const LOOK_EVERY_MS = 2000;
-/** States that a command in a terminal can resolve. */
-const LOOKED_FOR: readonly HelperState['state'][] = ['missing', 'crashed', 'incompatible'];
 const TERMINALS: Readonly<Record<string, MessageKey>> = {
   linux: 'welcomeInstallLinux',
   mac: 'welcomeInstallMac',
@@ -32,24 +31,37 @@ const TERMINALS: Readonly<Record<string, MessageKey>> = {
 };
 
 const raceWhen = byId('race-when');
+const surroundings = environment();
 
-function showInstall(here: Environment): void {
-  const command = installCommand(here);
-  const where = TERMINALS[here.os];
-  renderCommand(byId('command'), command);
-  byId('install-needs').hidden = command === null;
-  byId('sandbox').hidden = here.os !== 'linux';
-  if (command === null || where === undefined) {
-    setText(byId('install-where'), getMessage('welcomeInstallNowhere'));
-    return;
-  }
-  const folder = here.unpacked ? ` ${getMessage('welcomeInstallFolder')}` : '';
-  setText(byId('install-where'), `${getMessage(where)}${folder}`);
+/** Where to run the command; empty: there is none. */
+function whereToRun(command: Mending['command'], { os, unpacked }: Environment): string {
+  const terminal = TERMINALS[os];
+  if (command === null) return '';
+  if (terminal === undefined) return getMessage('welcomeInstallNowhere');
+  return [getMessage(terminal), ...(unpacked ? [getMessage('welcomeInstallFolder')] : [])].join(' ');
 }
 
-function showHelper({ state }: HelperState): void {
-  byId('install').hidden = !LOOKED_FOR.includes(state);
-  byId('consent').hidden = state !== 'not-asked';
+function writeLine(id: string, text: string): void {
+  setText(byId(id), text);
+  byId(id).hidden = text === '';
+}
+
+async function showHelper(helper: HelperState): Promise<void> {
+  const mending = helperMending(helper);
+  byId('consent').hidden = helper.state !== 'not-asked';
+  byId('install').hidden = mending === null;
+  if (mending === null) return;
+  const { how, command } = mending;
+  const isAbsent = helper.state === 'missing';
+  // The section already says what a helper is for.
+  writeLine('install-how', isAbsent ? '' : how);
+  const here = await surroundings;
+  const text = mendingCommand(command, here);
+  writeLine('install-where', whereToRun(command, here));
+  renderCommand(byId('command'), text);
+  byId('install-needs').hidden = command !== 'install' || text === null;
+  byId('install-watching').hidden = command !== 'install';
+  byId('sandbox').hidden = !isAbsent || here.os !== 'linux';
 }
 
 function wireHelper(): void {
@@ -59,12 +71,12 @@ function wireHelper(): void {
     onLost: () => panel.onLost(),
   });
   const panel: HelperPanel = createHelperPanel(port.send, {
-    onState: showHelper,
+    onState: (state) => void showHelper(state),
     examineAtOnce: true,
   });
   setInterval(() => {
-    const looked = panel.state !== null && LOOKED_FOR.includes(panel.state.state);
-    if (looked && document.visibilityState === 'visible') port.send({ type: 'reconnect-helper' });
+    const isBroken = panel.state !== null && helperMending(panel.state) !== null;
+    if (isBroken && document.visibilityState === 'visible') port.send({ type: 'reconnect-helper' });
   }, LOOK_EVERY_MS);
 }
 
@@ -91,4 +103,3 @@ wireAccess();
 wireEveryRequest();
 wireConsent();
 void showChoice();
-void environment().then(showInstall);
