@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { siteOfHost, siteOfUrl } from './site.ts';
+import { isPublicSuffix, siteOfHost, siteOfUrl } from './site.ts';
 
 test('a site is the registrable domain, private suffixes as browsers partition them', () => {
   assert.equal(siteOfHost('www.example.co.uk'), 'example.co.uk');
@@ -20,4 +20,18 @@ test('only web pages have a site', () => {
   assert.equal(siteOfUrl('http://example.org/'), 'example.org');
   assert.equal(siteOfUrl('chrome://settings'), null);
   assert.equal(siteOfUrl('null'), null);
+});
+
+test('public suffixes are those of the list, not every single label', () => {
+  for (const suffix of ['com', 'co.uk', 'github.io', 'foo.kobe.jp'])
+    assert.equal(isPublicSuffix(suffix), true);
+  for (const site of [
+    'localhost',
+    'printer',
+    'example.co.uk',
+    'someone.github.io',
+    '192.0.2.7',
+    '2001:db8::1',
+  ])
+    assert.equal(isPublicSuffix(site), false, site);
 });

@@ -1,6 +1,6 @@
 // The site of a page: its registrable domain. Browsers partition Alt-Svc and sockets by it, so records are too. The
 // only importer of the public-suffix list, which the build keeps in a separate chunk.
-import { getDomain } from 'tldts';
+import { getDomain, parse } from 'tldts';
 
 /**
  * The registrable domain of a host, private suffixes (`github.io`) included because browsers partition by them. IP
@@ -9,6 +9,16 @@ import { getDomain } from 'tldts';
 export function siteOfHost(host: string): string {
   const name = host.startsWith('[') ? host.slice(1, -1) : host;
   return getDomain(name, { allowPrivateDomains: true, extractHostname: false }) ?? name;
+}
+
+/** Whether names below it are registered, each a site of its own: `com`, `co.uk`, `github.io`. */
+export function isPublicSuffix(host: string): boolean {
+  const { publicSuffix, isIcann, isPrivate } = parse(host, {
+    allowPrivateDomains: true,
+    extractHostname: false,
+  });
+  // What the list does not know is a suffix by its default rule: `localhost`, names of an intranet.
+  return publicSuffix === host && (isIcann === true || isPrivate === true);
 }
 
 /** The site of a top-level page's URL or origin; null unless it is http or https. */

@@ -73,8 +73,12 @@ test('an invalid site, or one already on the list, is reported and not added', a
   await site.fill('not a host');
   await options.press('Enter');
   await expect(options.find('#never-error')).toSay(/Not a host or an HTTPS address/);
-  await site.fill('www.example.org');
+  await site.fill('co.uk');
   await options.press('Enter');
+  await expect(options.find('#never-error')).toSay(/^co\.uk is a public suffix: /);
+  await site.fill('*.example.org');
+  await options.press('Enter');
+  await expect(options.find('#never-list')).toMention('example.org');
   await site.fill('https://example.org');
   await options.press('Enter');
   await expect(options.find('#never-error')).toSay(/example\.org is already listed/);

@@ -2,7 +2,7 @@
 
 import { getMessage } from '../../common/catalog.ts';
 import type { Settings } from '../../common/settings.ts';
-import { siteOfUrl } from '../../common/site.ts';
+import { isPublicSuffix, siteOfUrl } from '../../common/site.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { save } from '../ui/saving.ts';
 
@@ -54,8 +54,10 @@ async function add(): Promise<void> {
   const input = byId<HTMLInputElement>('never-site');
   const entered = input.value;
   const site = siteFromEntry(entered);
-  tell(input, site === null ? getMessage('optionsNeverNoSite') : '');
-  if (site === null) return;
+  if (site === null) return tell(input, getMessage('optionsNeverNoSite'));
+  // Pages below it are on sites of their own, so it would exclude none of them.
+  if (isPublicSuffix(site)) return tell(input, getMessage('optionsNeverSuffix', { suffix: site }));
+  tell(input, '');
   // Applied to the stored list: the displayed one may lack a site added a moment ago.
   const settings = await save(input, ({ neverRecord }) => {
     if (!neverRecord.includes(site)) return { neverRecord: [...neverRecord, site].toSorted() };
@@ -76,10 +78,11 @@ export function wireNeverRecord(): void {
   });
 }
 
-/** The registrable domain that the text refers to; null if there is none. */
+/** The registrable domain that the text refers to, with or without `*.` before a host; null if there is none. */
 export function siteFromEntry(text: string): string | null {
-  const entry = text.trim();
-  if (entry === '' || /\s/.test(entry)) return null;
+  const entry = text.trim().replace(/^([a-z][a-z0-9+.-]*:\/\/)?\*\./i, '$1');
+  // Browsers differ in whether a host may contain an asterisk.
+  if (entry === '' || /\s|^[^/?#]*(?:\/\/[^/?#]*)?\*/.test(entry)) return null;
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(entry) ? entry : `https://${entry}`;
   return siteOfUrl(url);
 }
