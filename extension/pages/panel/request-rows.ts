@@ -272,7 +272,7 @@ export function emptyText(
   const neither = { reload: false, options: false };
   if (tabId === null) return { text: getMessage('devtoolsNoTab'), ...neither };
   if (!inspected) return { text: getMessage('devtoolsClosed'), ...neither };
-  const state = page === null ? null : stateText(page.state);
+  const state = page === null ? null : stateText(page);
   const reload = page === null || ['recorded', 'loading', 'not-recorded'].includes(page.state);
   if (state !== null && !reload)
     return { text: state.text, reload: false, options: state.remedy?.action === 'options' };

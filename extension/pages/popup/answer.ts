@@ -14,7 +14,13 @@ import { byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { type AdoptionText, adoptionText, originLabel, reasonText, visitsText } from '../ui/format.ts';
 import { pointToCode } from '../ui/means-link.ts';
 import { setMark, writeHost, writeInPlaceOfHost, writeVerdict } from '../ui/origin.ts';
-import { asideText, type Remedy, type StateText, stateText } from '../ui/origin-state-text.ts';
+import {
+  asideText,
+  isEmptyErrorAnswer,
+  type Remedy,
+  type StateText,
+  stateText,
+} from '../ui/origin-state-text.ts';
 import { wireTip } from './tip.ts';
 
 const MARK_PX = 24;
@@ -89,7 +95,8 @@ function renderRemedy(remedy: StateText['remedy']): void {
 function answerOf(page: PageView, plain: StateText | null, main: OriginView | undefined): string | Verdict {
   if (page.state === 'failed' && main !== undefined) {
     const { race, verdict } = main;
-    return race === null || race.error !== undefined ? getMessage('popupFailedHost') : verdict;
+    if (race !== null && race.error === undefined) return verdict;
+    return isEmptyErrorAnswer(page) && plain !== null ? plain.text : getMessage('popupFailedHost');
   }
   if (plain !== null) return plain.text;
   return main === undefined ? reasonText(page.protocol, page.reason) : main.verdict;
@@ -122,7 +129,7 @@ export function isLimitedByMode({
 
 /** Everything above the photo finish. */
 export function renderAnswer(page: PageView): void {
-  const words = stateText(page.state);
+  const words = stateText(page);
   // A loading page that is already known keeps its verdict.
   const plain = words !== null && page.state === 'loading' && page.verdict !== null ? null : words;
   const main = page.origins.find((view) => view.origin === page.origin);

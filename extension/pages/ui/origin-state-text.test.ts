@@ -2,7 +2,7 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HelperState, PageState } from '../../common/messages.ts';
-import { asideText, helperMending, helperText, stateText } from './origin-state-text.ts';
+import { asideText, helperMending, helperText, isEmptyErrorAnswer, stateText } from './origin-state-text.ts';
 
 const STATES: Exclude<PageState, 'recorded'>[] = [
   'loading',
@@ -20,22 +20,35 @@ const STATES: Exclude<PageState, 'recorded'>[] = [
 ];
 
 test('every page state except a record has its own text', () => {
-  const words = STATES.map((state) => stateText(state));
+  const words = STATES.map((state) => stateText({ state, error: null }));
   assert.equal(new Set(words.map((w) => w?.text)).size, STATES.length);
   assert.equal(new Set(words.map((w) => w?.title)).size, STATES.length);
   assert.ok(words.every((w) => w?.text.endsWith('.')));
-  assert.equal(stateText('recorded'), null);
+  assert.equal(stateText({ state: 'recorded', error: null }), null);
 });
 
 test('a page without a record is not claimed to be older than Photofinish', () => {
   assert.match(
-    stateText('not-recorded')?.text ?? '',
+    stateText({ state: 'not-recorded', error: null })?.text ?? '',
     /before Photofinish recorded here, or its data was deleted/,
   );
 });
 
+test('of an error status without content it is not said that the page did not load', () => {
+  const error = 'net::ERR_HTTP_RESPONSE_CODE_FAILURE';
+  const words = stateText({ state: 'failed', error });
+  assert.match(
+    words?.text ?? '',
+    /^The server answered with an error status and no content, .* not visible\./,
+  );
+  assert.equal(isEmptyErrorAnswer({ state: 'failed', error }), true);
+  const others = { state: 'failed', error: 'net::ERR_CONNECTION_REFUSED' } as const;
+  assert.match(stateText(others)?.text ?? '', /did not load/);
+  assert.equal(isEmptyErrorAnswer(others), false);
+});
+
 test('if the user can do something there is a button for it', () => {
-  const actions = STATES.flatMap((state) => stateText(state)?.remedy?.action ?? []);
+  const actions = STATES.flatMap((state) => stateText({ state, error: null })?.remedy?.action ?? []);
   assert.deepEqual(actions, ['reload', 'options', 'options', 'access']);
 });
 

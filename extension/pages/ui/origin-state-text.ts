@@ -31,16 +31,29 @@ const STATES: Record<UnrecordedState, readonly [title: MessageKey, text: Message
     'no-access': ['popupNoAccessTitle', 'popupNoAccess', 'access'],
   };
 
+const EMPTY_ERROR = ['popupEmptyErrorTitle', 'popupEmptyError', null] as const;
+
 const REMEDIES: Record<Remedy, MessageKey> = {
   reload: 'popupReload',
   access: 'popupGiveAccess',
   options: 'popupOpenOptions',
 };
 
+/**
+ * Chromium's name for an error status without any content: it shows a page of its own for it, as if the navigation had
+ * failed, and tells extensions nothing about the answer.
+ */
+const EMPTY_ERROR_ANSWER = 'net::ERR_HTTP_RESPONSE_CODE_FAILURE';
+
+/** Whether the server of a page that failed to load did answer. */
+export function isEmptyErrorAnswer({ state, error }: Pick<PageView, 'state' | 'error'>): boolean {
+  return state === 'failed' && error === EMPTY_ERROR_ANSWER;
+}
+
 /** What to show if there is no record; null if there is one. */
-export function stateText(state: PageView['state']): StateText | null {
-  if (state === 'recorded') return null;
-  const [title, text, remedy] = STATES[state];
+export function stateText(page: Pick<PageView, 'state' | 'error'>): StateText | null {
+  if (page.state === 'recorded') return null;
+  const [title, text, remedy] = isEmptyErrorAnswer(page) ? EMPTY_ERROR : STATES[page.state];
   return {
     title: getMessage(title),
     text: getMessage(text),
