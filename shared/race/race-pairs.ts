@@ -6,17 +6,21 @@ import { timedTrials } from './conclusive.ts';
 import type { OriginRace, Trial } from './outcome.ts';
 import { comparePairs, MOST_PAIRS, type PairedComparison, type PairMs } from './paired-comparison.ts';
 
-/**
- * The pairs of a `compare` series in which both were established while this machine was not late: trials 2n and 2n + 1,
- * each of one protocol alone.
- */
+/** The pairs of a `compare` series: trials 2n and 2n + 1, each of one protocol alone. */
+function pairsOf(trials: readonly Trial[]): Trial[][] {
+  return Array.from({ length: Math.floor(trials.length / 2) }, (_, i) => trials.slice(2 * i, 2 * i + 2));
+}
+
+/** The pairs in which both were established while this machine was not late. */
 export function wholePairs(trials: readonly Trial[]): Trial[][] {
-  const pairs = Array.from({ length: Math.floor(trials.length / 2) }, (_, i) =>
-    trials.slice(2 * i, 2 * i + 2),
-  );
-  return pairs.filter(
+  return pairsOf(trials).filter(
     (pair) => timedTrials(pair).filter((trial) => trial.establishedMs !== null).length === 2,
   );
+}
+
+/** How many pairs are not whole because this machine was late, whatever else there was of them. */
+export function latePairs(trials: readonly Trial[]): number {
+  return pairsOf(trials).filter((pair) => timedTrials(pair).length < 2).length;
 }
 
 /** Times of the whole pairs in which each side was tried; `h2` is TCP and TLS, whatever ALPN then selected. */

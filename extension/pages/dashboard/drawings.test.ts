@@ -105,11 +105,16 @@ test('what there is only one of is in the singular', (t) => {
   ]);
   assert.match(
     racesText(1, distributionsOf([race])),
-    /^1 race, including 1 comparison of 1 origin\. [^.]* connected, 1 of 1\./,
+    /^1 race, including 1 comparison of 1 origin\. The distributions show 1 of 1 pairs: [^.]*\. In [^.]*\.$/,
   );
   assert.match(
     racesText(3, distributionsOf([race, race])),
-    /^3 races, including 2 comparisons of 1 origin\. [^.]* connected, 2 of 2\./,
+    /^3 races, including 2 comparisons of 1 origin\. The distributions show 2 of 2 pairs: /,
+  );
+  const some = { ...distributionsOf([race]), pairs: { whole: 9, late: 4, all: 14 } };
+  assert.match(
+    racesText(1, some),
+    /show 9 of 14 pairs: .* 4 pairs were left out because this machine was too busy\. 1 pair was left out because a protocol did not connect\.$/,
   );
   speak('de');
   assert.deepEqual(

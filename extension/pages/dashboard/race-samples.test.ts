@@ -13,7 +13,7 @@ test('a comparison gives samples of both sides, an ordinary race none', () => {
   const compared = summariseRace(aRace());
   assert.deepEqual(compared.established, { h3: [10], h2: [31] });
   assert.deepEqual(compared.firstByte, { h3: [12], h2: [35] });
-  assert.deepEqual(compared.pairs, { whole: 1, all: 1 });
+  assert.deepEqual(compared.pairs, { whole: 1, late: 0, all: 1 });
   assert.equal(compared.adopted, null);
   const raced = summariseRace(aRace({ mode: 'race' }));
   assert.deepEqual(raced.established, { h3: [], h2: [] });
@@ -26,8 +26,13 @@ test('a pair with one failed side is counted, not measured', () => {
   assert.ok(h3 && h2);
   const broken = { ...h2, adopted: null, establishedMs: null, firstByteMs: null };
   const summary = summariseRace(aRace({ trials: [h3, h2, h3, broken] }));
-  assert.deepEqual(summary.pairs, { whole: 1, all: 2 });
+  assert.deepEqual(summary.pairs, { whole: 1, late: 0, all: 2 });
   assert.deepEqual(summary.established.h3, [10]);
+  const late = { ...broken, disturbed: 'times' } as const;
+  const busy = summariseRace(
+    aRace({ trials: [h3, h2, h3, broken, h3, late, { ...h3, disturbed: 'times' }, h2] }),
+  );
+  assert.deepEqual(busy.pairs, { whole: 1, late: 2, all: 4 });
 });
 
 test('the gain of an origin is that of its newest comparison with enough pairs, clear or not', () => {
@@ -51,5 +56,5 @@ test('distributions pool comparisons, sorted, with their counts', () => {
   assert.deepEqual(all.established, { h3: [5, 10], h2: [5, 31] });
   assert.equal(all.comparisons, 2);
   assert.equal(all.origins, 2);
-  assert.deepEqual(all.pairs, { whole: 2, all: 2 });
+  assert.deepEqual(all.pairs, { whole: 2, late: 0, all: 2 });
 });

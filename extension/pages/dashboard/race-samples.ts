@@ -3,7 +3,7 @@
 
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import type { RacedComparison } from '@photofinish/shared/race/race-pairs';
-import { comparisonOf, wholePairs } from '@photofinish/shared/race/race-pairs';
+import { comparisonOf, latePairs, wholePairs } from '@photofinish/shared/race/race-pairs';
 import type { Mode } from '@photofinish/shared/race/terms';
 import type { Gain } from '@photofinish/shared/verdict/gain';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -20,10 +20,17 @@ export interface RaceSummary {
   readonly comparison: RacedComparison | null;
   /** The protocol that most trials adopted; null for comparisons, and if none adopted any. */
   readonly adopted: Trial['adopted'];
-  /** Pairs of a comparison, complete ones and all; 0 for other modes. */
-  readonly pairs: { readonly whole: number; readonly all: number };
+  readonly pairs: PairCounts;
   readonly established: Samples;
   readonly firstByte: Samples;
+}
+
+/** Pairs of comparisons; 0 for other modes. The others of all are those in which a protocol did not connect. */
+export interface PairCounts {
+  readonly whole: number;
+  /** Left out because this machine was too busy to time them. */
+  readonly late: number;
+  readonly all: number;
 }
 
 /** Milliseconds from the start of a trial, by side. */
@@ -63,7 +70,11 @@ export function summariseRace(race: OriginRace): RaceSummary {
     failed: race.summary.failed,
     comparison: comparisonOf(race),
     adopted: compared ? null : mostAdopted(race),
-    pairs: { whole: pairs.length, all: compared ? Math.floor(race.trials.length / 2) : 0 },
+    pairs: {
+      whole: pairs.length,
+      late: compared ? latePairs(race.trials) : 0,
+      all: compared ? Math.floor(race.trials.length / 2) : 0,
+    },
     established: compared ? samplesOf(trials, 'establishedMs') : NO_SAMPLES,
     firstByte: compared ? samplesOf(trials, 'firstByteMs') : NO_SAMPLES,
   };
@@ -82,7 +93,7 @@ export interface Distributions {
   readonly firstByte: Samples;
   readonly comparisons: number;
   readonly origins: number;
-  readonly pairs: { readonly whole: number; readonly all: number };
+  readonly pairs: PairCounts;
 }
 
 function pooled(samples: readonly Samples[]): Samples {
@@ -93,14 +104,12 @@ function pooled(samples: readonly Samples[]): Samples {
 /** All complete pairs of all comparisons, sorted ascending. */
 export function distributionsOf(races: readonly RaceSummary[]): Distributions {
   const compared = races.filter((race) => race.mode === 'compare');
+  const count = (which: keyof PairCounts) => compared.reduce((sum, { pairs }) => sum + pairs[which], 0);
   return {
     established: pooled(compared.map((race) => race.established)),
     firstByte: pooled(compared.map((race) => race.firstByte)),
     comparisons: compared.length,
     origins: new Set(compared.map((race) => race.origin)).size,
-    pairs: {
-      whole: compared.reduce((sum, race) => sum + race.pairs.whole, 0),
-      all: compared.reduce((sum, race) => sum + race.pairs.all, 0),
-    },
+    pairs: { whole: count('whole'), late: count('late'), all: count('all') },
   };
 }

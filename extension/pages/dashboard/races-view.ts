@@ -157,15 +157,23 @@ export function resultText({ mode, comparison, adopted, pairs, failed, trials }:
   return getMessage('dashboardAdopted', { name: PROTOCOL_NAMES[adopted] });
 }
 
-/** How many races there are, and what of them the distributions show. */
+/** How many races there are, what of them the distributions show, and why not the rest. */
 export function racesText(races: number, { comparisons, origins, pairs }: Distributions): string {
   if (races === 0) return getMessage('dashboardRacesNone');
-  return getMessage('dashboardRacesWhat', {
+  const { whole, late, all } = pairs;
+  const unconnected = all - whole - late;
+  const what = getMessage('dashboardRacesWhat', {
     races: getMessage('dashboardRacesWhatRaces', { count: races }),
     comparisons: getMessage('dashboardRacesWhatComparisons', { count: comparisons }),
     origins: getMessage('dashboardRacesWhatOrigins', { count: origins }),
-    ...pairs,
+    whole,
+    all,
   });
+  return [
+    what,
+    ...(late === 0 ? [] : [getMessage('dashboardRacesLate', { count: late })]),
+    ...(unconnected === 0 ? [] : [getMessage('dashboardRacesUnconnected', { count: unconnected })]),
+  ].join(' ');
 }
 
 function within({ fromDay, toDay }: Period, race: RaceSummary): boolean {
