@@ -17,14 +17,19 @@ import {
 import { h3Alternatives, isExpired, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { isRecognisable } from '@photofinish/shared/web/network-name';
 import { missesAdvertisements } from '@photofinish/shared/web/observation';
-import { type Origin, originParts } from '@photofinish/shared/web/origin';
+import {
+  type Origin,
+  OTHER_ORIGINS,
+  originParts,
+  SITE_DAY_ORIGINS,
+  SITE_ORIGINS,
+} from '@photofinish/shared/web/origin';
 import {
   type Delivery,
   type KnownProtocol,
   PROTOCOL_NAMES,
   type UnknownReason,
 } from '@photofinish/shared/web/protocol';
-import { OTHER_ORIGINS, SITE_DAY_ORIGINS, SITE_ORIGINS } from '@photofinish/shared/web/site-quota';
 import { BROWSER } from './edition.ts';
 import { advertisementAt, elsewhereOf } from './records/fold.ts';
 import type { OriginRecord } from './records/schema.ts';

@@ -3,8 +3,7 @@
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { type Observation, type ObservationMode, unitedModes } from '@photofinish/shared/web/observation';
-import type { Origin } from '@photofinish/shared/web/origin';
-import { OTHER_ORIGINS, roomOf } from '@photofinish/shared/web/site-quota';
+import { type Origin, OTHER_ORIGINS, roomOf } from '@photofinish/shared/web/origin';
 import {
   type Backfill,
   type BackfillBatch,

@@ -3,7 +3,16 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { webUrl } from '../testing/web-text.ts';
-import { originOfUrl, originParts, originSchema, parseOrigin } from './origin.ts';
+import {
+  OTHER_ORIGINS,
+  originOfUrl,
+  originParts,
+  originSchema,
+  parseOrigin,
+  roomOf,
+  SITE_DAY_ORIGINS,
+  SITE_ORIGINS,
+} from './origin.ts';
 
 test('an origin is accepted in every common spelling, and made canonical', () => {
   for (const [text, origin, host, port] of [
@@ -102,4 +111,15 @@ test('parsing never throws, and what it accepts is a fixed point', () => {
       if (result.ok) assert.deepEqual(parseOrigin(result.value.origin), result);
     }),
   );
+});
+
+test('a site has room for new origins until its limit for the day or in total is reached', () => {
+  assert.equal(roomOf({ kept: 0, today: 0 }), SITE_DAY_ORIGINS);
+  assert.equal(roomOf({ kept: 10, today: SITE_DAY_ORIGINS - 1 }), 1);
+  assert.equal(roomOf({ kept: SITE_ORIGINS - 3, today: 0 }), 3);
+  assert.equal(roomOf({ kept: SITE_ORIGINS + 1, today: SITE_DAY_ORIGINS + 1 }), 0);
+});
+
+test('the placeholder for the others is a valid origin', () => {
+  assert.equal(originOfUrl(`${OTHER_ORIGINS}/`)?.origin, OTHER_ORIGINS);
 });
