@@ -4,7 +4,7 @@ import { markSvg } from '../drawing/marks.ts';
 import { photoFinishSvg } from '../drawing/photo-finish-svg.ts';
 import { catalogLanguage, getMessage, getMessageParts } from '../language/catalog.ts';
 import { escapeMarkup as esc } from '../language/markup.ts';
-import type { ObservationModes } from '../web/observation.ts';
+import { hiddenCountText, type ObservationModes } from '../web/observation.ts';
 import { protocolName } from '../web/protocol.ts';
 import type { Adoption } from './adoption.ts';
 import type {
@@ -23,7 +23,6 @@ import type {
 } from './document.ts';
 import { standalonePage } from './html-page.ts';
 import { gainAxis, gainStrip, protocolBar, shareBar } from './html-plots.ts';
-import { hiddenCountText } from './modes-text.ts';
 import { PROTOCOL_COLUMNS } from './report.ts';
 import { percentText, shareCountsText, shareText, valueText } from './report-text.ts';
 

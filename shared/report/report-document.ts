@@ -6,7 +6,7 @@ import { VERDICT_CODES, type VerdictCode } from '../race/verdict-schema.ts';
 import { gainCellText } from '../verdict/gain.ts';
 import { verdictName } from '../verdict/verdict-names.ts';
 import { verdictText } from '../verdict/verdict-text.ts';
-import type { ObservationModes } from '../web/observation.ts';
+import { lightNote, type ObservationModes } from '../web/observation.ts';
 import { protocolName } from '../web/protocol.ts';
 import {
   adoptionValue,
@@ -24,7 +24,6 @@ import {
   table,
   type Value,
 } from './document.ts';
-import { lightNote } from './modes-text.ts';
 import {
   addProtocols,
   modesOf,

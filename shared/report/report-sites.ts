@@ -5,7 +5,7 @@
 import { markOf } from '../drawing/marks.ts';
 import { getMessage } from '../language/catalog.ts';
 import { otherFindings, verdictText } from '../verdict/verdict-text.ts';
-import type { ObservationModes } from '../web/observation.ts';
+import { hiddenCountText, type ObservationModes } from '../web/observation.ts';
 import { protocolName } from '../web/protocol.ts';
 import {
   type Article,
@@ -28,7 +28,6 @@ import {
   text,
   type Value,
 } from './document.ts';
-import { hiddenCountText } from './modes-text.ts';
 import {
   addProtocols,
   type Counts,

@@ -4,11 +4,10 @@ import { catalogLanguage, formatNumber, getMessage, type SharedMessageKey } from
 import { formatBytes, formatMsTo } from '../language/markup.ts';
 import { gainStepMs, resultText } from '../verdict/gain.ts';
 import { NETWORK_UNKNOWN } from '../web/network-name.ts';
-import type { ObservationModes } from '../web/observation.ts';
+import { hiddenCountText, modesText, type ObservationModes } from '../web/observation.ts';
 import { protocolName } from '../web/protocol.ts';
 import { type Adoption, adoptionPercent, wholePercent } from './adoption.ts';
 import type { Value } from './document.ts';
-import { hiddenCountText, modesText } from './modes-text.ts';
 import type { Report } from './report.ts';
 import {
   type Change,

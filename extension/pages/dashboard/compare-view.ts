@@ -1,7 +1,6 @@
 // Two report files compared: which origins changed, how, and why. The files are read in the page and never leave it.
 
 import { DIFF_FORMS } from '@photofinish/shared/report/forms';
-import { lightNote } from '@photofinish/shared/report/modes-text';
 import { futureInstantOf, type Report, reportDocumentSchema } from '@photofinish/shared/report/report';
 import { compareReports } from '@photofinish/shared/report/report-compare';
 import {
@@ -18,6 +17,7 @@ import {
   summaryText,
 } from '@photofinish/shared/report/report-text';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
+import { lightNote } from '@photofinish/shared/web/observation';
 import { printableDeep } from '@photofinish/shared/web/printable';
 import * as v from 'valibot';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';

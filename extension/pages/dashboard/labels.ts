@@ -3,9 +3,8 @@
 import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import type { Mode } from '@photofinish/shared/race/terms';
 import type { Adoption } from '@photofinish/shared/report/adoption';
-import { hiddenCountText } from '@photofinish/shared/report/modes-text';
 import { NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';
-import type { ObservationModes } from '@photofinish/shared/web/observation';
+import { hiddenCountText, type ObservationModes } from '@photofinish/shared/web/observation';
 import { getMessage } from '../../common/catalog.ts';
 import { type NetworkNames, nameOrKey } from '../../common/network-names.ts';
 

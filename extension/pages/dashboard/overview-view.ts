@@ -1,7 +1,7 @@
 // Draws the overview: headline numbers, adoption over time, and how good the forecasts were.
 
 import { formatNumber } from '@photofinish/shared/language/catalog';
-import { atMostText, hiddenCountText, lightNote } from '@photofinish/shared/report/modes-text';
+import { atMostText, hiddenCountText, lightNote } from '@photofinish/shared/web/observation';
 import type { MessageKey } from '../../common/catalog.ts';
 import { getMessage } from '../../common/catalog.ts';
 import { dayText } from '../charts/days.ts';

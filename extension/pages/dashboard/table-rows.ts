@@ -2,11 +2,10 @@
 
 import { type Mark, markOf, markSvg } from '@photofinish/shared/drawing/marks';
 import { formatNumber } from '@photofinish/shared/language/catalog';
-import { hiddenCountText, lightNote } from '@photofinish/shared/report/modes-text';
 import { verdictMeans } from '@photofinish/shared/verdict/codes';
 import { type Gain, gainCellText, rangeText } from '@photofinish/shared/verdict/gain';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
-import type { ObservationModes } from '@photofinish/shared/web/observation';
+import { hiddenCountText, lightNote, type ObservationModes } from '@photofinish/shared/web/observation';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { make, setSvg } from '../ui/elements.ts';

@@ -14,10 +14,14 @@ import {
   adoptionPercent,
   type ProtocolCounts,
 } from '@photofinish/shared/report/adoption';
-import { hiddenCountText, lightNote } from '@photofinish/shared/report/modes-text';
 import { causeMessage } from '@photofinish/shared/verdict/causes';
 import { verdictParts } from '@photofinish/shared/verdict/verdict-text';
-import type { ObservationMode, ObservationModes } from '@photofinish/shared/web/observation';
+import {
+  hiddenCountText,
+  lightNote,
+  type ObservationMode,
+  type ObservationModes,
+} from '@photofinish/shared/web/observation';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import {
   KNOWN_PROTOCOLS,
