@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PROTOCOLS } from '../web/protocol.ts';
 import { MARKS, markOf, markSvg } from './marks.ts';
-import { DARK, LIGHT } from './palette.ts';
+import { DARK, LIGHT } from './svg.ts';
 
 /** WCAG 2.2, relative luminance and contrast ratio. */
 function luminance(hex: string): number {

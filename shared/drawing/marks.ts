@@ -1,8 +1,7 @@
 // How a protocol is marked wherever it is drawn: primarily by shape and digit, secondarily by colour, so that colour is
 // never the only indication.
 import type { Protocol } from '../web/protocol.ts';
-import { markPaint, ON_MARK } from './palette.ts';
-import { decoration, element } from './svg.ts';
+import { decoration, element, markPaint, ON_MARK } from './svg.ts';
 
 export const MARKS = ['h3', 'h2', 'h1', 'unknown'] as const;
 export type Mark = (typeof MARKS)[number];

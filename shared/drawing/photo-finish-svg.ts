@@ -4,9 +4,23 @@
 import { formatNumber, getMessage } from '../language/catalog.ts';
 import { formatMs } from '../language/markup.ts';
 import { MARK_LABELS, markOf } from './marks.ts';
-import { INK, LINE, MUTED, markPaint, ON_MARK, WASH } from './palette.ts';
 import { beyondText, type Lane, laneText, type PhotoFinish } from './photo-finish.ts';
-import { drawing, element, FONT_PX, halo, line, px, text, tip } from './svg.ts';
+import {
+  drawing,
+  element,
+  FONT_PX,
+  halo,
+  INK,
+  LINE,
+  line,
+  MUTED,
+  markPaint,
+  ON_MARK,
+  px,
+  text,
+  tip,
+  WASH,
+} from './svg.ts';
 
 /** The drawing's layout, in pixels. */
 const LABEL_WIDTH = 32;

@@ -1,6 +1,6 @@
 // The page of the HTML reports: one self-contained file, no script, no font, no external image. Its style serves light,
 // dark, forced colours and print from one palette.
-import { PALETTE_CSS } from '../drawing/palette.ts';
+import { PALETTE_CSS } from '../drawing/svg.ts';
 import { escapeMarkup as esc } from '../language/markup.ts';
 
 const BASE = `${PALETTE_CSS}

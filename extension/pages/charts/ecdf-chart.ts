@@ -1,7 +1,6 @@
 // Distributions of times as empirical cumulative distribution functions: for every time the share of trials completed
 // by then. Medians are marked on the curves; slow trials beyond the axis are counted in words, never dropped silently.
 import { MARK_LABELS, type Mark } from '@photofinish/shared/drawing/marks';
-import { MUTED, markPaint, PAPER } from '@photofinish/shared/drawing/palette';
 import {
   axisTicks,
   drawing,
@@ -9,6 +8,9 @@ import {
   FONT_PX,
   type Frame,
   line,
+  MUTED,
+  markPaint,
+  PAPER,
   px,
   text,
 } from '@photofinish/shared/drawing/svg';

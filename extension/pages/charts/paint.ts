@@ -1,6 +1,18 @@
 // What the dashboard's charts share: how areas are filled, the grid of shares, and samples for their legends.
-import { INK, LINE, MUTED, markPaint, PAPER } from '@photofinish/shared/drawing/palette';
-import { type Attributes, decoration, element, halo, line, px, text } from '@photofinish/shared/drawing/svg';
+import {
+  type Attributes,
+  decoration,
+  element,
+  halo,
+  INK,
+  LINE,
+  line,
+  MUTED,
+  markPaint,
+  PAPER,
+  px,
+  text,
+} from '@photofinish/shared/drawing/svg';
 import { getMessage } from '../../common/catalog.ts';
 
 /** Text that stays legible where it crosses lines or areas. */

@@ -1,7 +1,18 @@
 // Shares by day: stacked columns, with a line or a reference across them, and below them the totals that the shares
 // refer to. A day without data is a gap: no column, and the line is interrupted.
-import { INK, LINE, MUTED, PAPER } from '@photofinish/shared/drawing/palette';
-import { drawing, element, FONT_PX, type Frame, line, px, text } from '@photofinish/shared/drawing/svg';
+import {
+  drawing,
+  element,
+  FONT_PX,
+  type Frame,
+  INK,
+  LINE,
+  line,
+  MUTED,
+  PAPER,
+  px,
+  text,
+} from '@photofinish/shared/drawing/svg';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { dayTicks } from './days.ts';
 import { type Band, bandFill, haloText, hatchPattern, shareGrid } from './paint.ts';

@@ -1,7 +1,7 @@
 // Races of all origins or of one: the distribution of how long each protocol took in comparisons, and the list of every
 // race of the period. A line opens its photo finish.
 
-import { markPaint } from '@photofinish/shared/drawing/palette';
+import { markPaint } from '@photofinish/shared/drawing/svg';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatMs } from '@photofinish/shared/language/markup';
 import { median, percentile } from '@photofinish/shared/race/statistics';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { PALETTE_CSS } from '@photofinish/shared/drawing/palette';
+import { PALETTE_CSS } from '@photofinish/shared/drawing/svg';
 import { catalogFiles } from '../../testing/catalogs.ts';
 
 const html = await readFile(new URL('./popup.html', import.meta.url), 'utf8');
@@ -15,7 +15,7 @@ test('all pages use the shared palette', () => {
   const bare = (text: string) => text.replaceAll(/\s+|;(?=\s*})/g, '');
   assert.ok(
     bare(theme).includes(bare(PALETTE_CSS)),
-    'copy PALETTE_CSS of shared/drawing/palette.ts to the top of ui/theme.css',
+    'copy PALETTE_CSS of shared/drawing/svg.ts to the top of ui/theme.css',
   );
 });
 
