@@ -1,18 +1,21 @@
 // The sites of a report's page. A page with every site of a year would have 160 MB, more than browsers can show: the
 // sites with the most requests are shown in full with their busiest origins, as many as fit, and all others are
 // counted, so that every total still adds up.
-
 import { markOf } from '../drawing/marks.ts';
+import { type Lane, laneText, photoFinish } from '../drawing/photo-finish.ts';
 import { getMessage } from '../language/catalog.ts';
+import { formatMs } from '../language/markup.ts';
+import type { OriginRace } from '../race/outcome.ts';
 import { otherFindings, verdictText } from '../verdict/verdict-text.ts';
 import { hiddenCountText, type ObservationModes } from '../web/observation.ts';
-import { protocolName } from '../web/protocol.ts';
+import { PROTOCOL_NAMES, protocolName } from '../web/protocol.ts';
 import {
   type Article,
   adoptionValue,
   type Column,
   type ContentsEntry,
   columns,
+  type Figure,
   hiddenCount,
   host,
   ORIGINS_UNFOLDED,
@@ -39,8 +42,49 @@ import {
   totalOf,
 } from './report.ts';
 import { totalAdoption } from './report-compare.ts';
-import { raceFigure } from './report-races.ts';
-import { foreignLanguage, type NetworkNames } from './report-text.ts';
+import { foreignLanguage, type NetworkNames, networkText } from './report-text.ts';
+
+const TIMES = ['reportStarted', 'reportTransport', 'reportEstablished', 'reportFirstByte'] as const;
+
+function laneRow(lane: Lane): Row {
+  const ms = (value: number | null) => (value === null ? '–' : formatMs(value));
+  return [
+    PROTOCOL_NAMES[lane.protocol],
+    lane.state === 'established' ? getMessage('reportEstablishedState') : laneText(lane),
+    ms(lane.state === 'absent' ? null : lane.startMs),
+    ms(lane.transportMs),
+    lane.establishedMs === null ? '–' : laneText(lane),
+    ms(lane.firstByteMs),
+    getMessage('countOf', { part: lane.established, whole: lane.tried }),
+    lane.trialsMs.map((each) => formatMs(each)).join(', ') || '–',
+  ];
+}
+
+/** One race, its photo finish beside its numbers; `id` is unique on the page. */
+function raceFigure(race: OriginRace, id: string, names: NetworkNames): Figure {
+  const at: Value = { kind: 'instant', at: race.atMs };
+  const params = { at, network: networkText(race.network, names), mode: race.mode };
+  const head: Value = { kind: 'sentence', key: 'reportRaceHead', params };
+  const message = race.error?.message;
+  if (race.trials.length === 0) {
+    const why = getMessage('reportNotRaced', { message: message || getMessage('reportNoTrial') });
+    return { kind: 'figure', id, finish: null, lines: [head, why], table: null };
+  }
+  const finish = photoFinish(race);
+  const { result, caption, title } = finish;
+  const shown = text(
+    result === null ? caption : `${title}, ${caption}`,
+    result?.winner === null ? undefined : 'strong',
+  );
+  const ended = message ? [getMessage('reportEndedEarly', { message })] : [];
+  const heads = [
+    ...columns('text', getMessage('reportProtocol'), getMessage('reportOutcome')),
+    ...columns('number', ...TIMES.map((key) => getMessage(key)), getMessage('reportFinished')),
+    ...columns('trials', getMessage('reportTrials')),
+  ];
+  const numbers = table('lanes', heads, finish.lanes.map(laneRow));
+  return { kind: 'figure', id, finish, lines: [shown, head, ...ended], table: numbers };
+}
 
 /** Size limit of the sites in full; together with the rest of the page it is less than 5 MB. */
 const SITES_BYTES = 4_000_000;
