@@ -1,7 +1,9 @@
 // Messages: parameters, plural forms by the language's own rules, numbers in the language's format.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { catalogLanguage, formatNumber, getMessageByKey, useCatalog } from './catalog.ts';
+import fc from 'fast-check';
+import { catalogLanguage, formatNumber, getMessageByKey, intlForms, useCatalog } from './catalog.ts';
+import { ENGLISH_FORMS } from './english.ts';
 
 const MESSAGES: Readonly<Record<string, string>> = {
   plain: 'Raced {host}.',
@@ -36,4 +38,60 @@ test('numbers are formatted in the language', () => {
 test('a key without a message is returned itself, so that nothing is ever blank', () => {
   speak('en');
   assert.equal(getMessageByKey('nothing'), 'nothing');
+});
+
+// Hand-written English formatting equals that of `Intl`, and creates no formatter for the usual numbers.
+
+const INTL = intlForms('en');
+const values = fc.oneof(
+  fc.double(),
+  fc.integer(),
+  fc.maxSafeInteger(),
+  fc.tuple(fc.integer(), fc.integer({ min: 0, max: 8 })).map(([figures, places]) => figures / 10 ** places),
+);
+
+test('every number is formatted as by Intl', () => {
+  const examples = [0, -0, 1000, -1234.5, 1.005, 0.05, 1e-7, 1e21, Number.NaN, -Infinity].map(
+    (n): [number] => [n],
+  );
+  fc.assert(
+    fc.property(values, (value) => assert.equal(ENGLISH_FORMS.number(value), INTL.number(value))),
+    { examples },
+  );
+});
+
+test('every number is rounded as by Intl', () => {
+  const examples: [number, number][] = [
+    [1.005, 2],
+    [-0.04, 1],
+    [-0, 0],
+    [0.5, 0],
+    [2.5, 0],
+    [999.96, 1],
+    [2 ** 53, 3],
+  ];
+  fc.assert(
+    fc.property(values, fc.integer({ min: 0, max: 4 }), (value, decimals) =>
+      assert.equal(ENGLISH_FORMS.decimals(value, decimals), INTL.decimals(value, decimals)),
+    ),
+    { examples },
+  );
+});
+
+test('every count has the same plural form as in Intl', () => {
+  fc.assert(
+    fc.property(fc.maxSafeInteger(), (count) =>
+      assert.equal(ENGLISH_FORMS.plural(count), INTL.plural(count)),
+    ),
+    { examples: [[1], [-1], [0], [1.5]] },
+  );
+});
+
+test('the usual numbers create no formatter of Intl', (t) => {
+  const made = t.mock.method(Intl, 'NumberFormat');
+  const rules = t.mock.method(Intl, 'PluralRules');
+  assert.equal(ENGLISH_FORMS.number(128_520), '128,520');
+  assert.equal(ENGLISH_FORMS.decimals(18.25, 1), '18.3');
+  assert.equal(ENGLISH_FORMS.plural(2), 'other');
+  assert.deepEqual([made.mock.callCount(), rules.mock.callCount()], [0, 0]);
 });
