@@ -3,8 +3,15 @@
 // PHOTOFINISH_CHROMIUM names another Chromium than the distribution's.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import { MARK_FIGURES, MARK_SHAPES, MARKS, type Mark, RING_DASHES } from '@photofinish/shared/drawing/marks';
-import { DARK, LIGHT } from '@photofinish/shared/drawing/svg';
+import {
+  DARK,
+  LIGHT,
+  MARK_FIGURES,
+  MARK_SHAPES,
+  MARKS,
+  type Mark,
+  RING_DASHES,
+} from '@photofinish/shared/drawing/svg';
 import { chromium } from 'playwright-core';
 
 const { PHOTOFINISH_CHROMIUM = '/usr/bin/chromium' } = process.env;

@@ -3,7 +3,6 @@
 
 import { formatNumber, getMessage } from '../language/catalog.ts';
 import { formatMs } from '../language/markup.ts';
-import { MARK_LABELS, markOf } from './marks.ts';
 import { beyondText, type Lane, laneText, type PhotoFinish } from './photo-finish.ts';
 import {
   drawing,
@@ -13,7 +12,9 @@ import {
   INK,
   LINE,
   line,
+  MARK_LABELS,
   MUTED,
+  markOf,
   markPaint,
   ON_MARK,
   px,

@@ -1,8 +1,8 @@
 // The content of a report, or of a comparison of two, as data: built once and written in every format. It may contain
 // untrusted text; each format escapes it in one place, and formats numbers, times and names in its own way.
 
-import type { Mark } from '../drawing/marks.ts';
 import type { PhotoFinish } from '../drawing/photo-finish.ts';
+import type { Mark } from '../drawing/svg.ts';
 import type { SharedMessageKey } from '../language/catalog.ts';
 import type { AttemptErrorCode } from '../race/terms.ts';
 import type { VerdictCode } from '../race/verdict-schema.ts';

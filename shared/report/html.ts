@@ -1,8 +1,8 @@
 // Documents as one self-contained HTML page, readable offline, in dark mode, in forced colours and in greyscale print.
 // Every plot is beside or in a table of the same numbers; nothing in the page can run or load anything.
-import { markSvg } from '../drawing/marks.ts';
+
 import { photoFinishSvg } from '../drawing/photo-finish-svg.ts';
-import { PALETTE_CSS } from '../drawing/svg.ts';
+import { markSvg, PALETTE_CSS } from '../drawing/svg.ts';
 import { catalogLanguage, getMessage, getMessageParts } from '../language/catalog.ts';
 import { escapeMarkup as esc } from '../language/markup.ts';
 import { hiddenCountText, type ObservationModes } from '../web/observation.ts';

@@ -1,8 +1,9 @@
 // The sites of a report's page. A page with every site of a year would have 160 MB, more than browsers can show: the
 // sites with the most requests are shown in full with their busiest origins, as many as fit, and all others are
 // counted, so that every total still adds up.
-import { markOf } from '../drawing/marks.ts';
+
 import { type Lane, laneText, photoFinish } from '../drawing/photo-finish.ts';
+import { markOf } from '../drawing/svg.ts';
 import { getMessage } from '../language/catalog.ts';
 import { formatMs } from '../language/markup.ts';
 import type { OriginRace } from '../race/outcome.ts';

@@ -2,7 +2,7 @@
 // from it, the extension builds it from its ledger, and CSV and HTML are other formats of the same document. Reports of
 // version 1, whose verdicts are text, can be read too (their JSON Schema is `report-1.schema.json`).
 import * as v from 'valibot';
-import type { Mark } from '../drawing/marks.ts';
+import type { Mark } from '../drawing/svg.ts';
 import { originRaceSchema } from '../race/outcome.ts';
 import { verdictSchema } from '../race/verdict-schema.ts';
 import { list, MAX_LABEL_CHARS, text } from '../web/bounds.ts';

@@ -1,6 +1,5 @@
 // Distributions of times as empirical cumulative distribution functions: for every time the share of trials completed
 // by then. Medians are marked on the curves; slow trials beyond the axis are counted in words, never dropped silently.
-import { MARK_LABELS, type Mark } from '@photofinish/shared/drawing/marks';
 import {
   axisTicks,
   drawing,
@@ -8,6 +7,8 @@ import {
   FONT_PX,
   type Frame,
   line,
+  MARK_LABELS,
+  type Mark,
   MUTED,
   markPaint,
   PAPER,

@@ -1,7 +1,7 @@
 // The state in the URL: what is written is read back, and anything else is harmless.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MARKS } from '@photofinish/shared/drawing/marks';
+import { MARKS } from '@photofinish/shared/drawing/svg';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { queryOrFragment } from '@photofinish/shared/testing/web-text';
 import fc from 'fast-check';

@@ -1,6 +1,6 @@
 // The dashboard's state in the URL: every choice is in the fragment, so that a reload, a bookmark and navigating back
 // restore it. `?site=example.org`, as in the popup's links, selects a site.
-import { MARKS } from '@photofinish/shared/drawing/marks';
+import { MARKS } from '@photofinish/shared/drawing/svg';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { siteSchema } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';

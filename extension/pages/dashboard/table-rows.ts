@@ -1,6 +1,6 @@
 // The table's rows and headings: creates elements from rows of the columns, for one page at a time.
 
-import { type Mark, markOf, markSvg } from '@photofinish/shared/drawing/marks';
+import { type Mark, markOf, markSvg } from '@photofinish/shared/drawing/svg';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { verdictMeans } from '@photofinish/shared/verdict/codes';
 import { type Gain, gainCellText, rangeText } from '@photofinish/shared/verdict/gain';

@@ -1,5 +1,5 @@
 // What the panel shows, as pure functions: filtering requests, grouping by origin, sorting, and the totals.
-import { type Mark, markOf } from '@photofinish/shared/drawing/marks';
+import { type Mark, markOf } from '@photofinish/shared/drawing/svg';
 import { median } from '@photofinish/shared/race/statistics';
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';

@@ -1,7 +1,7 @@
 // One origin in the panel's table: a row, and beneath it, once opened, its verdict and its requests. Only open origins
 // have their requests in the document, initially a few hundred of them. Beneath it the panel's texts.
 
-import { markOf } from '@photofinish/shared/drawing/marks';
+import { markOf } from '@photofinish/shared/drawing/svg';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatBytes, formatMs } from '@photofinish/shared/language/markup';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';

@@ -1,6 +1,6 @@
 // The top of the popup: which page, which protocol, why, what HTTP/3 gains, how much of the page came over HTTP/3, and
 // whether its origin is steered.
-import { MARK_LABELS, markOf } from '@photofinish/shared/drawing/marks';
+import { MARK_LABELS, markOf } from '@photofinish/shared/drawing/svg';
 import { catalogLanguage, type SharedMessageKey } from '@photofinish/shared/language/catalog';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { leftOutText, sharedInRaceText } from '@photofinish/shared/verdict/record-text';

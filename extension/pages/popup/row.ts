@@ -1,6 +1,6 @@
 // One origin in the popup's table: a row, and below it, once opened, its verdict, findings and race.
 
-import { markOf } from '@photofinish/shared/drawing/marks';
+import { markOf } from '@photofinish/shared/drawing/svg';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';

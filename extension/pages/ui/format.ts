@@ -1,7 +1,7 @@
 // The popup's texts and numbers for what a page did, as pure functions of a PageView.
 
-import { MARK_LABELS, type Mark, markOf } from '@photofinish/shared/drawing/marks';
 import { photoFinish } from '@photofinish/shared/drawing/photo-finish';
+import { MARK_LABELS, type Mark, markOf } from '@photofinish/shared/drawing/svg';
 import { catalogLanguage, formatNumber } from '@photofinish/shared/language/catalog';
 import { type Message, message, textOf } from '@photofinish/shared/language/message';
 import { isAllDisturbed, isOurDoing } from '@photofinish/shared/race/conclusive';

@@ -1,6 +1,6 @@
 // How popup and panel present an origin: its host, its protocol's mark, its verdict and its race.
 
-import { type Mark, markSvg } from '@photofinish/shared/drawing/marks';
+import { type Mark, markSvg } from '@photofinish/shared/drawing/svg';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { PageView } from '../../common/messages.ts';
