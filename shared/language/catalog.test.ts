@@ -1,23 +1,34 @@
-// Messages: parameters, plural forms by the language's own rules, numbers in the language's format.
+// Messages: parameters, plural forms by the language's own rules, numbers in the language's format. As data, their
+// parameters become text only here, and messages missing from this catalog are never shown raw.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { catalogLanguage, formatNumber, getMessageByKey, intlForms, useCatalog } from './catalog.ts';
 import { ENGLISH_FORMS } from './english.ts';
+import { type Message, messageParts, messageText } from './message.ts';
 
 const MESSAGES: Readonly<Record<string, string>> = {
-  plain: 'Raced {host}.',
+  raced: 'Raced {host}.',
   requests_one: '{count} request',
   requests_few: '{count} requests (few)',
   requests_other: '{count} requests',
+  milliseconds: '{value} ms',
+  seconds: '{value} s',
+  took: '{name} took {firstMs} and {secondMs}.',
+  fails: 'Fails {places}.',
+  place: '{where} ({why})',
+  hosts_one: '{count} host of {all}',
+  hosts_other: '{count} hosts of {all}',
+  plain: 'Plain.',
 };
-const speak = (language: string): void => useCatalog((key) => MESSAGES[key] ?? '', language);
+const speak = (language: string): void =>
+  useCatalog((key) => MESSAGES[key] ?? '', language, language === 'en' ? ENGLISH_FORMS : intlForms(language));
 
 test('parameters fill the placeholders of their names; missing ones stay visible', () => {
   speak('en');
-  assert.equal(getMessageByKey('plain', { host: 'a.test' }), 'Raced a.test.');
-  assert.equal(getMessageByKey('plain', { host: '{host} $1' }), 'Raced {host} $1.');
-  assert.equal(getMessageByKey('plain'), 'Raced {host}.');
+  assert.equal(getMessageByKey('raced', { host: 'a.test' }), 'Raced a.test.');
+  assert.equal(getMessageByKey('raced', { host: '{host} $1' }), 'Raced {host} $1.');
+  assert.equal(getMessageByKey('raced'), 'Raced {host}.');
 });
 
 test('a count selects the plural form of the language, or the general one', () => {
@@ -38,6 +49,51 @@ test('numbers are formatted in the language', () => {
 test('a key without a message is returned itself, so that nothing is ever blank', () => {
   speak('en');
   assert.equal(getMessageByKey('nothing'), 'nothing');
+});
+
+const place = (where: string, why: Message): Message => ({ key: 'place', params: { where, why } });
+const PLAIN: Message = { key: 'plain', params: {} };
+
+test('numbers are formatted according to their names, in the current language', () => {
+  speak('en');
+  const took = { key: 'took', params: { name: 'It', firstMs: 12.345, secondMs: 1234 } };
+  const hosts = (count: number): Message => ({ key: 'hosts', params: { count, all: 1234.5 } });
+  assert.equal(messageText(took), 'It took 12.3 ms and 1.23 s.');
+  assert.equal(messageText(hosts(1)), '1 host of 1,234.5');
+  speak('de');
+  assert.equal(messageText(took), 'It took 12,3 ms and 1,23 s.');
+  assert.equal(messageText(hosts(2)), '2 hosts of 1.234,5');
+  speak('en');
+});
+
+test('durations are rounded to the step of their message, unless that is not a valid step', () => {
+  const took = (stepMs: number) =>
+    messageText({ key: 'took', params: { name: 'It', firstMs: 12.345, secondMs: 40, stepMs } });
+  assert.equal(took(0.1), 'It took 12.3 ms and 40.0 ms.');
+  assert.equal(took(10), 'It took 10 ms and 40 ms.');
+  for (const none of [0, -1, 1e-300, 1e300]) assert.equal(took(none), 'It took 12.3 ms and 40 ms.');
+});
+
+test('messages can be nested, and listed one after the other', () => {
+  const fails = { key: 'fails', params: { places: [place('a', PLAIN), place('b', place('c', PLAIN))] } };
+  assert.equal(messageText(fails), 'Fails a (Plain.), b (c (Plain.)).');
+  assert.deepEqual(
+    messageParts(fails)?.map(({ param }) => param),
+    [null, 'places', null],
+  );
+});
+
+test('a message of another version has no text, however deeply it is nested', () => {
+  const unknown: Message = { key: 'unheardOf', params: {} };
+  assert.equal(messageText(unknown), null);
+  assert.equal(messageText(place('a', unknown)), null);
+  assert.equal(messageText({ key: 'fails', params: { places: [PLAIN, unknown] } }), null);
+  assert.equal(
+    messageText({ key: 'place', params: { where: 'a' } }),
+    null,
+    'a hole that nothing is given for',
+  );
+  assert.equal(messageText({ key: 'plain', params: { more: 'x' } }), 'Plain.', 'what it does not ask for');
 });
 
 // Hand-written English formatting equals that of `Intl`, and creates no formatter for the usual numbers.

@@ -55,7 +55,6 @@ const WITH_OWN_PROCESS = [
   'native-host/cli/terminal.test.ts',
   'shared/language/catalog.test.ts',
   'shared/language/markup.test.ts',
-  'shared/language/message.test.ts',
   'shared/verdict/verdict-languages.test.ts',
 ];
 
