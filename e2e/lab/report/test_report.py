@@ -148,8 +148,27 @@ class Records(unittest.TestCase):
     def test_what_no_experiment_has_written_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "meta.json").write_text('{"schema":"another"}')
-            with self.assertRaises(ValueError):
+            (Path(folder) / "trials.jsonl").write_text("")
+            with self.assertRaisesRegex(ValueError, "not a record of"):
                 read(folder)
+
+    def test_what_is_damaged_is_told_by_file_and_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            meta, trials = (Path(folder) / name for name in ("meta.json", "trials.jsonl"))
+            meta.write_text('{"schema":"photofinish.lab/1"}')
+            for damaged in (b'{"turn":', b"\0\0", b"\xff"):
+                trials.write_bytes(b'{"turn":0}\n' + damaged + b'\n{"turn":2}\n')
+                with self.subTest(damaged), self.assertRaisesRegex(ValueError, f"^{re.escape(str(trials))}, line 2: "):
+                    read(folder)
+            meta.write_text("{")
+            with self.assertRaisesRegex(ValueError, f"^{re.escape(str(meta))}: "):
+                read(folder)
+
+    def test_a_folder_without_a_record_is_told_in_words(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for missing in (Path(folder), Path(folder) / "nowhere", Path(__file__)):
+                with self.subTest(missing.name), self.assertRaisesRegex(ValueError, "^no recording in "):
+                    read(missing)
 
 
 class Estimates(unittest.TestCase):
