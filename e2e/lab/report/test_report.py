@@ -138,6 +138,23 @@ class Golden(unittest.TestCase):
 
 
 class Records(unittest.TestCase):
+    def test_the_documented_notebook_reads_a_record(self):
+        document = (Path(__file__).parents[3] / "docs" / "laboratory.md").read_text()
+        [notebook] = re.findall(r"```python\n(.*?)```", document, re.DOTALL)
+        without_client = notebook.replace('"client", ', "")
+        self.assertNotEqual(notebook, without_client)
+        for name, code in (
+            ("adoption", notebook),
+            ("paths", notebook),
+            ("cost", without_client),
+            ("p1-made-up", without_client),
+        ):
+            with self.subTest(name):
+                record = FIXTURES / name / "trials.jsonl"
+                found = {}
+                exec(code.replace(".photofinish/lab/adoption/trials.jsonl", str(record)), found)
+                self.assertEqual(len(found["trials"]), sum(len(turn["trials"]) for turn in found["turns"]))
+
     def test_a_line_that_was_being_written_does_not_count(self):
         with tempfile.TemporaryDirectory() as folder:
             meta = {"schema": "photofinish.lab/1"}
