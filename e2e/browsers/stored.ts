@@ -26,24 +26,41 @@ export async function storedSettings(page: Tab): Promise<Record<string, unknown>
   return (stored as { settings?: Record<string, unknown> } | undefined)?.settings ?? {};
 }
 
-/** All ledger records, read in a page of the extension. */
-export function storedRecords(page: Pick<Tab, 'evaluate'>): Promise<OriginRecord[]> {
-  return page.evaluate(async () => {
+/**
+ * Empties these stores of the ledger, in a page of the extension, and returns the records that are then left. One
+ * function for both, because what runs in a page can call nothing of this module.
+ */
+function emptyAndRead(
+  page: Pick<Tab, 'evaluate'>,
+  stores: readonly ('records' | 'days' | 'totals')[],
+): Promise<OriginRecord[]> {
+  return page.evaluate(async (emptied) => {
     const database = await new Promise<IDBDatabase>((resolve, reject) => {
       const opening = indexedDB.open('photofinish');
       opening.onsuccess = () => resolve(opening.result);
       opening.onerror = () => reject(opening.error);
     });
     try {
-      return await new Promise((resolve, reject) => {
-        const asked = database.transaction('records').objectStore('records').getAll();
-        asked.onsuccess = () => resolve(asked.result);
-        asked.onerror = () => reject(asked.error);
+      return await new Promise<OriginRecord[]>((resolve, reject) => {
+        const mode = emptied.length === 0 ? 'readonly' : 'readwrite';
+        const transaction = database.transaction(['records', ...emptied], mode);
+        for (const name of emptied) transaction.objectStore(name).clear();
+        const asked = transaction.objectStore('records').getAll();
+        transaction.oncomplete = () => resolve(asked.result);
+        transaction.onerror = () => reject(transaction.error);
       });
     } finally {
       database.close();
     }
-  });
+  }, stores);
+}
+
+/** All ledger records, read in a page of the extension. */
+export const storedRecords = (page: Pick<Tab, 'evaluate'>): Promise<OriginRecord[]> => emptyAndRead(page, []);
+
+/** Leaves only the races in the ledger, as an import of nothing else does. */
+export async function emptyAllButRaces(page: Tab): Promise<void> {
+  await emptyAndRead(page, ['records', 'days', 'totals']);
 }
 
 /** Requests by origin, over all protocols and sites. */
@@ -104,25 +121,4 @@ export async function fillLedger(session: Session, filling: Filling): Promise<Ro
   } finally {
     await tab.close();
   }
-}
-
-/** Leaves only the races in the ledger, as an import of nothing else does. */
-export function emptyAllButRaces(page: Tab): Promise<void> {
-  return page.evaluate(async () => {
-    const database = await new Promise<IDBDatabase>((resolve, reject) => {
-      const opening = indexedDB.open('photofinish');
-      opening.onsuccess = () => resolve(opening.result);
-      opening.onerror = () => reject(opening.error);
-    });
-    try {
-      await new Promise<void>((resolve, reject) => {
-        const emptying = database.transaction(['records', 'days', 'totals'], 'readwrite');
-        for (const name of emptying.objectStoreNames) emptying.objectStore(name).clear();
-        emptying.oncomplete = () => resolve();
-        emptying.onerror = () => reject(emptying.error);
-      });
-    } finally {
-      database.close();
-    }
-  });
 }

@@ -1,10 +1,12 @@
-// With which seed the testbed of a run is open when it begins, is resumed, or begins anew.
+// With which seed the testbed of a run is open when it begins, is resumed, or begins anew; what is printed if it cannot
+// be resumed.
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
+import { appendFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { scratchDirectory } from '../scratch.ts';
-import { type Experiment, record } from './experiment.ts';
+import { type Experiment, record, runProgram } from './experiment.ts';
 import { count, type RecordSchema } from './journal.ts';
 
 interface Plan {
@@ -27,14 +29,52 @@ interface Opened extends Line {
   close(): Promise<void>;
 }
 
+const SETUP: Opened = { seed: 7, close: async () => {} };
+const EXPERIMENT: Experiment<Plan, Line, Line, Opened> = {
+  schema: SCHEMA,
+  seed: 7,
+  fresh: false,
+  open: async () => SETUP,
+  plan: () => ({ trials: 1 }),
+  find: async () => ({ seed: 7 }),
+  async measure(_setup, journal) {
+    await journal.append({ seed: 7 });
+    return true;
+  },
+};
+
+test('a damaged record is told in two lines, and --fresh begins anew', async (context) => {
+  const dir = await scratchDirectory('experiment-test');
+  context.after(() => rm(dir, { recursive: true }));
+  context.after(() => {
+    process.exitCode = 0;
+  });
+  const trials = join(dir, 'trials.jsonl');
+  await record(EXPERIMENT, dir);
+  await appendFile(trials, '{"seed":\n{"seed":7}\n');
+  const { mock } = context.mock.method(process.stderr, 'write', () => true);
+  await runProgram('usage', async () => {
+    await record(EXPERIMENT, dir);
+    return 0;
+  });
+  mock.restore();
+  const [message = '', advice, ...others] = String(mock.calls[0]?.arguments[0]).split('\n');
+  assert.ok(message.startsWith(`${trials}, line 2: `), message);
+  assert.deepEqual(
+    [advice, others, process.exitCode],
+    ['Repair that file, or start again with --fresh', [''], 2],
+  );
+  const { journal } = await record({ ...EXPERIMENT, fresh: true }, dir);
+  assert.deepEqual(journal.turns, [{ seed: 7 }]);
+});
+
 test('a resumed run has a seed of its own, and one that begins anew the recorded one', async (context) => {
   const dir = await scratchDirectory('experiment-test');
   context.after(() => rm(dir, { recursive: true }));
   const open = new Set<number>();
   const run = async (trials: number, fresh = false) => {
     const experiment: Experiment<Plan, Line, Line, Opened> = {
-      schema: SCHEMA,
-      seed: 7,
+      ...EXPERIMENT,
       fresh,
       open: async (seed) => {
         assert.equal(open.size, 0, 'two testbeds at once');

@@ -6,7 +6,14 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { networkUnavailable } from '../network/open.ts';
 import { formatElapsed, printLine } from '../run/display.ts';
 import { SCRATCH, TOP } from '../scratch.ts';
-import { identify, type Journal, openJournal, type RecordSchema, readJournal } from './journal.ts';
+import {
+  DamagedRecord,
+  identify,
+  type Journal,
+  openJournal,
+  type RecordSchema,
+  readJournal,
+} from './journal.ts';
 
 /** A usage error; its message describes it. */
 export class BadUsage extends Error {}
@@ -169,9 +176,20 @@ export function runExperiment<Plan extends object, Findings, Line, Setup extends
   });
 }
 
+/** What to print of an error that is none of the program's, and the exit code; null: it is one. */
+function explained(
+  error: unknown,
+  usage: string,
+): { readonly text: string; readonly exitCode: number } | null {
+  if (error instanceof BadUsage) return { text: `${error.message}\n${usage}\n`, exitCode: 2 };
+  if (error instanceof DamagedRecord)
+    return { text: `${error.message}\nRepair that file, or start again with --fresh\n`, exitCode: 2 };
+  return error instanceof RunInterrupted ? { text: `${error.message}\n`, exitCode: 1 } : null;
+}
+
 /**
- * Passes the command line to `main` and sets the process's exit code: 2 for BadUsage, 1 for RunInterrupted. `--help`
- * only prints the usage.
+ * Passes the command line to `main` and sets the process's exit code: 2 for BadUsage and DamagedRecord, 1 for
+ * RunInterrupted. `--help` only prints the usage.
  */
 export async function runProgram(
   usage: string,
@@ -182,9 +200,9 @@ export async function runProgram(
   try {
     process.exitCode = await main(args);
   } catch (error) {
-    const badUsage = error instanceof BadUsage;
-    if (!(badUsage || error instanceof RunInterrupted)) throw error;
-    process.stderr.write(`${error.message}\n${badUsage ? `${usage}\n` : ''}`);
-    process.exitCode = badUsage ? 2 : 1;
+    const told = explained(error, usage);
+    if (told === null) throw error;
+    process.stderr.write(told.text);
+    process.exitCode = told.exitCode;
   }
 }

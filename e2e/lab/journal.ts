@@ -99,6 +99,9 @@ export async function identify<Plan>(seed: number, asked: Plan): Promise<Identit
   };
 }
 
+/** The files contain what no run has written; the message names the file, and the line. */
+export class DamagedRecord extends Error {}
+
 /** A line being written when a run was killed lacks its newline, and does not count. */
 const wholeLines = (text: string) => text.slice(0, text.lastIndexOf('\n') + 1);
 
@@ -106,11 +109,11 @@ function parse<T>(schema: v.GenericSchema<unknown, T>, text: string, where: stri
   try {
     return v.parse(schema, JSON.parse(text));
   } catch (error) {
-    throw new Error(`${where}: ${(error as Error).message}`, { cause: error });
+    throw new DamagedRecord(`${where}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/** Null if nothing has been recorded. Throws an error with file and line for content that no run has written. */
+/** Null if nothing has been recorded. Throws a DamagedRecord for content that no run has written. */
 export async function readJournal<Plan, Findings, Line>(
   dir: string,
   schema: RecordSchema<Plan, Findings, Line>,
@@ -120,7 +123,7 @@ export async function readJournal<Plan, Findings, Line>(
   const text = await readFile(file, 'utf8');
   const { experiment, ...common } = parse(metaSchema, text, file);
   if (experiment !== schema.experiment)
-    throw new Error(`${file}: of ${experiment}, not of ${schema.experiment}`);
+    throw new DamagedRecord(`${file}: of ${experiment}, not of ${schema.experiment}`);
   const { asked, found } = parse(v.object({ asked: schema.asked, found: schema.found }), text, file);
   const trials = join(dir, TRIALS);
   const lines = existsSync(trials)

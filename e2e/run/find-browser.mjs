@@ -1,5 +1,5 @@
-// Finds the browsers and other installed programs to test with: plain JavaScript, because it runs with whatever Node is installed before anything
-// else exists, and again in the specs.
+// Finds the installed programs to test with, browsers above all: plain JavaScript, because it runs with whatever Node
+// is installed before anything else exists, and again in the specs.
 import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 

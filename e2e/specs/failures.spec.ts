@@ -437,7 +437,65 @@ const OBSTRUCTED: readonly ObstructionCase[] = [
 /** Reserved for documentation (RFC 5737, RFC 3849), and beyond what the namespaces have routes to. */
 const UNROUTED = { ipv4: '192.0.2.1', ipv6: '2001:db8::1' } as const;
 
+/** Reserved as well (RFC 5737, RFC 3849), for routes of the client that reject or discard what is sent there. */
+const ROUTED = { ipv4: '198.51.100.1', ipv6: '2001:db8:1::1' } as const;
+
+/** Types of such routes, and what identifies each in the message. */
+const REJECTING_ROUTES = [
+  ['blackhole', /blackhole route of this machine/],
+  ['unreachable', /EHOSTUNREACH|host unreachable/],
+  ['prohibit', /EACCES|permission denied/],
+] as const;
+
 test.describe('in a network of our own', () => {
+  for (const family of ['ipv4', 'ipv6'] as const)
+    for (const mode of ['h3', 'h2'] as const)
+      for (const [type, says] of REJECTING_ROUTES) {
+        const code = mode === 'h3' ? 'udp-unreachable' : 'tcp-unreachable';
+        test(`${code}: a route of type ${type} (the kernel, ${mode}, ${family})`, async ({
+          testbed,
+          path,
+        }) => {
+          test.skip('unavailable' in path, 'unavailable' in path ? path.unavailable : '');
+          if ('unavailable' in path) return;
+          const { client } = path.network;
+          const address = ROUTED[family];
+          await client.ip('route', 'add', type, address);
+          const args = raceArguments(path.ports[family], mode, testbed.chains.caPath, { address, code });
+          const { stdout } = await client.run(PHOTOFINISH, args);
+          await client.ip('route', 'del', type, address);
+          const error = failureOf(stdout);
+          expect(error?.code, error?.message).toBe(code);
+          expect(error?.message).toMatch(says);
+        });
+      }
+
+  for (const family of ['ipv4', 'ipv6'] as const)
+    test(`udp-unreachable: a blackhole route during the handshake (the kernel, h3, ${family})`, async ({
+      testbed,
+      path,
+    }) => {
+      test.skip('unavailable' in path, 'unavailable' in path ? path.unavailable : '');
+      if ('unavailable' in path) return;
+      const { client, peers } = path.network;
+      const address = peers.server[family];
+      await peers.server.obstruct([{ transport: 'udp', effect: 'drop' }]);
+      const sent = await client.countSent({ transport: 'udp' });
+      const to = { address, code: 'udp-unreachable' } as const;
+      const racing = client.run(
+        PHOTOFINISH,
+        raceArguments(path.ports[family], 'h3', testbed.chains.caPath, to),
+      );
+      await expect.poll(() => sent.read()).toBeGreaterThan(0);
+      await client.ip('route', 'add', 'blackhole', address);
+      const { stdout } = await racing;
+      await client.ip('route', 'del', 'blackhole', address);
+      await peers.server.obstruct([]);
+      const error = failureOf(stdout);
+      expect(error?.code, error?.message).toBe('udp-unreachable');
+      expect(error?.message).toMatch(/blackhole route of this machine/);
+    });
+
   for (const family of ['ipv4', 'ipv6'] as const)
     for (const mode of ['h3', 'h2'] as const)
       test(`no-route: an address beyond the network (the kernel, ${mode}, ${family})`, async ({

@@ -32,6 +32,23 @@ test('a refused port, an unreachable host, no route and silence are told apart',
   assert.equal(beforeConnecting('ETIMEDOUT'), 'tcp-timeout');
 });
 
+test('a blackhole route is no fault of ours, and any other invalid call is', {
+  skip: process.platform !== 'linux',
+}, () => {
+  const invalid = (call: object) =>
+    connectError(Object.assign(new Error('EINVAL'), { code: 'EINVAL', ...call }), {
+      connected: false,
+      judged: false,
+    });
+  for (const address of ['192.0.2.1', '2001:db8::1'])
+    assert.deepEqual(invalid({ syscall: 'connect', address }), {
+      code: 'tcp-unreachable',
+      message: 'a blackhole route of this machine discards what is sent there',
+    });
+  assert.equal(invalid({ syscall: 'bind', address: '192.0.2.1' }).code, 'internal');
+  assert.equal(invalid({ syscall: 'connect', address: 'fe80::1' }).code, 'internal', 'it lacks its zone');
+});
+
 function duringHandshake(code: string) {
   const error = Object.assign(new Error('the whole message'), { code, reason: 'why' });
   return connectError(error, { connected: true, judged: false });

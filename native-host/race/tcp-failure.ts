@@ -83,6 +83,20 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   ...(process.platform === 'win32' ? [] : ['EACCES']),
 ]);
 
+const BLACKHOLE = 'a blackhole route of this machine discards what is sent there';
+
+/** An IPv6 address (RFC 4291 section 2.5.6), to which connecting without a zone is invalid indeed. */
+const LINK_LOCAL = /^fe[89ab]/i;
+
+/**
+ * Linux reports a blackhole route with EINVAL, as if the call were wrong, although the routes `unreachable` and
+ * `prohibit` have errors of their own (ip-route(8)). That of any other call is a fault of ours.
+ */
+function isBlackhole(error: NodeJS.ErrnoException & { readonly address?: string }): boolean {
+  const isInvalid = process.platform === 'linux' && error.code === 'EINVAL' && error.syscall === 'connect';
+  return isInvalid && error.address !== undefined && !LINK_LOCAL.test(error.address);
+}
+
 /** The host answered with RST, or with ICMP port or protocol unreachable. */
 const REFUSED: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'ENOPROTOOPT']);
 
@@ -145,6 +159,7 @@ export function connectError(
     return certificateError(certificateReason(error) ?? 'other', message);
   }
   if (connected) return tlsError(error) ?? { code: 'connection-closed', message: error.message };
+  if (isBlackhole(error)) return { code: 'tcp-unreachable', message: BLACKHOLE };
   const failed = unconnectedCode(code);
   const own = failed === 'internal' ? 'no TCP socket can be opened: ' : '';
   return { code: failed, message: `${own}${error.message}` };

@@ -53,8 +53,9 @@ const ACTIONS: Record<(typeof FAILURES)[number], RegExp> = {
   blocked: /Allow private addresses/,
   'port-blocked': /Use another port/,
   'version-fallback': /change the server’s configuration for this URL/,
-  'udp-unreachable': /Allow UDP 443 in the firewalls of this network and of the server/,
-  'tcp-unreachable': /firewalls that reject TCP 443/,
+  'udp-unreachable':
+    /Allow UDP 443 in the firewalls of this network and of the server, and check the routes of this machine/,
+  'tcp-unreachable': /firewalls that reject TCP 443, and the routes of this machine/,
   'no-route': /says nothing about the server\. Check the network of this machine/,
 };
 

@@ -21,14 +21,30 @@ from .tables import format_markdown, format_result_table
 SCHEMA = "photofinish.lab/1"
 
 
+def _parse(content, where):
+    try:
+        return json.loads(content.decode())
+    except json.JSONDecodeError as error:
+        # Its own line counts from the start of this content.
+        raise ValueError(f"{where}: {error.msg} (character {error.pos + 1})") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{where}: {error.reason} (byte {error.start + 1})") from error
+
+
 def read(folder):
     """The meta document and the complete lines of a record. Raises ValueError for content that no experiment has
-    written."""
-    meta = json.loads((Path(folder) / "meta.json").read_text())
+    written, with file and line, and if there is none."""
+    meta_file, trials_file = (Path(folder) / name for name in ("meta.json", "trials.jsonl"))
+    try:
+        content, trials = meta_file.read_bytes(), trials_file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise ValueError(f"no recording in {folder}") from None
+    meta = _parse(content, meta_file)
     if meta.get("schema") != SCHEMA:
         raise ValueError(f"{folder}: not a record of {SCHEMA}")
-    whole, _, _torn = (Path(folder) / "trials.jsonl").read_text().rpartition("\n")
-    return meta, [json.loads(line) for line in whole.split("\n") if line]
+    whole, _, _torn = trials.rpartition(b"\n")
+    numbered = enumerate(whole.split(b"\n"), 1)
+    return meta, [_parse(line, f"{trials_file}, line {number}") for number, line in numbered if line]
 
 
 def _plain(value):

@@ -138,6 +138,23 @@ class Golden(unittest.TestCase):
 
 
 class Records(unittest.TestCase):
+    def test_the_documented_notebook_reads_a_record(self):
+        document = (Path(__file__).parents[3] / "docs" / "laboratory.md").read_text()
+        [notebook] = re.findall(r"```python\n(.*?)```", document, re.DOTALL)
+        without_client = notebook.replace('"client", ', "")
+        self.assertNotEqual(notebook, without_client)
+        for name, code in (
+            ("adoption", notebook),
+            ("paths", notebook),
+            ("cost", without_client),
+            ("p1-made-up", without_client),
+        ):
+            with self.subTest(name):
+                record = FIXTURES / name / "trials.jsonl"
+                found = {}
+                exec(code.replace(".photofinish/lab/adoption/trials.jsonl", str(record)), found)
+                self.assertEqual(len(found["trials"]), sum(len(turn["trials"]) for turn in found["turns"]))
+
     def test_a_line_that_was_being_written_does_not_count(self):
         with tempfile.TemporaryDirectory() as folder:
             meta = {"schema": "photofinish.lab/1"}
@@ -148,8 +165,27 @@ class Records(unittest.TestCase):
     def test_what_no_experiment_has_written_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "meta.json").write_text('{"schema":"another"}')
-            with self.assertRaises(ValueError):
+            (Path(folder) / "trials.jsonl").write_text("")
+            with self.assertRaisesRegex(ValueError, "not a record of"):
                 read(folder)
+
+    def test_what_is_damaged_is_told_by_file_and_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            meta, trials = (Path(folder) / name for name in ("meta.json", "trials.jsonl"))
+            meta.write_text('{"schema":"photofinish.lab/1"}')
+            for damaged in (b'{"turn":', b"\0\0", b"\xff"):
+                trials.write_bytes(b'{"turn":0}\n' + damaged + b'\n{"turn":2}\n')
+                with self.subTest(damaged), self.assertRaisesRegex(ValueError, f"^{re.escape(str(trials))}, line 2: "):
+                    read(folder)
+            meta.write_text("{")
+            with self.assertRaisesRegex(ValueError, f"^{re.escape(str(meta))}: "):
+                read(folder)
+
+    def test_a_folder_without_a_record_is_told_in_words(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for missing in (Path(folder), Path(folder) / "nowhere", Path(__file__)):
+                with self.subTest(missing.name), self.assertRaisesRegex(ValueError, "^no recording in "):
+                    read(missing)
 
 
 class Estimates(unittest.TestCase):

@@ -76,8 +76,8 @@ pub enum Failure {
     #[error("{}", .0.kind())]
     UdpRefused(Arc<io::Error>),
     /// A router, a firewall or this machine's own routes say that the host is unreachable or the traffic prohibited. The
-    /// kind says which, in the same words on every system.
-    #[error("{}", .0.kind())]
+    /// kind says which, in the same words on every system, unless the error has words of ours.
+    #[error("{}", own_words(.0).unwrap_or_else(|| .0.kind().to_string()))]
     UdpUnreachable(Arc<io::Error>),
     /// Neither this machine nor a router has a route to the address's network.
     #[error("{}", .0.kind())]
@@ -320,6 +320,11 @@ impl fmt::Display for Termination {
     }
 }
 
+/// The system's errors have none.
+fn own_words(error: &io::Error) -> Option<String> {
+    error.get_ref().map(ToString::to_string)
+}
+
 /// A server may send one Retry, and must accept the token in it.
 fn unfinished(datagrams: u32, retries: u32) -> String {
     match retries {
@@ -388,6 +393,22 @@ mod tests {
         }
         for failure in [Failure::from_opening(of(prohibited)), sent(prohibited)] {
             assert_eq!(failure.code(), "udp-unreachable", "{failure}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_blackhole_route_is_none_of_our_bugs_and_any_other_invalid_call_is() {
+        let invalid = || io::Error::from_raw_os_error(22);
+        assert_eq!(Failure::from_opening(invalid()).code(), "internal");
+        let routed = || photofinish_udp::path_error(invalid(), ([192, 0, 2, 1], 443).into());
+        let sent = SocketError::Undeliverable(Arc::new(routed()));
+        for failure in [
+            Failure::from_opening(routed()),
+            Failure::from_socket(&sent, "it"),
+        ] {
+            assert_eq!(failure.code(), "udp-unreachable", "{failure}");
+            assert!(failure.to_string().contains("blackhole"), "{failure}");
         }
     }
 

@@ -267,7 +267,7 @@ impl AsyncUdpSocket for ProbeSocket {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(error),
             // An error would end quinn's driver without a cause; the owner is notified here instead, and for QUIC the
             // datagram is merely lost.
-            Err(error) => self.note(error),
+            Err(error) => self.note(photofinish_udp::path_error(error, self.remote)),
         }
         Ok(())
     }

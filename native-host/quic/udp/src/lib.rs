@@ -30,9 +30,28 @@ pub fn connect(peer: SocketAddr) -> io::Result<UdpSocket> {
 /// The same on an address and port of the caller's choice.
 pub fn connect_from(local: SocketAddr, peer: SocketAddr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(local)?;
-    socket.connect(peer)?;
+    let connected = socket.connect(peer);
+    connected.map_err(|error| path_error(error, peer))?;
     socket.set_nonblocking(true)?;
     Ok(socket)
+}
+
+/// What an error of connecting or sending to `peer` says of the path there. Linux reports a blackhole route as EINVAL,
+/// as if the call were wrong, although the routes `unreachable` and `prohibit` have errors of their own (ip-route(8)).
+pub fn path_error(error: io::Error, peer: SocketAddr) -> io::Error {
+    let is_invalid = cfg!(target_os = "linux") && error.kind() == io::ErrorKind::InvalidInput;
+    match is_invalid && !lacks_zone(peer) {
+        true => io::Error::new(
+            io::ErrorKind::HostUnreachable,
+            "a blackhole route of this machine discards what is sent there",
+        ),
+        false => error,
+    }
+}
+
+/// A link-local address without its zone, to which connecting is invalid indeed (RFC 4007 section 6).
+fn lacks_zone(peer: SocketAddr) -> bool {
+    matches!(peer, SocketAddr::V6(peer) if peer.ip().is_unicast_link_local() && peer.scope_id() == 0)
 }
 
 /// The error that the kernel keeps for a connected socket, ICMP refusals above all. It raises neither readability nor
@@ -49,5 +68,29 @@ pub async fn pending_error(socket: &tokio::net::UdpSocket) -> io::Error {
         if let Ok(error) = error {
             return error;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_blackhole_route_is_told_as_one() {
+        let invalid = || io::Error::from_raw_os_error(22);
+        for peer in ["192.0.2.1:443", "[2001:db8::1]:443", "[fe80::1%2]:443"] {
+            let error = path_error(invalid(), peer.parse().unwrap());
+            assert_eq!(error.kind(), io::ErrorKind::HostUnreachable, "{peer}");
+        }
+        let zoneless = path_error(invalid(), "[fe80::1]:443".parse().unwrap());
+        assert_eq!(zoneless.kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn other_errors_are_the_systems() {
+        let error = io::ErrorKind::NetworkUnreachable.into();
+        let error = path_error(error, "192.0.2.1:443".parse().unwrap());
+        assert_eq!(error.kind(), io::ErrorKind::NetworkUnreachable);
     }
 }
