@@ -50,7 +50,10 @@ export interface OriginView {
   readonly origin: Origin;
   /** Its own registrable domain, whatever the site of the page. */
   readonly site: string;
-  /** The newest protocol known for it on this page; `unknown` comes with its reason. */
+  /**
+   * The newest protocol known for it on this page, or for the page's own origin the document's; `unknown` comes with
+   * its reason.
+   */
   readonly protocol: Protocol;
   readonly reason: UnknownReason | null;
   /** Why the newest of its answers without a protocol has none, whatever others have; null: each has one. */
@@ -131,7 +134,7 @@ export interface PageView {
   readonly state: PageState;
   readonly origin: Origin | null;
   readonly site: string | null;
-  /** Of the newest answer of its origin that revealed one. */
+  /** Of the document, or if that is not known, of the newest answer of its origin that revealed one. */
   readonly protocol: Protocol;
   readonly reason: UnknownReason | null;
   readonly delivery: Delivery;

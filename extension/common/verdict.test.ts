@@ -329,6 +329,26 @@ test('HTTP/3 before and HTTP/2 now follows from the browser’s own counts', () 
   assert.equal(verdict({ protocol: 'h2', record: seen, race: aRace() }).code, 'h3-used-before');
 });
 
+test('HTTP/3 only on the newest visit is no earlier use, whichever answer of that visit was the newest', () => {
+  const counts = { ...record.counts, h3: 4, h2: 2 };
+  const visited = { ...advertising, protocol: 'h2', counts, newestPageMs: 100, h3SinceMs: 120 } as const;
+  const first = verdictOfRecord(visited, undefined);
+  assert.equal(first.code, 'h3-first-visit');
+  assert.match(
+    verdictText(first),
+    /^Reached over HTTP\/2\. Other requests of the visit already use HTTP\/3\.$/,
+  );
+  const inView = (page: OriginEvidence['page']) =>
+    verdict({ protocol: 'h2', record: visited, ...(page && { page }) }).code;
+  assert.equal(inView({ begunMs: 100, newest: 'h2', usedH3: true }), 'h3-first-visit');
+  assert.equal(inView({ begunMs: 121, newest: 'h2', usedH3: true }), 'h3-used-before');
+  const later = verdictOfRecord({ ...visited, newestPageMs: 121 }, undefined);
+  assert.equal(later.code, 'h3-used-before');
+  assert.ok(!verdictText(later).includes('Other requests'));
+  const silent = { ...visited, altSvc: null, advertisedSinceMs: null };
+  assert.equal(verdictOfRecord(silent, undefined).code, 'h3-first-visit', 'known from DNS, perhaps');
+});
+
 test('that the browser has used HTTP/3 is evidence without any advertisement, until a header advertises none', () => {
   const counts = { ...record.counts, h3: 10, h2: 1 };
   const codeOf = (more: Partial<typeof record>, race?: OriginEvidence['race']) =>

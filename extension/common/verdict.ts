@@ -13,6 +13,7 @@ import {
   type Evidence,
   evidenceOfRace,
   verdictOf,
+  visitMessage,
 } from '@photofinish/shared/verdict/verdict';
 import { h3Alternatives, isExpired, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { isRecognisable } from '@photofinish/shared/web/network-name';
@@ -42,10 +43,21 @@ export interface OriginEvidence {
   readonly elsewhere: Exclude<Delivery, 'network'> | null;
   readonly record: OriginRecord | undefined;
   readonly race: OriginRace | undefined;
+  /** The page that shows it; absent: it is judged as of the newest page of its record. */
+  readonly page?: OriginOnPage;
   /** There is no `race` because it ran on another network than the page, as the newest did. */
   readonly racedElsewhere?: boolean;
   /** Judged for a reader who may be on another network than the one that the race ran on. */
   readonly readElsewhere?: boolean;
+}
+
+/** What a page in view did with an origin. */
+interface OriginOnPage {
+  /** When the navigation to the page was begun, or the page was committed, milliseconds since the epoch. */
+  readonly begunMs: number;
+  /** The protocol of the newest answer there: that of the page itself may be older. */
+  readonly newest: KnownProtocol | null;
+  readonly usedH3: boolean;
 }
 
 /** The newest races of an origin. */
@@ -109,28 +121,45 @@ function proxiedOf(record: OriginRecord | undefined): boolean | null {
   return (visitsSinceAdvertised > 0 ? visitsProxied : proxied) ?? null;
 }
 
+/** Whether HTTP/3 was used before a visit that began then; if that is not known, ever. */
+function usedH3Before(record: OriginRecord, begunMs: number | undefined): boolean {
+  if (record.counts.h3 === 0) return false;
+  const { h3SinceMs } = record;
+  return h3SinceMs === undefined || begunMs === undefined || h3SinceMs < begunMs;
+}
+
+/** On which visits HTTP/3 was used. */
+function h3UseOf({
+  record,
+  page,
+}: OriginEvidence): Required<Pick<BrowserEvidence, 'usedH3' | 'visitUsesH3'>> {
+  const begunMs = page?.begunMs ?? record?.newestPageMs;
+  const usedH3 = record !== undefined && usedH3Before(record, begunMs);
+  const visitUsesH3 = page?.usedH3 ?? (record !== undefined && record.counts.h3 > 0 && !usedH3);
+  return { usedH3, visitUsesH3 };
+}
+
 /** What this browser itself did with the origin; undefined if no answer revealed a protocol. */
-function browserSide(
-  { record, race }: OriginEvidence,
-  lastProtocol: KnownProtocol | null,
-): BrowserEvidence | undefined {
+function browserSide(known: OriginEvidence, lastProtocol: KnownProtocol | null): BrowserEvidence | undefined {
   if (lastProtocol === null) return undefined;
+  const { record, race } = known;
   return {
     browser: BROWSER,
     lastProtocol,
     visitsSinceAdvertised: visitsOf(record, race),
     visitsHere: isRacedNetwork(record?.visitsNetwork, race),
     proxied: proxiedOf(record),
-    usedH3: (record?.counts.h3 ?? 0) > 0,
+    ...h3UseOf(known),
     raceIsOlder: race !== undefined && race.atMs < (record?.protocolAtMs ?? 0),
   };
 }
 
 /** Whether the browser has since used what a race did not reach, so that the race no longer says what is so. */
-function isRefuted({ attempts, browser }: Evidence): boolean {
+function isRefuted({ attempts, browser }: Evidence, page: OriginOnPage | undefined): boolean {
   if (!browser?.raceIsOlder) return false;
   const { h3, tcp } = reachOfEach(attempts);
-  return browser.lastProtocol === 'h3' ? isFailed(h3) : h3 !== 'established' && isFailed(tcp);
+  const newest = page?.newest ?? browser.lastProtocol;
+  return newest === 'h3' ? isFailed(h3) : h3 !== 'established' && isFailed(tcp);
 }
 
 /** What is advertised by the newest header to the race or to the browser; one that has expired no longer counts. */
@@ -152,12 +181,12 @@ function newestAdvertisement(
 
 /** What a race shows; null: there is none, or it says nothing beside what the browser did. */
 function evidenceFromRace(
-  { record, race }: OriginEvidence,
+  { record, race, page }: OriginEvidence,
   browser: BrowserEvidence | undefined,
 ): Evidence | null {
   if (race === undefined || (race.error !== undefined && browser !== undefined)) return null;
   const raced = evidenceOfRace(race, browser);
-  if (isRefuted(raced)) return null;
+  if (isRefuted(raced, page)) return null;
   const trustsRoot = record?.reachedOverH3 === true;
   return { ...raced, discovered: newestAdvertisement(raced.discovered, race, record), trustsRoot };
 }
@@ -182,7 +211,11 @@ function silenceOf(record: OriginRecord | undefined): SharedMessageKey {
 }
 
 /** What can be said without a race if the browser's own record explains nothing. */
-function browserOnly(lastProtocol: KnownProtocol | null, { record, race }: OriginEvidence): Verdict {
+function browserOnly(
+  lastProtocol: KnownProtocol | null,
+  { record, race }: OriginEvidence,
+  browser: BrowserEvidence | undefined,
+): Verdict {
   const advertises = record?.altSvc != null && h3Alternatives(parseAltSvc(record.altSvc)).length > 0;
   const stands = standingAdvertisement(record, race) !== null;
   const advertised = stands ? 'pageAdvertised' : 'pageAdvertisementExpired';
@@ -194,7 +227,8 @@ function browserOnly(lastProtocol: KnownProtocol | null, { record, race }: Origi
     lastProtocol !== null && lastProtocol !== 'h3' && proxiedOf(record) === true
       ? [message('verdictProxied', { old: PROTOCOL_NAMES[lastProtocol] })]
       : [];
-  const findings = [...reached, advertisement, ...proxied];
+  const visit = browser === undefined ? null : visitMessage(browser);
+  const findings = [...reached, ...(visit === null ? [] : [visit]), advertisement, ...proxied];
   return { code: 'unknown', findings: findings.map((each) => ({ code: 'unknown', ...each })) };
 }
 
@@ -284,7 +318,7 @@ function verdictOfPage(known: OriginEvidence): Verdict {
   const judged = verdictOf(fromRace ?? evidenceFromBrowser(known, browser));
   const shared = known.readElsewhere ? forReaders(judged) : judged;
   const raced = fromRace !== null && known.race?.error === undefined;
-  const verdict = shared.code === 'unknown' && !raced ? browserOnly(lastProtocol, known) : shared;
+  const verdict = shared.code === 'unknown' && !raced ? browserOnly(lastProtocol, known, browser) : shared;
   if (known.protocol !== null) return verdict;
   const key = known.elsewhere === null ? WHY_UNKNOWN[known.reason ?? 'missed'] : ELSEWHERE[known.elsewhere];
   return afterReason(message(key), verdict, earlier !== null);

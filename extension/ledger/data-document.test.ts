@@ -43,6 +43,8 @@ const record = {
   address: '192.0.2.1',
   ...counted,
   altSvc: 'h3=":443"',
+  h3SinceMs: 2,
+  newestPageMs: 1,
   altSvcAtMs: 2,
   advertisedSinceMs: 1,
   visitsSinceAdvertised: 0,

@@ -43,16 +43,22 @@ function sumsOf({ counts, navigations, delivered, bytes, modes = ONLY_FULL }: Su
   return { counts, navigations, delivered, bytes, modes };
 }
 
+function earlier(mine: number | undefined, theirs: number | undefined): number | undefined {
+  return mine === undefined || theirs === undefined ? (mine ?? theirs) : Math.min(mine, theirs);
+}
+
 /**
- * Merges two records of one origin on one site: the state of the newer, the sums of the fuller, the earlier beginning;
+ * Merges two records of one origin on one site: the state of the newer, the sums of the fuller, the earlier beginnings;
  * `mine` itself if that changes nothing.
  */
 function mergedRecord(mine: OriginRecord, theirs: OriginRecord): OriginRecord {
   const newer = theirs.lastSeenMs > mine.lastSeenMs ? theirs : mine;
   const sums = fuller(mine, theirs);
-  if (newer === mine && sums === mine && mine.firstSeenMs <= theirs.firstSeenMs) return mine;
   const firstSeenMs = Math.min(mine.firstSeenMs, theirs.firstSeenMs);
-  return { ...newer, ...sumsOf(sums), firstSeenMs };
+  const h3SinceMs = earlier(mine.h3SinceMs, theirs.h3SinceMs);
+  const begunAsMine = mine.firstSeenMs === firstSeenMs && mine.h3SinceMs === h3SinceMs;
+  if (newer === mine && sums === mine && begunAsMine) return mine;
+  return { ...newer, ...sumsOf(sums), firstSeenMs, ...(h3SinceMs !== undefined && { h3SinceMs }) };
 }
 
 type Numbers<Key extends string> = Readonly<Record<Key, number>>;

@@ -131,6 +131,21 @@ test('rows of a file that do not say how they were counted were counted in full'
   assert.deepEqual(await brought(ledger), before);
 });
 
+test('of merged records HTTP/3 was first used when it was in either', async () => {
+  const later = await documentOf(await small());
+  for (const row of later.records) Object.assign(row, { h3SinceMs: 20 });
+  const earlier = structuredClone(later);
+  for (const row of earlier.records) Object.assign(row, { h3SinceMs: 10, lastSeenMs: row.firstSeenMs });
+  for (const files of [
+    [earlier, later],
+    [later, earlier],
+  ]) {
+    const ledger = fresh();
+    for (const file of files) await importData(ledger, options(), asFile(file), TAKE_ALL);
+    for (const { h3SinceMs } of (await dump(ledger)).records) assert.equal(h3SinceMs, 10);
+  }
+});
+
 test('merged rows have the modes of both, whichever counted more', async () => {
   const document = await documentOf(await small());
   const light = structuredClone(document);

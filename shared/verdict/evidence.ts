@@ -43,8 +43,10 @@ export interface BrowserEvidence {
    * say. Over HTTP and SOCKS proxies browsers do not use HTTP/3.
    */
   readonly proxied?: boolean | null;
-  /** Whether it has ever reached the origin over HTTP/3 on this site. */
+  /** Whether it had reached the origin over HTTP/3 on this site before the visit of that request. */
   readonly usedH3?: boolean;
+  /** Whether other requests of that visit used HTTP/3. */
+  readonly visitUsesH3?: boolean;
   /** Whether the race is older than the browser's last answer, which then says more about what is reachable. */
   readonly raceIsOlder?: boolean;
 }

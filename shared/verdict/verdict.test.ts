@@ -970,6 +970,25 @@ test('HTTP/3 used before and HTTP/2 now is a separate case, for any number of vi
   );
 });
 
+test('HTTP/3 on the visit alone is no use before it, and said with whatever the verdict is', () => {
+  const browser = { lastProtocol: 'h2', visitsSinceAdvertised: 0, visitUsesH3: true } as const;
+  const first = verdictOf({ ...base, browser });
+  assert.equal(first.code, 'h3-first-visit');
+  assert.match(
+    verdictText(first),
+    /^Reached over HTTP\/2\. Other requests of the visit already use HTTP\/3\./,
+  );
+  const failed = verdictOf({ ...base, browser, attempts: [h3(refused), h2()] });
+  assert.equal(failed.code, 'h3-advertised-unreachable');
+  assert.match(verdictText(failed), /Other requests of the visit already use HTTP\/3\./);
+  assert.equal(
+    verdictText(verdictOf({ ...base, browser: { ...browser, lastProtocol: 'h3' } })).includes('Other'),
+    false,
+  );
+  const trusted = verdictOf({ ...base, browser, discovered: { ...own, knownRoot: false } });
+  assert.ok(trusted.findings.every(({ code }) => code !== 'h3-private-root'));
+});
+
 test('when the browser tries again is said of the browser that it is, and of none that is unknown', () => {
   const visits = { visitsSinceAdvertised: 3, visitsHere: true, proxied: false } as const;
   const stays = { lastProtocol: 'h2', ...visits } as const;

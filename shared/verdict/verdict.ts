@@ -285,7 +285,8 @@ function familyMessage(facts: Facts): Message | null {
 }
 
 function browserUsedH3({ browser }: Evidence): boolean {
-  return browser !== undefined && (browser.usedH3 === true || browser.lastProtocol === 'h3');
+  if (browser === undefined) return false;
+  return browser.usedH3 === true || browser.visitUsesH3 === true || browser.lastProtocol === 'h3';
 }
 
 /** A browser that has reached the origin over HTTP/3 trusts the root for QUIC too. */
@@ -526,6 +527,11 @@ function usedBeforeMessage({ proxied = null }: BrowserEvidence): Message {
   return message(proxied ? 'verdictUsedBeforeProxied' : 'verdictUsedBefore');
 }
 
+/** That the protocol of the visit is not the only one of it. */
+export function visitMessage({ lastProtocol, visitUsesH3 }: BrowserEvidence): Message | null {
+  return visitUsesH3 && lastProtocol !== 'h3' ? message('verdictVisitUsesH3') : null;
+}
+
 /** What the browser's own record shows; `remarks` are said with the verdict, whatever that is. */
 interface BrowserSide {
   readonly findings: readonly Finding[];
@@ -555,13 +561,19 @@ function browserSide(facts: Facts, browser: BrowserEvidence): BrowserSide {
   if (dead || isFailed(h3) || faults.some(({ leads }) => leads)) return NOTHING_SHOWN;
   const visits = browser.visitsSinceAdvertised;
   const staying = visits !== null && visits >= VISITS_BEFORE_CHOICE;
-  if (browserUsedH3(evidence))
+  if (browser.usedH3)
     return found(
       'h3-used-before',
       usedBeforeMessage(browser),
       ...(staying && browser.proxied !== true
         ? [message('verdictUsedBeforeStaying'), retryMessage(browser)]
         : []),
+    );
+  // Whether the browser knew of HTTP/3 before or learnt of it during the visit: it uses it from this one on.
+  if (browser.visitUsesH3)
+    return found(
+      'h3-first-visit',
+      message('pageReached', { protocol: PROTOCOL_NAMES[browser.lastProtocol] }),
     );
   // The browser may have known the advertisement long before, or never have seen it.
   if (visits === null) return NOTHING_SHOWN;
@@ -596,6 +608,7 @@ export function verdictOf(evidence: Evidence): Verdict {
   const facts = factsOf(evidence);
   const fromRace = raceFindings(facts);
   const own = evidence.browser ? browserSide(facts, evidence.browser) : NOTHING_SHOWN;
+  const visit = evidence.browser ? visitMessage(evidence.browser) : null;
   const findings =
     own.findings.length === 0 ? fromRace : [...own.findings, ...fromRace.filter((f) => f.code !== 'unknown')];
   const [first] = findings;
@@ -604,6 +617,6 @@ export function verdictOf(evidence: Evidence): Verdict {
   const others = findings.findIndex((finding) => finding.code !== code);
   const leading = others < 0 ? findings.length : others;
   const gain = evidence.gain === null ? null : gainMessage(evidence.gain);
-  const more = findingsOn(code, ...own.remarks, untriedMessage(facts), unsteadyMessage(facts), gain);
+  const more = findingsOn(code, visit, ...own.remarks, untriedMessage(facts), unsteadyMessage(facts), gain);
   return { code, findings: boundedFindings(findings.toSpliced(leading, 0, ...more)) };
 }

@@ -60,6 +60,32 @@ const COLUMNS: Readonly<Record<string, (row: OriginRow) => number | string | nul
   },
 };
 
+test('a page over HTTP/2 whose resources already use HTTP/3 is an HTTP/2 page, visited for the first time', async ({
+  local,
+  open,
+}) => {
+  const { both } = local.origins;
+  const session = await open();
+  const tab = await session.newTab();
+  await tab.goto(`${both.origin}/page`);
+  const protocols = () =>
+    tab.evaluate(async (url) => {
+      await fetch(`${url}?${Math.random()}`, { cache: 'no-store' }).then((response) => response.text());
+      const timings = performance.getEntries() as PerformanceResourceTiming[];
+      return [
+        timings.find(({ entryType }) => entryType === 'navigation')?.nextHopProtocol,
+        timings.findLast(({ entryType }) => entryType === 'resource')?.nextHopProtocol,
+      ];
+    }, `${both.origin}/script.js`);
+  await expect.poll(protocols).toEqual(['h2', 'h3']);
+  const popup = await session.openPopup(tab);
+  await expect(popup.tab.find('#page-protocol')).toSay(/^HTTP\/2$/);
+  await expect(popup.tab.find('#verdict')).toSay(
+    /^Reached over HTTP\/2\. Other requests of the visit already use HTTP\/3\./,
+  );
+  await expect.poll(() => popup.part('verdict-means').attribute('href')).toContain('#h3-first-visit');
+});
+
 test('origins sort by each of the five columns, in both directions', async ({ local, open }) => {
   const session = await open();
   const { both, silent, h1only, h2only } = local.origins;

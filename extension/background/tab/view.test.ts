@@ -2,6 +2,8 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import { attempt, trial } from '@photofinish/shared/testing/race-samples';
+import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { applyBatch, newPage, type Page } from '../../common/page/model.ts';
@@ -58,9 +60,59 @@ test('the page’s own origin comes first, then by number of requests', () => {
   assert.deepEqual([view.counts.h3, view.counts.h2], [2, 2]);
 });
 
-test('the page has its document’s protocol beside the newest of its origin', () => {
-  const view = pageView(loaded([A, { kind: 'navigation' }], [A, { protocol: 'h3', atMs: 11 }]), background);
-  assert.deepEqual([view.documentProtocol, view.protocol], ['h2', 'h3']);
+/** A first visit: the document over HTTP/2, which advertises HTTP/3, and a script over HTTP/3. */
+const SWITCHED = [
+  [A, { kind: 'navigation' }],
+  [A, { protocol: 'h3', atMs: 11 }],
+] as const;
+
+test('the page has its document’s protocol, and its origin the same, although resources already use HTTP/3', () => {
+  const record = {
+    ...emptyRecord(A, 'a.test', 0),
+    protocol: 'h3',
+    advertisedSinceMs: 10,
+    h3SinceMs: 11,
+  } as const;
+  const told = { ...record, altSvc: 'h3=":443"', counts: { ...NO_REQUESTS, h2: 1, h3: 1 } };
+  const history = { records: new Map([[A, told]]), races: new Map() };
+  const view = pageView(loaded(...SWITCHED), { ...background, history });
+  assert.deepEqual([view.documentProtocol, view.protocol, view.origins[0]?.protocol], ['h2', 'h2', 'h2']);
+  assert.equal(view.verdict?.code, 'h3-first-visit');
+  assert.equal(
+    verdictText(view.verdict),
+    'Reached over HTTP/2. Other requests of the visit already use HTTP/3.',
+  );
+  const before = new Map([[A, { ...told, h3SinceMs: -1 }]]);
+  const again = pageView(loaded(...SWITCHED), { ...background, history: { ...history, records: before } });
+  assert.equal(again.verdict?.code, 'h3-used-before');
+  assert.match(
+    verdictText(again.verdict),
+    /HTTP\/3 before; .* Other requests of the visit already use HTTP\/3\.$/,
+  );
+  const reverse = pageView(
+    loaded([A, { kind: 'navigation', protocol: 'h3' }], [A, { atMs: 11 }]),
+    background,
+  );
+  assert.deepEqual([reverse.protocol, reverse.verdict?.code], ['h3', 'h3-used']);
+});
+
+test('while the document’s protocol is not known, the page has the newest of its origin', () => {
+  const hidden = { kind: 'navigation', protocol: 'unknown', reason: 'missed' } as const;
+  const view = pageView(loaded([A, hidden], [A, { protocol: 'h3', atMs: 11 }]), background);
+  assert.deepEqual([view.documentProtocol, view.protocol, view.verdict?.code], ['unknown', 'h3', 'h3-used']);
+  const unreported = pageView(loaded([A, { protocol: 'h3' }]), background);
+  assert.deepEqual([unreported.documentProtocol, unreported.protocol], [null, 'h3']);
+});
+
+test('a failed race is refuted by the newest answer over HTTP/3, whatever the document used', () => {
+  const [h2] = aRace().trials.slice(1);
+  assert.ok(h2);
+  const failed = attempt({ protocol: 'h3', outcome: 'failed', error: { code: 'udp-refused', message: '' } });
+  const race = aRace({ atMs: 5, trials: [trial([failed]), h2] });
+  const record = { ...emptyRecord(A, 'a.test', 0), protocol: 'h3', protocolAtMs: 11, h3SinceMs: 11 } as const;
+  const records = new Map([[A, { ...record, counts: { ...NO_REQUESTS, h2: 1, h3: 1 } }]]);
+  const history = { records, races: new Map([[A, racedOnce(race)]]) };
+  assert.equal(pageView(loaded(...SWITCHED), { ...background, history }).verdict?.code, 'h3-first-visit');
 });
 
 test('steering says if the newest race saw a private root that the browser has not accepted', () => {

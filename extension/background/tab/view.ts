@@ -4,7 +4,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { adoptionByRequest, NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
 import { type Origin, originOfUrl, originParts } from '@photofinish/shared/web/origin';
-import type { Protocol, UnknownReason } from '@photofinish/shared/web/protocol';
+import type { KnownProtocol, Protocol, UnknownReason } from '@photofinish/shared/web/protocol';
 import type {
   HelperState,
   OriginView,
@@ -80,12 +80,27 @@ const GUARDED_HOSTS: ReadonlySet<string> = new Set([
 ]);
 const NO_HISTORY: History = { records: new Map(), races: new Map() };
 
-/** The protocol that an origin shows on the page, with the reason if there is none. */
-function shownProtocol(row: PageOrigin | undefined): {
+/** The protocol that an origin shows on the page: the document's own, where it is known, or the newest there. */
+function knownProtocol(
+  { documentProtocol, origin }: Page,
+  row: PageOrigin | undefined,
+): KnownProtocol | null {
+  const isOwn = row === undefined || row.origin === origin;
+  return isOwn && documentProtocol !== null && documentProtocol !== 'unknown'
+    ? documentProtocol
+    : (row?.protocol ?? null);
+}
+
+/** The same, with the reason if there is none; undefined: the page's own origin has not answered yet. */
+function shownProtocol(
+  page: Page,
+  row: PageOrigin | undefined,
+): {
   protocol: Protocol;
   reason: UnknownReason | null;
 } {
-  if (row?.protocol != null) return { protocol: row.protocol, reason: null };
+  const known = knownProtocol(page, row);
+  if (known !== null) return { protocol: known, reason: null };
   return { protocol: 'unknown', reason: row?.reason ?? 'missed' };
 }
 
@@ -110,22 +125,23 @@ interface JudgedOrigin {
 /** The newest view of each row: while a page loads, most rows stay unchanged, and so should their verdicts. */
 const drawn = new WeakMap<PageOrigin, JudgedOrigin>();
 
-function originView(row: PageOrigin, history: History, helper: HelperState): OriginView {
+function originView(page: Page, row: PageOrigin, history: History, helper: HelperState): OriginView {
   const races = history.races.get(row.origin);
   const where = races === undefined ? null : whereRaced(races.newest, helper);
   const whereJudged = races === undefined ? null : whereRaced(races.judged, helper);
   const record = history.records.get(row.origin);
   const before = drawn.get(row);
+  const { protocol, reason } = shownProtocol(page, row);
   if (
     before !== undefined &&
     before.record === record &&
     before.races === races &&
     before.where === where &&
-    before.whereJudged === whereJudged
+    before.whereJudged === whereJudged &&
+    before.view.protocol === protocol
   )
     return before.view;
   const judged = whereJudged === 'elsewhere' ? undefined : races?.judged;
-  const { protocol, reason } = shownProtocol(row);
   const view: OriginView = {
     origin: row.origin,
     site: siteOfHost(originParts(row.origin).host),
@@ -139,8 +155,13 @@ function originView(row: PageOrigin, history: History, helper: HelperState): Ori
     race: where === 'elsewhere' ? null : (races?.newest ?? null),
     verdict: verdictOfOrigin({
       origin: row.origin,
-      protocol: row.protocol,
+      protocol: knownProtocol(page, row),
       reason,
+      page: {
+        begunMs: page.begunMs ?? page.startedMs,
+        newest: row.protocol,
+        usedH3: row.counts.h3 > 0,
+      },
       elsewhere: elsewhereOf(row),
       record,
       race: judged,
@@ -191,7 +212,7 @@ export function pageView(
 ): PageView {
   const known = history ?? NO_HISTORY;
   const rows = Object.values(page.origins).filter(hasAnswers);
-  const origins = rows.map((row) => originView(row, known, helper)).sort(byUse(page.origin));
+  const origins = rows.map((row) => originView(page, row, known, helper)).sort(byUse(page.origin));
   const main = origins.find((o) => o.origin === page.origin);
   const own = known.records.get(page.origin);
   return {
@@ -199,7 +220,7 @@ export function pageView(
     state: isReported(page) ? 'recorded' : isGuarded(page.origin) ? 'guarded' : 'loading',
     origin: page.origin,
     site: page.site,
-    ...shownProtocol(page.origins[page.origin]),
+    ...shownProtocol(page, page.origins[page.origin]),
     delivery: page.delivery ?? 'network',
     documentProtocol: page.documentProtocol,
     arrival: page.arrival,

@@ -49,6 +49,20 @@ test('a page of which the beginning was not seen is no visit', () => {
   assert.equal(foldRecord(again, seen(410, { protocol: 'h3' }), at(null)).visitsSinceAdvertised, 0);
 });
 
+test('a record knows when HTTP/3 was first used, and when its newest page began', () => {
+  const record = folded([seen(110), 100], [seen(130, { protocol: 'h3' }), 100], [seen(220), 200]);
+  assert.deepEqual([record.h3SinceMs, record.newestPageMs], [130, 200]);
+  const late = folded([seen(130, { protocol: 'h3' }), 100], [seen(120, { protocol: 'h3' }), 90]);
+  assert.deepEqual([late.h3SinceMs, late.newestPageMs], [120, 100], 'frames report out of order');
+  const cached = seen(110, { protocol: 'h3', delivery: 'http-cache' });
+  assert.equal(folded([cached, 100]).h3SinceMs, undefined);
+  const { h3SinceMs: _, ...older } = record;
+  assert.equal(foldRecord(older, seen(310), at(300)).h3SinceMs, 220, 'at the latest when it was last seen');
+  const wrong = { ...record, h3SinceMs: 9_000_000, newestPageMs: 9_000_000 };
+  const corrected = notAhead(wrong, 310, 310);
+  assert.deepEqual([corrected.h3SinceMs, corrected.newestPageMs], [0, 0]);
+});
+
 test('a page of many requests is one visit', () => {
   const record = folded(
     [seen(110, { altSvc: H3 }), 100],

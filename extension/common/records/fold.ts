@@ -137,7 +137,9 @@ function withVisit(
 export function notAhead(record: OriginRecord, atMs: number, nowMs: number): OriginRecord {
   const back = <Ms extends number | null>(ms: Ms): Ms | number => (isAhead(ms ?? 0, nowMs) ? atMs : ms);
   const { firstSeenMs, lastSeenMs, protocolAtMs, altSvcAtMs, advertisedSinceMs, visitedPageMs } = record;
-  const instants = [firstSeenMs, lastSeenMs, protocolAtMs, altSvcAtMs, advertisedSinceMs, visitedPageMs];
+  const { h3SinceMs, newestPageMs } = record;
+  const times = [firstSeenMs, lastSeenMs, protocolAtMs, altSvcAtMs, advertisedSinceMs];
+  const instants = [...times, h3SinceMs, visitedPageMs, newestPageMs];
   if (!instants.some((ms) => isAhead(ms ?? 0, nowMs))) return record;
   return {
     ...record,
@@ -145,10 +147,20 @@ export function notAhead(record: OriginRecord, atMs: number, nowMs: number): Ori
     lastSeenMs: back(lastSeenMs),
     protocolAtMs: back(protocolAtMs),
     ...(altSvcAtMs !== undefined && { altSvcAtMs: back(altSvcAtMs) }),
+    // What was then was before any page that begins now.
+    ...(h3SinceMs !== undefined && { h3SinceMs: isAhead(h3SinceMs, nowMs) ? 0 : h3SinceMs }),
+    ...(newestPageMs !== undefined && { newestPageMs: isAhead(newestPageMs, nowMs) ? 0 : newestPageMs }),
     advertisedSinceMs: back(advertisedSinceMs),
     // A page that began then began before any that begins now.
     visitedPageMs: isAhead(visitedPageMs ?? 0, nowMs) ? null : visitedPageMs,
   };
+}
+
+/** When it was first reached over HTTP/3, given one more time that it was. */
+function h3Since(record: OriginRecord, atMs: number | null): Pick<OriginRecord, 'h3SinceMs'> {
+  const before = record.counts.h3 > 0 ? (record.h3SinceMs ?? record.lastSeenMs) : Number.POSITIVE_INFINITY;
+  const h3SinceMs = Math.min(before, atMs ?? Number.POSITIVE_INFINITY);
+  return Number.isFinite(h3SinceMs) ? { h3SinceMs } : {};
 }
 
 /** The record after one more observation. */
@@ -158,6 +170,8 @@ export function foldRecord(record: OriginRecord, o: Observation, page: PageConte
     ...summed,
     lastSeenMs: Math.max(record.lastSeenMs, o.atMs),
     ...(record.altSvc !== null && { altSvcAtMs: record.altSvcAtMs ?? record.lastSeenMs }),
+    ...h3Since(record, o.protocol === 'h3' && o.delivery === 'network' ? o.atMs : null),
+    ...(page.begunMs !== null && { newestPageMs: Math.max(record.newestPageMs ?? 0, page.begunMs) }),
   };
   if (o.delivery !== 'network') return seen;
   const visited = withVisit({ ...seen, proxied: page.proxied }, o, page);
@@ -228,7 +242,8 @@ export function backfilledRow<Row extends RequestCounts>(
 /** A record with `count` of its unknown requests now known, and the resulting newest protocol. */
 export function backfilledRecord(record: OriginRecord, backfill: Backfill, count: number): OriginRecord {
   const row = backfilledRow(record, backfill, count);
-  const known = { ...row, reason: row.counts.unknown === 0 ? null : row.reason };
+  const since = h3Since(record, backfill.protocol === 'h3' ? backfill.atMs : null);
+  const known = { ...row, ...since, reason: row.counts.unknown === 0 ? null : row.reason };
   if ((record.protocolAtMs ?? 0) > backfill.atMs) return known;
   return {
     ...known,

@@ -36,6 +36,10 @@ export interface OriginRecord {
    * none.
    */
   readonly reachedOverH3?: boolean;
+  /** When its first answer over HTTP/3 came, or at the latest; rows from before this was recorded have none. */
+  readonly h3SinceMs?: number;
+  /** Start of the newest page that used it; absent: not known. */
+  readonly newestPageMs?: number;
   /** The newest Alt-Svc value seen on a network answer. */
   readonly altSvc: string | null;
   /** When that value was last seen, or at the latest; rows from before this was recorded have none. */
