@@ -26,7 +26,7 @@ export interface RaceSummary {
 }
 
 /** Pairs of comparisons; 0 for other modes. The others of all are those in which a protocol did not connect. */
-export interface PairCounts {
+interface PairCounts {
   readonly whole: number;
   /** Left out because this machine was too busy to time them. */
   readonly late: number;
