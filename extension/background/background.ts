@@ -89,6 +89,7 @@ const { helper } = link;
 const forecaster = createForecaster({
   ask: (site, origins) => link.forecast(site, origins),
   originsOfSite: async (site, limit) => (await ready).ledger.originsOfSite(site, limit),
+  mayAsk: (origin) => recordable.mayRecord({ origin }),
   onArrived: (navigation) =>
     void ready
       .then((started) => useForecasts(navigation, { ...started, mayRecord: mayCount }, link.network))
@@ -118,7 +119,8 @@ const races = new Races({
 
 const inspection = createInspection({
   inOrder: (run) => whenReady(run),
-  mayRecord: (tabId) => recordable.mayRecord({ tabId, shownNow: true }),
+  mayRecord: (tabId, origin) =>
+    recordable.mayRecord({ tabId, shownNow: true, ...(origin !== undefined && { origin }) }),
   onRequests: (tabId, requests) => backfillSoon(devtoolsFeed.reported(tabId, requests)),
   onClosed: (tabId) => devtoolsFeed.forget(tabId),
 });
@@ -248,7 +250,7 @@ async function recordNothing(error: unknown): Promise<void> {
 
 function followSettings(changed: Settings): void {
   beginRecording(changed).catch(logged);
-  const refused = (origin: Origin) => !recordable.mayRecord({ site: siteOfHost(originParts(origin).host) });
+  const refused = (origin: Origin) => !recordable.mayRecord({ origin });
   const { raceWhen } = settings;
   races.withdraw(({ origin, reason }) =>
     reason === 'click' ? raceWhen === 'never' : raceWhen !== 'first-visit' || refused(origin),
@@ -260,6 +262,8 @@ function followSettings(changed: Settings): void {
     const emptied = pages.forget(({ tabId, origin }) => !recordable.mayRecord({ tabId, pageUrl: origin }));
     presenter.forget(emptied);
     inspection.forget(emptied);
+    pages.forgetOrigins(refused);
+    inspection.reconsider();
   });
 }
 
@@ -379,9 +383,12 @@ const batchQueue = openBatchQueue({
   },
   recordable,
   table,
-  // With its developer tools open, every attempt to read from the cache would be listed there.
+  // With its developer tools open, every attempt to read from the cache would be listed there. A frame may be of an
+  // excluded site.
   completed: async (batch, sender) =>
-    observedMode.mode === 'full' || inspection.isInspected(sender.tabId)
+    observedMode.mode === 'full' ||
+    inspection.isInspected(sender.tabId) ||
+    !recordable.mayRecord({ pageUrl: sender.url })
       ? batch
       : storedAltSvc(batch, sender),
   onTrouble: setTrouble,

@@ -274,12 +274,17 @@ test('rows of sites that either set of options excludes are left out and counted
   const ledger = await small();
   const document = await documentOf(ledger, options({ neverRecord: ['excluded.test'] }));
   const [race, ...races] = document.races;
-  const [first, second, ...days] = document.days;
+  const [first, second, third, ...days] = document.days;
   await ledger.wipe();
   const file = asFile({
     ...document,
     races: [{ ...race, origin: 'https://cdn.excluded.test' }, ...races],
-    days: [{ ...first, site: 'excluded.test' }, { ...second, site: 'mine.test' }, ...days],
+    days: [
+      { ...first, site: 'excluded.test' },
+      { ...second, site: 'mine.test' },
+      { ...third, origin: 'https://cdn.mine.test' },
+      ...days,
+    ],
   });
   const { rows, excluded } = await importData(
     ledger,
@@ -287,7 +292,7 @@ test('rows of sites that either set of options excludes are left out and counted
     file,
     TAKE_ALL,
   );
-  assert.equal(excluded, 3);
+  assert.equal(excluded, 4);
   assert.deepEqual(rows, { ...document.rows, races: races.length, days: days.length });
   const imported = await dump(ledger);
   assert.deepEqual(imported.races.length, races.length);

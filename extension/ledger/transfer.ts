@@ -83,8 +83,12 @@ function isRow(piece: Piece): piece is RowPiece {
   return (SECTIONS as readonly string[]).includes(piece.section);
 }
 
-function siteOfRow({ section, row }: Exclude<RowPiece, { readonly section: 'totals' }>): string {
-  return section === 'races' ? siteOfHost(originParts(row.origin).host) : row.site;
+type SiteRow = Exclude<RowPiece, { readonly section: 'totals' }>;
+
+/** The site it was recorded on, unless it is a race, and the origin's own. */
+function sitesOfRow({ section, row }: SiteRow): string[] {
+  const own = siteOfHost(originParts(row.origin).host);
+  return section === 'races' ? [own] : [row.site, own];
 }
 
 /**
@@ -102,7 +106,7 @@ function withoutSites(neverRecord: ReadonlySet<string>): (piece: RowPiece) => Ro
       // A total that does not contain its own rows adds nothing to those imported.
       return v.is(totalSchema, row) && weight(row) > 0 ? { section: 'totals', row } : null;
     }
-    if (!neverRecord.has(siteOfRow(piece))) return piece;
+    if (!sitesOfRow(piece).some((site) => neverRecord.has(site))) return piece;
     if (piece.section === 'days') {
       const { day, site, origin, network } = piece.row;
       const key = `${day} ${network}`;

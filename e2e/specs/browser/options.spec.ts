@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { Report } from '@photofinish/shared/report/report';
 import type { Tab } from '../../browsers/browser.ts';
 import type { Session } from '../../browsers/session.ts';
+import { storedRecords } from '../../browsers/stored.ts';
 import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';
 import { expectStored, violations } from '../steps.ts';
 
@@ -15,6 +16,11 @@ async function recordedSites(session: Session, dir: string): Promise<string[]> {
   const report = await exportedReport(popup, dir);
   await popup.tab.close();
   return report.sites.map(({ site }) => site).toSorted();
+}
+
+/** The origins of every record, whatever page used them. */
+async function recordedOrigins(options: Tab): Promise<string[]> {
+  return [...new Set((await storedRecords(options)).map(({ origin }) => origin))].toSorted();
 }
 
 async function visit(session: Session, url: string): Promise<Tab> {
@@ -46,7 +52,7 @@ test('a site on the list leaves no trace, here or in the helper, until it is rem
   open,
   dir,
 }) => {
-  const { both, h2only } = local.origins;
+  const { both, h2only, silent } = local.origins;
   const session = await open();
   const options = await session.openPage(OPTIONS);
   await options.find('#never-site').fill(`${h2only.origin}/some/page`);
@@ -54,10 +60,19 @@ test('a site on the list leaves no trace, here or in the helper, until it is rem
   await expect(options.find('#never-list')).toMention(h2only.host);
 
   await visit(session, h2only.origin);
-  await visit(session, both.origin);
+  const page = await visit(
+    session,
+    `${both.origin}/page?resources=2&from=${[h2only, silent].map(({ origin }) => origin)}`,
+  );
+  await expect.poll(() => recordedOrigins(options)).toEqual([both.origin, silent.origin]);
   await expect.poll(() => recordedSites(session, dir)).toEqual([both.host]);
-  await expect.poll(() => cached(session)).toContain(both.host);
+  await expect.poll(() => cached(session)).toContain(silent.host);
   expect(await cached(session)).not.toContain(h2only.host);
+  const popup = await session.openPopup(page);
+  await expect
+    .poll(async () => (await popup.origins()).map(({ origin }) => origin))
+    .toEqual([both.origin, silent.origin]);
+  await popup.tab.close();
 
   await options.bringToFront();
   await options.find('#never-list button').click();

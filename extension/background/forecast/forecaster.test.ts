@@ -16,6 +16,7 @@ const forecastOf = (origin: Origin): Forecast => ({
 function testbed(
   known: readonly string[] = [],
   use: (navigation: Navigation) => Promise<void> = async () => {},
+  mayAsk: (origin: Origin) => boolean = () => true,
 ) {
   const asked: { site: string; origins: readonly Origin[] }[] = [];
   const arrived: Navigation[] = [];
@@ -30,6 +31,7 @@ function testbed(
       reads += 1;
       return known as Origin[];
     },
+    mayAsk,
     onArrived: (navigation) => {
       arrived.push(navigation);
       void use(navigation);
@@ -64,6 +66,20 @@ test('the origins the site used before follow, read once and then from memory', 
     ],
   );
   assert.equal(reads(), 1);
+});
+
+test('nothing is asked about an origin that the site used before it was excluded', async () => {
+  const { forecaster, asked, turn } = testbed(
+    ['https://tracker.test', 'https://cdn.a.test'],
+    undefined,
+    (origin) => origin !== 'https://tracker.test',
+  );
+  forecaster.navigate(1, 0, 'https://a.test/');
+  await turn();
+  assert.deepEqual(
+    asked.map((a) => a.origins),
+    [['https://a.test'], ['https://cdn.a.test']],
+  );
 });
 
 test('a forecast belongs to the document that its navigation committed', async () => {

@@ -15,6 +15,8 @@ import type { Pages } from '../tab/pages.ts';
 export interface ForecasterDeps {
   readonly ask: (site: string, origins: readonly Origin[]) => Promise<readonly Forecast[]>;
   readonly originsOfSite: (site: string, limit: number) => Promise<readonly Origin[]>;
+  /** Whether the helper may be asked about an origin that the site used: it may have been excluded since. */
+  readonly mayAsk: (origin: Origin) => boolean;
   readonly onArrived: (navigation: Navigation) => void;
   /** Milliseconds since the epoch, with fractions. */
   readonly nowMs: () => number;
@@ -62,7 +64,8 @@ export interface Forecaster {
   forget(): void;
 }
 
-export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: ForecasterDeps): Forecaster {
+export function createForecaster(deps: ForecasterDeps): Forecaster {
+  const { ask, originsOfSite, mayAsk, onArrived, nowMs } = deps;
   const sites = new Map<string, Set<Origin>>();
   const waiting = new Map<string, WaitingNavigation>();
 
@@ -87,7 +90,9 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
   };
 
   const sendRest = async (navigation: Navigation): Promise<void> => {
-    const rest = [...(await known(navigation.site))].filter((origin) => origin !== navigation.origin);
+    const rest = [...(await known(navigation.site))].filter(
+      (origin) => origin !== navigation.origin && mayAsk(origin),
+    );
     if (rest.length > 0) await send(navigation, rest);
   };
 

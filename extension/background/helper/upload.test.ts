@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_INBOUND_BYTES, MAX_OBSERVATIONS } from '@photofinish/shared/port/wire';
 import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { HelperError } from '../../common/helper/state.ts';
+import { observation } from '../../testing/samples.ts';
 import { createUpload } from './upload.ts';
 
 /** An outbox of rows with this many observations each. */
@@ -136,14 +138,18 @@ test('one upload runs at a time, and includes what arrives meanwhile', async () 
   assert.equal(left(), 0);
 });
 
-test('waiting observations of a site excluded meanwhile are deleted unsent', async () => {
-  const observations = ['a.test', 'b.test'].map((site) => ({ id: site, site }) as Observation);
+test('waiting observations of a site excluded meanwhile, on its pages or others, are deleted unsent', async () => {
+  const observations = [
+    observation({ id: '1', site: 'a.test', origin: 'https://b.test' as Origin }),
+    observation({ id: '2', site: 'b.test', origin: 'https://b.test' as Origin }),
+    observation({ id: '3', site: 'b.test', origin: 'https://a.test' as Origin }),
+  ];
   const rows = [{ key: 1, observations }];
   const sent: Observation[] = [];
   const upload = createUpload({
     ledger: { outbox: async () => [...rows], acknowledge: async () => void rows.pop() },
     observed: async (message) => void sent.push(...message),
-    mayRecord: ({ site }) => site !== 'a.test',
+    mayRecord: ({ site, origin }) => site !== 'a.test' && origin !== 'https://a.test',
   });
   await upload();
   assert.deepEqual(sent, [observations[1]]);

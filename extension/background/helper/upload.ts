@@ -3,14 +3,15 @@
 
 import { MAX_INBOUND_BYTES, MAX_OBSERVATIONS } from '@photofinish/shared/port/wire';
 import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { HelperError } from '../../common/helper/state.ts';
 import type { Ledger, OutboxEntry } from '../../ledger/ledger.ts';
 
 export interface UploadDeps {
   readonly ledger: Pick<Ledger, 'outbox' | 'acknowledge'>;
   readonly observed: (observations: readonly Observation[]) => Promise<void>;
-  /** Whether what was recorded of this site may still be sent. */
-  readonly mayRecord: (subject: { site: string }) => boolean;
+  /** Whether what was recorded of this origin on this site may still be sent. */
+  readonly mayRecord: (subject: { site: string; origin: Origin }) => boolean;
 }
 
 const ROWS_AT_ONCE = 50;
@@ -42,7 +43,9 @@ async function sendRows(
   { ledger, observed, mayRecord }: UploadDeps,
   rows: readonly OutboxEntry[],
 ): Promise<void> {
-  const recordable = rows.flatMap((row) => row.observations.filter(({ site }) => mayRecord({ site })));
+  const recordable = rows.flatMap((row) =>
+    row.observations.filter(({ site, origin }) => mayRecord({ site, origin })),
+  );
   for (const message of messagesOf(recordable)) {
     try {
       await observed(message);

@@ -14,12 +14,12 @@ import { backfillsOf, createDevtoolsFeed, createInspection, type RecordedObserva
 
 const request: InspectedRequest = { ...INSPECTED_REQUEST, url: 'https://a.test/' };
 
-function testbed(refused: readonly number[] = []) {
+function testbed(refused: readonly number[] = [], excluded = new Set<Origin>()) {
   const told: [number, readonly InspectedRequest[]][] = [];
   const closed: number[] = [];
   const inspection = createInspection({
     inOrder: (run) => run(),
-    mayRecord: (tabId) => !refused.includes(tabId),
+    mayRecord: (tabId, origin) => !refused.includes(tabId) && (origin === undefined || !excluded.has(origin)),
     onRequests: (tabId, requests) => void told.push([tabId, requests]),
     onClosed: (tabId) => void closed.push(tabId),
   });
@@ -69,6 +69,26 @@ test('requests reported before fill the list and are not passed on again', () =>
   assert.equal(watched(tools, 3)[0]?.requests.length, 1);
   tools.say({ type: 'requests', tabId: 3, requests: [request], again: false });
   assert.deepEqual(tools.told, [[3, [request]]]);
+});
+
+test('of an excluded site nothing is listed or passed on, nor what was listed before it was excluded', () => {
+  const excluded = new Set(['https://tracker.test' as Origin]);
+  const tools = testbed([], excluded);
+  const pixel = { ...request, url: 'https://tracker.test/pixel' };
+  tools.say({ type: 'begin', tabId: 3 });
+  tools.say({ type: 'requests', tabId: 3, requests: [pixel], again: false });
+  tools.say({ type: 'requests', tabId: 3, requests: [request, pixel], again: false });
+  assert.deepEqual(tools.told, [[3, [request]]]);
+  const events = watched(tools, 3);
+  excluded.add('https://a.test' as Origin);
+  tools.inspection.reconsider();
+  assert.deepEqual(
+    events.map(({ requests, anew }) => [requests, anew]),
+    [
+      [[request], true],
+      [[], true],
+    ],
+  );
 });
 
 test('nothing is reported for a tab that may not be recorded', () => {

@@ -3,6 +3,7 @@
 // and the tools send everything again to a restarted background.
 
 import type { Observation } from '@photofinish/shared/web/observation';
+import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';
 import type { PagePort } from '../../common/browser.ts';
@@ -22,8 +23,8 @@ import type { Pages } from '../tab/pages.ts';
 export interface InspectionDeps {
   /** Runs once it is known which tabs may be reported; in the order of the calls. */
   readonly inOrder: (run: () => void) => void;
-  /** Whether anything that this tab shows may be kept. */
-  readonly mayRecord: (tabId: number) => boolean;
+  /** Whether what this tab shows may be kept, and of it what this origin answered. */
+  readonly mayRecord: (tabId: number, origin?: Origin) => boolean;
   /** The requests that the tools saw in a tab, each once. */
   readonly onRequests: (tabId: number, requests: readonly InspectedRequest[]) => void;
   /** The developer tools of a tab closed. */
@@ -35,6 +36,8 @@ export interface Inspection {
   isInspected(tabId: number): boolean;
   /** Empties the lists of these tabs, or of all tabs. */
   forget(tabs?: readonly number[]): void;
+  /** Takes from the lists what may no longer be kept. */
+  reconsider(): void;
   /** Passes the tab's requests to the listener, now and as they arrive; returns the function that stops it. */
   watch(tabId: number, listener: InspectedListener): () => void;
 }
@@ -48,6 +51,9 @@ export function createInspection({ inOrder, mayRecord, onRequests, onClosed }: I
     for (const listener of listeners.get(tab) ?? []) listener(event);
   };
 
+  const allowed = (tab: number, requests: readonly InspectedRequest[]): readonly InspectedRequest[] =>
+    requests.filter(({ url }) => mayRecord(tab, originOfUrl(url)?.origin));
+
   const begin = (tab: number): void => {
     lists.set(tab, []);
     tell(tab, [], true);
@@ -58,8 +64,10 @@ export function createInspection({ inOrder, mayRecord, onRequests, onClosed }: I
       begin(word.tabId);
       return;
     }
-    const { tabId: tab, requests, again } = word;
+    const { tabId: tab, again } = word;
     if (!mayRecord(tab)) return;
+    const requests = allowed(tab, word.requests);
+    if (requests.length === 0) return;
     lists.set(tab, [...(lists.get(tab) ?? []), ...requests].slice(-MAX_REQUESTS));
     if (!again) onRequests(tab, requests);
     tell(tab, requests, false);
@@ -85,6 +93,14 @@ export function createInspection({ inOrder, mayRecord, onRequests, onClosed }: I
     isInspected: (tab) => lists.has(tab),
     forget(tabs = [...lists.keys()]) {
       for (const tab of tabs) if (lists.has(tab)) begin(tab);
+    },
+    reconsider() {
+      for (const [tab, list] of lists) {
+        const kept = allowed(tab, list);
+        if (kept.length === list.length) continue;
+        lists.set(tab, kept);
+        tell(tab, kept, true);
+      }
     },
     watch(tab, listener) {
       const others = listeners.get(tab) ?? new Set();

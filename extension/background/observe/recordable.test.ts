@@ -222,6 +222,15 @@ test('no outcome is shared until the open tabs are judged by the current setting
   assert.equal(recordable.mayShare(origin), true, 'nothing is excluded any more');
 });
 
+test('what an excluded site answers on other sites’ pages is excluded, its other hosts too', () => {
+  const { recordable, show } = gate(false, 'tracker.test');
+  assert.equal(show(1, 'doc', 'https://a.test/'), null);
+  assert.equal(recordable.refusal({ origin: 'https://cdn.tracker.test' as Origin }), 'excluded');
+  assert.equal(recordable.refusal({ origin: 'https://a.test' as Origin }), null);
+  const sent = { origin: 'https://tracker.test' as Origin, request, site: 'a.test' };
+  assert.equal(recordable.refusal(sent), 'excluded');
+});
+
 const frame: Sender = {
   tabId: 1,
   frameId: 7,

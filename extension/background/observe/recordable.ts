@@ -1,7 +1,8 @@
 // The one check before anything is kept: private windows and the sites that the user excluded. `mayRecord` is called
 // before a request, a navigation or a batch gets any further, so that what is rejected is never stored, forecast or
 // sent. Browsers report a private window per tab (Firefox also per request), and what a tab shows decides for all of
-// its frames.
+// its frames. Of an excluded site, the origins are rejected on other sites' pages too: on their own (`origin`), because
+// after a redirect only the join of request and timing tells which origin answered.
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { KnownTab } from '../../common/browser.ts';
 import { dropOldest } from '../../common/drop-oldest.ts';
@@ -24,6 +25,8 @@ interface RecordSubject {
   /** URL of the outermost page, also for its frames. */
   readonly pageUrl?: string;
   readonly site?: string;
+  /** What answered or would be asked about, whatever page it was for. */
+  readonly origin?: Origin;
   readonly request?: EndedRequest;
   /** It belongs to what its tab shows now, as a request that has just ended does. */
   readonly shownNow?: true;
@@ -62,12 +65,13 @@ export class Recordable {
   }
 
   /** Why it may not; null: it may. */
-  refusal({ tabId, incognito, pageUrl, site, request, shownNow }: RecordSubject): Refusal | null {
+  refusal({ tabId, incognito, pageUrl, site, origin, request, shownNow }: RecordSubject): Refusal | null {
     if (this.#refusesAll) return 'no-options';
     if (!this.#privateWindows && (incognito === true || this.#isPrivate(tabId, request))) return 'private';
     const excluded =
       (site !== undefined && this.#excludedSites.has(site)) ||
       (pageUrl !== undefined && this.#isExcludedUrl(pageUrl)) ||
+      (origin !== undefined && this.#isExcludedUrl(origin)) ||
       (request !== undefined && this.#isOfExcludedPage(request)) ||
       (shownNow === true && this.#isShownByExcludedTab(tabId, request));
     return excluded ? 'excluded' : null;
@@ -79,7 +83,7 @@ export class Recordable {
    */
   mayShare(origin: Origin): boolean {
     if (!this.#begun || this.#privateTabs.size > 0 || this.#excludedTabs.size > 0) return false;
-    return this.refusal({ pageUrl: origin }) === null;
+    return this.refusal({ origin }) === null;
   }
 
   #isPrivate(tabId: number | undefined, request: EndedRequest | undefined): boolean {

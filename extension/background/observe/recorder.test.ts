@@ -10,7 +10,7 @@ import type { Batch } from '../../ledger/writing.ts';
 import { BATCH, ENDED_REQUEST, INSPECTED_REQUEST, TIMING } from '../../testing/samples.ts';
 import { loadSavedMap, Pages } from '../tab/pages.ts';
 import { type BackfilledObservation, createDevtoolsFeed } from './devtools.ts';
-import { Recorder } from './recorder.ts';
+import { Recorder, type RecorderDeps } from './recorder.ts';
 import { type EndedRequest, RequestTable, SETTLE_MS } from './requests.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -27,7 +27,7 @@ const request: EndedRequest = {
   url: timing.url,
 };
 
-async function testbed(mayRecord: () => boolean = () => true) {
+async function testbed(mayRecord: RecorderDeps['mayRecord'] = () => true) {
   const storage = { get: async () => ({}), set: async () => {}, remove: async () => {} };
   const pages = new Pages(await loadSavedMap(storage, 'p:'), await loadSavedMap(storage, 's:'), () => {});
   const table = new RequestTable();
@@ -127,6 +127,24 @@ test('for a report no redirect is waited for, and nothing if nothing waits', asy
   table.add({ ...ENDED_REQUEST, hop: true, atMs: 19_000 });
   await recorder.settle();
   assert.deepEqual([recorded.length, later.length], [1, 0]);
+});
+
+test('what an excluded site answered on another site’s page is not recorded, however it was reported', async () => {
+  const isRefused = 'https://tracker.test';
+  const { table, recorded, recorder, pages } = await testbed(({ origin }) => origin !== isRefused);
+  const pixel = { ...TIMING, url: 'https://tracker.test/pixel' };
+  const redirected = { ...TIMING, url: 'https://b.test/to-tracker' };
+  table.add(request);
+  table.add({ ...ENDED_REQUEST, id: '8', firstUrl: pixel.url, url: pixel.url });
+  table.add({ ...ENDED_REQUEST, id: '9', firstUrl: redirected.url, url: pixel.url });
+  table.add({ ...ENDED_REQUEST, id: '10', firstUrl: `${pixel.url}2`, url: `${pixel.url}2`, atMs: 0 });
+  await recorder.record({ ...batch, entries: [timing, pixel, redirected] }, sender);
+  await recorder.recordLeft({ ...batch, seq: 2, entries: [pixel] }, sender.url);
+  await recorder.recordMissed();
+  const origins = recorded.flatMap(({ observations }) => observations.map(({ origin }) => origin));
+  assert.deepEqual(origins, ['https://www.a.test']);
+  assert.deepEqual(Object.keys(pages.shown(1)?.origins ?? {}), ['https://www.a.test']);
+  assert.equal(pages.shown(1)?.counts.h3, 0);
 });
 
 test('in light mode no entry waits for a request that no event will report', async () => {

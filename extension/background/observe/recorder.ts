@@ -35,8 +35,8 @@ export interface RecorderDeps {
   readonly proxied: () => boolean | null;
   /** How requests are observed at present. */
   readonly mode: () => ObservationMode;
-  /** Whether an answer on this site that no timing reported may be recorded. */
-  readonly mayRecord: (subject: { request: EndedRequest; site: string }) => boolean;
+  /** Whether an answer of this origin may be recorded; of one that no timing reported, also request and site are known. */
+  readonly mayRecord: (subject: { origin: Origin; request?: EndedRequest; site?: string }) => boolean;
   /** Something new is in the ledger. */
   readonly onRecorded: (observations: readonly Observation[]) => void;
   /** A tab's outermost page came over the network, and reported that itself. */
@@ -128,10 +128,12 @@ export class Recorder {
     // The background that could have seen its requests was terminated during the batch, or the batch is in the ledger
     // already.
     const context = { site, outermost: batch.topOrigin === null, fullSinceMs: Number.POSITIVE_INFINITY };
-    const observations = batch.entries.flatMap(
-      (timing, i) =>
-        observationOf(timing, null, { ...context, id: `${key}:${i}`, controlled: batch.controlled }) ?? [],
-    );
+    const observations = batch.entries
+      .flatMap(
+        (timing, i) =>
+          observationOf(timing, null, { ...context, id: `${key}:${i}`, controlled: batch.controlled }) ?? [],
+      )
+      .filter(({ origin }) => this.#deps.mayRecord({ origin }));
     // What holds now may not have held then, and its page may be counted as a visit already.
     const left = { observations, scores: [], pageBegunMs: null, proxied: NOTHING.proxied };
     const fresh = await this.#count({ key, ...(this.#prepared.get(key)?.counted ?? left) });
@@ -242,6 +244,7 @@ export class Recorder {
       // In light mode no request will be reported later.
       if (request === null && this.#deps.mode() === 'full')
         this.#deps.table.countUnmatched(claim, observation.delivery !== 'network');
+      if (!this.#deps.mayRecord({ origin: observation.origin })) return [];
       const answered = comparableUrl(request?.url ?? url);
       const completed = this.#deps.devtoolsFeed.complete(tabId, answered, observation);
       return [{ url: answered, observation: completed, request }];
@@ -283,7 +286,7 @@ export class Recorder {
       (request.kind === 'navigation' ? siteOfHost(parts.host) : page?.site) ??
       siteOfUrl(request.initiator ?? '') ??
       siteOfHost(parts.host);
-    if (!this.#deps.mayRecord({ request, site })) return null;
+    if (!this.#deps.mayRecord({ origin: parts.origin, request, site })) return null;
     // Pages are also requested by downloads and, ahead of time, by other pages: those were not navigations.
     const document = request.kind === 'navigation' && !request.hop && request.documentId === null;
     const kind = document && page !== undefined ? 'navigation' : 'resource';

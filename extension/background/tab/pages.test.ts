@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { applyBatch } from '../../common/page/model.ts';
+import { observation } from '../../testing/samples.ts';
 import { loadSavedMap, Pages } from './pages.ts';
 
 async function testbed() {
@@ -35,6 +38,20 @@ test('forgotten pages are removed from memory and from session storage', async (
   assert.deepEqual([pages.get('a1'), pages.shown(2)], [undefined, undefined]);
   assert.equal(pages.shown(1)?.documentId, 'b');
   assert.deepEqual([...stored.keys()].toSorted(), ['page:b', 'shown:1']);
+});
+
+test('of an origin that is forgotten, pages keep neither row nor counts', async () => {
+  const { pages, show } = await testbed();
+  show('a', 1, 'https://a.test/');
+  show('b', 2, 'https://b.test/');
+  const [a, b] = [pages.get('a'), pages.get('b')];
+  assert.ok(a && b);
+  const tracker = 'https://tracker.test' as Origin;
+  pages.update(applyBatch(a, '1', [observation(), observation({ origin: tracker })], null).page);
+  pages.forgetOrigins((origin) => origin === tracker);
+  const { counts, origins } = pages.get('a') ?? assert.fail();
+  assert.deepEqual([counts.h3, Object.keys(origins)], [1, ['https://a.test']]);
+  assert.equal(pages.get('b'), b);
 });
 
 test('clearing forgets every page and names the tabs that showed one', async () => {

@@ -1,11 +1,11 @@
 // Which page each tab shows, and which documents belong to it: the owner of all pages' state. Keyed by documentId,
 // because a tab's frame 0 may be three documents at once (shown, prerendered, and kept for going back). Frames'
 // documents point to their outermost one.
-import { originOfUrl } from '@photofinish/shared/web/origin';
+import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { documentOfTab, hasAccess, type SessionArea } from '../../common/browser.ts';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import type { Arrival } from '../../common/messages.ts';
-import { newPage, type Page } from '../../common/page/model.ts';
+import { newPage, type Page, withoutOrigins } from '../../common/page/model.ts';
 import { siteOfHost } from '../../common/site.ts';
 import { attachForecasts, type Forecaster } from '../forecast/forecaster.ts';
 import type { CommittedDocument, Failure } from '../observe/navigations.ts';
@@ -118,6 +118,14 @@ export class Pages {
     for (const documentId of gone) this.#pages.delete(documentId);
     for (const tabId of tabs) this.#shown.delete(tabId);
     return tabs.map(Number);
+  }
+
+  /** Forgets what every page loaded from these origins. */
+  forgetOrigins(which: (origin: Origin) => boolean): void {
+    for (const [, page] of [...this.#pages.entries()]) {
+      const rest = withoutOrigins(page, which);
+      if (rest !== page) this.update(rest);
+    }
   }
 
   /** Forgets every page; returns the tabs that showed one. */

@@ -7,7 +7,13 @@ import type { Forecast } from '@photofinish/shared/port/forecast';
 import { countRequest, NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import type { Delivery, KnownProtocol, Protocol, UnknownReason } from '@photofinish/shared/web/protocol';
+import {
+  type Delivery,
+  type KnownProtocol,
+  PROTOCOLS,
+  type Protocol,
+  type UnknownReason,
+} from '@photofinish/shared/web/protocol';
 import type { Arrival } from '../messages.ts';
 import { backfilledCounts, countDelivered } from '../records/fold.ts';
 import { type DeliveredCounts, NOTHING_DELIVERED } from '../records/schema.ts';
@@ -177,6 +183,17 @@ export function withBackfill(
     ...(atMs >= row.protocolAtMs && { protocol, protocolAtMs: atMs }),
   };
   return { ...page, counts, origins: { ...page.origins, [origin]: backfilled } };
+}
+
+/** The page without these origins, and without their answers in its counts. */
+export function withoutOrigins(page: Page, isGone: (origin: Origin) => boolean): Page {
+  const rows = Object.values(page.origins);
+  const gone = rows.filter(({ origin }) => isGone(origin));
+  if (gone.length === 0) return page;
+  const counts = { ...page.counts };
+  for (const row of gone) for (const protocol of PROTOCOLS) counts[protocol] -= row.counts[protocol];
+  const kept = rows.filter((row) => !gone.includes(row));
+  return { ...page, counts, origins: Object.fromEntries(kept.map((row) => [row.origin, row])) };
 }
 
 /** Adds forecasts to the origins they are for. Origins the page has not used wait with no requests. */
