@@ -101,5 +101,5 @@ for (const [name, tables] of Object.entries(TABLES))
 test('an invalid record is rejected', async () => {
   const { code, stderr } = await runCommand(process.execPath, ['e2e/lab/report.ts', 'docs'], { cwd: TOP });
   expect(code).toBe(1);
-  expect(stderr).toContain('meta.json');
+  expect(stderr).toContain('no recording in');
 });

@@ -80,17 +80,17 @@ mod tests {
     fn a_blackhole_route_is_told_as_one() {
         let invalid = || io::Error::from_raw_os_error(22);
         for peer in ["192.0.2.1:443", "[2001:db8::1]:443", "[fe80::1%2]:443"] {
-            let error = path_error(invalid(), peer.parse().unwrap());
+            let error = path_error(invalid(), peer.parse().expect("address"));
             assert_eq!(error.kind(), io::ErrorKind::HostUnreachable, "{peer}");
         }
-        let zoneless = path_error(invalid(), "[fe80::1]:443".parse().unwrap());
+        let zoneless = path_error(invalid(), "[fe80::1]:443".parse().expect("address"));
         assert_eq!(zoneless.kind(), io::ErrorKind::InvalidInput);
     }
 
     #[test]
     fn other_errors_are_the_systems() {
         let error = io::ErrorKind::NetworkUnreachable.into();
-        let error = path_error(error, "192.0.2.1:443".parse().unwrap());
+        let error = path_error(error, "192.0.2.1:443".parse().expect("address"));
         assert_eq!(error.kind(), io::ErrorKind::NetworkUnreachable);
     }
 }
