@@ -252,12 +252,25 @@ async function next(t: TestContext, asked: ServerOptions, first: { close(): void
 
 test('a server that another one names must have a certificate for its address too', async (t) => {
   const { ca, caFile } = ownCa(t);
-  const wrong = await greetingServer(t, { leaf: () => ca.issue('localhost') });
-  const right = await greetingServer(t, { leaf: () => ca.issue('127.0.0.1') });
-  const gossip = [wrong.host, right.host];
+  const leaves = [ca.issue('localhost'), ca.issue('127.0.0.1')];
+  let greeted = 0;
+  const other = await greetingServer(t, { leaf: () => leaves[greeted++] ?? assert.fail() });
+  const first = await greetingServer(t, { leaf: () => ca.issue('127.0.0.1'), gossip: [other.host] });
+  assert.equal(await next(t, options(`nats://${first.host}`, { caFile }), first), other.host);
+  assert.equal(greeted, leaves.length);
+  assert.equal(other.heard().match(/CONNECT/g)?.length, 1);
+});
+
+test('a name that anyone may have named is no proof of its own', async (t) => {
+  const ca = throwawayCa();
+  publish(t, ca);
+  const other = await greetingServer(t, { leaf: () => ca.issue('localhost') });
+  const same = await greetingServer(t, { leaf: () => ca.issue('127.0.0.1') });
+  const gossip = [`localhost:${other.port}`, `localhost:${same.port}`];
   const first = await greetingServer(t, { leaf: () => ca.issue('127.0.0.1'), gossip });
-  assert.equal(await next(t, options(`nats://${first.host}`, { caFile }), first), right.host);
-  assert.equal(wrong.heard(), '');
+  await next(t, options(`tls://${first.host}`), first);
+  assert.equal(other.heard(), '');
+  assert.match(same.heard(), /CONNECT/);
 });
 
 // Only Linux has all of 127.0.0.0/8 on its loopback interface.
@@ -267,8 +280,19 @@ test('and, where anyone may have named it, be one that the user named', {
   const { ca, caFile } = ownCa(t);
   publish(t, ca);
   const address = '127.0.0.2';
-  const other = await greetingServer(t, { address, leaf: () => ca.issue(address) });
-  const same = await greetingServer(t, { address, leaf: () => ca.issue('127.0.0.1') });
+  let otherGreeted = false;
+  const other = await greetingServer(t, {
+    address,
+    leaf: () => {
+      otherGreeted = true;
+      return ca.issue(address);
+    },
+  });
+  // Whichever the client tries first, the other one is tried.
+  const same = await greetingServer(t, {
+    address,
+    leaf: () => ca.issue(otherGreeted ? '127.0.0.1' : 'localhost'),
+  });
   const first = (gossip: readonly string[]) =>
     greetingServer(t, { leaf: () => ca.issue('127.0.0.1'), gossip });
   const ofEverybody = await first([other.host, same.host]);

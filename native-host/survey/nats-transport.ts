@@ -23,8 +23,6 @@ interface Dialled {
   readonly port: number;
   /** The name that it was resolved from; empty: it is dialled by its address. */
   readonly tlsName: string;
-  /** Whether another server named it. */
-  readonly gossiped?: boolean;
 }
 
 function hostsOf(servers: ConnectionOptions['servers']): string[] {
@@ -34,17 +32,16 @@ function hostsOf(servers: ConnectionOptions['servers']): string[] {
 }
 
 /**
- * Whom a server's certificate must name, one of them at least. Addresses are gossiped before TLS begins, when anyone on
- * the way may add one, and public CAs issue certificates for addresses: without a CA of the user's own, a gossiped
- * server has to be one that the user named.
+ * Whom a server's certificate must name, one of them at least. Servers are gossiped before TLS begins, when anyone on
+ * the way may add one, and public CAs issue certificates to anyone: without a CA of the user's own, a gossiped server
+ * has to be one that the user named.
  */
-function identities(
-  { hostname, tlsName, gossiped = false }: Dialled,
-  { servers, tls }: ConnectionOptions,
-): readonly string[] {
-  if (tlsName !== '') return [tlsName];
-  if (!gossiped) return [hostname];
-  return tls?.ca === undefined ? hostsOf(servers) : [...hostsOf(servers), hostname];
+function identities({ hostname, tlsName }: Dialled, { servers, tls }: ConnectionOptions): readonly string[] {
+  const named = hostsOf(servers);
+  const own = tlsName === '' ? hostname : tlsName;
+  if (named.includes(own)) return [own];
+  if (tls?.ca === undefined) return named;
+  return tlsName === '' ? [...named, own] : [own];
 }
 
 class Transport extends NodeTransport {
