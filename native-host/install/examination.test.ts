@@ -1,6 +1,6 @@
 // What the doctor says of the host cache and of what is copied of the fleet cache.
 import assert from 'node:assert/strict';
-import { mkdirSync, renameSync, truncateSync } from 'node:fs';
+import { mkdirSync, renameSync, symlinkSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { openHostCache } from '../cache/store.ts';
@@ -41,6 +41,17 @@ test('a damaged cache is noted as long as the file that was set aside is there',
   const [, aside = ''] = /set aside as (\S+),/.exec(note?.text ?? '') ?? [];
   renameSync(aside, join(dirname(path), 'cache.db.corrupt-by-hand'));
   assert.equal(cacheFindings(path).length, 1);
+});
+
+test('a cache that cannot be looked at is a problem, not the end of the examination', {
+  skip: process.platform === 'win32',
+}, (t) => {
+  const path = join(scratchDirectory(t), 'cache.db');
+  symlinkSync('cache.db', path);
+  const [finding, ...others] = cacheFindings(path);
+  assert.equal(finding?.state, 'problem');
+  assert.match(finding?.remedy ?? '', /^Make the file and its directory writable/);
+  assert.deepEqual(others, []);
 });
 
 test('a directory in place of the cache is to be moved, or another file named', (t) => {

@@ -85,7 +85,7 @@ const moveAway = (what: 'it' | 'that file'): string =>
   `Move ${what} elsewhere, or name another file with "cache" in the settings file.`;
 
 function cacheRemedy(path: string): string {
-  if (irregularReason(path) !== null) return moveAway('it');
+  if (insecurePath(path) === null && irregularReason(path) !== null) return moveAway('it');
   return isPrivatelyWritable(path)
     ? 'Free disk space or, if the file is newer, update the helper.'
     : 'Make the file and its directory writable for you alone.';
@@ -131,7 +131,7 @@ function cacheFinding(path: string): Finding {
   return helperFinding('cache', 'ok', counted);
 }
 
-/** That a damaged cache was begun anew: the helper that did it had nobody to tell. */
+/** That a damaged cache was begun anew: the helper that did it may have had nobody to tell. */
 function asideFindings(path: string): Finding[] {
   const isCache = (file: string): boolean =>
     file.startsWith(`${path}.corrupt-`) && !/-(?:wal|shm)$/.test(file);
@@ -142,7 +142,7 @@ function asideFindings(path: string): Finding[] {
         'cache',
         'note',
         `the host cache was damaged; set aside as ${file}, and a new one was begun`,
-        'Check the disk. The file holds browsing history: remove it when you no longer need it.',
+        'Check the disk. The file, and its journals (-wal, -shm) beside it, hold browsing history: remove them when you no longer need them.',
       ),
     );
 }
