@@ -155,7 +155,7 @@ export interface HostCacheOptions {
   readonly clock: Clock;
   /** Called with a message when the file is set aside, left alone or cannot be used. */
   readonly log?: (message: string) => void;
-  /** Called in place of `log` when a damaged file is set aside. */
+  /** Called in place of `log` when a damaged file is set aside, or damaged records are dropped. */
   readonly damaged?: (message: string) => void;
   /** Smaller ones in tests. */
   readonly limits?: CacheLimits;
@@ -182,7 +182,7 @@ interface OpenCache {
   readonly database: Database<Statements>;
   readonly clock: Clock;
   readonly path: string;
-  readonly log: (message: string) => void;
+  readonly damaged: (message: string) => void;
   readonly limits: CacheLimits;
   readonly sharedKey: (origin: Origin) => string | null;
   /** Counted here and written with the next transaction: a forecast itself never writes. */
@@ -204,7 +204,7 @@ function write<T>(c: OpenCache, run: (s: Statements, nowMs: number) => T): T {
   });
   for (const name of COUNTERS) c.pending[name] -= counted[name];
   if (dropped > 0)
-    c.log(`${dropped} damaged ${dropped === 1 ? 'record' : 'records'} of the host cache dropped`);
+    c.damaged(`${dropped} damaged ${dropped === 1 ? 'record' : 'records'} of the host cache dropped`);
   return result;
 }
 
@@ -355,7 +355,7 @@ export function openHostCache(options: HostCacheOptions): HostCache {
   const { clock, path, log = () => {}, damaged = log, limits = LIMITS, sharedKey = () => null } = options;
   const epochMs = (): number => clock.epochMs();
   const database = openDatabase<Statements>({ path, epochMs, prepare: prepareStatements, log, damaged });
-  const c: OpenCache = { database, clock, path, log, limits, sharedKey, pending: { ...NOTHING_COUNTED } };
+  const c: OpenCache = { database, clock, path, damaged, limits, sharedKey, pending: { ...NOTHING_COUNTED } };
   return {
     forecast: (query) => forecast(c, query),
     observe: (network, browser, observations) =>

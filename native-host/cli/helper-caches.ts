@@ -43,7 +43,7 @@ export function networkSalt(cachePath: string, terminal: Pick<Terminal, 'error'>
   return readSalt(saltPath(cachePath), (message) => terminal.error('salt-damaged', message));
 }
 
-/** How a cache that goes on in memory, or began anew, is reported. */
+/** How a cache that goes on in memory, or was damaged, is reported. */
 export function cacheComplaints(
   terminal: Pick<Terminal, 'error'>,
 ): Required<Pick<HostCacheOptions, 'log' | 'damaged'>> {
