@@ -107,14 +107,15 @@ for (const name of ['silent', 'late'] as const) {
   });
 }
 
-test('explain: a response over HTTP/3 begins and does not end, HTTP/2 responds (aioquic, node:http2)', async ({
+test('race: a response over HTTP/3 begins and does not end, HTTP/2 responds (aioquic, node:http2)', async ({
   testbed,
-  dir,
 }) => {
   const { port, reach, stop } = await startBeside(testbed, 'drip');
-  const args = [...IN_TIME, '--cache', `${dir}/cache.db`, '--network', 'home', ...reach];
-  const { verdict, race } = await explain(`https://${HOST}:${port}`, ...args);
+  const how = ['--mode', 'race', '--start-delay', '2000', ...IN_TIME, ...NO_MEMORY];
+  const { stdout } = await runPhotofinish(['race', `https://${HOST}:${port}`, ...how, ...reach]);
   stop();
+  const race = raceOf(stdout);
+  const { verdict } = race;
   expect(verdict.code).toBe('h3-advertised-unreachable');
   expect(verdictText(verdict)).toContain('a response begins and does not end in time');
   const failed = race.trials[0]?.attempts.find(({ protocol }) => protocol === 'h3');
