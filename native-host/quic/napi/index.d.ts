@@ -151,7 +151,7 @@ export interface RequestOptions {
   userAgent: string
   maxBodyBytes: number
   maxHeaderBytes: number
-  /** From this call to the last byte of the answer. */
+  /** From the attempt's start to the last byte of the answer. */
   deadlineMs: number
 }
 

@@ -15,7 +15,6 @@ use http::{HeaderMap, StatusCode};
 use quinn::Side;
 
 use crate::attempt::{Connection, RECEIVE_WINDOW_BYTES};
-use crate::clock::Clock;
 use crate::failure::{AttemptFailure, Failure, IncompleteResponse, ResponseHead, Termination};
 use crate::options::Request;
 use crate::socket::Traffic;
@@ -70,7 +69,6 @@ impl From<StreamError> for ExchangeError {
 impl Connection {
     /// Sends `request` and reads the answer within its limits, then closes the connection.
     pub async fn request(mut self, request: &Request) -> Result<Response, AttemptFailure> {
-        let asked = Clock::start();
         let socket = self.transport.socket.clone();
         let limit = u64::from(request.max_body_bytes) + u64::from(request.max_header_bytes);
         socket.allow_bytes(limit + SLACK_BYTES);
@@ -78,15 +76,15 @@ impl Connection {
         let mut received = IncompleteResponse::default();
         let outcome = tokio::select! {
             biased;
-            () = self.cancel.cancelled() => Err(match asked.is_at(request.deadline) {
-                true => self.explain_silence(&events),
+            () = self.cancel.cancelled() => Err(match self.clock.is_at(request.deadline) {
+                true => self.explain_silence(&events, &received),
                 false => Failure::Cancelled,
             }),
             outcome = self.exchange(request, &events, &mut received) => {
                 outcome.map_err(|error| self.explain(error, events.goaway.load(Ordering::Relaxed)))
             }
             error = socket.fatal_error() => Err(Failure::from_socket(error, "the response")),
-            () = asked.reaches(request.deadline) => Err(self.explain_silence(&events)),
+            () = self.clock.reaches(request.deadline) => Err(self.explain_silence(&events, &received)),
         };
         match self.quic.close_reason() {
             // What h3 closes with is only queued so far, and keeps precedence over a later code.
@@ -107,7 +105,11 @@ impl Connection {
     }
 
     /// The reason why the deadline passed without a complete response.
-    fn explain_silence(&self, events: &DriverEvents) -> Failure {
+    fn explain_silence(&self, events: &DriverEvents, received: &IncompleteResponse) -> Failure {
+        // What has begun did not end in time, whatever else was announced or left out.
+        if received.head.is_some() {
+            return Failure::ResponseTimeout;
+        }
         if events.goaway.load(Ordering::Relaxed) {
             return Failure::Goaway(Termination::new("the server is shutting down"));
         }

@@ -145,7 +145,7 @@ impl Request {
         self
     }
 
-    /// From the call that sends the request to the last byte of the answer. 10 s by default.
+    /// From the attempt's start to the last byte of the answer. 10 s by default.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self

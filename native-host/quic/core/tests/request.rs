@@ -3,13 +3,13 @@
 mod support;
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use photofinish_quic::{AttemptFailure, Cancel, Connection, Request, Response, Side, connect};
 use quinn::ConnectionError;
 use support::{
-    Authority, HOST, SHORT, accept, impatient_site, options, request, request_within, site,
-    wire_code,
+    Authority, HOST, SHORT, accept, impatient_site, options, options_within, request,
+    request_within, site, wire_code,
 };
 
 async fn connected(authority: &Authority, address: SocketAddr) -> Connection {
@@ -291,7 +291,9 @@ const MUCH: u32 = 1 << 20;
 const ALT_SVC: &str = "h3=\":8443\"";
 
 /// Answers with 200, `alt-svc`, `age` and a part of the content; when this is done, the client has read the former.
-async fn begin(connection: &quinn::Connection) -> (quinn::SendStream, impl Send) {
+async fn begin(
+    connection: &quinn::Connection,
+) -> (quinn::SendStream, quinn::SendStream, quinn::RecvStream) {
     let mut control = connection.open_uni().await.expect("control");
     control.write_all(&[0, 4, 0]).await.expect("settings");
     let (mut send, receive) = connection.accept_bi().await.expect("request");
@@ -305,7 +307,7 @@ async fn begin(connection: &quinn::Connection) -> (quinn::SendStream, impl Send)
     send.write_all(&head).await.expect("head");
     let content = vec![b'x'; BEYOND_WINDOW];
     send.write_all(&content).await.expect("content");
-    (send, (control, receive))
+    (send, control, receive)
 }
 
 /// What is known of a response that `begin` began.
@@ -333,7 +335,7 @@ async fn a_response_that_is_cut_off_leaves_its_header_section_and_when_it_came()
         let (server, address) = support::server(&authority, "h3");
         tokio::spawn(async move {
             let connection = accept(&server).await;
-            let (mut send, _streams) = begin(&connection).await;
+            let (mut send, _control, _receive) = begin(&connection).await;
             match by_stream {
                 true => send.reset(0x102_u32.into()).expect("open"),
                 false => connection.close(0x102_u32.into(), b"enough"),
@@ -368,6 +370,46 @@ async fn a_response_that_its_reader_cancels_leaves_the_same() {
     let failure = begun_by(address, &authority, &cancel).await;
     assert_eq!(failure.cause.code(), "cancelled", "{failure}");
     assert_begun(&failure);
+}
+
+#[tokio::test]
+async fn a_response_that_a_shutdown_does_not_end_is_late() {
+    const WAITED: Duration = Duration::from_secs(3);
+    let authority = Authority::new();
+    let (server, address) = support::server(&authority, "h3");
+    tokio::spawn(async move {
+        let connection = accept(&server).await;
+        let (_send, mut control, _receive) = begin(&connection).await;
+        // GOAWAY, which the request with stream id 0 precedes (RFC 9114 section 5.2).
+        control
+            .write_all(&[0x07, 0x01, 0x04])
+            .await
+            .expect("goaway");
+        connection.closed().await
+    });
+    let request = request_within("/", WAITED).max_body_bytes(MUCH);
+    let outcome = connected(&authority, address).await.request(&request).await;
+    let failure = outcome.expect_err("failure");
+    assert_eq!(failure.cause.code(), "response-timeout", "{failure}");
+    assert_begun(&failure);
+}
+
+#[tokio::test]
+async fn a_deadline_counts_from_the_attempts_start() {
+    const WAITED: Duration = Duration::from_secs(5);
+    let authority = Authority::new();
+    let (server, address) = support::server(&authority, "h3");
+    tokio::spawn(async move { accept(&server).await.closed().await });
+    let cancel = Cancel::default();
+    let options = options_within(address, 4 * WAITED).counted_from(Instant::now() - WAITED);
+    let connection = connect(&authority.trust(), &options, &cancel)
+        .await
+        .expect("handshake");
+    // The owner's deadline, of which the attempt says what it missed.
+    cancel.cancel();
+    let outcome = connection.request(&request_within("/", WAITED)).await;
+    let failure = outcome.expect_err("failure");
+    assert_eq!(failure.cause.code(), "response-timeout", "{failure}");
 }
 
 #[tokio::test]

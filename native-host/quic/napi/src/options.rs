@@ -8,8 +8,8 @@ use napi::bindgen_prelude::{Error, Result, Status};
 use napi_derive::napi;
 use photofinish_quic as core;
 
-/// The longest wait that can be asked for: ten minutes, far beyond any race.
-const LONGEST_WAIT_MS: f64 = 600_000.0;
+/// The longest wait that can be asked for: a minute beyond the ten that a race can be given at most.
+const LONGEST_WAIT_MS: f64 = 660_000.0;
 
 /// Where to connect, as whom, and how long to try.
 #[napi(object, object_to_js = false)]
@@ -62,7 +62,7 @@ pub struct RequestOptions {
     pub user_agent: String,
     pub max_body_bytes: u32,
     pub max_header_bytes: u32,
-    /// From this call to the last byte of the answer.
+    /// From the attempt's start to the last byte of the answer.
     pub deadline_ms: f64,
 }
 
