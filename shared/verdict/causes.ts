@@ -45,12 +45,14 @@ function causeKey(failure: Failure, { advertiser, isTcp = false }: FailedEndpoin
   if (code === 'misdirected' && advertiser === 'nothing') return 'causeMisdirectedOwn';
   if (code === 'connection-closed' && wireCode === RESET_BY_EITHER && endedBy !== 'client')
     return 'causeResetUnclear';
+  const ended = code === 'goaway' || code === 'connection-closed' || code === 'h3-error';
+  const refusal = ended && endedBy !== 'client' ? REFUSALS[wireCode ?? ''] : undefined;
+  // A response that began answers a request that was processed.
+  if (refusal !== undefined && !(failure.began && refusal === 'causeRequestRefused')) return refusal;
   const incomplete = incompleteness(failure);
   if (incomplete !== null) return `causeResponse${incomplete}`;
-  if (code !== 'goaway' && code !== 'connection-closed' && code !== 'h3-error') return ofCode;
+  if (!ended) return ofCode;
   if (endedBy === 'client') return 'causeBreach';
-  const refusal = REFUSALS[wireCode ?? ''];
-  if (refusal !== undefined) return refusal;
   const plain = code !== 'goaway' || wireCode === undefined || ORDERLY.has(wireCode);
   return plain ? ofCode : 'causeGoawayCode';
 }

@@ -111,6 +111,34 @@ test('a status that differs by protocol in every response is said, and one that 
     assert.doesNotMatch(told(...attempts), /differ/);
 });
 
+test('a status that differs is said with whichever verdict leads, and not of HTTP/3 that failed', () => {
+  const answered = (status: number) => ({ firstByteMs: 3, status });
+  const over = (...attempts: Attempt[]) => verdictAsText(verdict({ attempts }));
+  const leads = over(h3(null, answered(503)), h2(null, answered(200)));
+  assert.equal(leads.code, 'h3-not-advertised');
+  assert.match(leads.text, /status 503 over HTTP\/3, but 200 over HTTP\/2/);
+  assert.doesNotMatch(over(h3(late, { ...begun, status: 503 }), h2(null, answered(200))).text, /differ/);
+});
+
+test('HTTP/3 whose incomplete responses alone advertise it is not called unadvertised', () => {
+  const discovered = { ...quiet, altSvcOver: { tcp: null, h3: 'h3=":443"' } };
+  const { code, text } = verdictAsText(verdict({ discovered, attempts: [h3(late, begun), h2()] }));
+  assert.equal(code, 'unknown');
+  assert.match(text, /Only its responses over HTTP\/3 advertise it/);
+  assert.doesNotMatch(text, /not advertised/);
+});
+
+test('a response that begins and is refused names the refusal', () => {
+  const cut = (wireCode: string): AttemptError => ({ code: 'h3-error', message: 'm', wireCode });
+  const said = (wireCode: string): string =>
+    verdictText(verdict({ discovered: own, attempts: [h3(cut(wireCode), begun), h2()] }));
+  assert.notEqual(said('H3_EXCESSIVE_LOAD'), said('H3_INTERNAL_ERROR'));
+  assert.doesNotMatch(said('H3_EXCESSIVE_LOAD'), /cut off/);
+  assert.match(said('H3_INTERNAL_ERROR'), /cut off/);
+  // It answers a request that was processed.
+  assert.match(said('H3_REQUEST_REJECTED'), /cut off/);
+});
+
 test('what was cut short is no evidence: it is unknown what an answer would have advertised', () => {
   const cut: Attempt = { ...h2(null, { outcome: 'cancelled' }), establishedMs: 2500 };
   const { code, text } = verdictAsText(verdict({ attempts: [h3(late, connected), cut] }));

@@ -116,6 +116,10 @@ const CASES: readonly Partial<Evidence>[] = [
     { attempts: [h3(error), h2()], discovered: { ...quiet, names: names([{}]) } },
     { attempts: [h3(error, BEGUN), h2()], discovered: quiet },
     { attempts: [h3(error, BEGUN), h2()], discovered: { altSvc: 'clear', knownRoot: true } },
+    {
+      attempts: [h3(error, BEGUN), h2()],
+      discovered: { ...quiet, altSvcOver: { tcp: null, h3: 'h3=":443"' } },
+    },
     { attempts: [h3(), h2(error, BEGUN)] },
     { attempts: [h3(error, BEGUN), h2(error, BEGUN)] },
   ]),

@@ -136,13 +136,12 @@ function hiddenCause(evidence: Evidence, error: AttemptError): Message | null {
 }
 
 /** A response began over HTTP/3, so that it is offered, although not advertised as far as is known. */
-function incompleteFinding({ evidence, withdrawn, unread }: Facts, error: Failure): Finding[] {
+function incompleteFinding({ evidence, withdrawn, overH3Only, unread }: Facts, error: Failure): Finding[] {
   const { host } = evidence.origin;
   const port = String(evidence.origin.port);
   const cause = causeMessage(error, { host, port: evidence.origin.port, advertiser: 'nothing' });
-  const absent = message(withdrawn ? 'verdictIncompleteWithdrawn' : 'verdictIncompleteUnadvertised', {
-    port,
-  });
+  const unseen = overH3Only ? 'verdictIncompleteOverH3Only' : 'verdictIncompleteUnadvertised';
+  const absent = message(withdrawn ? 'verdictIncompleteWithdrawn' : unseen, { port, old: oldName(evidence) });
   const advertised = unread ? message('verdictAltSvcUnread') : (recordUnknownMessage(evidence) ?? absent);
   return findingsOn('unknown', message('verdictH3Incomplete', { port, cause }), advertised);
 }
@@ -294,11 +293,9 @@ function trustsRoot(evidence: Evidence): boolean {
   return evidence.trustsRoot === true || browserUsedH3(evidence);
 }
 
-/**
- * That what responds over HTTP/3 is not what responds over TCP, by the status of every response; null: that is not so, or
- * unknown. A status that both had at some time may have changed meanwhile.
- */
-function statusMessage(evidence: Evidence): Message | null {
+/** That no status over HTTP/3, which works, was also received over TCP; null: one was, or it is unknown. */
+function statusMessage({ evidence, h3: reach }: Facts): Message | null {
+  if (reach !== 'established') return null;
   const over = (isOver: (attempt: Attempt) => boolean): Set<number> =>
     new Set(evidence.attempts.filter(isOver).flatMap(({ status }) => status ?? []));
   const h3 = [...over(isH3)];
@@ -358,16 +355,7 @@ function reachedFindings(facts: Facts): Finding[] {
   // What works is then the origin's own endpoint, which no browser has been told of.
   const there = untriedAdvertisement(facts);
   const untried = there === null ? [] : [elsewhereMessage(there), there.advice];
-  findings.push(
-    ...findingsOn(
-      'h3-available',
-      message('verdictAvailable'),
-      alone,
-      statusMessage(evidence),
-      ...unsure,
-      ...untried,
-    ),
-  );
+  findings.push(...findingsOn('h3-available', message('verdictAvailable'), alone, ...unsure, ...untried));
   if (family !== null && alternatives.length > 0)
     findings.push(...findingsOn('h3-advertised-unreachable', family));
   return findings;
@@ -617,6 +605,14 @@ export function verdictOf(evidence: Evidence): Verdict {
   const others = findings.findIndex((finding) => finding.code !== code);
   const leading = others < 0 ? findings.length : others;
   const gain = evidence.gain === null ? null : gainMessage(evidence.gain);
-  const more = findingsOn(code, visit, ...own.remarks, untriedMessage(facts), unsteadyMessage(facts), gain);
+  const more = findingsOn(
+    code,
+    visit,
+    ...own.remarks,
+    untriedMessage(facts),
+    statusMessage(facts),
+    unsteadyMessage(facts),
+    gain,
+  );
   return { code, findings: boundedFindings(findings.toSpliced(leading, 0, ...more)) };
 }
