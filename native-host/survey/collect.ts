@@ -15,8 +15,8 @@ import {
 } from './archive.ts';
 import type { Control } from './control.ts';
 import { DeliverPolicy, type JetStreamClient, type JetStreamManager } from './nats.ts';
-import { DELIVERED_TOO_OFTEN, deadSchema, postponedSchema, type Survey } from './schema.ts';
-import { type SurveyNames, valueIn, vantagesOf } from './streams.ts';
+import { DELIVERED_TOO_OFTEN, deadSchema, postponedSchema, type Survey, valueIn } from './schema.ts';
+import { type SurveyNames, vantagesOf } from './streams.ts';
 
 /** A segment is written once it has this much, or has waited that long. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;

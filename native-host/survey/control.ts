@@ -20,8 +20,8 @@ import {
   type OptOutList,
   optOutChanged,
 } from './opt-out.ts';
-import { nameSchema, type Survey, surveySchema } from './schema.ts';
-import { isOvertaken, valueIn } from './streams.ts';
+import { nameSchema, type Survey, surveySchema, valueIn } from './schema.ts';
+import { isOvertaken } from './streams.ts';
 
 /** Written this often by every worker. */
 const HEARTBEAT_MS = 2000;

@@ -8,7 +8,8 @@ import { withoutZone } from '../address/address-bytes.ts';
 import { blockList, carriedIpv4 } from '../address/guard.ts';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
 import type { KV } from './nats.ts';
-import { isOvertaken, valueIn } from './streams.ts';
+import { valueIn } from './schema.ts';
+import { isOvertaken } from './streams.ts';
 
 export interface OptOut {
   /** `host` as in a parsed origin: a name in A-label form, or an address without brackets. */

@@ -10,7 +10,6 @@ import { parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import { type LineRequest, type ReadLine, readRaceLine } from '../cli/input-lines.ts';
 import type { JsMsg } from './nats.ts';
-import { valueIn } from './streams.ts';
 
 /** A survey's and a vantage point's name: part of stream names, subjects and file names. */
 export const nameSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,31}$/));
@@ -152,4 +151,10 @@ export function taskOf(message: JsMsg, from: JobSource): Task {
   if (postponed === null) return { message, from, number: message.seq, job: null };
   const { job: number, ...job } = postponed;
   return { message, from, number, job };
+}
+
+/** The JSON in a value if it fits the schema, otherwise null. */
+export function valueIn<T>(schema: v.GenericSchema<unknown, T>, bytes: Uint8Array): T | null {
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), new TextDecoder().decode(bytes));
+  return read.success ? read.output : null;
 }

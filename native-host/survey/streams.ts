@@ -149,12 +149,6 @@ export async function vantagesOf(manager: JetStreamManager, { streams }: SurveyN
   return names.toSorted();
 }
 
-/** The JSON in a value if it fits the schema, otherwise null. */
-export function valueIn<T>(schema: v.GenericSchema<unknown, T>, bytes: Uint8Array): T | null {
-  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), new TextDecoder().decode(bytes));
-  return read.success ? read.output : null;
-}
-
 /** Whether somebody else wrote first. */
 export function isOvertaken(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence;
