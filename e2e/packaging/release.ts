@@ -1,6 +1,6 @@
 // `npm run package`: builds, then writes the contents of a release to one directory with checksums: the extension for
-// the browsers' stores, an archive for each from the build output; npm packages; one version, which must agree in four
-// places; and the source archive from which store reviewers rebuild it, which contains exactly what is committed.
+// the browsers' stores, an archive for each from the build output; npm packages; and the source archive from which store
+// reviewers rebuild it, which contains exactly what is committed. Its version must agree in four places.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';

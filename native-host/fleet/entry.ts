@@ -1,6 +1,6 @@
-// An entry of the fleet cache. Nobody without the organisation's secret can read its key or make its value, which is
-// the outcome of a race, without origin, network or any time finer than an hour, and no more trusted than a file. The
-// server, and whoever may read the bucket, still knows when it was published, and the server by which machines.
+// An entry of the fleet cache: a key and the outcome of a race, without origin, network or any time finer than an hour.
+// Without the organisation's secret nobody can read the key or make the value, which is validated like any file. The
+// server, and whoever may read the bucket, still learns when it was published, and the server by which machines.
 import { createHmac } from 'node:crypto';
 import { closeSync, constants, fstatSync, readFileSync } from 'node:fs';
 import { isAllDisturbed, soundTrials } from '@photofinish/shared/race/conclusive';

@@ -1,6 +1,6 @@
-// What the sources of several platforms read from their system without privileges: the output of commands, the
-// addresses of its own interfaces, and of a UDP socket the address that the kernel would send from, with all its rules
-// applied, and that a datagram makes it resolve a neighbour.
+// What the sources of several platforms ask of their system without privileges: the output of commands; the addresses
+// of its interfaces; the address that the kernel, with all its rules, would send from; and to resolve a neighbour, by
+// sending it a datagram.
 import type { SocketOptions } from 'node:dgram';
 
 /** A slow disk or a busy machine may need it; beyond that, no result is better than waiting. */

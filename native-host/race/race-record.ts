@@ -116,14 +116,16 @@ function discoveredBy(raced: RaceResult): DiscoveryEvidence {
   };
 }
 
+type UnjudgedRace = Omit<OriginRace, 'verdict'>;
+
 /** The record within its bounds, still without a verdict. */
-export function recordOf(raced: RaceResult): Omit<OriginRace, 'verdict'> {
+export function recordOf(raced: RaceResult): UnjudgedRace {
   const { options, memory, done, error } = raced;
   const trials = done.map((d) => d.trial);
   const { groupDelayMs } = pacingInMode(options.mode, memory.hints, options.pacing);
   const cache = options.memory === 'full' ? cacheUseOf(options.mode, trials, raced.decisions) : null;
   // Data from servers and DNS enters here: reasons, headers and names.
-  const record: Omit<OriginRace, 'verdict'> = printableDeep({
+  const record: UnjudgedRace = printableDeep({
     origin: options.origin.origin,
     network: options.network,
     mode: options.mode,
@@ -140,7 +142,7 @@ export function recordOf(raced: RaceResult): Omit<OriginRace, 'verdict'> {
 }
 
 /** The finished record. */
-export function withVerdict(race: Omit<OriginRace, 'verdict'>): OriginRace {
+export function withVerdict(race: UnjudgedRace): OriginRace {
   return { ...race, verdict: verdictOf(evidenceOfRace(race)) };
 }
 
@@ -199,8 +201,6 @@ function cacheUseOf(
   const right = scored.filter(({ decision, adopted }) => adopted === decision);
   return { lookups: trials.length, hits: found.length, scored: scored.length, right: right.length };
 }
-
-type UnjudgedRace = Omit<OriginRace, 'verdict'>;
 
 /** At most `most` items in their original order, preferring those that matter. */
 function kept<T>(items: readonly T[], most: number, matters: (item: T, index: number) => boolean): T[] {

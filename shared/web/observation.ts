@@ -1,5 +1,6 @@
 // One Observation is what the browser did once, for one request. Created and validated where it enters, folded into the
-// ledger and into the helper's host cache, and never reinterpreted.
+// ledger and into the helper's host cache, and never reinterpreted. Also the modes in which observations are made, and
+// the words for what figures of light mode lack.
 import * as v from 'valibot';
 import { formatNumber, getMessage } from '../language/catalog.ts';
 import { originSchema, siteSchema } from './origin.ts';
@@ -45,39 +46,13 @@ export function unitedModes(
  * Whether hidden counts are an upper bound: without `webRequest`, an opaque answer from another origin may have come
  * from a cache.
  */
-export function isUpperBound(modes: ObservationModes): boolean {
+function isUpperBound(modes: ObservationModes): boolean {
   return modes.includes('light');
 }
 
 /** Whether an origin's advertisement may have gone unseen: without `webRequest`, other origins' headers are not read. */
 export function missesAdvertisements(modes: ObservationModes = ONLY_FULL): boolean {
   return modes.includes('light') && !modes.includes('full');
-}
-
-// What figures counted in light mode do not say, in words: the same ones wherever figures are shown.
-
-/** How many are hidden, or at most how many. */
-export function hiddenCountText(hidden: number, modes: ObservationModes): string {
-  return atMostText(formatNumber(hidden), hidden, modes);
-}
-
-/** A figure, such as a share, that counts `hidden` answers in words: as it is, or as an upper bound. */
-export function atMostText(figure: string, hidden: number, modes: ObservationModes): string {
-  return hidden > 0 && isUpperBound(modes) ? getMessage('atMost', { figure }) : figure;
-}
-
-const NAMES = { full: 'observationFull', light: 'observationLight' } as const;
-
-/** `full + light`. */
-export function modesText(modes: ObservationModes = ONLY_FULL): string {
-  return modes.map((mode) => getMessage(NAMES[mode])).join(' + ');
-}
-
-/** That figures were counted in light mode, and what they lack; null: none were. */
-export function lightNote(modes: ObservationModes): string | null {
-  if (!isUpperBound(modes)) return null;
-  const which = getMessage(modes.length > 1 ? 'countedLightPartly' : 'countedLight');
-  return `${which} ${getMessage('lightLimits')}`;
 }
 
 /** Longest Alt-Svc header value kept; longer ones are hostile or broken (a real one has under 300 characters). */
@@ -118,3 +93,29 @@ export const observationSchema = v.pipe(
 );
 
 export type Observation = v.InferOutput<typeof observationSchema>;
+
+// What figures counted in light mode do not say, in words: the same ones wherever figures are shown.
+
+/** How many are hidden, or at most how many. */
+export function hiddenCountText(hidden: number, modes: ObservationModes): string {
+  return atMostText(formatNumber(hidden), hidden, modes);
+}
+
+/** A figure, such as a share, that counts `hidden` answers in words: as it is, or as an upper bound. */
+export function atMostText(figure: string, hidden: number, modes: ObservationModes): string {
+  return hidden > 0 && isUpperBound(modes) ? getMessage('atMost', { figure }) : figure;
+}
+
+const NAMES = { full: 'observationFull', light: 'observationLight' } as const;
+
+/** `full + light`. */
+export function modesText(modes: ObservationModes = ONLY_FULL): string {
+  return modes.map((mode) => getMessage(NAMES[mode])).join(' + ');
+}
+
+/** That figures were counted in light mode, and what they lack; null: none were. */
+export function lightNote(modes: ObservationModes): string | null {
+  if (!isUpperBound(modes)) return null;
+  const which = getMessage(modes.length > 1 ? 'countedLightPartly' : 'countedLight');
+  return `${which} ${getMessage('lightLimits')}`;
+}

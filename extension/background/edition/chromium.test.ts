@@ -5,10 +5,8 @@ import { createChromiumObserver } from './chromium.ts';
 
 type CompletedDetails = chrome.webRequest.OnCompletedDetails;
 
-/** A script requested by a page, as reported by Chromium 156, without unused fields. */
-const SCRIPT = {
-  requestId: '41',
-  url: 'https://a.test/script.js',
+/** Of a script requested by a page, as reported by Chromium 156, without unused fields. */
+const REQUEST = {
   type: 'script',
   timeStamp: 1795275460053.5,
   tabId: 3,
@@ -17,6 +15,13 @@ const SCRIPT = {
   documentLifecycle: 'active',
   initiator: 'https://page.test',
   fromCache: false,
+};
+
+/** One that was answered. */
+const SCRIPT = {
+  requestId: '41',
+  url: 'https://a.test/script.js',
+  ...REQUEST,
   ip: '127.0.0.1',
   statusCode: 200,
   statusLine: 'HTTP/1.1 200',
@@ -27,14 +32,7 @@ const SCRIPT = {
 const BLOCKED = {
   requestId: '42',
   url: 'https://a.test/page.html',
-  type: 'script',
-  timeStamp: 1795275460053.5,
-  tabId: 3,
-  frameId: 0,
-  documentId: '7CDAE9E8EA3AA06CD073527695C5D109',
-  documentLifecycle: 'active',
-  initiator: 'https://page.test',
-  fromCache: false,
+  ...REQUEST,
   error: 'net::ERR_BLOCKED_BY_ORB',
 } as unknown as chrome.webRequest.OnErrorOccurredDetails;
 

@@ -100,8 +100,7 @@ export function createChains(): Chains {
   };
 }
 
-// Whether a server lets a page see the timings of its answer, and with them the protocol. Runs for every answer, so it
-// does as little as possible.
+// Whether a server lets a page see the timings of its answer, and with them the protocol.
 
 const TIMING_ALLOW_ORIGIN = 'timing-allow-origin';
 

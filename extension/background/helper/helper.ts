@@ -1,5 +1,6 @@
 // The helper as the rest of the extension sees it: forecasts, races and observations as typed calls, each with its own
-// time-out. Everything here rejects with a HelperError; nothing else in the extension knows the wire format.
+// time-out, that reject with a HelperError; and the connection they use, opened only with the user's consent. Nothing
+// else in the extension knows the wire format.
 import type { DoctorFinding } from '@photofinish/shared/port/doctor';
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { Progress } from '@photofinish/shared/port/wire';

@@ -110,7 +110,7 @@ export type ReportNews =
   | { readonly type: 'failed'; readonly why: string };
 
 /** Options of a report. */
-export interface ReportRequest {
+interface ReportRequest {
   readonly selection: ReportSelection;
   readonly format: ExportFormat;
   /** Whether to include the user's names for networks; otherwise those names stay on this machine. */
@@ -130,7 +130,7 @@ async function conditionsNow(withNames: boolean): Promise<Conditions> {
  * The selected report. Aborting `signal` stops the work at once and rejects with its reason; otherwise it rejects with
  * a message for the user.
  */
-export async function orderReport(
+async function orderReport(
   { selection, format, networkNames }: ReportRequest,
   signal: AbortSignal,
   onProgress: (progress: Progress) => void = () => {},
