@@ -98,6 +98,10 @@ test('an invalid site, or one already on the list, is reported and not added', a
   await options.press('Enter');
   await expect(options.find('#never-error')).toSay(/example\.org is already listed/);
   expect(await options.find('#never-list li').count()).toBe(1);
+  // A suffix may be a host as well, which its address means.
+  await site.fill('https://co.uk');
+  await options.press('Enter');
+  await expect(options.find('#never-list')).toMention('co.uk');
 });
 
 test('deleting all data asks first, and then empties records and the helper’s cache', async ({

@@ -55,8 +55,11 @@ async function add(): Promise<void> {
   const entered = input.value;
   const site = siteFromEntry(entered);
   if (site === null) return tell(input, getMessage('optionsNeverNoSite'));
-  // Pages below it are on sites of their own, so it would exclude none of them.
-  if (isPublicSuffix(site)) return tell(input, getMessage('optionsNeverSuffix', { suffix: site }));
+  // Names below it are sites of their own, which it would not exclude. An address means its host alone, which may serve
+  // pages itself.
+  const isAddress = /^\s*https?:\/\/(?!\*)/i.test(entered);
+  if (!isAddress && isPublicSuffix(site))
+    return tell(input, getMessage('optionsNeverSuffix', { suffix: site }));
   tell(input, '');
   // Applied to the stored list: the displayed one may lack a site added a moment ago.
   const settings = await save(input, ({ neverRecord }) => {
