@@ -3,7 +3,7 @@
 // the existing one. Their modes are united, as those of totals and records are that contain them.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { ONLY_FULL, unitedModes } from '@photofinish/shared/web/observation';
-import { emptyDay } from '../common/records/fold.ts';
+import { emptyDay, h3Since } from '../common/records/fold.ts';
 import type { DayRow, DayTotal, OriginRecord } from '../common/records/schema.ts';
 import { type Database, type Store, type WriteTransaction, whole } from './database.ts';
 import { type DayChange, moved, putDays, putRace, putRecord } from './row-changes.ts';
@@ -55,7 +55,7 @@ function mergedRecord(mine: OriginRecord, theirs: OriginRecord): OriginRecord {
   const newer = theirs.lastSeenMs > mine.lastSeenMs ? theirs : mine;
   const sums = fuller(mine, theirs);
   const firstSeenMs = Math.min(mine.firstSeenMs, theirs.firstSeenMs);
-  const h3SinceMs = earlier(mine.h3SinceMs, theirs.h3SinceMs);
+  const h3SinceMs = earlier(mine.h3SinceMs, theirs.h3SinceMs ?? h3Since(theirs, null).h3SinceMs);
   const begunAsMine = mine.firstSeenMs === firstSeenMs && mine.h3SinceMs === h3SinceMs;
   if (newer === mine && sums === mine && begunAsMine) return mine;
   return { ...newer, ...sumsOf(sums), firstSeenMs, ...(h3SinceMs !== undefined && { h3SinceMs }) };

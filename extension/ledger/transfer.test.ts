@@ -146,6 +146,21 @@ test('of merged records HTTP/3 was first used when it was in either', async () =
   }
 });
 
+test('a record that does not say when HTTP/3 was first used had used it by when it was last seen', async () => {
+  const recent = await documentOf(await small());
+  for (const row of recent.records) Object.assign(row, { h3SinceMs: row.lastSeenMs + 20 });
+  const old = structuredClone(recent);
+  for (const row of old.records) {
+    delete row.h3SinceMs;
+    row.counts.h3 += 1;
+  }
+  const ledger = fresh();
+  for (const file of [recent, old]) await importData(ledger, options(), asFile(file), TAKE_ALL);
+  const { records } = await dump(ledger);
+  assert.ok(records.length > 0);
+  for (const { h3SinceMs, lastSeenMs } of records) assert.equal(h3SinceMs, lastSeenMs);
+});
+
 test('merged rows have the modes of both, whichever counted more', async () => {
   const document = await documentOf(await small());
   const light = structuredClone(document);

@@ -96,6 +96,8 @@ function sitesOfRow({ section, row }: SiteRow): string[] {
  * days and are passed on without the days left out, or not at all if they contain nothing else.
  */
 function withoutSites(neverRecord: ReadonlySet<string>): (piece: RowPiece) => RowPiece | null {
+  // A file may have half a million rows, whose sites need not be found for an empty list.
+  if (neverRecord.size === 0) return (piece) => piece;
   const leftOut = new Map<string, DayTotal>();
   return (piece) => {
     if (piece.section === 'totals') {

@@ -156,8 +156,11 @@ export function notAhead(record: OriginRecord, atMs: number, nowMs: number): Ori
   };
 }
 
-/** When it was first reached over HTTP/3, given one more time that it was. */
-function h3Since(record: OriginRecord, atMs: number | null): Pick<OriginRecord, 'h3SinceMs'> {
+/**
+ * When it was first reached over HTTP/3, given one more time that it was, or none; one that does not say was by when it
+ * was last seen.
+ */
+export function h3Since(record: OriginRecord, atMs: number | null): Pick<OriginRecord, 'h3SinceMs'> {
   const before = record.counts.h3 > 0 ? (record.h3SinceMs ?? record.lastSeenMs) : Number.POSITIVE_INFINITY;
   const h3SinceMs = Math.min(before, atMs ?? Number.POSITIVE_INFINITY);
   return Number.isFinite(h3SinceMs) ? { h3SinceMs } : {};
