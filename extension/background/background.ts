@@ -342,7 +342,7 @@ observeNavigations({
     whenReady((started) => {
       tabs.committed(document, started);
       if (document.parentDocumentId === null && table.committed(document.tabId, document.url))
-        started.recorder.recordMissed().catch(logged);
+        started.recorder.recordDue().catch(logged);
     });
   },
   failed(tabId, frameId, failure) {

@@ -245,6 +245,30 @@ test('missed answers are counted once, however often they are asked for while st
   assert.deepEqual(urls, ['missed:7:0', 'missed:8:0']);
 });
 
+test('what is due while another recording is under way is recorded after it', async () => {
+  const { table, recorded, recorder } = await testbed();
+  table.add({ ...request, atMs: 0 });
+  const first = recorder.recordMissed();
+  table.add({ ...request, id: '8', url: 'https://www.a.test/other', atMs: 0 });
+  await Promise.all([first, recorder.recordDue()]);
+  const ids = recorded.flatMap(({ observations }) => observations.map(({ id }) => id));
+  assert.deepEqual(ids, ['missed:7:0', 'missed:8:0']);
+});
+
+test('what waits is pending only if it will be counted', async () => {
+  for (const [isRecorded, pending] of [
+    [true, 1],
+    [false, 0],
+  ] as const) {
+    const { pages, table, recorder } = await testbed(() => isRecorded);
+    pages.commit({ ...sender, startedMs: 1000, begunMs: 900 });
+    pages.show(1, sender.documentId);
+    const script = { ...ENDED_REQUEST, url: 'https://b.test/x', firstUrl: 'https://b.test/x' };
+    table.add({ ...script, documentId: sender.documentId });
+    assert.equal(recorder.pendingOf(pages.shown(1) as Page), pending);
+  }
+});
+
 test('a batch that comes when its tab shows the next page is counted and leaves that page in view', async () => {
   const { pages, recorded, recorder } = await testbed();
   pages.commit({ ...sender, startedMs: 1000, begunMs: 900 });

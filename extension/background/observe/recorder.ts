@@ -148,10 +148,21 @@ export class Recorder {
     return this.#recordingMissed;
   }
 
+  /** Records what is due now, even if it became so while a recording was under way. */
+  async recordDue(isDue?: (request: EndedRequest) => boolean): Promise<void> {
+    // Its failure is its caller's, and what it left is recorded now.
+    await this.#recordingMissed?.catch(() => {});
+    await this.recordMissed(isDue);
+  }
+
   /** How many responses of a page wait for its timings, and are not counted yet. */
   pendingOf({ documentId }: Page): number {
-    const { table, pages } = this.#deps;
-    return table.pending((request) => pageOfMissed(pages, request)?.documentId === documentId);
+    const { table, pages, mayRecord } = this.#deps;
+    return table.pending((request) => {
+      if (pageOfMissed(pages, request)?.documentId !== documentId) return false;
+      const origin = originOfUrl(request.url)?.origin;
+      return origin !== undefined && mayRecord({ origin });
+    });
   }
 
   /** Records all that waits, for a report made now: a timing that comes later than usual is then too late. */
@@ -161,8 +172,7 @@ export class Recorder {
     const isExpected = () => this.#prepared.size > 0 || table.pending(({ hop }) => !hop) > 0;
     for (let waitedMs = 0; waitedMs < SETTLE_WAIT_MS && isExpected(); waitedMs += SETTLE_STEP_MS)
       await new Promise<void>((resolve) => later(SETTLE_STEP_MS, resolve));
-    await this.#recordingMissed;
-    await this.recordMissed(({ prerender }) => !prerender);
+    await this.recordDue(({ prerender }) => !prerender);
   }
 
   async #recordMissed(isDue?: (request: EndedRequest) => boolean): Promise<void> {
