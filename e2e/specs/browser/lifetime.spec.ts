@@ -25,12 +25,20 @@ const SETTLED = { timeout: 40_000 };
 const PROTOCOLS = { 'HTTP/3': 'h3', 'HTTP/2': 'h2', 'HTTP/1.1': 'http/1.1' } as const;
 
 /**
- * Waits until this many requests of the tab's page are counted. What a page sends on unload is lost if no background is
- * there to receive it, and here the background is terminated more often than a page can retry.
+ * Waits until this many requests of the tab's page are shown, and `inAll` of all pages in the report: the page in
+ * view is in memory before its requests are stored. What a page sends on unload is lost if no background is there to
+ * receive it, and here the background is terminated more often than a page can retry.
  */
-async function counted(session: Session, tab: Tab, counts: Readonly<Record<string, number>>): Promise<void> {
+async function counted(
+  session: Session,
+  tab: Tab,
+  { shown, inAll, dir }: { shown: Readonly<Record<string, number>>; inAll: number; dir: string },
+): Promise<void> {
   const popup = await session.openPopup(tab);
-  await expect.poll(() => shownCounts(popup), SETTLED).toEqual(counts);
+  await expect.poll(() => shownCounts(popup), SETTLED).toEqual(shown);
+  const stored = async () =>
+    Object.values(reportedCounts(await exportedReport(popup, dir))).flatMap(Object.values<number>);
+  await expect.poll(async () => (await stored()).reduce((sum, count) => sum + count, 0), SETTLED).toBe(inAll);
   await popup.tab.close();
   await tab.bringToFront();
 }
@@ -129,12 +137,13 @@ test('the background is terminated between all steps of a visit, and every reque
     [h2only, slow].map(({ origin }) => `${origin}/r/more.txt`),
   );
   await end();
-  await counted(session, first, { [both.origin]: 1, [h2only.origin]: 4, [slow.origin]: 4 });
+  const more = { [both.origin]: 1, [h2only.origin]: 4, [slow.origin]: 4 };
+  await counted(session, first, { shown: more, inAll: 9, dir });
   await end();
   await first.goto(`${h2only.origin}/page?resources=4&from=${h2only.origin}`);
   await loaded(first);
   await end();
-  await counted(session, first, { [h2only.origin]: 5 });
+  await counted(session, first, { shown: { [h2only.origin]: 5 }, inAll: 9 + 5, dir });
   await end();
   await first.back();
   await end();

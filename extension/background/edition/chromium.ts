@@ -128,7 +128,7 @@ export const observeRequests: EditionModule['observeRequests'] = (sink) => {
 };
 
 /** Chromium reports a request before its page can. */
-export const waitForRequests: EditionModule['waitForRequests'] = () => 0;
+export const LATE_EVENTS: EditionModule['LATE_EVENTS'] = { usuallyMs: 0, mostMs: 0 };
 
 /** Chromium ignores headers set by an extension, so nothing is steered. */
 export const openBrowserSteering: EditionModule['openBrowserSteering'] = async () => null;

@@ -6,7 +6,6 @@
 import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/web/observation';
 import { printable } from '@photofinish/shared/web/printable';
 import { dropOldest } from '../../common/drop-oldest.ts';
-import type { Timing } from '../../common/timing.ts';
 import type { EndedRequest } from '../observe/requests.ts';
 import type { SteerDeps, Steering } from '../steer/steering.ts';
 import type { SteeredAnswer } from '../steer/steering-state.ts';
@@ -14,8 +13,8 @@ import type { SteeredAnswer } from '../steer/steering-state.ts';
 export interface EditionModule {
   /** Starts listening; must be called synchronously when the background starts, or events are lost. */
   readonly observeRequests: (sink: RequestSink) => void;
-  /** How long a batch should wait, in milliseconds, until the requests of its newest entries have been reported. */
-  readonly waitForRequests: (entries: readonly Timing[], nowMs: number) => number;
+  /** How long after an entry of its page the event of a request may arrive, in milliseconds: usually, and at most. */
+  readonly LATE_EVENTS: { readonly usuallyMs: number; readonly mostMs: number };
   /** Null in a browser that ignores alternatives set by an extension. Rejects when storage or rules fail. */
   readonly openBrowserSteering: (
     deps: Pick<SteerDeps, 'advertised' | 'nowMs' | 'onChange' | 'store'>,

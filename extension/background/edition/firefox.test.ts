@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Timing } from '../../common/timing.ts';
 import type { EndedRequest } from '../observe/requests.ts';
 import type { DocumentVisit } from './edition.ts';
-import {
-  createFirefoxObserver,
-  type FirefoxDetails,
-  protocolOfStatusLine,
-  waitForRequests,
-} from './firefox.ts';
+import { createFirefoxObserver, type FirefoxDetails, protocolOfStatusLine } from './firefox.ts';
 
 // Events recorded from Firefox ESR 153, with hosts and documents renamed and unused fields removed.
 
@@ -276,13 +270,6 @@ test('extensions’ own requests belong to no page', () => {
   observer.redirected({ ...own, redirectUrl: 'https://a.test/' });
   observer.failed(own);
   assert.deepEqual(ended, []);
-});
-
-test('a batch waits for the requests of its newest entries, and no longer', () => {
-  const entries = [{ endMs: 1000 }, { endMs: 1200 }] as Timing[];
-  assert.equal(waitForRequests(entries, 1250), 250);
-  assert.equal(waitForRequests(entries, 5000), 0);
-  assert.equal(waitForRequests(entries, 0), 300, 'whatever the page says of its clock');
 });
 
 test('a server’s answer to a top-level request is a visit, with everything that could forbid racing it', () => {

@@ -3,7 +3,7 @@
 
 import { isTooLate } from '@photofinish/shared/web/instant';
 import * as v from 'valibot';
-import { waitForRequests } from '#edition';
+import { LATE_EVENTS } from '#edition';
 import { type SessionArea, timers } from '../../common/browser.ts';
 import type { Arrival } from '../../common/messages.ts';
 import {
@@ -83,9 +83,9 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
   const record = async (batch: TimingBatch, sender: Sender): Promise<boolean> => {
     const confirmed = await admitted(deps, batch, sender, false);
     if (confirmed === null) return false;
-    const waitMs = waitForRequests(batch.entries, Date.now());
-    if (waitMs > 0) await new Promise<void>((resolve) => timers.later(waitMs, resolve));
-    await (await recorder()).record(await completed(confirmed, sender), sender);
+    const opened = await recorder();
+    await opened.requestsReported(confirmed, sender, LATE_EVENTS);
+    await opened.record(await completed(confirmed, sender), sender);
     return true;
   };
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
-import type { Origin } from '@photofinish/shared/web/origin';
+import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import type { InspectedRequest } from '../../common/inspected-request.ts';
 import { type Page, withForecasts } from '../../common/page/model.ts';
 import type { Timing, TimingBatch } from '../../common/timing.ts';
@@ -121,6 +121,13 @@ test('for a report everything that waits is recorded, after the time that timing
   assert.equal(pages.shown(1)?.counts.unknown, 1);
 });
 
+test('for a report no failed request is dropped, whose timing may still come', async () => {
+  const { recorder, table, recorded } = await testbed();
+  table.add({ ...request, kind: 'resource', documentId: 'doc', answered: false });
+  await recorder.settle();
+  assert.deepEqual([recorded, table.size], [[], 1]);
+});
+
 test('for a report no redirect is waited for, and nothing if nothing waits', async () => {
   const { table, recorded, recorder, later } = await testbed();
   await recorder.settle();
@@ -145,6 +152,46 @@ test('what an excluded site answered on another site’s page is not recorded, h
   assert.deepEqual(origins, ['https://www.a.test']);
   assert.deepEqual(Object.keys(pages.shown(1)?.origins ?? {}), ['https://www.a.test']);
   assert.equal(pages.shown(1)?.counts.h3, 0);
+});
+
+test('a batch waits for requests whose events are late, and no longer than they may be', async () => {
+  const excluded = originOfUrl('https://never.test/')?.origin;
+  const { recorder, table, later } = await testbed(({ origin }) => origin !== excluded);
+  const LATE = { usuallyMs: 300, mostMs: 3000 };
+  const recent = { ...timing, startMs: 19_700, endMs: 19_900 };
+  const pauses = async (entry: Timing, late = LATE, each: (count: number) => void = () => {}) => {
+    let done = false;
+    const reported = recorder.requestsReported({ ...batch, entries: [entry] }, sender, late).then(() => {
+      done = true;
+    });
+    let count = 0;
+    for (await turn(); !done; await turn()) {
+      count += 1;
+      each(count);
+      later.shift()?.();
+    }
+    await reported;
+    return count;
+  };
+  const whole = 1 + (LATE.mostMs - LATE.usuallyMs) / 100;
+  assert.equal(await pauses(recent), whole);
+  assert.equal(await pauses({ ...recent, endMs: 30_000 }), whole, 'whatever the page says of its clock');
+  assert.equal(await pauses({ ...recent, endMs: 17_000 }), 0, 'it has been long enough already');
+  assert.equal(await pauses({ ...recent, transferBytes: 0 }), 1, 'a stored copy may have no event');
+  assert.equal(await pauses({ ...recent, alpn: '' }), 1, 'what hides its protocol may be a stored copy');
+  assert.equal(await pauses({ ...recent, worker: true }), 1, 'a service worker may have answered');
+  assert.equal(await pauses({ ...recent, startMs: -1 }), 1, 'its event was before this background');
+  assert.equal(await pauses({ ...recent, url: 'https://never.test/' }), 1, 'its event is not recorded');
+  assert.equal(
+    await pauses(recent, { usuallyMs: 0, mostMs: 0 }),
+    0,
+    'in a browser whose events are never late',
+  );
+  const arriving = await pauses(recent, LATE, (count) => {
+    if (count === 5) table.add(request);
+  });
+  assert.equal(arriving, 5);
+  assert.equal(await pauses(recent), 1, 'it is there');
 });
 
 test('in light mode no entry waits for a request that no event will report', async () => {

@@ -6,13 +6,14 @@ import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import { applyBatch, type Page } from '../../common/page/model.ts';
 import { siteOfHost, siteOfUrl } from '../../common/site.ts';
-import { comparableUrl, type TimingBatch } from '../../common/timing.ts';
+import { comparableUrl, type Timing, type TimingBatch } from '../../common/timing.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Batch, Score } from '../../ledger/writing.ts';
+import type { EditionModule } from '../edition/edition.ts';
 import type { Pages } from '../tab/pages.ts';
 import type { BackfilledObservation, DevtoolsFeed, RecordedObservation } from './devtools.ts';
 import { isUnfinished, missedObservation, observationOf } from './join.ts';
-import type { EndedRequest, RequestTable } from './requests.ts';
+import type { Claim, EndedRequest, RequestTable } from './requests.ts';
 
 /** The sender of a batch, as confirmed by the browser. */
 interface BatchSender {
@@ -46,6 +47,8 @@ export interface RecorderDeps {
   /** The developer tools have meanwhile reported these, which are in the ledger as unknown. */
   readonly onBackfill: (backfilled: readonly BackfilledObservation[]) => void;
 }
+
+type LateEvents = EditionModule['LATE_EVENTS'];
 
 /** An observation, the URL that answered, and the request if webRequest saw it. */
 interface JoinedObservation extends Pick<RecordedObservation, 'url' | 'observation'> {
@@ -89,6 +92,7 @@ function proxiedOrigins(
 /** For timings that are on their way: pages send them within about a second. */
 const SETTLE_WAIT_MS = 3000;
 const SETTLE_STEP_MS = 100;
+const LATE_STEP_MS = 100;
 /** Batches joined and not yet in the ledger; if storage fails for longer, details are lost, but not counts. */
 const MAX_PREPARED = 200;
 
@@ -102,6 +106,30 @@ export class Recorder {
 
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
+  }
+
+  /**
+   * Resolves once the requests of these timings are in the table, or would be late even for a busy browser (`LATE_EVENTS`):
+   * a timing alone does not tell where a redirect led, or whether a stored copy was confirmed.
+   */
+  async requestsReported({ entries }: TimingBatch, sender: BatchSender, { usuallyMs, mostMs }: LateEvents) {
+    const { table, nowMs, later, fullSinceMs, mayRecord } = this.#deps;
+    if (mostMs === 0) return;
+    const pause = (delayMs: number) => new Promise<void>((resolve) => later(delayMs, resolve));
+    // Whatever the page says of its clock.
+    const agoMs = Math.max(nowMs() - Math.max(...entries.map(({ endMs }) => endMs)), 0);
+    if (agoMs < usuallyMs) await pause(usuallyMs - agoMs);
+    const isMissing = (timing: Timing) => {
+      const origin = originOfUrl(timing.url)?.origin;
+      if (origin === undefined || !mayRecord({ origin }) || !hasEvent(timing, fullSinceMs())) return false;
+      return !table.knows(claimOf(timing, sender));
+    };
+    for (
+      let waitedMs = Math.max(agoMs, usuallyMs);
+      waitedMs < mostMs && entries.some(isMissing);
+      waitedMs += LATE_STEP_MS
+    )
+      await pause(LATE_STEP_MS);
   }
 
   /** Resolves once the batch is durable; rejects when storage fails, and the batch should be sent again. */
@@ -172,7 +200,8 @@ export class Recorder {
     const isExpected = () => this.#prepared.size > 0 || table.pending(({ hop }) => !hop) > 0;
     for (let waitedMs = 0; waitedMs < SETTLE_WAIT_MS && isExpected(); waitedMs += SETTLE_STEP_MS)
       await new Promise<void>((resolve) => later(SETTLE_STEP_MS, resolve));
-    await this.recordDue(({ prerender }) => !prerender);
+    // A request that failed may still be the one of a timing.
+    await this.recordDue(({ answered, prerender }) => answered && !prerender);
   }
 
   async #recordMissed(isDue?: (request: EndedRequest) => boolean): Promise<void> {
@@ -232,15 +261,7 @@ export class Recorder {
 
   #joined(batch: TimingBatch, { tabId, documentId }: BatchSender, site: string): JoinedObservation[] {
     return batch.entries.flatMap((timing, i) => {
-      const { navigation, url } = timing;
-      const claim = {
-        tabId,
-        documentId,
-        navigation,
-        url,
-        unfinished: isUnfinished(timing),
-        answeredAtMs: timing.firstByteMs || timing.endMs,
-      };
+      const claim = claimOf(timing, { tabId, documentId });
       const request = this.#deps.table.claim(claim);
       if (request === 'counted') return [];
       const observation = observationOf(timing, request, {
@@ -255,7 +276,7 @@ export class Recorder {
       if (request === null && this.#deps.mode() === 'full')
         this.#deps.table.countUnmatched(claim, observation.delivery !== 'network');
       if (!this.#deps.mayRecord({ origin: observation.origin })) return [];
-      const answered = comparableUrl(request?.url ?? url);
+      const answered = comparableUrl(request?.url ?? timing.url);
       const completed = this.#deps.devtoolsFeed.complete(tabId, answered, observation);
       return [{ url: answered, observation: completed, request }];
     });
@@ -308,6 +329,17 @@ export class Recorder {
     const documentId = page?.documentId ?? null;
     return { tabId, url, documentId, observation: this.#deps.devtoolsFeed.complete(tabId, url, observation) };
   }
+}
+
+function claimOf(timing: Timing, { tabId, documentId }: Pick<BatchSender, 'tabId' | 'documentId'>): Claim {
+  const { navigation, url, firstByteMs, endMs } = timing;
+  const unfinished = isUnfinished(timing);
+  return { tabId, documentId, navigation, url, unfinished, answeredAtMs: firstByteMs || endMs };
+}
+
+/** Whether the timing alone says that its answer crossed the network, of which a browser in full mode has an event. */
+function hasEvent({ alpn, transferBytes, worker, startMs }: Timing, fullSinceMs: number): boolean {
+  return alpn !== '' && transferBytes > 0 && !worker && startMs >= fullSinceMs;
 }
 
 function pageOfMissed(pages: Pages, request: EndedRequest): Page | undefined {

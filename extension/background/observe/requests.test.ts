@@ -99,17 +99,25 @@ test('failures and pages never visited are dropped without a count', () => {
   assert.equal(table.size, 0);
 });
 
-test('what will count as a response over the network is pending until it is claimed or missed', () => {
+test('what may count as a response over the network is pending until it is claimed or missed', () => {
   const table = new RequestTable();
   const own = ({ documentId }: EndedRequest) => documentId === base.documentId;
   table.add(base);
-  table.add({ ...base, id: '2', fromCache: true });
+  // A stored copy that may have been revalidated.
+  table.add({
+    ...base,
+    id: '2',
+    firstUrl: 'https://a.test/copy',
+    url: 'https://a.test/copy',
+    fromCache: true,
+  });
+  table.add({ ...base, id: '6', hop: true, fromCache: true });
   table.add({ ...base, id: '3', answered: false });
   table.add({ ...base, id: '4', prerender: true });
   table.add({ ...base, id: '5', documentId: 'other' });
-  assert.equal(table.pending(own), 1);
+  assert.equal(table.pending(own), 2);
   table.claim(claim);
-  assert.equal(table.pending(own), 0);
+  assert.equal(table.pending(own), 1);
   table.expire(SETTLE_MS);
   assert.equal(
     table.pending(() => true),

@@ -50,7 +50,7 @@ export interface EndedRequest {
   readonly inViewer?: true;
 }
 
-interface Claim {
+export interface Claim {
   readonly tabId: number;
   readonly documentId: string | null;
   readonly navigation: boolean;
@@ -80,9 +80,10 @@ const MAX_UNMATCHED = 5000;
 const CLOCKS_MS = 50;
 /**
  * Firefox, whose answers name their protocol, timestamps a request only when it processes it: on a page with many
- * requests 113 ms after the answer's first byte in the median, and 273 ms at most.
+ * requests 113 ms after the answer's first byte in the median, and more than 500 ms on a saturated machine. If that is
+ * taken too far, a later request for the same URL is dropped in its place, and its own timing counts instead of it.
  */
-const STAMPED_LATE_MS = 500;
+const STAMPED_LATE_MS = 5000;
 /** Browsers keep a prerendered page for a few minutes at most. */
 const PRERENDER_MS = 300_000;
 
@@ -149,6 +150,11 @@ export class RequestTable {
     if (this.#size <= MAX_ENTRIES || oldest === undefined) return;
     const dropped = this.#take(oldest, () => 0);
     if (dropped !== null) this.#overflow.push(dropped);
+  }
+
+  /** Whether a request is here that this may claim, or was already returned as missed. */
+  knows(claim: Claim): boolean {
+    return keysOf(claim).some((key) => this.#waiting.has(key) || this.#counted.has(key));
   }
 
   /** The request a timing entry belongs to; `counted` if it was already returned as missed; null if none was seen. */
@@ -218,10 +224,13 @@ export class RequestTable {
     return this.#size;
   }
 
-  /** How many of these will count as responses over the network, but wait. */
+  /** How many of these may count as responses over the network, but wait. */
   pending(which: (request: EndedRequest) => boolean): number {
     const all = [...this.#overflow, ...[...this.#waiting.values()].flat()];
-    return all.filter((r) => r.answered && !r.prerender && !r.fromCache && which(r)).length;
+    // A copy from a cache may have been revalidated over the network, which only its timing says; a redirect has none.
+    const counts = ({ answered, prerender, fromCache, hop }: EndedRequest) =>
+      answered && !prerender && !(fromCache && hop);
+    return all.filter((r) => counts(r) && which(r)).length;
   }
 
   #requestKey(r: EndedRequest): string {
