@@ -155,7 +155,7 @@ export function defaultConfigPath(env: Environment = process.env): string {
 }
 
 /** The default path of the host cache. */
-function defaultCachePath(env: Environment = process.env): string {
+export function defaultCachePath(env: Environment = process.env): string {
   return join(xdg(env.XDG_STATE_HOME, '.local/state'), 'photofinish', 'cache.db');
 }
 

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import helper from '../../native-host/package.json' with { type: 'json' };
@@ -21,6 +21,7 @@ import {
   expect,
   type TestInfo,
 } from '@playwright/test';
+import { saltPath } from '../../native-host/network/key.ts';
 import { runOrThrow } from '../child-process.ts';
 import { copyInFullMode, hasExtension, registerContext, reportOf } from './extension.ts';
 import { adoption, originsOf } from './matchers.ts';
@@ -103,12 +104,17 @@ interface InstallDocument {
  * The settings of a test's helper, whose host cache is in `dir` unless they name one, with this machine's salt beside it;
  * and whether the helper will name a network as in other tests.
  */
-async function settleCache(dir: string, settings: Readonly<Record<string, unknown>>) {
+async function settleCache(dir: string, { cache: named, ...settings }: Readonly<Record<string, unknown>>) {
+  // A relative path begins in the settings' directory, which is the test's own: a salt is there only if the test put it
+  // there.
+  if (named !== undefined)
+    return {
+      contents: { cache: named, ...settings },
+      namesNetworks: existsSync(saltPath(resolve(dir, String(named)))),
+    };
   const cache = join(dir, 'cache.db');
-  if (settings.cache !== undefined)
-    return { contents: settings, namesNetworks: isAbsolute(String(settings.cache)) };
-  const salt = await machineSalt();
-  if (salt !== null) await writeFile(`${cache}.salt`, salt, { mode: 0o600 });
+  const salt = machineSalt();
+  if (salt !== null) await writeFile(saltPath(cache), salt, { mode: 0o600 });
   return { contents: { cache, ...settings }, namesNetworks: salt !== null };
 }
 

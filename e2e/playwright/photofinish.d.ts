@@ -81,8 +81,8 @@ export interface PhotofinishMatchers {
   /**
    * Waits until the page's document is known to have come over the protocol, or with `.not` over another one. With
    * `origin`: until the newest response of that origin whose protocol is known came over it, or with `.not` until one
-   * did and none is known to have come over it; `https://` may be left out of it. A document from a cache or a service worker is `unknown`. `timeout` is
-   * in milliseconds.
+   * is known and none came over it; `https://` may be left out of it. A document from a cache or a service worker is
+   * `unknown`. `timeout` is in milliseconds.
    */
   toHaveUsedProtocol(
     page: Page,

@@ -1,5 +1,6 @@
 // An example for other people's tests, and proof that the public fixtures suffice: apart from its servers it uses only
 // what `@photofinish/e2e/playwright` exports.
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -198,6 +199,7 @@ test.describe('where state is kept', () => {
       await expect.poll(network).not.toMatch(/^(unknown|unidentified)$/);
       networks.push(await network());
       expect(new Set(networks).size).toBe(1);
+      expect(existsSync(join(home, 'photofinish', 'cache.db.salt'))).toBe(true);
     });
 });
 

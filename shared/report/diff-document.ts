@@ -38,6 +38,7 @@ import {
   foreignLanguage,
   gainText,
   instantText,
+  isBrief,
   pointsText,
   shareText,
   summaryText,
@@ -50,8 +51,8 @@ type SideName = 'before' | 'after';
 
 /** Verdicts are not of a report's period: each is as of when its report was generated. */
 function verdictsAsOf({ before, after }: ReportDiff): string {
-  const instants = { before: instantText(before.createdAt), after: instantText(after.createdAt) };
-  return getMessage('diffVerdictsAsOf', instants);
+  const asOf = ({ createdAt, period }: ReportDiff[SideName]) => instantText(createdAt, isBrief(period));
+  return getMessage('diffVerdictsAsOf', { before: asOf(before), after: asOf(after) });
 }
 
 function head(diff: ReportDiff): Omit<ReportDocument, 'blocks'> {

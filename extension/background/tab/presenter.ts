@@ -179,7 +179,8 @@ export class Presenter {
       history,
       ...this.#circumstances(),
       trouble,
-      pending: this.#deps.pending(page),
+      // The toolbar does not show it, and all that waits is looked through for it.
+      pending: whole ? this.#deps.pending(page) : 0,
       steer: this.#deps.steer,
     });
     // A page that must not be recorded would otherwise be loading forever, or be known by its request alone.
