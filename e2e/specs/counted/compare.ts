@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { markdownTable } from '@photofinish/shared/report/markdown';
 import type { Report } from '@photofinish/shared/report/report';
 import type { ObservationMode } from '@photofinish/shared/web/observation';
+import type { Request } from '@playwright/test';
 import type { Tab } from '../../browsers/browser.ts';
+import { playwrightPage } from '../../browsers/chromium.ts';
 import type { Popup } from '../../browsers/popup.ts';
 import { storedRecords } from '../../browsers/stored.ts';
 import { TOP } from '../../scratch.ts';
@@ -129,11 +131,18 @@ function goMissing(): boolean {
   }
 }
 
-/** Navigates to a page and waits until it has made its requests; the pending ones are in its attributes. */
-async function visited(tab: Tab, url: string): Promise<void> {
+/**
+ * Navigates to a page and waits until it has made its requests; the pending ones are in its attributes, which do not say
+ * why a request failed.
+ */
+async function visited(tab: Tab, url: string, kind: TestFixtures['kind']): Promise<void> {
+  const failed: string[] = [];
+  const onFailed = (request: Request) => failed.push(`${request.url()}: ${request.failure()?.errorText}`);
+  if (kind === 'chromium') playwrightPage(tab).on('requestfailed', onFailed);
   await tab.goto(url);
-  const attributes = async () => (await tab.find('html').look()).attributes;
-  await expect.poll(attributes, LOADED).toMatchObject({ 'data-done': '' });
+  const state = async () => ({ ...(await tab.find('html').look()).attributes, failed });
+  await expect.poll(state, LOADED).toMatchObject({ 'data-done': '' });
+  if (kind === 'chromium') playwrightPage(tab).off('requestfailed', onFailed);
 }
 
 function countsOf(each: Iterable<readonly [protocol: string, count: number]>): Counts {
@@ -195,12 +204,12 @@ export async function compareCounts(
     const tab = await session.newTab();
     // Each page's visits in sequence, so that its process keeps its memory cache.
     for (const page of ['service-worker', 'shared-worker', 'document'])
-      for (let visit = 0; visit < VISITS; visit += 1) await visited(tab, site.pageOf(page));
-    await visited(tab, site.pageOf('back'));
-    await visited(tab, site.pageOf('document'));
+      for (let visit = 0; visit < VISITS; visit += 1) await visited(tab, site.pageOf(page), kind);
+    await visited(tab, site.pageOf('back'), kind);
+    await visited(tab, site.pageOf('document'), kind);
     await tab.back();
     // Firefox's driver loses a tab after a history navigation.
-    await visited(await session.newTab(), site.pageOf(LAST));
+    await visited(await session.newTab(), site.pageOf(LAST), kind);
     const popup = await session.openPopup(null);
     // The last to be counted: in full mode a worker's request, which nothing else reports.
     await expect
