@@ -177,7 +177,7 @@ export function createFirefoxObserver(sink: RequestSink) {
  * Firefox's request events race with the pages' own messages, and sometimes arrive later: 160 ms under load, and more
  * than half a second on a machine with eight times as much work as processors.
  */
-export const LATE_EVENTS: EditionModule['LATE_EVENTS'] = { usuallyMs: 300, mostMs: 3000 };
+export const LATE_EVENTS: EditionModule['LATE_EVENTS'] = { usuallyMs: 300, mostMs: 5000 };
 
 /** Starts listening; must be called synchronously when the event page starts, or events are lost. */
 export const observeRequests: EditionModule['observeRequests'] = (sink) => {

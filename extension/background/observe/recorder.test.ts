@@ -156,7 +156,7 @@ test('what an excluded site answered on another site’s page is not recorded, h
 
 test('a batch waits for requests whose events are late, and no longer than they may be', async () => {
   const excluded = originOfUrl('https://never.test/')?.origin;
-  const { recorder, table, later } = await testbed(({ origin }) => origin !== excluded);
+  const { recorder, table, later, fail } = await testbed(({ origin }) => origin !== excluded);
   const LATE = { usuallyMs: 300, mostMs: 3000 };
   const recent = { ...timing, startMs: 19_700, endMs: 19_900 };
   const pauses = async (entry: Timing, late = LATE, each: (count: number) => void = () => {}) => {
@@ -192,6 +192,9 @@ test('a batch waits for requests whose events are late, and no longer than they 
   });
   assert.equal(arriving, 5);
   assert.equal(await pauses(recent), 1, 'it is there');
+  fail.next = true;
+  await assert.rejects(recorder.record({ ...batch, entries: [recent] }, sender), /disk is full/);
+  assert.equal(await pauses(recent), 0, 'it was found before the batch could not be stored');
 });
 
 test('in light mode no entry waits for a request that no event will report', async () => {

@@ -112,9 +112,11 @@ export class Recorder {
    * Resolves once the requests of these timings are in the table, or would be late even for a busy browser (`LATE_EVENTS`):
    * a timing alone does not tell where a redirect led, or whether a stored copy was confirmed.
    */
-  async requestsReported({ entries }: TimingBatch, sender: BatchSender, { usuallyMs, mostMs }: LateEvents) {
+  async requestsReported(batch: TimingBatch, sender: BatchSender, { usuallyMs, mostMs }: LateEvents) {
     const { table, nowMs, later, fullSinceMs, mayRecord } = this.#deps;
-    if (mostMs === 0) return;
+    // A batch that could not be stored has its requests already.
+    if (mostMs === 0 || this.#prepared.has(keyOf(batch))) return;
+    const { entries } = batch;
     const pause = (delayMs: number) => new Promise<void>((resolve) => later(delayMs, resolve));
     // Whatever the page says of its clock.
     const agoMs = Math.max(nowMs() - Math.max(...entries.map(({ endMs }) => endMs)), 0);
@@ -137,7 +139,7 @@ export class Recorder {
     const site = siteOfUrl(batch.topOrigin ?? sender.url);
     // A frame inside another extension's page, or of a document without a URL, belongs to no visit.
     if (site === null) return;
-    const key = `${batch.source}:${batch.seq}`;
+    const key = keyOf(batch);
     const ready = this.#prepared.get(key) ?? this.#prepare(key, batch, sender, site);
     this.#prepared.set(key, ready);
     dropOldest(this.#prepared, MAX_PREPARED);
@@ -152,7 +154,7 @@ export class Recorder {
   async recordLeft(batch: TimingBatch, documentUrl: string): Promise<void> {
     const site = siteOfUrl(batch.topOrigin ?? documentUrl);
     if (site === null) return;
-    const key = `${batch.source}:${batch.seq}`;
+    const key = keyOf(batch);
     // The background that could have seen its requests was terminated during the batch, or the batch is in the ledger
     // already.
     const context = { site, outermost: batch.topOrigin === null, fullSinceMs: Number.POSITIVE_INFINITY };
@@ -265,7 +267,7 @@ export class Recorder {
       const request = this.#deps.table.claim(claim);
       if (request === 'counted') return [];
       const observation = observationOf(timing, request, {
-        id: `${batch.source}:${batch.seq}:${i}`,
+        id: `${keyOf(batch)}:${i}`,
         site,
         outermost: batch.topOrigin === null,
         controlled: batch.controlled,
@@ -330,6 +332,8 @@ export class Recorder {
     return { tabId, url, documentId, observation: this.#deps.devtoolsFeed.complete(tabId, url, observation) };
   }
 }
+
+const keyOf = ({ source, seq }: TimingBatch) => `${source}:${seq}`;
 
 function claimOf(timing: Timing, { tabId, documentId }: Pick<BatchSender, 'tabId' | 'documentId'>): Claim {
   const { navigation, url, firstByteMs, endMs } = timing;
