@@ -17,8 +17,7 @@ import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { BROWSERS, type BrowserKind, findBrowser } from '../run/find-browser.mjs';
 import { scratchIn } from '../scratch.ts';
 import { emptyExtension } from './empty-extension.ts';
-import { type Measurement, measureInStep } from './measure.ts';
-import { publish } from './result.ts';
+import { type Measurement, measureInStep, publish } from './measure.ts';
 
 const RESOURCES = 1000;
 const ORIGINS = 6;
