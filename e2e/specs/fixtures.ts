@@ -9,7 +9,7 @@ import { test as base, expect as baseExpect } from '@playwright/test';
 import * as v from 'valibot';
 import { describe, type ElementSnapshot, type Part, type Tab, until } from '../browsers/browser.ts';
 import { type FirefoxOptions, launchFirefox } from '../browsers/firefox.ts';
-import type { Popup } from '../browsers/popup.ts';
+import type { Popup } from '../browsers/session.ts';
 import {
   hostDirectory,
   installHelper,
