@@ -1,8 +1,8 @@
 // Compares alternatives: every round runs each side once, in a random order, so that a machine which slows down affects
 // all of them. The result is the ratio of medians, with the interval that the samples support. A benchmark publishes it
 // with the machine that it ran on, as a table, and with every sample as JSON.
-
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { arch, cpus, release, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
 import { median, percentile } from '@photofinish/shared/race/statistics';
@@ -313,4 +313,21 @@ export function publish(name: string, result: BenchResult): void {
   writeFileSync(file, `${JSON.stringify(document, null, 1)}\n`);
   process.stdout.write(`${formatResult(result)}\n\n${relative(TOP, file)}\n`);
   if (!goalsMet(result)) process.exitCode = 1;
+}
+
+/**
+ * Writes an extension that does nothing, to measure the cost of having any, to a new directory below `dir`, with
+ * additional manifest keys and files by name; returns the directory.
+ */
+export async function emptyExtension(
+  dir: string,
+  manifest: object,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  const extension = join(dir, 'empty');
+  await mkdir(extension);
+  const whole = { manifest_version: 3, name: 'Empty', version: '1', ...manifest };
+  await writeFile(join(extension, 'manifest.json'), JSON.stringify(whole));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(extension, name), text);
+  return extension;
 }
