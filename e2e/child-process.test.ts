@@ -1,9 +1,11 @@
-// A server that dies while it starts must fail its test at once, with its own words, instead of being waited for; and
-// what a command that fails says comes before its long command line.
+// The programs that tests run. A server that dies while it starts must fail its test at once, with its own words, instead
+// of being waited for; what a command that fails says comes before its long command line; and which paths the flags of
+// the Rust build remap.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import test from 'node:test';
+import { test } from 'node:test';
 import { runOrThrow, whenReady } from './child-process.ts';
+import { pathRemapFlags } from './test-programs.ts';
 
 const shell = (script: string) => spawn('sh', ['-c', script]);
 
@@ -29,4 +31,19 @@ test('a command that fails is rejected with its reason before its command line',
   await assert.rejects(runOrThrow('sh', ['-c', 'echo there is no file >&2; exit 1']), {
     message: 'there is no file\nCommand: sh -c echo there is no file >&2; exit 1',
   });
+});
+
+const FLAGS = '--remap-path-prefix=/a/top=/photofinish --remap-path-prefix=/home/a/.cargo=/cargo';
+
+test('checkout and downloads get the same names everywhere', () => {
+  assert.equal(pathRemapFlags('/a/top', '/home/a/.cargo'), FLAGS);
+});
+
+test('flags set by the user stay, and ours are added once', () => {
+  assert.equal(pathRemapFlags('/a/top', '/home/a/.cargo', '-C debuginfo=1'), `-C debuginfo=1 ${FLAGS}`);
+  assert.equal(pathRemapFlags('/a/top', '/home/a/.cargo', FLAGS), FLAGS);
+});
+
+test('a path with a space would split the flags, and is left out', () => {
+  assert.equal(pathRemapFlags('/a top', '/home/a/.cargo'), '--remap-path-prefix=/home/a/.cargo=/cargo');
 });

@@ -9,8 +9,7 @@ import { openSession } from '../browsers/session.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { familyTimeMs } from '../proc.ts';
 import { scratchIn } from '../scratch.ts';
-import { measureInStep, type Side } from './measure.ts';
-import { publish } from './result.ts';
+import { measureInStep, publish, type Side } from './measure.ts';
 
 const ORIGINS = 40;
 const PAGES = 200;

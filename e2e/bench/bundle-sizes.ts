@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { EDITIONS, type Edition } from '../packaging/release.ts';
 import { TOP } from '../scratch.ts';
-import { type Fact, publish } from './result.ts';
+import { type Fact, publish } from './measure.ts';
 
 /** The background is loaded again whenever the browser starts it. */
 const BACKGROUND_BYTES_AT_MOST = 60_000;

@@ -5,8 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { helperArguments, openHost } from '../helper/port.ts';
 import { scratchIn, TOP } from '../scratch.ts';
-import { measureInStep } from './measure.ts';
-import { publish } from './result.ts';
+import { measureInStep, publish } from './measure.ts';
 
 await using closing = new AsyncDisposableStack();
 const dir = await scratchIn(closing, 'cold-start');

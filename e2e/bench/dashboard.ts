@@ -6,8 +6,7 @@ import { openSession } from '../browsers/session.ts';
 import { fillLedger, HEAVY } from '../browsers/stored.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchIn } from '../scratch.ts';
-import { type Measurement, measure } from './measure.ts';
-import { publish } from './result.ts';
+import { type Measurement, measure, publish } from './measure.ts';
 
 const PAGE = 'dashboard/dashboard.html';
 const OPEN_ROUNDS = 10;

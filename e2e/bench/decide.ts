@@ -6,8 +6,7 @@ import { median } from '@photofinish/shared/race/statistics';
 import { runOrThrow } from '../child-process.ts';
 import { beginStep } from '../run/display.ts';
 import { TOP } from '../scratch.ts';
-import { measureInStep, type Side } from './measure.ts';
-import { type Fact, publish } from './result.ts';
+import { type Fact, measureInStep, publish, type Side } from './measure.ts';
 
 /** Runs a scenario in its own process: `node decide.bench.ts SCENARIO ENDPOINTS` prints microseconds. */
 const SCENARIOS = join(TOP, 'native-host/race/decide.bench.ts');

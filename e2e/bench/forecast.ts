@@ -11,8 +11,7 @@ import { fillCache, openHelper, scatteredOrigin } from '../helper/port.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchIn, TOP } from '../scratch.ts';
-import { measureInStep } from './measure.ts';
-import { publish } from './result.ts';
+import { measureInStep, publish } from './measure.ts';
 
 const ECHO_NAME = 'org.photofinish.echo';
 const CACHED_ORIGINS = 100_000;

@@ -10,7 +10,7 @@ import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { residentMiB } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchIn } from '../scratch.ts';
-import { type Fact, publish } from './result.ts';
+import { type Fact, publish } from './measure.ts';
 
 const RACES = 10_000;
 /** The helper's own limits: races started per minute, and concurrent ones. */

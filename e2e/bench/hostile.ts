@@ -10,7 +10,7 @@ import { startOrigins } from '../origins/start.ts';
 import { residentMiB } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchIn } from '../scratch.ts';
-import { type Fact, publish } from './result.ts';
+import { type Fact, publish } from './measure.ts';
 
 const MOST_FORECAST_MS = 10;
 const MOST_MIB = 20;

@@ -4,8 +4,16 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import fc from 'fast-check';
-import { measure, ratioInterval, type Side, shuffled, summarise } from './measure.ts';
-import { formatFigure, formatResult, goalsMet } from './result.ts';
+import {
+  formatFigure,
+  formatResult,
+  goalsMet,
+  measure,
+  ratioInterval,
+  type Side,
+  shuffled,
+  summarise,
+} from './measure.ts';
 
 const positive = fc.double({ min: 0.001, max: 1e6, noNaN: true });
 

@@ -7,8 +7,7 @@ import { fillCache, type HostPort, openHelper, openHost, scatteredOrigin } from 
 import { residentMiB } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchIn, TOP } from '../scratch.ts';
-import { measureInStep } from './measure.ts';
-import { publish } from './result.ts';
+import { measureInStep, publish } from './measure.ts';
 
 const FEW = 1000;
 const MANY = 1_000_000;

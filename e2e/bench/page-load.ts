@@ -16,9 +16,7 @@ import { openSession, QUIET_FIREFOX } from '../browsers/session.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { BROWSERS, type BrowserKind, findBrowser } from '../run/find-browser.mjs';
 import { scratchIn } from '../scratch.ts';
-import { emptyExtension } from './empty-extension.ts';
-import { type Measurement, measureInStep } from './measure.ts';
-import { publish } from './result.ts';
+import { emptyExtension, type Measurement, measureInStep, publish } from './measure.ts';
 
 const RESOURCES = 1000;
 const ORIGINS = 6;

@@ -8,9 +8,7 @@ import { launchChromium } from '../browsers/chromium.ts';
 import { openSession, type Session } from '../browsers/session.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { scratchIn } from '../scratch.ts';
-import { emptyExtension } from './empty-extension.ts';
-import { measureInStep } from './measure.ts';
-import { publish } from './result.ts';
+import { emptyExtension, measureInStep, publish } from './measure.ts';
 
 const ORIGINS = 60;
 const RESOURCES = 180;

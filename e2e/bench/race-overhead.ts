@@ -6,8 +6,7 @@ import { runOrThrow } from '../child-process.ts';
 import { DEADLINE_MS, PHOTOFINISH, parseTrials, timesOf } from '../lab/client.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { rustProgram } from '../test-programs.ts';
-import { measureInStep, type Side } from './measure.ts';
-import { publish } from './result.ts';
+import { measureInStep, publish, type Side } from './measure.ts';
 
 const TRIALS = 200;
 const ROUNDS = 15;

@@ -7,7 +7,7 @@ import { fillLedger, HEAVY } from '../browsers/stored.ts';
 import { beginStep } from '../run/display.ts';
 import type { BrowserKind } from '../run/find-browser.mjs';
 import { scratchIn } from '../scratch.ts';
-import { type Fact, publish } from './result.ts';
+import { type Fact, publish } from './measure.ts';
 
 const FILLING = { ...HEAVY, origins: 120_000, sites: 20_000 };
 const BROWSERS: readonly BrowserKind[] = ['chromium', 'firefox'];

@@ -8,8 +8,7 @@ import { startNats } from '../origins/nats.ts';
 import { startOrigins } from '../origins/start.ts';
 import { processorTimeOf } from '../proc.ts';
 import { scratchIn } from '../scratch.ts';
-import { measureInStep } from './measure.ts';
-import { publish } from './result.ts';
+import { measureInStep, publish } from './measure.ts';
 
 const ORIGINS = 1000;
 const CONCURRENCY = 16;

@@ -6,8 +6,7 @@ import { accounted, type AccountedRun as Run } from '../child-process.ts';
 import { PHOTOFINISH } from '../lab/client.ts';
 import { startOrigins } from '../origins/start.ts';
 import { goProgram } from '../test-programs.ts';
-import { measureInStep } from './measure.ts';
-import { type Fact, publish } from './result.ts';
+import { type Fact, measureInStep, publish } from './measure.ts';
 
 const ORIGINS = 1000;
 const CONCURRENCY = 32;

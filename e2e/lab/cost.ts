@@ -26,8 +26,7 @@ import {
   printLoad,
   readLoadOptions,
 } from './cost/loads.ts';
-import { measureSegment, SEGMENT_OVERHEAD_SECONDS } from './cost/segment.ts';
-import { openLoadedTestbed } from './cost/servers.ts';
+import { measureSegment, openLoadedTestbed, SEGMENT_OVERHEAD_SECONDS } from './cost/segment.ts';
 import { choose, type Experiment, readOptions, runExperiment } from './experiment.ts';
 import type { Testbed } from './testbed.ts';
 

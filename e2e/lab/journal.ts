@@ -5,7 +5,7 @@ import { appendFile, mkdir, readFile, rename, truncate, writeFile } from 'node:f
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import { describeMachine } from '../bench/result.ts';
+import { describeMachine } from '../bench/measure.ts';
 import { runCommand } from '../child-process.ts';
 import { TOP } from '../scratch.ts';
 import { digestOfBuild } from './client.ts';

@@ -1,12 +1,26 @@
 // Measures P1 with its own transports: what racing SCTP against TCP costs a server, plain and with TLS, and how much a
-// cache saves; also six candidates and a middlebox, which P1 left to later work.
+// cache saves; also six candidates and a middlebox, which P1 left to later work. Its record has a line for each turn of
+// a cell. Groups of cells are compared with each other, and the cells of a group take turns of seconds, so that a machine
+// which slows down affects all of them alike.
 import { isIP } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { seededRandom } from '@photofinish/shared/testing/seeded-random';
+import { type Random, seededRandom } from '@photofinish/shared/testing/seeded-random';
+import * as v from 'valibot';
+import { shuffled } from '../bench/measure.ts';
 import { openNetwork } from '../network/open.ts';
 import { bufferBytes, mainThreadMs, memoryOf, processors, processorTimeOf, slabBytes } from '../proc.ts';
 import { scratchIn } from '../scratch.ts';
-import { OBJECTS, objectTitle, RTT_MS } from './cost/cells.ts';
+import {
+  askedOfLoads,
+  cellsSchema,
+  drivenEntries,
+  HIT_SHARES,
+  type HitShare,
+  OBJECTS,
+  type ObjectBytes,
+  objectTitle,
+  RTT_MS,
+} from './cost/cells.ts';
 import {
   findLoads,
   isWanted,
@@ -16,38 +30,168 @@ import {
   printLoad,
   readLoadOptions,
 } from './cost/loads.ts';
-import { seedOf } from './cost/segment.ts';
-import { giveMorePorts } from './cost/servers.ts';
+import { giveMorePorts, seedOf } from './cost/segment.ts';
 import { BadUsage, choose, type Experiment, readOptions, runExperiment } from './experiment.ts';
-import {
-  BASIC,
-  type Cell,
-  cellOf,
-  type Group,
-  groupsOf,
-  P1,
-  type P1Findings,
-  type P1Plan,
-  SECURITIES,
-  type Security,
-  TURN_SECONDS,
-  type Turn,
-  type TurnRecord,
-  turnsOf,
-  type Winners,
-} from './p1/cells.ts';
+import { count, type RecordSchema, turnKey } from './journal.ts';
 import {
   type Candidate,
   type Load,
   type LoadResult,
+  loadSchema,
   PLAIN_PORT,
   type RunningTransports,
   runLoad,
   startTransports,
   TLS_PORT,
+  type TlsVersion,
   TRANSPORTS,
   type Transport,
 } from './p1/transports.ts';
+
+/** P1's two, and the version that has replaced its own. */
+const SECURITIES = ['plain', '1.2', '1.3'] as const;
+type Security = 'plain' | TlsVersion;
+
+/** P1's HE-TCP, HE-SCTP and HE-50 %. */
+const WINNERS = ['tcp', 'sctp', 'half'] as const;
+type Winners = (typeof WINNERS)[number];
+
+type Way =
+  /** At 1 only the winner is attempted, at 0 it is the naive race. */
+  | { readonly kind: 'cached'; readonly winner: Winners; readonly hitShare: HitShare }
+  /** {TCP, SCTP, SCTP over UDP} over {IPv4, IPv6}, without a cache. */
+  | { readonly kind: 'six' }
+  /** The naive race behind a middlebox that drops SCTP. */
+  | { readonly kind: 'middlebox' };
+
+interface Cell {
+  readonly id: string;
+  readonly objectBytes: ObjectBytes;
+  readonly security: Security;
+  readonly perSecond: number;
+  readonly way: Way;
+}
+
+function wayId(way: Way): string {
+  return way.kind === 'cached' ? `${way.winner}-hit${100 * way.hitShare}` : way.kind;
+}
+
+function cellOf(parts: Omit<Cell, 'id'>): Cell {
+  const { objectBytes, security, perSecond, way } = parts;
+  const secured = security === 'plain' ? security : `tls${security}`;
+  return { ...parts, id: `${objectBytes / 1024}k-${secured}-${perSecond}rps-${wayId(way)}` };
+}
+
+const cached = (winner: Winners, hitShare: HitShare): Way => ({ kind: 'cached', winner, hitShare });
+/** TCP alone, SCTP alone, and the naive race that TCP wins (P1, test cases 1 and 2). */
+const BASIC = { tcp: cached('tcp', 1), sctp: cached('sctp', 1), naive: cached('tcp', 0) } as const;
+const SWEEP = WINNERS.flatMap((winner) => HIT_SHARES.map((hitShare) => cached(winner, hitShare)));
+/** P1's future work. */
+const BEYOND: readonly Way[] = [{ kind: 'six' }, { kind: 'middlebox' }];
+
+/** The loads that are driven for one object and security, ascending. */
+export interface DrivenLoads {
+  readonly objectBytes: ObjectBytes;
+  readonly security: Security;
+  readonly driven: readonly number[];
+}
+
+/** The cells that are compared with each other. */
+type Group = readonly Cell[];
+
+/**
+ * P1's basic cells at every load, and at the highest one those beyond P1. Hit ratios at the highest load of P1's object
+ * for them, 1 KiB; with `full` of both.
+ */
+export function groupsOf(loads: readonly DrivenLoads[], full: boolean): Group[] {
+  return loads.flatMap(({ objectBytes, security, driven }) =>
+    driven.map((perSecond) => {
+      const highest = perSecond === driven.at(-1);
+      const sweeps = highest && (full || objectBytes === OBJECTS[0]);
+      const ways = [...(sweeps ? SWEEP : Object.values(BASIC)), ...(highest ? BEYOND : [])];
+      return ways.map((way) => cellOf({ objectBytes, security, perSecond, way }));
+    }),
+  );
+}
+
+/** Long enough for some hundred requests, short enough that the machine is the same for a whole group. */
+const TURN_SECONDS = 3;
+
+interface Turn {
+  readonly cell: Cell;
+  /** From 0; every cell of a group has one turn in each. */
+  readonly round: number;
+}
+
+/** Group by group, the rounds of each one after the other, the cells of a round in random order. */
+export function turnsOf(groups: readonly Group[], secondsPerCell: number, random: Random): Turn[] {
+  const rounds = Math.max(1, Math.round(secondsPerCell / TURN_SECONDS));
+  return groups.flatMap((group) =>
+    Array.from({ length: rounds }, (_, round) =>
+      shuffled(group, random).map((cell): Turn => ({ cell, round })),
+    ).flat(),
+  );
+}
+
+const figure = v.pipe(v.number(), v.finite());
+const nullable = v.nullable(figure);
+
+const turnSchema = v.object({
+  kind: v.literal('turn'),
+  /** The cell. */
+  scenario: v.string(),
+  /** The round, from 0. */
+  turn: count,
+  endedAtMs: figure,
+  /** Of the whole turn, from the first request to the end of the last connection. */
+  trials: v.array(
+    v.object({
+      seconds: figure,
+      /** Connections that ended, including those of races before the first request. */
+      requests: figure,
+      /** The server's processor time, precise; user and kernel in hundredths of a second. */
+      serverMs: figure,
+      serverUserMs: figure,
+      serverSystemMs: figure,
+      /** The process that carries the link's packets, and on whose account the kernel processes what arrives. */
+      linkMs: figure,
+      serverPssBytes: nullable,
+      /** In the middle of the turn, of the whole kernel; null if it does not report them. */
+      bufferBytes: nullable,
+      slabBytes: nullable,
+    }),
+  ),
+  drive: v.object({ idleShare: figure, why: v.array(v.string()) }),
+  load: loadSchema,
+});
+type TurnRecord = v.InferOutput<typeof turnSchema>;
+
+const planSchema = v.object({
+  ...askedOfLoads,
+  full: v.boolean(),
+  securities: v.pipe(v.array(v.picklist(SECURITIES)), v.readonly()),
+  /** The transport raced against TCP. */
+  sctp: v.picklist(TRANSPORTS),
+});
+type P1Plan = v.InferOutput<typeof planSchema>;
+
+const foundSchema = v.object({
+  loads: v.array(
+    v.object({ objectBytes: v.picklist(OBJECTS), security: v.picklist(SECURITIES), ...drivenEntries }),
+  ),
+  /** SCTP's retransmission timers, those of the kernel's TCP. */
+  timers: v.record(v.string(), figure),
+  scenarios: cellsSchema<Cell>(),
+});
+type P1Findings = v.InferOutput<typeof foundSchema>;
+
+export const P1: RecordSchema<P1Plan, P1Findings, TurnRecord> = {
+  experiment: 'p1',
+  asked: planSchema,
+  found: foundSchema,
+  turn: turnSchema,
+  keyOf: ({ scenario, turn }) => turnKey(scenario, turn),
+};
 
 /** Additional delay for TCP over IPv6, each way: SCTP, which takes two round trips, is established before it. */
 const TCP_EXTRA_MS = 60;

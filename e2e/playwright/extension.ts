@@ -1,12 +1,18 @@
 // The extension in a test's browser: a copy that is in full mode from the first request, and what it knows, through its
-// own message API, for which one of its pages is opened for the query and closed afterwards.
+// own message API, for which one of its pages is opened for the query and closed afterwards; and how networks are named
+// in its reports.
+
+import { existsSync } from 'node:fs';
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { isRecognisable, UNIDENTIFIED } from '@photofinish/shared/web/network-name';
 import type { BrowserContext, Page } from '@playwright/test';
-// Type-only import: both sides of this port are built together.
 import type { PageView, PopupEvent } from '../../extension/common/messages.ts';
+import { defaultCachePath } from '../../native-host/config.ts';
+import { keptSalt, readSalt, saltPath } from '../../native-host/network/key.ts';
 import type { Report } from '../../shared/report/report.ts';
-import { withoutNetworks } from './networks.ts';
+
+// Type-only import: both sides of this port are built together.
 
 interface Manifest {
   readonly permissions: readonly string[];
@@ -164,4 +170,38 @@ export async function reportOf(context: BrowserContext): Promise<Report> {
     return within(REPORT_TIMEOUT_MS, making, 'the extension made no report');
   });
   return setups.get(context)?.namesNetworks ? report : withoutNetworks(report);
+}
+
+// The helper names networks by digests under the salt beside its host cache, and each test has a cache of its own: with
+// a salt of its own too, reports of one network would be of different ones.
+
+/**
+ * The salt of this machine, the same for all tests and for the user's own helper; null if nothing is kept here, or if the
+ * helper would replace what is. Whether the machine will be there for the next run is known only where the helper's state
+ * directory exists: it is not created.
+ */
+export function machineSalt(env: NodeJS.ProcessEnv = process.env): Uint8Array | null {
+  const path = saltPath(defaultCachePath(env));
+  if (!existsSync(dirname(path))) return null;
+  if (keptSalt(path).state === 'none') readSalt(path);
+  const kept = keptSalt(path);
+  return kept.state === 'kept' ? kept.salt : null;
+}
+
+/** The report of a test whose networks no other test recognises: their names would only seem to be of other networks. */
+export function withoutNetworks(report: Report): Report {
+  const labelOf = (network: string) => (isRecognisable(network) ? UNIDENTIFIED : network);
+  const sites = report.sites.map((site) => ({
+    ...site,
+    origins: site.origins.map((origin) => ({
+      ...origin,
+      races: origin.races.map((race) => ({ ...race, network: labelOf(race.network) })),
+    })),
+  }));
+  return {
+    ...report,
+    network: labelOf(report.network),
+    ...(report.networks && { networks: [...new Set(report.networks.map(labelOf))] }),
+    sites,
+  };
 }

@@ -23,9 +23,8 @@ import {
 } from '@playwright/test';
 import { saltPath } from '../../native-host/network/key.ts';
 import { runOrThrow } from '../child-process.ts';
-import { copyInFullMode, hasExtension, registerContext, reportOf } from './extension.ts';
+import { copyInFullMode, hasExtension, machineSalt, registerContext, reportOf } from './extension.ts';
 import { adoption, originsOf } from './matchers.ts';
-import { machineSalt } from './networks.ts';
 import { watchResponses } from './responses.ts';
 
 const CHECKOUT_HELPER = '../../../native-host/bin/photofinish';

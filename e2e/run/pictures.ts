@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { type Origin, parseOrigin } from '@photofinish/shared/web/origin';
 import { type Tab, until } from '../browsers/browser.ts';
 import { playwrightPage } from '../browsers/chromium.ts';
-import type { Popup } from '../browsers/popup.ts';
+import type { Popup } from '../browsers/session.ts';
 import { openSession, type Session } from '../browsers/session.ts';
 import { type Filling, fillLedger } from '../browsers/stored.ts';
 import { startDnsFor } from '../origins/dns.ts';

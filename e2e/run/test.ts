@@ -13,8 +13,7 @@ import {
 } from './command-lines.mjs';
 import { printLine } from './display.ts';
 import { endCommandsOnSignals } from './step-command.ts';
-import { runCargoTests } from './suites/cargo.ts';
-import { runQuickChecks, runRustChecks } from './suites/checks.ts';
+import { runCargoTests, runQuickChecks, runRustChecks } from './suites/checks.ts';
 import { runNodeTests } from './suites/node.ts';
 import { runBrowserTests } from './suites/playwright.ts';
 import { anyFailed, formatSummary, formatTotal, found, judge, merge, type SuiteResult } from './tally.ts';

@@ -8,7 +8,6 @@ import { isAbsent } from '../lab/client.ts';
 import { sctpPlain, sctpTls } from '../lab/clients/peers.ts';
 import { record } from '../lab/experiment.ts';
 import { readJournal } from '../lab/journal.ts';
-import { P1 } from '../lab/p1/cells.ts';
 import {
   type Candidate,
   ENCAPSULATION_PORT,
@@ -21,7 +20,7 @@ import {
   TLS_PORT,
   type Transport,
 } from '../lab/p1/transports.ts';
-import { p1, parseOptions } from '../lab/p1.ts';
+import { P1, p1, parseOptions } from '../lab/p1.ts';
 import { openServedTestbed } from '../lab/testbed.ts';
 import type { Shape } from '../network/link.ts';
 import { type Network, networkUnavailable, openNetwork } from '../network/open.ts';

@@ -4,8 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import { navigationProtocol, type Tab, visitUntil } from '../browsers/browser.ts';
-import type { Popup } from '../browsers/popup.ts';
-import type { Session } from '../browsers/session.ts';
+import type { Popup, Session } from '../browsers/session.ts';
 import { storedSettings } from '../browsers/stored.ts';
 import type { Identity } from '../origins/raw.ts';
 import {

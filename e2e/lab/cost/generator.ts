@@ -12,7 +12,7 @@ import { shuffled } from '../../bench/measure.ts';
 import { PHOTOFINISH } from '../client.ts';
 import type { Testbed } from '../testbed.ts';
 import { type Cell, winnersOf } from './cells.ts';
-import type { RunningServer } from './servers.ts';
+import type { RunningServer } from './segment.ts';
 
 /** Moments in milliseconds from 0 up to `durationMs`; the mean gap is 1000 / `perSecond`. */
 export function exponentialMoments(perSecond: number, durationMs: number, random: Random): number[] {

@@ -1,14 +1,157 @@
-// Checks that do not run the product: types, style, lint, dependencies, and that generated files are current.
+// Checks that do not run the product: types, style, lint, dependencies, and that generated files are current; and Rust
+// tests, whose build is linted, so that one of the checks is done with it.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SCRATCH, TOP } from '../../scratch.ts';
+import { cargoEnvironment } from '../../test-programs.ts';
 import { make } from '../artefacts.ts';
 import type { ArtefactName } from '../command-lines.mjs';
 import { beginStep } from '../display.ts';
-import { runStep } from '../step-command.ts';
-import type { Failure, Skip, SuiteResult } from '../tally.ts';
-import { LINTED_BUILD } from './cargo.ts';
+import { onPath } from '../find-browser.mjs';
+import { type Command, runStep } from '../step-command.ts';
+import type { Counts, Failure, Skip, SuiteResult } from '../tally.ts';
+
+// Stable Rust has only cargo's text output, so it is parsed line by line.
+const TEST_LINE =
+  /^test (?<name>.+?)(?: - should panic)? \.\.\. (?<state>ok|FAILED|ignored)(?:, (?<reason>.+))?$/;
+const RESULT_LINE = /^test result: .*? (?<ok>\d+) passed; (?<bad>\d+) failed;/;
+const OUTPUT_HEAD = /^---- (?<of>.+) stdout ----$/;
+const SOURCE_LINE = /^ +(?:Running (?<binary>.+) \(|Doc-tests (?<doc>.+)$)/;
+
+function readTestLine(line: string): { name: string; state: string; reason: string } | null {
+  const { name, state, reason = 'no reason given' } = TEST_LINE.exec(line)?.groups ?? {};
+  return name === undefined || state === undefined ? null : { name, state, reason };
+}
+
+/** The output of one test binary. */
+interface Section {
+  readonly target: string;
+  readonly lines: string[];
+}
+
+function sectionsOf(output: string): Section[] {
+  const sections: Section[] = [{ target: '', lines: [] }];
+  for (const line of output.split('\n')) {
+    const { binary, doc } = SOURCE_LINE.exec(line)?.groups ?? {};
+    const target = binary ?? (doc === undefined ? null : `${doc} documentation`);
+    if (target !== null) sections.push({ target, lines: [] });
+    sections.at(-1)?.lines.push(line);
+  }
+  return sections;
+}
+
+/** The output of each failed test, by name. */
+function failureDetails(lines: readonly string[]): Map<string, string> {
+  const details = new Map<string, string>();
+  let failing: string | null = null;
+  for (const line of lines) {
+    const { of } = OUTPUT_HEAD.exec(line)?.groups ?? {};
+    if (of !== undefined) failing = of;
+    else if (line === 'failures:' || line.startsWith('test result:')) failing = null;
+    else if (failing !== null) details.set(failing, `${details.get(failing) ?? ''}${line}\n`);
+  }
+  return details;
+}
+
+function readSection({ target, lines }: Section): Counts {
+  const tests = lines.map(readTestLine).filter((test) => test !== null);
+  const named = (state: string) => tests.filter((test) => test.state === state);
+  const details = failureDetails(lines);
+  const failures = named('FAILED').map(({ name }) => ({
+    name: `${target}: ${name}`,
+    detail: details.get(name) ?? '',
+  }));
+  const skipped = named('ignored').map(({ name, reason }) => ({ name: `${target}: ${name}`, reason }));
+
+  // A test that bypasses output capture can break its own line, but not the totals.
+  const result = lines.map((line) => RESULT_LINE.exec(line)?.groups).find((groups) => groups !== undefined);
+  const nameless = Number(result?.bad ?? 0) - failures.length;
+  if (nameless > 0)
+    failures.push({ name: `${target}: ${nameless} without a readable name`, detail: lines.join('\n') });
+  // A crash or kill also ends the remaining tests of the binary.
+  if (result === undefined && lines.some((line) => /^running \d+ tests?$/.test(line)))
+    failures.push({ name: `${target}: ended before its last test`, detail: lines.join('\n') });
+  return { passed: Number(result?.ok ?? named('ok').length), failures, skipped };
+}
+
+/** Parses the output of `cargo test`, one test binary at a time. */
+export function readCargoOutput(output: string): Counts {
+  const counts = sectionsOf(output).map(readSection);
+  return {
+    passed: counts.reduce((sum, { passed }) => sum + passed, 0),
+    failures: counts.flatMap(({ failures }) => failures),
+    skipped: counts.flatMap(({ skipped }) => skipped),
+  };
+}
+
+/** Compilation leaves the processors to tests. */
+const LOWEST = 19;
+
+/**
+ * Clippy as RUSTC_WORKSPACE_WRAPPER for our own crates, so that the linted build is the tested one and dependencies are
+ * neither checked nor compiled again. It reads its arguments as `cargo clippy` passes them. Without Clippy, rustc
+ * compiles.
+ */
+const testEnvironment = (): Readonly<Record<string, string>> => ({
+  ...cargoEnvironment(),
+  ...(onPath('clippy-driver') === null
+    ? {}
+    : {
+        RUSTC_WORKSPACE_WRAPPER: 'clippy-driver',
+        CLIPPY_ARGS: ['-D', 'warnings', ''].join('__CLIPPY_HACKERY__'),
+      }),
+});
+
+/** Compiles and lints every target of the workspace, in the build's profile. */
+const LINTED_BUILD = {
+  file: 'cargo',
+  args: ['build', '--locked', '--release', '--workspace', '--all-targets'],
+  env: testEnvironment,
+  nice: LOWEST,
+} as const;
+
+/** cargo prints the test binary's name on standard error, which must stay in order with its results. */
+const cargoTest = (): Command => ({
+  file: 'sh',
+  args: ['-c', 'exec cargo test --locked --release --workspace --no-fail-fast 2>&1'],
+  env: { ...testEnvironment(), CARGO_TERM_COLOR: 'never' },
+});
+
+/** Runs the tests of every crate, in the profile that the build used. */
+export async function runCargoTests(): Promise<SuiteResult> {
+  const startedMs = performance.now();
+  const result = (counts: Counts): SuiteResult => ({
+    ...counts,
+    suite: 'rust',
+    elapsedMs: performance.now() - startedMs,
+  });
+  const failed = (name: string, detail: string) =>
+    result({ passed: 0, failures: [{ name, detail }], skipped: [] });
+  const built = await make('rust');
+  if (built.state === 'skipped') {
+    beginStep('Rust tests').end('skipped', built.reason);
+    return result({ passed: 0, failures: [], skipped: [{ name: 'Rust tests', reason: built.reason }] });
+  }
+  if (built.state === 'failed') return failed('Rust tests', 'what they test could not be built');
+  const compiled = await runStep('Rust tests are compiled', { ...LINTED_BUILD, env: testEnvironment() });
+  if (!compiled.ok) return failed('Rust tests are compiled', compiled.output);
+
+  let passed = 0;
+  const ended = await runStep('Rust tests', {
+    ...cargoTest(),
+    onLine(line) {
+      if (readTestLine(line)?.state === 'ok') passed += 1;
+      return passed > 0 ? `${passed} passed` : line.trim();
+    },
+    note: () => `${passed} passed`,
+  });
+  const counts = readCargoOutput(ended.output);
+  const failures = [...counts.failures];
+  if (!ended.ok && failures.length === 0)
+    failures.push({ name: `cargo test, exit code ${ended.code}`, detail: ended.output });
+  return result({ ...counts, failures });
+}
 
 /** Generated by the addon's build and committed, so that types can be checked without building Rust. */
 const ADDON_TYPES = 'native-host/quic/napi/index.d.ts';

@@ -11,7 +11,7 @@ import test, { type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { JSONReport, JSONReportSpec, JSONReportTest } from '@playwright/test/reporter';
 import { anyFailed, formatSummary, formatTotal, found, judge, merge, type SuiteResult } from '../tally.ts';
-import { readCargoOutput } from './cargo.ts';
+import { readCargoOutput } from './checks.ts';
 import { SEEDED } from './node.ts';
 import type { NodeTestLine } from './node-reporter.ts';
 import { readPlaywrightReport } from './playwright.ts';

@@ -1,8 +1,7 @@
 // Accessibility of the popup and the exported page: axe rules in both themes, and keyboard operation of the whole
 // popup.
 import { join } from 'node:path';
-import type { Popup } from '../../browsers/popup.ts';
-import type { Session } from '../../browsers/session.ts';
+import type { Popup, Session } from '../../browsers/session.ts';
 import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { expect, type LocalOriginsByKind, test } from '../fixtures.ts';
 import { extensionPages, servedTest, violations } from '../steps.ts';

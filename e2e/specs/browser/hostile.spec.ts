@@ -2,7 +2,7 @@
 // pages, passwords in URLs, a database that cannot be opened, a closed tab.
 
 import type { Tab } from '../../browsers/browser.ts';
-import type { Popup } from '../../browsers/popup.ts';
+import type { Popup } from '../../browsers/session.ts';
 import { badgeText, expect, exportedReport, test } from '../fixtures.ts';
 
 /** The popup for a tab by its id, whatever that tab shows. */

@@ -1,10 +1,8 @@
 // The popup with realistic pages: dozens of origins with real names, several per site, and shards that share a prefix.
 // Also in small viewports, such as a narrow tab or one at 400 % zoom (WCAG 2.2, 1.4.10).
-import type { Popup } from '../../browsers/popup.ts';
-import type { Session } from '../../browsers/session.ts';
+import type { Popup, Session } from '../../browsers/session.ts';
 import type { OriginSettings } from '../../origins/start.ts';
-import { expect } from '../fixtures.ts';
-import { OWN_HOST, realHosts, SHARDS } from '../real-names.ts';
+import { expect, OWN_HOST, realHosts, SHARDS } from '../fixtures.ts';
 import { type ServedBy, servedTest, violations } from '../steps.ts';
 
 const HOSTS = realHosts(65);

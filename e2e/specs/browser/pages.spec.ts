@@ -2,7 +2,7 @@
 // page that failed to load is not recorded, since there was no response: the popup names its host and the browser's
 // error, and a race determines what responds there.
 import { createServer } from 'node:http';
-import type { Popup } from '../../browsers/popup.ts';
+import type { Popup } from '../../browsers/session.ts';
 import { storedRecords } from '../../browsers/stored.ts';
 import { CLOSED_PORT, listen, startHttp2 } from '../../origins/raw.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';

@@ -1,8 +1,7 @@
 // The popup itself: what a row shows before it is opened, sorting, and updates while a page changes.
 
 import type { Tab } from '../../browsers/browser.ts';
-import type { OriginRow, Popup } from '../../browsers/popup.ts';
-import type { Session } from '../../browsers/session.ts';
+import type { OriginRow, Popup, Session } from '../../browsers/session.ts';
 import { expect, type LocalOriginsByKind, test } from '../fixtures.ts';
 import { shownCounts } from '../steps.ts';
 

@@ -118,7 +118,7 @@ const WARM_UP: { readonly step: Step; readonly to: string } = { step: 'race', to
 
 /**
  * What a browser sends on its own, with or without the extension, although configured not to: that the extension
- * contacts nobody is tested in `policy.spec.ts`. Firefox, which resolves every name to loopback here, is refused
+ * contacts nobody is tested in `attacks.spec.ts`. Firefox, which resolves every name to loopback here, is refused
  * there.
  */
 const MAKERS: Readonly<Record<BrowserKind, (flow: Flow) => boolean>> = {

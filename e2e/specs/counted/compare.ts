@@ -9,7 +9,7 @@ import type { ObservationMode } from '@photofinish/shared/web/observation';
 import type { Request } from '@playwright/test';
 import type { Tab } from '../../browsers/browser.ts';
 import { playwrightPage } from '../../browsers/chromium.ts';
-import type { Popup } from '../../browsers/popup.ts';
+import type { Popup } from '../../browsers/session.ts';
 import { storedRecords } from '../../browsers/stored.ts';
 import { TOP } from '../../scratch.ts';
 import { GO_MISSING, goProgram } from '../../test-programs.ts';

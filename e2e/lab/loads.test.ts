@@ -1,6 +1,6 @@
-// Which cells a run of `cost` has, and that every one gets all of its time, spread over the run; the client's command
-// line, equal for all cells except for what they compare; and when a load counts as driven: at the limit of each
-// condition, exceeding a single one is enough to fail.
+// The experiments under load, `cost` and `p1`: which cells a run has, and that every one gets all of its time, spread over
+// the run, or in turns with the others of its group; the client's command line, equal for all cells except for what they
+// compare; and when a load counts as driven: at the limit of each condition, exceeding a single one is enough to fail.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
@@ -19,8 +19,10 @@ import {
 import { cachedRequests, commandOf, exponentialMoments } from './cost/generator.ts';
 import { climbLoads, loadsUpTo } from './cost/loads.ts';
 import { type Drive, judgeDrive, lateness } from './cost/segment.ts';
-import { parseOptions } from './cost.ts';
+import { parseOptions as parseCostOptions } from './cost.ts';
 import { BadUsage } from './experiment.ts';
+import type { LoadResult } from './p1/transports.ts';
+import { type DrivenLoads, faultsOf, groupsOf, parseOptions as parseP1Options, turnsOf } from './p1.ts';
 
 const choice: Choice = {
   servers: ['caddy'],
@@ -126,15 +128,18 @@ test('loads are tried upward until one is not driven, and each that is left out 
   );
 });
 
-test('the command line, and every mistake in it', () => {
-  const usual = parseOptions([]);
+test('the command line of cost, and every mistake in it', () => {
+  const usual = parseCostOptions([]);
   assert.deepEqual(
     [usual.seconds, usual.extent, usual.servers, usual.objects, usual.loads, usual.cells],
     [60, 'usual', SERVERS, OBJECTS, null, null],
   );
-  assert.deepEqual([parseOptions(['--quick']).seconds, parseOptions(['--quick']).extent], [12, 'quick']);
-  assert.deepEqual(parseOptions(['--loads', '200,50,50']).loads, [50, 200]);
-  assert.deepEqual(parseOptions(['--object', '35']).objects, [35_840]);
+  assert.deepEqual(
+    [parseCostOptions(['--quick']).seconds, parseCostOptions(['--quick']).extent],
+    [12, 'quick'],
+  );
+  assert.deepEqual(parseCostOptions(['--loads', '200,50,50']).loads, [50, 200]);
+  assert.deepEqual(parseCostOptions(['--object', '35']).objects, [35_840]);
   for (const [line, words] of [
     ['--seconds 2', /--seconds takes .* 3 to 600/],
     ['--server nginx', /"nginx".*caddy, own/],
@@ -144,7 +149,7 @@ test('the command line, and every mistake in it', () => {
     ['--fast', /--fast/],
   ] as const)
     assert.throws(
-      () => parseOptions(line.split(' ')),
+      () => parseCostOptions(line.split(' ')),
       (error) => error instanceof BadUsage && words.test(error.message),
       line,
     );
@@ -264,4 +269,94 @@ test('without a start nothing was driven', () => {
   const { why, lateP99Ms } = judgeDrive({ ...good, startedMs: [], ended: 0 });
   assert.equal(lateP99Ms, Number.POSITIVE_INFINITY);
   assert.ok(why.length >= 2);
+});
+
+const drivenLoads: DrivenLoads[] = [
+  { objectBytes: 1024, security: 'plain', driven: [100, 400] },
+  { objectBytes: 35_840, security: '1.2', driven: [100] },
+  { objectBytes: 35_840, security: 'plain', driven: [] },
+];
+
+test('the basic cells at every load; hit ratios and what is beyond P1 at the highest', () => {
+  const sizes = (full: boolean) => groupsOf(drivenLoads, full).map((group) => group.length);
+  // TCP alone, SCTP alone, race; three winners at six ratios; six candidates and a middlebox.
+  assert.deepEqual(sizes(false), [3, 18 + 2, 3 + 2]);
+  assert.deepEqual(sizes(true), [3, 18 + 2, 18 + 2]);
+  const ids = groupsOf(drivenLoads, true)
+    .flat()
+    .map(({ id }) => id);
+  assert.equal(new Set(ids).size, ids.length);
+  assert.ok(ids.includes('35k-tls1.2-100rps-half-hit80'));
+});
+
+test('every cell of a group has one turn in each round, and groups do not mix', () => {
+  const groups = groupsOf(drivenLoads, false);
+  const turns = turnsOf(groups, 12, seededRandom(1));
+  let at = 0;
+  for (const group of groups)
+    for (let round = 0; round < 4; round += 1) {
+      const own = turns.slice(at, at + group.length);
+      assert.deepEqual(new Set(own.map(({ cell }) => cell)), new Set(group));
+      assert.ok(own.every((turn) => turn.round === round));
+      at += group.length;
+    }
+  assert.equal(at, turns.length);
+  assert.deepEqual(turns, turnsOf(groups, 12, seededRandom(1)));
+  assert.notDeepEqual(turns, turnsOf(groups, 12, seededRandom(2)));
+});
+
+const LOAD: LoadResult = {
+  scheduled: 300,
+  ended: 300,
+  ok: 300,
+  races: 0,
+  learning: 0,
+  winners: [],
+  failures: {},
+  establishedMs: null,
+  doneMs: null,
+  lateMs: { p10: 0, median: 1, p90: 2, p99: 25, max: 30 },
+  wasLate: false,
+  offeredPerSecond: 100,
+  achievedPerSecond: 100,
+  droppedPackets: 0,
+};
+
+test('a turn counts only if it kept its schedule, on a machine with time left, without failures', () => {
+  assert.deepEqual(faultsOf(LOAD, 0.5), []);
+  assert.deepEqual(faultsOf({ ...LOAD, ok: 297, failures: { reset: 3 } }, 0.5), []);
+  assert.deepEqual(faultsOf({ ...LOAD, ok: 296, failures: { reset: 4 } }, 0.5), ['failed: 1.3 % (reset)']);
+  assert.deepEqual(faultsOf({ ...LOAD, wasLate: true }, 0.02), [
+    'starts late: p99 25 ms',
+    'processors: 2.0 % left',
+  ]);
+  assert.deepEqual(faultsOf({ ...LOAD, droppedPackets: 2 }, 0.5), ['our own packets dropped: 2']);
+  const astray = { transport: 'tcp', address: '2001:db8::2', ofRaces: 16, all: 16 } as const;
+  assert.deepEqual(faultsOf({ ...LOAD, winners: [astray] }, 0.5), ['won by the other: 5.3 %']);
+  assert.deepEqual(faultsOf({ ...LOAD, winners: [astray] }, 0.5, true), []);
+  const right = { transport: 'sctp', address: '2001:db8::2', ofRaces: 300, all: 300 } as const;
+  assert.deepEqual(faultsOf({ ...LOAD, winners: [right] }, 0.5), []);
+  const none = { ...LOAD, scheduled: 0, ended: 0, ok: 0 };
+  assert.deepEqual(faultsOf(none, 0.5), ['failed: 100.0 % (nothing was sent)']);
+});
+
+test('the command line of p1, and every mistake in it', () => {
+  const usual = parseP1Options([]);
+  assert.deepEqual([usual.seconds, usual.securities, usual.sctp], [60, ['plain', '1.2'], 'sctp']);
+  assert.deepEqual(parseP1Options(['--full']).securities, ['plain', '1.2', '1.3']);
+  assert.equal(parseP1Options(['--quick']).seconds, 12);
+  assert.deepEqual(parseP1Options(['--tls', '1.3', '--loads', '400,100']).securities, ['1.3']);
+  assert.deepEqual(parseP1Options(['--loads', '400,100']).loads, [100, 400]);
+  for (const [line, words] of [
+    ['--sctp tcp', /"tcp".*sctp-udp/],
+    ['--sctp sctp,sctp-udp', /--sctp takes one name/],
+    ['--tls 1.1', /"1.1".*plain/],
+    ['--quick --full', /one of --quick and --full/],
+    ['--loads 0', /--loads/],
+  ] as const)
+    assert.throws(
+      () => parseP1Options(line.split(' ')),
+      (error) => error instanceof BadUsage && words.test(error.message),
+      line,
+    );
 });

@@ -1,10 +1,16 @@
-// Steps that run in parallel must not overwrite each other, neither on a terminal nor in a log; and a command that
-// hangs, leaves children behind or cannot be started must not take the test run down.
+// How commands run. Steps in parallel must not overwrite each other, neither on a terminal nor in a log; a program that
+// hangs, leaves children behind or cannot be started must not take the test run down; and a tour on which nothing could
+// be visited has nothing to report, and leaves the report of the one before.
 import assert from 'node:assert/strict';
-import { getPriority } from 'node:os';
-import test from 'node:test';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { getPriority, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { Session } from '../browsers/session.ts';
 import { Display, formatDuration, formatTable } from './display.ts';
+import { tour } from './start.ts';
 import { runStep } from './step-command.ts';
 
 function recorder(isTTY: boolean) {
@@ -104,4 +110,18 @@ test('a command with lower priority passes it on to its children', async () => {
   const { output } = await runStep('stands back', { ...shell('sleep 0.2; nice; sh -c nice'), nice: 7 });
   const own = getPriority();
   assert.deepEqual(output.trim().split('\n'), [String(Math.max(own, 7)), String(Math.max(own, 7))]);
+});
+
+test('without a page that loaded there is no report, and an earlier one stays', async (t) => {
+  const reportDir = mkdtempSync(join(tmpdir(), 'pf-tour-'));
+  t.after(() => rmSync(reportDir, { recursive: true }));
+  writeFileSync(join(reportDir, 'report.html'), 'earlier');
+  const unreachable = { goto: () => Promise.reject(new Error('net::ERR_NAME_NOT_RESOLVED')), close() {} };
+  const session = {
+    newTab: () => Promise.resolve(unreachable),
+    openPopup: () => assert.fail('nothing is exported'),
+  } as unknown as Session;
+  const origins = ['https://a.test' as Origin];
+  assert.equal(await tour(session, origins, { local: false, headless: true, reportDir }), false);
+  assert.deepEqual(readdirSync(reportDir), ['report.html']);
 });
