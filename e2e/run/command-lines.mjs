@@ -396,7 +396,7 @@ export const WITH_RUST = [
   'native-host/race/h2-refusals.test.ts',
   'native-host/race/h2.test.ts',
   'native-host/race/h3.test.ts',
-  'native-host/race/http2-exchange.test.ts',
+  'native-host/race/http-exchange.test.ts',
   'native-host/race/key-shares.test.ts',
   'native-host/race/response-reading.test.ts',
   'native-host/soak.test.ts',

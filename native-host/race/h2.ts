@@ -10,10 +10,14 @@ import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { nextPoll } from '../clock.ts';
 import type { TrustStore } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
-import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
-import { type Http2, http2Exchange } from './http2-exchange.ts';
-import { createReadWatch, READ_TOO_MUCH, USER_AGENT } from './request-limits.ts';
-import { type RunningExchange, responseTimeout } from './response-reading.ts';
+import { type Http2, http1Exchange, http2Exchange, type UndiciClient } from './http-exchange.ts';
+import {
+  createReadWatch,
+  READ_TOO_MUCH,
+  type RunningExchange,
+  responseTimeout,
+  USER_AGENT,
+} from './response-reading.ts';
 import { certificateError, connectError, exchangeError } from './tcp-failure.ts';
 import { judgeChain, secure } from './tls-socket.ts';
 import {
