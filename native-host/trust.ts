@@ -1,9 +1,31 @@
 // The helper's trust anchors: one list of roots and one chain verifier for both transports, so that trust never makes
-// them differ. Publicly known roots are kept separate, because browsers refuse QUIC under any other.
+// them differ. Publicly known roots are kept separate, because browsers refuse QUIC under any other. And what a CA file
+// holds, which the user may have mistaken: Node takes a text without a certificate for an empty list of trusted ones,
+// and says later that nothing is trusted.
+
+import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { getCACertificates } from 'node:tls';
-import { type Certificates, certificatesIn } from './ca-file.ts';
 import { loadQuicAddon, type TrustStore } from './quic/addon.ts';
+
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** PEM, or a message that names the file and its fault. */
+type Certificates = { readonly pem: string } | { readonly message: string };
+
+export function certificatesIn(file: string, text: string): Certificates {
+  const certificates = text.match(PEM_CERTIFICATE) ?? [];
+  if (certificates.length === 0) return { message: `the CA file ${file} holds no PEM certificate` };
+  for (const [index, certificate] of certificates.entries()) {
+    try {
+      new X509Certificate(certificate);
+    } catch (error) {
+      const why = (error as Error).message;
+      return { message: `certificate ${index + 1} in the CA file ${file} is broken: ${why}` };
+    }
+  }
+  return { pem: certificates.join('\n') };
+}
 
 /** PEM texts; an element of `extra` may hold several certificates. */
 interface Roots {

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
 import { commandLine } from '../install/own-command.ts';
 import { systemSource, watchNetwork } from '../network/watch.ts';
-import { USER_AGENT } from '../race/request-limits.ts';
+import { USER_AGENT } from '../race/response-reading.ts';
 import { type CollectionParts, collect } from '../survey/collect.ts';
 import { Control, workerKey } from '../survey/control.ts';
 import { type Lines, loadList, openLines } from '../survey/load.ts';

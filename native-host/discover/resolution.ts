@@ -10,7 +10,7 @@
 // is when the first answer in use expires (4.4).
 //
 // Read next: questions.ts (what was asked and answered), authority.ts (from answers to groups of endpoints), sorting.ts
-// (5), discovery-run.ts (asks DNS and applies the guard), discovery.ts (the interface for races).
+// (5), discovery.ts (asks DNS and applies the guard; the interface for races).
 //
 // Parts of the draft implemented elsewhere. The race: attempts, cancellation and pacing (6, 6.1, 7). The resolver:
 // choosing among DNS servers (4.5). The host cache: history separated by network (5.3). The driver: finding the NAT64

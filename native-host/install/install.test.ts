@@ -1,4 +1,5 @@
-// Installing and uninstalling in the test's own home directory: every browser, every reason to skip or fail.
+// Installing and uninstalling in the test's own home directory: every browser, every reason to skip or fail. And the
+// contents of the manifest, and parsing it.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
@@ -10,7 +11,7 @@ import { type Browser, browsersOf, type UserDirectories, userDirectories } from 
 import { earlierConfig, earlierIds, install, uninstall } from './install.ts';
 import { type InstallRequest, planInstall } from './install-plan.ts';
 import { DISK, type Machine } from './machine.ts';
-import { isChromiumExtensionId } from './manifest.ts';
+import { allowedBy, isChromiumExtensionId, manifestText, parseManifest } from './manifest.ts';
 
 /** The real disk, with the paths of Linux. */
 const LINUX: Machine = { platform: 'linux', disk: DISK, registry: null };
@@ -349,4 +350,40 @@ for (const [id, is] of [
 ] as const)
   test(`"${id}" ${is ? 'is' : 'is not'} a Chromium extension id`, () => {
     assert.equal(isChromiumExtensionId(id), is);
+  });
+
+const ID = 'cjlcppkpnfaojocpkejfadmflkdhibkb';
+const OTHER_ID = 'abcdefghijklmnop'.repeat(2);
+
+test('a Chromium manifest contains origins and is parsed back', () => {
+  const parsed = parseManifest(manifestText('chromium', '/opt/host', [ID, OTHER_ID]));
+  assert.ok('manifest' in parsed);
+  assert.equal(parsed.manifest.name, 'org.photofinish.host');
+  assert.equal(parsed.manifest.path, '/opt/host');
+  assert.deepEqual(parsed.manifest.allowed_origins, [
+    `chrome-extension://${ID}/`,
+    `chrome-extension://${OTHER_ID}/`,
+  ]);
+  assert.deepEqual(allowedBy(parsed.manifest, 'chromium'), [ID, OTHER_ID]);
+  assert.deepEqual(allowedBy(parsed.manifest, 'firefox'), []);
+  assert.equal(parsed.manifest.allowed_extensions, undefined);
+});
+
+test('a Firefox manifest contains an add-on and no origin', () => {
+  const json = JSON.parse(manifestText('firefox', '/opt/host', ['a@b.test']));
+  assert.deepEqual(json.allowed_extensions, ['a@b.test']);
+  assert.equal('allowed_origins' in json, false);
+  assert.equal(json.type, 'stdio');
+});
+
+for (const [text, why] of [
+  ['{', /not JSON/],
+  ['[]', /missing or wrong/],
+  ['{"name":"x","path":3,"type":"stdio"}', /"path"/],
+  ['{"name":"x","path":"/x","type":"pipe"}', /"type"/],
+] as const)
+  test(`a manifest ${text} is refused with the reason`, () => {
+    const parsed = parseManifest(text);
+    assert.ok('error' in parsed);
+    assert.match(parsed.error, why);
   });

@@ -30,26 +30,24 @@ import {
   drain,
   end,
   endCutShort,
+  enter,
   fail,
   hold,
+  isExhausted,
+  isOpen,
+  newTrial,
+  notify,
   onSignOfLife,
   open,
   openFirst,
   openNext,
   resume,
-  stop,
-} from './trial-rules.ts';
-import {
-  enter,
-  isExhausted,
-  isOpen,
-  newTrial,
-  notify,
   setPace,
   setTimer,
+  stop,
   type TrialState,
   trialOf,
-} from './trial-state.ts';
+} from './trial-rules.ts';
 
 export interface TrialMachine {
   /** The first actions; called once, at time 0. */

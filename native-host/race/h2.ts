@@ -1,21 +1,34 @@
 // The old-HTTP transport: TCP and TLS on Node's own sockets, then one request by an HTTP client of this attempt alone.
-// The HTTP client only gets the socket after the handshake, so that a beaten attempt never sends a request.
-
+// The HTTP client only gets the socket after the handshake, so that a beaten attempt never sends a request. A server's
+// certificate is judged twice: its names by Node's rules, and the chain that OpenSSL has accepted by the QUIC
+// transport's too. Each judges rules that the other does not, and both transports must satisfy both.
 import { constants, type X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { connect as connectTcp, type Socket } from 'node:net';
-import { duplexPair } from 'node:stream';
-import { createSecureContext, DEFAULT_CIPHERS, type SecureContext, type TLSSocket } from 'node:tls';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { type Duplex, duplexPair } from 'node:stream';
+import {
+  type ConnectionOptions,
+  checkServerIdentity,
+  connect,
+  createSecureContext,
+  DEFAULT_CIPHERS,
+  type DetailedPeerCertificate,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { nextPoll } from '../clock.ts';
-import type { TrustStore } from '../quic/addon.ts';
+import type { ChainVerdict, TrustStore } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
-import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
-import { type Http2, http2Exchange } from './http2-exchange.ts';
-import { createReadWatch, READ_TOO_MUCH, USER_AGENT } from './request-limits.ts';
-import { type RunningExchange, responseTimeout } from './response-reading.ts';
+import { type Http2, http1Exchange, http2Exchange, type UndiciClient } from './http-exchange.ts';
+import {
+  createReadWatch,
+  READ_TOO_MUCH,
+  type RunningExchange,
+  responseTimeout,
+  USER_AGENT,
+} from './response-reading.ts';
 import { certificateError, connectError, exchangeError } from './tcp-failure.ts';
-import { judgeChain, secure } from './tls-socket.ts';
 import {
   type AttemptAnswer,
   type AttemptFailure,
@@ -61,6 +74,79 @@ interface LoadedTransport {
 /** One socket to one address: nothing is looked up, and no other family is tried. */
 function openTcp({ address, port }: AttemptTarget): Socket {
   return connectTcp({ host: address, port, autoSelectFamily: false, noDelay: true });
+}
+
+/** In place of a certificate in Node's older form. */
+const UNTRANSLATED = {} as DetailedPeerCertificate;
+
+/**
+ * Reads the server's certificate, undefined without one. Spares the connection the translation of its whole chain, keys
+ * included, into Node's older form: Node makes one for `checkServerIdentity` alone, which is a sixth of what a
+ * connection costs. To be called before the handshake.
+ */
+function certificateReader(socket: TLSSocket): () => X509Certificate | undefined {
+  socket.getPeerCertificate = () => UNTRANSLATED;
+  let read: X509Certificate | undefined;
+  return () => {
+    // Node takes the chain out of its connection with the first call.
+    read ??= socket.getPeerX509Certificate();
+    return read;
+  };
+}
+
+/** Node's `checkServerIdentity`: why the certificate does not name `host`, undefined if it does. */
+export function checkNames(certificate: X509Certificate | undefined, host: string): Error | undefined {
+  if (certificate === undefined) return checkServerIdentity(host, UNTRANSLATED);
+  const { subjectAltName } = certificate;
+  const named = { ...UNTRANSLATED, ...(subjectAltName !== undefined && { subjectaltname: subjectAltName }) };
+  if (checkServerIdentity(host, named) === undefined) return undefined;
+  // Without a name among those, the subject may decide.
+  return checkServerIdentity(host, certificate.toLegacyObject());
+}
+
+/** No resumption: no session is offered or stored. */
+function tlsOptions(
+  target: AttemptTarget,
+  secureContext: SecureContext,
+  alpn: readonly string[],
+): ConnectionOptions {
+  return {
+    secureContext,
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED would make this transport trust anybody.
+    rejectUnauthorized: true,
+    ALPNProtocols: [...alpn],
+    // An address literal is not a valid server name (RFC 6066 section 3); the certificate is still checked against it.
+    ...(isIP(target.host) === 0 && { servername: target.host }),
+  };
+}
+
+interface SecureConnection {
+  readonly socket: TLSSocket;
+  /** The server's, once the handshake is done. */
+  readonly certificate: () => X509Certificate | undefined;
+}
+
+/** Starts TLS over a stream to the target. */
+function secure(
+  stream: Duplex,
+  target: AttemptTarget,
+  secureContext: SecureContext,
+  alpn: readonly string[],
+): SecureConnection {
+  const socket: TLSSocket = connect({
+    ...tlsOptions(target, secureContext, alpn),
+    checkServerIdentity: () => checkNames(certificate(), target.host),
+    socket: stream,
+  });
+  const certificate = certificateReader(socket);
+  return { socket, certificate };
+}
+
+/** Verifies a chain that OpenSSL has accepted with the QUIC transport's verifier. */
+function judgeChain(certificate: X509Certificate | undefined, host: string, store: TrustStore): ChainVerdict {
+  const chain: Buffer[] = [];
+  for (let each = certificate; each !== undefined; each = each.issuerCertificate) chain.push(each.raw);
+  return store.judge(host, chain);
 }
 
 /** Payload of a TCP segment with IPv4 over Ethernet. */

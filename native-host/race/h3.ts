@@ -1,18 +1,23 @@
 // The HTTP/3 transport: one attempt of the QUIC addon behind the common transport interface.
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
-import type {
-  AttemptFailure as AddonFailure,
-  IncompleteResponse as AddonResponse,
-  Traffic as Datagrams,
-  QuicAddon,
-  QuicAttempt,
-  TrustStore,
+import {
+  type AttemptFailure as AddonFailure,
+  type IncompleteResponse as AddonResponse,
+  type Traffic as Datagrams,
+  loadQuicAddon,
+  type QuicAddon,
+  type QuicAttempt,
+  type TrustStore,
 } from '../quic/addon.ts';
-import { loadQuicAddon } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
-import { MAX_BODY_BYTES, MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
-import { ageSeconds } from './response-reading.ts';
+import {
+  ageSeconds,
+  MAX_BODY_BYTES,
+  MAX_HEADER_BYTES,
+  REQUEST_PATH,
+  USER_AGENT,
+} from './response-reading.ts';
 import {
   type AttemptAnswer,
   type AttemptFailure,

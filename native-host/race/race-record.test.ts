@@ -1,5 +1,5 @@
 // How long a comparison continues, in virtual time: while it is undecided, no longer, and within its limits. And a
-// record within the bounds of its schema, whatever servers and resolvers say.
+// record within the bounds of its schema, whatever servers and resolvers say, and what is remembered of it.
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -25,6 +25,7 @@ import { arrange, type Overrides, race } from '../testing/race.ts';
 import type { Script } from '../testing/virtual-time.ts';
 import { framesOf } from '../wire/framing.ts';
 import { boundedRace } from './race-record.ts';
+import { decisionOf } from './remembered.ts';
 import { raceOrigin } from './run.ts';
 
 const times = (...all: number[]): Script[] => all.map((handshakeMs) => ({ handshakeMs }));
@@ -239,4 +240,75 @@ test('a record within the bounds is unchanged', () => {
   const small = sampleRace([trial(up('h3'))]);
   assert.deepEqual(boundedRace(small), small);
   assert.deepEqual(leftOutText(boundedRace(small)), []);
+});
+
+type Outcome = readonly [Attempt['protocol'], Attempt['outcome'], NonNullable<Attempt['error']>['code']?];
+
+function trialWith(cacheHit: boolean, ...outcomes: Outcome[]): Trial {
+  const attempts = outcomes.map(([protocol, outcome, code]): Attempt => {
+    const error = code && { code, message: code };
+    return {
+      protocol,
+      address: '::1',
+      port: 443,
+      startedMs: 0,
+      establishedMs: null,
+      outcome,
+      ...(error && { error }),
+    };
+  });
+  const adopted = attempts.find((a) => a.outcome === 'adopted')?.protocol ?? null;
+  const lateH3 = attempts.some((a) => a.outcome === 'established-late');
+  return { adopted, establishedMs: null, firstByteMs: null, lateH3, cacheHit, attempts };
+}
+
+const H3_FAILED = ['h3', 'failed', 'udp-timeout'] as const;
+const H2_ADOPTED = ['h2', 'adopted'] as const;
+
+test('an adopted or a late HTTP/3 gives a decision for HTTP/3', () => {
+  assert.equal(decisionOf([trialWith(false, ['h3', 'adopted'], ['h2', 'cancelled'])]), 'h3');
+  assert.equal(decisionOf([trialWith(false, ['h3', 'established-late'], H2_ADOPTED)]), 'h3');
+});
+
+test('old HTTP is learnt when HTTP/3 was tried and failed', () => {
+  assert.equal(decisionOf([trialWith(false, H3_FAILED, H2_ADOPTED)]), 'h2');
+  assert.equal(decisionOf([trialWith(false, H3_FAILED, ['http/1.1', 'adopted'])]), 'http/1.1');
+});
+
+test('old HTTP alone proves nothing about HTTP/3, unless it was itself remembered', () => {
+  assert.equal(decisionOf([trialWith(false, H2_ADOPTED)]), null);
+  assert.equal(decisionOf([trialWith(false, ['h3', 'cancelled'], H2_ADOPTED)]), null);
+  assert.equal(decisionOf([trialWith(true, H2_ADOPTED)]), 'h2');
+  assert.equal(decisionOf([trialWith(true, ['h3', 'cancelled'], H2_ADOPTED)]), null, 'HTTP/3 was remembered');
+});
+
+test('nothing adopted, or the user cancelled: nothing learnt', () => {
+  assert.equal(decisionOf([trialWith(false, H3_FAILED, ['h2', 'failed', 'tcp-refused'])]), null);
+  assert.equal(decisionOf([trialWith(false, ['h3', 'cancelled', 'cancelled'])]), null);
+  assert.equal(decisionOf([]), null);
+});
+
+test('our own fault teaches nothing about HTTP/3', () => {
+  for (const remembered of [false, true])
+    assert.equal(decisionOf([trialWith(remembered, ['h3', 'failed', 'internal'], H2_ADOPTED)]), null);
+});
+
+test('a compare series is evaluated as a whole; the last proof counts', () => {
+  assert.equal(decisionOf([trialWith(false, ['h3', 'adopted']), trialWith(false, H2_ADOPTED)]), 'h3');
+  assert.equal(decisionOf([trialWith(false, H3_FAILED), trialWith(false, H2_ADOPTED)]), 'h2');
+  assert.equal(
+    decisionOf([
+      trialWith(false, ['h3', 'adopted']),
+      trialWith(false, H2_ADOPTED),
+      trialWith(false, H2_ADOPTED),
+      trialWith(false, H3_FAILED),
+    ]),
+    'h2',
+  );
+});
+
+test('HTTP/3 that failed at one address and was not tried at the others is not lost', () => {
+  const undecided = { ...trialWith(false, H3_FAILED, H2_ADOPTED), h3Undecided: true };
+  assert.equal(decisionOf([undecided]), null);
+  assert.equal(decisionOf([trialWith(false, ['h3', 'adopted']), undecided]), 'h3');
 });

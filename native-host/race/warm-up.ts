@@ -7,10 +7,13 @@ import { duplexPair } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { nextPoll } from '../clock.ts';
 import { DISCARD_PORT } from '../network/system.ts';
-import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
-import { type Http2, http2Exchange } from './http2-exchange.ts';
-import { USER_AGENT } from './request-limits.ts';
-import type { ExchangeOptions, ExchangeResult, RunningExchange } from './response-reading.ts';
+import { type Http2, http1Exchange, http2Exchange, type UndiciClient } from './http-exchange.ts';
+import {
+  type ExchangeOptions,
+  type ExchangeResult,
+  type RunningExchange,
+  USER_AGENT,
+} from './response-reading.ts';
 import type { AttemptTarget } from './transport.ts';
 
 /** A firewall that drops the refusal must not delay the first race. */

@@ -1,13 +1,20 @@
 // What browsers process and undici does not expose, with real peers on loopback: ALTSVC frames, interim responses,
-// large header sections, and HTTP_1_1_REQUIRED.
+// large header sections, and HTTP_1_1_REQUIRED. And the warm-up covers a whole exchange of both versions.
 import assert from 'node:assert/strict';
-import { constants, createSecureServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import nodeHttp2, {
+  constants,
+  createSecureServer,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
 import type { Server } from 'node:net';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
+import { Client } from 'undici';
 import { h2Testbed, requestOn, serving } from '../testing/h2-server.ts';
-import { HOST } from '../testing/peers.ts';
+import { HOST, PLENTY_MS } from '../testing/peers.ts';
+import { warmUpExchanges } from './warm-up.ts';
 
 const { ca, pair, http2, get } = await h2Testbed();
 after(() => ca.stop());
@@ -253,4 +260,12 @@ test('if HTTP/1.1 fails too, that is the failure; it is tried once', async () =>
     assert.equal(answer.error.code, 'alpn-mismatch', answer.error.message);
   });
   assert.deepEqual(seen, ['h2']);
+});
+
+test('both versions of HTTP send a request and receive an answer', async () => {
+  const results = await warmUpExchanges({ Client, http2: nodeHttp2 }, PLENTY_MS);
+  assert.deepEqual(
+    results.map((result) => result.ok && result.answer.status),
+    [204, 204],
+  );
 });

@@ -1,12 +1,21 @@
-// One request over HTTP/2 on an established TLS socket, by Node's own client. undici, which is built on the same
+// One request on an established TLS socket. Over HTTP/2 by Node's own client: undici, which is built on the same
 // client, does not expose what browsers process: ALTSVC frames, interim responses, and header sections beyond 64 KiB.
+// Over HTTP/1.1 by an undici client that only gets this socket.
 import type { ClientHttp2Stream } from 'node:http2';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
-import { MAX_HEADER_BYTES, REQUEST_PATH } from './request-limits.ts';
-import { type ExchangeOptions, type RunningExchange, readResponse, TOO_LARGE } from './response-reading.ts';
+import type { Dispatcher, Client as UndiciClientType } from 'undici';
+import {
+  type ExchangeOptions,
+  MAX_HEADER_BYTES,
+  REQUEST_PATH,
+  type RunningExchange,
+  readResponse,
+  TOO_LARGE,
+} from './response-reading.ts';
 import { exchangeError, resetError } from './tcp-failure.ts';
 
 export type Http2 = typeof import('node:http2');
+export type UndiciClient = typeof UndiciClientType;
 
 /**
  * Node resets a stream whose header section exceeds this, without saying that Node did it. It is so far above our own
@@ -140,5 +149,51 @@ export function http2Exchange({ connect }: Http2, options: ExchangeOptions): Run
       reading.end(exchangeError(new Error('the peer closed the connection')));
     else reading.end(resetError(stream.rstCode));
   });
+  return reading;
+}
+
+/** Sends the request over HTTP/1.1 at once and reads the response within its limits. */
+export function http1Exchange(Client: UndiciClient, options: ExchangeOptions): RunningExchange {
+  const { socket } = options;
+  let handedOver = false;
+  let controller: Dispatcher.DispatchController | null = null;
+  let lastDisconnect: Error | null = null;
+  const reading = readResponse(options, () => {
+    controller?.abort(new Error('the exchange is over'));
+    socket.destroy();
+    void client.destroy();
+  });
+
+  const client = new Client(`https://${options.authority}`, {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // We use one exact timer of our own instead of undici's.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: (_target, callback) => {
+      // undici reconnects for a request left unanswered by a close; an attempt has only one connection.
+      const again = handedOver;
+      handedOver = true;
+      queueMicrotask(() =>
+        again
+          ? reading.end(exchangeError(lastDisconnect ?? new Error('the peer closed the connection')))
+          : callback(null, socket),
+      );
+    },
+  });
+  client.on('disconnect', (_origin, _targets, error) => {
+    lastDisconnect = error;
+  });
+  client.dispatch(
+    { path: REQUEST_PATH, method: 'GET', headers: { 'user-agent': options.userAgent } },
+    {
+      onRequestStart(started) {
+        controller = started;
+      },
+      onResponseStart: (_controller, status, headers) => reading.head(status, headers),
+      onResponseData: (_controller, chunk) => reading.body(chunk.length),
+      onResponseEnd: reading.complete,
+      onResponseError: (_controller, error) => reading.end(exchangeError(error)),
+    },
+  );
   return reading;
 }
