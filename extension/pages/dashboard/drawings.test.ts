@@ -1,16 +1,20 @@
 // What figures show: readouts and tables contain the numbers drawn, with their denominators.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
-import { clearComparison, comparison } from '@photofinish/shared/testing/race-samples';
+import { clearComparison, comparison, SAMPLE_ORIGIN } from '@photofinish/shared/testing/race-samples';
+import { verdictMeans } from '@photofinish/shared/verdict/codes';
+import { verdictName } from '@photofinish/shared/verdict/verdict-names';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { getMessage } from '../../common/catalog.ts';
 import { emptyTotal } from '../../ledger/row-changes.ts';
 import { speak } from '../../testing/catalogs.ts';
-import { aRace } from '../../testing/samples.ts';
+import { aClearRace, aRace } from '../../testing/samples.ts';
+import { adoptionText, agoText, percentText } from './labels.ts';
 import { overviewOf } from './overview.ts';
 import { adoptionDrawing, ratioText } from './overview-view.ts';
-import { distributionsOf, summariseRace } from './race-samples.ts';
+import { distributionsOf, gainsOf, summariseRace } from './race-samples.ts';
 import { ecdfDrawing, racesText, resultText } from './races-view.ts';
 
 const PERIOD = { fromDay: '2026-11-19', toDay: '2026-11-21' };
@@ -129,4 +133,100 @@ test('what there is only one of is in the singular', (t) => {
   );
   assert.match(racesText(1, distributionsOf([race])), /^1 Rennen, davon 1 Vergleich von 1 Origin\./);
   assert.match(racesText(2, distributionsOf([race, race])), /^2 Rennen, davon 2 Vergleiche von 1 Origin\./);
+});
+
+// Displayed numbers: no share is rounded to nothing or everything if it is not.
+
+test('shares are integer percents, finer if they are small or nearly all', () => {
+  assert.equal(percentText(1, 3), '33 %');
+  assert.equal(percentText(1, 60), '1.7 %');
+  assert.equal(percentText(0, 60), '0 %');
+  assert.equal(percentText(60, 60), '100 %');
+  assert.equal(percentText(1, 100_000), '< 0.1 %');
+  assert.equal(percentText(99_999, 100_000), '> 99.9 %');
+  assert.equal(percentText(995, 1000), '99.5 %');
+  assert.equal(percentText(0, 0), 'none known');
+});
+
+test('adoption is shown with its denominator, and without a share if nothing is known', () => {
+  assert.equal(
+    adoptionText({ h3: 3, known: 4, hidden: 2 }, ['full']),
+    'HTTP/3 75 % (3 of 4 known), 2 hidden',
+  );
+  assert.equal(adoptionText({ h3: 0, known: 0, hidden: 2 }, ['full']), 'none known, 2 hidden');
+});
+
+test('what light mode counted as hidden is an upper bound', () => {
+  assert.equal(
+    adoptionText({ h3: 3, known: 4, hidden: 2 }, ['full', 'light']),
+    'HTTP/3 75 % (3 of 4 known), at most 2 hidden',
+  );
+  assert.equal(adoptionText({ h3: 0, known: 0, hidden: 2 }, ['light']), 'none known, at most 2 hidden');
+});
+
+test('ages are shown in their largest whole unit', () => {
+  const nowMs = 1e12;
+  assert.equal(agoText(nowMs - 30_000, nowMs), 'just now');
+  assert.equal(agoText(nowMs - 5 * 60_000, nowMs), '5 min. ago');
+  assert.equal(agoText(nowMs - 3 * 86_400_000, nowMs), '3 days ago');
+  assert.equal(agoText(nowMs + 5000, nowMs), 'just now', 'clocks differ');
+});
+
+test('every verdict has a name of its own and a meaning', () => {
+  assert.equal(new Set(VERDICT_CODES.map(verdictName)).size, VERDICT_CODES.length);
+  for (const code of VERDICT_CODES) assert.match(verdictMeans(code), /\.$/);
+});
+
+// Races as numbers: only comparisons measure, only whole pairs count, and the newest measured one is the gain.
+
+const A = 'https://a.test' as Origin;
+
+test('a comparison gives samples of both sides, an ordinary race none', () => {
+  const compared = summariseRace(aRace());
+  assert.deepEqual(compared.established, { h3: [10], h2: [31] });
+  assert.deepEqual(compared.firstByte, { h3: [12], h2: [35] });
+  assert.deepEqual(compared.pairs, { whole: 1, late: 0, all: 1 });
+  assert.equal(compared.adopted, null);
+  const raced = summariseRace(aRace({ mode: 'race' }));
+  assert.deepEqual(raced.established, { h3: [], h2: [] });
+  assert.equal(raced.comparison, null, 'its loser was cancelled');
+});
+
+test('a pair with one failed side is counted, not measured', () => {
+  const whole = aRace();
+  const [h3, h2] = whole.trials;
+  assert.ok(h3 && h2);
+  const broken = { ...h2, adopted: null, establishedMs: null, firstByteMs: null };
+  const summary = summariseRace(aRace({ trials: [h3, h2, h3, broken] }));
+  assert.deepEqual(summary.pairs, { whole: 1, late: 0, all: 2 });
+  assert.deepEqual(summary.established.h3, [10]);
+  const late = { ...broken, disturbed: 'times' } as const;
+  const busy = summariseRace(
+    aRace({ trials: [h3, h2, h3, broken, h3, late, { ...h3, disturbed: 'times' }, h2] }),
+  );
+  assert.deepEqual(busy.pairs, { whole: 1, late: 2, all: 4 });
+});
+
+test('the gain of an origin is that of its newest comparison with enough pairs, clear or not', () => {
+  const races = [
+    aClearRace({ atMs: 4, mode: 'race' }),
+    aRace({ atMs: 3 }),
+    aClearRace({ atMs: 2 }),
+    comparison([10, 11, 12], [12, 11, 10]),
+  ].map(summariseRace);
+  const gain = gainsOf(races).get(A);
+  assert.deepEqual([gain?.quicker, gain?.h3Ms, gain?.h2Ms], ['h3', 10, 31]);
+  assert.equal(gainsOf(races.slice(3)).get(SAMPLE_ORIGIN)?.quicker, null);
+});
+
+test('distributions pool comparisons, sorted, with their counts', () => {
+  const slow = aRace({
+    origin: 'https://b.test' as Origin,
+    trials: aRace().trials.map((t) => ({ ...t, establishedMs: 5 })),
+  });
+  const all = distributionsOf([aRace(), slow, aRace({ mode: 'v3' })].map(summariseRace));
+  assert.deepEqual(all.established, { h3: [5, 10], h2: [5, 31] });
+  assert.equal(all.comparisons, 2);
+  assert.equal(all.origins, 2);
+  assert.deepEqual(all.pairs, { whole: 2, late: 0, all: 2 });
 });

@@ -1,4 +1,4 @@
-// The state in the URL: what is written is read back, and anything else is harmless.
+// The state in the URL, where what is written is read back and anything else is harmless; and the filters that set it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MARKS } from '@photofinish/shared/drawing/svg';
@@ -16,6 +16,8 @@ import {
   writeState,
 } from './state.ts';
 import { ORIGIN_KEYS, SITE_KEYS } from './table-model.ts';
+import '../../testing/catalogs.ts';
+import { createFilters } from './filters.ts';
 
 const states: fc.Arbitrary<State> = fc
   .record({
@@ -86,4 +88,29 @@ test('a period ends today and has as many days as it says', () => {
     fromDay: '2026-11-15',
     toDay: '2026-11-21',
   });
+});
+
+// The filters at the top of the dashboard, by keyboard.
+
+/** As much of an element as the filters need until they are drawn. */
+class Field extends EventTarget {
+  readonly options = [];
+  focused = 0;
+  append(): void {}
+  focus(): void {
+    this.focused += 1;
+  }
+}
+
+test('from the button that disappears with its site the focus moves to the filter beside it', (t) => {
+  const ids = ['from', 'to', 'network', 'period', 'basis', 'site-filter'];
+  const fields = new Map(ids.map((id) => [id, new Field()]));
+  const document = { getElementById: (id: string) => fields.get(id), createElement: () => new Field() };
+  Object.assign(globalThis, { document });
+  t.after(() => Reflect.deleteProperty(globalThis, 'document'));
+  const changes: Partial<State>[] = [];
+  createFilters((change) => changes.push(change));
+  fields.get('site-filter')?.dispatchEvent(new Event('click'));
+  assert.deepEqual(changes, [{ site: null, page: 1 }]);
+  assert.equal(fields.get('network')?.focused, 1);
 });

@@ -1,7 +1,14 @@
-// What is written to the document while a user is using it.
+// What is written to the document while a user is using it: elements, buttons shown as disabled, and no text as markup.
 import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { originParts, parseOrigin } from '@photofinish/shared/web/origin';
+import { siteOfHost } from '../../common/site.ts';
+import { isDisabled, onClick, setDisabled } from './disabled-button.ts';
 import { arrangeBodies, setValue } from './elements.ts';
+import { hostParts } from './origin.ts';
 
 test('a field that is being edited keeps what was typed', (t) => {
   const page = { activeElement: null as unknown };
@@ -73,4 +80,62 @@ test('a row keeps the focus, wherever it is moved, until it is removed', (t) => 
   }
   show(a, b);
   assert.equal(page.activeElement, null);
+});
+
+// Buttons shown as disabled keep the focus, and do nothing.
+
+test('a button shown as disabled ignores clicks until it is enabled, and is never disabled for the browser', () => {
+  const button = Object.assign(new EventTarget(), { ariaDisabled: null, disabled: false });
+  const element = button as unknown as HTMLButtonElement;
+  let clicks = 0;
+  onClick(element, () => {
+    clicks += 1;
+  });
+  for (const disabled of [true, false]) {
+    setDisabled(element, disabled);
+    assert.deepEqual([isDisabled(element), element.disabled], [disabled, false]);
+    button.dispatchEvent(new Event('click'));
+  }
+  assert.equal(clicks, 1);
+});
+
+test('a host is split before its registrable domain, and the port stays with that', () => {
+  const parts = (label: string) => {
+    const parsed = parseOrigin(`https://${label}`);
+    assert.ok(parsed.ok);
+    return hostParts(label, siteOfHost(originParts(parsed.value.origin).host));
+  };
+  assert.deepEqual(parts('static.hotjar.com'), ['static.', 'hotjar.com']);
+  assert.deepEqual(parts('a.b.example.co.uk:4433'), ['a.b.', 'example.co.uk:4433']);
+  // Under a private suffix the whole name is one site.
+  assert.deepEqual(parts('d1a2b3.cloudfront.net'), ['', 'd1a2b3.cloudfront.net']);
+  assert.deepEqual(parts('fonts.googleapis.com'), ['', 'fonts.googleapis.com']);
+  assert.deepEqual(parts('example.org:8443'), ['', 'example.org:8443']);
+  assert.deepEqual(parts('127.0.0.1:8443'), ['', '127.0.0.1:8443']);
+  assert.deepEqual(parts('[::1]:8443'), ['', '[::1]:8443']);
+  // An ellipsis would take as much space.
+  assert.deepEqual(parts('i.guim.co.uk'), ['', 'i.guim.co.uk']);
+});
+
+// No page of the extension parses text as HTML, or runs it: untrusted text is only ever text. The pages' policy
+// (Trusted Types) rejects that in browsers; this finds it earlier.
+
+const TOP = fileURLToPath(new URL('../../..', import.meta.url));
+const SINKS =
+  /\.(?:innerHTML|outerHTML|srcdoc)\b|\b(?:insertAdjacentHTML|createContextualFragment|setHTMLUnsafe|parseHTMLUnsafe|parseFromString|eval)\s*\(|document\.write|new (?:Function|Worker|DOMParser)\b|javascript:/;
+/** Each goes through the one allowed function. */
+const ALLOWED: Readonly<Record<string, RegExp>> = {
+  'extension/pages/ui/elements.ts': /new DOMParser\(\)\.parseFromString\(trustedDrawing\(svg\)/,
+  'extension/pages/report/export-file.ts': /new Worker\(trustedScript\(/,
+};
+
+test('no text is parsed as HTML or run', async () => {
+  for (const folder of ['extension', 'shared'])
+    for (const name of await readdir(join(TOP, folder), { recursive: true })) {
+      if (!name.endsWith('.ts') || /(?:^|\/)(?:dist|node_modules|testing)\/|\.test\.ts$/.test(name)) continue;
+      const file = join(folder, name);
+      const lines = (await readFile(join(TOP, file), 'utf8')).split('\n');
+      for (const [i, line] of lines.entries())
+        assert.ok(!SINKS.test(line) || ALLOWED[file]?.test(line), `${file}:${i + 1}: ${line.trim()}`);
+    }
 });
