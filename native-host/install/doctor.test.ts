@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Check, DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
+import type { Check, DoctorFinding as Finding } from '@photofinish/shared/port/wire';
 import { scratchDirectory } from '../testing/scratch.ts';
 import type { BrowserName } from './browser-names.ts';
 import { type UserDirectories, userDirectories } from './browsers.ts';

@@ -3,8 +3,7 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
-import { verdictMeans } from '@photofinish/shared/verdict/codes';
-import { verdictName } from '@photofinish/shared/verdict/verdict-names';
+import { verdictMeans, verdictName } from '@photofinish/shared/verdict/codes';
 import { adoptionText, agoText, percentText } from './labels.ts';
 
 test('shares are integer percents, finer if they are small or nearly all', () => {

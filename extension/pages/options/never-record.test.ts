@@ -1,7 +1,7 @@
 // Whatever form of a site is pasted, the result is the registrable domain under which records are stored.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { webUrl } from '@photofinish/shared/testing/web-text';
+import { webUrl } from '@photofinish/shared/testing/hostile';
 import fc from 'fast-check';
 import { keepRows, type RowList, siteFromEntry } from './never-record.ts';
 
