@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { DoctorFinding } from '@photofinish/shared/port/doctor';
+import type { DoctorFinding } from '@photofinish/shared/port/wire';
 import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inputs } from '@photofinish/shared/testing/hostile';
-import { webUrl } from '@photofinish/shared/testing/web-text';
+import { inputs, webUrl } from '@photofinish/shared/testing/hostile';
 import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
 import fc from 'fast-check';
 import { type HarEntry, inspectedRequest, protocolOfVersion } from './inspected-request.ts';

@@ -2,9 +2,7 @@
 // scripts to the background. One table of types, so that both ends are checked against the same definitions; what pages
 // request is in `popup-requests.ts`.
 
-import type { DoctorFinding } from '@photofinish/shared/port/doctor';
-import type { Forecast } from '@photofinish/shared/port/forecast';
-import type { Progress } from '@photofinish/shared/port/wire';
+import type { DoctorFinding, Forecast, Progress } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import type { ProtocolCounts } from '@photofinish/shared/report/adoption';

@@ -5,8 +5,7 @@ import type { SharedMessageKey } from '@photofinish/shared/language/catalog';
 import { type Message, message } from '@photofinish/shared/language/message';
 import { altSvcToNewcomers } from '@photofinish/shared/race/alt-svc-over';
 import type { DiscoveryEvidence, OriginRace } from '@photofinish/shared/race/outcome';
-import type { Verdict } from '@photofinish/shared/race/verdict-schema';
-import { boundedFindings } from '@photofinish/shared/verdict/bounded';
+import { boundedFindings, type Verdict } from '@photofinish/shared/race/verdict-schema';
 import { isFailed, reachOfEach } from '@photofinish/shared/verdict/evidence';
 import {
   type BrowserEvidence,

@@ -4,7 +4,6 @@
 import { originRaceSchema } from '@photofinish/shared/race/outcome';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { adoptionSchema } from '@photofinish/shared/report/adoption';
-import { isTooLate } from '@photofinish/shared/web/instant';
 import {
   type Browser,
   browserSchema,
@@ -13,8 +12,8 @@ import {
   observationModesSchema,
 } from '@photofinish/shared/web/observation';
 import { originSchema, siteSchema } from '@photofinish/shared/web/origin';
-import { printableDeep } from '@photofinish/shared/web/printable';
 import { knownProtocolSchema, unknownReasonSchema } from '@photofinish/shared/web/protocol';
+import { isTooLate, printableDeep } from '@photofinish/shared/web/untrusted';
 import { JSONParser, TokenType } from '@streamparser/json';
 import * as v from 'valibot';
 import { namesSchema } from '../common/network-names.ts';

@@ -2,9 +2,9 @@
 // records and races. All changes of these rows go through here.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { adoptionByOrigin, NO_ADOPTION, NO_REQUESTS } from '@photofinish/shared/report/adoption';
-import { isAhead } from '@photofinish/shared/web/instant';
 import { unitedModes } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { isAhead } from '@photofinish/shared/web/untrusted';
 import type { IDBPObjectStore } from 'idb';
 import {
   type DayRow,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { writtenVerdictSchema } from '@photofinish/shared/race/verdict-schema';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
-import { REPORT_1 } from '@photofinish/shared/testing/report-1';
+import { REPORT_1 } from '@photofinish/shared/testing/reports';
 import { verdictAsText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Protocol } from '@photofinish/shared/web/protocol';

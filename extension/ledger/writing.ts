@@ -1,6 +1,6 @@
 // Everything that is counted, each in one atomic transaction, so the service worker may be terminated at any point; a
 // batch that was counted is recognised by its key and never counted again.
-import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { Forecast } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { type Observation, type ObservationMode, unitedModes } from '@photofinish/shared/web/observation';
 import { type Origin, OTHER_ORIGINS, roomOf } from '@photofinish/shared/web/origin';

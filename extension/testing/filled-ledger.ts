@@ -5,8 +5,7 @@ import { attempt, trial, verdictSaying } from '@photofinish/shared/testing/race-
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import '../common/catalog.ts';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
-import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
-import { compareTrials } from '@photofinish/shared/race/race-pairs';
+import { compareTrials, MOST_PAIRS } from '@photofinish/shared/race/statistics';
 import { addCounts, NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { gainMsOf } from '@photofinish/shared/verdict/gain';
 import { ONLY_FULL } from '@photofinish/shared/web/observation';

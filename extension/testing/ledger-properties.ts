@@ -1,7 +1,7 @@
 // Random but valid input for property tests of the ledger, few names and days so that rows collide, and the invariants
 // of every ledger from which nothing was pruned, recomputed from its rows.
 import assert from 'node:assert/strict';
-import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { Forecast } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import {
   addAdoption,

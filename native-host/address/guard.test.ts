@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
-import { BAD_PORTS } from '@photofinish/shared/race/blocked-ports';
-import { TRANSPORTS } from '@photofinish/shared/race/terms';
+import { BAD_PORTS, TRANSPORTS } from '@photofinish/shared/race/terms';
 import fc from 'fast-check';
 import { addressBytes, addressText } from './address-bytes.ts';
 import { type AddressClass, ALLOW_EVERYTHING, addressPolicy, classifyAddress, refusedPort } from './guard.ts';

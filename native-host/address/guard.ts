@@ -1,9 +1,8 @@
 // The address policy: prevents web pages, messages and DNS answers from making the helper connect into the user's own
 // network, or to ports where it would do harm.
 import { BlockList, isIP } from 'node:net';
-import { portBlock } from '@photofinish/shared/race/blocked-ports';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
-import type { TransportName } from '@photofinish/shared/race/terms';
+import { portBlock, type TransportName } from '@photofinish/shared/race/terms';
 import { addressBytes, addressText, withoutZone } from './address-bytes.ts';
 import { nat64Of } from './nat64.ts';
 

@@ -4,7 +4,7 @@ import type { DnsResults, ServiceRecord } from '@photofinish/shared/race/discove
 import { serviceRecord } from '@photofinish/shared/testing/race-samples';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { printable } from '@photofinish/shared/web/printable';
+import { printable } from '@photofinish/shared/web/untrusted';
 import fc from 'fast-check';
 import { down } from '../testing/cache-samples.ts';
 import {

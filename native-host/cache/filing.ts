@@ -1,8 +1,8 @@
 // What an observation and a race change in the tables: each is folded into the records it concerns, within the caller's
 // transaction.
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import { isAhead } from '@photofinish/shared/web/instant';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
+import { isAhead } from '@photofinish/shared/web/untrusted';
 import { foldMisdirected, type Receipt, receivedAltSvc } from './advertised.ts';
 import { foldObservation, foldRace, foldUse, parseObservation } from './fold.ts';
 import { admitOrigin, type CacheLimits } from './limits.ts';

@@ -1,13 +1,13 @@
 // The host cache's rules, pure: how long evidence lasts, what a record allows us to forecast, and what a race may skip.
 // Advertised and reachable are separate facts: an advertisement refreshed over TCP never makes a broken path work.
-import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { Forecast } from '@photofinish/shared/port/wire';
 import type { SharedOutcome } from '@photofinish/shared/race/outcome';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import { type AltSvc, DEFAULT_MAX_AGE_SECONDS, parseAltSvc } from '@photofinish/shared/web/alt-svc';
-import { isAhead } from '@photofinish/shared/web/instant';
 import { VISITS_BEFORE_CHOICE } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
+import { isAhead } from '@photofinish/shared/web/untrusted';
 import type { AddressHistory } from '../discover/discovering.ts';
 import type {
   AddressRecord,

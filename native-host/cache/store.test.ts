@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { forecastSchema } from '@photofinish/shared/port/forecast';
+import { forecastSchema } from '@photofinish/shared/port/wire';
 import type { CacheUse } from '@photofinish/shared/race/outcome';
 import { UDP_ANSWERED_CODES } from '@photofinish/shared/race/terms';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';

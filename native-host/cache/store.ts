@@ -3,7 +3,7 @@
 // helpers.
 import { existsSync, rmSync } from 'node:fs';
 import type { StatementSync } from 'node:sqlite';
-import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { Forecast } from '@photofinish/shared/port/wire';
 import type { CacheUse, NetworkEvidence, OriginRace } from '@photofinish/shared/race/outcome';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';

@@ -1,7 +1,7 @@
 // `photofinish cache`: shows the contents of the host cache, as text or JSON, and deletes from it.
 import { existsSync } from 'node:fs';
 import { formatMs } from '@photofinish/shared/language/markup';
-import { attemptErrorText } from '@photofinish/shared/verdict/attempt-text';
+import { attemptErrorText } from '@photofinish/shared/verdict/codes';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { alternativesOf, type KnownAlternative } from '../cache/advertised.ts';

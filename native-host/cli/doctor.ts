@@ -1,5 +1,5 @@
 // `photofinish doctor`: prints the doctor's findings by subject, each problem with a remedy.
-import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
+import type { DoctorFinding as Finding } from '@photofinish/shared/port/wire';
 import { allFindings } from '../install/examination.ts';
 import { DOCTOR_OPTIONS } from './command-table.ts';
 import { readExtensionIds, readUserDataDirectory } from './install.ts';

@@ -7,7 +7,7 @@ import type {
   ServiceRecord,
 } from '@photofinish/shared/race/discovered';
 import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
-import { attemptErrorText, failureText } from '@photofinish/shared/verdict/attempt-text';
+import { attemptErrorText, failureText } from '@photofinish/shared/verdict/codes';
 import {
   failuresOf,
   isAnswered,
@@ -22,8 +22,12 @@ import {
   evidenceOfRaces,
   finished,
 } from '@photofinish/shared/verdict/explanation';
-import { leftOutText, sharedOutcomeText } from '@photofinish/shared/verdict/record-text';
-import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
+import {
+  leftOutText,
+  otherFindings,
+  sharedOutcomeText,
+  verdictText,
+} from '@photofinish/shared/verdict/verdict-text';
 import { alternativeHost, h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { hostPort, type OriginParts, originParts } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';

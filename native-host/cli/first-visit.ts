@@ -10,7 +10,7 @@ import {
 } from '@photofinish/shared/race/discovered';
 import type { Attempt, OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { isRecordNotQueried, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
-import { attemptErrorText } from '@photofinish/shared/verdict/attempt-text';
+import { attemptErrorText } from '@photofinish/shared/verdict/codes';
 import { isH3 } from '@photofinish/shared/verdict/evidence';
 import type { Explanation } from '@photofinish/shared/verdict/explanation';
 import { type OriginParts, originParts } from '@photofinish/shared/web/origin';

@@ -1,7 +1,7 @@
 // `photofinish install` and `uninstall`: options in, results out; install/ decides what is written.
 import { existsSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
+import type { DoctorFinding as Finding } from '@photofinish/shared/port/wire';
 import { loadSettings, SettingsError } from '../config.ts';
 import { BROWSER_NAMES, type BrowserName } from '../install/browser-names.ts';
 import { browsersOf, type UserDirectories, userDirectories } from '../install/browsers.ts';

@@ -1,6 +1,6 @@
 // The options of the commands that race, with their help: race, explain and survey share what they resolve, trust and
 // wait for.
-import { LEAST_CLEAR_PAIRS, MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import { LEAST_CLEAR_PAIRS, MOST_PAIRS } from '@photofinish/shared/race/statistics';
 import { MEMORIES, MODES } from '@photofinish/shared/race/terms';
 import {
   ATTEMPT_DELAY_MS,

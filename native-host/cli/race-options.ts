@@ -1,10 +1,10 @@
 // `photofinish race`: its options, all validated before anything is raced.
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
-import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import { MOST_PAIRS } from '@photofinish/shared/race/statistics';
 import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/race/terms';
-import { MAX_LABEL_CHARS } from '@photofinish/shared/web/bounds';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
+import { MAX_LABEL_CHARS } from '@photofinish/shared/web/untrusted';
 import { pinName } from '../discover/given-hosts.ts';
 import { commandLine } from '../install/own-command.ts';
 import {

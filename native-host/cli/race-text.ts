@@ -17,11 +17,15 @@ import type {
   RaceDocument,
   Trial,
 } from '@photofinish/shared/race/outcome';
-import { comparisonOf, wholePairs } from '@photofinish/shared/race/race-pairs';
+import { comparisonOf, wholePairs } from '@photofinish/shared/race/statistics';
 import { wholePercent } from '@photofinish/shared/report/adoption';
 import { gainStepMs, resultText } from '@photofinish/shared/verdict/gain';
-import { leftOutText, sharedInRaceText } from '@photofinish/shared/verdict/record-text';
-import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
+import {
+  leftOutText,
+  otherFindings,
+  sharedInRaceText,
+  verdictText,
+} from '@photofinish/shared/verdict/verdict-text';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { commandLine, withOwnCommand } from '../install/own-command.ts';
 import { codeHint, codeToExplain } from './codes.ts';

@@ -14,7 +14,7 @@ import {
 import { compareReports } from '@photofinish/shared/report/report-compare';
 import { reportListing } from '@photofinish/shared/report/report-document';
 import { ratioText, shareText, valueText } from '@photofinish/shared/report/report-text';
-import { printableDeep } from '@photofinish/shared/web/printable';
+import { printableDeep } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
 import { withOwnCommand } from '../install/own-command.ts';

@@ -1,6 +1,6 @@
 // `photofinish survey`: its actions and their options, all validated before anything is connected to.
 import { hostname } from 'node:os';
-import { MAX_LABEL_CHARS } from '@photofinish/shared/web/bounds';
+import { MAX_LABEL_CHARS } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { DEFAULT_TIMEOUT_MS } from '../race/pacing.ts';
 import type { ServerOptions } from '../survey/connect.ts';

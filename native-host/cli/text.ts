@@ -2,8 +2,8 @@
 // networks by the user's names.
 import { styleText } from 'node:util';
 import { formatMs } from '@photofinish/shared/language/markup';
-import { printable } from '@photofinish/shared/web/printable';
 import type { Protocol } from '@photofinish/shared/web/protocol';
+import { printable } from '@photofinish/shared/web/untrusted';
 import { Complaint } from './usage.ts';
 
 type Colour = 'green' | 'blue' | 'yellow' | 'red' | 'dim' | 'bold';

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
-import { base, h2, h3, quiet, refused } from '@photofinish/shared/testing/evidence';
-import { serviceRecord } from '@photofinish/shared/testing/race-samples';
+import { base, h2, h3, quiet, refused, serviceRecord } from '@photofinish/shared/testing/race-samples';
 import { advertisedAlternatives } from '@photofinish/shared/verdict/advertised';
 import { verdictOf } from '@photofinish/shared/verdict/verdict';
 import { createLearntNames } from './learnt-names.ts';

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Check, DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
+import type { Check, DoctorFinding as Finding } from '@photofinish/shared/port/wire';
 import { openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
 import { scratchDirectory } from '../testing/scratch.ts';

@@ -4,10 +4,9 @@
 
 import { spawn } from 'node:child_process';
 import { win32 } from 'node:path';
-import type { Check, DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
 import { HOST_NAME } from '@photofinish/shared/port/extension-id';
 import { replySchema } from '@photofinish/shared/port/reply';
-import { WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import { type Check, type DoctorFinding as Finding, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import * as v from 'valibot';
 import { AddonMissing, addonPackage, loadQuicAddon } from '../quic/addon.ts';
 import { VERSION } from '../version.ts';

@@ -3,8 +3,8 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import '@photofinish/shared/language/english';
-import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
-import { sharedWithin } from '@photofinish/shared/verdict/record-text';
+import type { DoctorFinding as Finding } from '@photofinish/shared/port/wire';
+import { sharedWithin } from '@photofinish/shared/verdict/verdict-text';
 import { UNIDENTIFIED } from '@photofinish/shared/web/network-name';
 import { SHARED_REFUSALS, type SharedRefusal, type SharedRefusals } from '../cache/record.ts';
 import { whyForeign } from '../cache/schema.ts';

@@ -4,7 +4,7 @@ import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
-import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import { MOST_PAIRS } from '@photofinish/shared/race/statistics';
 import fc from 'fast-check';
 import { plainPlan, race } from '../testing/race.ts';
 import { endpoint, type Listing, simulate } from '../testing/simulation.ts';

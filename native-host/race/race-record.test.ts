@@ -13,12 +13,10 @@ import {
   originRaceSchema,
   type Trial,
 } from '@photofinish/shared/race/outcome';
-import { comparePairs, type PairMs } from '@photofinish/shared/race/paired-comparison';
-import type { Verdict } from '@photofinish/shared/race/verdict-schema';
+import { comparePairs, type PairMs } from '@photofinish/shared/race/statistics';
+import { boundedFindings, type Verdict } from '@photofinish/shared/race/verdict-schema';
 import { seededRandom, TAILS, tailed } from '@photofinish/shared/testing/seeded-random';
-import { boundedFindings } from '@photofinish/shared/verdict/bounded';
-import { leftOutText } from '@photofinish/shared/verdict/record-text';
-import { verdictText } from '@photofinish/shared/verdict/verdict-text';
+import { leftOutText, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import * as v from 'valibot';
 import { race as sampleRace, trial, up } from '../testing/cache-samples.ts';
 import { arrange, type Overrides, race } from '../testing/race.ts';

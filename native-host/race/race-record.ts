@@ -15,9 +15,14 @@ import type {
   Summary,
   Trial,
 } from '@photofinish/shared/race/outcome';
-import { LEAST_PAIRS, MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
-import { compareTrials, wholePairs } from '@photofinish/shared/race/race-pairs';
-import { roundedMs, statistics } from '@photofinish/shared/race/statistics';
+import {
+  compareTrials,
+  LEAST_PAIRS,
+  MOST_PAIRS,
+  roundedMs,
+  statistics,
+  wholePairs,
+} from '@photofinish/shared/race/statistics';
 import { type Mode, TRANSPORTS, type TransportName } from '@photofinish/shared/race/terms';
 import { gainMsOf } from '@photofinish/shared/verdict/gain';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
@@ -35,8 +40,8 @@ import {
   MAX_LOOKUPS,
   MAX_MESSAGE_CHARS,
   MAX_SERVICES,
-} from '@photofinish/shared/web/bounds';
-import { printableDeep } from '@photofinish/shared/web/printable';
+  printableDeep,
+} from '@photofinish/shared/web/untrusted';
 import type { DrivenTrial, ReceivedAltSvc } from './drive.ts';
 import { MODE_RULES } from './modes.ts';
 import { type Decision, pacingInMode } from './plan.ts';

@@ -3,7 +3,7 @@
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { DnsResults } from '@photofinish/shared/race/discovered';
 import type { AttemptError, OriginRace } from '@photofinish/shared/race/outcome';
-import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import { MOST_PAIRS } from '@photofinish/shared/race/statistics';
 import type { Memory, Mode } from '@photofinish/shared/race/terms';
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { PriorKnowledge } from '../cache/policy.ts';

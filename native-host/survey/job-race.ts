@@ -2,7 +2,7 @@
 // postponement, or a reason to give the job up.
 import { isAllDisturbed, soundTrials } from '@photofinish/shared/race/conclusive';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import { MOST_PAIRS } from '@photofinish/shared/race/statistics';
 import type { LineRequest } from '../cli/input-lines.ts';
 import type { Clock } from '../clock.ts';
 import { PACED_BY_PATH } from '../race/pacing.ts';

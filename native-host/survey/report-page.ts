@@ -20,11 +20,9 @@ import {
 } from '@photofinish/shared/report/document';
 import { documentToHtml } from '@photofinish/shared/report/html';
 import type { Counts } from '@photofinish/shared/report/report';
-import { attemptErrorText } from '@photofinish/shared/verdict/attempt-text';
-import { failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
+import { attemptErrorText, failureRows, verdictName, verdictRows } from '@photofinish/shared/verdict/codes';
 import { looksBlocked } from '@photofinish/shared/verdict/evidence';
 import { blocksUdp } from '@photofinish/shared/verdict/verdict';
-import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import { badLineText } from './archive.ts';
 import { MAX_HOSTS } from './facts.ts';
 import {

@@ -1,9 +1,11 @@
 // One session with one extension: requests in, replies out, races running concurrently. Independent of pipes and
 // sockets, which are passed in. A forecast is answered when it is read, so it never waits behind a race.
-import { type DoctorFinding, MAX_FINDING_CHARS } from '@photofinish/shared/port/doctor';
+
 import type { SentReply } from '@photofinish/shared/port/reply';
 import {
   briefReplySchema,
+  type DoctorFinding,
+  MAX_FINDING_CHARS,
   NETWORK_CHANGED,
   type Progress,
   type Request,

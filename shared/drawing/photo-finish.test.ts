@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ATTEMPT_ERROR_CODES } from '../race/terms.ts';
 import { attempt, clearComparison, comparison, originRace, trial } from '../testing/race-samples.ts';
-import { attemptErrorText } from '../verdict/attempt-text.ts';
+import { attemptErrorText } from '../verdict/codes.ts';
 import { beyondText, laneText, photoFinish } from './photo-finish.ts';
 import { photoFinishSvg } from './photo-finish-svg.ts';
 import { axisTicks } from './svg.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { character } from '../testing/web-text.ts';
+import { character } from '../testing/hostile.ts';
 import { useCatalog } from './catalog.ts';
 import { escapeMarkup, formatBytes, formatMs } from './markup.ts';
 

@@ -3,12 +3,11 @@
 // added in reply.ts. Framing (length and JSON) is up to the helper; browsers do their own.
 import * as v from 'valibot';
 import { MODES, TRANSPORTS } from '../race/terms.ts';
-import { list, MAX_LABEL_CHARS, text } from '../web/bounds.ts';
 import { namedNetworkSchema, networkNameSchema } from '../web/network-name.ts';
 import { browserSchema, observationSchema } from '../web/observation.ts';
 import { originSchema, siteSchema } from '../web/origin.ts';
-import { findingSchema, MAX_FINDING_CHARS } from './doctor.ts';
-import { forecastSchema } from './forecast.ts';
+import { protocolSchema } from '../web/protocol.ts';
+import { list, MAX_LABEL_CHARS, text } from '../web/untrusted.ts';
 import { MAX_START_DELAY_MS } from './race-limits.ts';
 
 /** The major version of this protocol; an unknown one is rejected with an instruction. */
@@ -108,6 +107,72 @@ export const requestSchema = v.variant('type', [
 ]);
 /** What the extension may send. */
 export type Request = v.InferOutput<typeof requestSchema>;
+
+// The doctor's findings: each is one step of one browser's installation, or of what all browsers share. Printed by the
+// command, and shown by the extension's pages when the helper answers.
+
+/** It may contain a path, and the output of a program. */
+export const MAX_FINDING_CHARS = 16_384;
+
+export const CHECKS = [
+  'manifest',
+  'extension',
+  'launcher',
+  'runtime',
+  'hello',
+  'cache',
+  'config',
+  'addon',
+  'network',
+] as const;
+export type Check = (typeof CHECKS)[number];
+
+export const findingSchema = v.object({
+  /** A browser's title, or a title for what all browsers share. */
+  subject: text(MAX_LABEL_CHARS),
+  check: v.picklist(CHECKS),
+  /** `problem` makes the doctor fail; `note` is for information only. */
+  state: v.picklist(['ok', 'problem', 'note']),
+  text: text(MAX_FINDING_CHARS),
+  /** What to do; null if there is nothing to do. */
+  remedy: v.nullable(text(MAX_FINDING_CHARS)),
+});
+export type DoctorFinding = Readonly<v.InferOutput<typeof findingSchema>>;
+
+// The answer before a navigation: which protocols a host supports here, and which one this browser will use now. The
+// two are separate facts: a browser's h2 never overrides a raced h3 in `reachable`.
+
+export const forecastSchema = v.object({
+  origin: originSchema,
+  /** What the host supports on this network. */
+  reachable: v.object({
+    protocol: protocolSchema,
+    /**
+     * `shared`: by races that machines of the organisation shared, possibly this one; it has no evidence of its own that
+     * counts here.
+     */
+    basis: v.picklist(['raced', 'advertised', 'shared', 'none']),
+    /** Age of the evidence in milliseconds; null without evidence. */
+    ageMs: v.nullable(v.pipe(v.number(), v.finite(), v.minValue(0))),
+    fresh: v.boolean(),
+  }),
+  /** What the requesting browser will use now, from its own history with this origin and site. */
+  expected: v.object({
+    protocol: protocolSchema,
+    basis: v.picklist(['observed', 'advertised', 'none']),
+  }),
+  /** A fresh entry was found (P1's hit); counted for the hit ratio. */
+  hit: v.boolean(),
+});
+export type Forecast = v.InferOutput<typeof forecastSchema>;
+
+/** Accuracy's numerator and denominator (never a bare ratio): forecasts that were right, forecasts scored. */
+export interface Accuracy {
+  readonly right: number;
+  readonly scored: number;
+}
+
+// The replies.
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const ms = v.pipe(v.number(), v.finite(), v.minValue(0));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { names } from '../testing/evidence.ts';
+import { names } from '../testing/race-samples.ts';
 import { type DnsResults, ownRecords } from './discovered.ts';
 
 /** Answered queries for HTTPS records, beside those for addresses. */

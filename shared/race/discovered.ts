@@ -1,6 +1,7 @@
 // What was learnt about an origin besides reachability, and from which source: DNS answers, HTTPS records,
 // alternatives. Contained in outcomes, shown by `explain`, evaluated by verdicts.
 import * as v from 'valibot';
+import { DEFAULT_HTTPS_PORT, type OriginParts } from '../web/origin.ts';
 import {
   list,
   MAX_ADDRESS_CHARS,
@@ -13,8 +14,7 @@ import {
   MAX_MESSAGE_CHARS,
   MAX_SERVICES,
   text,
-} from '../web/bounds.ts';
-import { DEFAULT_HTTPS_PORT, type OriginParts } from '../web/origin.ts';
+} from '../web/untrusted.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const seconds = v.pipe(v.number(), v.finite(), v.minValue(0));

@@ -1,6 +1,8 @@
 // The results of a race: attempts, trials, summaries, and the document that `photofinish race --json` prints. Produced
 // by the helper, read by the extension and the report; the names are the field's own (RFC 8305, HEv3 draft).
 import * as v from 'valibot';
+import { originSchema } from '../web/origin.ts';
+import { knownProtocolSchema } from '../web/protocol.ts';
 import {
   list,
   MAX_ADDRESS_CHARS,
@@ -12,9 +14,7 @@ import {
   MAX_MESSAGE_CHARS,
   MAX_TRIALS,
   text,
-} from '../web/bounds.ts';
-import { originSchema } from '../web/origin.ts';
-import { knownProtocolSchema } from '../web/protocol.ts';
+} from '../web/untrusted.ts';
 import { discoveredAlternativeSchema, namesSchema } from './discovered.ts';
 import { ATTEMPT_ERROR_CODES, CERTIFICATE_REASONS, MEMORIES, MODES, TRANSPORTS } from './terms.ts';
 import { verdictSchema } from './verdict-schema.ts';
@@ -134,7 +134,7 @@ export const cacheUseSchema = v.object({
 });
 export type CacheUse = v.InferOutput<typeof cacheUseSchema>;
 
-/** The result of the pairs of a `compare` race, by the rule of `paired-comparison`. */
+/** The result of the pairs of a `compare` race, by the rule of `statistics`. */
 export const comparisonSchema = v.pipe(
   v.object({
     /** Pairs in which both were established, and the number of pairs planned at most. */

@@ -1,10 +1,54 @@
-// The schema of a verdict, separate from the rules that produce it, so that outcomes can contain one; and that of
-// verdicts in the earlier format, which are still read.
+// The schemas of a verdict and of the messages it is made of, separate from the rules that produce it, so that outcomes
+// can contain one; that of verdicts in the earlier format, which are still read; and how a verdict is kept within them.
 import * as v from 'valibot';
-import { type Message, message } from '../language/message.ts';
-import { list, MAX_FINDINGS, MAX_VERDICT_CHARS, text } from '../web/bounds.ts';
-import { printable } from '../web/printable.ts';
-import { messageEntries } from './message-schema.ts';
+import { type Message, type MessageParam, message } from '../language/message.ts';
+import {
+  cut,
+  list,
+  MAX_DNS_NAME_CHARS,
+  MAX_FINDINGS,
+  MAX_KEY_CHARS,
+  MAX_LISTED,
+  MAX_MESSAGE_PARAMS,
+  MAX_VERDICT_CHARS,
+  printable,
+  text,
+} from '../web/untrusted.ts';
+
+// What another program, or another version of this one, may send as a message: keys and names as in catalogs, all of it
+// bounded. Typed after validation, and its texts are safe to display.
+
+type MessageSchema = v.GenericSchema<Message>;
+
+/** How deeply messages may be nested: "earlier:" a verdict, its cause, and in that what to withdraw; plus one. */
+const MAX_DEPTH = 4;
+
+const name = v.pipe(text(MAX_KEY_CHARS), v.regex(/^[a-z][A-Za-z0-9]*$/));
+const plain = [
+  v.pipe(text(MAX_VERDICT_CHARS), v.transform(printable)),
+  v.pipe(v.number(), v.finite()),
+] as const;
+
+function entriesWith(param: v.GenericSchema<MessageParam>) {
+  return { key: name, params: v.pipe(v.record(name, param), v.maxEntries(MAX_MESSAGE_PARAMS)) };
+}
+
+function paramHolding(inner: MessageSchema): v.GenericSchema<MessageParam> {
+  return v.union([...plain, inner, list(inner, MAX_LISTED)]);
+}
+
+/** From those without nested messages to those that may be nested in a message. */
+const inner: MessageSchema[] = [v.object(entriesWith(v.union(plain)))];
+while (inner.length < MAX_DEPTH)
+  inner.push(v.object(entriesWith(paramHolding(inner.at(-1) as MessageSchema))));
+
+/** The schemas of nested messages, by names under which a JSON Schema can contain each of them once. */
+export const INNER_MESSAGES = Object.fromEntries(inner.map((schema, depth) => [`message${depth}`, schema]));
+
+/** The entries of a message. */
+export const messageEntries = entriesWith(paramHolding(inner.at(-1) as MessageSchema));
+
+// The verdict: its codes, and what it is made of.
 
 /** Why an origin was, or was not, reached over HTTP/3; append-only. */
 export const VERDICT_CODES = [
@@ -70,3 +114,22 @@ export const verdictSchema: v.GenericSchema<Verdict | VerdictAsText, Verdict> = 
   writtenVerdictSchema,
   v.pipe(verdictAsTextSchema, v.transform(verdictAsWritten)),
 ]);
+
+// Keeps a verdict within the limits of its schema: its messages contain what servers and resolvers chose to send.
+
+function boundedParam(param: MessageParam): MessageParam {
+  if (typeof param === 'string') return cut(param, MAX_DNS_NAME_CHARS);
+  if (typeof param === 'number') return param;
+  if (!Array.isArray(param)) return boundedMessage(param as Message);
+  return (param as readonly Message[]).slice(0, MAX_LISTED).map(boundedMessage);
+}
+
+function boundedMessage<M extends Message>(message: M): M {
+  const params = Object.entries(message.params).map(([name, param]) => [name, boundedParam(param)]);
+  return { ...message, params: Object.fromEntries(params) };
+}
+
+/** The first of the findings, up to the limit of a verdict, with their texts and lists truncated. */
+export function boundedFindings(findings: readonly Finding[]): Finding[] {
+  return findings.slice(0, MAX_FINDINGS).map(boundedMessage);
+}

@@ -5,7 +5,7 @@
 import { roundedMs } from '../race/statistics.ts';
 import type { Verdict } from '../race/verdict-schema.ts';
 import { verdictText } from '../verdict/verdict-text.ts';
-import { printable } from '../web/printable.ts';
+import { printable } from '../web/untrusted.ts';
 import { type Counts, modesOf, PROTOCOL_COLUMNS, type Report } from './report.ts';
 import { gainOf, newestComparison } from './report-compare.ts';
 import type { DiffGain, OriginDiff, ReportDiff } from './report-diff.ts';

@@ -2,7 +2,7 @@
 // after. The summary fits a ticket, the listing has every origin, the page has them by site.
 
 import { formatNumber, getMessage } from '../language/catalog.ts';
-import { verdictName } from '../verdict/verdict-names.ts';
+import { verdictName } from '../verdict/codes.ts';
 import { verdictText } from '../verdict/verdict-text.ts';
 import { ONLY_FULL } from '../web/observation.ts';
 import type { Adoption } from './adoption.ts';

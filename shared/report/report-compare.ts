@@ -3,8 +3,7 @@
 // comparisons applies. Counts that are too small to mean much are marked, not hidden.
 
 import type { OriginRace } from '../race/outcome.ts';
-import { differsBetween } from '../race/paired-comparison.ts';
-import { comparisonOf, type RacedComparison } from '../race/race-pairs.ts';
+import { comparisonOf, differsBetween, type RacedComparison } from '../race/statistics.ts';
 import { VERDICT_CODES } from '../race/verdict-schema.ts';
 import { differenceMsOf } from '../verdict/gain.ts';
 import { ownVerdict } from '../verdict/verdict-text.ts';

@@ -3,8 +3,8 @@
 
 import { getMessage } from '../language/catalog.ts';
 import { VERDICT_CODES, type VerdictCode } from '../race/verdict-schema.ts';
+import { verdictName } from '../verdict/codes.ts';
 import { gainCellText } from '../verdict/gain.ts';
-import { verdictName } from '../verdict/verdict-names.ts';
 import { verdictText } from '../verdict/verdict-text.ts';
 import { lightNote, type ObservationModes } from '../web/observation.ts';
 import { protocolName } from '../web/protocol.ts';

@@ -2,11 +2,9 @@
 // meanings of the codes in it, so that a page that is passed on can be understood offline and without Photofinish.
 
 import { getMessage } from '../language/catalog.ts';
-import { pairGains } from '../race/race-pairs.ts';
-import { median } from '../race/statistics.ts';
-import { failureRows, verdictRows } from '../verdict/codes.ts';
+import { median, pairGains } from '../race/statistics.ts';
+import { failureRows, verdictName, verdictRows } from '../verdict/codes.ts';
 import { gainCellText } from '../verdict/gain.ts';
-import { verdictName } from '../verdict/verdict-names.ts';
 import { otherFindings } from '../verdict/verdict-text.ts';
 import {
   columns,

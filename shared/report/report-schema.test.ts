@@ -8,7 +8,7 @@ import formats from 'ajv-formats';
 import * as v from 'valibot';
 import type { Message, MessageParams } from '../language/message.ts';
 import type { Finding, Verdict } from '../race/verdict-schema.ts';
-import { REPORT_1 } from '../testing/report-1.ts';
+import { REPORT_1 } from '../testing/reports.ts';
 import { verdictAsText } from '../verdict/verdict-text.ts';
 import { type Report, reportDocumentSchema, reportSchema } from './report.ts';
 import { compareReports } from './report-compare.ts';

@@ -2,9 +2,8 @@
 // shared/report/report-schema.ts` writes them, and a test keeps them in step.
 import { writeFile } from 'node:fs/promises';
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
-import { INNER_MESSAGES } from '../race/message-schema.ts';
 import { comparisonSchema } from '../race/outcome.ts';
-import { verdictSchema, writtenVerdictSchema } from '../race/verdict-schema.ts';
+import { INNER_MESSAGES, verdictSchema, writtenVerdictSchema } from '../race/verdict-schema.ts';
 import { observationModesSchema } from '../web/observation.ts';
 import { originSchema } from '../web/origin.ts';
 import { REPORT_SCHEMA, reportSchema } from './report.ts';

@@ -5,8 +5,6 @@ import * as v from 'valibot';
 import type { Mark } from '../drawing/svg.ts';
 import { originRaceSchema } from '../race/outcome.ts';
 import { verdictSchema } from '../race/verdict-schema.ts';
-import { list, MAX_LABEL_CHARS, text } from '../web/bounds.ts';
-import { isTooLate } from '../web/instant.ts';
 import {
   browserSchema,
   type ObservationModes,
@@ -14,6 +12,7 @@ import {
   unitedModes,
 } from '../web/observation.ts';
 import { originSchema, siteSchema } from '../web/origin.ts';
+import { isTooLate, list, MAX_LABEL_CHARS, text } from '../web/untrusted.ts';
 import { adoptionSchema } from './adoption.ts';
 
 export const REPORT_SCHEMA = 'photofinish.report/2';

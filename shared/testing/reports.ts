@@ -1,11 +1,11 @@
-// Reports of every kind for property tests: any counts, verdicts, sites, networks and races.
-
+// Reports of every kind for property tests: any counts, verdicts, sites, networks and races; and one of version 1.
 import fc from 'fast-check';
 import { VERDICT_CODES } from '../race/verdict-schema.ts';
 import type { Report, ReportOrigin, ReportSite } from '../report/report.ts';
 import { OBSERVATION_MODES } from '../web/observation.ts';
 import type { Origin } from '../web/origin.ts';
 import { comparison, verdictSaying } from './race-samples.ts';
+import report1 from './report-1.json' with { type: 'json' };
 
 const count = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 60 }));
 const counts = fc.record({ h3: count, h2: count, 'http/1.1': count, unknown: count });
@@ -69,3 +69,6 @@ export const anyReport: fc.Arbitrary<Report> = fc
     const [from, to] = days.toSorted() as [string, string];
     return structuredClone({ ...report, schema: 'photofinish.report/2' as const, period: { from, to } });
   });
+
+/** A report of version 1, written by the last program of that version: its verdicts, and those of its races, are text. */
+export const REPORT_1 = report1;

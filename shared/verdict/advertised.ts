@@ -3,7 +3,6 @@
 
 import { type Message, message } from '../language/message.ts';
 import { altSvcToNewcomers, isHeardOverH3Alone } from '../race/alt-svc-over.ts';
-import { portBlock } from '../race/blocked-ports.ts';
 import {
   type DnsResults,
   hostOfHttpsName,
@@ -12,6 +11,7 @@ import {
   type ServiceRecord,
 } from '../race/discovered.ts';
 import type { Attempt, DiscoveryEvidence } from '../race/outcome.ts';
+import { portBlock } from '../race/terms.ts';
 import {
   type Alternative,
   type AltSvc,
@@ -20,7 +20,7 @@ import {
   parseAltSvc,
 } from '../web/alt-svc.ts';
 import { hostPort, type OriginParts } from '../web/origin.ts';
-import { certificateReasonMessage, failureMessage } from './attempt-text.ts';
+import { certificateReasonMessage, failureMessage } from './codes.ts';
 import { carriesH3, type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
 
 /** An endpoint advertised for HTTP/3. */

@@ -3,8 +3,8 @@
 
 import { codeKey, type SharedMessageKey } from '../language/catalog.ts';
 import { type Message, message } from '../language/message.ts';
-import { BAD_PORTS } from '../race/blocked-ports.ts';
-import { incompleteness } from './attempt-text.ts';
+import { BAD_PORTS } from '../race/terms.ts';
+import { incompleteness } from './codes.ts';
 import type { Failure } from './evidence.ts';
 
 /** TLS alerts whose cause is known (RFC 8446 section 6). */

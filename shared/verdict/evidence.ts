@@ -1,5 +1,5 @@
 // The input of a verdict: attempts, what was discovered, the browser's own record, and other hosts on the network.
-import { portBlock } from '../race/blocked-ports.ts';
+
 import { conclusiveAttempts, isAllDisturbed, isOurDoing, soundTrials } from '../race/conclusive.ts';
 import type {
   Attempt,
@@ -9,8 +9,8 @@ import type {
   OriginRace,
   Trial,
 } from '../race/outcome.ts';
-import { comparisonOf } from '../race/race-pairs.ts';
-import { UDP_ANSWERED_CODES, UDP_BLOCKED_CODES, UDP_UNANSWERED_CODES } from '../race/terms.ts';
+import { comparisonOf } from '../race/statistics.ts';
+import { portBlock, UDP_ANSWERED_CODES, UDP_BLOCKED_CODES, UDP_UNANSWERED_CODES } from '../race/terms.ts';
 import { OFFLINE_NETWORK } from '../web/network-name.ts';
 import type { Browser } from '../web/observation.ts';
 import { type OriginParts, originParts } from '../web/origin.ts';

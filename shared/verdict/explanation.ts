@@ -11,12 +11,12 @@ import {
   originRaceSchema,
   sharedOutcomeSchema,
 } from '../race/outcome.ts';
-import { comparisonOf } from '../race/race-pairs.ts';
+import { comparisonOf } from '../race/statistics.ts';
 import { ATTEMPT_ERROR_CODES } from '../race/terms.ts';
 import { type Verdict, verdictSchema } from '../race/verdict-schema.ts';
-import { MAX_ADDRESSES, MAX_LOOKUPS, MAX_SERVICES } from '../web/bounds.ts';
 import { originParts, originSchema } from '../web/origin.ts';
 import { knownProtocolSchema } from '../web/protocol.ts';
+import { MAX_ADDRESSES, MAX_LOOKUPS, MAX_SERVICES } from '../web/untrusted.ts';
 import { isRecordAnswered } from './advertised.ts';
 import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { messageParts, textOf } from '../language/message.ts';
-import { comparePairs } from '../race/paired-comparison.ts';
+import { comparePairs } from '../race/statistics.ts';
 import {
   type Gain,
   gainCellText,

@@ -10,8 +10,8 @@ import {
   LEAST_DIFFERENCE_SHARE,
   leastDifferenceMs,
   type PairedComparison,
-} from '../race/paired-comparison.ts';
-import { roundedMs } from '../race/statistics.ts';
+  roundedMs,
+} from '../race/statistics.ts';
 import { type KnownProtocol, PROTOCOL_NAMES } from '../web/protocol.ts';
 
 /** The part of a comparison that is displayed. */

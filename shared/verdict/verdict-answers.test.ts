@@ -1,12 +1,11 @@
 // Verdicts on hosts that connect and do not answer as they should: a completed handshake is never called missing.
 
-import { allTexts } from '../testing/race-samples.ts';
+import { allTexts, base, dead, h2, h3, own, quiet, refused, unheard } from '../testing/race-samples.ts';
 import { verdictAsText, verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Attempt, AttemptError } from '../race/outcome.ts';
-import { base, dead, h2, h3, own, quiet, refused, unheard } from '../testing/evidence.ts';
 import { type Evidence, verdictOf } from './verdict.ts';
 
 const late: AttemptError = { code: 'response-timeout', message: 'no complete response' };

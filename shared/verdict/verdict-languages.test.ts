@@ -7,6 +7,7 @@ import { useCatalog } from '../language/catalog.ts';
 import type { AttemptError } from '../race/outcome.ts';
 import { ATTEMPT_ERROR_CODES, CERTIFICATE_REASONS } from '../race/terms.ts';
 import {
+  allTexts,
   at444,
   atB,
   base,
@@ -19,8 +20,7 @@ import {
   refused,
   silent,
   unheard,
-} from '../testing/evidence.ts';
-import { allTexts } from '../testing/race-samples.ts';
+} from '../testing/race-samples.ts';
 import type { Gain } from './gain.ts';
 import { type Evidence, verdictOf } from './verdict.ts';
 

@@ -1,27 +1,30 @@
 // What verdicts say beyond their codes: an action for every failure, whose fault it is, and the source of the evidence.
 
-import { allTexts, attempt, originRace, trial } from '../testing/race-samples.ts';
-import { otherFindings, verdictAsText, verdictText } from './verdict-text.ts';
-import '@photofinish/shared/language/english';
-import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { Attempt, AttemptError, OriginRace } from '../race/outcome.ts';
-import { ATTEMPT_ERROR_CODES, CERTIFICATE_REASONS, MEMORIES } from '../race/terms.ts';
 import {
+  allTexts,
   atB,
+  attempt,
   base,
   dead,
   h2,
   h3,
   names,
   onB,
+  originRace,
   own,
   quiet,
   refused,
   silent,
+  trial,
   unasked,
   unheard,
-} from '../testing/evidence.ts';
+} from '../testing/race-samples.ts';
+import { otherFindings, verdictAsText, verdictText } from './verdict-text.ts';
+import '@photofinish/shared/language/english';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Attempt, AttemptError, OriginRace } from '../race/outcome.ts';
+import { ATTEMPT_ERROR_CODES, CERTIFICATE_REASONS, MEMORIES } from '../race/terms.ts';
 import type { Origin } from '../web/origin.ts';
 import type { Gain } from './gain.ts';
 import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';

@@ -4,16 +4,24 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { type Message, message } from '../language/message.ts';
-import { RACE_SCHEMA, raceDocumentSchema } from '../race/outcome.ts';
+import { type OriginRace, RACE_SCHEMA, raceDocumentSchema } from '../race/outcome.ts';
 import {
   type Verdict,
   type VerdictCode,
   verdictSchema,
   writtenVerdictSchema,
 } from '../race/verdict-schema.ts';
-import { REPORT_1 } from '../testing/report-1.ts';
-import { MAX_VERDICT_CHARS } from '../web/bounds.ts';
-import { otherFindings, ownVerdict, verdictAsText, verdictText } from './verdict-text.ts';
+import { originRace } from '../testing/race-samples.ts';
+import { REPORT_1 } from '../testing/reports.ts';
+import { MAX_VERDICT_CHARS } from '../web/untrusted.ts';
+import {
+  otherFindings,
+  ownVerdict,
+  sharedInRaceText,
+  sharedOutcomeText,
+  verdictAsText,
+  verdictText,
+} from './verdict-text.ts';
 
 const UNHEARD: Message = { key: 'verdictFromTheFuture', params: {} };
 const verdict = (code: VerdictCode, ...said: readonly (readonly [VerdictCode, Message])[]): Verdict => ({
@@ -119,4 +127,27 @@ test('a verdict as text for older programs respects their limits', () => {
   const said = Array.from({ length: 60 }, (_, i) => [codes[i % 2] ?? 'unknown', long] as const);
   const { text, findings } = verdictAsText(verdict('h3-used', ['h3-used', long], ...said));
   assert.deepEqual([text.length, findings.length], [MAX_VERDICT_CHARS, 12]);
+});
+
+const HOUR_MS = 3_600_000;
+const WORKED = { atMs: 10 * HOUR_MS, h3Failure: null, tcpProtocol: null };
+const FAILED = { ...WORKED, h3Failure: 'udp-timeout', tcpProtocol: 'h2' } as const;
+
+test('the age of an outcome is told as far as its hour allows', () => {
+  const aged = (ms: number): string => sharedOutcomeText(WORKED, WORKED.atMs + ms);
+  assert.match(aged(0), /within the last hour\.$/);
+  assert.match(aged(HOUR_MS), /within the last hour\.$/);
+  assert.match(aged(HOUR_MS + 1), /within the last 2 hours\.$/);
+});
+
+test('a race says what the fleet cache told it, and that HTTP/3 had no head start only if it had none', () => {
+  const words = (over: Partial<OriginRace>): string =>
+    sharedInRaceText(originRace([], { atMs: FAILED.atMs, startDelayMs: 0, ...over })).join();
+  assert.equal(words({}), '');
+  const failed =
+    'Fleet cache: on a machine of the organisation HTTP/3 failed within the last hour (no reply over UDP).';
+  assert.equal(words({ sharedOutcome: FAILED }), `${failed} It had no head start in this race.`);
+  assert.equal(words({ sharedOutcome: FAILED, startDelayMs: 10 }), failed, '--start-delay');
+  assert.equal(words({ sharedOutcome: FAILED, mode: 'compare' }), failed);
+  assert.doesNotMatch(words({ sharedOutcome: WORKED }), /head start/);
 });

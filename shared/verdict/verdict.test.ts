@@ -1,11 +1,5 @@
-import { allTexts, originRace, trial } from '../testing/race-samples.ts';
-import { otherFindings, verdictText } from './verdict-text.ts';
-import '@photofinish/shared/language/english';
-import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { DnsResults } from '../race/discovered.ts';
-import type { VerdictCode } from '../race/verdict-schema.ts';
 import {
+  allTexts,
   at444,
   atB,
   base,
@@ -15,15 +9,23 @@ import {
   misdirected,
   names,
   onB,
+  originRace,
   own,
   quiet,
   refused,
   silent,
+  trial,
   unasked,
   unheard,
   unresolved,
   wrongName,
-} from '../testing/evidence.ts';
+} from '../testing/race-samples.ts';
+import { otherFindings, verdictText } from './verdict-text.ts';
+import '@photofinish/shared/language/english';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DnsResults } from '../race/discovered.ts';
+import type { VerdictCode } from '../race/verdict-schema.ts';
 import { type Origin, originParts } from '../web/origin.ts';
 import { type BrowserEvidence, type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 

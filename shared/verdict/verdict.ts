@@ -3,9 +3,9 @@
 
 import type { SharedMessageKey } from '../language/catalog.ts';
 import { type Message, message } from '../language/message.ts';
-import { portBlock } from '../race/blocked-ports.ts';
 import type { Attempt, AttemptError, NetworkEvidence } from '../race/outcome.ts';
-import type { Finding, Verdict, VerdictCode } from '../race/verdict-schema.ts';
+import { portBlock } from '../race/terms.ts';
+import { boundedFindings, type Finding, type Verdict, type VerdictCode } from '../race/verdict-schema.ts';
 import { type Browser, VISITS_BEFORE_CHOICE } from '../web/observation.ts';
 import type { OriginParts } from '../web/origin.ts';
 import { PROTOCOL_NAMES } from '../web/protocol.ts';
@@ -19,9 +19,8 @@ import {
   otherPortMessage,
   recordUnknownMessage,
 } from './advertised.ts';
-import { failureMessage } from './attempt-text.ts';
-import { boundedFindings } from './bounded.ts';
 import { type Advertiser, causeMessage } from './causes.ts';
+import { failureMessage } from './codes.ts';
 import {
   type BrowserEvidence,
   carriesH3,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { character } from '../testing/web-text.ts';
+import { character } from '../testing/hostile.ts';
 import { h3Alternatives, isExpired, parseAltSvc } from './alt-svc.ts';
 
 const one = (value: string, age = 0) => parseAltSvc(value, age).alternatives[0];

@@ -3,7 +3,7 @@
 // reads.
 
 import { MAX_ALT_SVC_CHARS } from './observation.ts';
-import { printable } from './printable.ts';
+import { printable } from './untrusted.ts';
 
 /** One alternative service (RFC 7838 section 2). */
 export interface Alternative {

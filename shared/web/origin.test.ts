@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { webUrl } from '../testing/web-text.ts';
+import { webUrl } from '../testing/hostile.ts';
 import {
   OTHER_ORIGINS,
   originOfUrl,

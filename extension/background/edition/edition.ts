@@ -4,7 +4,7 @@
 // as possible.
 
 import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/web/observation';
-import { printable } from '@photofinish/shared/web/printable';
+import { printable } from '@photofinish/shared/web/untrusted';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import type { EndedRequest } from '../observe/requests.ts';
 import type { SteerDeps, Steering } from '../steer/steering.ts';

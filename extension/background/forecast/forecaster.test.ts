@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Forecast } from '@photofinish/shared/port/forecast';
-import { MAX_FORECAST_ORIGINS } from '@photofinish/shared/port/wire';
+import { type Forecast, MAX_FORECAST_ORIGINS } from '@photofinish/shared/port/wire';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { loadSavedMap, Pages } from '../tab/pages.ts';
 import { attachForecasts, createForecaster, type Navigation, useForecasts } from './forecaster.ts';

@@ -2,8 +2,7 @@
 // alone and in the event handler (in Firefox once it has confirmed the user's consent), so that nothing else delays its
 // answer; the origins that the site used before follow in a second message, from memory or from the ledger. A forecast
 // waits for its document's commit, or until its tab navigates again, and then belongs to that page.
-import type { Forecast } from '@photofinish/shared/port/forecast';
-import { MAX_FORECAST_ORIGINS } from '@photofinish/shared/port/wire';
+import { type Forecast, MAX_FORECAST_ORIGINS } from '@photofinish/shared/port/wire';
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import { type Page, withForecasts } from '../../common/page/model.ts';

@@ -1,9 +1,7 @@
 // The helper as the rest of the extension sees it: forecasts, races and observations as typed calls, each with its own
 // time-out, that reject with a HelperError; and the connection they use, opened only with the user's consent. Nothing
 // else in the extension knows the wire format.
-import type { DoctorFinding } from '@photofinish/shared/port/doctor';
-import type { Forecast } from '@photofinish/shared/port/forecast';
-import type { Progress } from '@photofinish/shared/port/wire';
+import type { DoctorFinding, Forecast, Progress } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Mode } from '@photofinish/shared/race/terms';
 import { type NamedNetwork, NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { MAX_REPLY_BYTES, MAX_WHOLE_REPLY_BYTES, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import { writtenVerdictSchema } from '@photofinish/shared/race/verdict-schema';
 import { inputs, mutatedJson } from '@photofinish/shared/testing/hostile';
-import { REPORT_1 } from '@photofinish/shared/testing/report-1';
+import { REPORT_1 } from '@photofinish/shared/testing/reports';
 import { verdictAsText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';

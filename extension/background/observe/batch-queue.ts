@@ -1,7 +1,7 @@
 // Where observations enter: batches from pages, batches that pages left behind, requests that no page reports. Every
 // batch is validated and checked by `recordable`; it is acknowledged only once it is in the ledger.
 
-import { isTooLate } from '@photofinish/shared/web/instant';
+import { isTooLate } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { LATE_EVENTS } from '#edition';
 import { type SessionArea, timers } from '../../common/browser.ts';

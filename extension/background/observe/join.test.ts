@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { webUrl } from '@photofinish/shared/testing/web-text';
+import { webUrl } from '@photofinish/shared/testing/hostile';
 import { observationSchema } from '@photofinish/shared/web/observation';
 import fc from 'fast-check';
 import * as v from 'valibot';

@@ -1,6 +1,6 @@
 // Navigations of both browsers in one shape: begun, committed to a document, failed. Firefox has had document ids since
 // 153, the oldest version that the manifest allows; whatever else it lacks is derived here.
-import { printable } from '@photofinish/shared/web/printable';
+import { printable } from '@photofinish/shared/web/untrusted';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import { BROWSER } from '../../common/edition.ts';
 

@@ -4,7 +4,7 @@
 //   chosen, HTTP/3 established here, not advertised   ──► active to-h3   ──undo──► undoing ──clear heard──► gone
 //   chosen, HTTP/3 broken here, advertised            ──► active from-h3 ──undo──► gone
 
-import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { Forecast } from '@photofinish/shared/port/wire';
 import { type Origin, originParts, originSchema } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import type { Direction, UndoReason } from '../../common/messages.ts';

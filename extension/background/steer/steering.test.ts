@@ -1,7 +1,7 @@
 // Steering against a fake browser with store and rules: the stored state and the rules stay in step.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { Forecast } from '@photofinish/shared/port/wire';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { ENDED_REQUEST } from '../../testing/samples.ts';
 import { memoryStore } from '../../testing/storage.ts';

@@ -1,7 +1,7 @@
 // Steering at runtime, in Firefox only: keeps the state in the extension's store and the browser's rules in step with
 // it. The only owner of dynamic rules. Every change goes through one queue, state first, then rules, so that an
 // interruption between the two is repaired at the next start.
-import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { Forecast } from '@photofinish/shared/port/wire';
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import type { SteerView } from '../../common/messages.ts';

@@ -1,7 +1,7 @@
 // The background's end of the popup's port: validates incoming messages, answers over the same port, and stops watching
 // when the popup closes.
 
-import type { DoctorFinding } from '@photofinish/shared/port/doctor';
+import type { DoctorFinding } from '@photofinish/shared/port/wire';
 import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import type { PagePort } from '../../common/browser.ts';

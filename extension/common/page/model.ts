@@ -3,7 +3,7 @@
 // another document and MAX_PAGES newer ones exist; it survives the termination of the service worker in
 // `storage.session`. All functions are pure.
 
-import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { Forecast } from '@photofinish/shared/port/wire';
 import { countRequest, NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';

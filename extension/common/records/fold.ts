@@ -7,10 +7,10 @@ import {
   type ProtocolCounts,
 } from '@photofinish/shared/report/adoption';
 import { h3Alternatives, isExpired, parseAltSvc } from '@photofinish/shared/web/alt-svc';
-import { isAhead } from '@photofinish/shared/web/instant';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { DELIVERIES, type Delivery, type KnownProtocol } from '@photofinish/shared/web/protocol';
+import { isAhead } from '@photofinish/shared/web/untrusted';
 import { type DayRow, type DeliveredCounts, NOTHING_DELIVERED, type OriginRecord } from './schema.ts';
 
 export function emptyRecord(origin: Origin, site: string, atMs: number): OriginRecord {

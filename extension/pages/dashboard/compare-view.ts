@@ -18,7 +18,7 @@ import {
 } from '@photofinish/shared/report/report-text';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { lightNote } from '@photofinish/shared/web/observation';
-import { printableDeep } from '@photofinish/shared/web/printable';
+import { printableDeep } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { FORMATS } from '../report/export-names.ts';

@@ -4,8 +4,7 @@
 import { MARKS, type Mark } from '@photofinish/shared/drawing/svg';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { VERDICT_CODES, type VerdictCode } from '@photofinish/shared/race/verdict-schema';
-import { verdictMeans } from '@photofinish/shared/verdict/codes';
-import { verdictName } from '@photofinish/shared/verdict/verdict-names';
+import { verdictMeans, verdictName } from '@photofinish/shared/verdict/codes';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage } from '../../common/catalog.ts';

@@ -2,8 +2,12 @@
 // Only `compare` races give samples: in them each protocol ran alone and nothing was cancelled.
 
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
-import type { RacedComparison } from '@photofinish/shared/race/race-pairs';
-import { comparisonOf, latePairs, wholePairs } from '@photofinish/shared/race/race-pairs';
+import {
+  comparisonOf,
+  latePairs,
+  type RacedComparison,
+  wholePairs,
+} from '@photofinish/shared/race/statistics';
 import type { Mode } from '@photofinish/shared/race/terms';
 import type { Gain } from '@photofinish/shared/verdict/gain';
 import type { Origin } from '@photofinish/shared/web/origin';

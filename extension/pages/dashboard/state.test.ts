@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MARKS } from '@photofinish/shared/drawing/svg';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
-import { queryOrFragment } from '@photofinish/shared/testing/web-text';
+import { queryOrFragment } from '@photofinish/shared/testing/hostile';
 import fc from 'fast-check';
 import {
   BASES,

@@ -2,9 +2,8 @@
 
 import { type Mark, markOf, markSvg } from '@photofinish/shared/drawing/svg';
 import { formatNumber } from '@photofinish/shared/language/catalog';
-import { verdictMeans } from '@photofinish/shared/verdict/codes';
+import { verdictMeans, verdictName } from '@photofinish/shared/verdict/codes';
 import { type Gain, gainCellText, rangeText } from '@photofinish/shared/verdict/gain';
-import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import { hiddenCountText, lightNote, type ObservationModes } from '@photofinish/shared/web/observation';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';

@@ -7,7 +7,7 @@ import { DATA_ERRORS, DataError } from '../../ledger/data-document.ts';
 import { dataFileName, importedText, importFailure, wipedText } from './data.ts';
 import 'fake-indexeddb/auto';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
-import { webUrl } from '@photofinish/shared/testing/web-text';
+import { webUrl } from '@photofinish/shared/testing/hostile';
 import fc from 'fast-check';
 import { openLedger } from '../../ledger/ledger.ts';
 import { emptyTotal } from '../../ledger/row-changes.ts';

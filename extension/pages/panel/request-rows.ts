@@ -4,7 +4,7 @@
 import { markOf } from '@photofinish/shared/drawing/svg';
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatBytes, formatMs } from '@photofinish/shared/language/markup';
-import { verdictName } from '@photofinish/shared/verdict/verdict-names';
+import { verdictName } from '@photofinish/shared/verdict/codes';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { NETWORK_UNKNOWN } from '@photofinish/shared/web/network-name';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';

@@ -3,8 +3,12 @@
 import { MARK_LABELS, markOf } from '@photofinish/shared/drawing/svg';
 import { catalogLanguage, type SharedMessageKey } from '@photofinish/shared/language/catalog';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
-import { leftOutText, sharedInRaceText } from '@photofinish/shared/verdict/record-text';
-import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
+import {
+  leftOutText,
+  otherFindings,
+  sharedInRaceText,
+  verdictText,
+} from '@photofinish/shared/verdict/verdict-text';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { OriginView, PageView, SteerView } from '../../common/messages.ts';

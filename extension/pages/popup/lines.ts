@@ -2,7 +2,7 @@
 // each site that has several of them, sorted by the selected column. Pure.
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import { comparisonOf } from '@photofinish/shared/race/race-pairs';
+import { comparisonOf } from '@photofinish/shared/race/statistics';
 import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { gainMsOf } from '@photofinish/shared/verdict/gain';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { comparisonOf } from '@photofinish/shared/race/race-pairs';
+import { comparisonOf } from '@photofinish/shared/race/statistics';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import {

@@ -6,7 +6,7 @@ import { catalogLanguage, formatNumber } from '@photofinish/shared/language/cata
 import { type Message, message, textOf } from '@photofinish/shared/language/message';
 import { isAllDisturbed, isOurDoing } from '@photofinish/shared/race/conclusive';
 import type { AttemptError, OriginRace } from '@photofinish/shared/race/outcome';
-import { comparisonOf } from '@photofinish/shared/race/race-pairs';
+import { comparisonOf } from '@photofinish/shared/race/statistics';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import {
   type Adoption,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BAD_PORTS, portBlock, REFLECTING_PORTS } from './blocked-ports.ts';
+import { BAD_PORTS, portBlock, REFLECTING_PORTS } from './terms.ts';
 
 test('a bad port is blocked for both transports, a reflecting one for QUIC only, others for none', () => {
   for (const port of BAD_PORTS)

@@ -1,0 +1,124 @@
+// What is accepted of values that others choose: the size of names, texts and lists, the characters of a text that is
+// displayed, and the time of an instant. Both ends enforce the sizes in their schemas, and the helper truncates before it
+// records, so that no host can make a record that the port does not carry or that fills the disk.
+import * as v from 'valibot';
+import { MAX_ALT_SVC_CHARS } from './observation.ts';
+
+/** A DNS name as text: 255 octets (RFC 1035 section 2.3.4), each possibly written as `\255` (RFC 9460, appendix A). */
+export const MAX_DNS_NAME_CHARS = 1024;
+/** An address literal with a zone. */
+export const MAX_ADDRESS_CHARS = 64;
+/** The text of an error, and below it a label of a network, a version or a code on the wire. */
+export const MAX_MESSAGE_CHARS = 512;
+export const MAX_LABEL_CHARS = 128;
+/** A verdict as text, as in earlier records, and a text in a message: either may contain an advertisement. */
+export const MAX_VERDICT_CHARS = 8192;
+/** Sentences of a verdict, each of them a message. */
+export const MAX_FINDINGS = 64;
+/** For a message: its key and the names of its parameters, their number, and how many messages each may list. */
+export const MAX_KEY_CHARS = 64;
+export const MAX_MESSAGE_PARAMS = 16;
+export const MAX_LISTED = 16;
+/** An ALPN identifier: 255 octets (RFC 7301 section 3.1), escaped if they are not text. */
+export const MAX_ALPN_CHARS = 1024;
+/** A longer Alt-Svc value is ignored everywhere; the extra character keeps it too long when it is read again. */
+export const MAX_KEPT_ALT_SVC_CHARS = MAX_ALT_SVC_CHARS + 1;
+
+/** Per look-up: each of these may cost queries or attempts. */
+export const MAX_ADDRESSES = 128;
+export const MAX_SERVICES = 32;
+export const MAX_LOOKUPS = 128;
+/** Per HTTPS record. */
+export const MAX_ALPNS = 16;
+export const MAX_HINTS = 16;
+/** Those remembered and those of an answer, each up to the limit of the Alt-Svc parser. */
+export const MAX_ALTERNATIVES = 64;
+/** Per trial. */
+export const MAX_ATTEMPTS = 64;
+/** Per race: the maximum of `--trials`. */
+export const MAX_TRIALS = 100_000;
+
+/** Truncates a text to this many characters, the last of which marks the truncation. */
+export function cut(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).toWellFormed()}…`;
+}
+
+/** The schema of a text of at most so many characters. */
+export function text(maxChars: number) {
+  return v.pipe(v.string(), v.maxLength(maxChars));
+}
+
+/** A list of at most so many items. */
+export function list<const Item extends v.BaseSchema<unknown, unknown, v.BaseIssue<unknown>>>(
+  item: Item,
+  maxItems: number,
+) {
+  return v.pipe(v.array(item), v.maxLength(maxItems));
+}
+
+// Makes untrusted text (from servers, DNS, files) safe to display: a certificate's name, a header or a reason may
+// contain line ends, terminal escape sequences, and characters that change the direction of surrounding text. Such
+// characters are written as escapes, so that the evidence remains readable.
+
+/** Printable ASCII, which nearly all text is, and which is much cheaper to recognise. */
+const PLAIN = /^[ -~]*$/;
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
+}
+
+/**
+ * The text with each invisible character written like `\u202e`: control and format characters (soft hyphens, zero-width
+ * and bidi marks, tags), line and paragraph separators, lone surrogates, and code points that are not characters. A tab,
+ * which HTTP fields may have instead of a space, becomes a space. Idempotent.
+ */
+export function printable(text: string): string {
+  if (PLAIN.test(text)) return text;
+  return text.replaceAll('\t', ' ').replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Cn}]/gu, escaped);
+}
+
+function isPlainDeep(value: unknown): boolean {
+  if (typeof value === 'string') return PLAIN.test(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isPlainDeep);
+  return Object.entries(value).every(([name, each]) => PLAIN.test(name) && isPlainDeep(each));
+}
+
+/** A value with every text in it printable, including property names; itself if it is that already. */
+export function printableDeep<Value>(value: Value): Value {
+  return isPlainDeep(value) ? value : escapedDeep(value);
+}
+
+function escapedDeep<Value>(value: Value): Value {
+  if (typeof value === 'string') return printable(value) as Value;
+  if (Array.isArray(value)) return value.map(escapedDeep) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, each]) => [printable(name), escapedDeep(each)]);
+  return Object.fromEntries(entries) as Value;
+}
+
+// Validates instants from files, from pages, and from a clock that has since been corrected. Nothing has been observed or
+// raced in the future, so a later instant is a mistake or an attack: it would never expire, and sort before everything
+// else.
+
+/** Clocks of two machines differ, and their dates by time zone. */
+const AHEAD_MS = 86_400_000;
+
+/** Whether an instant (milliseconds since the epoch, or an ISO 8601 date or time) is later than tomorrow. */
+export function isTooLate(instant: number | string, nowMs: number): boolean {
+  const atMs = typeof instant === 'number' ? instant : Date.parse(instant);
+  // An invalid date must be rejected by the schema.
+  return atMs > nowMs + AHEAD_MS;
+}
+
+/**
+ * A machine's own clock, while it is right, is corrected by seconds. A later time is that of a clock that was wrong, such
+ * as one that took local time for UTC at boot.
+ */
+const MAX_CORRECTION_MS = 60_000;
+
+/** Whether this machine's own record is from a clock that was ahead: it would be newer than everything until that time. */
+export function isAhead(atMs: number, nowMs: number): boolean {
+  return atMs > nowMs + MAX_CORRECTION_MS;
+}
