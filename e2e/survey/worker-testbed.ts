@@ -7,7 +7,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { fixedPace } from '../../native-host/cli/race-pace.ts';
 import { type Clock, systemClock } from '../../native-host/clock.ts';
 import { namedNetwork } from '../../native-host/network/watch.ts';
-import type { RaceSpec } from '../../native-host/racing.ts';
+import type { RaceSpec } from '../../native-host/racer.ts';
 import { connectTo } from '../../native-host/survey/connect.ts';
 import { Control } from '../../native-host/survey/control.ts';
 import {

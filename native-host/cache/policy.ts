@@ -8,7 +8,7 @@ import { VISITS_BEFORE_CHOICE } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import { isAhead } from '@photofinish/shared/web/untrusted';
-import type { AddressHistory } from '../discover/discovering.ts';
+import type { AddressHistory } from '../discover/discoverer.ts';
 import type {
   AddressRecord,
   Basis,

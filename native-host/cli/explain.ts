@@ -23,7 +23,7 @@ import { systemClock } from '../clock.ts';
 import { commandLine } from '../install/own-command.ts';
 import { recordOnlyOn } from '../network/watch.ts';
 import { PACED_BY_PATH } from '../race/pacing.ts';
-import { fileOutcome, type RunRace } from '../racing.ts';
+import { fileOutcome, type RunRace } from '../racer.ts';
 import { explanationText } from './explain-text.ts';
 import { cacheComplaints, cachePath, copiedKeys } from './helper-caches.ts';
 import { EXPLAIN_OPTIONS } from './option-tables.ts';

@@ -18,7 +18,7 @@ import { fleetKeys, readFleetSalt } from '../fleet/entry.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { readSalt, saltPath } from '../network/key.ts';
 import type { Network } from '../network/watch.ts';
-import type { RacingParts, RunRace } from '../racing.ts';
+import type { RacerParts, RunRace } from '../racer.ts';
 import type { Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED } from './usage.ts';
 
@@ -147,7 +147,7 @@ export function sharing(race: RunRace, fleet: Fleet, network: Pick<Network, 'isS
 interface FleetMember {
   readonly fleet: Fleet;
   /** What other machines share, and nothing of this one's own. */
-  readonly recall: RacingParts['cache']['recall'];
+  readonly recall: RacerParts['cache']['recall'];
   close(): Promise<void>;
 }
 

@@ -16,7 +16,7 @@ import { commandLine } from '../install/own-command.ts';
 import { MODE_RULES } from '../race/modes.ts';
 import { TCP_ATTEMPT_DELAY_MS } from '../race/pacing.ts';
 import { summaryOf } from '../race/race-record.ts';
-import type { RaceSpec, RunRace } from '../racing.ts';
+import type { RaceSpec, RunRace } from '../racer.ts';
 import type { RaceCommand } from './race-options.ts';
 import type { Terminal } from './terminal.ts';
 import type { NetworkNames } from './text.ts';

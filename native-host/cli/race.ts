@@ -9,7 +9,7 @@ import { systemClock } from '../clock.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { saltPath } from '../network/key.ts';
 import { type Network, namedNetwork, recordOnlyOn, systemSource, watchNetwork } from '../network/watch.ts';
-import { openRacing, type RacingParts, type RunRace } from '../racing.ts';
+import { openRacer, type RacerParts, type RunRace } from '../racer.ts';
 import {
   cacheComplaints,
   cachePath,
@@ -43,7 +43,7 @@ import { Complaint, messageOf } from './usage.ts';
 const UNNAMED_NETWORK = 'unnamed';
 
 /** Replaces the host cache for memory `none`. */
-export const NO_CACHE: RacingParts['cache'] = {
+export const NO_CACHE: RacerParts['cache'] = {
   recall: () => null,
   recordRace: () => {},
   udpEvidence: () => NO_OTHERS,
@@ -125,11 +125,11 @@ async function raceAll(context: RaceContext): Promise<OriginRace[]> {
 export async function openRacingFor(
   command: Pick<RaceCommand, 'caFiles' | 'pins' | 'resolver' | 'allowPrivate'> &
     Partial<Pick<RaceCommand, 'postQuantum'>>,
-  cache: RacingParts['cache'],
+  cache: RacerParts['cache'],
   userAgent: string | null = null,
 ): Promise<RunRace> {
   try {
-    return await openRacing({
+    return await openRacer({
       ca: command.caFiles,
       pins: command.pins,
       resolver: command.resolver,

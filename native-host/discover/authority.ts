@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { httpsQueryName, type ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { TransportName } from '@photofinish/shared/race/terms';
 import type { Family } from '../address/address-bytes.ts';
-import type { Endpoint } from './discovering.ts';
+import type { Endpoint } from './discoverer.ts';
 import type { Questions } from './questions.ts';
 import { type Service, type ServiceAnswer, targetOf } from './service.ts';
 

@@ -10,8 +10,8 @@ import { type Clock, systemClock } from '../clock.ts';
 import { loadQuicAddon } from '../quic/addon.ts';
 import { type DnsTestbed, dnsTestbed, type Script, zone } from '../testing/dns-server.ts';
 import type { DnsClient } from './answer.ts';
-import type { Discovery, DiscoveryNews, DiscoveryQuery, Endpoint } from './discovering.ts';
-import { type DiscoveryParts, openDiscovering } from './discovery.ts';
+import type { Discovery, DiscoveryNews, DiscoveryQuery, Endpoint } from './discoverer.ts';
+import { type DiscoveryParts, openDiscoverer } from './discovery.ts';
 import { openDns } from './dns.ts';
 import { type Connectivity, RESOLUTION_DELAY_MS } from './resolution.ts';
 
@@ -67,7 +67,7 @@ async function testbed(t: TestContext, script: Script, facts: Partial<DiscoveryP
     },
   });
   const owes = (): boolean => [...underWay].some((question) => !dns.held.has(question));
-  const discovery = openDiscovering({
+  const discovery = openDiscoverer({
     pins: new Map(),
     policy: addressPolicy([]),
     openDns: () => watched(openDns({ server: dns.server })),

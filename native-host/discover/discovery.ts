@@ -17,7 +17,7 @@ import type {
   DiscoveryQuery,
   Endpoint,
   FollowedAlternatives,
-} from './discovering.ts';
+} from './discoverer.ts';
 import { createGivenHosts, type GivenHosts, type GivenHostsOptions } from './given-hosts.ts';
 import { createLearntNames, type OpenQuery } from './learnt-names.ts';
 import {
@@ -351,7 +351,7 @@ function givenUp(host: string): AttemptError {
 }
 
 /** Discovery for races. */
-export function openDiscovering(parts: DiscoveryParts): Discoverer {
+export function openDiscoverer(parts: DiscoveryParts): Discoverer {
   const { clock } = parts;
   /**
    * Addresses found for a race's origin, for as long as the race refers to it: its own alternatives are at the same

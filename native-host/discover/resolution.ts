@@ -24,7 +24,7 @@ import type { OriginParts } from '@photofinish/shared/web/origin';
 import { addressBytes, addressText, type Family, familyOf } from '../address/address-bytes.ts';
 import type { Answer, QueryKind } from './answer.ts';
 import { type Authority, type AuthorityEndpoints, type WalkInput, walkAuthority } from './authority.ts';
-import { type AddressHistory, type Endpoint, noAddress, sameEndpoint } from './discovering.ts';
+import { type AddressHistory, type Endpoint, noAddress, sameEndpoint } from './discoverer.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import { createServiceReader } from './service.ts';
 import { createSorting, firstEndpoints } from './sorting.ts';

@@ -15,7 +15,7 @@ import {
   resolve,
   type Testbed,
 } from '../testing/resolution.ts';
-import { type Endpoint, MOST_ENDPOINTS } from './discovering.ts';
+import { type Endpoint, MOST_ENDPOINTS } from './discoverer.ts';
 import {
   areEnough,
   compareDestinations,

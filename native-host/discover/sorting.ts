@@ -5,7 +5,7 @@
 import { TRANSPORTS, type TransportName } from '@photofinish/shared/race/terms';
 import { addressBytes, commonPrefixBits, type Family, familyOf } from '../address/address-bytes.ts';
 import { nat64Of } from '../address/nat64.ts';
-import { type AddressHistory, type Endpoint, MOST_ENDPOINTS } from './discovering.ts';
+import { type AddressHistory, type Endpoint, MOST_ENDPOINTS } from './discoverer.ts';
 
 /** A row of the default policy table (RFC 6724 section 2.1). */
 interface Policy {

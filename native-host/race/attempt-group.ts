@@ -5,7 +5,7 @@ import type { Attempt, AttemptError } from '@photofinish/shared/race/outcome';
 import { roundedMs } from '@photofinish/shared/race/statistics';
 import type { TransportName } from '@photofinish/shared/race/terms';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
-import { type Endpoint, endpointKey as keyOf } from '../discover/discovering.ts';
+import { type Endpoint, endpointKey as keyOf } from '../discover/discoverer.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './pacing.ts';
 import type { PlannedGroup } from './plan.ts';
 import { NO_TRAFFIC, type Packets, type Traffic } from './transport.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/terms';
 import { NO_HINTS } from '../cache/policy.ts';
-import type { Endpoint } from '../discover/discovering.ts';
+import type { Endpoint } from '../discover/discoverer.ts';
 import { type PlainInput, plainPlan } from '../testing/race.ts';
 import { type Behaviour, endpoint, type Simulation, simulate } from '../testing/simulation.ts';
 

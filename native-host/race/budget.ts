@@ -6,7 +6,7 @@ import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-l
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import type { Clock } from '../clock.ts';
-import { MOST_ENDPOINTS } from '../discover/discovering.ts';
+import { MOST_ENDPOINTS } from '../discover/discoverer.ts';
 import type { Traffic } from './transport.ts';
 
 /**

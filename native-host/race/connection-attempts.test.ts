@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_HINTS, type PathHint } from '../cache/policy.ts';
-import type { Endpoint } from '../discover/discovering.ts';
+import type { Endpoint } from '../discover/discoverer.ts';
 import { type PlainInput, plainPlan } from '../testing/race.ts';
 import { type Behaviour, endpoint, type Listing, type Simulation, simulate } from '../testing/simulation.ts';
 

@@ -7,7 +7,7 @@ import type { Mode } from '@photofinish/shared/race/terms';
 import { serviceRecord } from '@photofinish/shared/testing/race-samples';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Answer, QueryKind } from '../discover/answer.ts';
-import { type Endpoint, MOST_ENDPOINTS } from '../discover/discovering.ts';
+import { type Endpoint, MOST_ENDPOINTS } from '../discover/discoverer.ts';
 import { createResolution } from '../discover/resolution.ts';
 import { plainPlan } from '../testing/race.ts';
 import type { AttemptLimits } from './budget.ts';

@@ -13,7 +13,7 @@ import type {
   DiscoveryQuery,
   Endpoint,
   LiveDiscovery,
-} from '../discover/discovering.ts';
+} from '../discover/discoverer.ts';
 import {
   type Lateness,
   type LatenessWatch,

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { AttemptErrorCode, Mode, TransportName } from '@photofinish/shared/race/terms';
 import fc from 'fast-check';
 import { NO_HINTS, type PathHint } from '../cache/policy.ts';
-import type { Endpoint } from '../discover/discovering.ts';
+import type { Endpoint } from '../discover/discoverer.ts';
 import { plainPlan } from '../testing/race.ts';
 import { type Behaviour, endpoint, type Listing, simulate } from '../testing/simulation.ts';
 import type { Decision, TrialPlan } from './plan.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/terms';
-import type { Endpoint } from '../discover/discovering.ts';
+import type { Endpoint } from '../discover/discoverer.ts';
 import { type PlainInput, plainPlan } from '../testing/race.ts';
 import { type Behaviour, endpoint, type Simulation, simulate, type World } from '../testing/simulation.ts';
 import '@photofinish/shared/language/english';

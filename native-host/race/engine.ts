@@ -16,7 +16,7 @@
 // Read next: modes.ts (the kinds of races), plan.ts (the plan of one trial), trial-rules.ts (what is attempted
 // when, what is adopted, and what ends then), drive.ts (carries out the actions).
 import type { AttemptError, Trial } from '@photofinish/shared/race/outcome';
-import type { Endpoint } from '../discover/discovering.ts';
+import type { Endpoint } from '../discover/discoverer.ts';
 import { type AttemptGroup, type AttemptState, expiredError, waitedMs } from './attempt-group.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { TrialPlan } from './plan.ts';

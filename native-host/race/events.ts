@@ -4,7 +4,7 @@ import type { Progress } from '@photofinish/shared/port/wire';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { TransportName } from '@photofinish/shared/race/terms';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
-import type { Endpoint } from '../discover/discovering.ts';
+import type { Endpoint } from '../discover/discoverer.ts';
 import type { AttemptAnswer, AttemptFailure, AttemptHandshake, Packets, Traffic } from './transport.ts';
 
 /**

@@ -2,7 +2,7 @@
 import type { DnsResults } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { Clock } from '../clock.ts';
-import { type Discoverer, type Discovery, type DiscoveryQuery, noAddress } from '../discover/discovering.ts';
+import { type Discoverer, type Discovery, type DiscoveryQuery, noAddress } from '../discover/discoverer.ts';
 import { isTooLate, type Lateness, NEVER_LATE, type WatchLateness } from './disturbance.ts';
 
 export interface LookUpOptions {

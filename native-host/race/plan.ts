@@ -1,7 +1,7 @@
 // Derives the plan of one trial from mode, endpoints, memory and flags. Pure: the engine only executes it.
 import type { Mode } from '@photofinish/shared/race/terms';
 import type { Hints } from '../cache/policy.ts';
-import type { Endpoint } from '../discover/discovering.ts';
+import type { Endpoint } from '../discover/discoverer.ts';
 import { type AttemptLimits, rememberedPatienceMs, TRIAL_LIMITS } from './budget.ts';
 import { type GroupRules, MODE_RULES, type RaceRules } from './modes.ts';
 import { type Pacing, type PacingOptions, pacingOf } from './pacing.ts';

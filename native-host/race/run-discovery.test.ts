@@ -13,8 +13,8 @@ import { parseOrigin } from '@photofinish/shared/web/origin';
 import { addressPolicy } from '../address/guard.ts';
 import { type Hints, NO_HINTS, NO_KNOWLEDGE, type PriorKnowledge } from '../cache/policy.ts';
 import type { Answer, QueryKind } from '../discover/answer.ts';
-import type { Discoverer, Discovery } from '../discover/discovering.ts';
-import { openDiscovering } from '../discover/discovery.ts';
+import type { Discoverer, Discovery } from '../discover/discoverer.ts';
+import { openDiscoverer } from '../discover/discovery.ts';
 import { adopted, arrange, race } from '../testing/race.ts';
 import { type Script, virtualTime } from '../testing/virtual-time.ts';
 import { LOOK_UPS_AT_ONCE, lookUp, notInTime } from './look-up.ts';
@@ -241,7 +241,7 @@ async function play({ dns, h3 = [NEVER], h2 = [NEVER], known }: Testbed) {
   const { time, options } = arrange([...h3], [...h2], { mode: 'v3', memory, ...(known && { known }) });
   const { clock } = time;
   const cancelled: string[] = [];
-  const discovery = openDiscovering({
+  const discovery = openDiscoverer({
     pins: new Map(),
     policy: addressPolicy([]),
     openDns: () => ({

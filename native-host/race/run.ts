@@ -14,7 +14,7 @@ import {
   type DiscoveryQuery,
   type Endpoint,
   endpointKey,
-} from '../discover/discovering.ts';
+} from '../discover/discoverer.ts';
 import { type AttemptLimits, isUsedUp, TRIAL_LIMITS } from './budget.ts';
 import type { WatchLateness } from './disturbance.ts';
 import { type DrivenTrial, driveTrial, type Transports } from './drive.ts';

@@ -6,7 +6,7 @@
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { Attempt, AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import { roundedMs } from '@photofinish/shared/race/statistics';
-import { type Endpoint, endpointKey } from '../discover/discovering.ts';
+import { type Endpoint, endpointKey } from '../discover/discoverer.ts';
 import {
   AttemptGroup,
   type AttemptState,

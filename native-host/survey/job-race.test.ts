@@ -6,7 +6,7 @@ import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import { attempt, comparison, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import { raceOrigin } from '../race/run.ts';
-import type { RaceSpec, RunRace } from '../racing.ts';
+import type { RaceSpec, RunRace } from '../racer.ts';
 import { arrange } from '../testing/race.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
 import { type JobRacing, raceJob, surveySpec } from './job-race.ts';

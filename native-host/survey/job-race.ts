@@ -6,7 +6,7 @@ import { MOST_PAIRS } from '@photofinish/shared/race/statistics';
 import type { LineRequest } from '../cli/input-lines.ts';
 import type { Clock } from '../clock.ts';
 import { PACED_BY_PATH } from '../race/pacing.ts';
-import type { RaceSpec, RunRace } from '../racing.ts';
+import type { RaceSpec, RunRace } from '../racer.ts';
 import type { OptOut } from './opt-out.ts';
 import type { Permit, Politeness } from './politeness.ts';
 import type { Survey } from './schema.ts';

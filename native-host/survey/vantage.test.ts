@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attempt, comparison, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import { namedNetwork } from '../network/watch.ts';
-import type { RaceSpec } from '../racing.ts';
+import type { RaceSpec } from '../racer.ts';
 import { SAMPLE_SURVEY } from '../testing/survey-archive.ts';
 import { virtualTime } from '../testing/virtual-time.ts';
 import { NOTHING } from './control.ts';

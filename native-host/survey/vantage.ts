@@ -5,7 +5,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { evidenceOfRace, isH3, reachOf } from '@photofinish/shared/verdict/evidence';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
-import { besideOthers } from '../racing.ts';
+import { besideOthers } from '../racer.ts';
 import { VantageEvidence } from './facts.ts';
 import { followRule, surveySpec, useRule } from './job-race.ts';
 import type { JobResult } from './messages.ts';

@@ -10,7 +10,7 @@ import type { Pace } from '../cli/race-pace.ts';
 import { Complaint } from '../cli/usage.ts';
 import { type Clock, within } from '../clock.ts';
 import type { Network } from '../network/watch.ts';
-import type { RunRace } from '../racing.ts';
+import type { RunRace } from '../racer.ts';
 import { budgetOf, type Control, Presence } from './control.ts';
 import { type JobRacing, raceJob, surveySpec } from './job-race.ts';
 import { Intake, type JobResult, Outbox } from './messages.ts';

@@ -16,7 +16,7 @@ import type {
   Endpoint,
   FollowedAlternatives,
   LiveDiscovery,
-} from '../discover/discovering.ts';
+} from '../discover/discoverer.ts';
 import { PACED_BY_PATH, type PacingOptions } from '../race/pacing.ts';
 import { type PlanInput, planTrial, type TrialPlan } from '../race/plan.ts';
 import { type RaceOptions, raceOrigin } from '../race/run.ts';

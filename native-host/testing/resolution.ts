@@ -5,7 +5,7 @@ import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import { serviceRecord } from '@photofinish/shared/testing/race-samples';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Answer, QueryKind } from '../discover/answer.ts';
-import { type Endpoint, sameEndpoint } from '../discover/discovering.ts';
+import { type Endpoint, sameEndpoint } from '../discover/discoverer.ts';
 import {
   type Connectivity,
   createResolution,

@@ -5,7 +5,7 @@ import type { Progress } from '@photofinish/shared/port/wire';
 import type { AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import type { TransportName } from '@photofinish/shared/race/terms';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
-import { type Endpoint, sameEndpoint } from '../discover/discovering.ts';
+import { type Endpoint, sameEndpoint } from '../discover/discoverer.ts';
 import { createTrial, type TrialMachine } from '../race/engine.ts';
 import type { TrialAction, TrialEvent } from '../race/events.ts';
 import type { TrialPlan } from '../race/plan.ts';

@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { Settings } from '../config.ts';
 import { RACE_LIMITS } from '../race/budget.ts';
 import { DEFAULT_TIMEOUT_MS, MOST_SERIES_MS, PACED_BY_PATH } from '../race/pacing.ts';
-import { openRacing } from '../racing.ts';
+import { openRacer } from '../racer.ts';
 import type { RaceRunner } from './session.ts';
 import '@photofinish/shared/language/english';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
@@ -27,7 +27,7 @@ interface PortRacing {
 export async function racesOverPort({ settings, cache, clock }: PortRacing): Promise<RaceRunner> {
   const { ca, resolve: pins, resolver, allowPrivate } = settings;
   const policy = addressPolicy(allowPrivate);
-  const race = await openRacing({ ca, pins, resolver, policy, cache, clock });
+  const race = await openRacer({ ca, pins, resolver, policy, cache, clock });
   return ({ origin, startDelayMs, ...order }) =>
     race({
       ...order,

@@ -8,7 +8,7 @@ import { parseOrigin } from '@photofinish/shared/web/origin';
 import { addressPolicy } from './address/guard.ts';
 import { systemClock } from './clock.ts';
 import { PACED_BY_PATH } from './race/pacing.ts';
-import { fileOutcome, openRacing } from './racing.ts';
+import { fileOutcome, openRacer } from './racer.ts';
 import { down, race, trial, up } from './testing/cache-samples.ts';
 import { closedPort, LOOPBACK } from './testing/peers.ts';
 import { countTurns, TURNS_OF_PAUSE } from './testing/virtual-time.ts';
@@ -46,7 +46,7 @@ test('an aborted race is not stored', () => {
 test('there are pauses between the end of the last trial, its storage, and the reply', async (t) => {
   const turn = countTurns(t);
   let [failed, stored] = [0, 0];
-  const run = await openRacing({
+  const run = await openRacer({
     ...{ ca: [], pins: new Map(), resolver: null, clock: systemClock },
     policy: addressPolicy(['127.0.0.0/8']),
     cache: {

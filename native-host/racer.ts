@@ -9,8 +9,8 @@ import { CacheUnavailable } from './cache/database.ts';
 import type { HostCache } from './cache/store.ts';
 import { type Clock, nextPoll } from './clock.ts';
 import { ownAddresses, watchConnectivity } from './discover/connectivity.ts';
-import type { Discoverer } from './discover/discovering.ts';
-import { openDiscovering } from './discover/discovery.ts';
+import type { Discoverer } from './discover/discoverer.ts';
+import { openDiscoverer } from './discover/discovery.ts';
 import { openDns } from './discover/dns.ts';
 import { loadQuicAddon } from './quic/addon.ts';
 import { watchEventLoop } from './race/disturbance.ts';
@@ -21,7 +21,7 @@ import { withVerdict } from './race/race-record.ts';
 import { type RaceOptions, raceOrigin } from './race/run.ts';
 import { readTrust } from './trust.ts';
 
-export interface RacingParts {
+export interface RacerParts {
   /** PEM files with additional trust anchors. */
   readonly ca: readonly string[];
   /** `host:port` to address. */
@@ -52,9 +52,9 @@ function sourceFor(destination: string): string | null {
   }
 }
 
-function discoveryOf({ pins, resolver, policy, clock }: RacingParts): Discoverer {
+function discoveryOf({ pins, resolver, policy, clock }: RacerParts): Discoverer {
   const openNetworkDns = resolver === null ? null : () => openDns({ server: null });
-  return openDiscovering({
+  return openDiscoverer({
     ...{ pins, policy, clock, sourceFor },
     openDns: () => openDns({ server: resolver }),
     ...watchConnectivity({ sourceFor, addresses: ownAddresses }, clock, openNetworkDns),
@@ -99,7 +99,7 @@ function keepYoungGenerationSmall(): void {
  * rejects only when a transport cannot be loaded. A name that cannot be resolved or is forbidden gives a record with
  * `error` and without trials.
  */
-export async function openRacing(parts: RacingParts): Promise<RunRace> {
+export async function openRacer(parts: RacerParts): Promise<RunRace> {
   keepYoungGenerationSmall();
   const trust = await readTrust(parts.ca, parts.postQuantum);
   if (!trust.ok) throw new Error(trust.message);
