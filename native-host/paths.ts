@@ -87,6 +87,22 @@ export function makePrivateDirectory(path: string): void {
   }
 }
 
+/**
+ * Creates a directory and those above it. Throws the system's error: with `recursive` alone, Node.js says of a read-only
+ * file system that the directory does not exist.
+ */
+export function makeDirectories(path: string, mode?: number): void {
+  try {
+    mkdirSync(path, { recursive: true, mode });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    let missing = path;
+    while (!existsSync(dirname(missing)) && dirname(missing) !== missing) missing = dirname(missing);
+    mkdirSync(missing, { mode });
+    mkdirSync(path, { recursive: true, mode });
+  }
+}
+
 /** Why no file can be created in a directory that may have to be created first; null: it can. Creates nothing. */
 export function whyNotWritable(directory: string): string | null {
   let there = directory;

@@ -198,6 +198,11 @@ async function collectInto(
     manager: await jetstreamManager(connection),
     clock: systemClock,
     log: (message) => terminal.error('no-server', message),
+    isPart: () =>
+      terminal.error(
+        'bad-directory',
+        `other results of this survey are in another directory; ${dir} gets only the rest`,
+      ),
     wrote: (segment, batches) => terminal.progress(`${segment}: ${plural(batches, 'batch', 'batches')}`),
   });
 }
@@ -295,6 +300,10 @@ export async function run(context: SurveyContext, list: string, out: string): Pr
   if (collection.status === 'rejected') throw collection.reason;
   if (work.status === 'rejected') throw work.reason;
   const measured = work.value;
+  if (context.signal.aborted) {
+    context.terminal.result(`${measured} measured, and interrupted: run the same command again to continue`);
+    return;
+  }
   context.terminal.result(
     `${measured} measured; the archive is ${out}: "${commandLine('survey', 'report', out)}" writes a page about it`,
   );

@@ -52,7 +52,7 @@ function arrange(t: TestContext, vantages: readonly string[]) {
   const waiting = new Map<string, Uint8Array[]>([
     [names.resultSubject(vantages[0] ?? ''), [Buffer.from('a')]],
   ]);
-  const world = { dir, segment, beforeBatch: () => {}, stop };
+  const world = { dir, segment, beforeBatch: () => {}, stop, firstSeq: 1, parts: [] as string[] };
   async function* fetched(subject: string, expires: number) {
     const batches = waiting.get(subject) ?? [];
     if (batches.length === 0) await new Promise<void>((resolve) => void clock.after(expires, resolve));
@@ -63,7 +63,8 @@ function arrange(t: TestContext, vantages: readonly string[]) {
     stream: string,
     { filter_subjects: subject = stream }: { filter_subjects?: string },
   ) => ({
-    fetch: async ({ expires }: { expires: number }) => fetched(subject, expires),
+    fetch: async ({ expires }: { expires: number }) =>
+      Object.assign(fetched(subject, expires), { stop: () => {} }),
   });
   const dead = [{ vantage: 'a', job: 7, reason: 'opt-out' }];
   waiting.set(names.streams.dead, [Buffer.from(JSON.stringify(dead[0]))]);
@@ -74,7 +75,10 @@ function arrange(t: TestContext, vantages: readonly string[]) {
     client: { consumers: { get } },
     manager: {
       consumers: { list },
-      streams: { purge: async () => {}, info: async () => ({ state: { messages: dead.length } }) },
+      streams: {
+        purge: async () => {},
+        info: async () => ({ state: { messages: dead.length, first_seq: world.firstSeq } }),
+      },
     },
     control: { state: () => ({ survey: SAMPLE_SURVEY }) },
   };
@@ -83,6 +87,7 @@ function arrange(t: TestContext, vantages: readonly string[]) {
     ...{ names, dir, clock, signal: stop.signal },
     isDone: () => false,
     log: () => {},
+    isPart: () => world.parts.push(dir),
     wrote: () => {},
   } as unknown as CollectionParts;
   const tooLong = new Promise<never>((_, reject) => {
@@ -103,4 +108,25 @@ test('a collector that is interrupted writes what it holds, and the jobs that we
   await run();
   assert.equal(readFileSync(join(world.dir, world.segment), 'utf8'), 'a');
   assert.equal(readFileSync(join(world.dir, DEAD_FILE), 'utf8'), `${JSON.stringify(dead[0])}\n`);
+});
+
+test('a new directory that gets only the rest is told so, the survey’s first one is not', async (t) => {
+  for (const [firstSeq, told] of [
+    [1, 0],
+    [8, 1],
+  ] as const) {
+    const { clock, world, run } = arrange(t, ['a']);
+    world.firstSeq = firstSeq;
+    clock.after(2500, () => world.stop.abort());
+    await run();
+    assert.equal(world.parts.length, told);
+  }
+});
+
+test('a server whose disk is full is not waited for: it has to be restarted', async (t) => {
+  const { world, run } = arrange(t, ['a', 'b']);
+  world.beforeBatch = () => {
+    throw new Error('write /s/1.blk: no space left on device');
+  };
+  await assert.rejects(run(), { code: 'no-server', message: /make room, restart the server/ });
 });

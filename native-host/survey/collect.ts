@@ -1,7 +1,7 @@
 // The collector: moves results from the server into the archive. A batch leaves the server after the segment with it
 // is on disk, and the archive's own file names say where to go on, so that nothing is lost or written twice.
 import * as v from 'valibot';
-import { Complaint } from '../cli/usage.ts';
+import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
 import type { Clock } from '../clock.ts';
 import {
   DEAD_FILE,
@@ -16,7 +16,7 @@ import {
 import type { Control } from './control.ts';
 import { DeliverPolicy, type JetStreamClient, type JetStreamManager } from './nats.ts';
 import { DELIVERED_TOO_OFTEN, deadSchema, postponedSchema, type Survey, valueIn } from './schema.ts';
-import { type SurveyNames, vantagesOf } from './streams.ts';
+import { fetched, type SurveyNames, vantagesOf } from './streams.ts';
 
 /** A segment is written once it has this much, or has waited that long. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
@@ -25,6 +25,7 @@ const FETCH_MS = 1000;
 const FETCH_BATCHES = 64;
 const RETRY_MS = 1000;
 const DEAD_AT_A_TIME = 1000;
+const DEAD_MS = 10_000;
 
 export interface CollectionParts {
   readonly client: JetStreamClient;
@@ -37,6 +38,8 @@ export interface CollectionParts {
   readonly isDone: () => boolean;
   readonly signal: AbortSignal;
   readonly log: (message: string) => void;
+  /** Called if the directory is new and other results have left the server: they are in another one. */
+  readonly isPart: () => void;
   readonly wrote: (segment: string, batches: number) => void;
 }
 
@@ -78,10 +81,8 @@ async function collectVantage(parts: CollectionParts, vantage: string): Promise<
   });
   while (!signal.aborted) {
     let pulled = 0;
-    for await (const { seq, data } of await consumer.fetch({
-      max_messages: FETCH_BATCHES,
-      expires: FETCH_MS,
-    })) {
+    const some = { max_messages: FETCH_BATCHES, expires: FETCH_MS };
+    for await (const { seq, data } of fetched(consumer, some, signal)) {
       if (batches.length === 0) sinceMs = clock.nowMs();
       batches.push({ seq, data });
       bytes += data.length;
@@ -120,7 +121,8 @@ async function writeDead(parts: CollectionParts): Promise<void> {
     const lines: string[] = [];
     let got = 0;
     const some = { max_messages: Math.min(left, DEAD_AT_A_TIME), expires: FETCH_MS };
-    for await (const { data } of await consumer.fetch(some)) {
+    // After an interrupt too, which a server that is away must not outlast.
+    for await (const { data } of fetched(consumer, some, AbortSignal.timeout(DEAD_MS))) {
       got += 1;
       const line = await deadOf(parts, data);
       if (line !== null) lines.push(`${JSON.stringify(line)}\n`);
@@ -165,6 +167,11 @@ export async function collect(given: CollectionParts): Promise<void> {
   if (survey === null) throw new Error('a collector needs the survey');
   checkArchive(dir, survey);
   writeSurvey(dir, survey);
+  if (segmentsIn(dir).length === 0) {
+    const info = () => manager.streams.info(names.streams.result);
+    const results = await insist(parts, 'the results cannot be read', info);
+    if (results !== undefined && results.state.first_seq > 1) parts.isPart();
+  }
   while (failure === null) {
     const vantages = await insist(parts, 'vantage points cannot be listed', () => vantagesOf(manager, names));
     for (const vantage of vantages ?? []) if (!running.has(vantage)) running.set(vantage, keep(vantage));
@@ -190,10 +197,17 @@ async function insist<T>(
       return await run();
     } catch (error) {
       if (isOfFiles(error)) throw error;
+      if (signal.aborted) return undefined;
       const { message } = error as Error;
+      // It remembers the failure until it is restarted.
+      if (/no space left/i.test(message))
+        throw new Complaint(
+          'no-server',
+          `the server's disk is full: ${message}; make room, restart the server, and run the command again: nothing is lost`,
+          EXIT_FAILED,
+        );
       if (message !== logged) log(`${what}: ${message}; trying again until it works`);
       logged = message;
-      if (signal.aborted) return undefined;
       await pause(clock, RETRY_MS);
     }
 }

@@ -1,12 +1,13 @@
-// What a worker owes the server: every message of a job is acknowledged once its result is stored, and not before. And
-// its streams: two surveys on one server, and two vantage points of one survey, never share a stream or a subject.
+// What a worker owes the server: every message of a job is acknowledged once its result is stored, and not before; how it
+// bears an outage; and its streams: two surveys on one server, and two vantage points of one survey, never share a stream
+// or a subject.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { comparison } from '@photofinish/shared/testing/race-samples';
-import { Outbox } from './messages.ts';
-import type { JetStreamClient, JsMsg } from './nats.ts';
+import { Outbox, Troubles } from './messages.ts';
+import type { Consumer, JetStreamClient, JsMsg } from './nats.ts';
 import type { JobSource, Task } from './schema.ts';
-import { namesOf } from './streams.ts';
+import { fetched, namesOf } from './streams.ts';
 
 /** An outbox whose server stores everything, or nothing; what happened to messages and stream, in order. */
 function arrange(stores: boolean) {
@@ -26,7 +27,6 @@ function arrange(stores: boolean) {
   const taskOf = (number: number, from: JobSource): Task => {
     const note = (what: string) => (): void => void events.push(`${what} ${number} of ${from}`);
     const message = { working: () => {}, ack: note('ack'), nak: note('nak') } as unknown as JsMsg;
-    outbox.owe(message);
     return { message, from, number, job: { origin: 'https://a.test', mode: 'race' } };
   };
   return { outbox, events, taskOf };
@@ -34,16 +34,19 @@ function arrange(stores: boolean) {
 
 const result = comparison([10], [20]);
 
-test('a job that is held twice is acknowledged in both streams, each message once', async () => {
+test('a job delivered again while it is held is raced once, and acknowledged in both streams', async () => {
   const { outbox, events, taskOf } = arrange(true);
-  const tasks = [taskOf(7, 'later'), taskOf(8, 'todo'), taskOf(7, 'todo')];
+  const tasks = [taskOf(7, 'later'), taskOf(8, 'todo'), taskOf(7, 'todo'), taskOf(8, 'todo')];
+  const raced = tasks.filter((task) => outbox.owe(task));
+  assert.deepEqual(raced, tasks.slice(0, 2));
   await outbox.publish(
-    tasks.map((job) => ({ job, result })),
+    raced.map((job) => ({ job, result })),
     () => {},
   );
   assert.deepEqual(events.toSorted(), [
     'ack 7 of later',
     'ack 7 of todo',
+    'ack 8 of todo',
     'ack 8 of todo',
     'stored survey.s.result.here',
   ]);
@@ -52,10 +55,71 @@ test('a job that is held twice is acknowledged in both streams, each message onc
 
 test('what the server has not stored is not acknowledged, and can be given back', async () => {
   const { outbox, events, taskOf } = arrange(false);
-  await outbox.publish([{ job: taskOf(7, 'todo'), result }], () => {});
+  const task = taskOf(7, 'todo');
+  outbox.owe(task);
+  await outbox.publish([{ job: task, result }], () => {});
   assert.deepEqual(events, []);
   outbox.letGo();
   assert.deepEqual(events, ['nak 7 of todo']);
+});
+
+test('a job that comes back before the answer to its postponement is raced, and stays on the server until then', async () => {
+  const { outbox, events, taskOf } = arrange(true);
+  const [listed, postponed] = [taskOf(7, 'todo'), taskOf(7, 'later')];
+  assert.deepEqual([outbox.owe(listed), outbox.owe(postponed)], [true, true]);
+  await outbox.postpone(listed);
+  assert.deepEqual(events, ['stored survey.s.later.here', 'ack 7 of todo']);
+  await outbox.giveUp(postponed, 'no-answer');
+  assert.deepEqual(events.slice(2), ['stored survey.s.dead.here', 'ack 7 of later']);
+});
+
+test('what was given back and is delivered again is another task', () => {
+  const { outbox, taskOf } = arrange(true);
+  const [before, after] = [taskOf(7, 'todo'), taskOf(7, 'todo')];
+  outbox.owe(before);
+  outbox.letGo();
+  assert.equal(outbox.owe(after), true);
+  assert.deepEqual([outbox.owes(before), outbox.owes(after)], [false, true]);
+});
+
+test('an outage is told once, and that it is over', () => {
+  const said: string[] = [];
+  const troubles = new Troubles((message) => said.push(message));
+  troubles.over('jobs could not be pulled');
+  for (const message of ['timeout', 'timeout', 'no responders', 'no responders'])
+    troubles.begun('jobs could not be pulled', new Error(message));
+  troubles.begun('results could not be stored', new Error('timeout'));
+  troubles.over('jobs could not be pulled');
+  troubles.over('jobs could not be pulled');
+  assert.deepEqual(said, [
+    'jobs could not be pulled: timeout; trying again until it works',
+    'jobs could not be pulled: no responders; trying again until it works',
+    'results could not be stored: timeout; trying again until it works',
+    'jobs could not be pulled: it works again',
+  ]);
+});
+
+/** A consumer of a server that sends one message and is then away, for which the client waits. */
+function consumerOfLost() {
+  const stopped = Promise.withResolvers<void>();
+  async function* messages() {
+    yield { seq: 1 };
+    await stopped.promise;
+  }
+  const fetch = async () => Object.assign(messages(), { stop: () => stopped.resolve() });
+  return { fetch } as unknown as Consumer;
+}
+
+test('what waits for a server that is away ends when it is aborted', async () => {
+  const ending = new AbortController();
+  const seen: number[] = [];
+  for await (const { seq } of fetched(consumerOfLost(), { max_messages: 2, expires: 1000 }, ending.signal)) {
+    seen.push(seq);
+    setImmediate(() => ending.abort());
+  }
+  for await (const { seq } of fetched(consumerOfLost(), { max_messages: 2, expires: 1000 }, ending.signal))
+    seen.push(seq);
+  assert.deepEqual(seen, [1]);
 });
 
 function everyName(survey: string): string[] {

@@ -13,7 +13,7 @@ import {
   type SurveyResult,
   type Task,
 } from './schema.ts';
-import type { SurveyNames } from './streams.ts';
+import { fetched, type SurveyNames } from './streams.ts';
 import type { WorkerParts } from './worker.ts';
 
 const FETCH_MS = 1000;
@@ -21,8 +21,30 @@ const RETRY_MS = 1000;
 /** While more jobs than that are postponed, no further ones are taken from the list. */
 const MOST_POSTPONED = 1000;
 
+/** What a server that is away prevents: told when it begins and when it is over, however often it is tried. */
+export class Troubles {
+  readonly #log: (message: string) => void;
+  /** By what failed. */
+  readonly #messages = new Map<string, string>();
+
+  constructor(log: (message: string) => void) {
+    this.#log = log;
+  }
+
+  begun(what: string, error: unknown): void {
+    const { message } = error as Error;
+    if (this.#messages.get(what) === message) return;
+    this.#messages.set(what, message);
+    this.#log(`${what}: ${message}; trying again until it works`);
+  }
+
+  over(what: string): void {
+    if (this.#messages.delete(what)) this.#log(`${what}: it works again`);
+  }
+}
+
 interface IntakeParts
-  extends Pick<WorkerParts, 'names' | 'vantage' | 'drains' | 'control' | 'pace' | 'clock' | 'log'> {
+  extends Pick<WorkerParts, 'names' | 'vantage' | 'drains' | 'control' | 'pace' | 'clock'> {
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
   /** How many more jobs may be pulled. */
@@ -33,6 +55,9 @@ interface IntakeParts
   /** Waits for a change, at most that long. */
   readonly pause: (atMostMs: number) => Promise<void>;
   readonly isOver: () => boolean;
+  /** Aborted when it is over. */
+  readonly ending: AbortSignal;
+  readonly troubles: Troubles;
 }
 
 export class Intake {
@@ -57,7 +82,9 @@ export class Intake {
   }
 
   async #pull(from: JobSource): Promise<void> {
-    const { names, vantage, drains, client, pace, room, pause, take, changed, isOver, log } = this.#parts;
+    const { names, vantage, drains, client, pace, room, pause, take, changed, isOver } = this.#parts;
+    const { ending, troubles } = this.#parts;
+    const what = from === 'todo' ? 'jobs could not be pulled' : 'postponed jobs could not be pulled';
     let consumer: Consumer | null = null;
     while (!isOver()) {
       const most = room(from);
@@ -73,16 +100,18 @@ export class Intake {
           continue;
         }
         let pulled = 0;
-        for await (const message of await consumer.fetch({ max_messages: most, expires: FETCH_MS })) {
+        for await (const message of fetched(consumer, { max_messages: most, expires: FETCH_MS }, ending)) {
           pulled += 1;
           take(message, from);
         }
+        if (isOver()) return;
+        troubles.over(what);
         if (pulled > 0) this.#nothingPulled.clear();
         else this.#nothingPulled.add(from);
         changed();
         if (pulled === 0 && drains && (await this.#isDone())) return;
       } catch (error) {
-        log(`jobs could not be pulled: ${(error as Error).message}; trying again until it works`);
+        troubles.begun(what, error);
         consumer = null;
         await pause(RETRY_MS);
       }
@@ -118,6 +147,8 @@ export class Intake {
 
 const PUBLISH_TIMEOUT_MS = 10_000;
 
+const keyOf = (from: JobSource, number: number) => `${from} ${number}`;
+
 interface OutboxParts {
   readonly client: JetStreamClient;
   readonly names: SurveyNames;
@@ -134,59 +165,72 @@ export interface JobResult {
 
 export class Outbox {
   readonly #parts: OutboxParts;
-  readonly #owed = new Set<JsMsg>();
+  /** By stream and job: after an outage of the server a job is delivered again that is still held. */
+  readonly #owed = new Map<string, Set<JsMsg>>();
 
   constructor(parts: OutboxParts) {
     this.#parts = parts;
   }
 
-  /** From now on the message is to be acknowledged. */
-  owe(message: JsMsg): void {
+  /**
+   * From now on the message is to be acknowledged. False if its job is held already, as delivered before or as postponed:
+   * one race answers all its messages. But a job that comes back as postponed is to be raced although its message from
+   * the list is still held: the answer to its postponement was late.
+   */
+  owe({ from, number, message }: Task): boolean {
     // nats-server 2.15 stores when the message was published as the time of its delivery, so that one that restarts would
     // deliver at once what is a minute old. This corrects it.
     message.working();
-    this.#owed.add(message);
+    const key = keyOf(from, number);
+    const before = this.#owed.get(key);
+    if (before === undefined) this.#owed.set(key, new Set([message]));
+    else before.add(message);
+    return before === undefined && (from === 'later' || !this.#owed.has(keyOf('later', number)));
   }
 
-  owes(message: JsMsg): boolean {
-    return this.#owed.has(message);
+  owes({ from, number, message }: Task): boolean {
+    return this.#owed.get(keyOf(from, number))?.has(message) === true;
   }
 
   /** Tells the server that everything taken is still worked on. */
   stillWorking(): void {
-    for (const message of this.#owed) message.working();
+    for (const messages of this.#owed.values()) for (const message of messages) message.working();
   }
 
   /** Gives everything back, for another worker. */
   letGo(): void {
-    for (const message of this.#owed) message.nak();
+    for (const messages of this.#owed.values()) for (const message of messages) message.nak();
     this.#owed.clear();
   }
 
-  #acknowledge(message: JsMsg): void {
-    if (this.#owed.delete(message)) message.ack();
+  #acknowledge(number: number, streams: readonly JobSource[] = ['todo', 'later']): void {
+    for (const from of streams) {
+      const key = keyOf(from, number);
+      for (const message of this.#owed.get(key) ?? []) message.ack();
+      this.#owed.delete(key);
+    }
   }
 
-  async #send(task: Task, what: string, subject: string, id: string, value: object): Promise<void> {
+  #send(what: string, subject: string, id: string, value: object): Promise<boolean> {
     const { client, insist } = this.#parts;
     const options = { msgID: id, timeout: PUBLISH_TIMEOUT_MS };
-    if (await insist(what, () => client.publish(subject, JSON.stringify(value), options)))
-      this.#acknowledge(task.message);
+    return insist(what, () => client.publish(subject, JSON.stringify(value), options));
   }
 
-  giveUp(task: Task, reason: DeadJob['reason']): Promise<void> {
+  async giveUp({ number, job }: Task, reason: DeadJob['reason']): Promise<void> {
     const { names, vantage } = this.#parts;
-    const { number, job } = task;
     const dead: DeadJob = { vantage, job: number, ...(job !== null && { origin: job.origin }), reason };
     const id = `dead.${vantage}.${number}`;
-    return this.#send(task, 'a job could not be given up', names.deadSubject(vantage), id, dead);
+    if (await this.#send('a job could not be given up', names.deadSubject(vantage), id, dead))
+      this.#acknowledge(number);
   }
 
-  postpone(task: Task): Promise<void> {
+  async postpone({ number, job, from }: Task): Promise<void> {
     const { names, vantage } = this.#parts;
-    const postponed = { ...task.job, job: task.number };
-    const id = `later.${vantage}.${task.number}`;
-    return this.#send(task, 'a job could not be postponed', names.laterSubject(vantage), id, postponed);
+    const id = `later.${vantage}.${number}`;
+    const postponed = { ...job, job: number };
+    if (await this.#send('a job could not be postponed', names.laterSubject(vantage), id, postponed))
+      this.#acknowledge(number, [from]);
   }
 
   #resultOf({ job, result: race }: JobResult): SurveyResult {
@@ -202,11 +246,6 @@ export class Outbox {
   /** Stores results in batches; `stored` is called with the size of each. */
   async publish(measured: readonly JobResult[], stored: (results: number) => void): Promise<void> {
     const { client, names, vantage, insist } = this.#parts;
-    // A job may be held twice: as postponed, and delivered once more from the list. One result answers both.
-    const tasks = Map.groupBy(
-      measured.map(({ job }) => job),
-      ({ number }) => number,
-    );
     for (const { id, bytes, results } of batchesOf(measured.map((each) => this.#resultOf(each)))) {
       const header = headers();
       header.set('Content-Encoding', 'zstd');
@@ -214,8 +253,7 @@ export class Outbox {
       const subject = names.resultSubject(vantage);
       if (!(await insist('results could not be stored', () => client.publish(subject, bytes, options))))
         return;
-      for (const { job } of results)
-        for (const { message } of tasks.get(job) ?? []) this.#acknowledge(message);
+      for (const { job } of results) this.#acknowledge(job);
       stored(results.length);
     }
   }

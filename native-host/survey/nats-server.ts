@@ -2,11 +2,12 @@
 // the archive. Started where one is found; nothing is downloaded.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
+import { makeDirectories } from '../paths.ts';
 
 const PROGRAM = 'nats-server';
 const CONFIG = 'server.conf';
@@ -134,7 +135,7 @@ function isAlive(pid: number): boolean {
 export async function startServer(dir: string): Promise<OwnServer> {
   const program = findServer();
   if (program === null) throw new Complaint('no-server', NOT_FOUND, EXIT_FAILED);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeDirectories(dir, 0o700);
   await endFormer(dir);
   const token = randomBytes(24).toString('base64url');
   const config = join(dir, CONFIG);

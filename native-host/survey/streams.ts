@@ -8,10 +8,12 @@
 import * as v from 'valibot';
 import {
   AckPolicy,
+  type Consumer,
   DiscardPolicy,
   JetStreamApiCodes,
   JetStreamApiError,
   type JetStreamManager,
+  type JsMsg,
   nanos,
   RetentionPolicy,
   StorageType,
@@ -152,4 +154,26 @@ export async function vantagesOf(manager: JetStreamManager, { streams }: SurveyN
 /** Whether somebody else wrote first. */
 export function isOvertaken(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence;
+}
+
+/**
+ * What a consumer has, up to a number of messages within a time; ends at once when the signal is aborted. By itself the
+ * client waits for a server that is away, and beyond the time.
+ */
+export async function* fetched(
+  consumer: Consumer,
+  options: { readonly max_messages: number; readonly expires: number },
+  signal: AbortSignal,
+): AsyncGenerator<JsMsg> {
+  if (signal.aborted) return;
+  const messages = await consumer.fetch(options);
+  const stop = (): void => messages.stop();
+  signal.addEventListener('abort', stop, { once: true });
+  // Aborted while it was asked for.
+  if (signal.aborted) stop();
+  try {
+    yield* messages;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }

@@ -13,7 +13,7 @@ import type { Network } from '../network/watch.ts';
 import type { RunRace } from '../racer.ts';
 import { budgetOf, type Control, Presence } from './control.ts';
 import { type JobRacing, raceJob, surveySpec } from './job-race.ts';
-import { Intake, type JobResult, Outbox } from './messages.ts';
+import { Intake, type JobResult, Outbox, Troubles } from './messages.ts';
 import {
   type JetStreamClient,
   type JetStreamManager,
@@ -89,11 +89,15 @@ class Worker {
   #changed = Promise.withResolvers<void>();
   /** Why the worker must end; null: it need not. */
   #failure: unknown = null;
+  /** Ends what waits for the server. */
+  readonly #ending = new AbortController();
+  readonly #troubles: Troubles;
 
   constructor(parts: WorkerParts, client: JetStreamClient, manager: JetStreamManager, network: string) {
     this.#parts = parts;
     this.#manager = manager;
     const { clock, race } = parts;
+    this.#troubles = new Troubles(parts.log);
     this.#politeness = new Politeness(this.#limits(), clock.nowMs());
     this.#presence = new Presence(parts, () => ({
       measured: this.#measured,
@@ -110,6 +114,8 @@ class Worker {
       changed: () => this.#change(),
       pause: (atMostMs) => this.#pause(atMostMs),
       isOver: () => this.#over,
+      ending: this.#ending.signal,
+      troubles: this.#troubles,
     });
     const vantage: VantageParts = {
       ...parts,
@@ -177,21 +183,21 @@ class Worker {
 
   #fail(error: unknown): void {
     this.#failure ??= error;
+    this.#ending.abort();
     this.#vantage.abort();
     this.#change();
   }
 
   /** Repeats until it succeeds: a server that restarts, or has no room, loses nothing that we hold. */
   async #insist(what: string, run: () => Promise<unknown>): Promise<boolean> {
-    let logged = false;
     while (!this.#over) {
       try {
         await run();
+        this.#troubles.over(what);
         return true;
       } catch (error) {
         if (error instanceof Complaint) throw error;
-        if (!logged) this.#parts.log(`${what}: ${(error as Error).message}; trying again until it works`);
-        logged = true;
+        if (!this.#over) this.#troubles.begun(what, error);
         await this.#pause(RETRY_MS);
       }
     }
@@ -237,7 +243,7 @@ class Worker {
       return;
     }
     // Given back meanwhile: another worker has it.
-    if (!this.#outbox.owes(task.message)) return;
+    if (!this.#outbox.owes(task)) return;
     this.#vantage.hold(task, outcome.race);
   }
 
@@ -248,7 +254,7 @@ class Worker {
       const task = this.#queue.shift();
       if (task === undefined) return;
       // Let go meanwhile: another worker has it.
-      if (!this.#outbox.owes(task.message)) continue;
+      if (!this.#outbox.owes(task)) continue;
       this.#racing += 1;
       void this.#run(task)
         .catch((error: unknown) => this.#fail(error))
@@ -277,8 +283,9 @@ class Worker {
   }
 
   #take(message: JsMsg, from: JobSource): void {
-    this.#outbox.owe(message);
-    this.#queue.push(taskOf(message, from));
+    const task = taskOf(message, from);
+    if (!this.#outbox.owe(task)) return;
+    this.#queue.push(task);
     this.#begin();
   }
 
@@ -320,6 +327,7 @@ class Worker {
   async run(): Promise<number> {
     const { names, vantage, signal } = this.#parts;
     const onAbort = (): void => {
+      this.#ending.abort();
       this.#vantage.abort();
       this.#change();
     };
