@@ -73,7 +73,7 @@ async function collectOf(
   await control.follow();
   await collect({
     ...{ client, manager, control, names, dir, clock: world.clock, isDone: () => true },
-    ...{ signal: new AbortController().signal, log() {}, wrote() {} },
+    ...{ signal: new AbortController().signal, log() {}, isPart() {}, wrote() {} },
     ...over,
   });
 }

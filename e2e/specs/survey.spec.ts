@@ -355,6 +355,53 @@ test('a command ends although its server says nothing', async () => {
   }
 });
 
+/** So many jobs of one network, none of which is answered: with the default budget they take half as many seconds. */
+async function writeSlowList(path: string, jobs: number): Promise<void> {
+  const ports = Array.from({ length: jobs }, (_, index) => 1024 + index);
+  await writeFile(path, ports.map((port) => `https://127.0.0.1:${port}\n`).join(''));
+}
+
+test('an interrupt ends worker and collector while their server is away', async ({ dir }) => {
+  const server = await startNats(join(dir, 'nats'));
+  const [list, archive] = [join(dir, 'list.txt'), join(dir, 'archive')];
+  await writeSlowList(list, 200);
+  const survey = (...words: string[]) => [CLI, 'survey', ...words, '--server', server.url];
+  await runOrThrow(process.execPath, survey('load', list));
+  const started = (name: string, ...words: string[]) =>
+    restartable(name, () => spawn(process.execPath, survey(...words), { stdio: 'pipe' }));
+  const worker = started('worker', 'work', '--vantage', 'here', '--allow-private');
+  const collector = started('collector', 'collect', archive);
+  try {
+    await expect
+      .poll(() => readdir(archive).catch(() => []))
+      .toContainEqual(expect.stringMatching(/^results-/));
+    await server.stop();
+    for (const each of [worker, collector])
+      await expect.poll(() => each.output()).toContain('trying again until it works');
+    await Promise.all([worker.stop(), collector.stop()]);
+    expect(await Promise.all([worker.ended, collector.ended])).toEqual([130, 130]);
+  } finally {
+    await Promise.all([server.stop(), worker.stop(), collector.stop()]);
+  }
+});
+
+test('a run ends with its server, and says so', async ({ dir }) => {
+  const [list, archive] = [join(dir, 'list.txt'), join(dir, 'archive')];
+  await writeSlowList(list, 40);
+  const args = [CLI, 'survey', 'run', list, '--out', archive, '--allow-private'];
+  const run = restartable('run', () => spawn(process.execPath, args, { stdio: 'pipe', env: withServer() }));
+  try {
+    await expect
+      .poll(() => readdir(archive).catch(() => []))
+      .toContainEqual(expect.stringMatching(/^results-/));
+    process.kill(Number(await readFile(join(archive, '.nats', 'server.pid'), 'utf8')), 'SIGKILL');
+    expect(await run.ended).toBe(1);
+    expect(run.output()).toContain('the NATS server exited; run the command again to continue');
+  } finally {
+    await run.stop();
+  }
+});
+
 test('each thing that can be wrong has one sentence', async ({ dir, local }) => {
   const list = join(dir, 'list.txt');
   await writeFile(list, `${local.origins.both.origin}\n`);
