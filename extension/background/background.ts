@@ -413,7 +413,7 @@ chrome.alarms.onAlarm.addListener(({ name }) => {
 
 /** Deletes everything, including the helper's cache if a helper answers. */
 async function wipe(): Promise<number | null> {
-  const { ledger, pages, presenter, steering, upload } = await ready;
+  const { ledger, pages, presenter, recorder, steering, upload } = await ready;
   races.discard();
   await ledger.wipe();
   presenter.forget(pages.clear());
@@ -421,8 +421,7 @@ async function wipe(): Promise<number | null> {
   presenter.refreshWatched();
   inspection.forget();
   forecaster.forget();
-  // Requests that have ended and still wait for their page's timing are part of what is deleted.
-  table.expire(Number.POSITIVE_INFINITY);
+  recorder.forget();
   // So are batches that pages left behind.
   await takeLeft(chrome.storage.session, async () => {});
   await chrome.storage.session.remove(PAGE_INITIATED_KEY);

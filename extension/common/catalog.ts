@@ -22,3 +22,8 @@ if (typeof chrome !== 'undefined' && chrome.i18n)
 
 /** A message in the browser's language. */
 export const getMessage = messagesOf<MessageKey>();
+
+/** Text ending in a full stop, whatever it ended in before. */
+export function sentence(text: string): string {
+  return /[.?]$/.test(text) ? text : `${text}.`;
+}

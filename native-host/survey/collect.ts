@@ -156,12 +156,13 @@ export async function collect(given: CollectionParts): Promise<void> {
   const parts = { ...given, signal };
   const running = new Map<string, Promise<unknown>>();
   let failure: unknown = null;
+  const fail = (error: unknown): undefined => {
+    failure ??= error;
+    stop.abort();
+  };
   const keep = (vantage: string): Promise<unknown> =>
     insist(parts, `the results of ${vantage} cannot be read`, () => collectVantage(parts, vantage)).catch(
-      (error: unknown) => {
-        failure ??= error;
-        stop.abort();
-      },
+      fail,
     );
   const { survey } = control.state();
   if (survey === null) throw new Error('a collector needs the survey');
@@ -173,7 +174,8 @@ export async function collect(given: CollectionParts): Promise<void> {
     if (results !== undefined && results.state.first_seq > 1) parts.isPart();
   }
   while (failure === null) {
-    const vantages = await insist(parts, 'vantage points cannot be listed', () => vantagesOf(manager, names));
+    const list = () => vantagesOf(manager, names);
+    const vantages = await insist(parts, 'vantage points cannot be listed', list).catch(fail);
     for (const vantage of vantages ?? []) if (!running.has(vantage)) running.set(vantage, keep(vantage));
     const done = signal.aborted || parts.isDone();
     if (done) await Promise.all(running.values());

@@ -73,6 +73,23 @@ test('a job that comes back before the answer to its postponement is raced, and 
   assert.deepEqual(events.slice(2), ['stored survey.s.dead.here', 'ack 7 of later']);
 });
 
+test('of a job that was raced from both streams one result is stored', async () => {
+  const { outbox, events, taskOf } = arrange(true);
+  const tasks = [taskOf(7, 'todo'), taskOf(7, 'later')];
+  for (const task of tasks) outbox.owe(task);
+  let stored = 0;
+  const count = (results: number) => {
+    stored += results;
+  };
+  await outbox.publish(
+    tasks.map((job) => ({ job, result })),
+    count,
+  );
+  await outbox.publish([{ job: tasks[1] ?? taskOf(7, 'later'), result }], count);
+  assert.equal(stored, 1);
+  assert.deepEqual(events.slice(1), ['ack 7 of todo', 'ack 7 of later']);
+});
+
 test('what was given back and is delivered again is another task', () => {
   const { outbox, taskOf } = arrange(true);
   const [before, after] = [taskOf(7, 'todo'), taskOf(7, 'todo')];

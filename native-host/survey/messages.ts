@@ -111,6 +111,7 @@ export class Intake {
         changed();
         if (pulled === 0 && drains && (await this.#isDone())) return;
       } catch (error) {
+        if (isOver()) return;
         troubles.begun(what, error);
         consumer = null;
         await pause(RETRY_MS);
@@ -246,7 +247,10 @@ export class Outbox {
   /** Stores results in batches; `stored` is called with the size of each. */
   async publish(measured: readonly JobResult[], stored: (results: number) => void): Promise<void> {
     const { client, names, vantage, insist } = this.#parts;
-    for (const { id, bytes, results } of batchesOf(measured.map((each) => this.#resultOf(each)))) {
+    // Of a job that came from the list and as postponed, the first result answers both.
+    const owed = measured.filter(({ job }) => this.owes(job));
+    const single = [...new Map(owed.map((each) => [each.job.number, each])).values()];
+    for (const { id, bytes, results } of batchesOf(single.map((each) => this.#resultOf(each)))) {
       const header = headers();
       header.set('Content-Encoding', 'zstd');
       const options = { msgID: id, headers: header, timeout: PUBLISH_TIMEOUT_MS };

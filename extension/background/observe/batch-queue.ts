@@ -84,9 +84,29 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
     const confirmed = await admitted(deps, batch, sender, false);
     if (confirmed === null) return false;
     const opened = await recorder();
-    await opened.requestsReported(confirmed, sender, LATE_EVENTS);
+    if (!(await opened.requestsReported(confirmed, sender, LATE_EVENTS))) return true;
+    // The page may have been excluded while the batch waited.
+    const { tabId, incognito, url } = sender;
+    if (!deps.recordable.mayRecord({ tabId, incognito, pageUrl: confirmed.topOrigin ?? url })) return false;
     await opened.record(await completed(confirmed, sender), sender);
     return true;
+  };
+
+  /** By document: requests are claimed in order, so no batch may be recorded before an earlier one that still waits. */
+  const turns = new Map<string, Promise<unknown>>();
+  const recordInOrder = (batch: TimingBatch, sender: Sender): Promise<boolean> => {
+    const { source } = batch;
+    const before = turns.get(source);
+    const recorded = before === undefined ? record(batch, sender) : before.then(() => record(batch, sender));
+    const turn = recorded.then(
+      () => {},
+      () => {},
+    );
+    turns.set(source, turn);
+    void turn.then(() => {
+      if (turns.get(source) === turn) turns.delete(source);
+    });
+    return recorded;
   };
 
   const recordLeft = async (batch: TimingBatch, sender: Sender): Promise<void> => {
@@ -117,7 +137,7 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
       return false;
     }
     const { seq } = batch.output;
-    record(batch.output, sender).then(
+    recordInOrder(batch.output, sender).then(
       (kept) => {
         onTrouble(null);
         respond(kept ? { ack: seq } : { ack: seq, stop: true });

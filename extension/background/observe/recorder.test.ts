@@ -38,6 +38,7 @@ async function testbed(mayRecord: RecorderDeps['mayRecord'] = () => true) {
   const devtoolsFeed = createDevtoolsFeed((tabId) => tabId === 1);
   const backfilled: BackfilledObservation[] = [];
   const later: (() => void)[] = [];
+  const time = { nowMs: 20_000 };
   const recorder = new Recorder({
     table,
     pages,
@@ -45,8 +46,12 @@ async function testbed(mayRecord: RecorderDeps['mayRecord'] = () => true) {
     network: () => 'home',
     proxied: () => observing.proxied,
     mode: () => observing.mode,
-    nowMs: () => 20_000,
-    later: (_delayMs, run) => void later.push(run),
+    nowMs: () => time.nowMs,
+    later: (delayMs, run) =>
+      void later.push(() => {
+        time.nowMs += delayMs;
+        run();
+      }),
     mayRecord,
     onRecorded: () => {},
     onNavigation: () => {},
@@ -65,7 +70,7 @@ async function testbed(mayRecord: RecorderDeps['mayRecord'] = () => true) {
       },
     },
   });
-  return { pages, table, recorded, recorder, observing, fail, devtoolsFeed, backfilled, later };
+  return { pages, table, recorded, recorder, observing, fail, devtoolsFeed, backfilled, later, time };
 }
 
 test('both halves of a request become one observation of the page', async () => {
@@ -121,6 +126,44 @@ test('for a report everything that waits is recorded, after the time that timing
   assert.equal(pages.shown(1)?.counts.unknown, 1);
 });
 
+test('a batch with two requests for one URL waits for both, and is part of a report that is made meanwhile', async () => {
+  const { recorder, table, later } = await testbed();
+  const late = { usuallyMs: 300, mostMs: 3000 };
+  const recent = { ...timing, navigation: false, startMs: 19_700, endMs: 19_900 };
+  const one = { ...request, kind: 'resource' as const, documentId: 'doc' };
+  const states: string[] = [];
+  table.add(one);
+  const both = { ...batch, entries: [recent, recent] };
+  const reported = recorder.requestsReported(both, sender, late).then(async () => {
+    states.push('reported');
+    await recorder.record(both, sender);
+  });
+  const settled = recorder.settle().then(() => states.push('settled'));
+  for (let step = 0; step < 10; step += 1) {
+    await turn();
+    for (const run of later.splice(0)) run();
+  }
+  assert.deepEqual(states, []);
+  table.add({ ...one, id: '8' });
+  while (states.length < 2) {
+    await turn();
+    for (const run of later.splice(0)) run();
+  }
+  await Promise.all([reported, settled]);
+  assert.deepEqual(states, ['reported', 'settled']);
+});
+
+test('a batch that waits when everything is deleted is not recorded', async () => {
+  const { recorder, table, later } = await testbed();
+  const recent = { ...batch, entries: [{ ...timing, startMs: 19_700, endMs: 19_900 }] };
+  const reported = recorder.requestsReported(recent, sender, { usuallyMs: 300, mostMs: 3000 });
+  recorder.forget();
+  table.add(request);
+  await turn();
+  for (const run of later.splice(0)) run();
+  assert.equal(await reported, false);
+});
+
 test('for a report no failed request is dropped, whose timing may still come', async () => {
   const { recorder, table, recorded } = await testbed();
   table.add({ ...request, kind: 'resource', documentId: 'doc', answered: false });
@@ -156,10 +199,11 @@ test('what an excluded site answered on another site’s page is not recorded, h
 
 test('a batch waits for requests whose events are late, and no longer than they may be', async () => {
   const excluded = originOfUrl('https://never.test/')?.origin;
-  const { recorder, table, later, fail } = await testbed(({ origin }) => origin !== excluded);
+  const { recorder, table, later, fail, time } = await testbed(({ origin }) => origin !== excluded);
   const LATE = { usuallyMs: 300, mostMs: 3000 };
   const recent = { ...timing, startMs: 19_700, endMs: 19_900 };
   const pauses = async (entry: Timing, late = LATE, each: (count: number) => void = () => {}) => {
+    time.nowMs = 20_000;
     let done = false;
     const reported = recorder.requestsReported({ ...batch, entries: [entry] }, sender, late).then(() => {
       done = true;

@@ -91,6 +91,8 @@ function proxiedOrigins(
 }
 /** For timings that are on their way: pages send them within about a second. */
 const SETTLE_WAIT_MS = 3000;
+/** For timings that are here, and wait for their requests. */
+const SETTLE_LATE_MS = 5000;
 const SETTLE_STEP_MS = 100;
 const LATE_STEP_MS = 100;
 /** Batches joined and not yet in the ledger; if storage fails for longer, details are lost, but not counts. */
@@ -101,6 +103,9 @@ export class Recorder {
   // Joining consumes the webRequest half, so its result is kept until the ledger has it.
   readonly #prepared = new Map<string, PreparedBatch>();
   #unsaved = NOTHING;
+  /** Batches that wait for their requests. */
+  #unreported = 0;
+  #deletions = 0;
   /** While the ledger is slow: a second run would take what is unsaved for its own, and count it twice. */
   #recordingMissed: Promise<void> | null = null;
 
@@ -110,28 +115,47 @@ export class Recorder {
 
   /**
    * Resolves once the requests of these timings are in the table, or would be late even for a busy browser (`LATE_EVENTS`):
-   * a timing alone does not tell where a redirect led, or whether a stored copy was confirmed.
+   * a timing alone does not tell where a redirect led, or whether a stored copy was confirmed. False if everything was
+   * deleted meanwhile, these timings with it.
    */
-  async requestsReported(batch: TimingBatch, sender: BatchSender, { usuallyMs, mostMs }: LateEvents) {
-    const { table, nowMs, later, fullSinceMs, mayRecord } = this.#deps;
+  async requestsReported(batch: TimingBatch, sender: BatchSender, late: LateEvents): Promise<boolean> {
     // A batch that could not be stored has its requests already.
-    if (mostMs === 0 || this.#prepared.has(keyOf(batch))) return;
-    const { entries } = batch;
+    if (late.mostMs === 0 || this.#prepared.has(keyOf(batch))) return true;
+    const deletions = this.#deletions;
+    this.#unreported += 1;
+    try {
+      await this.#untilReported(batch, sender, late);
+    } finally {
+      this.#unreported -= 1;
+    }
+    return deletions === this.#deletions;
+  }
+
+  async #untilReported({ entries }: TimingBatch, sender: BatchSender, { usuallyMs, mostMs }: LateEvents) {
+    const { table, nowMs, later, fullSinceMs, mayRecord } = this.#deps;
     const pause = (delayMs: number) => new Promise<void>((resolve) => later(delayMs, resolve));
     // Whatever the page says of its clock.
-    const agoMs = Math.max(nowMs() - Math.max(...entries.map(({ endMs }) => endMs)), 0);
-    if (agoMs < usuallyMs) await pause(usuallyMs - agoMs);
-    const isMissing = (timing: Timing) => {
+    const endedMs = Math.min(Math.max(...entries.map(({ endMs }) => endMs)), nowMs());
+    const usualMs = endedMs + usuallyMs - nowMs();
+    if (usualMs > 0) await pause(usualMs);
+    const expected = entries.filter((timing) => {
       const origin = originOfUrl(timing.url)?.origin;
-      if (origin === undefined || !mayRecord({ origin }) || !hasEvent(timing, fullSinceMs())) return false;
-      return !table.knows(claimOf(timing, sender));
+      return origin !== undefined && mayRecord({ origin }) && hasEvent(timing, fullSinceMs());
+    });
+    const isMissing = ({ url, navigation }: Timing, index: number) => {
+      const same = expected.filter((each) => each.url === url && each.navigation === navigation);
+      const [first] = same;
+      if (first === undefined || expected.indexOf(first) !== index) return false;
+      return table.known(claimOf(first, sender)) < same.length;
     };
-    for (
-      let waitedMs = Math.max(agoMs, usuallyMs);
-      waitedMs < mostMs && entries.some(isMissing);
-      waitedMs += LATE_STEP_MS
-    )
-      await pause(LATE_STEP_MS);
+    while (nowMs() < endedMs + mostMs && expected.some(isMissing)) await pause(LATE_STEP_MS);
+  }
+
+  /** What was recorded is deleted, and with it what waits to be. */
+  forget(): void {
+    this.#deletions += 1;
+    // Requests that have ended and still wait for their page's timing.
+    this.#deps.table.expire(Number.POSITIVE_INFINITY);
   }
 
   /** Resolves once the batch is durable; rejects when storage fails, and the batch should be sent again. */
@@ -199,8 +223,11 @@ export class Recorder {
   async settle(): Promise<void> {
     const { table, later } = this.#deps;
     // Nothing claims a redirect.
-    const isExpected = () => this.#prepared.size > 0 || table.pending(({ hop }) => !hop) > 0;
-    for (let waitedMs = 0; waitedMs < SETTLE_WAIT_MS && isExpected(); waitedMs += SETTLE_STEP_MS)
+    const isExpected = (waitedMs: number) => {
+      if (this.#unreported > 0) return waitedMs < SETTLE_LATE_MS;
+      return waitedMs < SETTLE_WAIT_MS && (this.#prepared.size > 0 || table.pending(({ hop }) => !hop) > 0);
+    };
+    for (let waitedMs = 0; isExpected(waitedMs); waitedMs += SETTLE_STEP_MS)
       await new Promise<void>((resolve) => later(SETTLE_STEP_MS, resolve));
     // A request that failed may still be the one of a timing.
     await this.recordDue(({ answered, prerender }) => answered && !prerender);

@@ -152,9 +152,12 @@ export class RequestTable {
     if (dropped !== null) this.#overflow.push(dropped);
   }
 
-  /** Whether a request is here that this may claim, or was already returned as missed. */
-  knows(claim: Claim): boolean {
-    return keysOf(claim).some((key) => this.#waiting.has(key) || this.#counted.has(key));
+  /** How many requests are here that this may claim, or were already returned as missed. */
+  known(claim: Claim): number {
+    const counts = keysOf(claim).map(
+      (key) => (this.#waiting.get(key)?.length ?? 0) + (this.#counted.get(key) ?? 0),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 
   /** The request a timing entry belongs to; `counted` if it was already returned as missed; null if none was seen. */

@@ -30,7 +30,7 @@ import {
   protocolName,
   type UnknownReason,
 } from '@photofinish/shared/web/protocol';
-import { getMessage, type MessageKey } from '../../common/catalog.ts';
+import { getMessage, type MessageKey, sentence } from '../../common/catalog.ts';
 import type { OriginView, PageView, Visits } from '../../common/messages.ts';
 
 /** An origin as usually written: https is the only scheme and 443 the default, so neither is shown. */
@@ -274,11 +274,6 @@ export function raceText(race: OriginRace | null): { text: string; title: string
     ? getMessage('popupRaceFirst', { mark: MARK_LABELS[markOf(winner.protocol)] })
     : getMessage('popupRaceNoMargin');
   return { text, title };
-}
-
-/** Text ending in a full stop, whatever it ended in before. */
-export function sentence(text: string): string {
-  return /[.?]$/.test(text) ? text : `${text}.`;
 }
 
 /** Another program's message as a sentence. */

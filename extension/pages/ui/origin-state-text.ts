@@ -1,8 +1,7 @@
 // The popup's texts for the states of a page and the helper, and what the user can do about them. Pure.
 
-import { getMessage, type MessageKey } from '../../common/catalog.ts';
+import { getMessage, type MessageKey, sentence } from '../../common/catalog.ts';
 import type { HelperState, PageView } from '../../common/messages.ts';
-import { sentence } from './format.ts';
 
 /** The action of the button beside a page's text. */
 export type Remedy = 'reload' | 'access' | 'options';
