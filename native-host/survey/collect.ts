@@ -13,6 +13,7 @@ import {
   writeSurvey,
   writeWhole,
 } from './archive.ts';
+import { Troubles } from './connect.ts';
 import type { Control } from './control.ts';
 import { DeliverPolicy, type JetStreamClient, type JetStreamManager } from './nats.ts';
 import { DELIVERED_TOO_OFTEN, deadSchema, postponedSchema, type Survey, valueIn } from './schema.ts';
@@ -113,7 +114,7 @@ async function deadOf({ manager, names }: CollectionParts, data: Uint8Array): Pr
 
 /** Writes the jobs that were given up beside the results, all of them anew; also after an interrupt, the usual end. */
 async function writeDead(parts: CollectionParts): Promise<void> {
-  const { client, manager, names, dir } = parts;
+  const { client, manager, names, dir, clock } = parts;
   const { state } = await manager.streams.info(names.streams.dead);
   const consumer = await client.consumers.get(names.streams.dead, {});
   const pieces: Buffer[] = [];
@@ -122,10 +123,16 @@ async function writeDead(parts: CollectionParts): Promise<void> {
     let got = 0;
     const some = { max_messages: Math.min(left, DEAD_AT_A_TIME), expires: FETCH_MS };
     // After an interrupt too, which a server that is away must not outlast.
-    for await (const { data } of fetched(consumer, some, AbortSignal.timeout(DEAD_MS))) {
-      got += 1;
-      const line = await deadOf(parts, data);
-      if (line !== null) lines.push(`${JSON.stringify(line)}\n`);
+    const ending = new AbortController();
+    const forget = clock.after(DEAD_MS, () => ending.abort());
+    try {
+      for await (const { data } of fetched(consumer, some, ending.signal)) {
+        got += 1;
+        const line = await deadOf(parts, data);
+        if (line !== null) lines.push(`${JSON.stringify(line)}\n`);
+      }
+    } finally {
+      forget();
     }
     if (got === 0) throw new Error(`the stream ${names.streams.dead} gives no more messages`);
     pieces.push(Buffer.from(lines.join('')));
@@ -193,7 +200,7 @@ async function insist<T>(
   what: string,
   run: () => Promise<T>,
 ): Promise<T | undefined> {
-  let logged = '';
+  const troubles = new Troubles(log);
   for (;;)
     try {
       return await run();
@@ -208,8 +215,7 @@ async function insist<T>(
           `the server's disk is full: ${message}; make room, restart the server, and run the command again: nothing is lost`,
           EXIT_FAILED,
         );
-      if (message !== logged) log(`${what}: ${message}; trying again until it works`);
-      logged = message;
+      troubles.begun(what, error);
       await pause(clock, RETRY_MS);
     }
 }

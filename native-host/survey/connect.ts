@@ -171,3 +171,25 @@ export async function connectTo(
   }
   return connection;
 }
+
+/** What a server that is away prevents: told when it begins and when it is over, however often it is tried. */
+export class Troubles {
+  readonly #log: (message: string) => void;
+  /** By what failed. */
+  readonly #messages = new Map<string, string>();
+
+  constructor(log: (message: string) => void) {
+    this.#log = log;
+  }
+
+  begun(what: string, error: unknown): void {
+    const { message } = error as Error;
+    if (this.#messages.get(what) === message) return;
+    this.#messages.set(what, message);
+    this.#log(`${what}: ${message}; trying again until it works`);
+  }
+
+  over(what: string): void {
+    if (this.#messages.delete(what)) this.#log(`${what}: it works again`);
+  }
+}

@@ -4,7 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { comparison } from '@photofinish/shared/testing/race-samples';
-import { Outbox, Troubles } from './messages.ts';
+import { Troubles } from './connect.ts';
+import { Outbox } from './messages.ts';
 import type { Consumer, JetStreamClient, JsMsg } from './nats.ts';
 import type { JobSource, Task } from './schema.ts';
 import { fetched, namesOf } from './streams.ts';

@@ -4,6 +4,7 @@
 
 import { type OriginRace, RACE_SCHEMA } from '@photofinish/shared/race/outcome';
 import { PROGRAM } from '../version.ts';
+import type { Troubles } from './connect.ts';
 import { type Consumer, headers, type JetStreamClient, type JetStreamManager, type JsMsg } from './nats.ts';
 import {
   batchesOf,
@@ -21,28 +22,6 @@ const RETRY_MS = 1000;
 /** While more jobs than that are postponed, no further ones are taken from the list. */
 const MOST_POSTPONED = 1000;
 
-/** What a server that is away prevents: told when it begins and when it is over, however often it is tried. */
-export class Troubles {
-  readonly #log: (message: string) => void;
-  /** By what failed. */
-  readonly #messages = new Map<string, string>();
-
-  constructor(log: (message: string) => void) {
-    this.#log = log;
-  }
-
-  begun(what: string, error: unknown): void {
-    const { message } = error as Error;
-    if (this.#messages.get(what) === message) return;
-    this.#messages.set(what, message);
-    this.#log(`${what}: ${message}; trying again until it works`);
-  }
-
-  over(what: string): void {
-    if (this.#messages.delete(what)) this.#log(`${what}: it works again`);
-  }
-}
-
 interface IntakeParts
   extends Pick<WorkerParts, 'names' | 'vantage' | 'drains' | 'control' | 'pace' | 'clock'> {
   readonly client: JetStreamClient;
@@ -54,8 +33,7 @@ interface IntakeParts
   readonly changed: () => void;
   /** Waits for a change, at most that long. */
   readonly pause: (atMostMs: number) => Promise<void>;
-  readonly isOver: () => boolean;
-  /** Aborted when it is over. */
+  /** Aborted when the worker ends. */
   readonly ending: AbortSignal;
   readonly troubles: Troubles;
 }
@@ -82,11 +60,11 @@ export class Intake {
   }
 
   async #pull(from: JobSource): Promise<void> {
-    const { names, vantage, drains, client, pace, room, pause, take, changed, isOver } = this.#parts;
+    const { names, vantage, drains, client, pace, room, pause, take, changed } = this.#parts;
     const { ending, troubles } = this.#parts;
     const what = from === 'todo' ? 'jobs could not be pulled' : 'postponed jobs could not be pulled';
     let consumer: Consumer | null = null;
-    while (!isOver()) {
+    while (!ending.aborted) {
       const most = room(from);
       // In batches: each question costs a round trip.
       if (most < (from === 'todo' ? pace.limit() : 1)) {
@@ -104,14 +82,14 @@ export class Intake {
           pulled += 1;
           take(message, from);
         }
-        if (isOver()) return;
+        if (ending.aborted) return;
         troubles.over(what);
         if (pulled > 0) this.#nothingPulled.clear();
         else this.#nothingPulled.add(from);
         changed();
         if (pulled === 0 && drains && (await this.#isDone())) return;
       } catch (error) {
-        if (isOver()) return;
+        if (ending.aborted) return;
         troubles.begun(what, error);
         consumer = null;
         await pause(RETRY_MS);

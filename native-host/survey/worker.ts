@@ -11,9 +11,10 @@ import { Complaint } from '../cli/usage.ts';
 import { type Clock, within } from '../clock.ts';
 import type { Network } from '../network/watch.ts';
 import type { RunRace } from '../racer.ts';
+import { Troubles } from './connect.ts';
 import { budgetOf, type Control, Presence } from './control.ts';
 import { type JobRacing, raceJob, surveySpec } from './job-race.ts';
-import { Intake, type JobResult, Outbox, Troubles } from './messages.ts';
+import { Intake, type JobResult, Outbox } from './messages.ts';
 import {
   type JetStreamClient,
   type JetStreamManager,
@@ -89,14 +90,16 @@ class Worker {
   #changed = Promise.withResolvers<void>();
   /** Why the worker must end; null: it need not. */
   #failure: unknown = null;
-  /** Ends what waits for the server. */
-  readonly #ending = new AbortController();
+  readonly #failing = new AbortController();
+  /** Aborted when the worker ends, by its owner or because it failed. */
+  readonly #ending: AbortSignal;
   readonly #troubles: Troubles;
 
   constructor(parts: WorkerParts, client: JetStreamClient, manager: JetStreamManager, network: string) {
     this.#parts = parts;
     this.#manager = manager;
     const { clock, race } = parts;
+    this.#ending = AbortSignal.any([parts.signal, this.#failing.signal]);
     this.#troubles = new Troubles(parts.log);
     this.#politeness = new Politeness(this.#limits(), clock.nowMs());
     this.#presence = new Presence(parts, () => ({
@@ -113,8 +116,7 @@ class Worker {
       take: (message, from) => this.#take(message, from),
       changed: () => this.#change(),
       pause: (atMostMs) => this.#pause(atMostMs),
-      isOver: () => this.#over,
-      ending: this.#ending.signal,
+      ending: this.#ending,
       troubles: this.#troubles,
     });
     const vantage: VantageParts = {
@@ -156,7 +158,7 @@ class Worker {
   }
 
   get #over(): boolean {
-    return this.#parts.signal.aborted || this.#failure !== null;
+    return this.#ending.aborted;
   }
 
   /** Waits for a change, at most that long. */
@@ -183,7 +185,7 @@ class Worker {
 
   #fail(error: unknown): void {
     this.#failure ??= error;
-    this.#ending.abort();
+    this.#failing.abort();
     this.#vantage.abort();
     this.#change();
   }
@@ -327,7 +329,6 @@ class Worker {
   async run(): Promise<number> {
     const { names, vantage, signal } = this.#parts;
     const onAbort = (): void => {
-      this.#ending.abort();
       this.#vantage.abort();
       this.#change();
     };

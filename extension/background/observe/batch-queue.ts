@@ -72,7 +72,16 @@ async function admitted(
   const pageUrl = topOrigin ?? url;
   // What was left says nothing about the tabs that are open now.
   if (!left) recordable.batchArrived({ tabId, documentId, incognito, pageUrl });
-  return recordable.mayRecord({ tabId, incognito, pageUrl }) ? { ...batch, topOrigin } : null;
+  const confirmed = { ...batch, topOrigin };
+  return mayRecord(recordable, confirmed, sender) ? confirmed : null;
+}
+
+function mayRecord(
+  recordable: Recordable,
+  { topOrigin }: TimingBatch,
+  { tabId, incognito, url }: Sender,
+): boolean {
+  return recordable.mayRecord({ tabId, incognito, pageUrl: topOrigin ?? url });
 }
 
 /** Opens the queue; must be called synchronously when the background starts, or messages are lost. */
@@ -86,8 +95,7 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
     const opened = await recorder();
     if (!(await opened.requestsReported(confirmed, sender, LATE_EVENTS))) return true;
     // The page may have been excluded while the batch waited.
-    const { tabId, incognito, url } = sender;
-    if (!deps.recordable.mayRecord({ tabId, incognito, pageUrl: confirmed.topOrigin ?? url })) return false;
+    if (!mayRecord(deps.recordable, confirmed, sender)) return false;
     await opened.record(await completed(confirmed, sender), sender);
     return true;
   };
@@ -98,14 +106,12 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
     const { source } = batch;
     const before = turns.get(source);
     const recorded = before === undefined ? record(batch, sender) : before.then(() => record(batch, sender));
-    const turn = recorded.then(
-      () => {},
-      () => {},
-    );
+    const turn = recorded
+      .catch(() => {})
+      .then(() => {
+        if (turns.get(source) === turn) turns.delete(source);
+      });
     turns.set(source, turn);
-    void turn.then(() => {
-      if (turns.get(source) === turn) turns.delete(source);
-    });
     return recorded;
   };
 

@@ -93,8 +93,8 @@ function proxiedOrigins(
 const SETTLE_WAIT_MS = 3000;
 /** For timings that are here, and wait for their requests. */
 const SETTLE_LATE_MS = 5000;
-const SETTLE_STEP_MS = 100;
-const LATE_STEP_MS = 100;
+/** How often it is looked whether what is waited for is there. */
+const STEP_MS = 100;
 /** Batches joined and not yet in the ledger; if storage fails for longer, details are lost, but not counts. */
 const MAX_PREPARED = 200;
 
@@ -132,23 +132,23 @@ export class Recorder {
   }
 
   async #untilReported({ entries }: TimingBatch, sender: BatchSender, { usuallyMs, mostMs }: LateEvents) {
-    const { table, nowMs, later, fullSinceMs, mayRecord } = this.#deps;
-    const pause = (delayMs: number) => new Promise<void>((resolve) => later(delayMs, resolve));
+    const { table, nowMs, fullSinceMs, mayRecord } = this.#deps;
     // Whatever the page says of its clock.
     const endedMs = Math.min(Math.max(...entries.map(({ endMs }) => endMs)), nowMs());
     const usualMs = endedMs + usuallyMs - nowMs();
-    if (usualMs > 0) await pause(usualMs);
+    if (usualMs > 0) await this.#pause(usualMs);
     const expected = entries.filter((timing) => {
       const origin = originOfUrl(timing.url)?.origin;
       return origin !== undefined && mayRecord({ origin }) && hasEvent(timing, fullSinceMs());
     });
-    const isMissing = ({ url, navigation }: Timing, index: number) => {
-      const same = expected.filter((each) => each.url === url && each.navigation === navigation);
-      const [first] = same;
-      if (first === undefined || expected.indexOf(first) !== index) return false;
-      return table.known(claimOf(first, sender)) < same.length;
-    };
-    while (nowMs() < endedMs + mostMs && expected.some(isMissing)) await pause(LATE_STEP_MS);
+    const byUrl = [...Map.groupBy(expected, ({ navigation, url }) => `${navigation} ${url}`).values()];
+    const isMissing = ([first, ...others]: readonly Timing[]) =>
+      first !== undefined && table.known(claimOf(first, sender)) < 1 + others.length;
+    while (nowMs() < endedMs + mostMs && byUrl.some(isMissing)) await this.#pause(STEP_MS);
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => this.#deps.later(delayMs, resolve));
   }
 
   /** What was recorded is deleted, and with it what waits to be. */
@@ -221,14 +221,13 @@ export class Recorder {
 
   /** Records all that waits, for a report made now: a timing that comes later than usual is then too late. */
   async settle(): Promise<void> {
-    const { table, later } = this.#deps;
+    const { table } = this.#deps;
     // Nothing claims a redirect.
     const isExpected = (waitedMs: number) => {
       if (this.#unreported > 0) return waitedMs < SETTLE_LATE_MS;
       return waitedMs < SETTLE_WAIT_MS && (this.#prepared.size > 0 || table.pending(({ hop }) => !hop) > 0);
     };
-    for (let waitedMs = 0; isExpected(waitedMs); waitedMs += SETTLE_STEP_MS)
-      await new Promise<void>((resolve) => later(SETTLE_STEP_MS, resolve));
+    for (let waitedMs = 0; isExpected(waitedMs); waitedMs += STEP_MS) await this.#pause(STEP_MS);
     // A request that failed may still be the one of a timing.
     await this.recordDue(({ answered, prerender }) => answered && !prerender);
   }
