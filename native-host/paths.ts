@@ -72,35 +72,24 @@ export function asideFiles(path: string): readonly string[] {
 const PRIVATE = 0o700;
 
 /**
- * Creates a directory and its missing parents, mode 0700; existing ones are unchanged. Throws the system's error. Node's
- * own recursive mkdir never returns if a directory exists and accepts no entries (nodejs/node, `MKDirpSync`; /proc is
- * one), and a helper must not hang because of an unusual HOME.
+ * Creates a directory and its missing parents; existing ones are unchanged. Throws the system's error. Node's own
+ * recursive mkdir never returns if a directory exists and accepts no entries (nodejs/node, `MKDirpSync`; /proc is one),
+ * and a helper must not hang because of an unusual HOME; of a read-only file system it says that nothing is there.
  */
-export function makePrivateDirectory(path: string): void {
+export function makeDirectory(path: string, mode?: number): void {
   if (existsSync(path)) return;
-  makePrivateDirectory(dirname(path));
+  makeDirectory(dirname(path), mode);
   try {
-    mkdirSync(path, { mode: PRIVATE });
+    mkdirSync(path, { mode });
   } catch (error) {
-    // Another helper was first.
+    // Another process was first.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 
-/**
- * Creates a directory and those above it. Throws the system's error: with `recursive` alone, Node.js says of a read-only
- * file system that the directory does not exist.
- */
-export function makeDirectories(path: string, mode?: number): void {
-  try {
-    mkdirSync(path, { recursive: true, mode });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    let missing = path;
-    while (!existsSync(dirname(missing)) && dirname(missing) !== missing) missing = dirname(missing);
-    mkdirSync(missing, { mode });
-    mkdirSync(path, { recursive: true, mode });
-  }
+/** The same for the user alone: mode 0700. */
+export function makePrivateDirectory(path: string): void {
+  makeDirectory(path, PRIVATE);
 }
 
 /** Why no file can be created in a directory that may have to be created first; null: it can. Creates nothing. */

@@ -19,7 +19,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import * as v from 'valibot';
 import { issueText, linesOf } from '../cli/input-lines.ts';
 import { Complaint } from '../cli/usage.ts';
-import { makeDirectories } from '../paths.ts';
+import { makeDirectory } from '../paths.ts';
 import {
   type DeadLine,
   deadLineSchema,
@@ -109,7 +109,7 @@ function isUnfinished(file: string): boolean {
 
 /** Makes the directory, and removes what an earlier collector did not finish. */
 export function prepareArchive(dir: string): void {
-  makeDirectories(dir);
+  makeDirectory(dir);
   for (const file of readdirSync(dir)) if (isUnfinished(file)) rmSync(join(dir, file));
 }
 

@@ -7,7 +7,7 @@ import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
-import { makeDirectories } from '../paths.ts';
+import { makePrivateDirectory } from '../paths.ts';
 
 const PROGRAM = 'nats-server';
 const CONFIG = 'server.conf';
@@ -135,7 +135,7 @@ function isAlive(pid: number): boolean {
 export async function startServer(dir: string): Promise<OwnServer> {
   const program = findServer();
   if (program === null) throw new Complaint('no-server', NOT_FOUND, EXIT_FAILED);
-  makeDirectories(dir, 0o700);
+  makePrivateDirectory(dir);
   await endFormer(dir);
   const token = randomBytes(24).toString('base64url');
   const config = join(dir, CONFIG);
