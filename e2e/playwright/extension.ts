@@ -7,12 +7,11 @@ import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRecognisable, UNIDENTIFIED } from '@photofinish/shared/web/network-name';
 import type { BrowserContext, Page } from '@playwright/test';
+// Type-only import: both sides of this port are built together.
 import type { PageView, PopupEvent } from '../../extension/common/messages.ts';
 import { defaultCachePath } from '../../native-host/config.ts';
 import { keptSalt, readSalt, saltPath } from '../../native-host/network/key.ts';
 import type { Report } from '../../shared/report/report.ts';
-
-// Type-only import: both sides of this port are built together.
 
 interface Manifest {
   readonly permissions: readonly string[];

@@ -27,7 +27,7 @@ import { fileOutcome, type RunRace } from '../racer.ts';
 import { explanationText } from './explain-text.ts';
 import { cacheComplaints, cachePath, copiedKeys } from './helper-caches.ts';
 import { EXPLAIN_OPTIONS } from './option-tables.ts';
-import { networkOf, openRacingFor, stopOnMove } from './race.ts';
+import { networkOf, openRacerFor, stopOnMove } from './race.ts';
 import { parseRaceCommand, type RaceCommand } from './race-options.ts';
 import { stoppedByInterrupt, type Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, parseCommand } from './usage.ts';
@@ -174,7 +174,7 @@ async function explain(
     terminal,
   );
   const filed = recordOnlyOn(where, cache);
-  const racing = await openRacingFor(command, filed);
+  const racing = await openRacerFor(command, filed);
   const network = await where.settled();
   const atMs = systemClock.epochMs();
   const remembered = recalled(cache, command, { network, nowMs: atMs });

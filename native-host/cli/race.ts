@@ -122,7 +122,7 @@ async function raceAll(context: RaceContext): Promise<OriginRace[]> {
  * Racing with the options for resolution and trust; `userAgent` is sent instead of the usual one. Throws a Complaint for
  * an unusable CA file.
  */
-export async function openRacingFor(
+export async function openRacerFor(
   command: Pick<RaceCommand, 'caFiles' | 'pins' | 'resolver' | 'allowPrivate'> &
     Partial<Pick<RaceCommand, 'postQuantum'>>,
   cache: RacerParts['cache'],
@@ -193,7 +193,7 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
   let watch: NetworkWatch | null = null;
   try {
     const network = networkOf(command, path, names, terminal);
-    const opened = await openRacingFor(command, cache === null ? NO_CACHE : recordOnlyOn(network, cache));
+    const opened = await openRacerFor(command, cache === null ? NO_CACHE : recordOnlyOn(network, cache));
     if (shared !== null && cache !== null) fleet = await joinFleet(shared, cache, terminal);
     // Without the host cache it is unknown whether the network blocks UDP, and a failure not the host's.
     const race = fleet === null || command.memory !== 'full' ? opened : sharing(opened, fleet, network);

@@ -17,7 +17,7 @@ import { canaryEveryMs } from '../survey/vantage.ts';
 import { work } from '../survey/worker.ts';
 import { joinForShared } from './helper-caches.ts';
 import { linesOf, MAX_LINE_CHARS, pathLeftOut } from './input-lines.ts';
-import { NO_CACHE, openRacingFor } from './race.ts';
+import { NO_CACHE, openRacerFor } from './race.ts';
 import { paceFor } from './race-pace.ts';
 import { ownName, readOptOut, type SurveyAction, type SurveyCommand } from './survey-options.ts';
 import type { Terminal } from './terminal.ts';
@@ -163,7 +163,7 @@ async function workHere(context: SurveyContext, vantage: string, drains: boolean
   const member = command.fleet ? await joinForShared(terminal) : null;
   try {
     const known = member === null ? NO_CACHE : { ...NO_CACHE, recall: member.recall };
-    const race = await openRacingFor(command, known, userAgent);
+    const race = await openRacerFor(command, known, userAgent);
     const network = watchNetwork({
       source: systemSource(process.platform, systemClock),
       // Keys of networks never leave the worker's memory as anything but a label of its records.

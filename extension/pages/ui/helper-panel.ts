@@ -1,6 +1,5 @@
 // The helper on a page: its state in a sentence and as the shape of a dot, the user's consent to it if the browser
 // requires that (Firefox), what its doctor finds, and the command that installs or examines it.
-
 import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import type { DoctorFinding } from '@photofinish/shared/port/wire';
 import { getMessage, type MessageKey } from '../../common/catalog.ts';
