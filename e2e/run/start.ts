@@ -15,8 +15,13 @@ import { type Origin, originParts, parseOrigin } from '@photofinish/shared/web/o
 import { PROTOCOL_NAMES, protocolFromAlpn } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';
 import { navigationProtocol, type Tab } from '../browsers/browser.ts';
-import type { OriginRow, Popup, ReportFormat } from '../browsers/session.ts';
-import { openSession, type Session } from '../browsers/session.ts';
+import {
+  type OriginRow,
+  openSession,
+  type Popup,
+  type ReportFormat,
+  type Session,
+} from '../browsers/session.ts';
 import { startDnsFor } from '../origins/dns.ts';
 import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';

@@ -2,8 +2,7 @@
 // only the visible rows become objects again. Filled in chunks, in the ledger's order.
 
 import { VERDICT_CODES, type VerdictCode } from '@photofinish/shared/race/verdict-schema';
-import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
-import { adoptionByRequest } from '@photofinish/shared/report/adoption';
+import { adoptionByRequest, type ProtocolCounts } from '@photofinish/shared/report/adoption';
 import { type Gain, gainMsOf } from '@photofinish/shared/verdict/gain';
 import { OBSERVATION_MODES, type ObservationModes, ONLY_FULL } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';

@@ -2,8 +2,7 @@
 
 import { formatNumber } from '@photofinish/shared/language/catalog';
 import { atMostText, hiddenCountText, lightNote } from '@photofinish/shared/web/observation';
-import type { MessageKey } from '../../common/catalog.ts';
-import { getMessage } from '../../common/catalog.ts';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { dayText } from '../charts/days.ts';
 import { bandSwatch, lineSwatch } from '../charts/paint.ts';
 import {
