@@ -17,8 +17,16 @@ type Catalogs = typeof import('../_locales/en/extension.json', { with: { type: '
 /** Every message key that the extension may use, shared ones included. */
 export type MessageKey = KeysOf<SharedCatalog> | KeysOf<Catalogs>;
 
-if (typeof chrome !== 'undefined' && chrome.i18n)
-  useCatalog((key) => chrome.i18n.getMessage(key), chrome.i18n.getMessage('language'));
+const known = new Map<string, string>();
+
+/** Asks the browser once for each key: a call costs far more than a look-up, and the rows of a table share theirs. */
+function lookUp(key: string): string {
+  const message = known.get(key) ?? chrome.i18n.getMessage(key);
+  known.set(key, message);
+  return message;
+}
+
+if (typeof chrome !== 'undefined' && chrome.i18n) useCatalog(lookUp, lookUp('language'));
 
 /** A message in the browser's language. */
 export const getMessage = messagesOf<MessageKey>();

@@ -38,13 +38,23 @@ export interface RaceBoard {
 const DRAWING_PX = 488;
 const MARGINS_PX = 32;
 
-/** The width of a drawing with this inset: in a browser tab the popup may be narrower than its intended width. */
+let availablePx = DRAWING_PX;
+
+/**
+ * Fits drawings to a browser tab that shows the popup and may be narrower; `onChange` is called when they have to be
+ * redrawn. Observed, because asking the document for its width would lay it out in the middle of every update.
+ */
+export function fitDrawings(onChange: () => void): void {
+  new ResizeObserver(([page]) => {
+    const before = availablePx;
+    if (page !== undefined) availablePx = Math.min(DRAWING_PX, page.contentRect.width - MARGINS_PX);
+    if (availablePx !== before) onChange();
+  }).observe(document.documentElement);
+}
+
+/** The width of a drawing with this inset. */
 export function widthOf(insetPx = 0): number {
-  const inTab = document.documentElement.classList.contains('in-tab');
-  const widthPx = inTab
-    ? Math.min(DRAWING_PX, document.documentElement.clientWidth - MARGINS_PX)
-    : DRAWING_PX;
-  return widthPx - insetPx;
+  return availablePx - insetPx;
 }
 
 /** The state of an origin's race; null: none was requested. */

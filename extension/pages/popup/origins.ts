@@ -37,7 +37,7 @@ import {
 import { wireTip } from './tip.ts';
 
 /** More than the popup shows at once; the same number is added at each idle moment. */
-const LINES_AT_ONCE = 40;
+const LINES_AT_ONCE = 100;
 
 const rows = new Map<Origin, Row>();
 const siteRows = new Map<string, SiteRow>();

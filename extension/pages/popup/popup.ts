@@ -14,7 +14,14 @@ import { helperText, type Mending, type Remedy } from '../ui/origin-state-text.t
 import { writeMessages } from '../ui/page-messages.ts';
 import { renderAnswer, renderSteer, wireHidden, wireRemedy, wireSteer, writeLine } from './answer.ts';
 import { renderExport, wireExport } from './export.ts';
-import { NO_PROGRESS, progressed, type RaceBoard, type RaceInView, renderFinish } from './finish.ts';
+import {
+  fitDrawings,
+  NO_PROGRESS,
+  progressed,
+  type RaceBoard,
+  type RaceInView,
+  renderFinish,
+} from './finish.ts';
 import { filterOrigins, redrawRows, renderOrigins, renderTools, wireOrigins, wireTools } from './origins.ts';
 import type { RowContext } from './row.ts';
 
@@ -131,7 +138,7 @@ function show(port: BackgroundPort, next: PageView): void {
   if (steering?.origin !== next.origin || steering.on === (next.steer?.chosen ?? false)) steering = null;
   const settled = settle();
   drawPage(port, next, before);
-  drawRaces(port, settled);
+  if (settled.length > 0) drawRaces(port, settled);
 }
 
 function onEvent(port: BackgroundPort, event: PopupEvent): void {
@@ -264,8 +271,7 @@ async function open(): Promise<void> {
     onStop: () => void port.send({ type: 'stop-races' }),
   });
   byId('finish-options').addEventListener('click', openOptions);
-  // In a browser tab, the popup and its drawings follow the tab's width.
-  addEventListener('resize', () => drawRaces(port, null));
+  if (document.documentElement.classList.contains('in-tab')) fitDrawings(() => drawRaces(port, null));
   byId('race').addEventListener('click', () => {
     if (page?.origin) race(port, page.origin);
   });
