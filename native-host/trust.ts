@@ -38,7 +38,7 @@ interface Roots {
 export interface Trust {
   /** Whether attempts offer ML-KEM key shares. */
   readonly postQuantum: boolean;
-  /** The roots, read on the first call: the system's list alone takes tens of milliseconds. */
+  /** The roots, read on the first call. Throws when the addon, which reads the system's, cannot be loaded. */
   roots(): Roots;
   /**
    * The roots as a store of the QUIC addon, created on the first call. The addon verifies the chains of its own
@@ -62,15 +62,24 @@ async function readCaFile(file: string): Promise<Certificates> {
   return certificatesIn(file, text);
 }
 
-/** What a certificate says: Node wraps the lines of its own and of the system's certificates differently. */
+/** What a certificate says, however its lines are wrapped. */
 function contentsOf(pem: string): string {
   return pem.split('\n').join('');
 }
 
+/** PEM (RFC 7468), in lines of the length that every reader takes. */
+function pemOf(der: Uint8Array): string {
+  const lines =
+    Buffer.from(der)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
+}
+
 function readRoots(caPems: readonly string[]): Roots {
   const bundled = getCACertificates('bundled');
-  // Node lists the system's once for each file that holds them, up to four times.
-  const others = [...new Set([...getCACertificates('system'), ...caPems])];
+  // Read by the addon: Node parses every file of the system's list, and holds up the loop for tens of milliseconds.
+  const others = [...loadQuicAddon().systemRoots().map(pemOf), ...caPems];
   const extra = new Map(others.map((pem) => [contentsOf(pem), pem]));
   // Most of the system's are the same, and every one of a list costs time, here and with each chain.
   for (const pem of bundled) extra.delete(contentsOf(pem));

@@ -170,6 +170,12 @@ export type RequestResult =
  */
 export declare function sourceAddressFor(destination: string): string | null
 
+/**
+ * The roots of the operating system, or those that `SSL_CERT_FILE` and `SSL_CERT_DIR` name, as DER. What cannot be read
+ * is left out.
+ */
+export declare function systemRoots(): Array<Uint8Array>
+
 /** Datagrams of the attempt; times in milliseconds since its start. */
 export interface Traffic {
   firstDatagramOutMs?: number

@@ -61,4 +61,4 @@ pub use quinn::Side;
 pub use refusal::{CertificateReason, Refusal};
 pub use rustls_pki_types::ServerName;
 pub use socket::Traffic;
-pub use trust::{TrustError, TrustStore, warm_up};
+pub use trust::{TrustError, TrustStore, system_roots, warm_up};

@@ -115,6 +115,12 @@ impl TrustStore {
     }
 }
 
+/// The roots of the operating system, or those that `SSL_CERT_FILE` and `SSL_CERT_DIR` name, as DER. What cannot be read
+/// is left out: without a list of its own, a system trusts the bundled one alone.
+pub fn system_roots() -> Vec<CertificateDer<'static>> {
+    rustls_native_certs::load_native_certs().certs
+}
+
 /// Unusable roots.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]

@@ -78,6 +78,14 @@ impl TrustStore {
     }
 }
 
+/// The roots of the operating system, or those that `SSL_CERT_FILE` and `SSL_CERT_DIR` name, as DER. What cannot be read
+/// is left out.
+#[napi(catch_unwind)]
+pub fn system_roots() -> Vec<Uint8Array> {
+    let roots = core::system_roots();
+    roots.iter().map(|der| der.to_vec().into()).collect()
+}
+
 /// What an attempt holds: created, then shaking hands, then established, then over.
 enum Phase {
     Created,
