@@ -149,7 +149,9 @@ async function load(context: SurveyContext, path: string): Promise<void> {
       progress: (position) => terminal.progress(`${position} of ${plural(lines.count, 'line')}`),
     });
     const { state } = await manager.streams.info(names.streams.todo);
-    terminal.result(`survey ${names.survey}: ${state.messages} of ${plural(survey.list.jobs, 'job')} loaded`);
+    const { jobs, badLines } = survey.list;
+    const leftOut = badLines === 0 ? '' : `; ${plural(badLines, 'line')} could not be read`;
+    terminal.result(`survey ${names.survey}: ${state.messages} of ${plural(jobs, 'job')} loaded${leftOut}`);
   } finally {
     await lines.close();
   }

@@ -52,7 +52,15 @@ function arrange(t: TestContext, vantages: readonly string[]) {
   const waiting = new Map<string, Uint8Array[]>([
     [names.resultSubject(vantages[0] ?? ''), [Buffer.from('a')]],
   ]);
-  const world = { dir, segment, beforeBatch: () => {}, stop, firstSeq: 1, parts: [] as string[] };
+  const world = {
+    dir,
+    segment,
+    beforeBatch: () => {},
+    stop,
+    firstSeq: 1,
+    parts: [] as string[],
+    log: [] as string[],
+  };
   async function* fetched(subject: string, expires: number) {
     const batches = waiting.get(subject) ?? [];
     if (batches.length === 0) await new Promise<void>((resolve) => void clock.after(expires, resolve));
@@ -86,7 +94,7 @@ function arrange(t: TestContext, vantages: readonly string[]) {
     ...server,
     ...{ names, dir, clock, signal: stop.signal },
     isDone: () => false,
-    log: () => {},
+    log: (line: string) => world.log.push(line),
     isPart: () => world.parts.push(dir),
     wrote: () => {},
   } as unknown as CollectionParts;
@@ -129,4 +137,18 @@ test('a server whose disk is full is not waited for: it has to be restarted', as
     throw new Error('write /s/1.blk: no space left on device');
   };
   await assert.rejects(run(), { code: 'no-server', message: /make room, restart the server/ });
+});
+
+test('an outage of the server is told once, and its end when it is over', async (t) => {
+  const { clock, world, run } = arrange(t, ['a']);
+  let failures = 3;
+  world.beforeBatch = () => {
+    if (failures === 0) return;
+    failures -= 1;
+    throw new Error('timeout');
+  };
+  clock.after(20_000, () => world.stop.abort());
+  await run();
+  const what = 'the results of a cannot be read';
+  assert.deepEqual(world.log, [`${what}: timeout; trying again until it works`, `${what}: it works again`]);
 });

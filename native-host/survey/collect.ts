@@ -44,8 +44,8 @@ export interface CollectionParts {
   readonly wrote: (segment: string, batches: number) => void;
 }
 
-/** Collects one vantage's results until done; what it has then is written. */
-async function collectVantage(parts: CollectionParts, vantage: string): Promise<void> {
+/** Collects one vantage's results until done, and calls `works` after each read; what it has then is written. */
+async function collectVantage(parts: CollectionParts, vantage: string, works: () => void): Promise<void> {
   const { client, manager, names, dir, clock, signal } = parts;
   const subject = names.resultSubject(vantage);
   const removeUntil = (seq: number) =>
@@ -89,6 +89,7 @@ async function collectVantage(parts: CollectionParts, vantage: string): Promise<
       bytes += data.length;
       pulled += 1;
     }
+    works();
     const done = pulled === 0 && parts.isDone();
     const hasCaughtUp = isCatchingUp && pulled < FETCH_BATCHES;
     if (hasCaughtUp || bytes >= SEGMENT_BYTES || done || clock.nowMs() - sinceMs >= SEGMENT_MS) await write();
@@ -168,9 +169,9 @@ export async function collect(given: CollectionParts): Promise<void> {
     stop.abort();
   };
   const keep = (vantage: string): Promise<unknown> =>
-    insist(parts, `the results of ${vantage} cannot be read`, () => collectVantage(parts, vantage)).catch(
-      fail,
-    );
+    insist(parts, `the results of ${vantage} cannot be read`, (works) =>
+      collectVantage(parts, vantage, works),
+    ).catch(fail);
   const { survey } = control.state();
   if (survey === null) throw new Error('a collector needs the survey');
   checkArchive(dir, survey);
@@ -194,16 +195,22 @@ export async function collect(given: CollectionParts): Promise<void> {
   await insist(parts, 'the jobs given up cannot be read', () => writeDead(parts));
 }
 
-/** Repeats what a server that is away prevents; undefined if the collector ends before. Rejects for the file system. */
+/**
+ * Repeats what a server that is away prevents; `run` says that it works again, or it does by its end. Undefined if the
+ * collector ends before. Rejects for the file system.
+ */
 async function insist<T>(
   { clock, signal, log }: CollectionParts,
   what: string,
-  run: () => Promise<T>,
+  run: (works: () => void) => Promise<T>,
 ): Promise<T | undefined> {
   const troubles = new Troubles(log);
+  const works = (): void => troubles.over(what);
   for (;;)
     try {
-      return await run();
+      const result = await run(works);
+      if (!signal.aborted) works();
+      return result;
     } catch (error) {
       if (isOfFiles(error)) throw error;
       if (signal.aborted) return undefined;
