@@ -3,7 +3,7 @@
 import { MODES, type Mode } from '@photofinish/shared/race/terms';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
-import { type ComplaintCode, didYouMean } from './usage.ts';
+import { type ComplaintCode, didYouMean, listed } from './usage.ts';
 
 /**
  * The lines without their line feed or CRLF; an unterminated rest is a line too. Of a line with more than `mostChars`
@@ -105,7 +105,10 @@ export type ReadLine =
 /** A host name has at most 253 characters, so no legitimate line is longer. */
 export const MAX_LINE_CHARS = 1024;
 
-const lineSchema = v.strictObject({ origin: v.string(), mode: v.optional(v.picklist(MODES)) });
+const lineSchema = v.strictObject({
+  origin: v.string(({ received }) => `${received} is not one`),
+  mode: v.optional(v.picklist(MODES, ({ received }) => `${received} is not one; there are ${listed(MODES)}`)),
+});
 
 /** As origins they would be raced as `https://null` and, a number, as an IPv4 address (`1` as 0.0.0.1). */
 const JSON_SCALAR = /^(?:null|true|false|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
@@ -160,7 +163,8 @@ export function readRaceLine(line: string, mode: Mode): ReadLine | null {
 function lineFault(issue: v.BaseIssue<unknown>): string {
   const where = v.getDotPath(issue);
   if (where === null) return 'not a JSON object of the form {"origin": ..., "mode": ...}';
-  if (issue.type !== 'strict_object' || issue.expected !== 'never') return `${where}: ${issue.message}`;
+  if (issue.type !== 'strict_object') return `${where}: ${issue.message}`;
+  if (issue.expected !== 'never') return `the line names no ${where}`;
   const known = Object.keys(lineSchema.entries);
   return `a line has no option "${where}"${didYouMean(where, known) || `; there are ${known.join(' and ')}`}`;
 }

@@ -238,7 +238,7 @@ test('a bad line is reported with its number and does not affect others', async 
   await end('b.test');
   assert.deepEqual(await over, { badLines: 2, waits: 0 });
   assert.match(events[0] ?? '', /^bad-origin line 2: /);
-  assert.match(events[1] ?? '', /^bad-line line 3: origin: /);
+  assert.match(events[1] ?? '', /^bad-line line 3: the line names no origin$/);
   assert.deepEqual(events.slice(2), ['start b.test race', 'end b.test']);
 });
 
