@@ -23,25 +23,18 @@ export interface RunOptions {
 }
 
 /** Runs a command to completion. Rejects only if it cannot be started. */
-export function runCommand(
+export async function runCommand(
   file: string,
   args: readonly string[],
-  options: RunOptions = {},
+  { env = process.env, input = '', cwd }: RunOptions = {},
 ): Promise<ProgramResult> {
-  const { env = process.env, input = '', cwd } = options;
-  const child = spawn(file, args, { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] });
-  const heard = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const)
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      heard[name] += text;
-    });
+  const child = spawn(file, args, { env, cwd });
   // It may exit without reading its input; the exit code shows whether it failed.
   child.stdin.on('error', () => {});
   child.stdin.end(input);
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => resolve({ code, ...heard }));
-  });
+  const outputs = [text(child.stdout), text(child.stderr)] as const;
+  const [[code], stdout, stderr] = await Promise.all([once(child, 'close'), ...outputs]);
+  return { code, stdout, stderr };
 }
 
 /** A program that goes on running. */

@@ -2,7 +2,7 @@
 // lists an archive's components and their dependencies, and is valid CycloneDX 1.6; and the bytes of an archive depend
 // on nothing but its files.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { unzipSync } from 'fflate';
 import { TOP } from '../scratch.ts';
 import { type Entry, zipOf } from './archive.ts';
-import { type BundledPackage, billOf, licenceFaults, notices, sbomFaults } from './components.ts';
+import { type BundledPackage, billOf, licenceFaults, notices, npmBundled, sbomFaults } from './components.ts';
 
 /** A package whose directory has a licence file. */
 const faultsOf = (licence: string | null): Promise<string[]> =>
@@ -54,6 +54,26 @@ test('the text of a crate that is published without it is included, and one that
     (await licenceFaults([unknown]))[0] ?? '',
     /^cargo other@1\.0\.0 does not contain its licence/,
   );
+});
+
+test('of two copies of a package, the one that its dependent gets is listed', async (t) => {
+  const top = mkdtempSync(join(tmpdir(), 'pf packages '));
+  t.after(() => rmSync(top, { recursive: true }));
+  const write = (path: string, name: string, version: string, dependencies: Record<string, string> = {}) => {
+    mkdirSync(join(top, path), { recursive: true });
+    const license = `LicenseRef-${version}`;
+    writeFileSync(join(top, path, 'package.json'), JSON.stringify({ name, version, license, dependencies }));
+  };
+  write('.', 'top', '1.0.0', { a: '*', b: '*' });
+  write('node_modules/a', 'a', '1.0.0', { b: '*' });
+  write('node_modules/a/node_modules/b', 'b', '1.0.0');
+  write('node_modules/b', 'b', '2.0.0');
+  const found = (await npmBundled(top)).map(({ name, licence, direct }) => [name, licence, direct]);
+  assert.deepEqual(found, [
+    ['a', 'LicenseRef-1.0.0', true],
+    ['b', 'LicenseRef-1.0.0', false],
+    ['b', 'LicenseRef-2.0.0', true],
+  ]);
 });
 
 const BUNDLED = [

@@ -1,7 +1,8 @@
 // The third-party components of our archives, bundled npm packages and linked crates: what they are, which licences
 // they may have and whose texts we must include, and a software bill of materials for vulnerability scanners.
 import { readdir, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { findPackageJSON } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as CDX from '@cyclonedx/cyclonedx-library';
 import { Ajv } from 'ajv';
@@ -53,7 +54,8 @@ export async function npmBundled(workspace: string): Promise<readonly BundledPac
   const visit = async (directory: string, own: boolean): Promise<string[]> => {
     const needs: string[] = [];
     for (const name of Object.keys((await readPackage(directory)).dependencies)) {
-      const below = join(TOP, 'node_modules', name);
+      // Of several copies, the one that this dependent gets. Throws if there is none.
+      const below = dirname(findPackageJSON(name, join(directory, 'package.json')) ?? name);
       if (name.startsWith(OWN_SCOPE)) {
         await visit(below, true);
         continue;
@@ -70,7 +72,7 @@ export async function npmBundled(workspace: string): Promise<readonly BundledPac
     }
     return needs;
   };
-  await visit(join(TOP, workspace), true);
+  await visit(resolve(TOP, workspace), true);
   return [...found].map(([id, each]) => ({ ...each, direct: direct.has(id) }));
 }
 

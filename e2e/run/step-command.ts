@@ -1,8 +1,8 @@
 // Runs a build or test command as one visible step, keeps its output in case it fails, and ends it if this process is
 // interrupted.
-import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
+import { execa, type Result, type ResultPromise } from 'execa';
 import { TOP } from '../scratch.ts';
 import { beginStep, formatElapsed, type Step } from './display.ts';
 
@@ -44,29 +44,18 @@ export interface StepResult {
   readonly elapsedMs: number;
 }
 
-/** Running commands, each with the function that sends it a signal. */
-const running = new Map<ChildProcess, (signal: NodeJS.Signals) => void>();
+/** Commands that are running. */
+const running = new Set<Pick<ResultPromise, 'kill'>>();
 let interruptedBy: NodeJS.Signals | null = null;
 
 function interrupt(signal: NodeJS.Signals): void {
   interruptedBy = signal;
   if (running.size === 0) process.exit(128 + constants.signals[signal]);
-  for (const forward of running.values()) forward(signal);
-}
-
-/** A test runner's children must not outlive it, so each command has its own process group. */
-function signalAll(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, signal);
-  } catch (error) {
-    // It has just exited by itself.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
+  for (const child of running) child.kill(signal);
 }
 
 /** Lowers the priority of a command and its children. Best effort: failure is ignored. */
-function standBack({ pid }: ChildProcess, nice: number): void {
+function standBack({ pid }: { readonly pid?: number | undefined }, nice: number): void {
   if (pid === undefined || nice === 0) return;
   try {
     // root could raise it: the whole run may have been started with a lower one.
@@ -77,23 +66,6 @@ function standBack({ pid }: ChildProcess, nice: number): void {
   } catch {
     // It has exited already, or this system has no autogroups.
   }
-}
-
-/** Ends a command after too long a silence; `heard` must be called for each output. */
-function watchSilence(child: ChildProcess, limitMs: number, onTooLong: () => void) {
-  let last: NodeJS.Timeout | undefined;
-  const timer = setTimeout(() => {
-    onTooLong();
-    signalAll(child, 'SIGTERM');
-    last = setTimeout(() => signalAll(child, 'SIGKILL'), GRACE_MS);
-  }, limitMs);
-  return {
-    heard: () => void timer.refresh(),
-    stop: () => {
-      clearTimeout(timer);
-      clearTimeout(last);
-    },
-  };
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -109,19 +81,19 @@ export function endCommandsOnSignals(): () => void {
   };
 }
 
-function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): number {
-  return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+/** Undefined if it could not be started. */
+function exitCodeOf({ exitCode, signal }: Pick<Result, 'exitCode' | 'signal'>): number | undefined {
+  return exitCode ?? (signal && 128 + constants.signals[signal]);
 }
 
 /** Runs one of our TypeScript files in a child process attached to the terminal; returns its exit code. */
 export async function runInView({ file, args }: Pick<Command, 'file' | 'args'>): Promise<number> {
-  const child = spawn(file, args, { cwd: TOP, stdio: 'inherit' });
-  running.set(child, (signal) => child.kill(signal));
-  const code = await new Promise<number>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (exit, signal) => resolve(exitCodeOf(exit, signal)));
-  });
+  const child = execa(file, args, { cwd: TOP, stdio: 'inherit', reject: false, forceKillAfterDelay: false });
+  running.add(child);
+  const result = await child;
   running.delete(child);
+  const code = exitCodeOf(result);
+  if (code === undefined) throw result.cause;
   if (interruptedBy !== null) process.exit(code);
   return code;
 }
@@ -143,44 +115,39 @@ export async function runStep(title: string, command: Command | readonly Command
 }
 
 async function runToEnd(command: Command, step: Step, output: string[]): Promise<number> {
-  const child = spawn(command.file, command.args, {
+  const child = execa(command.file, command.args, {
     cwd: command.cwd ?? TOP,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...command.env },
-    detached: true,
+    stdin: 'ignore',
+    buffer: false,
+    reject: false,
+    env: command.env ?? {},
+    // A test runner's children must not outlive it, so each command has its own process group.
+    killDescendants: true,
+    forceKillAfterDelay: GRACE_MS,
   });
   standBack(child, command.nice ?? 0);
-  running.set(child, (signal) => signalAll(child, signal));
+  running.add(child);
   const usualLimitMs = command.nice ? LOW_PRIORITY_SILENCE_LIMIT_MS : SILENCE_LIMIT_MS;
   const limitMs = command.silenceLimitMs ?? usualLimitMs;
-  const silence = watchSilence(child, limitMs, () => {
+  const silence = setTimeout(() => {
     output.push(`\nstopped after ${formatElapsed(limitMs)} without output\n`);
-  });
-  const watch = (line: string) => {
-    const detail = command.onLine === undefined ? line.trim() : command.onLine(line);
-    if (detail !== null && detail !== '') step.detail(detail);
-  };
-  for (const stream of [child.stdout, child.stderr]) {
-    let rest = '';
-    stream.setEncoding('utf8');
-    stream.on('data', (text: string) => {
-      silence.heard();
+    child.kill();
+  }, limitMs);
+  const watch = async (from: 'stdout' | 'stderr') => {
+    child[from].setEncoding('utf8').on('data', (text: string) => {
+      silence.refresh();
       output.push(text);
-      const lines = (rest + text).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) watch(line);
     });
-    stream.on('end', () => rest !== '' && watch(rest));
-  }
-
-  const code = await new Promise<number>((resolve) => {
-    child.once('error', (error) => {
-      output.push(`${error.message}\n`);
-      resolve(127);
-    });
-    child.once('close', (exit, signal) => resolve(exitCodeOf(exit, signal)));
-  });
-  silence.stop();
+    for await (const line of child.iterable({ from })) {
+      const detail = command.onLine === undefined ? line.trim() : command.onLine(line);
+      if (detail !== null && detail !== '') step.detail(detail);
+    }
+  };
+  await Promise.all([watch('stdout'), watch('stderr')]);
+  const result = await child;
+  clearTimeout(silence);
   running.delete(child);
-  return code;
+  const code = exitCodeOf(result);
+  if (code === undefined) output.push(`${result.originalMessage}\n`);
+  return code ?? 127;
 }
