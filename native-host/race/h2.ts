@@ -7,7 +7,6 @@ import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import {
-  type ConnectionOptions,
   checkServerIdentity,
   connect,
   createSecureContext,
@@ -71,11 +70,6 @@ interface LoadedTransport {
   readonly userAgent: string;
 }
 
-/** One socket to one address: nothing is looked up, and no other family is tried. */
-function openTcp({ address, port }: AttemptTarget): Socket {
-  return connectTcp({ host: address, port, autoSelectFamily: false, noDelay: true });
-}
-
 /** In place of a certificate in Node's older form. */
 const UNTRANSLATED = {} as DetailedPeerCertificate;
 
@@ -104,29 +98,13 @@ export function checkNames(certificate: X509Certificate | undefined, host: strin
   return checkServerIdentity(host, certificate.toLegacyObject());
 }
 
-/** No resumption: no session is offered or stored. */
-function tlsOptions(
-  target: AttemptTarget,
-  secureContext: SecureContext,
-  alpn: readonly string[],
-): ConnectionOptions {
-  return {
-    secureContext,
-    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED would make this transport trust anybody.
-    rejectUnauthorized: true,
-    ALPNProtocols: [...alpn],
-    // An address literal is not a valid server name (RFC 6066 section 3); the certificate is still checked against it.
-    ...(isIP(target.host) === 0 && { servername: target.host }),
-  };
-}
-
 interface SecureConnection {
   readonly socket: TLSSocket;
   /** The server's, once the handshake is done. */
   readonly certificate: () => X509Certificate | undefined;
 }
 
-/** Starts TLS over a stream to the target. */
+/** Starts TLS over a stream to the target. No resumption: no session is offered or stored. */
 function secure(
   stream: Duplex,
   target: AttemptTarget,
@@ -134,9 +112,14 @@ function secure(
   alpn: readonly string[],
 ): SecureConnection {
   const socket: TLSSocket = connect({
-    ...tlsOptions(target, secureContext, alpn),
-    checkServerIdentity: () => checkNames(certificate(), target.host),
     socket: stream,
+    secureContext,
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED would make this transport trust anybody.
+    rejectUnauthorized: true,
+    checkServerIdentity: () => checkNames(certificate(), target.host),
+    ALPNProtocols: [...alpn],
+    // An address literal is not a valid server name (RFC 6066 section 3); the certificate is still checked against it.
+    ...(isIP(target.host) === 0 && { servername: target.host }),
   });
   const certificate = certificateReader(socket);
   return { socket, certificate };
@@ -202,7 +185,9 @@ class TcpAttempt implements RunningAttempt {
     const overdue = (): AttemptError => this.#overdue();
     this.#waiting = { untilMs: target.handshakeTimeoutMs, overdue };
     this.#timer = setTimeout(() => this.#giveUp(overdue()), target.handshakeTimeoutMs);
-    this.#tcp = openTcp(target);
+    const { address, port } = target;
+    // One address: nothing is looked up, and no other family is tried.
+    this.#tcp = connectTcp({ host: address, port, autoSelectFamily: false, noDelay: true });
     this.#endWatch = watchReading(this.#tcp, () => this.#giveUp(READ_TOO_MUCH));
     this.#tcp.once('connect', () => {
       this.#transportMs = this.#sinceStart();

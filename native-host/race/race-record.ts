@@ -283,15 +283,12 @@ function boundedTrial(trial: Trial): Trial {
   };
 }
 
-const attemptsOf = (trials: readonly Trial[]): number =>
-  trials.reduce((sum, { attempts }) => sum + attempts.length, 0);
-
 function leftOutOf(whole: UnjudgedRace, rest: UnjudgedRace): LeftOut | null {
   const of = ({ discovered: { names }, trials }: UnjudgedRace): LeftOut => ({
     addresses: names?.addresses.length ?? 0,
     services: names?.services.length ?? 0,
     lookups: names?.lookups.length ?? 0,
-    attempts: attemptsOf(trials),
+    attempts: trials.reduce((sum, { attempts }) => sum + attempts.length, 0),
   });
   const [all, some] = [of(whole), of(rest)];
   const leftOut = {

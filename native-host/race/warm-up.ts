@@ -37,11 +37,6 @@ export const WARM_UP: AttemptTarget = {
   handshakeTimeoutMs: PATIENCE_MS,
 };
 
-interface LoadedTransport {
-  readonly Client: UndiciClient;
-  readonly http2: Http2;
-}
-
 /** Whether these client bytes contain a complete request HEADERS frame (RFC 9113 section 4.1). */
 function holdsHeaders(sent: Buffer): boolean {
   for (let at = PREFACE_BYTES; at + FRAME_HEAD_BYTES <= sent.length; ) {
@@ -68,11 +63,13 @@ function warmUp(
     farEnd.write(answer);
   });
   const zeroMs = performance.now();
-  const { authority } = WARM_UP;
   // undici and Node use nothing of a TLS socket beyond a stream except this.
   const socket = Object.assign(nearEnd, { bytesRead: 0 }) as unknown as TLSSocket;
   const running = exchange({
-    ...{ socket, authority, userAgent: USER_AGENT, timeoutMs },
+    socket,
+    authority: WARM_UP.authority,
+    userAgent: USER_AGENT,
+    timeoutMs,
     sinceStart: () => performance.now() - zeroMs,
   });
   return running.result;
@@ -80,21 +77,21 @@ function warmUp(
 
 /** Sends one request over each version of HTTP to an in-memory peer, each in a separate turn; returns the results. */
 export async function warmUpExchanges(
-  { Client, http2 }: LoadedTransport,
+  { Client, http2 }: { readonly Client: UndiciClient; readonly http2: Http2 },
   timeoutMs = WARM_UP.handshakeTimeoutMs,
 ): Promise<readonly ExchangeResult[]> {
-  const new2 = await warmUp(
+  const overHttp2 = await warmUp(
     (options) => http2Exchange(http2, options),
     holdsHeaders,
     Buffer.concat([HTTP2_SETTINGS, HTTP2_NO_CONTENT]),
     timeoutMs,
   );
   await nextPoll();
-  const old = await warmUp(
+  const overHttp1 = await warmUp(
     (options) => http1Exchange(Client, options),
     (sent) => sent.includes('\r\n\r\n'),
     HTTP1_NO_CONTENT,
     timeoutMs,
   );
-  return [new2, old];
+  return [overHttp2, overHttp1];
 }
