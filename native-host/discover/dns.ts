@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { comparableName } from '@photofinish/shared/race/discovered';
 import { hostPort } from '@photofinish/shared/web/origin';
 import { NAT64_NAME } from '../address/nat64.ts';
-import { systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { type DnsAnswer, type DnsResolver, type DnsService, loadQuicAddon } from '../quic/addon.ts';
 import {
   type AddressRecord,
@@ -170,8 +170,6 @@ function withPort(server: string): string {
   return isIP(server) === 0 ? server : hostPort(server, DNS_PORT);
 }
 
-export type StartTimer = (delayMs: number, run: () => void) => () => void;
-
 function tooLate(): NodeJS.ErrnoException {
   return Object.assign(new Error('getaddrinfo did not answer in time'), { code: 'ETIMEOUT' });
 }
@@ -180,7 +178,7 @@ function tooLate(): NodeJS.ErrnoException {
  * The same function with limited concurrency, shared by all callers; rejects with code `ETIMEOUT` after the maximum
  * wait.
  */
-export function lastResort(getaddrinfo: Getaddrinfo, after: StartTimer): Getaddrinfo {
+export function lastResort(getaddrinfo: Getaddrinfo, after: Clock['after']): Getaddrinfo {
   const line: (() => void)[] = [];
   let calls = 0;
 
