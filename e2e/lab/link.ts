@@ -2,13 +2,14 @@
 // round trips as programs see them, and its processor use. Each measurement is a line of the record, analysed
 // elsewhere.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { type Direction, type Loss, netemUnavailable, startEcho } from '../network/link.ts';
 import { type Network, openNetwork } from '../network/open.ts';
 import { processorTimeOf } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
 import { readOptions, runExperiment } from './experiment.ts';
-import { count, directionReportSchema, type Journal, type RecordSchema } from './journal.ts';
+import { directionReportSchema, type Journal, type RecordSchema } from './journal.ts';
 import { sendStream, timeConnects } from './link/traffic.ts';
 
 export type LinkedNetwork = Network<'server'>;

@@ -1,10 +1,10 @@
 // Measures P1 with its own transports: what racing SCTP against TCP costs a server, plain and with TLS, and how much a
-// cache saves; also six candidates and a middlebox, which P1 left to later work. Its record has a line for each turn of
-// a cell. Groups of cells are compared with each other, and the cells of a group take turns of seconds, so that a machine
-// which slows down affects all of them alike.
+// cache saves; also six candidates and a middlebox, which P1 left to later work. The cells of a group are compared, and
+// take turns of seconds, so that a machine which slows down affects all of them alike.
 import { isIP } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Random, seededRandom } from '@photofinish/shared/testing/seeded-random';
+import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { shuffled } from '../bench/measure.ts';
 import { openNetwork } from '../network/open.ts';
@@ -32,7 +32,7 @@ import {
 } from './cost/loads.ts';
 import { giveMorePorts, seedOf } from './cost/segment.ts';
 import { BadUsage, choose, type Experiment, readOptions, runExperiment } from './experiment.ts';
-import { count, type RecordSchema, turnKey } from './journal.ts';
+import { type RecordSchema, turnKey } from './journal.ts';
 import {
   type Candidate,
   type Load,

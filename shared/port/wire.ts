@@ -7,7 +7,7 @@ import { namedNetworkSchema, networkNameSchema } from '../web/network-name.ts';
 import { browserSchema, observationSchema } from '../web/observation.ts';
 import { originSchema, siteSchema } from '../web/origin.ts';
 import { protocolSchema } from '../web/protocol.ts';
-import { list, MAX_LABEL_CHARS, text } from '../web/untrusted.ts';
+import { count, list, MAX_LABEL_CHARS, ms, text } from '../web/untrusted.ts';
 import { MAX_START_DELAY_MS } from './race-limits.ts';
 
 /** The major version of this protocol; an unknown one is rejected with an instruction. */
@@ -171,9 +171,6 @@ export interface Accuracy {
   readonly right: number;
   readonly scored: number;
 }
-
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
 
 export const progressSchema = v.object({
   id: idSchema,

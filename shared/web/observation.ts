@@ -94,9 +94,7 @@ export const observationSchema = v.pipe(
 
 export type Observation = v.InferOutput<typeof observationSchema>;
 
-// What figures counted in light mode do not say, in words: the same ones wherever figures are shown.
-
-/** How many are hidden, or at most how many. */
+/** How many are hidden, or at most how many, if some were counted in light mode. */
 export function hiddenCountText(hidden: number, modes: ObservationModes): string {
   return atMostText(formatNumber(hidden), hidden, modes);
 }

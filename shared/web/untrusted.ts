@@ -48,6 +48,11 @@ export function text(maxChars: number) {
   return v.pipe(v.string(), v.maxLength(maxChars));
 }
 
+/** The schema of a number of things. */
+export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+/** The schema of a duration, or of an instant since the epoch or a start, in milliseconds. */
+export const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
+
 /** A list of at most so many items. */
 export function list<const Item extends v.BaseSchema<unknown, unknown, v.BaseIssue<unknown>>>(
   item: Item,

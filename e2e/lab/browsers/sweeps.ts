@@ -2,10 +2,10 @@
 // and clients that know different things decide whether to wait for it. In its ways to fail, QUIC is broken or late
 // once or for good, to see for how long a client that used it, or only learnt of it, avoids it.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import type { Shapes } from '../../network/link.ts';
 import type { Obstacle } from '../../network/namespace.ts';
-import { count } from '../journal.ts';
 import { observationSchema } from './observation.ts';
 import type { Subject } from './subjects.ts';
 import type { Host, NamedTestbed, Visitor } from './testbed.ts';

@@ -1,7 +1,6 @@
 // One segment: a new server, so that no cell inherits another's memory, behind a link that determines the winner of a
-// race; a new client, a few seconds of warm-up, then samples of the resources used by each process and the kernel; and
-// whether its load was really driven. The generator must not be the bottleneck, or the figures would be of a lower load
-// and of an overloaded machine.
+// race; a new client, a warm-up, then samples of the resources used by each process and the kernel. Also the check that
+// its load was really driven: if the generator is the bottleneck, the figures are of a lower load.
 import { setTimeout as pause } from 'node:timers/promises';
 import { percentile } from '@photofinish/shared/race/statistics';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
