@@ -126,7 +126,7 @@ const USAGE = [
   `  --delays MS,...    some of ${DELAYS_MS.join(', ')}`,
   `  --trials N         visits of each client at each delay (${TRIALS.usual}; ${TRIALS.full} with --full)`,
   '  --full             takes hours; an interrupted run resumes',
-  '  --fresh            measure anew instead of going on where the last run stopped',
+  '  --fresh            start a new record instead of resuming the last one',
 ].join('\n');
 
 /** Parses the arguments. Throws BadUsage for the first mistake. */

@@ -352,7 +352,7 @@ async function measure(
 
 if (import.meta.main)
   await runExperiment(
-    'usage: npm run lab -- link [--fresh]\n  --fresh    measure anew instead of going on where the last run stopped',
+    'usage: npm run lab -- link [--fresh]\n  --fresh    start a new record instead of resuming the last one',
     (args) => ({
       schema: LINK,
       seed: SEED,

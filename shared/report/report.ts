@@ -118,6 +118,14 @@ export function futureInstantOf({ createdAt, period, sites }: Report, nowMs: num
   return null;
 }
 
+/** The labels of the networks over which the counted data came; the helper's own if those were not stored. */
+export function networkLabels({
+  network,
+  networks,
+}: Pick<Report, 'network' | 'networks'>): readonly string[] {
+  return networks === undefined || networks.length === 0 ? [network] : networks;
+}
+
 /** Network answers by protocol. */
 export type Counts = ReportOrigin['protocols'];
 
