@@ -79,7 +79,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
       setTimer(s, 'deadline', plan.timeoutMs);
       openFirst(s);
       settle(s, 0);
-      return taken(s);
+      return takeActions(s);
     },
     handle(event, nowMs) {
       if (s.finished) {
@@ -93,7 +93,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
       else if (event.type === 'undiscovered') onList(s, [], true, nowMs);
       else dispatch(s, event, nowMs);
       settle(s, nowMs);
-      return taken(s);
+      return takeActions(s);
     },
     record: () => trialOf(s),
     traffic: () => s.traffic,
@@ -132,7 +132,7 @@ function finish(s: TrialState): void {
   s.actions.push({ type: 'done' });
 }
 
-function taken(s: TrialState): TrialAction[] {
+function takeActions(s: TrialState): TrialAction[] {
   const { actions } = s;
   s.actions = [];
   return actions;

@@ -70,6 +70,50 @@ interface LoadedTransport {
   readonly userAgent: string;
 }
 
+/** HTTP/2 or HTTP/1.1 over TLS, with the roots of `trust`. undici and the roots are loaded by `prepare`. */
+export function h2Transport(trust: Trust, userAgent: string = USER_AGENT): Transport {
+  // Each part takes 5 to 50 ms; forecasts are answered between them.
+  async function load(): Promise<LoadedTransport> {
+    const { Client } = await import('undici');
+    await nextPoll();
+    const http2 = await import('node:http2');
+    await nextPoll();
+    const { bundled, extra } = trust.roots();
+    await nextPoll();
+    // Building it from the root list takes 12 ms, so it is done once and outside the attempts.
+    const secureContext = createSecureContext({
+      ca: [...bundled, ...extra],
+      ciphers: CIPHERS,
+      // OpenSSL refuses servers without RFC 5746, which browsers accept.
+      secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT,
+      ...(!trust.postQuantum && { ecdhCurve: CLASSICAL_GROUPS }),
+    });
+    await nextPoll();
+    const ready = { Client, http2, secureContext, store: trust.store(), userAgent };
+    await nextPoll();
+    await warmUp(ready);
+    await warmUpExchanges(ready);
+    return ready;
+  }
+  return lazyTransport('h2', load, startAttempt);
+}
+
+/** TCP to a port that refuses, and the first flight of TLS to a peer that does not exist. */
+async function warmUp(loaded: LoadedTransport): Promise<void> {
+  const [nearEnd, farEnd] = duplexPair();
+  const { socket } = secure(nearEnd, WARM_UP, loaded.secureContext, ALPN_PROTOCOLS);
+  socket.on('error', () => {});
+  await once(farEnd, 'readable');
+  socket.destroy();
+  const attempt = startAttempt(WARM_UP, loaded);
+  await attempt.established;
+  attempt.cancel();
+}
+
+function startAttempt(target: AttemptTarget, loaded: LoadedTransport): RunningAttempt {
+  return new TcpAttempt(target, loaded, ALPN_PROTOCOLS);
+}
+
 /** In place of a certificate in Node's older form. */
 const UNTRANSLATED = {} as DetailedPeerCertificate;
 
@@ -324,48 +368,4 @@ class TcpAttempt implements RunningAttempt {
     const establishedMs = beganMs + again.establishedMs;
     return answer.ok ? { ...answer, repeated: { protocol: 'http/1.1', establishedMs } } : answer;
   }
-}
-
-function startAttempt(target: AttemptTarget, loaded: LoadedTransport): RunningAttempt {
-  return new TcpAttempt(target, loaded, ALPN_PROTOCOLS);
-}
-
-/** TCP to a port that refuses, and the first flight of TLS to a peer that does not exist. */
-async function warmUp(loaded: LoadedTransport): Promise<void> {
-  const [nearEnd, farEnd] = duplexPair();
-  const { socket } = secure(nearEnd, WARM_UP, loaded.secureContext, ALPN_PROTOCOLS);
-  socket.on('error', () => {});
-  await once(farEnd, 'readable');
-  socket.destroy();
-  const attempt = startAttempt(WARM_UP, loaded);
-  await attempt.established;
-  attempt.cancel();
-}
-
-/** HTTP/2 or HTTP/1.1 over TLS, with the roots of `trust`. undici and the roots are loaded by `prepare`. */
-export function h2Transport(trust: Trust, userAgent: string = USER_AGENT): Transport {
-  // Each part takes 5 to 50 ms; forecasts are answered between them.
-  async function load(): Promise<LoadedTransport> {
-    const { Client } = await import('undici');
-    await nextPoll();
-    const http2 = await import('node:http2');
-    await nextPoll();
-    const { bundled, extra } = trust.roots();
-    await nextPoll();
-    // Building it from the root list takes 12 ms, so it is done once and outside the attempts.
-    const secureContext = createSecureContext({
-      ca: [...bundled, ...extra],
-      ciphers: CIPHERS,
-      // OpenSSL refuses servers without RFC 5746, which browsers accept.
-      secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT,
-      ...(!trust.postQuantum && { ecdhCurve: CLASSICAL_GROUPS }),
-    });
-    await nextPoll();
-    const ready = { Client, http2, secureContext, store: trust.store(), userAgent };
-    await nextPoll();
-    await warmUp(ready);
-    await warmUpExchanges(ready);
-    return ready;
-  }
-  return lazyTransport('h2', load, startAttempt);
 }

@@ -37,14 +37,25 @@ export const WARM_UP: AttemptTarget = {
   handshakeTimeoutMs: PATIENCE_MS,
 };
 
-/** Whether these client bytes contain a complete request HEADERS frame (RFC 9113 section 4.1). */
-function holdsHeaders(sent: Buffer): boolean {
-  for (let at = PREFACE_BYTES; at + FRAME_HEAD_BYTES <= sent.length; ) {
-    const endAt = at + FRAME_HEAD_BYTES + sent.readUIntBE(at, 3);
-    if (sent[at + 3] === TYPE_HEADERS) return endAt <= sent.length;
-    at = endAt;
-  }
-  return false;
+/** Sends one request over each version of HTTP to an in-memory peer, each in a separate turn; returns the results. */
+export async function warmUpExchanges(
+  { Client, http2 }: { readonly Client: UndiciClient; readonly http2: Http2 },
+  timeoutMs = WARM_UP.handshakeTimeoutMs,
+): Promise<readonly ExchangeResult[]> {
+  const overHttp2 = await warmUp(
+    (options) => http2Exchange(http2, options),
+    holdsHeaders,
+    Buffer.concat([HTTP2_SETTINGS, HTTP2_NO_CONTENT]),
+    timeoutMs,
+  );
+  await nextPoll();
+  const overHttp1 = await warmUp(
+    (options) => http1Exchange(Client, options),
+    (sent) => sent.includes('\r\n\r\n'),
+    HTTP1_NO_CONTENT,
+    timeoutMs,
+  );
+  return [overHttp2, overHttp1];
 }
 
 function warmUp(
@@ -75,23 +86,12 @@ function warmUp(
   return running.result;
 }
 
-/** Sends one request over each version of HTTP to an in-memory peer, each in a separate turn; returns the results. */
-export async function warmUpExchanges(
-  { Client, http2 }: { readonly Client: UndiciClient; readonly http2: Http2 },
-  timeoutMs = WARM_UP.handshakeTimeoutMs,
-): Promise<readonly ExchangeResult[]> {
-  const overHttp2 = await warmUp(
-    (options) => http2Exchange(http2, options),
-    holdsHeaders,
-    Buffer.concat([HTTP2_SETTINGS, HTTP2_NO_CONTENT]),
-    timeoutMs,
-  );
-  await nextPoll();
-  const overHttp1 = await warmUp(
-    (options) => http1Exchange(Client, options),
-    (sent) => sent.includes('\r\n\r\n'),
-    HTTP1_NO_CONTENT,
-    timeoutMs,
-  );
-  return [overHttp2, overHttp1];
+/** Whether these client bytes contain a complete request HEADERS frame (RFC 9113 section 4.1). */
+function holdsHeaders(sent: Buffer): boolean {
+  for (let at = PREFACE_BYTES; at + FRAME_HEAD_BYTES <= sent.length; ) {
+    const endAt = at + FRAME_HEAD_BYTES + sent.readUIntBE(at, 3);
+    if (sent[at + 3] === TYPE_HEADERS) return endAt <= sent.length;
+    at = endAt;
+  }
+  return false;
 }
