@@ -37,7 +37,7 @@ interface Program {
 
 export interface RunningProgram {
   readonly pid: number;
-  /** Sends it that signal, SIGTERM unless told otherwise, and resolves once it has ended. */
+  /** Sends it that signal, SIGTERM by default, and resolves once it has ended. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 

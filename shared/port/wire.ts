@@ -63,7 +63,7 @@ export const requestSchema = v.variant('type', [
     program,
     /** Whether verdicts as data are supported; otherwise they are sent as text, as before. */
     verdictData: v.optional(v.boolean()),
-    /** Whether forecasts that rest on shared races are supported; otherwise they are not told. */
+    /** Whether forecasts that rest on shared races are supported; otherwise they are not sent. */
     sharedForecasts: v.optional(v.boolean()),
   }),
   v.object({

@@ -351,7 +351,7 @@ function reachedFindings(facts: Facts): Finding[] {
           family,
         ]
       : [isUnread ? message('verdictAltSvcUnread') : null];
-  // What works is then the origin's own endpoint, which no browser has been told of.
+  // What works is then the origin's own endpoint, which is not advertised to browsers.
   const there = untriedAdvertisement(facts);
   const untried = there === null ? [] : [elsewhereMessage(there), there.advice];
   findings.push(...findingsOn('h3-available', message('verdictAvailable'), alone, ...unsure, ...untried));
