@@ -246,9 +246,9 @@ function lossText(share: number, { link: { lost, delivered } }: LossLine): strin
  * idle machine, and returns a line for each. Rejects if no network can be opened; check `networkUnavailable('tun')`
  * first.
  */
-export async function briefAccuracy(seed = 1): Promise<string[]> {
+export async function briefAccuracy(): Promise<string[]> {
   await using closing = new AsyncDisposableStack();
-  const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed } });
+  const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed: 1 } });
   closing.defer(network.close);
   const lines: string[] = [];
   for (const delayMs of BRIEF_DELAYS_MS)

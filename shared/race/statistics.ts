@@ -95,6 +95,40 @@ export interface PairedComparison {
   readonly highMs: number;
 }
 
+/**
+ * Compares whole pairs; null for fewer than three. The side that was faster in most pairs is named once the agreement is
+ * too strong to be chance, however often it is checked while pairs still arrive, and the difference large enough to
+ * matter. `most` is the maximum number of pairs: a finished comparison may be judged more boldly than one that gets
+ * further chances.
+ */
+export function comparePairs(
+  pairsMs: readonly PairMs[],
+  most: number = Math.max(MOST_PAIRS, pairsMs.length),
+): PairedComparison | null {
+  if (pairsMs.length < LEAST_PAIRS) return null;
+  const h3Ms = median(pairsMs.map(({ h3 }) => h3)) ?? 0;
+  const h2Ms = median(pairsMs.map(({ h2 }) => h2)) ?? 0;
+  const differences = pairsMs.map(({ h3, h2 }) => h2 - h3);
+  const h3Quicker = differences.filter((ms) => ms > 0).length;
+  const h2Quicker = differences.filter((ms) => ms < 0).length;
+  const [lowMs, highMs] = intervalOfMedian(differences);
+
+  const leader = h3Quicker >= h2Quicker ? 'h3' : 'h2';
+  const leadMs = leader === 'h3' ? h2Ms - h3Ms : h3Ms - h2Ms;
+  const leastMs = leastDifferenceMs(h3Ms, h2Ms);
+  const agree = agrees(h3Quicker + h2Quicker, Math.max(h3Quicker, h2Quicker), pairsMs.length >= most);
+  return {
+    pairs: pairsMs.length,
+    h3Ms,
+    h2Ms,
+    h3Quicker,
+    h2Quicker,
+    quicker: agree && leadMs >= leastMs ? leader : null,
+    lowMs,
+    highMs,
+  };
+}
+
 function decidesEarly(pairs: number, agreeing: number): boolean {
   const against = pairs - agreeing;
   const [often, seldom] = [Math.log(2 * AGREEMENT), Math.log(2 * (1 - AGREEMENT))];
@@ -193,40 +227,6 @@ export function differsBetween(a: PairedComparison, b: PairedComparison): boolea
   const changeMs = Math.abs(a.h2Ms - a.h3Ms - (b.h2Ms - b.h3Ms));
   const apart = a.lowMs > b.highMs || b.lowMs > a.highMs;
   return apart && changeMs >= leastDifferenceMs(a.h3Ms, a.h2Ms, b.h3Ms, b.h2Ms);
-}
-
-/**
- * Compares whole pairs; null for fewer than three. The side that was faster in most pairs is named once the agreement is
- * too strong to be chance, however often it is checked while pairs still arrive, and the difference large enough to
- * matter. `most` is the maximum number of pairs: a finished comparison may be judged more boldly than one that gets
- * further chances.
- */
-export function comparePairs(
-  pairsMs: readonly PairMs[],
-  most: number = Math.max(MOST_PAIRS, pairsMs.length),
-): PairedComparison | null {
-  if (pairsMs.length < LEAST_PAIRS) return null;
-  const h3Ms = median(pairsMs.map(({ h3 }) => h3)) ?? 0;
-  const h2Ms = median(pairsMs.map(({ h2 }) => h2)) ?? 0;
-  const differences = pairsMs.map(({ h3, h2 }) => h2 - h3);
-  const h3Quicker = differences.filter((ms) => ms > 0).length;
-  const h2Quicker = differences.filter((ms) => ms < 0).length;
-  const [lowMs, highMs] = intervalOfMedian(differences);
-
-  const leader = h3Quicker >= h2Quicker ? 'h3' : 'h2';
-  const leadMs = leader === 'h3' ? h2Ms - h3Ms : h3Ms - h2Ms;
-  const leastMs = leastDifferenceMs(h3Ms, h2Ms);
-  const agree = agrees(h3Quicker + h2Quicker, Math.max(h3Quicker, h2Quicker), pairsMs.length >= most);
-  return {
-    pairs: pairsMs.length,
-    h3Ms,
-    h2Ms,
-    h3Quicker,
-    h2Quicker,
-    quicker: agree && leadMs >= leastMs ? leader : null,
-    lowMs,
-    highMs,
-  };
 }
 
 /** The pairs of a `compare` series: trials 2n and 2n + 1, each of one protocol alone. */

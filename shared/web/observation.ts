@@ -1,6 +1,6 @@
-// One Observation is what the browser did once, for one request. Created and validated where it enters, folded into the
-// ledger and into the helper's host cache, and never reinterpreted. Also the modes in which observations are made, and
-// the words for what figures of light mode lack.
+// One Observation is what the browser did once, for one request: created and validated where it enters, folded into the
+// ledger and the helper's host cache, and never reinterpreted. Also the modes in which observations are made, and how
+// figures say what those of light mode lack.
 import * as v from 'valibot';
 import { formatNumber, getMessage } from '../language/catalog.ts';
 import { originSchema, siteSchema } from './origin.ts';
