@@ -143,8 +143,8 @@ const USAGE = `usage: npm run lab -- adoption [OPTION...]
   --cells A,B       only these links, such as delay-50,loss-10
   --only A,B        only these clients
   --no-browsers     all but the browsers
-  --seed N          decides order and losses; 1 unless said
-  --fresh           measure anew instead of going on where the last run stopped`;
+  --seed N          decides order and losses; default: 1
+  --fresh           start a new record instead of resuming the last one`;
 
 interface AdoptionOptions {
   readonly full: boolean;

@@ -2,6 +2,7 @@
 // the server's log, beside our own modes. The offline counterpart of happy-eyeballs.net.
 import { loadavg } from 'node:os';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
+import { count, ms } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { shuffled } from '../bench/measure.ts';
 import { beginStep, heading, printLine } from '../run/display.ts';
@@ -31,9 +32,7 @@ import {
   readSeed,
   runExperiment,
 } from './experiment.ts';
-import { count, type Journal, type RecordSchema, turnKey } from './journal.ts';
-
-const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
+import { type Journal, type RecordSchema, turnKey } from './journal.ts';
 
 const askedSchema = v.object({
   full: v.boolean(),
@@ -127,7 +126,7 @@ const USAGE = [
   `  --delays MS,...    some of ${DELAYS_MS.join(', ')}`,
   `  --trials N         visits of each client at each delay (${TRIALS.usual}; ${TRIALS.full} with --full)`,
   '  --full             takes hours; an interrupted run resumes',
-  '  --fresh            measure anew instead of going on where the last run stopped',
+  '  --fresh            start a new record instead of resuming the last one',
 ].join('\n');
 
 /** Parses the arguments. Throws BadUsage for the first mistake. */

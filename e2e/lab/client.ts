@@ -12,6 +12,7 @@ import {
   trialSchema,
 } from '@photofinish/shared/race/outcome';
 import { knownProtocolSchema } from '@photofinish/shared/web/protocol';
+import { ms } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { scratchDirectory, TOP } from '../scratch.ts';
 import type { ServedTestbed } from './testbed.ts';
@@ -20,8 +21,6 @@ import type { ServedTestbed } from './testbed.ts';
  * The papers' procedure allows a connection this long before it has failed; a failed trial enters every mean as this.
  */
 export const DEADLINE_MS = 30_000;
-
-const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
 
 /** Times are milliseconds from the start of the trial. */
 export const labTrialSchema = v.object({

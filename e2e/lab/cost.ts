@@ -31,15 +31,15 @@ import { choose, type Experiment, readOptions, runExperiment } from './experimen
 import type { Testbed } from './testbed.ts';
 
 const USAGE = `usage: npm run lab -- cost [OPTION...]
-  --seconds N       measured seconds of each cell, 3 to 600; 60 unless said
+  --seconds N       measured seconds of each cell, 3 to 600; default: 60
   --quick           12 seconds of each cell, hit ratios of one object only
   --full            both objects and all hit ratios at every load
   --server A,B      only these servers: ${SERVERS.join(', ')}
   --object A,B      only these objects, KiB: ${OBJECTS.map((bytes) => bytes / 1024).join(', ')}
   --loads A,B       these requests a second instead of what is found to be driven
   --cells A,B       only cells whose names contain one of these
-  --seed N          decides order and gaps; 1 unless said
-  --fresh           measure anew instead of going on where the last run stopped`;
+  --seed N          decides order and gaps; default: 1
+  --fresh           start a new record instead of resuming the last one`;
 
 interface CostOptions extends LoadOptions {
   readonly extent: Extent;

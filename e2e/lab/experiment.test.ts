@@ -4,10 +4,11 @@ import assert from 'node:assert/strict';
 import { appendFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { scratchDirectory } from '../scratch.ts';
 import { type Experiment, record, runProgram } from './experiment.ts';
-import { count, type RecordSchema } from './journal.ts';
+import type { RecordSchema } from './journal.ts';
 
 interface Plan {
   readonly trials: number;

@@ -200,9 +200,9 @@ export async function runProgram(
   try {
     process.exitCode = await main(args);
   } catch (error) {
-    const told = explained(error, usage);
-    if (told === null) throw error;
-    process.stderr.write(told.text);
-    process.exitCode = told.exitCode;
+    const explanation = explained(error, usage);
+    if (explanation === null) throw error;
+    process.stderr.write(explanation.text);
+    process.exitCode = explanation.exitCode;
   }
 }

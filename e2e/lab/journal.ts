@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { describeMachine } from '../bench/measure.ts';
 import { runCommand } from '../child-process.ts';
@@ -16,8 +17,6 @@ const TRIALS = 'trials.jsonl';
 
 /** Identifies a turn within a run: where, perhaps which client, and the number of the turn from 0. */
 export const turnKey = (...parts: readonly (string | number)[]): string => parts.join(' ');
-
-export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** The link's statistics, for one direction and for both. */
 export const directionReportSchema = v.object({

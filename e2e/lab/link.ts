@@ -2,13 +2,14 @@
 // round trips as programs see them, and its processor use. Each measurement is a line of the record, analysed
 // elsewhere.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { type Direction, type Loss, netemUnavailable, startEcho } from '../network/link.ts';
 import { type Network, openNetwork } from '../network/open.ts';
 import { processorTimeOf } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
 import { readOptions, runExperiment } from './experiment.ts';
-import { count, directionReportSchema, type Journal, type RecordSchema } from './journal.ts';
+import { directionReportSchema, type Journal, type RecordSchema } from './journal.ts';
 import { sendStream, timeConnects } from './link/traffic.ts';
 
 export type LinkedNetwork = Network<'server'>;
@@ -245,9 +246,9 @@ function lossText(share: number, { link: { lost, delivered } }: LossLine): strin
  * idle machine, and returns a line for each. Rejects if no network can be opened; check `networkUnavailable('tun')`
  * first.
  */
-export async function briefAccuracy(seed = 1): Promise<string[]> {
+export async function briefAccuracy(): Promise<string[]> {
   await using closing = new AsyncDisposableStack();
-  const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed } });
+  const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed: 1 } });
   closing.defer(network.close);
   const lines: string[] = [];
   for (const delayMs of BRIEF_DELAYS_MS)
@@ -351,7 +352,7 @@ async function measure(
 
 if (import.meta.main)
   await runExperiment(
-    'usage: npm run lab -- link [--fresh]\n  --fresh    measure anew instead of going on where the last run stopped',
+    'usage: npm run lab -- link [--fresh]\n  --fresh    start a new record instead of resuming the last one',
     (args) => ({
       schema: LINK,
       seed: SEED,

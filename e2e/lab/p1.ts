@@ -1,10 +1,10 @@
 // Measures P1 with its own transports: what racing SCTP against TCP costs a server, plain and with TLS, and how much a
-// cache saves; also six candidates and a middlebox, which P1 left to later work. Its record has a line for each turn of
-// a cell. Groups of cells are compared with each other, and the cells of a group take turns of seconds, so that a machine
-// which slows down affects all of them alike.
+// cache saves; also six candidates and a middlebox, which P1 left to later work. The cells of a group are compared, and
+// take turns of seconds, so that a machine which slows down affects all of them alike.
 import { isIP } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Random, seededRandom } from '@photofinish/shared/testing/seeded-random';
+import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { shuffled } from '../bench/measure.ts';
 import { openNetwork } from '../network/open.ts';
@@ -32,7 +32,7 @@ import {
 } from './cost/loads.ts';
 import { giveMorePorts, seedOf } from './cost/segment.ts';
 import { BadUsage, choose, type Experiment, readOptions, runExperiment } from './experiment.ts';
-import { count, type RecordSchema, turnKey } from './journal.ts';
+import { type RecordSchema, turnKey } from './journal.ts';
 import {
   type Candidate,
   type Load,
@@ -350,16 +350,16 @@ async function measureTurn(testbed: Testbed, turn: Turn, seed: number): Promise<
 }
 
 const USAGE = `usage: npm run lab -- p1 [OPTION...]
-  --seconds N       measured seconds of each cell, 3 to 600; 60 unless said
+  --seconds N       measured seconds of each cell, 3 to 600; default: 60
   --quick           12 seconds of each cell
   --full            hit ratios of both objects, and TLS 1.3
   --object A,B      only these objects, KiB: ${OBJECTS.map((bytes) => bytes / 1024).join(', ')}
-  --tls A,B         only with these: ${SECURITIES.join(', ')}; plain and 1.2 unless said
+  --tls A,B         only with these: ${SECURITIES.join(', ')}; default: plain and 1.2
   --loads A,B       these requests a second instead of what is found to be driven
   --cells A,B       only cells whose names contain one of these
-  --sctp NAME       SCTP's transport: ${TRANSPORTS.slice(1).join(', ')}; sctp unless said
-  --seed N          decides order and gaps; 1 unless said
-  --fresh           measure anew instead of going on where the last run stopped`;
+  --sctp NAME       SCTP's transport: ${TRANSPORTS.slice(1).join(', ')}; default: sctp
+  --seed N          decides order and gaps; default: 1
+  --fresh           start a new record instead of resuming the last one`;
 
 interface P1Options extends LoadOptions {
   readonly full: boolean;

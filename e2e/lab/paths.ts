@@ -54,7 +54,7 @@ export function usage(scenarios: readonly Scenario[]): string {
     '',
     '  --trials N    of each client in each condition',
     '  --full        more than the usual, on which hypotheses are judged already',
-    '  --fresh       measure anew instead of going on where the last run stopped',
+    '  --fresh       start a new record instead of resuming the last one',
   ].join('\n');
 }
 

@@ -1,6 +1,5 @@
-// A link between two namespaces: how it treats packets and what it reports of them; its two implementations, a process
-// of ours that carries the packets and the kernel's emulator; and a UDP echo at its far end, which measures it from
-// outside: how many datagrams return, and their round-trip times.
+// A link between two namespaces, with two implementations: a process of ours that carries the packets, and the kernel's
+// emulator. Also a UDP echo, which measures it from outside: how many datagrams return, and their round-trip times.
 import { spawn } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';

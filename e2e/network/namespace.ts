@@ -145,7 +145,7 @@ function counterArguments(name: string): string[] {
 export function readCounter(json: string): number {
   const { nftables } = JSON.parse(json) as { nftables: { counter?: { packets: number } }[] };
   const packets = nftables.find(({ counter }) => counter !== undefined)?.counter?.packets;
-  if (packets === undefined) throw new Error(`nft told of no counter: ${json}`);
+  if (packets === undefined) throw new Error(`nft reported no counter: ${json}`);
   return packets;
 }
 

@@ -1,6 +1,5 @@
-// Third-party servers as child processes, on a port chosen here, which end with this process; and the interface of a
-// server stack: it serves the same page as the others, and logs the protocol of each response, which is the reference
-// for what Photofinish reports.
+// The interface of a server stack, which serves the same page as the others and logs the protocol of each response, the
+// reference for what Photofinish reports; and how third-party servers are run, until this process ends.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -38,7 +37,7 @@ interface Program {
 
 export interface RunningProgram {
   readonly pid: number;
-  /** Sends it that signal, SIGTERM unless told otherwise, and resolves once it has ended. */
+  /** Sends it that signal, SIGTERM by default, and resolves once it has ended. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 

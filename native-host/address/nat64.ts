@@ -36,18 +36,18 @@ function covers(prefix: Prefix, bytes: readonly number[]): boolean {
 const UNSYNTHESIZED_PREFIXES = UNSYNTHESIZED.map(parsePrefix);
 const PRIVATE_PREFIXES = PRIVATE.map(parsePrefix);
 
-/** Positions of the four IPv4 bytes after a prefix: byte 8 is always zero and skipped (RFC 6052 section 2.2). */
-function positions(bits: number): number[] {
+/** Offsets of the four IPv4 bytes after a prefix: byte 8 is always zero and skipped (RFC 6052 section 2.2). */
+function ipv4Offsets(bits: number): number[] {
   const first = bits / 8;
-  const places = [first, first + 1, first + 2, first + 3];
-  return bits === 96 ? places : places.map((place) => (place >= 8 ? place + 1 : place));
+  const offsets = [first, first + 1, first + 2, first + 3];
+  return bits === 96 ? offsets : offsets.map((offset) => (offset >= 8 ? offset + 1 : offset));
 }
 
 /** The IPv4 bytes after a prefix of this length, null if the bytes that must be zero are not. */
 function embedded(bytes: readonly number[], bits: number): number[] | null {
-  const places = positions(bits);
-  for (let i = bits / 8; i < 16; i += 1) if (!places.includes(i) && bytes[i] !== 0) return null;
-  return places.map((place) => bytes[place] ?? 0);
+  const offsets = ipv4Offsets(bits);
+  for (let i = bits / 8; i < 16; i += 1) if (!offsets.includes(i) && bytes[i] !== 0) return null;
+  return offsets.map((offset) => bytes[offset] ?? 0);
 }
 
 export interface Nat64 {
@@ -64,7 +64,7 @@ export function nat64Of(cidr: string): Nat64 {
   const prefix = parsePrefix(cidr);
   if (prefix.bytes.length !== 16 || !PREFIX_BITS.some((bits) => bits === prefix.bits))
     throw new TypeError(`not a NAT64 prefix: ${cidr}`);
-  const places = positions(prefix.bits);
+  const offsets = ipv4Offsets(prefix.bits);
   const wellKnown = `${addressText(prefix.bytes)}/${prefix.bits}` === WELL_KNOWN_PREFIX;
   const refused = wellKnown ? [...UNSYNTHESIZED_PREFIXES, ...PRIVATE_PREFIXES] : UNSYNTHESIZED_PREFIXES;
   return {
@@ -72,15 +72,15 @@ export function nat64Of(cidr: string): Nat64 {
       const bytes = addressBytes(ipv4);
       if (bytes.length !== 4 || refused.some((range) => covers(range, bytes))) return null;
       const made = prefix.bytes.map((byte, i) => (i < prefix.bits / 8 ? byte : 0));
-      places.forEach((place, i) => {
-        made[place] = bytes[i] ?? 0;
+      offsets.forEach((offset, i) => {
+        made[offset] = bytes[i] ?? 0;
       });
       return addressText(made);
     },
     desynthesize(ipv6) {
       const bytes = addressBytes(ipv6);
       // Translators may ignore the bits that should be zero, so an address that sets them is no native one.
-      return covers(prefix, bytes) ? addressText(places.map((place) => bytes[place] ?? 0)) : null;
+      return covers(prefix, bytes) ? addressText(offsets.map((offset) => bytes[offset] ?? 0)) : null;
     },
   };
 }

@@ -52,7 +52,7 @@ export function persistentPart(altSvc: AltSvc): AltSvc {
 }
 
 /** `host:port` of an HTTP/3 endpoint, including the origin's own host. */
-function placeOf(alternative: Pick<Alternative, 'host' | 'port'>, origin: Origin): string {
+function endpointOf(alternative: Pick<Alternative, 'host' | 'port'>, origin: Origin): string {
   return `${alternativeHost(alternative, originParts(origin).host)}:${alternative.port}`;
 }
 
@@ -60,7 +60,7 @@ function placeOf(alternative: Pick<Alternative, 'host' | 'port'>, origin: Origin
 function believed(host: HostRecord, alternatives: readonly Alternative[], atMs: number) {
   const { misdirected, misdirectedUntilMs } = host;
   if (misdirected === null || atMs >= (misdirectedUntilMs ?? 0)) return alternatives;
-  return alternatives.filter((a) => a.alpn !== 'h3' || placeOf(a, host.origin) !== misdirected);
+  return alternatives.filter((a) => a.alpn !== 'h3' || endpointOf(a, host.origin) !== misdirected);
 }
 
 /** How a header was received: when, by whom, and how old it already was (its answer's `Age`). */
@@ -100,7 +100,7 @@ export function foldAltSvc(host: HostRecord, altSvc: AltSvc, { atMs, by, ageMs =
 export function foldMisdirected(host: HostRecord, attempts: readonly Attempt[], atMs: number): HostRecord {
   const wrong = attempts.findLast(isMisdirectedAlternative);
   if (wrong === undefined) return host;
-  const misdirected = placeOf({ host: wrong.host ?? '', port: wrong.port }, host.origin);
+  const misdirected = endpointOf({ host: wrong.host ?? '', port: wrong.port }, host.origin);
   const next = { ...host, misdirected, misdirectedUntilMs: atMs + MISDIRECTED_MS };
   if (next.altSvc === null) return next;
   const { alternatives } = parseAltSvc(next.altSvc);
@@ -149,9 +149,9 @@ export interface ReceivedAltSvc {
 }
 
 /**
- * A race's Alt-Svc header or frame as received, with the age of its answer; null when the race only repeats what it was given
- * from memory, because that must not extend a lifetime. If the race does not say which it was, a value that is known
- * and unexpired came from memory; an expired one is not given to races, so it was really received.
+ * A race's Alt-Svc header or frame as received, with the age of its answer; null when the race only repeats what it was
+ * given from memory, because that must not extend a lifetime. If the race does not say which it was, a value that is
+ * known and unexpired came from memory; an expired one is not given to races, so it was really received.
  */
 export function receivedAltSvc(
   discovered: DiscoveryEvidence,

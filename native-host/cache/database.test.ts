@@ -21,7 +21,7 @@ import { type TestContext, test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { systemClock } from '../clock.ts';
 import { observation } from '../testing/cache-samples.ts';
-import { openDatabase } from './database.ts';
+import { Database } from './database.ts';
 import { APPLICATION_ID, isPlainlyCurrent, SCHEMA_VERSION, whyNotOurs } from './schema.ts';
 import { type HostCache, openHostCache } from './store.ts';
 
@@ -362,7 +362,7 @@ test('a discarded file is removed with its journals, and other helpers switch to
   const path = join(await folder(t), 'cache.db');
   const other = open(path);
   other.observe('home', 'chromium', observations(10));
-  const database = openDatabase({
+  const database = new Database({
     path,
     epochMs: Date.now,
     prepare: (db) => db,

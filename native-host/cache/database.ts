@@ -39,22 +39,7 @@ export function isDiskFull(error: unknown): boolean {
   return error instanceof CacheUnavailable && codeOf(error.cause) === SQLITE_FULL;
 }
 
-export interface Database<S> {
-  /** Runs with the open statements; a corrupt file is replaced and `run` repeated once. */
-  read<T>(run: (statements: S) => T): T;
-  /**
-   * The same in one transaction, which survives the death of the process once this returns. Throws `CacheUnavailable`.
-   */
-  write<T>(run: (statements: S) => T): T;
-  /** Runs outside a transaction with the connection itself, for maintenance. */
-  maintain(run: (db: DatabaseSync) => void): void;
-  /** Removes the file with its journals and creates a new one; other helpers switch to it. */
-  discard(): void;
-  store(): { readonly store: 'sqlite' | 'memory'; readonly reason: string | null };
-  close(): void;
-}
-
-export interface DatabaseOptions<S> {
+interface DatabaseOptions<S> {
   readonly path: string;
   /** Milliseconds since the epoch, for the name of a file set aside. */
   readonly epochMs: () => number;
@@ -181,8 +166,8 @@ function setAside(path: string, corrupt: string | null, epochMs: number): string
   }
 }
 
-/** The open file, or memory in its place. */
-class CacheDatabase<S> implements Database<S> {
+/** The open file, or equivalent tables in memory with the reason. Opening never throws. */
+export class Database<S> {
   readonly #options: DatabaseOptions<S>;
   readonly #path: string;
   readonly #log: DatabaseOptions<S>['log'];
@@ -200,10 +185,14 @@ class CacheDatabase<S> implements Database<S> {
     this.#open();
   }
 
+  /** Runs with the open statements; a corrupt file is replaced and `run` repeated once. */
   read<T>(run: (statements: S) => T): T {
     return this.#mended(() => run(this.#statements));
   }
 
+  /**
+   * The same in one transaction, which survives the death of the process once this returns. Throws `CacheUnavailable`.
+   */
   write<T>(run: (statements: S) => T): T {
     try {
       const result = this.#mended(() => this.#transaction(run));
@@ -217,10 +206,12 @@ class CacheDatabase<S> implements Database<S> {
     }
   }
 
+  /** Runs outside a transaction with the connection itself, for maintenance. */
   maintain(run: (db: DatabaseSync) => void): void {
     this.#mended(() => run(this.#db));
   }
 
+  /** Removes the file with its journals and creates a new one; other helpers switch to it. */
   discard(): void {
     this.#db.close();
     for (const suffix of ['-wal', '-shm', '']) rmSync(this.#path + suffix, { force: true });
@@ -335,9 +326,4 @@ class CacheDatabase<S> implements Database<S> {
       throw error;
     }
   }
-}
-
-/** Opens the file, or equivalent tables in memory with the reason. Never throws. */
-export function openDatabase<S>(options: DatabaseOptions<S>): Database<S> {
-  return new CacheDatabase(options);
 }

@@ -23,7 +23,7 @@ function notAhead<T>(record: T | null, atMs: number | undefined, nowMs: number):
   return isAhead(atMs ?? 0, nowMs) ? null : record;
 }
 
-/** The persistent record to fold into, in place of the stored one; null: none is stored. */
+/** The persistent record to fold into, anew if the stored one was ahead; null: none is stored. */
 function persistentBase(stored: HostRecord | null, nowMs: number): HostRecord | null {
   return (
     stored && (notAhead(stored, stored.updatedAtMs, nowMs) ?? newHost(stored.origin, ANY_NETWORK, nowMs))

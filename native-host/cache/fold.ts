@@ -1,5 +1,5 @@
-// How a race's outcome and a browser's observation change a host's record, and the observation that browser's own history
-// with an origin. Pure; the only way in which evidence becomes memory, and the only place where it is reconciled.
+// How a race's outcome and a browser's observation change a host's record, and an observation also that browser's own
+// history with an origin. Pure; the only way in which evidence becomes memory, and the only owner of its reconciliation.
 import { conclusiveAttempts, isOurDoing, timedTrials } from '@photofinish/shared/race/conclusive';
 import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
 import { type AltSvc, parseAltSvc } from '@photofinish/shared/web/alt-svc';
@@ -17,134 +17,10 @@ import { backOffMs, failuresAfterSuccess, h3FailureOf, LOSSY_RATE } from './back
 import { advertisedUntilMs, successFreshMs } from './policy.ts';
 import type { AddressRecord, Basis, HostRecord, UseRecord } from './record.ts';
 
-/** Requests closer together than this share a connection, so they are one visit. */
-const VISIT_GAP_MS = 60_000;
-
 /** A race to be folded in; `heard`: its Alt-Svc header if that was received and not from memory. */
 interface FinishedRace {
   readonly race: Omit<OriginRace, 'verdict'>;
   readonly heard: ReceivedAltSvc | null;
-}
-
-/** A handshake without an answer is a failure, because HTTP/3 can break after it. One that we cut short is neither. */
-function established(attempts: readonly Attempt[]): Attempt | undefined {
-  return attempts.findLast((a) => a.establishedMs !== null && a.outcome !== 'failed' && !isOurDoing(a));
-}
-
-/** Losing an address race, being cancelled, and our own faults say nothing about the host. */
-function tcpFailureOf(attempts: readonly Attempt[]): Attempt['error'] {
-  return attempts.findLast((a) => a.outcome === 'failed' && !isOurDoing(a) && a.error?.code !== 'blocked')
-    ?.error;
-}
-
-/** Fresh for as long as it is advertised, within bounds: `ma`, or a record's TTL. */
-function h3Works(host: HostRecord, basis: Basis, atMs: number): HostRecord {
-  const untilMs = advertisedUntilMs(host, atMs);
-  return {
-    ...host,
-    h3AtMs: atMs,
-    h3UntilMs: atMs + successFreshMs(untilMs === null ? null : untilMs - atMs),
-    h3Basis: basis,
-    h3FailedAtMs: null,
-    h3Failure: null,
-    h3Failures: failuresAfterSuccess(host.h3Failures),
-    h3BackOffUntilMs: null,
-  };
-}
-
-function h3Failed(host: HostRecord, code: NonNullable<HostRecord['h3Failure']>, atMs: number): HostRecord {
-  const fresh = host.h3FailedAtMs === null && atMs < (host.h3UntilMs ?? 0);
-  const lossy = fresh || (host.h3LossRate ?? 0) >= LOSSY_RATE;
-  const failures = host.h3Failures + 1;
-  return {
-    ...host,
-    h3FailedAtMs: atMs,
-    h3Failure: code,
-    h3Failures: failures,
-    // A cause with a shorter delay never shortens a back-off in effect.
-    h3BackOffUntilMs: Math.max(host.h3BackOffUntilMs ?? 0, atMs + backOffMs(code, failures, lossy)),
-  };
-}
-
-interface PathMeasurements {
-  rtt: { srttMs: number; rttvarMs: number } | null;
-  rttAtMs: number | null;
-  handshakeMs: number | null;
-  lossRate: number | null;
-}
-
-function measure(known: PathMeasurements, attempts: readonly Attempt[], atMs: number): PathMeasurements {
-  const next = { ...known };
-  for (const attempt of attempts) {
-    const rttMs = rttSampleMs(attempt);
-    if (rttMs !== null) {
-      next.rtt = smoothedRtt(next.rtt, rttMs);
-      next.rttAtMs = atMs;
-    }
-    const handshakeMs = handshakeSampleMs(attempt);
-    if (handshakeMs !== null) next.handshakeMs = undisturbed(next.handshakeMs, handshakeMs);
-    const loss = lossSample(attempt);
-    if (loss !== null) next.lossRate = smoothed(next.lossRate, loss);
-  }
-  return next;
-}
-
-/** A mean without a variance dates from before that was stored; RFC 6298 section 2.2 starts with half. */
-function rttOf(srttMs: number | null, rttvarMs: number | null): PathMeasurements['rtt'] {
-  return srttMs === null ? null : { srttMs, rttvarMs: rttvarMs ?? srttMs / 2 };
-}
-
-function foldMeasurements(host: HostRecord, attempts: readonly Attempt[], atMs: number): HostRecord {
-  const h3 = measure(
-    {
-      rtt: rttOf(host.h3RttMs, host.h3RttVarMs),
-      rttAtMs: host.h3RttAtMs,
-      handshakeMs: host.h3HandshakeMs,
-      lossRate: host.h3LossRate,
-    },
-    attempts.filter((a) => a.protocol === 'h3'),
-    atMs,
-  );
-  const tcp = measure(
-    {
-      rtt: rttOf(host.tcpRttMs, host.tcpRttVarMs),
-      rttAtMs: host.tcpRttAtMs,
-      handshakeMs: host.tcpHandshakeMs,
-      lossRate: null,
-    },
-    attempts.filter((a) => a.protocol !== 'h3'),
-    atMs,
-  );
-  return {
-    ...host,
-    h3RttMs: h3.rtt?.srttMs ?? null,
-    h3RttVarMs: h3.rtt?.rttvarMs ?? null,
-    h3RttAtMs: h3.rttAtMs,
-    h3HandshakeMs: h3.handshakeMs,
-    h3LossRate: h3.lossRate,
-    tcpRttMs: tcp.rtt?.srttMs ?? null,
-    tcpRttVarMs: tcp.rtt?.rttvarMs ?? null,
-    tcpRttAtMs: tcp.rttAtMs,
-    tcpHandshakeMs: tcp.handshakeMs,
-  };
-}
-
-/** The addresses that answered in a race, each with its smoothed round-trip time. */
-export function foldAddresses(
-  known: ReadonlyMap<string, AddressRecord>,
-  race: Omit<OriginRace, 'verdict'>,
-  atMs: number,
-): AddressRecord[] {
-  const { origin, network } = race;
-  const next = new Map<string, AddressRecord>();
-  for (const attempt of timedTrials(race.trials).flatMap((t) => t.attempts)) {
-    const rttMs = rttSampleMs(attempt);
-    if (rttMs === null) continue;
-    const { address } = attempt;
-    const srttMs = smoothed((next.get(address) ?? known.get(address))?.srttMs ?? null, rttMs);
-    next.set(address, { origin, network, address, srttMs, usedAtMs: atMs });
-  }
-  return [...next.values()];
 }
 
 /**
@@ -220,22 +96,8 @@ export function foldObservation(host: HostRecord, o: ParsedObservation, atMs: nu
   return next === host ? host : { ...next, updatedAtMs: Math.max(next.updatedAtMs, atMs) };
 }
 
-function foldAdvertised(use: UseRecord, altSvc: AltSvc, atMs: number): UseRecord {
-  if (isUnreadable(altSvc)) return use;
-  const lifeMs = h3LifeMs(altSvc) ?? 0;
-  if (lifeMs === 0) {
-    // Keep it as expired: without any advertisement on record, HTTP/3 would seem to have been learnt elsewhere.
-    const untilMs = use.advertisedUntilMs === null ? null : Math.min(use.advertisedUntilMs, atMs);
-    return { ...use, advertisedAtMs: null, advertisedUntilMs: untilMs, stays: 0 };
-  }
-  const known = use.advertisedUntilMs !== null && atMs < use.advertisedUntilMs;
-  return {
-    ...use,
-    advertisedAtMs: known ? use.advertisedAtMs : atMs,
-    advertisedUntilMs: atMs + lifeMs,
-    stays: known ? use.stays : 0,
-  };
-}
+/** Requests closer together than this share a connection, so they are one visit. */
+const VISIT_GAP_MS = 60_000;
 
 /** Folds a browser's network answer into its own history; an answer older than the newest one changes nothing. */
 export function foldUse(use: UseRecord, o: ParsedObservation, atMs: number): UseRecord {
@@ -255,6 +117,144 @@ export function foldUse(use: UseRecord, o: ParsedObservation, atMs: number): Use
     };
   }
   return o.altSvc === null ? next : foldAdvertised(next, o.altSvc, atMs);
+}
+
+function foldAdvertised(use: UseRecord, altSvc: AltSvc, atMs: number): UseRecord {
+  if (isUnreadable(altSvc)) return use;
+  const lifeMs = h3LifeMs(altSvc) ?? 0;
+  if (lifeMs === 0) {
+    // Keep it as expired: without any advertisement on record, HTTP/3 would seem to have been learnt elsewhere.
+    const untilMs = use.advertisedUntilMs === null ? null : Math.min(use.advertisedUntilMs, atMs);
+    return { ...use, advertisedAtMs: null, advertisedUntilMs: untilMs, stays: 0 };
+  }
+  const known = use.advertisedUntilMs !== null && atMs < use.advertisedUntilMs;
+  return {
+    ...use,
+    advertisedAtMs: known ? use.advertisedAtMs : atMs,
+    advertisedUntilMs: atMs + lifeMs,
+    stays: known ? use.stays : 0,
+  };
+}
+
+/** The addresses that answered in a race, each with its smoothed round-trip time. */
+export function foldAddresses(
+  known: ReadonlyMap<string, AddressRecord>,
+  race: Omit<OriginRace, 'verdict'>,
+  atMs: number,
+): AddressRecord[] {
+  const { origin, network } = race;
+  const next = new Map<string, AddressRecord>();
+  for (const attempt of timedTrials(race.trials).flatMap((t) => t.attempts)) {
+    const rttMs = rttSampleMs(attempt);
+    if (rttMs === null) continue;
+    const { address } = attempt;
+    const srttMs = smoothed((next.get(address) ?? known.get(address))?.srttMs ?? null, rttMs);
+    next.set(address, { origin, network, address, srttMs, usedAtMs: atMs });
+  }
+  return [...next.values()];
+}
+
+/** A handshake without an answer is a failure, because HTTP/3 can break after it. One that we cut short is neither. */
+function established(attempts: readonly Attempt[]): Attempt | undefined {
+  return attempts.findLast((a) => a.establishedMs !== null && a.outcome !== 'failed' && !isOurDoing(a));
+}
+
+/** Losing an address race, being cancelled, and our own faults say nothing about the host. */
+function tcpFailureOf(attempts: readonly Attempt[]): Attempt['error'] {
+  return attempts.findLast((a) => a.outcome === 'failed' && !isOurDoing(a) && a.error?.code !== 'blocked')
+    ?.error;
+}
+
+/** Fresh for as long as it is advertised, within bounds: `ma`, or a record's TTL. */
+function h3Works(host: HostRecord, basis: Basis, atMs: number): HostRecord {
+  const untilMs = advertisedUntilMs(host, atMs);
+  return {
+    ...host,
+    h3AtMs: atMs,
+    h3UntilMs: atMs + successFreshMs(untilMs === null ? null : untilMs - atMs),
+    h3Basis: basis,
+    h3FailedAtMs: null,
+    h3Failure: null,
+    h3Failures: failuresAfterSuccess(host.h3Failures),
+    h3BackOffUntilMs: null,
+  };
+}
+
+function h3Failed(host: HostRecord, code: NonNullable<HostRecord['h3Failure']>, atMs: number): HostRecord {
+  const fresh = host.h3FailedAtMs === null && atMs < (host.h3UntilMs ?? 0);
+  const lossy = fresh || (host.h3LossRate ?? 0) >= LOSSY_RATE;
+  const failures = host.h3Failures + 1;
+  return {
+    ...host,
+    h3FailedAtMs: atMs,
+    h3Failure: code,
+    h3Failures: failures,
+    // A cause with a shorter delay never shortens a back-off in effect.
+    h3BackOffUntilMs: Math.max(host.h3BackOffUntilMs ?? 0, atMs + backOffMs(code, failures, lossy)),
+  };
+}
+
+interface PathMeasurements {
+  rtt: RttEstimate | null;
+  rttAtMs: number | null;
+  handshakeMs: number | null;
+  lossRate: number | null;
+}
+
+function measure(known: PathMeasurements, attempts: readonly Attempt[], atMs: number): PathMeasurements {
+  const next = { ...known };
+  for (const attempt of attempts) {
+    const rttMs = rttSampleMs(attempt);
+    if (rttMs !== null) {
+      next.rtt = smoothedRtt(next.rtt, rttMs);
+      next.rttAtMs = atMs;
+    }
+    const handshakeMs = handshakeSampleMs(attempt);
+    if (handshakeMs !== null) next.handshakeMs = undisturbed(next.handshakeMs, handshakeMs);
+    const loss = lossSample(attempt);
+    if (loss !== null) next.lossRate = smoothed(next.lossRate, loss);
+  }
+  return next;
+}
+
+/** A mean without a variance dates from before that was stored; RFC 6298 section 2.2 starts with half. */
+function rttOf(srttMs: number | null, rttvarMs: number | null): PathMeasurements['rtt'] {
+  return srttMs === null ? null : { srttMs, rttvarMs: rttvarMs ?? srttMs / 2 };
+}
+
+function foldMeasurements(host: HostRecord, attempts: readonly Attempt[], atMs: number): HostRecord {
+  const h3 = measure(
+    {
+      rtt: rttOf(host.h3RttMs, host.h3RttVarMs),
+      rttAtMs: host.h3RttAtMs,
+      handshakeMs: host.h3HandshakeMs,
+      lossRate: host.h3LossRate,
+    },
+    attempts.filter((a) => a.protocol === 'h3'),
+    atMs,
+  );
+  const tcp = measure(
+    {
+      rtt: rttOf(host.tcpRttMs, host.tcpRttVarMs),
+      rttAtMs: host.tcpRttAtMs,
+      handshakeMs: host.tcpHandshakeMs,
+      lossRate: null,
+    },
+    attempts.filter((a) => a.protocol !== 'h3'),
+    atMs,
+  );
+  return {
+    ...host,
+    h3RttMs: h3.rtt?.srttMs ?? null,
+    h3RttVarMs: h3.rtt?.rttvarMs ?? null,
+    h3RttAtMs: h3.rttAtMs,
+    h3HandshakeMs: h3.handshakeMs,
+    h3LossRate: h3.lossRate,
+    tcpRttMs: tcp.rtt?.srttMs ?? null,
+    tcpRttVarMs: tcp.rtt?.rttvarMs ?? null,
+    tcpRttAtMs: tcp.rttAtMs,
+    tcpHandshakeMs: tcp.handshakeMs,
+  };
 }
 
 /** RFC 6298 section 2: alpha and beta. */

@@ -6,13 +6,6 @@ import type { Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { KNOWN_PROTOCOLS, type KnownProtocol } from '@photofinish/shared/web/protocol';
 
-/** FNV-1a, 32 bits: prime and offset basis. */
-const FNV_PRIME = 0x01000193;
-const FNV_BASIS = 0x811c9dc5;
-/** A different basis gives a second, independent hash. */
-const SECOND_BASIS = 0x9e3779b9;
-const PART_BITS = 32n;
-
 /** How a success became known: by a race of ours, or by a browser that used HTTP/3. */
 export type Basis = 'raced' | 'observed';
 /** Who received the answer with an Alt-Svc header. */
@@ -201,6 +194,16 @@ export function newUse(browser: Browser, origin: Origin, site: string, network: 
     seenAtMs: 0,
   };
 }
+
+/** FNV-1a, 32 bits: prime and offset basis. */
+const FNV_PRIME = 0x01000193;
+
+const FNV_BASIS = 0x811c9dc5;
+
+/** A different basis gives a second, independent hash. */
+const SECOND_BASIS = 0x9e3779b9;
+
+const PART_BITS = 32n;
 
 function fnv1a(text: string, basis: number): number {
   let hash = basis;

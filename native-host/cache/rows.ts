@@ -7,7 +7,7 @@ import type { Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { foldAltSvc, isUnreadable, persistentPart, type Receipt } from './advertised.ts';
 import { foldAddresses } from './fold.ts';
-import { MEASURED_FRESH_MS, RETENTION_MS, SHARED_FRESH_MS } from './policy.ts';
+import { type ForecastBasis, MEASURED_FRESH_MS, RETENTION_MS, SHARED_FRESH_MS } from './policy.ts';
 import {
   type AddressRecord,
   ANY_NETWORK,
@@ -257,19 +257,12 @@ export function knownOf(s: Statements, origin: Origin, network: string): HostRec
   return { here: of(network), anywhere: of(ANY_NETWORK) };
 }
 
-/** The input of a forecast. */
-interface ForecastRows {
-  readonly here: HostForecastRow | null;
-  readonly anywhere: HostForecastRow | null;
-  readonly use: UseForecastRow | null;
-}
-
 /** Everything that a forecast for an origin reads, in one look-up. */
 export function forecastRowsOf(
   s: Statements,
   origin: Origin,
   { network, browser, site }: { network: string; browser: Browser; site: string },
-): ForecastRows {
+): Omit<ForecastBasis, 'shared'> {
   const ids = [
     recordId(origin, network),
     recordId(origin, ANY_NETWORK),

@@ -1,7 +1,6 @@
 // The cache's tables and how an older file becomes a current one; append a migration, never change one that shipped.
-// And, by a file's first bytes, whether it is ours, so that a mistaken path never destroys another file: only a file
+// Also recognises a file of ours by its first bytes, so that a mistaken path never destroys another file: only a file
 // marked as ours, or an empty one, is ever set aside, replaced or deleted.
-
 import { closeSync, constants, lstatSync, openSync, readSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type AttemptErrorCode, UDP_ANSWERED_CODES, UDP_BLOCKED_CODES } from '@photofinish/shared/race/terms';

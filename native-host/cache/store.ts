@@ -9,7 +9,7 @@ import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Clock } from '../clock.ts';
 import { asideFiles } from '../paths.ts';
-import { CacheUnavailable, type Database, isDiskFull, openDatabase } from './database.ts';
+import { CacheUnavailable, Database, isDiskFull } from './database.ts';
 import { fileObservations, fileRace, fileShared, type SharedChange } from './filing.ts';
 import { type CacheLimits, LIMITS, trim } from './limits.ts';
 import { forecastOf, type PriorKnowledge, recallOf } from './policy.ts';
@@ -155,12 +155,75 @@ export interface HostCacheOptions {
   readonly clock: Clock;
   /** Called with a message when the file is set aside, left alone or cannot be used. */
   readonly log?: (message: string) => void;
-  /** Called in place of `log` when a damaged file is set aside, or damaged records are dropped. */
+  /** Called instead of `log` when a damaged file is set aside, or damaged records are dropped. */
   readonly damaged?: (message: string) => void;
   /** Smaller ones in tests. */
   readonly limits?: CacheLimits;
   /** Under which key other machines share what they know of an origin; null, or absent: nothing is shared. */
   readonly sharedKey?: (origin: Origin) => string | null;
+}
+
+/** Opens the cache; it always works, if necessary in memory (`store()` says so). */
+export function openHostCache(options: HostCacheOptions): HostCache {
+  const { clock, path, log = () => {}, damaged = log, limits = LIMITS, sharedKey = () => null } = options;
+  const epochMs = (): number => clock.epochMs();
+  const database = new Database<Statements>({ path, epochMs, prepare: prepareStatements, log, damaged });
+  const c: OpenCache = { database, clock, path, damaged, limits, sharedKey, pending: { ...NOTHING_COUNTED } };
+  return {
+    forecast: (query) => forecast(c, query),
+    observe: (network, browser, observations) =>
+      write(c, (s, nowMs) => fileObservations(s, { network, browser }, observations, { nowMs, limits })),
+    recordRace(race) {
+      countRace(c, race);
+      write(c, (s, nowMs) => fileRace(s, race, nowMs));
+    },
+    recall: (network, origin) =>
+      database.read((s) => {
+        const { here, anywhere } = knownOf(s, origin, network);
+        const addresses = addressesOf(s, origin, network);
+        return recallOf(here, anywhere, addresses, clock.epochMs(), readShared(c, s, origin));
+      }),
+    shared: (origin) => database.read((s) => readShared(c, s, origin)),
+    fileShared: (changes, refused) =>
+      write(c, (s, nowMs) => {
+        fileShared(s, changes, nowMs);
+        for (const [reason, n] of Object.entries(refused)) s.count.run(refusalCounter(reason), n);
+      }),
+    sharedStats: () => database.read(sharedStatsOf),
+    udpEvidence: (network, except) => udpEvidence(c, network, except),
+    list: () => database.read((s) => s.list.all().filter((row) => isSoundHost(row))),
+    show: (origin) => database.read((s) => recordsOf(s, origin)),
+    forget(origin) {
+      const known = write(c, (s) => {
+        // Before its records, which name the sites. Eviction keeps these counts, because it goes by them.
+        s.forgetNewcomers.run({ ...idsOf(origin), origin });
+        return forgetOrigin(s, origin);
+      });
+      if (known) emptyJournal(c);
+      return known;
+    },
+    networks: () =>
+      database
+        .read((s) => s.networks.all() as unknown as NetworkRecord[])
+        .toSorted((a, b) => b.updatedAtMs - a.updatedAtMs),
+    networkNames: () =>
+      database.read(
+        (s) => new Map(s.networkNames.all().map((row) => [String(row.network), String(row.name)])),
+      ),
+    nameNetwork: (network, name) =>
+      write(c, (s) => {
+        if (name === null) s.dropNetworkName.run(network);
+        else s.putNetworkName.run(network, name);
+      }),
+    stats: () => database.read((s) => statsOf(c, s)),
+    store: () => storeOf(c),
+    wipe: () => wipe(c),
+    save: () => save(c),
+    close() {
+      save(c);
+      database.close();
+    },
+  };
 }
 
 /** Initial values of the counters. */
@@ -348,67 +411,4 @@ function removeAside(path: string): void {
     } catch {
       // It must not keep the others.
     }
-}
-
-/** Opens the cache; it always works, if necessary in memory (`store()` says so). */
-export function openHostCache(options: HostCacheOptions): HostCache {
-  const { clock, path, log = () => {}, damaged = log, limits = LIMITS, sharedKey = () => null } = options;
-  const epochMs = (): number => clock.epochMs();
-  const database = openDatabase<Statements>({ path, epochMs, prepare: prepareStatements, log, damaged });
-  const c: OpenCache = { database, clock, path, damaged, limits, sharedKey, pending: { ...NOTHING_COUNTED } };
-  return {
-    forecast: (query) => forecast(c, query),
-    observe: (network, browser, observations) =>
-      write(c, (s, nowMs) => fileObservations(s, { network, browser }, observations, { nowMs, limits })),
-    recordRace(race) {
-      countRace(c, race);
-      write(c, (s, nowMs) => fileRace(s, race, nowMs));
-    },
-    recall: (network, origin) =>
-      database.read((s) => {
-        const { here, anywhere } = knownOf(s, origin, network);
-        const addresses = addressesOf(s, origin, network);
-        return recallOf(here, anywhere, addresses, clock.epochMs(), readShared(c, s, origin));
-      }),
-    shared: (origin) => database.read((s) => readShared(c, s, origin)),
-    fileShared: (changes, refused) =>
-      write(c, (s, nowMs) => {
-        fileShared(s, changes, nowMs);
-        for (const [reason, n] of Object.entries(refused)) s.count.run(refusalCounter(reason), n);
-      }),
-    sharedStats: () => database.read(sharedStatsOf),
-    udpEvidence: (network, except) => udpEvidence(c, network, except),
-    list: () => database.read((s) => s.list.all().filter((row) => isSoundHost(row))),
-    show: (origin) => database.read((s) => recordsOf(s, origin)),
-    forget(origin) {
-      const known = write(c, (s) => {
-        // Before its records, which name the sites. Eviction keeps these counts, because it goes by them.
-        s.forgetNewcomers.run({ ...idsOf(origin), origin });
-        return forgetOrigin(s, origin);
-      });
-      if (known) emptyJournal(c);
-      return known;
-    },
-    networks: () =>
-      database
-        .read((s) => s.networks.all() as unknown as NetworkRecord[])
-        .toSorted((a, b) => b.updatedAtMs - a.updatedAtMs),
-    networkNames: () =>
-      database.read(
-        (s) => new Map(s.networkNames.all().map((row) => [String(row.network), String(row.name)])),
-      ),
-    nameNetwork: (network, name) =>
-      write(c, (s) => {
-        if (name === null) s.dropNetworkName.run(network);
-        else s.putNetworkName.run(network, name);
-      }),
-    stats: () => database.read((s) => statsOf(c, s)),
-    store: () => storeOf(c),
-    wipe: () => wipe(c),
-    save: () => save(c),
-    close() {
-      save(c);
-      database.close();
-    },
-  };
 }

@@ -1,6 +1,5 @@
-// Answers to DNS questions, validated at the network boundary, so that everything behind it is typed; and the guard
-// between DNS and everything else: answers are checked before the resolution's state machine sees them, so that no name
-// leads into the user's own network, whoever answers for it and however late.
+// Answers to DNS questions as typed records, and the guard that checks them before the resolution's state machine sees
+// them, so that no name leads into the user's own network, whoever answers for it and however late.
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { AddressPolicy } from '../address/guard.ts';
 

@@ -70,21 +70,21 @@ function addressesOf(host: string, { questions, families, isGiven }: WalkInput, 
 
 const NO_SERVICES: readonly ServiceRecord[] = [];
 
-interface ServicePlace {
+interface ServiceTarget {
   readonly host: string;
   readonly port: number;
   readonly source: Endpoint['source'];
 }
 
 function endpointsAt(
-  place: ServicePlace,
+  target: ServiceTarget,
   transports: readonly TransportName[],
   walk: WalkInput,
   hints: Hints = NO_HINTS,
 ): Endpoint[] {
-  const pin = walk.pinAt(place.host, place.port);
-  const addresses = pin === null ? addressesOf(place.host, walk, hints) : [pin];
-  return addresses.flatMap((address) => transports.map((transport) => ({ transport, address, ...place })));
+  const pin = walk.pinAt(target.host, target.port);
+  const addresses = pin === null ? addressesOf(target.host, walk, hints) : [pin];
+  return addresses.flatMap((address) => transports.map((transport) => ({ transport, address, ...target })));
 }
 
 /** The end of the alias chain: services, a name without services, nothing, or not known yet. */
@@ -140,20 +140,18 @@ export function walkAuthority(authority: Authority, walk: WalkInput): AuthorityE
   let bestTarget: string | null = null;
   let refusedHere = false;
   for (const { record, transports } of chain.services) {
-    const target = targetOf(record, chain.name);
-    const place = { host: target, port: record.port ?? port, source: named } as const;
+    const target = { host: targetOf(record, chain.name), port: record.port ?? port, source: named } as const;
     const spoken = transports.filter((transport) => source === 'origin' || speaks.includes(transport));
-    if (spoken.length > 0) services.push(endpointsAt(place, spoken, walk, record));
-    else if (place.host === host && place.port === port) refusedHere = true;
-    if (spoken.length > 0) bestTarget ??= target;
+    if (spoken.length > 0) services.push(endpointsAt(target, spoken, walk, record));
+    else if (target.host === host && target.port === port) refusedHere = true;
+    if (spoken.length > 0) bestTarget ??= target.host;
     if (spoken.includes('h3')) namesH3 = true;
   }
   // Without a usable record, a client acts as if there were none (section 8). For an alternative, however, the record
   // still contradicts what was advertised (section 9.3).
   const fallsBack = !refusedHere || (source === 'origin' && services.length === 0);
   if (chain.alias !== null) {
-    const place = { host: chain.alias, port, source: named } as const;
-    services.push(endpointsAt(place, speaks, walk));
+    services.push(endpointsAt({ host: chain.alias, port, source: named }, speaks, walk));
     bestTarget ??= chain.alias;
   }
   return { ...bare, namesH3, bestTarget, services, unassociated: fallsBack ? unassociated() : [] };

@@ -43,19 +43,92 @@ export interface DiscoveryParts extends ConnectivityWatch {
   readonly random: () => number;
 }
 
-interface DiscoveryRun {
-  names(): DnsResults;
-  /** The network's NAT64 prefix, as far as it was asked for. */
-  nat64Prefix(): string | null;
-  /** The resolution delay has passed: missing answers are no longer awaited. */
-  delayPassed(): boolean;
+/** Discovery for races. */
+export function openDiscoverer(parts: DiscoveryParts): Discoverer {
+  const { clock } = parts;
   /**
-   * Calls back at once, or as soon as no answer that has arrived waits for the guard: that is no reason to race without
-   * it.
+   * Addresses found for a race's origin, for as long as the race refers to it: its own alternatives are at the same
+   * addresses.
    */
-  whenAdmitted(then: () => void): void;
-  /** No listener is called after this. */
-  cancel(): void;
+  const found = new WeakMap<OriginParts, ReadonlyMap<string, readonly string[]>>();
+
+  function remember(origin: OriginParts, endpoints: readonly Endpoint[]): void {
+    const own = endpoints.filter(({ host }) => host === origin.host).map(({ address }) => address);
+    if (own.length > 0) found.set(origin, new Map([[origin.host, [...new Set(own)]]]));
+  }
+
+  function begin(query: DiscoveryQuery, listener: (news: DiscoveryNews) => void): RunningDiscovery {
+    return new RunningDiscovery(parts, query, new Map(), (news) => {
+      if (news.type === 'endpoints') remember(query.origin, news.endpoints);
+      listener(news);
+    });
+  }
+
+  function settle(query: DiscoveryQuery, signal: AbortSignal): Promise<Discovery> {
+    const { host } = query.origin;
+    if (signal.aborted) return Promise.resolve({ ok: false, error: givenUp(host), names: NO_NAMES });
+    return new Promise((resolve) => {
+      let endpoints: readonly Endpoint[] = [];
+      let forgetGrace: (() => void) | null = null;
+
+      function end(error: AttemptError | null): void {
+        signal.removeEventListener('abort', onAbort);
+        forgetGrace?.();
+        run.cancel();
+        const names = run.names();
+        const nat64Prefix = run.nat64Prefix();
+        resolve(error === null ? { ok: true, endpoints, names, nat64Prefix } : { ok: false, error, names });
+      }
+      const onAbort = (): void => end(givenUp(host));
+      const run = begin(query, (news) => {
+        if (news.type === 'failed') {
+          end(news.error);
+          return;
+        }
+        endpoints = news.endpoints;
+        if (news.final || run.delayPassed()) end(null);
+        // Remaining answers are awaited for the draft's resolution delay, counted from the first usable answer.
+        else forgetGrace ??= clock.after(RESOLUTION_DELAY_MS, () => run.whenAdmitted(() => end(null)));
+      });
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  function follow(
+    origin: OriginParts,
+    alternatives: DiscoveryQuery['alternatives'],
+    signal: AbortSignal,
+  ): Promise<FollowedAlternatives> {
+    if (signal.aborted) return Promise.resolve({ endpoints: [], names: NO_NAMES });
+    const query: DiscoveryQuery = { origin, alternatives, assumeH3: false, history: new Map() };
+    return new Promise((resolve) => {
+      let advertised: readonly Endpoint[] = [];
+      let forgetGrace: (() => void) | null = null;
+
+      function end(): void {
+        signal.removeEventListener('abort', end);
+        forgetGrace?.();
+        run.cancel();
+        resolve({ endpoints: advertised, names: run.names() });
+      }
+      const run = new RunningDiscovery(parts, query, found.get(origin) ?? new Map(), (news) => {
+        if (news.type === 'endpoints')
+          advertised = news.endpoints.filter(({ source }) => source === 'alt-svc');
+        if (news.type === 'failed' || news.final) end();
+        else if (advertised.length > 0)
+          forgetGrace ??= clock.after(RESOLUTION_DELAY_MS, () => run.whenAdmitted(end));
+      });
+      signal.addEventListener('abort', end, { once: true });
+    });
+  }
+
+  return { settle, begin, follow };
+}
+
+const NO_NAMES: DnsResults = { addresses: [], services: [], lookups: [] };
+
+function givenUp(host: string): AttemptError {
+  return { code: 'cancelled', message: `looking up ${host} was given up` };
 }
 
 /** Maximum delay of Node's timers. */
@@ -80,15 +153,19 @@ function hasIpv6(answer: Answer): boolean {
   return answer.addresses.some(({ address }) => isIP(address) === 6);
 }
 
-/** One discovery in progress: its state machine, pending questions and timers, and what was learnt. */
-class RunningDiscovery implements DiscoveryRun {
+/**
+ * One discovery in progress: its state machine, pending questions and timers, and what was learnt. `found` contains known
+ * addresses by host, for which nothing is asked. News is delivered until the run is cancelled or has failed, the first
+ * after the constructor has returned.
+ */
+class RunningDiscovery {
   readonly #parts: DiscoveryParts;
   readonly #query: DiscoveryQuery;
   readonly #listener: (news: DiscoveryNews) => void;
   readonly #startMs: number;
   readonly #learnt = createLearntNames();
   /** The origin, then its alternatives. */
-  readonly #places: GivenHostsOptions['places'];
+  readonly #authorities: GivenHostsOptions['authorities'];
   readonly #given: GivenHosts;
   readonly #timers = new Map<ResolutionTimer, () => void>();
   /** Events not yet passed to the state machine. */
@@ -129,8 +206,8 @@ class RunningDiscovery implements DiscoveryRun {
       host: alternativeHost(alternative, origin.host),
       port: alternative.port,
     }));
-    this.#places = [origin, ...advertised];
-    this.#given = createGivenHosts({ pins: parts.pins, places: this.#places, found });
+    this.#authorities = [origin, ...advertised];
+    this.#given = createGivenHosts({ pins: parts.pins, authorities: this.#authorities, found });
     void Promise.resolve().then(() => this.#start());
   }
 
@@ -138,19 +215,26 @@ class RunningDiscovery implements DiscoveryRun {
     return this.#learnt.names(this.#sinceStart());
   }
 
+  /** The network's NAT64 prefix, as far as it was asked for. */
   nat64Prefix(): string | null {
     return this.#nat64Prefix ?? null;
   }
 
+  /** Whether the resolution delay has passed: missing answers are no longer awaited. */
   delayPassed(): boolean {
     return this.#delayPassed;
   }
 
+  /**
+   * Calls back at once, or as soon as no answer that has arrived waits for the guard: that is no reason to race without
+   * it.
+   */
   whenAdmitted(then: () => void): void {
     if (this.#held === 0) then();
     else void this.#findPrefix().then(then);
   }
 
+  /** No listener is called after this. */
   cancel(): void {
     this.#over = true;
     this.#stop?.abort(OVER);
@@ -170,12 +254,12 @@ class RunningDiscovery implements DiscoveryRun {
       return;
     }
     // An IPv4 literal needs NAT64 on a network without IPv4.
-    const concerned = this.#places.some(({ host }) => isIP(host) !== 6 && !this.#given.has(host));
+    const concerned = this.#authorities.some(({ host }) => isIP(host) !== 6 && !this.#given.has(host));
     this.#connectivity = concerned ? await this.#parts.connectivity(this.#dns) : ANY_FAMILY;
     // Otherwise the guard asks for the prefix, together with the names.
     if (concerned && !(this.#connectivity.ipv6 && this.#connectivity.ipv4))
       this.#nat64Prefix = this.#connectivity.nat64Prefix;
-    if (this.#places.some(({ host }) => isPublicIpv6(host))) await this.#findPrefix();
+    if (this.#authorities.some(({ host }) => isPublicIpv6(host))) await this.#findPrefix();
     if (this.#over) return;
     const { sourceFor, random } = this.#parts;
     const { pinAt, has: isGiven } = this.#given;
@@ -329,105 +413,4 @@ class RunningDiscovery implements DiscoveryRun {
     this.#events.push(event);
     this.#drain();
   }
-}
-
-/**
- * Starts a discovery. `found` contains known addresses by host, for which nothing is asked. News is delivered until the
- * run is cancelled or has failed, the first after this call has returned.
- */
-function runDiscovery(
-  parts: DiscoveryParts,
-  query: DiscoveryQuery,
-  found: ReadonlyMap<string, readonly string[]>,
-  listener: (news: DiscoveryNews) => void,
-): DiscoveryRun {
-  return new RunningDiscovery(parts, query, found, listener);
-}
-
-const NO_NAMES: DnsResults = { addresses: [], services: [], lookups: [] };
-
-function givenUp(host: string): AttemptError {
-  return { code: 'cancelled', message: `looking up ${host} was given up` };
-}
-
-/** Discovery for races. */
-export function openDiscoverer(parts: DiscoveryParts): Discoverer {
-  const { clock } = parts;
-  /**
-   * Addresses found for a race's origin, for as long as the race refers to it: its own alternatives are at the same
-   * addresses.
-   */
-  const found = new WeakMap<OriginParts, ReadonlyMap<string, readonly string[]>>();
-
-  function remember(origin: OriginParts, endpoints: readonly Endpoint[]): void {
-    const own = endpoints.filter(({ host }) => host === origin.host).map(({ address }) => address);
-    if (own.length > 0) found.set(origin, new Map([[origin.host, [...new Set(own)]]]));
-  }
-
-  function begin(query: DiscoveryQuery, listener: (news: DiscoveryNews) => void): DiscoveryRun {
-    return runDiscovery(parts, query, new Map(), (news) => {
-      if (news.type === 'endpoints') remember(query.origin, news.endpoints);
-      listener(news);
-    });
-  }
-
-  function settle(query: DiscoveryQuery, signal: AbortSignal): Promise<Discovery> {
-    const { host } = query.origin;
-    if (signal.aborted) return Promise.resolve({ ok: false, error: givenUp(host), names: NO_NAMES });
-    return new Promise((resolve) => {
-      let endpoints: readonly Endpoint[] = [];
-      let forgetGrace: (() => void) | null = null;
-
-      function end(error: AttemptError | null): void {
-        signal.removeEventListener('abort', onAbort);
-        forgetGrace?.();
-        run.cancel();
-        const names = run.names();
-        const nat64Prefix = run.nat64Prefix();
-        resolve(error === null ? { ok: true, endpoints, names, nat64Prefix } : { ok: false, error, names });
-      }
-      const onAbort = (): void => end(givenUp(host));
-      const run = begin(query, (news) => {
-        if (news.type === 'failed') {
-          end(news.error);
-          return;
-        }
-        endpoints = news.endpoints;
-        if (news.final || run.delayPassed()) end(null);
-        // Remaining answers are awaited for the draft's resolution delay, counted from the first usable answer.
-        else forgetGrace ??= clock.after(RESOLUTION_DELAY_MS, () => run.whenAdmitted(() => end(null)));
-      });
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
-  }
-
-  function follow(
-    origin: OriginParts,
-    alternatives: DiscoveryQuery['alternatives'],
-    signal: AbortSignal,
-  ): Promise<FollowedAlternatives> {
-    if (signal.aborted) return Promise.resolve({ endpoints: [], names: NO_NAMES });
-    const query: DiscoveryQuery = { origin, alternatives, assumeH3: false, history: new Map() };
-    return new Promise((resolve) => {
-      let advertised: readonly Endpoint[] = [];
-      let forgetGrace: (() => void) | null = null;
-
-      function end(): void {
-        signal.removeEventListener('abort', end);
-        forgetGrace?.();
-        run.cancel();
-        resolve({ endpoints: advertised, names: run.names() });
-      }
-      const run = runDiscovery(parts, query, found.get(origin) ?? new Map(), (news) => {
-        if (news.type === 'endpoints')
-          advertised = news.endpoints.filter(({ source }) => source === 'alt-svc');
-        if (news.type === 'failed' || news.final) end();
-        else if (advertised.length > 0)
-          forgetGrace ??= clock.after(RESOLUTION_DELAY_MS, () => run.whenAdmitted(end));
-      });
-      signal.addEventListener('abort', end, { once: true });
-    });
-  }
-
-  return { settle, begin, follow };
 }

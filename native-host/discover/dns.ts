@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { comparableName } from '@photofinish/shared/race/discovered';
 import { hostPort } from '@photofinish/shared/web/origin';
 import { NAT64_NAME } from '../address/nat64.ts';
-import { systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { type DnsAnswer, type DnsResolver, type DnsService, loadQuicAddon } from '../quic/addon.ts';
 import {
   type AddressRecord,
@@ -39,6 +39,40 @@ type AddressKind = Exclude<QueryKind, 'HTTPS'>;
 export type Getaddrinfo = (name: string) => Promise<readonly { address: string; family: number }[]>;
 
 const systemGetaddrinfo: Getaddrinfo = (name) => nodeDns.lookup(name, { all: true, order: 'verbatim' });
+
+export interface DnsOptions {
+  /** `address:port` of a DNS server, default port 53; null: the system's servers and hosts file. */
+  readonly server: string | null;
+  /** Replaces the system's currently configured servers. */
+  readonly systemResolver?: () => DnsResolver;
+  readonly getaddrinfo?: Getaddrinfo;
+  /** Replaces getaddrinfo as the fallback of DNS. */
+  readonly behindDns?: Getaddrinfo;
+}
+
+/**
+ * A client for one discovery, with the current configuration. Never throws: if there is nothing to ask, every answer
+ * says so.
+ */
+export function openDns({
+  server,
+  systemResolver,
+  getaddrinfo = systemGetaddrinfo,
+  behindDns = systemLastResort,
+}: DnsOptions): DnsClient {
+  try {
+    const { DnsResolver } = loadQuicAddon();
+    if (server !== null) {
+      const resolver = new DnsResolver(isIP(server) === 0 ? server : hostPort(server, DNS_PORT));
+      return { ask: (name, kind, signal) => askResolver(resolver, name, kind, signal) };
+    }
+    return systemClient(systemResolver?.() ?? new DnsResolver(), behindDns);
+  } catch (error) {
+    const reason = (error as Error).message;
+    if (server === null) return getaddrinfoClient(getaddrinfo, reason);
+    return { ask: async (_name, kind) => failed(kind, reason) };
+  }
+}
 
 function failed(kind: QueryKind, message: string): FailedAnswer {
   return { ok: false, kind, message };
@@ -117,11 +151,6 @@ async function askSystem(
   }
 }
 
-/** Asks only one server. */
-function serverClient(resolver: DnsResolver): DnsClient {
-  return { ask: (name, kind, signal) => askResolver(resolver, name, kind, signal) };
-}
-
 function isPositive(answer: Answer): boolean {
   return answer.ok && answer.kind !== 'HTTPS' && answer.addresses.length > 0;
 }
@@ -166,21 +195,11 @@ function getaddrinfoClient(getaddrinfo: Getaddrinfo, reason: string): DnsClient 
   };
 }
 
-function withPort(server: string): string {
-  return isIP(server) === 0 ? server : hostPort(server, DNS_PORT);
-}
-
-export type StartTimer = (delayMs: number, run: () => void) => () => void;
-
-function tooLate(): NodeJS.ErrnoException {
-  return Object.assign(new Error('getaddrinfo did not answer in time'), { code: 'ETIMEOUT' });
-}
-
 /**
  * The same function with limited concurrency, shared by all callers; rejects with code `ETIMEOUT` after the maximum
  * wait.
  */
-export function lastResort(getaddrinfo: Getaddrinfo, after: StartTimer): Getaddrinfo {
+export function lastResort(getaddrinfo: Getaddrinfo, after: Clock['after']): Getaddrinfo {
   const line: (() => void)[] = [];
   let calls = 0;
 
@@ -204,7 +223,7 @@ export function lastResort(getaddrinfo: Getaddrinfo, after: StartTimer): Getaddr
       const forget = after(PATIENCE_MS, () => {
         const at = line.indexOf(call);
         if (at !== -1) line.splice(at, 1);
-        reject(tooLate());
+        reject(Object.assign(new Error('getaddrinfo did not answer in time'), { code: 'ETIMEOUT' }));
       });
       line.push(call);
       next();
@@ -221,34 +240,3 @@ function isBeyondDns(name: string): boolean {
 }
 
 const systemLastResort = lastResort(systemGetaddrinfo, systemClock.after);
-
-export interface DnsOptions {
-  /** `address:port` of a DNS server, default port 53; null: the system's servers and hosts file. */
-  readonly server: string | null;
-  /** Replaces the system's currently configured servers. */
-  readonly systemResolver?: () => DnsResolver;
-  readonly getaddrinfo?: Getaddrinfo;
-  /** Replaces it as the fallback of DNS. */
-  readonly behindDns?: Getaddrinfo;
-}
-
-/**
- * A client for one discovery, with the current configuration. Never throws: if there is nothing to ask, every answer
- * says so.
- */
-export function openDns({
-  server,
-  systemResolver,
-  getaddrinfo = systemGetaddrinfo,
-  behindDns = systemLastResort,
-}: DnsOptions): DnsClient {
-  try {
-    const { DnsResolver } = loadQuicAddon();
-    if (server !== null) return serverClient(new DnsResolver(withPort(server)));
-    return systemClient(systemResolver?.() ?? new DnsResolver(), behindDns);
-  } catch (error) {
-    const reason = (error as Error).message;
-    if (server === null) return getaddrinfoClient(getaddrinfo, reason);
-    return { ask: async (_name, kind) => failed(kind, reason) };
-  }
-}

@@ -28,18 +28,18 @@ export interface GivenHosts {
 export interface GivenHostsOptions {
   readonly pins: ReadonlyMap<string, string>;
   /** The origin, then its alternatives. */
-  readonly places: readonly { readonly host: string; readonly port: number }[];
+  readonly authorities: readonly { readonly host: string; readonly port: number }[];
   /** Addresses found before, by host. */
   readonly found: ReadonlyMap<string, readonly string[]>;
 }
 
 /** `found` takes precedence over pins. */
-export function createGivenHosts({ pins, places, found }: GivenHostsOptions): GivenHosts {
+export function createGivenHosts({ pins, authorities, found }: GivenHostsOptions): GivenHosts {
   const given = new Map(found);
   const pinned: (readonly [string, string])[] = [];
   const apart = new Map<string, string>();
-  const [origin] = places;
-  for (const { host, port } of places) {
+  const [origin] = authorities;
+  for (const { host, port } of authorities) {
     const pin = pins.get(pinName(host, port));
     if (pin === undefined || found.has(host)) continue;
     // The pin of an alternative's port is none of the origin's own.
@@ -68,7 +68,7 @@ export function createGivenHosts({ pins, places, found }: GivenHostsOptions): Gi
       const learnt = new Map<string, string>();
       for (const { target, port } of services) {
         if (given.has(target)) continue;
-        const ports = [...(port === null ? [] : [port]), ...places.map((place) => place.port)];
+        const ports = [...(port === null ? [] : [port]), ...authorities.map((authority) => authority.port)];
         const pin = ports.map((at) => pins.get(pinName(target, at))).find((at) => at !== undefined);
         if (pin === undefined) continue;
         given.set(target, [pin]);

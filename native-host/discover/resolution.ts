@@ -20,11 +20,10 @@
 
 import { isIP } from 'node:net';
 import type { Alternative } from '@photofinish/shared/web/alt-svc';
-import type { OriginParts } from '@photofinish/shared/web/origin';
 import { addressBytes, addressText, type Family, familyOf } from '../address/address-bytes.ts';
 import type { Answer, QueryKind } from './answer.ts';
 import { type Authority, type AuthorityEndpoints, type WalkInput, walkAuthority } from './authority.ts';
-import { type AddressHistory, type Endpoint, noAddress, sameEndpoint } from './discoverer.ts';
+import { type DiscoveryQuery, type Endpoint, noAddress, sameEndpoint } from './discoverer.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import { createServiceReader } from './service.ts';
 import { createSorting, firstEndpoints } from './sorting.ts';
@@ -58,18 +57,13 @@ export type ResolutionAction =
 export interface Connectivity {
   readonly ipv6: boolean;
   readonly ipv4: boolean;
-  readonly preferred: 'ipv6' | 'ipv4';
+  readonly preferred: Family;
   /** By which to synthesise (RFC 6052), for example `64:ff9b::/96`; null: IPv4 has a route, or none was found. */
   readonly nat64Prefix: string | null;
 }
 
-export interface ResolutionOptions {
-  readonly origin: OriginParts;
-  /** Unexpired HTTP/3 alternatives known beforehand. */
-  readonly alternatives: readonly Alternative[];
-  readonly assumeH3: boolean;
+export interface ResolutionOptions extends DiscoveryQuery {
   readonly connectivity: Connectivity;
-  readonly history: ReadonlyMap<string, AddressHistory>;
   /** Source address that the system would use for a destination, null without a route. Required by RFC 6724. */
   readonly sourceFor: (destination: string) => string | null;
   /** The address that the user gave for this port of a host, whose other ports have others; null: none. */
@@ -87,6 +81,11 @@ export interface Resolution {
   handle(event: ResolutionEvent, nowMs: number): ResolutionAction[];
 }
 
+/** Creates the state machine for one resolution. */
+export function createResolution(options: ResolutionOptions): Resolution {
+  return new ResolutionMachine(options);
+}
+
 /** Recommended by section 4.2. */
 export const RESOLUTION_DELAY_MS = 50;
 
@@ -97,9 +96,9 @@ const MOST_ALTERNATIVES = 8;
 const HISTORY_IGNORED_ONE_IN = 16;
 
 /** The families to query (section 4.1). On a host with only loopback, both: there is nothing to lose. */
-function familiesOf({ ipv6, ipv4, nat64Prefix }: Connectivity): ('ipv6' | 'ipv4')[] {
+function queriedFamilies({ ipv6, ipv4, nat64Prefix }: Connectivity): Family[] {
   const isolated = !ipv6 && !ipv4;
-  const families: ('ipv6' | 'ipv4')[] = [];
+  const families: Family[] = [];
   if (ipv6 || isolated) families.push('ipv6');
   if (ipv4 || isolated || nat64Prefix !== null) families.push('ipv4');
   return families;
@@ -156,7 +155,7 @@ class ResolutionMachine implements Resolution {
   constructor(options: ResolutionOptions) {
     const { origin, connectivity, random, sourceFor, pinAt = () => null, isGiven = () => false } = options;
     this.#options = options;
-    this.#families = familiesOf(connectivity);
+    this.#families = queriedFamilies(connectivity);
     const readServices = createServiceReader(random);
     this.#walk = { questions: this.#questions, families: this.#families, readServices, pinAt, isGiven };
     const history = random() < 1 / HISTORY_IGNORED_ONE_IN ? new Map() : options.history;
@@ -274,9 +273,4 @@ class ResolutionMachine implements Resolution {
     this.#actions = [];
     return out;
   }
-}
-
-/** Creates the state machine for one resolution. */
-export function createResolution(options: ResolutionOptions): Resolution {
-  return new ResolutionMachine(options);
 }

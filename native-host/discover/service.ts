@@ -3,17 +3,6 @@
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { TransportName } from '@photofinish/shared/race/terms';
 
-/**
- * The host that a record in the answer for `name` points to. If CNAMEs led from the name to the record's owner, they do so
- * for its addresses too, which are queried by that name.
- */
-export function targetOf({ owner, target }: ServiceRecord, name: string): string {
-  return target === owner ? name : target;
-}
-
-/** The name of DNS's root. */
-const ROOT = '.';
-
 /** A ServiceMode record and the transports implied by its own ALPN set. */
 export interface Service {
   readonly record: ServiceRecord;
@@ -24,54 +13,6 @@ export type ServiceAnswer =
   | { readonly type: 'alias'; readonly target: string }
   | { readonly type: 'unavailable' }
   | { readonly type: 'services'; readonly services: readonly Service[] };
-
-/**
- * The transports of a record that we support (section 7.1.2). The default set of https is `http/1.1`, unless the record
- * removes it (section 9); HTTP/2 and HTTP/1.1 share one TCP attempt, in which ALPN selects one.
- */
-function transportsOf({ alpn, noDefaultAlpn }: ServiceRecord): TransportName[] {
-  const transports: TransportName[] = [];
-  if (alpn.includes('h3')) transports.push('h3');
-  if (!noDefaultAlpn || alpn.includes('h2') || alpn.includes('http/1.1')) transports.push('h2');
-  return transports;
-}
-
-/** A pseudo-random number for a text: FNV-1a starting from the seed, then the finalisation of MurmurHash3. */
-function shuffled(seed: number, text: string): number {
-  let hash = (0x811c9dc5 ^ seed) >>> 0;
-  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
-}
-
-/**
- * By priority (section 2.4.1); equal priorities in an order determined by the seed alone, so that sorting again changes
- * nothing.
- */
-function inOrder(records: readonly ServiceRecord[], seed: number): ServiceRecord[] {
-  return records
-    .map((record) => {
-      const { ttlSeconds: _, ...identity } = record;
-      return { record, key: shuffled(seed, JSON.stringify(identity)) };
-    })
-    .sort((a, b) => a.record.priority - b.record.priority || a.key - b.key)
-    .map(({ record }) => record);
-}
-
-function read(records: readonly ServiceRecord[], seed: number): ServiceAnswer {
-  const ordered = inOrder(
-    records.filter((record) => !record.incompatible),
-    seed,
-  );
-  const alias = ordered.find((record) => record.priority === 0);
-  if (alias !== undefined)
-    return alias.target === ROOT ? { type: 'unavailable' } : { type: 'alias', target: alias.target };
-  return {
-    type: 'services',
-    services: ordered.map((record) => ({ record, transports: transportsOf(record) })),
-  };
-}
 
 /**
  * Reads the records of one answer, each answer once. Incompatible records are left out first (sections 2.2 and 8). An
@@ -90,4 +31,63 @@ export function createServiceReader(
     answers.set(records, known);
     return known;
   };
+}
+
+function read(records: readonly ServiceRecord[], seed: number): ServiceAnswer {
+  const ordered = inOrder(
+    records.filter((record) => !record.incompatible),
+    seed,
+  );
+  const alias = ordered.find((record) => record.priority === 0);
+  if (alias !== undefined)
+    return alias.target === ROOT ? { type: 'unavailable' } : { type: 'alias', target: alias.target };
+  return {
+    type: 'services',
+    services: ordered.map((record) => ({ record, transports: transportsOf(record) })),
+  };
+}
+
+/**
+ * By priority (section 2.4.1); equal priorities in an order determined by the seed alone, so that sorting again changes
+ * nothing.
+ */
+function inOrder(records: readonly ServiceRecord[], seed: number): ServiceRecord[] {
+  return records
+    .map((record) => {
+      const { ttlSeconds: _, ...identity } = record;
+      return { record, key: shuffled(seed, JSON.stringify(identity)) };
+    })
+    .sort((a, b) => a.record.priority - b.record.priority || a.key - b.key)
+    .map(({ record }) => record);
+}
+
+/** A pseudo-random number for a text: FNV-1a starting from the seed, then the finalisation of MurmurHash3. */
+function shuffled(seed: number, text: string): number {
+  let hash = (0x811c9dc5 ^ seed) >>> 0;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** The name of DNS's root. */
+const ROOT = '.';
+
+/**
+ * The transports of a record that we support (section 7.1.2). The default set of https is `http/1.1`, unless the record
+ * removes it (section 9); HTTP/2 and HTTP/1.1 share one TCP attempt, in which ALPN selects one.
+ */
+function transportsOf({ alpn, noDefaultAlpn }: ServiceRecord): TransportName[] {
+  const transports: TransportName[] = [];
+  if (alpn.includes('h3')) transports.push('h3');
+  if (!noDefaultAlpn || alpn.includes('h2') || alpn.includes('http/1.1')) transports.push('h2');
+  return transports;
+}
+
+/**
+ * The host that a record in the answer for `name` points to. If CNAMEs led from the name to the record's owner, they do so
+ * for its addresses too, which are queried by that name.
+ */
+export function targetOf({ owner, target }: ServiceRecord, name: string): string {
+  return target === owner ? name : target;
 }

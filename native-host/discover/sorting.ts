@@ -294,7 +294,7 @@ interface FirstEndpoints {
 
 /**
  * The first endpoints of a list in its order; `named` is everything it was made from, if that is more. Neither
- * transport gets more than half of the places while the other one can use them, because endpoints not tried must not
+ * transport gets more than half of the list while the other one can use them, because endpoints not tried must not
  * look as if they did not answer.
  */
 export function firstEndpoints(

@@ -14,13 +14,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { OFFLINE_NETWORK } from '@photofinish/shared/web/network-name';
 import fc from 'fast-check';
 import { ASIDE } from '../paths.ts';
 import {
   keptSalt,
   linkLayerAddress,
   type NetworkFacts,
-  NO_NETWORK,
   networkKey,
   networkText,
   readSalt,
@@ -50,7 +50,7 @@ test('every fact changes the key, and the salt determines the digest', () => {
   for (const key of keys) assert.match(key, /^net-[0-9a-f]{16}$/);
   // Equal addresses in two homes give two keys; a new address of the same gateway keeps the key.
   assert.equal(networkKey({ ...HOME, gateway: '10.0.0.1' }, SALT), keys[0]);
-  assert.equal(networkKey(null, SALT), NO_NETWORK);
+  assert.equal(networkKey(null, SALT), OFFLINE_NETWORK);
 });
 
 test('gateways behind virtual routers of the same group are told apart by their addresses', () => {

@@ -16,15 +16,12 @@ import { dirname } from 'node:path';
 import { OFFLINE_NETWORK, UNIDENTIFIED } from '@photofinish/shared/web/network-name';
 import { asidePath, insecureFile, insecurePath, makePrivateDirectory, openRegular } from '../paths.ts';
 
-/** The network's name without a route. */
-export const NO_NETWORK = OFFLINE_NETWORK;
-
 /** SipHash calculates with words of 64 bits. */
 const MASK = 0xffff_ffff_ffff_ffffn;
 
-/** Whether the machine can return to this network: having none is not a place, and `unidentified` may be any. */
+/** Whether the machine can return to this network: having none is not one, and `unidentified` may be any. */
 export function mayBeNamed(key: string): boolean {
-  return key !== NO_NETWORK && key !== UNIDENTIFIED;
+  return key !== OFFLINE_NETWORK && key !== UNIDENTIFIED;
 }
 
 /** `other`: a route through a tunnel without visible hardware beneath, or a modem that looks like one. */
@@ -57,7 +54,7 @@ function routerOf({ gateway, linkLayer }: NetworkFacts): string | readonly strin
 
 /** The key of a network: a salted digest, or the constant for none. */
 export function networkKey(facts: NetworkFacts | null, salt: Uint8Array): string {
-  if (facts === null) return NO_NETWORK;
+  if (facts === null) return OFFLINE_NETWORK;
   const { kind, ssid, tunnel } = facts;
   const identity = JSON.stringify([routerOf(facts), kind, ssid, tunnel]);
   return `net-${siphash(salt, new TextEncoder().encode(identity))}`;

@@ -255,7 +255,7 @@ test('a tunnel used by policy rules holds the default route, whatever the main t
   });
   const idle = source(WIREGUARD, { source: '192.168.1.7', addresses: { eth0: '192.168.1.7' } });
   assert.deepEqual(idle.snapshot().facts, source(WIRED).snapshot().facts);
-  assert.notEqual(idle.snapshot().place, up.snapshot().place);
+  assert.notEqual(idle.snapshot().route, up.snapshot().route);
 });
 
 test('a source address on no running interface belongs to a tunnel held by no program', () => {
@@ -293,11 +293,11 @@ test('a tunnel that uses the address of the interface beneath is identified by t
   assert.deepEqual(snapshot().facts, { gateway: '', linkLayer: null, kind: 'other', ssid: '', tunnel: true });
 });
 
-test('a link that went down and up changes the mark, but not the place', () => {
+test('a link that went down and up changes the mark, but not the route', () => {
   const before = source(WIRED).snapshot();
   const after = source({ ...WIRED, '/sys/class/net/eth0/carrier_changes': '4\n' }).snapshot();
   assert.notEqual(before.mark, after.mark);
-  assert.equal(before.place, after.place);
+  assert.equal(before.route, after.route);
 });
 
 test('an unresolved gateway is prompted and waited for', async () => {

@@ -286,23 +286,23 @@ async function ruledRoute(machine: LinuxMachine, device: string): Promise<RouteB
 }
 
 /** Whether files alone contain everything about the interface beneath. */
-function isToldByFiles(machine: LinuxMachine, { beneath, tunnel }: Exit, mac: string | null): boolean {
+function doFilesSuffice(machine: LinuxMachine, { beneath, tunnel }: Exit, mac: string | null): boolean {
   if (beneath === null) return tunnel;
   return kindOf(machine, beneath.device) !== 'wireless' && (mac !== null || beneath.gateway === null);
 }
 
 function snapshotOf(machine: LinuxMachine): NetworkSnapshot {
   const exit = exitOf(machine);
-  if (exit === null) return { mark: 'none', place: 'none', facts: null, goodForMs: null };
+  if (exit === null) return { mark: 'none', route: 'none', facts: null, goodForMs: null };
   const { device, tunnel, beneath } = exit;
   const mac = beneath === null ? null : resolved4(machine, beneath);
-  const place = JSON.stringify([device, tunnel, beneath?.device, beneath?.gateway]);
+  const route = JSON.stringify([device, tunnel, beneath?.device, beneath?.gateway]);
   // Counts how often the Ethernet or radio link went down and up, because another network may have the same addresses.
   const links = beneath === null ? '' : machine.read(`${folderOf(beneath.device)}/carrier_changes`).trim();
   return {
-    mark: `${place} ${mac} ${links}`,
-    place,
-    facts: isToldByFiles(machine, exit, mac) ? factsOf(machine, exit, mac, '') : 'ask',
+    mark: `${route} ${mac} ${links}`,
+    route,
+    facts: doFilesSuffice(machine, exit, mac) ? factsOf(machine, exit, mac, '') : 'ask',
     goodForMs: tunnel || beneath?.family === 4 ? null : UNSEEN_GOOD_FOR_MS,
   };
 }

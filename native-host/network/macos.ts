@@ -165,7 +165,7 @@ export function macosSource(system: MacosSystem): NetworkSource {
   return {
     snapshot() {
       // Interfaces change on the same network too, so a known key stays valid until the answer is there.
-      return { mark: system.mark(), place: '', facts: 'ask', goodForMs: GOOD_FOR_MS };
+      return { mark: system.mark(), route: '', facts: 'ask', goodForMs: GOOD_FOR_MS };
     },
     examine: () => examine(system),
   };

@@ -1,6 +1,5 @@
-// What the sources of several platforms ask of their system without privileges: the output of commands; the addresses
-// of its interfaces; the address that the kernel, with all its rules, would send from; and to resolve a neighbour, by
-// sending it a datagram.
+// What several platforms' sources query without privileges: the output of commands, the addresses of interfaces, the
+// address that the kernel would send from, and neighbours, which it resolves for a datagram.
 import type { SocketOptions } from 'node:dgram';
 
 /** A slow disk or a busy machine may need it; beyond that, no result is better than waiting. */

@@ -42,10 +42,10 @@ function machine() {
     },
   };
   const seen = (facts: NetworkFacts | null, mark = JSON.stringify(facts)): void => {
-    here.snapshot = { mark, place: `${facts?.gateway}`, facts, goodForMs: null };
+    here.snapshot = { mark, route: `${facts?.gateway}`, facts, goodForMs: null };
   };
-  const hidden = (mark: string, place: string, goodForMs: number | null = null): void => {
-    here.snapshot = { mark, place, facts: 'ask', goodForMs };
+  const hidden = (mark: string, route: string, goodForMs: number | null = null): void => {
+    here.snapshot = { mark, route, facts: 'ask', goodForMs };
   };
   const changes: [string, string][] = [];
   seen(HOME);
@@ -147,7 +147,7 @@ test('it is examined once while the mark is unchanged, and again when that is no
   assert.equal(network.settledKey(), keyOf(CAFE));
 });
 
-test('a key stays valid for reading, not for writing, while the same place is examined again', async () => {
+test('a key stays valid for reading, not for writing, while the same route is examined again', async () => {
   const { network, here, hidden, pass, time } = machine();
   hidden('wlan0 1', 'wlan0');
   await time.run(network.settled());
@@ -160,7 +160,7 @@ test('a key stays valid for reading, not for writing, while the same place is ex
   assert.equal(await time.run(network.settled()), keyOf(CAFE));
 });
 
-test('in another place there is no key until it is known, and watchers are notified at once', async () => {
+test('on another route there is no key until it is known, and watchers are notified at once', async () => {
   const { network, here, hidden, pass, time } = machine();
   hidden('wlan0', 'wlan0');
   let left = false;

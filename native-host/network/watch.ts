@@ -43,12 +43,44 @@ export interface Network {
   facts(): NetworkFacts | null;
 }
 
+export interface NetworkSource {
+  /** Reads what is available without waiting, cheaply enough for every forecast. Never throws. */
+  snapshot(): NetworkSnapshot;
+  /** Queries the rest, for at most two seconds; null: no route. Rejects when nothing can be determined. */
+  examine(): Promise<NetworkFacts | null>;
+}
+
+export interface NetworkSnapshot {
+  /** While it is unchanged, the machine may be assumed to be on the same network. */
+  readonly mark: string;
+  /** By which packets leave; while unchanged, the network may be the same although `mark` differs. */
+  readonly route: string;
+  /** What identifies the network; null: no route; `ask`: more than a snapshot is needed. */
+  readonly facts: NetworkFacts | null | 'ask';
+  /** How long an unchanged mark is reliable; null: every change shows in the mark. */
+  readonly goodForMs: number | null;
+}
+
 interface NetworkOptions {
   readonly source: NetworkSource | null;
   readonly salt: Uint8Array;
   readonly clock: Clock;
   /** Called with the old and new key of every change. */
   readonly onChange?: (from: string, to: string) => void;
+}
+
+/** Identifies networks and watches for changes. Sets no timer of its own unless somebody watches or waits. */
+export function watchNetwork({ source, ...options }: NetworkOptions): Network {
+  if (source === null) return { ...namedNetwork(UNIDENTIFIED), isStill: () => false };
+  return new NetworkWatch({ source, ...options });
+}
+
+/** The source of a platform; null where networks cannot be distinguished. */
+export function systemSource(platform: NodeJS.Platform, clock: Pick<Clock, 'after'>): NetworkSource | null {
+  if (platform === 'linux') return linuxSource(linuxMachine(clock));
+  if (platform === 'darwin') return macosSource(macosSystem(clock));
+  if (platform === 'win32') return windowsSource(windowsSystem());
+  return null;
 }
 
 /** A network named by the user: the name stands for any network, and never changes. */
@@ -198,11 +230,11 @@ class NetworkWatch implements Network {
   async #examine(snapshot: NetworkSnapshot): Promise<void> {
     this.#examining = snapshot;
     const facts = await this.#source.examine().catch(() => undefined);
-    // Another place was seen in the meantime, and is being examined itself.
+    // Another route was seen in the meantime, and is being examined itself.
     if (this.#examining !== snapshot) return;
     this.#examining = null;
     const found = { snapshot, atMs: this.#clock.nowMs(), settled: true };
-    const before = this.#state !== null && this.#state.snapshot.place === snapshot.place ? this.#state : null;
+    const before = this.#state !== null && this.#state.snapshot.route === snapshot.route ? this.#state : null;
     if (facts === undefined || (facts !== null && isLessKnown(facts, before?.facts ?? null))) {
       // Silence does not indicate another network.
       this.#enter({ ...found, key: before?.key ?? UNIDENTIFIED, facts: before?.facts ?? null });
@@ -211,14 +243,14 @@ class NetworkWatch implements Network {
     // The result may be from before or after a change in between; only the same mark on both sides proves it current.
     const after = this.#source.snapshot();
     const sure = after.mark === snapshot.mark;
-    if (after.place === snapshot.place)
+    if (after.route === snapshot.route)
       this.#enter({ ...found, settled: sure, key: networkKey(facts, this.#salt), facts });
     if (!sure) this.#see(after);
   }
 
   #see(snapshot: NetworkSnapshot): void {
     const nowMs = this.#clock.nowMs();
-    const { facts, mark, place } = snapshot;
+    const { facts, mark, route } = snapshot;
     if (facts !== 'ask') {
       this.#examining = null;
       this.#enter({ snapshot, key: networkKey(facts, this.#salt), facts, settled: true, atMs: nowMs });
@@ -228,8 +260,8 @@ class NetworkWatch implements Network {
     const known = this.#state?.settled === true && this.#state.snapshot.mark === mark ? this.#state : null;
     const goodForMs = snapshot.goodForMs ?? Number.POSITIVE_INFINITY;
     if (known !== null && nowMs - known.atMs < goodForMs) return;
-    // An expired key is valid until disproved, a place's old key until its gateway is known; elsewhere there is none.
-    const held = this.#state !== null && this.#state.snapshot.place === place ? this.#state : null;
+    // An expired key is valid until disproved, a route's old key until its gateway is known; on another there is none.
+    const held = this.#state !== null && this.#state.snapshot.route === route ? this.#state : null;
     if (known === null)
       this.#enter({
         snapshot,
@@ -263,38 +295,6 @@ class NetworkWatch implements Network {
     this.#forgetPoll?.();
     this.#forgetPoll = null;
   }
-}
-
-/** Identifies networks and watches for changes. Sets no timer of its own unless somebody watches or waits. */
-export function watchNetwork({ source, ...options }: NetworkOptions): Network {
-  if (source === null) return { ...namedNetwork(UNIDENTIFIED), isStill: () => false };
-  return new NetworkWatch({ source, ...options });
-}
-
-export interface NetworkSnapshot {
-  /** While it is unchanged, the machine may be assumed to be on the same network. */
-  readonly mark: string;
-  /** While it is unchanged, the network may be the same although `mark` differs: an address is not resolved yet. */
-  readonly place: string;
-  /** What identifies the network; null: no route; `ask`: more than a snapshot is needed. */
-  readonly facts: NetworkFacts | null | 'ask';
-  /** How long an unchanged mark is reliable; null: every change shows in the mark. */
-  readonly goodForMs: number | null;
-}
-
-export interface NetworkSource {
-  /** Reads what is available without waiting, cheaply enough for every forecast. Never throws. */
-  snapshot(): NetworkSnapshot;
-  /** Queries the rest, for at most two seconds; null: no route. Rejects when nothing can be determined. */
-  examine(): Promise<NetworkFacts | null>;
-}
-
-/** The source of a platform; null where networks cannot be distinguished. */
-export function systemSource(platform: NodeJS.Platform, clock: Pick<Clock, 'after'>): NetworkSource | null {
-  if (platform === 'linux') return linuxSource(linuxMachine(clock));
-  if (platform === 'darwin') return macosSource(macosSystem(clock));
-  if (platform === 'win32') return windowsSource(windowsSystem());
-  return null;
 }
 
 interface Recorder<Race> {

@@ -122,7 +122,7 @@ export function windowsSource(system: WindowsSystem): NetworkSource {
   return {
     snapshot() {
       // Interfaces change on the same network too, so a known key stays valid until the answer is there.
-      return { mark: system.mark(), place: '', facts: 'ask', goodForMs: GOOD_FOR_MS };
+      return { mark: system.mark(), route: '', facts: 'ask', goodForMs: GOOD_FOR_MS };
     },
     async examine() {
       const script = Buffer.from(SCRIPT, 'utf16le').toString('base64');

@@ -1,6 +1,6 @@
-// Attempts within the race's state machine: the progress of each and the record made from it, and the groups of a trial
-// with the endpoints not yet attempted, in order, and the pacing between attempts. A group implements section 6 of the
-// Happy Eyeballs v3 draft for a list that may change during the trial; no event requires a scan of all attempts.
+// An attempt within the race's state machine, with its progress and its record; and a group of them, with the endpoints
+// not yet attempted and the pacing between attempts. A group implements section 6 of the Happy Eyeballs v3 draft for a
+// list that may change during the trial; no event requires a scan of all attempts.
 import type { Attempt, AttemptError } from '@photofinish/shared/race/outcome';
 import { roundedMs } from '@photofinish/shared/race/statistics';
 import type { TransportName } from '@photofinish/shared/race/terms';
@@ -12,8 +12,8 @@ import { NO_TRAFFIC, type Packets, type Traffic } from './transport.ts';
 
 /**
  * connecting → requested → over is the path of the winner. `overdue`: its answer is still awaited, but others are
- * attempted beside it. `held`: answered, and waiting for the alternatives its answer advertised. `expiring`: told to end
- * at the deadline, and its progress not yet reported.
+ * attempted beside it. `held`: answered, and waiting for the alternatives its answer advertised. `expiring`: ended
+ * by the deadline, and its progress not yet reported.
  */
 export type Phase = 'connecting' | 'requested' | 'overdue' | 'held' | 'expiring' | 'over';
 

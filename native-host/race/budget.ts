@@ -1,29 +1,12 @@
-// How much one trial, one race and all races requested over the port may do: how the time of a trial is divided between
-// the attempts waiting in it, how much time an attempt must have had before its silence proves anything, and how many
-// attempts and races are made. docs/cli.md#time and #limits describe the same to users.
-
+// How much one trial, one race and all races requested over the port may do: how many attempts and races are made, how
+// the time of a trial is divided between the attempts waiting in it, and how much time an attempt must have had before
+// its silence proves anything. docs/cli.md#time and #limits describe the same to users.
 import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import type { Clock } from '../clock.ts';
 import { MOST_ENDPOINTS } from '../discover/discoverer.ts';
 import type { Traffic } from './transport.ts';
-
-/**
- * How long a remembered protocol is tried alone before the other starts beside it: TCP's initial retransmission
- * time-out (RFC 6298 section 2), which also covers QUIC's first two probes. Never more than half the time-out, so that
- * the other protocol still has time if the path has died since.
- */
-const REMEMBERED_PATIENCE_MS = 1000;
-/** Share of a trial's remaining time during which only the first request's answer is awaited. */
-const ANSWER_SHARE = 1 / 2;
-/**
- * How long an attempt, or its request, must have waited before silence counts against a peer: TCP's initial
- * retransmission time-out (RFC 6298 section 2), or a single lost packet would suffice. For short trials, a third: the
- * first answer's share leaves that much to the second attempt, which needs another third to connect.
- */
-const LEAST_PATIENCE_MS = 1000;
-const LEAST_PATIENCE_SHARE = 1 / 3;
 
 /** Attempts per trial: every endpoint of a look-up once, and some twice or at endpoints named by an answer. */
 export const MOST_ATTEMPTS_PER_TRIAL = 32;
@@ -57,42 +40,6 @@ export const TRIAL_LIMITS: AttemptLimits = {
   bytes: MOST_BYTES,
   packets: MOST_PACKETS,
 };
-
-/** Failures that only say how long we waited. */
-const SILENCES: ReadonlySet<AttemptErrorCode> = new Set([
-  'udp-timeout',
-  'tcp-timeout',
-  'handshake-timeout',
-  'response-timeout',
-]);
-
-/** How long the remembered protocol is tried alone, in milliseconds. */
-export function rememberedPatienceMs(timeoutMs: number): number {
-  return Math.min(REMEMBERED_PATIENCE_MS, timeoutMs / 2);
-}
-
-/** Until when nothing else is attempted beside a request sent at `askedMs`; milliseconds from the trial's start. */
-export function answerDueMs(askedMs: number, timeoutMs: number): number {
-  return askedMs + Math.max(0, timeoutMs - askedMs) * ANSWER_SHARE;
-}
-
-/** Whether silence of `waitedMs` is too short to count against anybody, in a trial of `timeoutMs`. */
-export function isTooShort(waitedMs: number, timeoutMs: number): boolean {
-  return waitedMs < Math.min(LEAST_PATIENCE_MS, timeoutMs * LEAST_PATIENCE_SHARE);
-}
-
-/** Whether a failure means nothing but silence. */
-export function isSilence({ code }: AttemptError): boolean {
-  return SILENCES.has(code);
-}
-
-/** The error of an attempt that had too little time before the trial's end. */
-export function cutShort(waitedMs: number): AttemptError {
-  return {
-    code: 'cancelled',
-    message: `the trial ended after ${Math.round(waitedMs)} ms of waiting, too soon to say anything`,
-  };
-}
 
 /**
  * One race over all its trials: a comparison of fifteen pairs makes thirty attempts. Its other limits are those of one
@@ -152,4 +99,59 @@ export function raceBudget(clock: Pick<Clock, 'nowMs'>): RaceBudget {
       };
     },
   };
+}
+
+/**
+ * How long a remembered protocol is tried alone before the other starts beside it: TCP's initial retransmission
+ * time-out (RFC 6298 section 2), which also covers QUIC's first two probes. Never more than half the time-out, so that
+ * the other protocol still has time if the path has died since.
+ */
+const REMEMBERED_PATIENCE_MS = 1000;
+
+/** How long the remembered protocol is tried alone, in milliseconds. */
+export function rememberedPatienceMs(timeoutMs: number): number {
+  return Math.min(REMEMBERED_PATIENCE_MS, timeoutMs / 2);
+}
+
+/** Share of a trial's remaining time during which only the first request's answer is awaited. */
+const ANSWER_SHARE = 1 / 2;
+
+/** Until when nothing else is attempted beside a request sent at `askedMs`; milliseconds from the trial's start. */
+export function answerDueMs(askedMs: number, timeoutMs: number): number {
+  return askedMs + Math.max(0, timeoutMs - askedMs) * ANSWER_SHARE;
+}
+
+/**
+ * How long an attempt, or its request, must have waited before silence counts against a peer: TCP's initial
+ * retransmission time-out (RFC 6298 section 2), or a single lost packet would suffice. For short trials, a third: the
+ * first answer's share leaves that much to the second attempt, which needs another third to connect.
+ */
+const LEAST_PATIENCE_MS = 1000;
+
+const LEAST_PATIENCE_SHARE = 1 / 3;
+
+/** Whether silence of `waitedMs` is too short to count against anybody, in a trial of `timeoutMs`. */
+export function isTooShort(waitedMs: number, timeoutMs: number): boolean {
+  return waitedMs < Math.min(LEAST_PATIENCE_MS, timeoutMs * LEAST_PATIENCE_SHARE);
+}
+
+/** The error of an attempt that had too little time before the trial's end. */
+export function cutShort(waitedMs: number): AttemptError {
+  return {
+    code: 'cancelled',
+    message: `the trial ended after ${Math.round(waitedMs)} ms of waiting, too soon to say anything`,
+  };
+}
+
+/** Failures that only say how long we waited. */
+const SILENCES: ReadonlySet<AttemptErrorCode> = new Set([
+  'udp-timeout',
+  'tcp-timeout',
+  'handshake-timeout',
+  'response-timeout',
+]);
+
+/** Whether a failure means nothing but silence. */
+export function isSilence({ code }: AttemptError): boolean {
+  return SILENCES.has(code);
 }

@@ -1,10 +1,11 @@
 // How late this machine handles due events, and whether that may have caused a trial's result: time-outs and times are
 // only as accurate as the event loop. The bounds are relative, because the same delay decides a time-out of 100 ms and
 // does not matter for one of 3 s.
-
-import type { Disturbance, Trial } from '@photofinish/shared/race/outcome';
+import type { AttemptError, Disturbance, Trial } from '@photofinish/shared/race/outcome';
 import { roundedMs } from '@photofinish/shared/race/statistics';
+import type { AttemptErrorCode } from '@photofinish/shared/race/terms';
 import { systemClock } from '../clock.ts';
+import { isSilence } from './budget.ts';
 
 /** Lateness seen by one watch. */
 export interface Lateness {
@@ -121,12 +122,8 @@ const TIMES_SHARE = 0.2;
  */
 const LEAST_TIMES_MS = 50;
 
-/** Failures of attempts that timed out, or whose peer stopped waiting for us. */
-const FALSIFIABLE: ReadonlySet<string | undefined> = new Set([
-  'udp-timeout',
-  'tcp-timeout',
-  'handshake-timeout',
-  'response-timeout',
+/** Failures of attempts whose peer may have stopped waiting for us. */
+const PEER_GAVE_UP: ReadonlySet<AttemptErrorCode> = new Set([
   'connection-closed',
   'stateless-reset',
   'h3-error',
@@ -150,7 +147,10 @@ interface TrialLateness {
 }
 
 function hasFalsifiable({ attempts }: Trial): boolean {
-  return attempts.some(({ outcome, error }) => outcome === 'failed' && FALSIFIABLE.has(error?.code));
+  const isFalsifiable = (error: AttemptError): boolean => isSilence(error) || PEER_GAVE_UP.has(error.code);
+  return attempts.some(
+    ({ outcome, error }) => outcome === 'failed' && error !== undefined && isFalsifiable(error),
+  );
 }
 
 function disturbanceOf(

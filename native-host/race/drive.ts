@@ -92,17 +92,18 @@ export interface DrivenTrial {
   readonly undiscovered: AttemptError | null;
 }
 
+/** Runs one trial to its end. Never rejects; an abort ends it at once, with its attempts `cancelled`. */
+export function driveTrial(options: TrialOptions): Promise<DrivenTrial> {
+  return new Promise((resolve) => new RunningTrial(options, resolve).begin());
+}
+
 interface Entry {
   readonly running: RunningAttempt;
   readonly transport: TransportName;
   readonly startedMs: number;
-  /** Resolves once the engine has been told how the attempt's handshake ended, and its request if it sent one. */
+  /** Resolves once the engine knows how the attempt's handshake ended, and its request if it sent one. */
   handled: Promise<unknown>;
   alternatives: readonly Alternative[];
-}
-
-function isH3At(endpoint: Endpoint, host: string, port: number): boolean {
-  return endpoint.transport === 'h3' && endpoint.host === host && endpoint.port === port;
 }
 
 /** One trial in progress, from `begin` until its promise resolves. */
@@ -263,7 +264,9 @@ class RunningTrial {
   #isPlanned({ host, port }: Alternative): boolean {
     const { origin, plan } = this.#options;
     const own = host === '' || host === origin.host;
-    return own && plan.groups.some(({ endpoints }) => endpoints.some((p) => isH3At(p, origin.host, port)));
+    const isSame = (endpoint: Endpoint): boolean =>
+      endpoint.transport === 'h3' && endpoint.host === origin.host && endpoint.port === port;
+    return own && plan.groups.some(({ endpoints }) => endpoints.some(isSame));
   }
 
   #follow(attempt: number): void {
@@ -328,9 +331,4 @@ class RunningTrial {
     const decided = record.adopted === null ? ended : (this.#lateAtAdoption ?? ended);
     return withLateness(record, { decided, ended }, this.#options.plan.timeoutMs);
   }
-}
-
-/** Runs one trial to its end. Never rejects; an abort ends it at once, with its attempts `cancelled`. */
-export function driveTrial(options: TrialOptions): Promise<DrivenTrial> {
-  return new Promise((resolve) => new RunningTrial(options, resolve).begin());
 }

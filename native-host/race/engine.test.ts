@@ -1,6 +1,5 @@
 // P2's rules, one test each, in virtual time; times are chosen so that no two events coincide unless that is the point.
-// Then the scenarios of the decision benchmark, which nothing else runs between two measurements: they still end as
-// races do.
+// Also that the scenarios of the decision benchmark, which nothing else runs, still end as races do.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/terms';

@@ -60,8 +60,83 @@ export interface TrialMachine {
   traffic(): Traffic;
 }
 
+/**
+ * Creates the state machine for one trial of `plan`. Invariants, for any order of events:
+ * - At most one attempt is adopted at any time, and the decision is made by `timeoutMs`.
+ * - No attempt is left running at `done`.
+ * - A request is sent only over an adopted attempt, one in a group that gives way, or beside another's request while
+ *   nothing is adopted or that answer is overdue.
+ * - An endpoint is attempted again only if it was ended in favour of an attempt that then broke or did not answer.
+ * - The next endpoint of a group starts no sooner than 10 ms after an attempt still in progress.
+ * - Silence does not count against an attempt that had too little time.
+ * - The plan's limits on attempts and endpoints hold, and no attempt starts once the bytes or packets reported so far
+ *   exceed the plan's.
+ */
+export function createTrial(plan: TrialPlan): TrialMachine {
+  const s = newTrial(plan);
+  return {
+    start() {
+      setTimer(s, 'deadline', plan.timeoutMs);
+      openFirst(s);
+      settle(s, 0);
+      return takeActions(s);
+    },
+    handle(event, nowMs) {
+      if (s.finished) {
+        if (event.type === 'failed' || event.type === 'established' || event.type === 'answered')
+          dispatch(s, event, nowMs);
+        return [];
+      }
+      if (event.type === 'timer') onTimer(s, event.timer, nowMs);
+      else if (event.type === 'cancelled') onCancelled(s, nowMs);
+      else if (event.type === 'endpoints') onList(s, event.endpoints, event.final, nowMs);
+      else if (event.type === 'undiscovered') onList(s, [], true, nowMs);
+      else dispatch(s, event, nowMs);
+      settle(s, nowMs);
+      return takeActions(s);
+    },
+    record: () => trialOf(s),
+    traffic: () => s.traffic,
+  };
+}
+
 type AttemptEvent = Extract<TrialEvent, { attempt: number }>;
 type EventOf<Type extends TrialEvent['type']> = Extract<TrialEvent, { type: Type }>;
+
+function dispatch(s: TrialState, event: AttemptEvent, nowMs: number): void {
+  const attempt = s.attempts[event.attempt];
+  if (attempt === undefined) throw new RangeError(`no attempt ${event.attempt}`);
+  if (event.type === 'progressed') onProgressed(s, attempt, event, nowMs);
+  else if (event.type === 'established') onEstablished(s, attempt, event, nowMs);
+  else if (event.type === 'failed') onFailed(s, attempt, event, nowMs);
+  else if (event.type === 'answered') onAnswered(s, attempt, event, nowMs);
+  else onAlternatives(s, attempt, event, nowMs);
+}
+
+/** Applies the consequences that depend on the state as a whole, not on a single event. */
+function settle(s: TrialState, nowMs: number): void {
+  const { count } = s;
+  if (s.adopted === null && count.held > 0 && count.connecting + count.requested + s.following === 0) {
+    const held = s.groups.find((group) => group.winner?.phase === 'held')?.winner;
+    if (held) adopt(s, held, nowMs);
+  }
+  const { connecting, requested, overdue, held, expiring } = count;
+  const busy = connecting + requested + overdue + held + expiring + s.following > 0;
+  if (!busy && (s.adopted !== null || s.expired || s.listed || isExhausted(s))) finish(s);
+}
+
+function finish(s: TrialState): void {
+  s.finished = true;
+  for (const timer of ['stagger', 'hedge', 'answer', 'deadline'] as const) setTimer(s, timer, null);
+  for (const group of s.groups) setPace(s, group, null);
+  s.actions.push({ type: 'done' });
+}
+
+function takeActions(s: TrialState): TrialAction[] {
+  const { actions } = s;
+  s.actions = [];
+  return actions;
+}
 
 const USER_CANCELLED: AttemptError = { code: 'cancelled', message: 'the race was cancelled' };
 
@@ -266,79 +341,4 @@ function onCancelled(s: TrialState, nowMs: number): void {
     end(s, attempt, 'cancelled', nowMs);
     attempt.error = USER_CANCELLED;
   }
-}
-
-/** Applies the consequences that depend on the state as a whole, not on a single event. */
-function settle(s: TrialState, nowMs: number): void {
-  const { count } = s;
-  if (s.adopted === null && count.held > 0 && count.connecting + count.requested + s.following === 0) {
-    const held = s.groups.find((group) => group.winner?.phase === 'held')?.winner;
-    if (held) adopt(s, held, nowMs);
-  }
-  const { connecting, requested, overdue, held, expiring } = count;
-  const busy = connecting + requested + overdue + held + expiring + s.following > 0;
-  if (!busy && (s.adopted !== null || s.expired || s.listed || isExhausted(s))) finish(s);
-}
-
-function finish(s: TrialState): void {
-  s.finished = true;
-  for (const timer of ['stagger', 'hedge', 'answer', 'deadline'] as const) setTimer(s, timer, null);
-  for (const group of s.groups) setPace(s, group, null);
-  s.actions.push({ type: 'done' });
-}
-
-function taken(s: TrialState): TrialAction[] {
-  const { actions } = s;
-  s.actions = [];
-  return actions;
-}
-
-function dispatch(s: TrialState, event: AttemptEvent, nowMs: number): void {
-  const attempt = s.attempts[event.attempt];
-  if (attempt === undefined) throw new RangeError(`no attempt ${event.attempt}`);
-  if (event.type === 'progressed') onProgressed(s, attempt, event, nowMs);
-  else if (event.type === 'established') onEstablished(s, attempt, event, nowMs);
-  else if (event.type === 'failed') onFailed(s, attempt, event, nowMs);
-  else if (event.type === 'answered') onAnswered(s, attempt, event, nowMs);
-  else onAlternatives(s, attempt, event, nowMs);
-}
-
-/**
- * Creates the state machine for one trial of `plan`. Invariants, for any order of events:
- * - At most one attempt is adopted at any time, and the decision is made by `timeoutMs`.
- * - No attempt is left running at `done`.
- * - A request is sent only over an adopted attempt, one in a group that gives way, or beside another's request while
- *   nothing is adopted or that answer is overdue.
- * - An endpoint is attempted again only if it was ended in favour of an attempt that then broke or did not answer.
- * - The next endpoint of a group starts no sooner than 10 ms after an attempt still in progress.
- * - Silence does not count against an attempt that had too little time.
- * - The plan's limits on attempts and endpoints hold, and no attempt starts once the bytes or packets reported so far
- *   exceed the plan's.
- */
-export function createTrial(plan: TrialPlan): TrialMachine {
-  const s = newTrial(plan);
-  return {
-    start() {
-      setTimer(s, 'deadline', plan.timeoutMs);
-      openFirst(s);
-      settle(s, 0);
-      return taken(s);
-    },
-    handle(event, nowMs) {
-      if (s.finished) {
-        if (event.type === 'failed' || event.type === 'established' || event.type === 'answered')
-          dispatch(s, event, nowMs);
-        return [];
-      }
-      if (event.type === 'timer') onTimer(s, event.timer, nowMs);
-      else if (event.type === 'cancelled') onCancelled(s, nowMs);
-      else if (event.type === 'endpoints') onList(s, event.endpoints, event.final, nowMs);
-      else if (event.type === 'undiscovered') onList(s, [], true, nowMs);
-      else dispatch(s, event, nowMs);
-      settle(s, nowMs);
-      return taken(s);
-    },
-    record: () => trialOf(s),
-    traffic: () => s.traffic,
-  };
 }

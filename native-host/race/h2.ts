@@ -7,7 +7,6 @@ import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import {
-  type ConnectionOptions,
   checkServerIdentity,
   connect,
   createSecureContext,
@@ -71,9 +70,48 @@ interface LoadedTransport {
   readonly userAgent: string;
 }
 
-/** One socket to one address: nothing is looked up, and no other family is tried. */
-function openTcp({ address, port }: AttemptTarget): Socket {
-  return connectTcp({ host: address, port, autoSelectFamily: false, noDelay: true });
+/** HTTP/2 or HTTP/1.1 over TLS, with the roots of `trust`. undici and the roots are loaded by `prepare`. */
+export function h2Transport(trust: Trust, userAgent: string = USER_AGENT): Transport {
+  // Each part takes 5 to 50 ms; forecasts are answered between them.
+  async function load(): Promise<LoadedTransport> {
+    const { Client } = await import('undici');
+    await nextPoll();
+    const http2 = await import('node:http2');
+    await nextPoll();
+    const { bundled, extra } = trust.roots();
+    await nextPoll();
+    // Building it from the root list takes 12 ms, so it is done once and outside the attempts.
+    const secureContext = createSecureContext({
+      ca: [...bundled, ...extra],
+      ciphers: CIPHERS,
+      // OpenSSL refuses servers without RFC 5746, which browsers accept.
+      secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT,
+      ...(!trust.postQuantum && { ecdhCurve: CLASSICAL_GROUPS }),
+    });
+    await nextPoll();
+    const ready = { Client, http2, secureContext, store: trust.store(), userAgent };
+    await nextPoll();
+    await warmUp(ready);
+    await warmUpExchanges(ready);
+    return ready;
+  }
+  return lazyTransport('h2', load, startAttempt);
+}
+
+/** TCP to a port that refuses, and the first flight of TLS to a peer that does not exist. */
+async function warmUp(loaded: LoadedTransport): Promise<void> {
+  const [nearEnd, farEnd] = duplexPair();
+  const { socket } = secure(nearEnd, WARM_UP, loaded.secureContext, ALPN_PROTOCOLS);
+  socket.on('error', () => {});
+  await once(farEnd, 'readable');
+  socket.destroy();
+  const attempt = startAttempt(WARM_UP, loaded);
+  await attempt.established;
+  attempt.cancel();
+}
+
+function startAttempt(target: AttemptTarget, loaded: LoadedTransport): RunningAttempt {
+  return new TcpAttempt(target, loaded, ALPN_PROTOCOLS);
 }
 
 /** In place of a certificate in Node's older form. */
@@ -104,29 +142,13 @@ export function checkNames(certificate: X509Certificate | undefined, host: strin
   return checkServerIdentity(host, certificate.toLegacyObject());
 }
 
-/** No resumption: no session is offered or stored. */
-function tlsOptions(
-  target: AttemptTarget,
-  secureContext: SecureContext,
-  alpn: readonly string[],
-): ConnectionOptions {
-  return {
-    secureContext,
-    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED would make this transport trust anybody.
-    rejectUnauthorized: true,
-    ALPNProtocols: [...alpn],
-    // An address literal is not a valid server name (RFC 6066 section 3); the certificate is still checked against it.
-    ...(isIP(target.host) === 0 && { servername: target.host }),
-  };
-}
-
 interface SecureConnection {
   readonly socket: TLSSocket;
   /** The server's, once the handshake is done. */
   readonly certificate: () => X509Certificate | undefined;
 }
 
-/** Starts TLS over a stream to the target. */
+/** Starts TLS over a stream to the target. No resumption: no session is offered or stored. */
 function secure(
   stream: Duplex,
   target: AttemptTarget,
@@ -134,9 +156,14 @@ function secure(
   alpn: readonly string[],
 ): SecureConnection {
   const socket: TLSSocket = connect({
-    ...tlsOptions(target, secureContext, alpn),
-    checkServerIdentity: () => checkNames(certificate(), target.host),
     socket: stream,
+    secureContext,
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED would make this transport trust anybody.
+    rejectUnauthorized: true,
+    checkServerIdentity: () => checkNames(certificate(), target.host),
+    ALPNProtocols: [...alpn],
+    // An address literal is not a valid server name (RFC 6066 section 3); the certificate is still checked against it.
+    ...(isIP(target.host) === 0 && { servername: target.host }),
   });
   const certificate = certificateReader(socket);
   return { socket, certificate };
@@ -202,7 +229,9 @@ class TcpAttempt implements RunningAttempt {
     const overdue = (): AttemptError => this.#overdue();
     this.#waiting = { untilMs: target.handshakeTimeoutMs, overdue };
     this.#timer = setTimeout(() => this.#giveUp(overdue()), target.handshakeTimeoutMs);
-    this.#tcp = openTcp(target);
+    const { address, port } = target;
+    // One address: nothing is looked up, and no other family is tried.
+    this.#tcp = connectTcp({ host: address, port, autoSelectFamily: false, noDelay: true });
     this.#endWatch = watchReading(this.#tcp, () => this.#giveUp(READ_TOO_MUCH));
     this.#tcp.once('connect', () => {
       this.#transportMs = this.#sinceStart();
@@ -339,48 +368,4 @@ class TcpAttempt implements RunningAttempt {
     const establishedMs = beganMs + again.establishedMs;
     return answer.ok ? { ...answer, repeated: { protocol: 'http/1.1', establishedMs } } : answer;
   }
-}
-
-function startAttempt(target: AttemptTarget, loaded: LoadedTransport): RunningAttempt {
-  return new TcpAttempt(target, loaded, ALPN_PROTOCOLS);
-}
-
-/** TCP to a port that refuses, and the first flight of TLS to a peer that does not exist. */
-async function warmUp(loaded: LoadedTransport): Promise<void> {
-  const [nearEnd, farEnd] = duplexPair();
-  const { socket } = secure(nearEnd, WARM_UP, loaded.secureContext, ALPN_PROTOCOLS);
-  socket.on('error', () => {});
-  await once(farEnd, 'readable');
-  socket.destroy();
-  const attempt = startAttempt(WARM_UP, loaded);
-  await attempt.established;
-  attempt.cancel();
-}
-
-/** HTTP/2 or HTTP/1.1 over TLS, with the roots of `trust`. undici and the roots are loaded by `prepare`. */
-export function h2Transport(trust: Trust, userAgent: string = USER_AGENT): Transport {
-  // Each part takes 5 to 50 ms; forecasts are answered between them.
-  async function load(): Promise<LoadedTransport> {
-    const { Client } = await import('undici');
-    await nextPoll();
-    const http2 = await import('node:http2');
-    await nextPoll();
-    const { bundled, extra } = trust.roots();
-    await nextPoll();
-    // Building it from the root list takes 12 ms, so it is done once and outside the attempts.
-    const secureContext = createSecureContext({
-      ca: [...bundled, ...extra],
-      ciphers: CIPHERS,
-      // OpenSSL refuses servers without RFC 5746, which browsers accept.
-      secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT,
-      ...(!trust.postQuantum && { ecdhCurve: CLASSICAL_GROUPS }),
-    });
-    await nextPoll();
-    const ready = { Client, http2, secureContext, store: trust.store(), userAgent };
-    await nextPoll();
-    await warmUp(ready);
-    await warmUpExchanges(ready);
-    return ready;
-  }
-  return lazyTransport('h2', load, startAttempt);
 }

@@ -40,6 +40,141 @@ interface LoadedTransport {
   readonly userAgent: string;
 }
 
+/** HTTP/3 by the QUIC addon, with the roots of `trust`. The addon is loaded by `prepare`, which rejects without it. */
+export function h3Transport(trust: Trust, userAgent: string = USER_AGENT): Transport {
+  async function load(): Promise<LoadedTransport> {
+    const addon = loadQuicAddon();
+    const ready = { addon, store: trust.store(), userAgent };
+    await warmUp(ready);
+    return ready;
+  }
+  return { ...lazyTransport('h3', load, startAttempt), reportsLate: true };
+}
+
+async function warmUp(loaded: LoadedTransport): Promise<void> {
+  const attempt = startAttempt(WARM_UP, loaded);
+  await attempt.established;
+  attempt.cancel();
+}
+
+function startAttempt(target: AttemptTarget, { addon, store, userAgent }: LoadedTransport): RunningAttempt {
+  let attempt: QuicAttempt;
+  try {
+    attempt = new addon.QuicAttempt(store, {
+      address: target.address,
+      port: target.port,
+      serverName: target.host,
+      initialRttMs: target.initialRttMs,
+      handshakeTimeoutMs: target.handshakeTimeoutMs,
+    });
+  } catch (error) {
+    return refused(error);
+  }
+  // After it, so that the addon's deadline is never later than its owner's.
+  const zeroMs = performance.now();
+  return {
+    established: connect(attempt, target.onTransport).catch(misused),
+    request: (timeoutMs) =>
+      ask(attempt, { authority: target.authority, userAgent }, performance.now() - zeroMs + timeoutMs).catch(
+        misused,
+      ),
+    cancel: () => attempt.cancel(),
+  };
+}
+
+/** The result when the addon rejects its arguments. */
+function refused(error: unknown): RunningAttempt {
+  const fault = misused(error);
+  const reason = 'wrong-name';
+  const message = `${reason}: no certificate can name this host`;
+  const failure: AttemptFailure = NO_SERVER_NAME.test(fault.error.message)
+    ? { ...fault, error: { code: 'certificate-invalid', reason, message } }
+    : fault;
+  return {
+    established: Promise.resolve(failure),
+    request: () => Promise.resolve(failure),
+    cancel() {},
+  };
+}
+
+/** The addon's message for a host that cannot be a name in a certificate but is valid in a URL. */
+const NO_SERVER_NAME = /^serverName /;
+
+async function connect(
+  attempt: QuicAttempt,
+  onTransport: AttemptTarget['onTransport'],
+): Promise<AttemptHandshake | AttemptFailure> {
+  const transport = onTransport === undefined ? null : once(onTransport);
+  const result = await attempt.connect(transport?.tell);
+  if (result.outcome === 'failed') {
+    transport?.withhold();
+    return failureOf(result.failure);
+  }
+  // First datagram and handshake are reported by two threads, and one datagram may have completed both.
+  transport?.tell();
+  return {
+    ok: true,
+    protocol: 'h3',
+    transportMs: result.traffic.firstDatagramInMs ?? null,
+    establishedMs: result.handshakeMs,
+    rttMs: result.rttMs ?? null,
+    packets: packetsOf(result.traffic, result.lostPackets),
+    traffic: costOf(result.traffic),
+    knownRoot: result.knownRoot,
+  };
+}
+
+/** Calls `listener` at most once; after `withhold`, never. */
+function once(listener: () => void): { readonly tell: () => void; readonly withhold: () => void } {
+  let pending = true;
+  const withhold = (): void => {
+    pending = false;
+  };
+  return {
+    tell() {
+      if (!pending) return;
+      withhold();
+      listener();
+    },
+    withhold,
+  };
+}
+
+async function ask(
+  attempt: QuicAttempt,
+  { authority, userAgent }: Pick<AttemptTarget, 'authority'> & Pick<LoadedTransport, 'userAgent'>,
+  deadlineMs: number,
+): Promise<AttemptAnswer | AttemptFailure> {
+  const result = await attempt.request({
+    authority,
+    path: REQUEST_PATH,
+    userAgent,
+    maxBodyBytes: MAX_BODY_BYTES,
+    maxHeaderBytes: MAX_HEADER_BYTES,
+    deadlineMs,
+  });
+  if (result.outcome === 'failed') return failureOf(result.failure);
+  if (result.status === 421)
+    return {
+      ok: false,
+      error: misdirectedError(result.altSvc ?? null),
+      atMs: result.doneMs,
+      transportMs: result.traffic.firstDatagramInMs ?? null,
+      packets: packetsOf(result.traffic, result.lostPackets),
+      traffic: costOf(result.traffic),
+    };
+  return {
+    ok: true,
+    status: result.status,
+    ...heardIn(result),
+    firstByteMs: result.firstByteMs,
+    doneMs: result.doneMs,
+    bodyBytes: result.bodyBytes,
+    packets: packetsOf(result.traffic, result.lostPackets),
+    traffic: costOf(result.traffic),
+  };
+}
+
 /** The reason in terms of the codes exchanged, for readers who see only the message. */
 function codeText({ code, wireCode, peerCode }: AddonFailure): string {
   if (wireCode !== undefined && (code === 'tls-alert' || code === 'alpn-mismatch'))
@@ -103,139 +238,4 @@ function failureOf(failure: AddonFailure): AttemptFailure {
 function misused(error: unknown): AttemptFailure {
   const message = error instanceof Error ? error.message : String(error);
   return { ok: false, error: { code: 'internal', message }, atMs: 0, transportMs: null };
-}
-
-/** Calls `listener` at most once; after `withhold`, never. */
-function once(listener: () => void): { readonly tell: () => void; readonly withhold: () => void } {
-  let pending = true;
-  const withhold = (): void => {
-    pending = false;
-  };
-  return {
-    tell() {
-      if (!pending) return;
-      withhold();
-      listener();
-    },
-    withhold,
-  };
-}
-
-async function connect(
-  attempt: QuicAttempt,
-  onTransport: AttemptTarget['onTransport'],
-): Promise<AttemptHandshake | AttemptFailure> {
-  const transport = onTransport === undefined ? null : once(onTransport);
-  const result = await attempt.connect(transport?.tell);
-  if (result.outcome === 'failed') {
-    transport?.withhold();
-    return failureOf(result.failure);
-  }
-  // First datagram and handshake are reported by two threads, and one datagram may have completed both.
-  transport?.tell();
-  return {
-    ok: true,
-    protocol: 'h3',
-    transportMs: result.traffic.firstDatagramInMs ?? null,
-    establishedMs: result.handshakeMs,
-    rttMs: result.rttMs ?? null,
-    packets: packetsOf(result.traffic, result.lostPackets),
-    traffic: costOf(result.traffic),
-    knownRoot: result.knownRoot,
-  };
-}
-
-async function ask(
-  attempt: QuicAttempt,
-  { authority, userAgent }: Pick<AttemptTarget, 'authority'> & Pick<LoadedTransport, 'userAgent'>,
-  deadlineMs: number,
-): Promise<AttemptAnswer | AttemptFailure> {
-  const result = await attempt.request({
-    authority,
-    path: REQUEST_PATH,
-    userAgent,
-    maxBodyBytes: MAX_BODY_BYTES,
-    maxHeaderBytes: MAX_HEADER_BYTES,
-    deadlineMs,
-  });
-  if (result.outcome === 'failed') return failureOf(result.failure);
-  if (result.status === 421)
-    return {
-      ok: false,
-      error: misdirectedError(result.altSvc ?? null),
-      atMs: result.doneMs,
-      transportMs: result.traffic.firstDatagramInMs ?? null,
-      packets: packetsOf(result.traffic, result.lostPackets),
-      traffic: costOf(result.traffic),
-    };
-  return {
-    ok: true,
-    status: result.status,
-    ...heardIn(result),
-    firstByteMs: result.firstByteMs,
-    doneMs: result.doneMs,
-    bodyBytes: result.bodyBytes,
-    packets: packetsOf(result.traffic, result.lostPackets),
-    traffic: costOf(result.traffic),
-  };
-}
-
-/** The addon's message for a host that cannot be a name in a certificate but is valid in a URL. */
-const NO_SERVER_NAME = /^serverName /;
-
-/** The result when the addon rejects its arguments. */
-function refused(error: unknown): RunningAttempt {
-  const fault = misused(error);
-  const reason = 'wrong-name';
-  const message = `${reason}: no certificate can name this host`;
-  const failure: AttemptFailure = NO_SERVER_NAME.test(fault.error.message)
-    ? { ...fault, error: { code: 'certificate-invalid', reason, message } }
-    : fault;
-  return {
-    established: Promise.resolve(failure),
-    request: () => Promise.resolve(failure),
-    cancel() {},
-  };
-}
-
-function startAttempt(target: AttemptTarget, { addon, store, userAgent }: LoadedTransport): RunningAttempt {
-  let attempt: QuicAttempt;
-  try {
-    attempt = new addon.QuicAttempt(store, {
-      address: target.address,
-      port: target.port,
-      serverName: target.host,
-      initialRttMs: target.initialRttMs,
-      handshakeTimeoutMs: target.handshakeTimeoutMs,
-    });
-  } catch (error) {
-    return refused(error);
-  }
-  // After it, so that the addon's deadline is never later than its owner's.
-  const zeroMs = performance.now();
-  return {
-    established: connect(attempt, target.onTransport).catch(misused),
-    request: (timeoutMs) =>
-      ask(attempt, { authority: target.authority, userAgent }, performance.now() - zeroMs + timeoutMs).catch(
-        misused,
-      ),
-    cancel: () => attempt.cancel(),
-  };
-}
-
-async function warmUp(loaded: LoadedTransport): Promise<void> {
-  const attempt = startAttempt(WARM_UP, loaded);
-  await attempt.established;
-  attempt.cancel();
-}
-
-/** HTTP/3 by the QUIC addon, with the roots of `trust`. The addon is loaded by `prepare`, which rejects without it. */
-export function h3Transport(trust: Trust, userAgent: string = USER_AGENT): Transport {
-  async function load(): Promise<LoadedTransport> {
-    const addon = loadQuicAddon();
-    const ready = { addon, store: trust.store(), userAgent };
-    await warmUp(ready);
-    return ready;
-  }
-  return { ...lazyTransport('h3', load, startAttempt), reportsLate: true };
 }

@@ -1,5 +1,5 @@
 // What browsers process and undici does not expose, with real peers on loopback: ALTSVC frames, interim responses,
-// large header sections, and HTTP_1_1_REQUIRED. And the warm-up covers a whole exchange of both versions.
+// large header sections, and HTTP_1_1_REQUIRED. Also that the warm-up covers a whole exchange of both versions.
 import assert from 'node:assert/strict';
 import nodeHttp2, {
   constants,

@@ -16,6 +16,35 @@ export interface LookUpOptions {
 }
 
 /**
+ * Runs a discovery to its end, or gives up after `timeoutMs` or when the signal is aborted. Waiting for a slot does not
+ * count towards `timeoutMs`. Never rejects.
+ */
+export async function lookUp({
+  discovery,
+  query,
+  timeoutMs,
+  clock,
+  watchLateness,
+  signal,
+}: LookUpOptions): Promise<Discovery> {
+  const stop = new AbortController();
+  const onAbort = (): void => stop.abort(signal?.reason);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const leave = await takeSlot(discovery, stop.signal);
+  const late = watchLateness?.() ?? NEVER_LATE;
+  const forget = clock.after(timeoutMs, onAbort);
+  const settled = await discovery.settle(query, stop.signal);
+  signal?.removeEventListener('abort', onAbort);
+  forget();
+  leave();
+  const lateness = late.read();
+  late.end();
+  if (settled.ok || signal?.aborted || !stop.signal.aborted) return settled;
+  return { ...settled, error: notInTime(query.origin.host, settled.names, timeoutMs, lateness) };
+}
+
+/**
  * The result for a name without an endpoint in time, as far as this machine was able to hear. If DNS has said that
  * there are no addresses, the silence concerns something else, mostly HTTPS records, which some resolvers leave
  * unanswered.
@@ -62,33 +91,4 @@ async function takeSlot(discovery: Discoverer, signal: AbortSignal): Promise<() 
     slots.taken -= 1;
     slots.line.shift()?.();
   };
-}
-
-/**
- * Runs a discovery to its end, or gives up after `timeoutMs` or when the signal is aborted. Waiting for a slot does not
- * count towards `timeoutMs`. Never rejects.
- */
-export async function lookUp({
-  discovery,
-  query,
-  timeoutMs,
-  clock,
-  watchLateness,
-  signal,
-}: LookUpOptions): Promise<Discovery> {
-  const stop = new AbortController();
-  const onAbort = (): void => stop.abort(signal?.reason);
-  if (signal?.aborted) onAbort();
-  signal?.addEventListener('abort', onAbort, { once: true });
-  const leave = await takeSlot(discovery, stop.signal);
-  const late = watchLateness?.() ?? NEVER_LATE;
-  const forget = clock.after(timeoutMs, onAbort);
-  const settled = await discovery.settle(query, stop.signal);
-  signal?.removeEventListener('abort', onAbort);
-  forget();
-  leave();
-  const lateness = late.read();
-  late.end();
-  if (settled.ok || signal?.aborted || !stop.signal.aborted) return settled;
-  return { ...settled, error: notInTime(query.origin.host, settled.names, timeoutMs, lateness) };
 }

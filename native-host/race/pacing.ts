@@ -34,6 +34,14 @@ export interface Pacing {
   readonly initialRttMs: number;
 }
 
+/** When one hedged QUIC attempt is due beside the first one. */
+interface HedgeRule {
+  /** Null: not for silence alone. */
+  readonly afterMs: number | null;
+  /** Whether a sign of life determines when a handshake is overdue. */
+  readonly bySignOfLife: boolean;
+}
+
 /** Maximum duration of a trial unless configured. */
 export const DEFAULT_TIMEOUT_MS = 3000;
 /** How long a comparison requested by a message continues while undecided; each pair takes at most 6 s. */
@@ -66,67 +74,22 @@ const TIME_THRESHOLD = 9 / 8;
  */
 const ROUND_TRIPS_TO_ESTABLISH = 3;
 
-function bounded(ms: number, leastMs: number, mostMs: number): number {
-  return Math.min(mostMs, Math.max(leastMs, ms));
-}
-
 /**
- * When something that usually takes `usualMs` is overdue, by the path's variance (RFC 6298 section 2.3) or the time
- * threshold. Never later than after a first sample: on a lossy path the variance also contains timers.
+ * The pacing of a trial from what is requested and what is known of the path; `hedges`: whether its mode allows a
+ * hedged attempt.
  */
-function overdueMs(usualMs: number, { rttvarMs }: PathHint): number {
-  const byVarianceMs = Math.min(usualMs + 4 * rttvarMs, ROUND_TRIPS_TO_ESTABLISH * usualMs);
-  return Math.max(byVarianceMs, usualMs + GRANULARITY_MS, TIME_THRESHOLD * usualMs);
-}
-
-/** When a first flight over this path is retransmitted: RFC 6298 section 2.3, RFC 9002 section 6.2.1. */
-function retransmissionMs(path: PathHint): number {
-  // Samples from lost and retransmitted acknowledgements are not the path's; a handshake contains a complete round
-  // trip.
-  return overdueMs(Math.min(path.srttMs, path.handshakeMs ?? path.srttMs), path);
-}
-
-/** The transport's own history, or else the other's: both take the same path. */
-function pathOf(hints: Hints, transport: TransportName): PathHint | null {
-  return transport === 'h3' ? (hints.h3 ?? hints.h2) : (hints.h2 ?? hints.h3);
-}
-
-/**
- * QUIC's initial round-trip estimate, chosen so that a lost first flight costs one retransmission time of this path.
- */
-function initialRttMs(hints: Hints): number {
-  const path = pathOf(hints, 'h3');
-  return path === null ? UNKNOWN_HOST_RTT_MS : retransmissionMs(path) / INITIAL_RTTS_PER_PTO;
-}
-
-/** When one hedged QUIC attempt is due beside the first one. */
-interface HedgeRule {
-  /** Null: not for silence alone. */
-  readonly afterMs: number | null;
-  /** Whether a sign of life determines when a handshake is overdue. */
-  readonly bySignOfLife: boolean;
-}
-
-/**
- * The rule for one hedged QUIC attempt; null: none. Only the server can retransmit a lost ServerHello, after 200 ms or
- * a second, whatever the client knows; a client can only get another one with another connection. It is due once a
- * handshake is overdue: by memory on a path known to support HTTP/3, by the first sign of life on any other. There
- * silence alone may mean a long path, or a host without HTTP/3, so it counts only if requested (`wanted`), after the
- * first probe time-out.
- */
-function hedgeRule(hints: Hints, wanted: boolean | null, rttMs: number): HedgeRule | null {
-  if (wanted === false) return null;
-  if (hints.h3 !== null) return { afterMs: handshakeOverdueMs(hints.h3), bySignOfLife: false };
-  return { afterMs: wanted === null ? null : rttMs * INITIAL_RTTS_PER_PTO, bySignOfLife: true };
-}
-
-/** When a handshake would be done on this path without loss; no attempt starts sooner after another. */
-function handshakeOverdueMs(path: PathHint): number {
-  return bounded(
-    overdueMs(path.handshakeMs ?? path.srttMs, path),
-    LEAST_ATTEMPT_DELAY_MS,
-    MAX_ATTEMPT_DELAY_MS,
-  );
+export function pacingOf(hints: Hints, options: PacingOptions, hedges: boolean): Pacing {
+  const rttMs = options.initialRttMs ?? initialRttMs(hints);
+  const hedge = hedges ? hedgeRule(hints, options.hedge, rttMs) : null;
+  return {
+    groupDelayMs: tcpAttemptDelayMs(hints, options.tcpAttemptDelayMs, hedge),
+    attemptDelayMs: {
+      h3: attemptDelayMs(hints, 'h3', options.attemptDelayMs),
+      h2: attemptDelayMs(hints, 'h2', options.attemptDelayMs),
+    },
+    hedge,
+    initialRttMs: rttMs,
+  };
 }
 
 /**
@@ -156,26 +119,63 @@ function attemptDelayMs(hints: Hints, transport: TransportName, configuredMs: nu
 }
 
 /**
+ * QUIC's initial round-trip estimate, chosen so that a lost first flight costs one retransmission time of this path.
+ */
+function initialRttMs(hints: Hints): number {
+  const path = pathOf(hints, 'h3');
+  return path === null ? UNKNOWN_HOST_RTT_MS : retransmissionMs(path) / INITIAL_RTTS_PER_PTO;
+}
+
+/**
+ * The rule for one hedged QUIC attempt; null: none. Only the server can retransmit a lost ServerHello, after 200 ms or
+ * a second, whatever the client knows; a client can only get another one with another connection. It is due once a
+ * handshake is overdue: by memory on a path known to support HTTP/3, by the first sign of life on any other. There
+ * silence alone may mean a long path, or a host without HTTP/3, so it counts only if requested (`wanted`), after the
+ * first probe time-out.
+ */
+function hedgeRule(hints: Hints, wanted: boolean | null, rttMs: number): HedgeRule | null {
+  if (wanted === false) return null;
+  if (hints.h3 !== null) return { afterMs: handshakeOverdueMs(hints.h3), bySignOfLife: false };
+  return { afterMs: wanted === null ? null : rttMs * INITIAL_RTTS_PER_PTO, bySignOfLife: true };
+}
+
+/** When a handshake would be done on this path without loss; no attempt starts sooner after another. */
+function handshakeOverdueMs(path: PathHint): number {
+  return bounded(
+    overdueMs(path.handshakeMs ?? path.srttMs, path),
+    LEAST_ATTEMPT_DELAY_MS,
+    MAX_ATTEMPT_DELAY_MS,
+  );
+}
+
+/**
  * The estimated remaining time of an attempt whose first sign of life took `roundTripMs` (section 6.1 of the draft).
  */
 export function establishingMs(roundTripMs: number): number {
   return bounded(ROUND_TRIPS_TO_ESTABLISH * roundTripMs, LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
 }
 
+/** The transport's own history, or else the other's: both take the same path. */
+function pathOf(hints: Hints, transport: TransportName): PathHint | null {
+  return transport === 'h3' ? (hints.h3 ?? hints.h2) : (hints.h2 ?? hints.h3);
+}
+
+/** When a first flight over this path is retransmitted: RFC 6298 section 2.3, RFC 9002 section 6.2.1. */
+function retransmissionMs(path: PathHint): number {
+  // Samples from lost and retransmitted acknowledgements are not the path's; a handshake contains a complete round
+  // trip.
+  return overdueMs(Math.min(path.srttMs, path.handshakeMs ?? path.srttMs), path);
+}
+
 /**
- * The pacing of a trial from what is requested and what is known of the path; `hedges`: whether its mode allows a
- * hedged attempt.
+ * When something that usually takes `usualMs` is overdue, by the path's variance (RFC 6298 section 2.3) or the time
+ * threshold. Never later than after a first sample: on a lossy path the variance also contains timers.
  */
-export function pacingOf(hints: Hints, options: PacingOptions, hedges: boolean): Pacing {
-  const rttMs = options.initialRttMs ?? initialRttMs(hints);
-  const hedge = hedges ? hedgeRule(hints, options.hedge, rttMs) : null;
-  return {
-    groupDelayMs: tcpAttemptDelayMs(hints, options.tcpAttemptDelayMs, hedge),
-    attemptDelayMs: {
-      h3: attemptDelayMs(hints, 'h3', options.attemptDelayMs),
-      h2: attemptDelayMs(hints, 'h2', options.attemptDelayMs),
-    },
-    hedge,
-    initialRttMs: rttMs,
-  };
+function overdueMs(usualMs: number, { rttvarMs }: PathHint): number {
+  const byVarianceMs = Math.min(usualMs + 4 * rttvarMs, ROUND_TRIPS_TO_ESTABLISH * usualMs);
+  return Math.max(byVarianceMs, usualMs + GRANULARITY_MS, TIME_THRESHOLD * usualMs);
+}
+
+function bounded(ms: number, leastMs: number, mostMs: number): number {
+  return Math.min(mostMs, Math.max(leastMs, ms));
 }

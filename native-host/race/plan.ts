@@ -6,9 +6,7 @@ import { type AttemptLimits, rememberedPatienceMs, TRIAL_LIMITS } from './budget
 import { type GroupRules, MODE_RULES, type RaceRules } from './modes.ts';
 import { type Pacing, type PacingOptions, pacingOf } from './pacing.ts';
 
-const NOWHERE: ReadonlySet<string> = new Set();
-
-/** The protocol that a host cache remembers, null when unknown. */
+/** The protocol that a host cache remembers. */
 export type Decision = 'h3' | 'h2' | 'http/1.1';
 
 /** A group with its endpoints in the order of attempts. */
@@ -48,6 +46,43 @@ export interface PlanInput {
   readonly visited?: ReadonlySet<string>;
 }
 
+/**
+ * The plan of one trial. With a fresh decision only its protocol is attempted (P1, test case 3): the race is the
+ * fallback when that attempt fails or stays silent for `rememberedPatienceMs`. HTTP/3 known to be broken costs nothing:
+ * its group is empty, so the next one opens at 0 ms. Throws for a series mode.
+ */
+export function planTrial(input: PlanInput): TrialPlan {
+  const { mode, hints, decision, timeoutMs } = input;
+  const rules = raceRulesOf(mode);
+  const groups = plannedGroups(rules, input.endpoints);
+  const remembered = rules.usesDecision && decision !== null ? rememberedGroups(groups, decision) : null;
+  const broken = leavesH3Out(mode, hints, input.epochMs);
+  const pacing = pacingInMode(mode, hints, input.pacing);
+  return {
+    host: input.host,
+    // With a decision for old HTTP, HTTP/3 is only tried once old HTTP has failed: then it is tried even if known to be
+    // broken.
+    groups: remembered ?? (broken ? withoutH3(groups) : groups),
+    pacing: remembered === null ? pacing : { ...pacing, groupDelayMs: rememberedPatienceMs(timeoutMs) },
+    timeoutMs,
+    limits: input.limits ?? TRIAL_LIMITS,
+    visited: input.visited ?? new Set(),
+    live: rules.discovers === 'during',
+    cacheHit: remembered !== null,
+  };
+}
+
+function plannedGroups(rules: RaceRules, endpoints: readonly Endpoint[]): readonly PlannedGroup[] {
+  const advertised = endpoints.some((e) => e.transport === 'h3' && e.source === 'alt-svc');
+  const groups = advertised ? rules.groupsWhenAdvertised : rules.groups;
+  const allowed = (e: Endpoint): boolean =>
+    e.transport !== 'h3' || rules.h3Endpoints !== 'alt-svc' || e.source === 'alt-svc';
+  return groups.map((group) => ({
+    ...group,
+    endpoints: endpoints.filter((e) => group.transports.includes(e.transport) && allowed(e)),
+  }));
+}
+
 /** The remembered transport alone, with the others as the fallback; null when the mode cannot start with it. */
 function rememberedGroups(
   groups: readonly PlannedGroup[],
@@ -61,24 +96,6 @@ function rememberedGroups(
     { ...first, opens: 'at-once', awaitsAnswer: false, learns: false },
     ...fallback.map((group): PlannedGroup => ({ ...group, opens: 'staggered', learns: false })),
   ];
-}
-
-/** The rules of a mode that runs trials itself; throws for a series. */
-export function raceRulesOf(mode: Mode): RaceRules {
-  const rules = MODE_RULES[mode];
-  if (rules.kind !== 'race') throw new TypeError(`${mode} is a series of trials, not a trial`);
-  return rules;
-}
-
-function plannedGroups(rules: RaceRules, endpoints: readonly Endpoint[]): readonly PlannedGroup[] {
-  const advertised = endpoints.some((e) => e.transport === 'h3' && e.source === 'alt-svc');
-  const groups = advertised ? rules.groupsWhenAdvertised : rules.groups;
-  const allowed = (e: Endpoint): boolean =>
-    e.transport !== 'h3' || rules.h3Endpoints !== 'alt-svc' || e.source === 'alt-svc';
-  return groups.map((group) => ({
-    ...group,
-    endpoints: endpoints.filter((e) => group.transports.includes(e.transport) && allowed(e)),
-  }));
 }
 
 /** No HTTP/3 endpoint, now or learnt later. */
@@ -101,28 +118,9 @@ export function pacingInMode(mode: Mode, hints: Hints, options: PacingOptions): 
   return pacingOf(hints, options, rules.kind === 'race' && rules.hedges);
 }
 
-/**
- * The plan of one trial. With a fresh decision only its protocol is attempted (P1, test case 3): the race is the
- * fallback when that attempt fails or stays silent for `rememberedPatienceMs`. HTTP/3 known to be broken costs nothing:
- * its group is empty, so the next one opens at 0 ms. Throws for a series mode.
- */
-export function planTrial(input: PlanInput): TrialPlan {
-  const { mode, hints, decision, timeoutMs } = input;
-  const rules = raceRulesOf(mode);
-  const groups = plannedGroups(rules, input.endpoints);
-  const remembered = rules.usesDecision && decision !== null ? rememberedGroups(groups, decision) : null;
-  const broken = leavesH3Out(mode, hints, input.epochMs);
-  const pacing = pacingInMode(mode, hints, input.pacing);
-  return {
-    host: input.host,
-    // With a decision for old HTTP, HTTP/3 is only tried once old HTTP has failed: then it is tried even if known to be
-    // broken.
-    groups: remembered ?? (broken ? withoutH3(groups) : groups),
-    pacing: remembered === null ? pacing : { ...pacing, groupDelayMs: rememberedPatienceMs(timeoutMs) },
-    timeoutMs,
-    limits: input.limits ?? TRIAL_LIMITS,
-    visited: input.visited ?? NOWHERE,
-    live: rules.discovers === 'during',
-    cacheHit: remembered !== null,
-  };
+/** The rules of a mode that runs trials itself; throws for a series. */
+export function raceRulesOf(mode: Mode): RaceRules {
+  const rules = MODE_RULES[mode];
+  if (rules.kind !== 'race') throw new TypeError(`${mode} is a series of trials, not a trial`);
+  return rules;
 }

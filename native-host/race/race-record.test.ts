@@ -1,5 +1,5 @@
-// How long a comparison continues, in virtual time: while it is undecided, no longer, and within its limits. And a
-// record within the bounds of its schema, whatever servers and resolvers say, and what is remembered of it.
+// How long a comparison continues, in virtual time: while it is undecided, no longer, and within its limits. Also
+// that a record stays within the bounds of its schema, whatever servers and resolvers say, and what is remembered of it.
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -208,7 +208,11 @@ function cacheUseOf(
 }
 
 /** At most `most` items in their original order, preferring those that matter. */
-function kept<T>(items: readonly T[], most: number, matters: (item: T, index: number) => boolean): T[] {
+function firstThatMatter<T>(
+  items: readonly T[],
+  most: number,
+  matters: (item: T, index: number) => boolean,
+): T[] {
   if (items.length <= most) return [...items];
   const chosen = items.map((item, index) => ({ item, index, first: matters(item, index) }));
   return chosen
@@ -227,7 +231,7 @@ function boundedService(record: ServiceRecord): ServiceRecord {
     owner: cut(record.owner, MAX_DNS_NAME_CHARS),
     ...(record.canonical !== undefined && { canonical: cut(record.canonical, MAX_DNS_NAME_CHARS) }),
     target: cut(record.target, MAX_DNS_NAME_CHARS),
-    alpn: kept(
+    alpn: firstThatMatter(
       record.alpn,
       MAX_ALPNS,
       (alpn, at) => SPOKEN.includes(alpn) && record.alpn.indexOf(alpn) === at,
@@ -248,7 +252,7 @@ function boundedNames({ addresses, services, lookups, ...counted }: DnsResults):
   const best = new Set(services.toSorted((a, b) => a.priority - b.priority).slice(0, MAX_SERVICES));
   return {
     ...counted,
-    addresses: kept(addresses, MAX_ADDRESSES, isFirst).map((address) => ({
+    addresses: firstThatMatter(addresses, MAX_ADDRESSES, isFirst).map((address) => ({
       ...address,
       host: cut(address.host, MAX_DNS_NAME_CHARS),
     })),
@@ -275,7 +279,7 @@ function boundedTrial(trial: Trial): Trial {
   const worked = ({ outcome }: Attempt): boolean => outcome === 'adopted' || outcome === 'established-late';
   return {
     ...trial,
-    attempts: kept(trial.attempts, MAX_ATTEMPTS, worked).map((attempt) => ({
+    attempts: firstThatMatter(trial.attempts, MAX_ATTEMPTS, worked).map((attempt) => ({
       ...attempt,
       ...(attempt.host !== undefined && { host: cut(attempt.host, MAX_DNS_NAME_CHARS) }),
       ...(attempt.error !== undefined && { error: boundedError(attempt.error) }),
@@ -283,15 +287,12 @@ function boundedTrial(trial: Trial): Trial {
   };
 }
 
-const attemptsOf = (trials: readonly Trial[]): number =>
-  trials.reduce((sum, { attempts }) => sum + attempts.length, 0);
-
 function leftOutOf(whole: UnjudgedRace, rest: UnjudgedRace): LeftOut | null {
   const of = ({ discovered: { names }, trials }: UnjudgedRace): LeftOut => ({
     addresses: names?.addresses.length ?? 0,
     services: names?.services.length ?? 0,
     lookups: names?.lookups.length ?? 0,
-    attempts: attemptsOf(trials),
+    attempts: trials.reduce((sum, { attempts }) => sum + attempts.length, 0),
   });
   const [all, some] = [of(whole), of(rest)];
   const leftOut = {

@@ -1,7 +1,5 @@
-// What both transports send and accept: the same request and limits, so that their times are comparable. And what is
-// read of a response over TCP, and how reading ends: the same for HTTP/2 and HTTP/1.1. `Age` is parsed strictly as a
-// number of seconds, because the result is subtracted from lifetimes and sent on.
-
+// What both transports send and accept: the same request and limits, so that their times are comparable. Over TCP also
+// what is read of a response, and how reading ends: the same for HTTP/2 and HTTP/1.1.
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
@@ -18,61 +16,10 @@ export const USER_AGENT = `photofinish/${program.version}`;
 export const REQUEST_PATH = '/';
 /** Body bytes read at most: enough to see that data flows. */
 export const MAX_BODY_BYTES = 64 * 1024;
-/**
- * Bytes read at most from a TCP connection, including TLS and everything else: three times the maximum size of an
- * answer, plus certificate chains. The addon has its own limit for QUIC.
- */
-const MAX_READ_BYTES = 1024 * 1024;
 /** Interim responses per request (RFC 9110 section 15.2); no server needs more than early hints and a 100. */
 const MAX_INTERIM_RESPONSES = 64;
 /** Chromium's limit for a response's header section (`kMaxHeaderBufSize`, `kSpdyMaxHeaderListSize`). */
 export const MAX_HEADER_BYTES = 256 * 1024;
-
-/**
- * How often the sockets' own byte counters are polled: below HTTP a peer can send endless data that no layer above
- * notices, such as handshake messages, session tickets and frames of unknown types, and Node's native code reads all of
- * it. At 1 Gbit/s, 600 KB arrive between two polls, which the kernel would buffer anyway.
- */
-const LOOK_EVERY_MS = 5;
-
-/** Our own limit, which does not count against the server. */
-export const READ_TOO_MUCH: AttemptError = {
-  code: 'response-too-large',
-  message: `the server sent more than the ${MAX_READ_BYTES / 1024 / 1024} MiB that are read of a connection`,
-};
-
-/** Calls `onOver` once if more than the limit has been read from the socket; the returned function ends the watch. */
-export type WatchReading = (socket: Pick<Socket, 'bytesRead'>, onOver: () => void) => () => void;
-
-/** One timer for all sockets, running only while there are any. */
-export function createReadWatch(): WatchReading {
-  const watched = new Map<Pick<Socket, 'bytesRead'>, () => void>();
-  let timer: NodeJS.Timeout | null = null;
-
-  function end(socket: Pick<Socket, 'bytesRead'>): void {
-    watched.delete(socket);
-    if (watched.size > 0 || timer === null) return;
-    clearInterval(timer);
-    timer = null;
-  }
-
-  function look(): void {
-    for (const [socket, onOver] of [...watched]) {
-      if (socket.bytesRead <= MAX_READ_BYTES) continue;
-      end(socket);
-      onOver();
-    }
-  }
-
-  return (socket, onOver) => {
-    watched.set(socket, onOver);
-    timer ??= setInterval(look, LOOK_EVERY_MS);
-    return () => end(socket);
-  };
-}
-
-/** Upper bound for delta-seconds; larger values are read as this (RFC 9111 section 1.2.2). */
-const MOST_SECONDS = 2 ** 31;
 
 export interface ExchangeOptions {
   readonly socket: TLSSocket;
@@ -217,12 +164,66 @@ export function readResponse(
   };
 }
 
+/** Upper bound for delta-seconds; larger values are read as this (RFC 9111 section 1.2.2). */
+const MOST_SECONDS = 2 ** 31;
+
 /**
- * `Age` in seconds (RFC 9111 section 5.1), null if absent. Of several members the first counts; a value that is not a
- * non-negative integer is ignored and gives 0.
+ * The seconds of an `Age` field (RFC 9111 section 5.1), 0 without one. Of several members the first counts; anything but
+ * a non-negative integer is ignored and gives 0, because the result is subtracted from lifetimes and sent on.
  */
 export function ageSeconds(value: string | null): number {
   const [first = ''] = (value ?? '').split(',', 1);
   const digits = first.trim();
   return /^[0-9]+$/.test(digits) ? Math.min(Number(digits), MOST_SECONDS) : 0;
+}
+
+/**
+ * Bytes read at most from a TCP connection, including TLS and everything else: three times the maximum size of an
+ * answer, plus certificate chains. The addon has its own limit for QUIC.
+ */
+const MAX_READ_BYTES = 1024 * 1024;
+
+/**
+ * How often the sockets' own byte counters are polled: below HTTP a peer can send endless data that no layer above
+ * notices, such as handshake messages, session tickets and frames of unknown types, and Node's native code reads all of
+ * it. At 1 Gbit/s, 600 KB arrive between two polls, which the kernel would buffer anyway.
+ */
+const LOOK_EVERY_MS = 5;
+
+/** Our own limit, which does not count against the server. */
+export const READ_TOO_MUCH: AttemptError = {
+  code: 'response-too-large',
+  message: `the server sent more than the ${MAX_READ_BYTES / 1024 / 1024} MiB that are read of a connection`,
+};
+
+type ByteCounter = Pick<Socket, 'bytesRead'>;
+
+/**
+ * A watch over sockets: it calls `onOver` once if more than the limit has been read from one, until the returned
+ * function is called. One timer serves all sockets, running only while there are any.
+ */
+export function createReadWatch(): (socket: ByteCounter, onOver: () => void) => () => void {
+  const watched = new Map<ByteCounter, () => void>();
+  let timer: NodeJS.Timeout | null = null;
+
+  function end(socket: ByteCounter): void {
+    watched.delete(socket);
+    if (watched.size > 0 || timer === null) return;
+    clearInterval(timer);
+    timer = null;
+  }
+
+  function look(): void {
+    for (const [socket, onOver] of [...watched]) {
+      if (socket.bytesRead <= MAX_READ_BYTES) continue;
+      end(socket);
+      onOver();
+    }
+  }
+
+  return (socket, onOver) => {
+    watched.set(socket, onOver);
+    timer ??= setInterval(look, LOOK_EVERY_MS);
+    return () => end(socket);
+  };
 }

@@ -65,6 +65,115 @@ export interface RaceOptions {
 /** An address with the name that it was found for: the origin's, or one that an HTTPS record or Alt-Svc names. */
 type NamedAddress = Pick<Endpoint, 'host' | 'address'>;
 
+/**
+ * Races one origin. `compare` runs two trials per pair, each of one protocol alone, and ends once they have decided;
+ * every other mode runs `trials`. With memory `full` the next trial uses what the previous one taught. A name without
+ * an endpoint gives `error` and no trials. An abort ends everything at once: finished trials are kept, the current one
+ * is left out, and `error` is `cancelled`. Rejects only when a transport cannot be loaded.
+ */
+export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
+  const { clock } = options;
+  const schedule = scheduleOf(options);
+  const memory = remember({
+    memory: options.memory,
+    known: options.known ?? null,
+    host: options.origin.host,
+    nowMs: clock.nowMs(),
+  });
+  const spent: RaceUsage = { attempts: 0, traffic: NO_TRAFFIC, visited: new Set() };
+  const raced = await runTrials({ options, schedule, memory, spent });
+  await nextPoll();
+  const record = recordOf({ options, memory, ...raced });
+  await nextPoll();
+  return withVerdict(record);
+}
+
+interface Race {
+  readonly options: RaceOptions;
+  readonly schedule: readonly Mode[];
+  readonly memory: RaceMemory;
+  readonly spent: RaceUsage;
+}
+
+/** How much of its limits a race has used. */
+interface RaceUsage {
+  attempts: number;
+  traffic: Traffic;
+  readonly visited: Set<string>;
+}
+
+/** Runs the trials until one finds no endpoint at all, a comparison is decided, or the signal is aborted. */
+async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memory'>> {
+  const { options, schedule, memory } = race;
+  const { clock, signal } = options;
+  const done: DrivenTrial[] = [];
+  const decisions: (Decision | null)[] = [];
+  let endpoints: Endpoints | null = null;
+  let atMs = clock.epochMs();
+  let sinceMs = clock.nowMs();
+  const sofar = (error: AttemptError | null): Omit<RaceResult, 'options' | 'memory'> => ({
+    atMs,
+    done,
+    decisions,
+    names: endpoints?.names ?? null,
+    error,
+  });
+  // First, or loading and seeding the transports would count towards the first look-up of a process.
+  if (!signal?.aborted) await prepare(schedule, options.transports);
+  for (const [index, mode] of schedule.entries()) {
+    if (signal?.aborted) return sofar(cancelledError(signal));
+    // Both connections of a pair are made to the same endpoints, or the comparison would be unfair.
+    const inPair = MODE_RULES[options.mode].kind === 'series' && index % 2 === 1;
+    if (raceRulesOf(mode).discovers === 'before' && !(inPair && endpoints !== null)) {
+      const found = await endpointsFor(options, queryOf(options, mode, memory), endpoints);
+      if (signal?.aborted) return sofar(cancelledError(signal));
+      if ('error' in found) return { ...sofar(found.error), names: found.names };
+      if (found !== endpoints && options.mayUse?.(found.endpoints, found.nat64Prefix) === false)
+        return { ...sofar(NOT_NOW), names: found.names };
+      endpoints = found;
+    }
+    if (index === 0) {
+      atMs = clock.epochMs();
+      sinceMs = clock.nowMs();
+    }
+    const decision = memory.decision();
+    const driven = await driveOne(race, index, endpoints);
+    spend(race, driven);
+    if (signal?.aborted) return sofar(cancelledError(signal));
+    if (driven.undiscovered !== null && done.length === 0)
+      return { ...sofar(driven.undiscovered), names: driven.names };
+    done.push(driven);
+    decisions.push(decision);
+    memory.learn(driven, clock.nowMs());
+    if (isOver(race, done, sinceMs)) break;
+    await nextPoll();
+  }
+  return sofar(null);
+}
+
+const NOT_NOW: AttemptError = { code: 'cancelled', message: 'these addresses may not be used now' };
+
+/** The reason of the abort signal, if it has one. */
+function cancelledError(signal: AbortSignal | undefined): AttemptError {
+  const reason: unknown = signal?.reason;
+  const reasonGiven = reason instanceof Error && reason.name !== 'AbortError' ? reason.message : null;
+  return { code: 'cancelled', message: reasonGiven ?? 'the race was cancelled' };
+}
+
+/** Whether a series needs no further pair, or the race may start no further attempt. */
+function isOver(race: Race, done: readonly DrivenTrial[], sinceMs: number): boolean {
+  const { options, spent } = race;
+  const { limits } = options;
+  if (limits !== undefined && isUsedUp(limits, spent.attempts, spent.traffic)) return true;
+  const { mode, pairs = MOST_PAIRS, seriesMs = Number.POSITIVE_INFINITY, clock } = options;
+  if (MODE_RULES[mode].kind !== 'series') return false;
+  return isSettled(
+    done.map(({ trial }) => trial),
+    pairs,
+    clock.nowMs() - sinceMs >= seriesMs,
+  );
+}
+
 /** The modes of all possible trials in order; in a series the order within a pair alternates. */
 function scheduleOf(options: RaceOptions): Mode[] {
   const rules = MODE_RULES[options.mode];
@@ -125,20 +234,6 @@ async function endpointsFor(
   return last ?? found;
 }
 
-interface Race {
-  readonly options: RaceOptions;
-  readonly schedule: readonly Mode[];
-  readonly memory: RaceMemory;
-  readonly spent: RaceUsage;
-}
-
-/** How much of its limits a race has used. */
-interface RaceUsage {
-  attempts: number;
-  traffic: Traffic;
-  readonly visited: Set<string>;
-}
-
 function limitsOf({ options: { limits }, spent }: Race): Pick<PlanInput, 'limits' | 'visited'> {
   if (limits === undefined) return {};
   const left: AttemptLimits = {
@@ -191,107 +286,4 @@ function driveOne(race: Race, index: number, endpoints: Endpoints | null) {
           onProgress({ event, contender: transport, ...at, atMs: Math.max(0, atMs) })
       : null,
   });
-}
-
-function isFailedDiscovery(endpoints: Endpoints | FailedDiscovery): endpoints is FailedDiscovery {
-  return 'error' in endpoints;
-}
-
-/** Whether the race may start no further attempt. */
-function isExhausted({ options: { limits }, spent: { attempts, traffic } }: Race): boolean {
-  return limits !== undefined && isUsedUp(limits, attempts, traffic);
-}
-
-/** Whether a series needs no further pair, or the race may start no further attempt. */
-function isOver(race: Race, done: readonly DrivenTrial[], sinceMs: number): boolean {
-  if (isExhausted(race)) return true;
-  const { options } = race;
-  const { mode, pairs = MOST_PAIRS, seriesMs = Number.POSITIVE_INFINITY, clock } = options;
-  if (MODE_RULES[mode].kind !== 'series') return false;
-  return isSettled(
-    done.map(({ trial }) => trial),
-    pairs,
-    clock.nowMs() - sinceMs >= seriesMs,
-  );
-}
-
-/** The reason of the abort signal, if it has one. */
-function cancelledError(signal: AbortSignal | undefined): AttemptError {
-  const reason: unknown = signal?.reason;
-  const reasonGiven = reason instanceof Error && reason.name !== 'AbortError' ? reason.message : null;
-  return { code: 'cancelled', message: reasonGiven ?? 'the race was cancelled' };
-}
-
-const NOT_NOW: AttemptError = { code: 'cancelled', message: 'these addresses may not be used now' };
-
-/** Runs the trials until one finds no endpoint at all, a comparison is decided, or the signal is aborted. */
-async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memory'>> {
-  const { options, schedule, memory } = race;
-  const { clock, signal } = options;
-  const done: DrivenTrial[] = [];
-  const decisions: (Decision | null)[] = [];
-  let endpoints: Endpoints | null = null;
-  let atMs = clock.epochMs();
-  let sinceMs = clock.nowMs();
-  const sofar = (error: AttemptError | null): Omit<RaceResult, 'options' | 'memory'> => ({
-    atMs,
-    done,
-    decisions,
-    names: endpoints?.names ?? null,
-    error,
-  });
-  // First, or loading and seeding the transports would count towards the first look-up of a process.
-  if (!signal?.aborted) await prepare(schedule, options.transports);
-  for (const [index, mode] of schedule.entries()) {
-    if (signal?.aborted) return sofar(cancelledError(signal));
-    // Both connections of a pair are made to the same endpoints, or the comparison would be unfair.
-    const inPair = MODE_RULES[options.mode].kind === 'series' && index % 2 === 1;
-    if (raceRulesOf(mode).discovers === 'before' && !(inPair && endpoints !== null)) {
-      const found = await endpointsFor(options, queryOf(options, mode, memory), endpoints);
-      if (signal?.aborted) return sofar(cancelledError(signal));
-      if (isFailedDiscovery(found)) return { ...sofar(found.error), names: found.names };
-      if (found !== endpoints && options.mayUse?.(found.endpoints, found.nat64Prefix) === false)
-        return { ...sofar(NOT_NOW), names: found.names };
-      endpoints = found;
-    }
-    if (index === 0) {
-      atMs = clock.epochMs();
-      sinceMs = clock.nowMs();
-    }
-    const decision = memory.decision();
-    const driven = await driveOne(race, index, endpoints);
-    spend(race, driven);
-    if (signal?.aborted) return sofar(cancelledError(signal));
-    if (driven.undiscovered !== null && done.length === 0)
-      return { ...sofar(driven.undiscovered), names: driven.names };
-    done.push(driven);
-    decisions.push(decision);
-    memory.learn(driven, clock.nowMs());
-    if (isOver(race, done, sinceMs)) break;
-    await nextPoll();
-  }
-  return sofar(null);
-}
-
-/**
- * Races one origin. `compare` runs two trials per pair, each of one protocol alone, and ends once they have decided;
- * every other mode runs `trials`. With memory `full` the next trial uses what the previous one taught. A name without
- * an endpoint gives `error` and no trials. An abort ends everything at once: finished trials are kept, the current one
- * is left out, and `error` is `cancelled`. Rejects only when a transport cannot be loaded.
- */
-export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
-  const { clock } = options;
-  const schedule = scheduleOf(options);
-  const memory = remember({
-    memory: options.memory,
-    known: options.known ?? null,
-    host: options.origin.host,
-    nowMs: clock.nowMs(),
-  });
-  const spent: RaceUsage = { attempts: 0, traffic: NO_TRAFFIC, visited: new Set() };
-  const raced = await runTrials({ options, schedule, memory, spent });
-  await nextPoll();
-  const record = recordOf({ options, memory, ...raced });
-  await nextPoll();
-  return withVerdict(record);
 }

@@ -1,8 +1,7 @@
-// The state of a trial: its attempts, groups, decision, and the actions not yet returned, with counters that avoid
-// scanning all attempts at every event; and the record extracted from it. Then the rules that change it. What a trial
-// starts, and when: the endpoints of a group in order (Happy Eyeballs v3 draft, section 6), and the groups in order
-// (P2, rule 1). And what becomes of attempts: one is sent a request, adopted, beaten or broken, with the consequences
-// for all others (P2's rule 4, and section 6 of the draft).
+// The state of a trial, the record extracted from it, and the rules that change it. What a trial starts, and when: the
+// endpoints of a group in order (Happy Eyeballs v3 draft, section 6), and the groups in order (P2, rule 1). What becomes
+// of an attempt: it is sent a request, adopted, beaten or broken, with the consequences for all others (P2's rule 4, and
+// section 6 of the draft).
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { Attempt, AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import { roundedMs } from '@photofinish/shared/race/statistics';
@@ -21,6 +20,7 @@ import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './pacing.ts';
 import type { TrialPlan } from './plan.ts';
 import { NO_TRAFFIC, type Traffic } from './transport.ts';
 
+/** Attempts, groups, the decision, and the actions not yet returned; counters avoid scans of all attempts. */
 export interface TrialState {
   readonly plan: TrialPlan;
   readonly groups: readonly AttemptGroup[];
@@ -93,7 +93,7 @@ function visits({ visited, plan }: TrialState, endpoint: Endpoint): boolean {
   return true;
 }
 
-/** Has the listener called with what happened to an attempt. */
+/** Notifies the listener of what happened to an attempt. */
 export function notify(s: TrialState, event: Progress['event'], attempt: AttemptState, atMs: number): void {
   s.actions.push({ type: 'notify', event, attempt: attempt.id, transport: attempt.endpoint.transport, atMs });
 }

@@ -37,19 +37,25 @@ export const WARM_UP: AttemptTarget = {
   handshakeTimeoutMs: PATIENCE_MS,
 };
 
-interface LoadedTransport {
-  readonly Client: UndiciClient;
-  readonly http2: Http2;
-}
-
-/** Whether these client bytes contain a complete request HEADERS frame (RFC 9113 section 4.1). */
-function holdsHeaders(sent: Buffer): boolean {
-  for (let at = PREFACE_BYTES; at + FRAME_HEAD_BYTES <= sent.length; ) {
-    const endAt = at + FRAME_HEAD_BYTES + sent.readUIntBE(at, 3);
-    if (sent[at + 3] === TYPE_HEADERS) return endAt <= sent.length;
-    at = endAt;
-  }
-  return false;
+/** Sends one request over each version of HTTP to an in-memory peer, each in a separate turn; returns the results. */
+export async function warmUpExchanges(
+  { Client, http2 }: { readonly Client: UndiciClient; readonly http2: Http2 },
+  timeoutMs = WARM_UP.handshakeTimeoutMs,
+): Promise<readonly ExchangeResult[]> {
+  const overHttp2 = await warmUp(
+    (options) => http2Exchange(http2, options),
+    holdsHeaders,
+    Buffer.concat([HTTP2_SETTINGS, HTTP2_NO_CONTENT]),
+    timeoutMs,
+  );
+  await nextPoll();
+  const overHttp1 = await warmUp(
+    (options) => http1Exchange(Client, options),
+    (sent) => sent.includes('\r\n\r\n'),
+    HTTP1_NO_CONTENT,
+    timeoutMs,
+  );
+  return [overHttp2, overHttp1];
 }
 
 function warmUp(
@@ -68,33 +74,24 @@ function warmUp(
     farEnd.write(answer);
   });
   const zeroMs = performance.now();
-  const { authority } = WARM_UP;
   // undici and Node use nothing of a TLS socket beyond a stream except this.
   const socket = Object.assign(nearEnd, { bytesRead: 0 }) as unknown as TLSSocket;
   const running = exchange({
-    ...{ socket, authority, userAgent: USER_AGENT, timeoutMs },
+    socket,
+    authority: WARM_UP.authority,
+    userAgent: USER_AGENT,
+    timeoutMs,
     sinceStart: () => performance.now() - zeroMs,
   });
   return running.result;
 }
 
-/** Sends one request over each version of HTTP to an in-memory peer, each in a separate turn; returns the results. */
-export async function warmUpExchanges(
-  { Client, http2 }: LoadedTransport,
-  timeoutMs = WARM_UP.handshakeTimeoutMs,
-): Promise<readonly ExchangeResult[]> {
-  const new2 = await warmUp(
-    (options) => http2Exchange(http2, options),
-    holdsHeaders,
-    Buffer.concat([HTTP2_SETTINGS, HTTP2_NO_CONTENT]),
-    timeoutMs,
-  );
-  await nextPoll();
-  const old = await warmUp(
-    (options) => http1Exchange(Client, options),
-    (sent) => sent.includes('\r\n\r\n'),
-    HTTP1_NO_CONTENT,
-    timeoutMs,
-  );
-  return [new2, old];
+/** Whether these client bytes contain a complete request HEADERS frame (RFC 9113 section 4.1). */
+function holdsHeaders(sent: Buffer): boolean {
+  for (let at = PREFACE_BYTES; at + FRAME_HEAD_BYTES <= sent.length; ) {
+    const endAt = at + FRAME_HEAD_BYTES + sent.readUIntBE(at, 3);
+    if (sent[at + 3] === TYPE_HEADERS) return endAt <= sent.length;
+    at = endAt;
+  }
+  return false;
 }

@@ -45,7 +45,7 @@ async function conversation(t: TestContext, hello: object = { verdictData: true 
     source: {
       snapshot: (): NetworkSnapshot => ({
         mark: here.ssid,
-        place: here.linkLayer ?? '',
+        route: here.linkLayer ?? '',
         facts: 'ask',
         goodForMs: null,
       }),

@@ -74,7 +74,7 @@ function open(t: TestContext) {
   };
   const network = watchNetwork({
     source: {
-      snapshot: () => ({ mark: 'home', place: 'home', facts: facts as never, goodForMs: null }),
+      snapshot: () => ({ mark: 'home', route: 'home', facts: facts as never, goodForMs: null }),
       examine: async () => facts as never,
     },
     salt: new Uint8Array(32),

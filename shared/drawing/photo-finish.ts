@@ -62,6 +62,39 @@ export interface PhotoFinish {
   readonly description: string;
 }
 
+/** The drawing of a finished race. A lane shows what happened in most of its trials. */
+export function photoFinish(race: OriginRace): PhotoFinish {
+  const comparison = comparisonOf(race);
+  // Only whole pairs are compared, so they determine the lanes.
+  const trials = comparison === null ? drawnTrials(race.trials) : wholePairs(race.trials).flat();
+  const stepMs = comparison === null ? null : gainStepMs(comparison);
+  const [h3, h2] = TRANSPORTS.map((transport) => ({ ...laneOf(trials, transport, race.mode), stepMs }));
+  const lanes = [h3 ?? absentLane('h3'), h2 ?? absentLane('h2')] as const;
+  const result = comparison === null ? null : resultOf(comparison, lanes);
+  return finishOf(race.mode, lanes, result, captionOf(race));
+}
+
+/** Combines lanes into a drawing; also used for lanes that are still moving. */
+export function finishOf(
+  mode: Mode,
+  lanes: readonly [Lane, Lane],
+  result: FinishResult | null,
+  caption: string,
+): PhotoFinish {
+  const maxMs = axisEndMs(lanes);
+  const beyond = lanes.flatMap((lane) => beyondText(lane, maxMs).times || []);
+  return {
+    mode,
+    lanes,
+    result,
+    axis: { maxMs, ticksMs: axisTicks(maxMs) },
+    caption,
+    title:
+      result?.words ?? lanes.map((lane) => `${PROTOCOL_NAMES[lane.protocol]} ${laneText(lane)}`).join(', '),
+    description: [...lanes.map(laneSentence), ...[...beyond, caption].map(asSentence)].join(' '),
+  };
+}
+
 /** The length of an axis without data. */
 const EMPTY_AXIS_MS = 100;
 /** The axis is at most this many times as long as the longest median, to show single trials that took longer. */
@@ -264,37 +297,4 @@ function axisEndMs(lanes: readonly Lane[]): number {
   const mediansMs = Math.max(0, ...present(drawn));
   const near = lanes.flatMap(({ trialsMs }) => trialsMs).filter((ms) => ms <= NOT_FAR * mediansMs);
   return Math.max(mediansMs, ...near) || EMPTY_AXIS_MS;
-}
-
-/** Combines lanes into a drawing; also used for lanes that are still moving. */
-export function finishOf(
-  mode: Mode,
-  lanes: readonly [Lane, Lane],
-  result: FinishResult | null,
-  caption: string,
-): PhotoFinish {
-  const maxMs = axisEndMs(lanes);
-  const beyond = lanes.flatMap((lane) => beyondText(lane, maxMs).times || []);
-  return {
-    mode,
-    lanes,
-    result,
-    axis: { maxMs, ticksMs: axisTicks(maxMs) },
-    caption,
-    title:
-      result?.words ?? lanes.map((lane) => `${PROTOCOL_NAMES[lane.protocol]} ${laneText(lane)}`).join(', '),
-    description: [...lanes.map(laneSentence), ...[...beyond, caption].map(asSentence)].join(' '),
-  };
-}
-
-/** The drawing of a finished race. A lane shows what happened in most of its trials. */
-export function photoFinish(race: OriginRace): PhotoFinish {
-  const comparison = comparisonOf(race);
-  // Only whole pairs are compared, so they determine the lanes.
-  const trials = comparison === null ? drawnTrials(race.trials) : wholePairs(race.trials).flat();
-  const stepMs = comparison === null ? null : gainStepMs(comparison);
-  const [h3, h2] = TRANSPORTS.map((transport) => ({ ...laneOf(trials, transport, race.mode), stepMs }));
-  const lanes = [h3 ?? absentLane('h3'), h2 ?? absentLane('h2')] as const;
-  const result = comparison === null ? null : resultOf(comparison, lanes);
-  return finishOf(race.mode, lanes, result, captionOf(race));
 }

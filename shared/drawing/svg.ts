@@ -3,9 +3,7 @@
 import { escapeMarkup } from '../language/markup.ts';
 import type { Protocol } from '../web/protocol.ts';
 
-// The colours, after Okabe and Ito: text has a contrast of 4.5:1 and shapes 3:1 on the backgrounds below. As paints they
-// follow a page's theme and have a fallback without one.
-
+/** Colours after Okabe and Ito: text has a contrast of 4.5:1, and shapes of 3:1, on `paper` and `wash`. */
 interface Theme {
   readonly paper: string;
   readonly wash: string;
@@ -168,9 +166,7 @@ export function axisTicks(max: number): number[] {
   return Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
 }
 
-// How a protocol is marked wherever it is drawn: primarily by shape and digit, secondarily by colour, so that colour is
-// never the only indication.
-
+/** Marks of protocols: they differ by shape and digit first, so that colour is never the only indication. */
 export const MARKS = ['h3', 'h2', 'h1', 'unknown'] as const;
 export type Mark = (typeof MARKS)[number];
 

@@ -151,9 +151,6 @@ export function messagesOf<Key extends string>(): (key: Key, params?: Params) =>
 /** The messages of both ends of the port: verdicts, causes, races, reports. */
 export const getMessage = messagesOf<SharedMessageKey>();
 
-// Keys of messages about codes are derived from the codes: the name of `udp-refused` is `failureUdpRefused`. The
-// compiler checks, where a key is used, that each such message exists.
-
 /** `udp-refused` as `UdpRefused`. */
 type Pascal<Code extends string> = Code extends `${infer Head}-${infer Rest}`
   ? `${Capitalize<Head>}${Pascal<Rest>}`
@@ -165,7 +162,10 @@ type CodeKey<
   Suffix extends string = '',
 > = `${Prefix}${Pascal<Code>}${Suffix}`;
 
-/** The key of the message for a code with this prefix, and suffix if there is one. */
+/**
+ * The key of the message about a code: `failureUdpRefused` for the prefix `failure` and the code `udp-refused`. The
+ * compiler checks, where a key is used, that its message exists.
+ */
 export function codeKey<Prefix extends string, Code extends string>(
   prefix: Prefix,
   code: Code,

@@ -7,7 +7,7 @@ import { namedNetworkSchema, networkNameSchema } from '../web/network-name.ts';
 import { browserSchema, observationSchema } from '../web/observation.ts';
 import { originSchema, siteSchema } from '../web/origin.ts';
 import { protocolSchema } from '../web/protocol.ts';
-import { list, MAX_LABEL_CHARS, text } from '../web/untrusted.ts';
+import { count, list, MAX_LABEL_CHARS, ms, text } from '../web/untrusted.ts';
 import { MAX_START_DELAY_MS } from './race-limits.ts';
 
 /** The major version of this protocol; an unknown one is rejected with an instruction. */
@@ -63,7 +63,7 @@ export const requestSchema = v.variant('type', [
     program,
     /** Whether verdicts as data are supported; otherwise they are sent as text, as before. */
     verdictData: v.optional(v.boolean()),
-    /** Whether forecasts that rest on shared races are supported; otherwise they are not told. */
+    /** Whether forecasts that rest on shared races are supported; otherwise they are not sent. */
     sharedForecasts: v.optional(v.boolean()),
   }),
   v.object({
@@ -108,12 +108,10 @@ export const requestSchema = v.variant('type', [
 /** What the extension may send. */
 export type Request = v.InferOutput<typeof requestSchema>;
 
-// The doctor's findings: each is one step of one browser's installation, or of what all browsers share. Printed by the
-// command, and shown by the extension's pages when the helper answers.
-
-/** It may contain a path, and the output of a program. */
+/** A finding of the doctor may contain a path, and the output of a program. */
 export const MAX_FINDING_CHARS = 16_384;
 
+/** What the doctor examines. */
 export const CHECKS = [
   'manifest',
   'extension',
@@ -127,6 +125,7 @@ export const CHECKS = [
 ] as const;
 export type Check = (typeof CHECKS)[number];
 
+/** One step of one browser's installation, or of what all browsers share; for the command and the extension's pages. */
 export const findingSchema = v.object({
   /** A browser's title, or a title for what all browsers share. */
   subject: text(MAX_LABEL_CHARS),
@@ -139,9 +138,10 @@ export const findingSchema = v.object({
 });
 export type DoctorFinding = Readonly<v.InferOutput<typeof findingSchema>>;
 
-// The answer before a navigation: which protocols a host supports here, and which one this browser will use now. The
-// two are separate facts: a browser's h2 never overrides a raced h3 in `reachable`.
-
+/**
+ * The answer before a navigation: which protocols a host supports here, and which one this browser will use now. The
+ * two are separate facts: a browser's h2 never overrides a raced h3 in `reachable`.
+ */
 export const forecastSchema = v.object({
   origin: originSchema,
   /** What the host supports on this network. */
@@ -171,11 +171,6 @@ export interface Accuracy {
   readonly right: number;
   readonly scored: number;
 }
-
-// The replies.
-
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
 
 export const progressSchema = v.object({
   id: idSchema,

@@ -23,10 +23,10 @@ export function altSvcOverOf(tcp: string | null | undefined, h3: string | null |
 export function joinedAltSvcOver(
   each: readonly DiscoveryEvidence[],
 ): AltSvcOver & Pick<DiscoveryEvidence, 'altSvcSource'> {
-  const told =
+  const source =
     each.findLast(({ altSvcOver }) => altSvcOver?.tcp != null) ?? each.findLast((d) => d.altSvc !== null);
   return {
-    ...(told?.altSvcSource !== undefined && { altSvcSource: told.altSvcSource }),
+    ...(source?.altSvcSource !== undefined && { altSvcSource: source.altSvcSource }),
     ...altSvcOverOf(
       lastHeard(each.map(({ altSvcOver }) => altSvcOver?.tcp)),
       lastHeard(each.map(({ altSvcOver }) => altSvcOver?.h3)),

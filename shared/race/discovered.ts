@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { DEFAULT_HTTPS_PORT, type OriginParts } from '../web/origin.ts';
 import {
+  count,
   list,
   MAX_ADDRESS_CHARS,
   MAX_ADDRESSES,
@@ -13,12 +14,11 @@ import {
   MAX_LOOKUPS,
   MAX_MESSAGE_CHARS,
   MAX_SERVICES,
+  ms,
   text,
 } from '../web/untrusted.ts';
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const seconds = v.pipe(v.number(), v.finite(), v.minValue(0));
-const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
 const portFrom = (least: number) => v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(65535));
 const port = portFrom(1);
 

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { originSchema } from '../web/origin.ts';
 import { knownProtocolSchema } from '../web/protocol.ts';
 import {
+  count,
   list,
   MAX_ADDRESS_CHARS,
   MAX_ALTERNATIVES,
@@ -13,6 +14,7 @@ import {
   MAX_LABEL_CHARS,
   MAX_MESSAGE_CHARS,
   MAX_TRIALS,
+  ms,
   text,
 } from '../web/untrusted.ts';
 import { discoveredAlternativeSchema, namesSchema } from './discovered.ts';
@@ -41,8 +43,6 @@ export const attemptErrorSchema = v.object({
 });
 export type AttemptError = v.InferOutput<typeof attemptErrorSchema>;
 
-const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 /** Of a final response (RFC 9110 section 15). */
 const finalStatus = v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(999));
 

@@ -1,6 +1,5 @@
-// The statistics of all our tables, defined once: sample deviation (n - 1), nearest-rank percentiles, the precision of the
-// times they are made of; and whether pairs of measurements, as of a `compare` race, show a difference.
-
+// The statistics of all our tables, defined once: sample deviation (n - 1), nearest-rank percentiles, the precision of
+// their times; and the one rule by which pairs of measurements, as of a `compare` race, show a difference or only noise.
 import type { KnownProtocol } from '../web/protocol.ts';
 import { timedTrials } from './conclusive.ts';
 import type { OriginRace, Statistics, Trial } from './outcome.ts';
@@ -43,10 +42,6 @@ export function statistics(values: readonly number[]): Statistics | null {
     max: percentile(sorted, 1),
   };
 }
-
-// Decides whether pairs of measurements show a difference, or only noise. One rule for popup, report, command line and
-// report comparison: the side that was faster in most pairs is named once the agreement is too strong to be chance,
-// however often it is checked while pairs still arrive, and once the difference is large enough to matter.
 
 /** Fewer pairs have no meaningful median. */
 export const LEAST_PAIRS = 3;
@@ -98,6 +93,40 @@ export interface PairedComparison {
   /** HTTP/2's time minus HTTP/3's, pair by pair: an interval for its median at 95 % at least, or the range of a few. */
   readonly lowMs: number;
   readonly highMs: number;
+}
+
+/**
+ * Compares whole pairs; null for fewer than three. The side that was faster in most pairs is named once the agreement is
+ * too strong to be chance, however often it is checked while pairs still arrive, and the difference large enough to
+ * matter. `most` is the maximum number of pairs: a finished comparison may be judged more boldly than one that gets
+ * further chances.
+ */
+export function comparePairs(
+  pairsMs: readonly PairMs[],
+  most: number = Math.max(MOST_PAIRS, pairsMs.length),
+): PairedComparison | null {
+  if (pairsMs.length < LEAST_PAIRS) return null;
+  const h3Ms = median(pairsMs.map(({ h3 }) => h3)) ?? 0;
+  const h2Ms = median(pairsMs.map(({ h2 }) => h2)) ?? 0;
+  const differences = pairsMs.map(({ h3, h2 }) => h2 - h3);
+  const h3Quicker = differences.filter((ms) => ms > 0).length;
+  const h2Quicker = differences.filter((ms) => ms < 0).length;
+  const [lowMs, highMs] = intervalOfMedian(differences);
+
+  const leader = h3Quicker >= h2Quicker ? 'h3' : 'h2';
+  const leadMs = leader === 'h3' ? h2Ms - h3Ms : h3Ms - h2Ms;
+  const leastMs = leastDifferenceMs(h3Ms, h2Ms);
+  const agree = agrees(h3Quicker + h2Quicker, Math.max(h3Quicker, h2Quicker), pairsMs.length >= most);
+  return {
+    pairs: pairsMs.length,
+    h3Ms,
+    h2Ms,
+    h3Quicker,
+    h2Quicker,
+    quicker: agree && leadMs >= leastMs ? leader : null,
+    lowMs,
+    highMs,
+  };
 }
 
 function decidesEarly(pairs: number, agreeing: number): boolean {
@@ -200,41 +229,6 @@ export function differsBetween(a: PairedComparison, b: PairedComparison): boolea
   return apart && changeMs >= leastDifferenceMs(a.h3Ms, a.h2Ms, b.h3Ms, b.h2Ms);
 }
 
-/**
- * Compares whole pairs; null for fewer than three. While pairs are still arriving, `most` gives their maximum number: a
- * finished comparison may be judged more boldly than one that gets further chances.
- */
-export function comparePairs(
-  pairsMs: readonly PairMs[],
-  most: number = Math.max(MOST_PAIRS, pairsMs.length),
-): PairedComparison | null {
-  if (pairsMs.length < LEAST_PAIRS) return null;
-  const h3Ms = median(pairsMs.map(({ h3 }) => h3)) ?? 0;
-  const h2Ms = median(pairsMs.map(({ h2 }) => h2)) ?? 0;
-  const differences = pairsMs.map(({ h3, h2 }) => h2 - h3);
-  const h3Quicker = differences.filter((ms) => ms > 0).length;
-  const h2Quicker = differences.filter((ms) => ms < 0).length;
-  const [lowMs, highMs] = intervalOfMedian(differences);
-
-  const leader = h3Quicker >= h2Quicker ? 'h3' : 'h2';
-  const leadMs = leader === 'h3' ? h2Ms - h3Ms : h3Ms - h2Ms;
-  const leastMs = leastDifferenceMs(h3Ms, h2Ms);
-  const agree = agrees(h3Quicker + h2Quicker, Math.max(h3Quicker, h2Quicker), pairsMs.length >= most);
-  return {
-    pairs: pairsMs.length,
-    h3Ms,
-    h2Ms,
-    h3Quicker,
-    h2Quicker,
-    quicker: agree && leadMs >= leastMs ? leader : null,
-    lowMs,
-    highMs,
-  };
-}
-
-// The pairs of a `compare` race, and their result. Everything that reports a gain uses this, for stored races too, so
-// that one rule applies to all: the gain stored in a record may predate the rule.
-
 /** The pairs of a `compare` series: trials 2n and 2n + 1, each of one protocol alone. */
 function pairsOf(trials: readonly Trial[]): Trial[][] {
   return Array.from({ length: Math.floor(trials.length / 2) }, (_, i) => trials.slice(2 * i, 2 * i + 2));
@@ -279,7 +273,10 @@ export function compareTrials(trials: readonly Trial[], most?: number): PairedCo
 /** The result of a race's pairs, and which protocol HTTP/3 was compared with if that was not HTTP/2. */
 export type RacedComparison = PairedComparison & { readonly old?: KnownProtocol };
 
-/** The result of a race's pairs; null: it is not a comparison, or has fewer than three whole pairs. */
+/**
+ * The result of a race's pairs; null: it is not a comparison, or has fewer than three whole pairs. Everything that
+ * reports a gain uses this, for stored races too: the gain stored in a record may predate the rule.
+ */
 export function comparisonOf({
   mode,
   trials,

@@ -1,6 +1,5 @@
 // The terms of a race, and the ports on which none is run, apart from the schemas of its results: a helper that answers
 // its first forecast needs only these.
-
 /** Every way in which an attempt can end without being established, or after that; append-only. */
 export const ATTEMPT_ERROR_CODES = [
   'dns-failed',
@@ -95,9 +94,6 @@ export const CERTIFICATE_REASONS = [
 ] as const;
 export type CertificateReason = (typeof CERTIFICATE_REASONS)[number];
 
-// Ports on which nothing is raced: those to which browsers do not connect, and those of services that amplify traffic
-// over UDP. For neither would an answer say anything about a site.
-
 /** "Bad port" in the Fetch Standard, section 2.9 ("Port blocking"); Chromium and Firefox have the same list. */
 export const BAD_PORTS: ReadonlySet<number> = new Set([
   ...[0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103],
@@ -120,7 +116,10 @@ export const REFLECTING_PORTS: ReadonlySet<number> = new Set([
 /** Why a port is not used: browsers do not connect to it, or its service is used for reflection attacks over UDP. */
 export type PortBlock = 'browsers' | 'reflection';
 
-/** Why nothing may be sent to a port over this transport; null: it may. */
+/**
+ * Why nothing may be sent to a port over this transport; null: it may. An answer from a blocked port would say nothing
+ * about a site.
+ */
 export function portBlock(port: number, transport: TransportName): PortBlock | null {
   if (BAD_PORTS.has(port)) return 'browsers';
   return transport === 'h3' && REFLECTING_PORTS.has(port) ? 'reflection' : null;

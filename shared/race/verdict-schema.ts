@@ -1,5 +1,5 @@
-// The schemas of a verdict and of the messages it is made of, separate from the rules that produce it, so that outcomes
-// can contain one; that of verdicts in the earlier format, which are still read; and how a verdict is kept within them.
+// The schemas of a verdict and of the messages it is made of, with the limits that its findings are cut to; separate from
+// the rules that produce it, so that outcomes can contain one. Verdicts in the earlier format can be read too.
 import * as v from 'valibot';
 import { type Message, type MessageParam, message } from '../language/message.ts';
 import {
@@ -14,9 +14,6 @@ import {
   printable,
   text,
 } from '../web/untrusted.ts';
-
-// What another program, or another version of this one, may send as a message: keys and names as in catalogs, all of it
-// bounded. Typed after validation, and its texts are safe to display.
 
 type MessageSchema = v.GenericSchema<Message>;
 
@@ -45,10 +42,11 @@ while (inner.length < MAX_DEPTH)
 /** The schemas of nested messages, by names under which a JSON Schema can contain each of them once. */
 export const INNER_MESSAGES = Object.fromEntries(inner.map((schema, depth) => [`message${depth}`, schema]));
 
-/** The entries of a message. */
+/**
+ * The entries of a message as another program, or another version of this one, may send it: keys and names as in
+ * catalogs, all of it bounded. After validation its texts are safe to display.
+ */
 export const messageEntries = entriesWith(paramHolding(inner.at(-1) as MessageSchema));
-
-// The verdict: its codes, and what it is made of.
 
 /** Why an origin was, or was not, reached over HTTP/3; append-only. */
 export const VERDICT_CODES = [
@@ -115,8 +113,6 @@ export const verdictSchema: v.GenericSchema<Verdict | VerdictAsText, Verdict> = 
   v.pipe(verdictAsTextSchema, v.transform(verdictAsWritten)),
 ]);
 
-// Keeps a verdict within the limits of its schema: its messages contain what servers and resolvers chose to send.
-
 function boundedParam(param: MessageParam): MessageParam {
   if (typeof param === 'string') return cut(param, MAX_DNS_NAME_CHARS);
   if (typeof param === 'number') return param;
@@ -129,7 +125,10 @@ function boundedMessage<M extends Message>(message: M): M {
   return { ...message, params: Object.fromEntries(params) };
 }
 
-/** The first of the findings, up to the limit of a verdict, with their texts and lists truncated. */
+/**
+ * The findings within the limits of a verdict's schema, since they contain what servers and resolvers chose to send: the
+ * first of them, with their texts and lists truncated.
+ */
 export function boundedFindings(findings: readonly Finding[]): Finding[] {
   return findings.slice(0, MAX_FINDINGS).map(boundedMessage);
 }

@@ -49,6 +49,34 @@ const SUMMARY_ORIGINS = 12;
 
 type SideName = 'before' | 'after';
 
+/** A version that fits a ticket: at most 40 lines of Markdown. */
+export function diffSummary(diff: ReportDiff): ReportDocument {
+  return inLines(diff, SUMMARY_ORIGINS);
+}
+
+/** Every changed origin. */
+export function diffListing(diff: ReportDiff): ReportDocument {
+  return inLines(diff, Number.POSITIVE_INFINITY);
+}
+
+function inLines(diff: ReportDiff, most: number): ReportDocument {
+  const side = (name: SideName, title: string) =>
+    `${title}: ${conditionsOf(diff[name])
+      .map(([, value]) => valueText(value))
+      .join(' · ')}`;
+  const sides = [side('before', getMessage('diffBefore')), side('after', getMessage('diffAfter'))];
+  return {
+    ...head(diff),
+    blocks: [
+      { kind: 'list', items: [...sides, verdictsAsOf(diff)] },
+      ...fairness(diff),
+      totalTable(diff),
+      paragraph(summaryText(diff)),
+      ...changed(diff, most),
+    ],
+  };
+}
+
 /** Verdicts are not of a report's period: each is as of when its report was generated. */
 function verdictsAsOf({ before, after }: ReportDiff): string {
   const asOf = ({ createdAt, period }: ReportDiff[SideName]) => instantText(createdAt, isBrief(period));
@@ -145,34 +173,6 @@ function changed(diff: ReportDiff, most: number): Block[] {
   const more = all.length - rows.length;
   const further = more > 0 ? [paragraph(getMessage('diffMore', { count: more }))] : [];
   return [table('diff', heads, rows), ...further];
-}
-
-function inLines(diff: ReportDiff, most: number): ReportDocument {
-  const side = (name: SideName, title: string) =>
-    `${title}: ${conditionsOf(diff[name])
-      .map(([, value]) => valueText(value))
-      .join(' · ')}`;
-  const sides = [side('before', getMessage('diffBefore')), side('after', getMessage('diffAfter'))];
-  return {
-    ...head(diff),
-    blocks: [
-      { kind: 'list', items: [...sides, verdictsAsOf(diff)] },
-      ...fairness(diff),
-      totalTable(diff),
-      paragraph(summaryText(diff)),
-      ...changed(diff, most),
-    ],
-  };
-}
-
-/** A version that fits a ticket: at most 40 lines of Markdown. */
-export function diffSummary(diff: ReportDiff): ReportDocument {
-  return inLines(diff, SUMMARY_ORIGINS);
-}
-
-/** Every changed origin. */
-export function diffListing(diff: ReportDiff): ReportDocument {
-  return inLines(diff, Number.POSITIVE_INFINITY);
 }
 
 function conditionsSection(diff: ReportDiff): Section {

@@ -45,8 +45,7 @@ export type Value =
   | { readonly kind: 'ratio'; readonly part: number; readonly whole: number }
   | { readonly kind: 'adoption'; readonly adoption: Adoption; readonly modes: ObservationModes }
   | { readonly kind: 'bytes'; readonly bytes: number }
-  /** Milliseconds since the epoch, or ISO 8601. */
-  /** `seconds`: with them, because another one beside it may be of the same minute. */
+  /** Milliseconds since the epoch, or ISO 8601; `seconds`: with them, as another beside it may be of the same minute. */
   | { readonly kind: 'instant'; readonly at: number | string; readonly seconds?: boolean }
   /** A host, site or origin. */
   | { readonly kind: 'host'; readonly host: string; readonly mark?: Mark };

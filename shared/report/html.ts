@@ -264,8 +264,7 @@ export function documentToHtml(make: (sizes: PageSizes) => ReportDocument<PageBl
   });
 }
 
-// Its style serves light, dark, forced colours and print from one palette.
-
+/** The page's style: one palette serves light, dark, forced colours and print. */
 const BASE = `${PALETTE_CSS}
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 1040px; padding: 40px 32px 48px; background: var(--pf-paper); color: var(--pf-ink); font: 14px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; font-variant-numeric: tabular-nums; }

@@ -16,7 +16,14 @@ import {
   NO_ADOPTION,
   type ProtocolCounts,
 } from './adoption.ts';
-import { modesOf, modesOfSites, type Report, type ReportOrigin, type ReportSite } from './report.ts';
+import {
+  modesOf,
+  modesOfSites,
+  networkLabels,
+  type Report,
+  type ReportOrigin,
+  type ReportSite,
+} from './report.ts';
 import {
   type Change,
   type DiffCondition,
@@ -41,6 +48,40 @@ interface Sides<T> {
 
 function both<T, U>({ before, after }: Sides<T>, of: (side: T) => U): Sides<U> {
   return { before: of(before), after: of(after) };
+}
+
+/** What changed from one report to the other; sites and conditions are empty if nothing did. */
+export function compareReports(before: Report, after: Report): ReportDiff {
+  const pair = { before, after };
+  const bySite = paired(
+    both(pair, ({ sites }) => sites),
+    ({ site }) => site,
+  );
+  const sites = bySite.map(([site, sides]) => siteDiff(site, sides));
+  const common = bySite
+    .flatMap(([, sides]) => pairedOrigins(sides))
+    .filter((sides): sides is Sides<ReportOrigin> => sides.before !== undefined && sides.after !== undefined);
+  const origins = both(pair, (side) => side.sites.flatMap((site) => site.origins));
+  return {
+    schema: REPORT_DIFF_SCHEMA,
+    ...both(pair, sideOf),
+    conditions: conditionsOf(both(pair, sideOf)),
+    total: {
+      adoption: both(pair, totalAdoption),
+      common: {
+        origins: common.length,
+        before: common.map((sides) => adoptionOf(sides.before)).reduce(addAdoption, NO_ADOPTION),
+        after: common.map((sides) => adoptionOf(sides.after)).reduce(addAdoption, NO_ADOPTION),
+      },
+      origins: {
+        ...both(origins, (side) => side.length),
+        changed: sites.reduce((sum, site) => sum + site.origins.length, 0),
+        unchanged: sites.reduce((sum, site) => sum + site.unchanged, 0),
+      },
+      verdicts: verdictsOf(origins),
+    },
+    sites: sites.filter((site) => site.origins.length > 0),
+  };
 }
 
 /** The adoption of an origin by request, from its counts in the report. */
@@ -195,19 +236,11 @@ export function totalAdoption({ sites }: { readonly sites: readonly ReportSite[]
   return { byRequest: sum('byRequest'), byOrigin: sum('byOrigin'), byNavigation: sum('byNavigation') };
 }
 
-function labelsOf({ network, networks = [] }: DiffSide): readonly string[] {
-  return networks.length === 0 ? [network] : networks;
-}
-
-function networksOf(side: DiffSide): string {
-  return [...labelsOf(side)].sort().join(', ');
-}
-
 /** Networks differ only if known ones do; where one is not known, it may be the same or another one. */
 function networkCondition(pair: Sides<DiffSide>): DiffCondition[] {
-  const labels = both(pair, labelsOf);
+  const labels = both(pair, networkLabels);
   const known = both(labels, (side) => side.filter(isRecognisable).sort().join());
-  const words = both(pair, networksOf);
+  const words = both(labels, (side) => side.toSorted().join(', '));
   if (known.before !== known.after && known.before !== '' && known.after !== '')
     return [{ condition: 'network', ...words, unfair: true }];
   if ([...labels.before, ...labels.after].every(isRecognisable)) return [];
@@ -282,38 +315,4 @@ function verdictsOf(origins: Sides<readonly ReportOrigin[]>): ReportDiff['total'
     code,
     ...both(origins, (side) => side.filter(({ verdict }) => verdict.code === code).length),
   })).filter(({ before, after }) => before + after > 0);
-}
-
-/** What changed from one report to the other; sites and conditions are empty if nothing did. */
-export function compareReports(before: Report, after: Report): ReportDiff {
-  const pair = { before, after };
-  const bySite = paired(
-    both(pair, ({ sites }) => sites),
-    ({ site }) => site,
-  );
-  const sites = bySite.map(([site, sides]) => siteDiff(site, sides));
-  const common = bySite
-    .flatMap(([, sides]) => pairedOrigins(sides))
-    .filter((sides): sides is Sides<ReportOrigin> => sides.before !== undefined && sides.after !== undefined);
-  const origins = both(pair, (side) => side.sites.flatMap((site) => site.origins));
-  return {
-    schema: REPORT_DIFF_SCHEMA,
-    ...both(pair, sideOf),
-    conditions: conditionsOf(both(pair, sideOf)),
-    total: {
-      adoption: both(pair, totalAdoption),
-      common: {
-        origins: common.length,
-        before: common.map((sides) => adoptionOf(sides.before)).reduce(addAdoption, NO_ADOPTION),
-        after: common.map((sides) => adoptionOf(sides.after)).reduce(addAdoption, NO_ADOPTION),
-      },
-      origins: {
-        ...both(origins, (side) => side.length),
-        changed: sites.reduce((sum, site) => sum + site.origins.length, 0),
-        unchanged: sites.reduce((sum, site) => sum + site.unchanged, 0),
-      },
-      verdicts: verdictsOf(origins),
-    },
-    sites: sites.filter((site) => site.origins.length > 0),
-  };
 }

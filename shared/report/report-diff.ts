@@ -6,12 +6,12 @@ import { VERDICT_CODES, verdictSchema } from '../race/verdict-schema.ts';
 import { type ObservationModes, ONLY_FULL, observationModesSchema, unitedModes } from '../web/observation.ts';
 import { originSchema, siteSchema } from '../web/origin.ts';
 import { knownProtocolSchema } from '../web/protocol.ts';
+import { count } from '../web/untrusted.ts';
 import { adoptionSchema } from './adoption.ts';
 import { reportSchema } from './report.ts';
 
 export const REPORT_DIFF_SCHEMA = 'photofinish.report-diff/2';
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const finite = v.pipe(v.number(), v.finite());
 
 /** Two sides of one item; null: that side has none. */

@@ -38,6 +38,26 @@ import { browserText, isBrief, networksText, shareCountsText, valueText } from '
 
 const WORST_LISTED = 10;
 
+/** A version that fits a ticket: at most 40 lines of Markdown. */
+export function reportSummary(report: Report): ReportDocument {
+  const blocks = blocksOf(report, () => [...sums(report), verdictsTable(report), ...worst(report)]);
+  return { ...reportHead(report), blocks };
+}
+
+/** Every site with its shares, and the verdict on every origin; of several sites under the name of each. */
+export function reportListing(report: Report): ReportDocument {
+  const several = report.sites.length > 1;
+  const blocks = blocksOf(report, () => [
+    paragraph(adoptionTitle(report), 'strong'),
+    sitesTable(report),
+    ...report.sites.flatMap((site): Block[] => [
+      ...(several ? [{ kind: 'paragraph', tone: 'strong', words: host(site.site) } as const] : []),
+      originsTable(site),
+    ]),
+  ]);
+  return { ...reportHead(report), blocks };
+}
+
 type Condition = ReportDocument['conditions'][number];
 
 const instant = (at: string, seconds = false): Value => ({ kind: 'instant', at, seconds });
@@ -159,12 +179,6 @@ function sums(report: Report): Block[] {
   return [paragraph(summary), paragraph(`${getMessage('reportRequests')}: ${protocols.join(' · ')}`)];
 }
 
-/** A version that fits a ticket: at most 40 lines of Markdown. */
-export function reportSummary(report: Report): ReportDocument {
-  const blocks = blocksOf(report, () => [...sums(report), verdictsTable(report), ...worst(report)]);
-  return { ...reportHead(report), blocks };
-}
-
 function sitesTable({ sites }: Report): Table {
   const shares = ['reportByNavigation', 'reportByRequest', 'reportByOrigin'] as const;
   const numbers = [...shares, 'reportHiddenHead', 'reportForecastsRight'] as const;
@@ -197,18 +211,4 @@ function originsTable({ origins }: ReportSite): Table {
     heads,
     origins.map(({ origin, verdict }): Row => [host(origin), verdictText(verdict)]),
   );
-}
-
-/** Every site with its shares, and the verdict on every origin; of several sites under the name of each. */
-export function reportListing(report: Report): ReportDocument {
-  const several = report.sites.length > 1;
-  const blocks = blocksOf(report, () => [
-    paragraph(adoptionTitle(report), 'strong'),
-    sitesTable(report),
-    ...report.sites.flatMap((site): Block[] => [
-      ...(several ? [{ kind: 'paragraph', tone: 'strong', words: host(site.site) } as const] : []),
-      originsTable(site),
-    ]),
-  ]);
-  return { ...reportHead(report), blocks };
 }

@@ -8,7 +8,7 @@ import { hiddenCountText, modesText, type ObservationModes } from '../web/observ
 import { protocolName } from '../web/protocol.ts';
 import { type Adoption, adoptionPercent, wholePercent } from './adoption.ts';
 import type { Value } from './document.ts';
-import type { Report } from './report.ts';
+import { networkLabels, type Report } from './report.ts';
 import {
   type Change,
   type DiffCondition,
@@ -37,14 +37,11 @@ export function networkText(network: string, names: NetworkNames = {}): string {
   return network === NETWORK_UNKNOWN ? getMessage('reportNetworkUnknown') : network;
 }
 
-/** Every network over which the counted data came; the helper's own if that was not stored. */
-export function networksText({
-  network,
-  networks,
-  networkNames,
-}: Pick<Report, 'network' | 'networks' | 'networkNames'>): string {
-  const all = networks === undefined || networks.length === 0 ? [network] : networks;
-  return all.map((label) => networkText(label, networkNames)).join(', ');
+/** The names of a report's networks. */
+export function networksText(report: Pick<Report, 'network' | 'networks' | 'networkNames'>): string {
+  return networkLabels(report)
+    .map((label) => networkText(label, report.networkNames))
+    .join(', ');
 }
 
 /** To the minute, in UTC, or to the second: `2026-11-21 15:33 UTC`. */

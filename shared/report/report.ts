@@ -13,14 +13,13 @@ import {
 } from '../web/observation.ts';
 import { originSchema, siteSchema } from '../web/origin.ts';
 import { isTooLate, list, MAX_LABEL_CHARS, text } from '../web/untrusted.ts';
-import { adoptionSchema } from './adoption.ts';
+import { adoptionSchema, count } from './adoption.ts';
 
 export const REPORT_SCHEMA = 'photofinish.report/2';
 const OLDER_SCHEMA = 'photofinish.report/1';
 /** The language of reports from before it was stored. */
 const FIRST_LANGUAGE = 'en';
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
 /** ISO 8601 allows offsets of hours only; RFC 3339 section 5.6, and `Date`, do not. */
 const instant = v.pipe(v.string(), v.isoTimestamp(), v.regex(/(?:Z|[+-]\d\d:\d\d)$/));
 /** A ratio as its two counts, so that a reader can evaluate it. */
@@ -119,11 +118,18 @@ export function futureInstantOf({ createdAt, period, sites }: Report, nowMs: num
   return null;
 }
 
-// Network answers by protocol, as reports count and order them everywhere.
+/** The labels of the networks over which the counted data came; the helper's own if those were not stored. */
+export function networkLabels({
+  network,
+  networks,
+}: Pick<Report, 'network' | 'networks'>): readonly string[] {
+  return networks === undefined || networks.length === 0 ? [network] : networks;
+}
 
+/** Network answers by protocol. */
 export type Counts = ReportOrigin['protocols'];
 
-/** The order of every bar and of the columns of every table. */
+/** The order of every bar, and of the columns of every table, in all reports. */
 export const PROTOCOL_COLUMNS: readonly (readonly [Mark, keyof Counts])[] = [
   ['h3', 'h3'],
   ['h2', 'h2'],

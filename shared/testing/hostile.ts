@@ -146,14 +146,14 @@ export function mutatedText(corpus: readonly string[]): fc.Arbitrary<string> {
   );
 }
 
-// Text as found on the web, for property tests. fast-check's own (`webUrl`, `unit: 'binary'`) first put all 1.1 million
-// code points into a map, a second of processor time in every file that uses one; these compute what they need.
-
 const FIRST_SURROGATE = 0xd800;
 const SURROGATES = 0x800;
 const LAST_CODE_POINT = 0x10ffff;
 
-/** Any Unicode character; like `unit: 'binary'`. */
+/**
+ * Any Unicode character. fast-check's own (`unit: 'binary'`, and `webUrl`) first puts all 1.1 million code points into a
+ * map, a second of processor time in every file that uses it.
+ */
 export const character = fc.integer({ min: 0, max: LAST_CODE_POINT - SURROGATES }).map(
   (n) => String.fromCodePoint(n < FIRST_SURROGATE ? n : n + SURROGATES),
   (text) => {

@@ -148,8 +148,6 @@ export function serviceRecord(name: string, over: Partial<ServiceRecord> = {}): 
   };
 }
 
-// Evidence as produced by races, for the tests of everything that evaluates it.
-
 const origin = originParts('https://a.test' as Origin);
 export const refused: AttemptError = { code: 'udp-refused', message: 'refused' };
 export const silent: AttemptError = { code: 'udp-timeout', message: 'no answer' };

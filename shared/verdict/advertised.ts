@@ -61,6 +61,26 @@ export interface Advertisement {
   readonly ignoresH3Record: boolean;
 }
 
+/** Everything about how HTTP/3 is advertised. */
+export function advertisedBy(evidence: Evidence): Advertisement {
+  const parsed = parsedEvidence(evidence);
+  const alternatives = triedAlternatives(parsed);
+  return {
+    alternatives,
+    faults: faultsOf(parsed, alternatives),
+    overH3Only: isAdvertisedOverH3Only(parsed),
+    withdrawn: parsed.altSvc?.clear === true,
+    expired: parsed.expired,
+    unread: (parsed.altSvc?.unread ?? 0) > 0,
+    ignoresH3Record: ignoresH3Record(parsed),
+  };
+}
+
+/** The endpoints at which HTTP/3 is advertised, and what came of it there. */
+export function advertisedAlternatives(evidence: Evidence): readonly TriedAlternative[] {
+  return triedAlternatives(parsedEvidence(evidence));
+}
+
 /** The evidence with its parsed Alt-Svc value, and the endpoints it names. */
 interface ParsedEvidence extends Evidence {
   /** Null: a client that does not know of HTTP/3 receives none, or it is unknown which. */
@@ -424,24 +444,4 @@ function faultsOf(evidence: ParsedEvidence, alternatives: readonly TriedAlternat
     ...of(each(alternatives.flatMap((alternative) => hostFault(evidence, alternative))), !usable),
     ...of(each(contradictions(evidence)), false),
   ];
-}
-
-/** The endpoints at which HTTP/3 is advertised, and what came of it there. */
-export function advertisedAlternatives(evidence: Evidence): readonly TriedAlternative[] {
-  return triedAlternatives(parsedEvidence(evidence));
-}
-
-/** Everything about how HTTP/3 is advertised. */
-export function advertisedBy(evidence: Evidence): Advertisement {
-  const parsed = parsedEvidence(evidence);
-  const alternatives = triedAlternatives(parsed);
-  return {
-    alternatives,
-    faults: faultsOf(parsed, alternatives),
-    overH3Only: isAdvertisedOverH3Only(parsed),
-    withdrawn: parsed.altSvc?.clear === true,
-    expired: parsed.expired,
-    unread: (parsed.altSvc?.unread ?? 0) > 0,
-    ignoresH3Record: ignoresH3Record(parsed),
-  };
 }

@@ -60,19 +60,15 @@ export function failureRows(): CodeRow[] {
   });
 }
 
-// Short names of verdicts for charts, tables and comparisons.
-
-/** A verdict's short name, for example `HTTP/3 used`. */
+/** A verdict's short name for charts, tables and comparisons, for example `HTTP/3 used`. */
 export function verdictName(code: VerdictCode): string {
   return getMessage(codeKey('verdictName', code));
 }
 
-// Short names for the ways in which attempts fail; the long form is in the verdict.
-
 /** A stream ended with these was not processed (RFC 9113 section 8.7, RFC 9114 section 4.1.1); no GOAWAY need be sent. */
 const UNPROCESSED: ReadonlySet<string> = new Set(['REFUSED_STREAM', 'H3_REQUEST_REJECTED']);
 
-/** These tell that an exchange ended, whatever had been received by then. */
+/** These say that an exchange ended, whatever had been received by then. */
 const ENDED: ReadonlySet<AttemptErrorCode> = new Set(['connection-closed', 'h3-error', 'goaway']);
 
 /** How a response that had begun failed to complete, as far as nothing more specific is known; null: none had begun. */
@@ -82,7 +78,7 @@ export function incompleteness({ code, endedBy, began }: Failure): 'Unfinished' 
   return ENDED.has(code) ? 'CutOff' : null;
 }
 
-/** An attempt's failure in a few words, for example `UDP refused`. */
+/** An attempt's failure in a few words, for example `UDP refused`; the long form is in the verdict. */
 export function attemptErrorText(code: AttemptErrorCode): string {
   return getMessage(codeKey('failure', code));
 }

@@ -16,11 +16,10 @@ import { ATTEMPT_ERROR_CODES } from '../race/terms.ts';
 import { type Verdict, verdictSchema } from '../race/verdict-schema.ts';
 import { originParts, originSchema } from '../web/origin.ts';
 import { knownProtocolSchema } from '../web/protocol.ts';
-import { MAX_ADDRESSES, MAX_LOOKUPS, MAX_SERVICES } from '../web/untrusted.ts';
+import { count, MAX_ADDRESSES, MAX_LOOKUPS, MAX_SERVICES } from '../web/untrusted.ts';
 import { isRecordAnswered } from './advertised.ts';
 import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const epochMs = v.pipe(v.number(), v.finite(), v.minValue(0));
 
 /**

@@ -1,5 +1,5 @@
-// A verdict for display: in the current language, the sentences of the verdict itself first and then those of all other
-// findings. Storing, sending and comparing verdicts does not need this.
+// A verdict for display in the current language: its own sentences first, then those of all other findings; and what is
+// said of a race beside it. Storing, sending and comparing verdicts does not need this.
 import { getMessage, type MessagePart, type SharedMessageKey } from '../language/catalog.ts';
 import { messageParts } from '../language/message.ts';
 import type { LeftOut, OriginRace, SharedOutcome } from '../race/outcome.ts';
@@ -97,21 +97,17 @@ export function verdictAsText(verdict: Verdict): VerdictAsText {
   };
 }
 
-// What is said of a race's record beside its verdict: what is missing because a server or resolver sent too much of it,
-// and what the fleet cache says of the origin, in words that name it: an outcome on a machine of the organisation, which
-// may be this one.
-
-const KINDS: readonly (readonly [keyof LeftOut, SharedMessageKey])[] = [
+const LEFT_OUT_KEYS: readonly (readonly [keyof LeftOut, SharedMessageKey])[] = [
   ['addresses', 'leftOutAddresses'],
   ['services', 'leftOutServices'],
   ['lookups', 'leftOutLookups'],
   ['attempts', 'leftOutAttempts'],
 ];
 
-/** One sentence, or none if the record is complete. */
+/** What a race's record lacks because a server or resolver sent too much: one sentence, or none if it is complete. */
 export function leftOutText({ leftOut }: Pick<OriginRace, 'leftOut'>): string[] {
   if (leftOut === undefined) return [];
-  const parts = KINDS.flatMap(([kind, key]) =>
+  const parts = LEFT_OUT_KEYS.flatMap(([kind, key]) =>
     leftOut[kind] === 0 ? [] : [getMessage(key, { count: leftOut[kind] })],
   );
   return [getMessage('leftOut', { what: parts.join(', ') })];
@@ -124,7 +120,7 @@ export function sharedWithin(atMs: number, nowMs: number): string {
   return getMessage('sharedWithin', { count: Math.max(1, Math.ceil((nowMs - atMs) / HOUR_MS)) });
 }
 
-/** One sentence. */
+/** What the fleet cache says of an origin: an outcome on a machine of the organisation, possibly this one. */
 export function sharedOutcomeText({ atMs, h3Failure }: SharedOutcome, nowMs: number): string {
   const when = sharedWithin(atMs, nowMs);
   return h3Failure === null
@@ -132,7 +128,7 @@ export function sharedOutcomeText({ atMs, h3Failure }: SharedOutcome, nowMs: num
     : getMessage('sharedFailed', { when, failure: attemptErrorText(h3Failure) });
 }
 
-/** What a race knew of it, and what that changed; nothing if it knew nothing. */
+/** The shared outcome that a race knew, and what that changed; nothing if it knew none. */
 export function sharedInRaceText({ sharedOutcome, mode, startDelayMs, atMs }: OriginRace): string[] {
   if (sharedOutcome === undefined) return [];
   const words = sharedOutcomeText(sharedOutcome, atMs);

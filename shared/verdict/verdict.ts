@@ -61,6 +61,60 @@ function factsOf(evidence: Evidence): Facts {
   return { evidence, h3, h2: tcp, ...advertisedBy(evidence) };
 }
 
+/**
+ * The verdict on an origin: the first that fits, with every other that also holds among its `findings`. With the
+ * browser's record, the browser's own finding comes first; without it, the order is that of causes an operator can fix;
+ * faults of the advertisement that keep no client from HTTP/3 come last. If both protocols fail, the verdict is
+ * `unknown` with both causes. The result of a comparison is stated once, with the verdict itself.
+ */
+export function verdictOf(evidence: Evidence): Verdict {
+  const facts = factsOf(evidence);
+  const fromRace = raceFindings(facts);
+  const own = evidence.browser ? browserSide(facts, evidence.browser) : NOTHING_SHOWN;
+  const visit = evidence.browser ? visitMessage(evidence.browser) : null;
+  const findings =
+    own.findings.length === 0 ? fromRace : [...own.findings, ...fromRace.filter((f) => f.code !== 'unknown')];
+  const [first] = findings;
+  if (first === undefined) throw new Error('a verdict always has a first finding');
+  const { code } = first;
+  const others = findings.findIndex((finding) => finding.code !== code);
+  const leading = others < 0 ? findings.length : others;
+  const gain = evidence.gain === null ? null : gainMessage(evidence.gain);
+  const more = findingsOn(
+    code,
+    visit,
+    ...own.remarks,
+    untriedMessage(facts),
+    statusMessage(facts),
+    unsteadyMessage(facts),
+    gain,
+  );
+  return { code, findings: boundedFindings(findings.toSpliced(leading, 0, ...more)) };
+}
+
+function raceFindings(facts: Facts): Finding[] {
+  if (facts.evidence.tooBusy) return findingsOn('machine-too-busy', message('verdictTooBusy'));
+  const dead = deadMessages(facts);
+  if (dead.length > 0) return findingsOn('unknown', ...dead);
+  const wrong = (leads: boolean): Finding[] =>
+    facts.faults
+      .filter((fault) => fault.leads === leads)
+      .flatMap(({ sentences }) => findingsOn('h3-advertisement-wrong', ...sentences));
+  const ownFault = ownFaultFindings(facts);
+  if (ownFault.length > 0) return [...wrong(true), ...ownFault, ...wrong(false)];
+  const findings = [
+    ...wrong(true),
+    ...unreachableFinding(facts),
+    // Without an answer over TCP it is unknown what it advertises.
+    ...(answeredOverTcp(facts) ? notOfferedFinding(facts) : []),
+    ...elsewhereFinding(facts),
+    ...reachedFindings(facts),
+    ...(facts.ignoresH3Record ? findingsOn('unknown', message('verdictRecordIgnored')) : []),
+  ];
+  const unexplained = findings.length === 0 ? findingsOn('unknown', unexplainedMessage(facts)) : [];
+  return [...findings, ...unexplained, ...wrong(false)];
+}
+
 /** Findings on one code, one sentence each; null ones are dropped. */
 function findingsOn(code: VerdictCode, ...sentences: readonly (Message | null)[]): Finding[] {
   return sentences.flatMap((sentence) => (sentence === null ? [] : [{ code, ...sentence }]));
@@ -351,7 +405,7 @@ function reachedFindings(facts: Facts): Finding[] {
           family,
         ]
       : [isUnread ? message('verdictAltSvcUnread') : null];
-  // What works is then the origin's own endpoint, which no browser has been told of.
+  // What works is then the origin's own endpoint, which is not advertised to browsers.
   const there = untriedAdvertisement(facts);
   const untried = there === null ? [] : [elsewhereMessage(there), there.advice];
   findings.push(...findingsOn('h3-available', message('verdictAvailable'), alone, ...unsure, ...untried));
@@ -459,29 +513,6 @@ function unexplainedMessage({ evidence, h3, h2 }: Facts): Message {
   return isFailed(h3) ? h3FailedMessage(evidence, h3) : message('verdictUnexplained');
 }
 
-function raceFindings(facts: Facts): Finding[] {
-  if (facts.evidence.tooBusy) return findingsOn('machine-too-busy', message('verdictTooBusy'));
-  const dead = deadMessages(facts);
-  if (dead.length > 0) return findingsOn('unknown', ...dead);
-  const wrong = (leads: boolean): Finding[] =>
-    facts.faults
-      .filter((fault) => fault.leads === leads)
-      .flatMap(({ sentences }) => findingsOn('h3-advertisement-wrong', ...sentences));
-  const ownFault = ownFaultFindings(facts);
-  if (ownFault.length > 0) return [...wrong(true), ...ownFault, ...wrong(false)];
-  const findings = [
-    ...wrong(true),
-    ...unreachableFinding(facts),
-    // Without an answer over TCP it is unknown what it advertises.
-    ...(answeredOverTcp(facts) ? notOfferedFinding(facts) : []),
-    ...elsewhereFinding(facts),
-    ...reachedFindings(facts),
-    ...(facts.ignoresH3Record ? findingsOn('unknown', message('verdictRecordIgnored')) : []),
-  ];
-  const unexplained = findings.length === 0 ? findingsOn('unknown', unexplainedMessage(facts)) : [];
-  return [...findings, ...unexplained, ...wrong(false)];
-}
-
 /** The result of a later race, if it reached nothing at all. */
 function laterMessages(facts: Facts, { raceIsOlder = false }: BrowserEvidence): Message[] {
   const [dead, ...rest] = raceIsOlder ? [] : deadMessages(facts);
@@ -527,18 +558,18 @@ interface BrowserSide {
 
 const NOTHING_SHOWN: BrowserSide = { findings: [], remarks: [] };
 
-function found(code: VerdictCode, ...sentences: readonly (Message | null)[]): BrowserSide {
+function sideOn(code: VerdictCode, ...sentences: readonly (Message | null)[]): BrowserSide {
   return { findings: findingsOn(code, ...sentences), remarks: [] };
 }
 
 function browserSide(facts: Facts, browser: BrowserEvidence): BrowserSide {
   const { evidence, h3, alternatives, faults } = facts;
   if (browser.lastProtocol === 'h3')
-    return found('h3-used', message('verdictUsed'), ...laterMessages(facts, browser));
+    return sideOn('h3-used', message('verdictUsed'), ...laterMessages(facts, browser));
   const later = laterMessages(facts, browser);
   if (later.length > 0) {
     const protocol = PROTOCOL_NAMES[browser.lastProtocol];
-    return found('unknown', message('pageReached', { protocol }), ...later);
+    return sideOn('unknown', message('pageReached', { protocol }), ...later);
   }
   // That nothing is known to be advertised shows nothing by itself: the browser may know what nobody else saw.
   const dead =
@@ -549,7 +580,7 @@ function browserSide(facts: Facts, browser: BrowserEvidence): BrowserSide {
   const visits = browser.visitsSinceAdvertised;
   const staying = visits !== null && visits >= VISITS_BEFORE_CHOICE;
   if (browser.usedH3)
-    return found(
+    return sideOn(
       'h3-used-before',
       usedBeforeMessage(browser),
       ...(staying && browser.proxied !== true
@@ -558,7 +589,7 @@ function browserSide(facts: Facts, browser: BrowserEvidence): BrowserSide {
     );
   // Whether the browser knew of HTTP/3 before or learnt of it during the visit: it uses it from this one on.
   if (browser.visitUsesH3)
-    return found(
+    return sideOn(
       'h3-first-visit',
       message('pageReached', { protocol: PROTOCOL_NAMES[browser.lastProtocol] }),
     );
@@ -573,45 +604,14 @@ function browserSide(facts: Facts, browser: BrowserEvidence): BrowserSide {
       remarks: [message('verdictProxied', { old: PROTOCOL_NAMES[browser.lastProtocol] })],
     };
   if (!staying)
-    return found('h3-first-visit', message(visits === 0 ? 'verdictFirstVisit' : 'verdictNotYetUsed'));
+    return sideOn('h3-first-visit', message(visits === 0 ? 'verdictFirstVisit' : 'verdictNotYetUsed'));
   // HTTP/3 at an endpoint that is advertised nowhere is of no use to a browser (RFC 7838 section 2.4).
   if (!alternatives.some(({ reach }) => reach === 'established')) return NOTHING_SHOWN;
   const open = leftOpenMessages(browser);
   if (open.length > 0) return { findings: [], remarks: open };
-  return found(
+  return sideOn(
     'h3-browser-avoids',
     message('verdictAvoids', { old: PROTOCOL_NAMES[browser.lastProtocol] }),
     retryMessage(browser),
   );
-}
-
-/**
- * The verdict on an origin: the first that fits, with every other that also holds among its `findings`. With the
- * browser's record, the browser's own finding comes first; without it, the order is that of causes an operator can fix;
- * faults of the advertisement that keep no client from HTTP/3 come last. If both protocols fail, the verdict is
- * `unknown` with both causes. The result of a comparison is stated once, with the verdict itself.
- */
-export function verdictOf(evidence: Evidence): Verdict {
-  const facts = factsOf(evidence);
-  const fromRace = raceFindings(facts);
-  const own = evidence.browser ? browserSide(facts, evidence.browser) : NOTHING_SHOWN;
-  const visit = evidence.browser ? visitMessage(evidence.browser) : null;
-  const findings =
-    own.findings.length === 0 ? fromRace : [...own.findings, ...fromRace.filter((f) => f.code !== 'unknown')];
-  const [first] = findings;
-  if (first === undefined) throw new Error('a verdict always has a first finding');
-  const { code } = first;
-  const others = findings.findIndex((finding) => finding.code !== code);
-  const leading = others < 0 ? findings.length : others;
-  const gain = evidence.gain === null ? null : gainMessage(evidence.gain);
-  const more = findingsOn(
-    code,
-    visit,
-    ...own.remarks,
-    untriedMessage(facts),
-    statusMessage(facts),
-    unsteadyMessage(facts),
-    gain,
-  );
-  return { code, findings: boundedFindings(findings.toSpliced(leading, 0, ...more)) };
 }

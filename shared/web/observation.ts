@@ -1,6 +1,6 @@
-// One Observation is what the browser did once, for one request. Created and validated where it enters, folded into the
-// ledger and into the helper's host cache, and never reinterpreted. Also the modes in which observations are made, and
-// the words for what figures of light mode lack.
+// One Observation is what the browser did once, for one request: created and validated where it enters, folded into the
+// ledger and the helper's host cache, and never reinterpreted. Also the modes in which observations are made, and how
+// figures say what those of light mode lack.
 import * as v from 'valibot';
 import { formatNumber, getMessage } from '../language/catalog.ts';
 import { originSchema, siteSchema } from './origin.ts';
@@ -94,9 +94,7 @@ export const observationSchema = v.pipe(
 
 export type Observation = v.InferOutput<typeof observationSchema>;
 
-// What figures counted in light mode do not say, in words: the same ones wherever figures are shown.
-
-/** How many are hidden, or at most how many. */
+/** How many are hidden, or at most how many, if some were counted in light mode. */
 export function hiddenCountText(hidden: number, modes: ObservationModes): string {
   return atMostText(formatNumber(hidden), hidden, modes);
 }

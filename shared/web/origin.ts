@@ -1,5 +1,5 @@
 // The key of every record: an https origin (RFC 6454, RFC 9110 section 4.3.1) in canonical form. Parsed once where it
-// enters; everything else takes the branded type and never parses again. And how many of them one site may have.
+// enters; everything else takes the branded type and never parses again. Also how many of them one site may have.
 import * as v from 'valibot';
 
 declare const originBrand: unique symbol;
@@ -156,9 +156,6 @@ export const originSchema = v.pipe(
 /** Schema for a site: the registrable domain, host or address of a top-level page, without scheme or port. */
 export const siteSchema = v.pipe(v.string(), v.minLength(1), v.maxLength(253));
 
-// How many origins may be stored for one site: a page that uses a new one with every request would otherwise displace
-// the history of all other sites. Those beyond the limit are still counted, together and under one name.
-
 /** Origins that a site may use per day before new ones are counted together; sites use some hundreds at most. */
 export const SITE_DAY_ORIGINS = 1000;
 /** Origins that may be stored for a site at a time. */
@@ -174,7 +171,10 @@ export interface SiteUse {
   readonly today: number;
 }
 
-/** How many new origins of a site may be stored now. */
+/**
+ * How many new origins of a site may be stored now. A page that uses a new one with every request would otherwise
+ * displace the history of all other sites.
+ */
 export function roomOf({ kept, today }: SiteUse): number {
   return Math.max(0, Math.min(SITE_ORIGINS - kept, SITE_DAY_ORIGINS - today));
 }

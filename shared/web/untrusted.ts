@@ -48,6 +48,11 @@ export function text(maxChars: number) {
   return v.pipe(v.string(), v.maxLength(maxChars));
 }
 
+/** The schema of a number of things. */
+export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+/** The schema of a duration, or of an instant since the epoch or a start, in milliseconds. */
+export const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
+
 /** A list of at most so many items. */
 export function list<const Item extends v.BaseSchema<unknown, unknown, v.BaseIssue<unknown>>>(
   item: Item,
@@ -55,10 +60,6 @@ export function list<const Item extends v.BaseSchema<unknown, unknown, v.BaseIss
 ) {
   return v.pipe(v.array(item), v.maxLength(maxItems));
 }
-
-// Makes untrusted text (from servers, DNS, files) safe to display: a certificate's name, a header or a reason may
-// contain line ends, terminal escape sequences, and characters that change the direction of surrounding text. Such
-// characters are written as escapes, so that the evidence remains readable.
 
 /** Printable ASCII, which nearly all text is, and which is much cheaper to recognise. */
 const PLAIN = /^[ -~]*$/;
@@ -69,7 +70,9 @@ function escaped(character: string): string {
 }
 
 /**
- * The text with each invisible character written like `\u202e`: control and format characters (soft hyphens, zero-width
+ * The text, safe to display: a certificate's name, a header or a reason may contain line ends, terminal escape sequences,
+ * and characters that change the direction of surrounding text. Each is written like `\u202e`, so that the evidence
+ * remains readable: control and format characters (soft hyphens, zero-width
  * and bidi marks, tags), line and paragraph separators, lone surrogates, and code points that are not characters. A tab,
  * which HTTP fields may have instead of a space, becomes a space. Idempotent.
  */
@@ -98,14 +101,13 @@ function escapedDeep<Value>(value: Value): Value {
   return Object.fromEntries(entries) as Value;
 }
 
-// Validates instants from files, from pages, and from a clock that has since been corrected. Nothing has been observed or
-// raced in the future, so a later instant is a mistake or an attack: it would never expire, and sort before everything
-// else.
-
 /** Clocks of two machines differ, and their dates by time zone. */
 const AHEAD_MS = 86_400_000;
 
-/** Whether an instant (milliseconds since the epoch, or an ISO 8601 date or time) is later than tomorrow. */
+/**
+ * Whether an instant (milliseconds since the epoch, or an ISO 8601 date or time) is later than tomorrow. Nothing has been
+ * observed or raced in the future, so it is a mistake or an attack: it would never expire, and sort before all else.
+ */
 export function isTooLate(instant: number | string, nowMs: number): boolean {
   const atMs = typeof instant === 'number' ? instant : Date.parse(instant);
   // An invalid date must be rejected by the schema.

@@ -1,8 +1,8 @@
-// The links that P2 measured, and the record of `adoption`: a line for each turn of a client with its trials and the
-// link's report. Which client is measured when, how long that takes, and the loop that measures, cell by cell and turn
-// by turn, nothing in parallel. Within a cell clients take turns, spread over the cell's whole time in an order
-// randomised for each round, so that a machine that slows down affects all of them.
+// The turns of `adoption`: their record, their order, how long they take, and the loop that measures, nothing in
+// parallel. Within a cell, one of the links that P2 measured, clients take turns spread over the cell's whole time, in
+// an order randomised for each round, so that a machine that slows down affects all of them.
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
+import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { shuffled } from '../../bench/measure.ts';
 import type { LinkReport } from '../../network/link.ts';
@@ -19,7 +19,6 @@ import {
 } from '../client.ts';
 import { RunInterrupted } from '../experiment.ts';
 import {
-  count,
   type ExperimentRecord,
   type Journal,
   linkReportSchema,

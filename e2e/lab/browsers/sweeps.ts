@@ -2,10 +2,10 @@
 // and clients that know different things decide whether to wait for it. In its ways to fail, QUIC is broken or late
 // once or for good, to see for how long a client that used it, or only learnt of it, avoids it.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import type { Shapes } from '../../network/link.ts';
 import type { Obstacle } from '../../network/namespace.ts';
-import { count } from '../journal.ts';
 import { observationSchema } from './observation.ts';
 import type { Subject } from './subjects.ts';
 import type { Host, NamedTestbed, Visitor } from './testbed.ts';
@@ -53,7 +53,7 @@ export interface Sweep {
   readonly obstacles: readonly Obstacle[];
 }
 
-const named = (sweep: string, delayMs: number, host: Omit<Host, 'name'>): Host => ({
+const hostNamed = (sweep: string, delayMs: number, host: Omit<Host, 'name'>): Host => ({
   name: `${sweep}-${delayMs}.browsers.test`,
   ...host,
 });
@@ -78,7 +78,7 @@ function lateAnswer(kind: 'A' | 'AAAA' | 'HTTPS'): Sweep {
     knowledge: 'nothing',
     late: kind,
     host: (byMs) =>
-      named(name, byMs, { dualStack: true, altSvc: httpsRecord, httpsRecord, late: { kind, byMs } }),
+      hostNamed(name, byMs, { dualStack: true, altSvc: httpsRecord, httpsRecord, late: { kind, byMs } }),
     shape: () => CLEAN,
     obstacles: [],
   };
@@ -90,7 +90,7 @@ export const SWEEPS: readonly Sweep[] = [
     title: 'QUIC later than TCP, first visit, HTTPS record',
     knowledge: 'nothing',
     late: 'quic',
-    host: (delayMs) => named('quic-https', delayMs, { ...FOUR, httpsRecord: true }),
+    host: (delayMs) => hostNamed('quic-https', delayMs, { ...FOUR, httpsRecord: true }),
     shape: lateQuic,
     obstacles: [],
   },
@@ -99,7 +99,7 @@ export const SWEEPS: readonly Sweep[] = [
     title: 'QUIC later than TCP, Alt-Svc learnt',
     knowledge: 'alt-svc',
     late: 'quic',
-    host: (delayMs) => named('quic-alt-svc', delayMs, { ...FOUR, httpsRecord: false }),
+    host: (delayMs) => hostNamed('quic-alt-svc', delayMs, { ...FOUR, httpsRecord: false }),
     shape: lateQuic,
     obstacles: [],
   },
@@ -108,7 +108,7 @@ export const SWEEPS: readonly Sweep[] = [
     title: 'QUIC later than TCP, HTTP/3 used before',
     knowledge: 'used',
     late: 'quic',
-    host: (delayMs) => named('quic-used', delayMs, { ...FOUR, httpsRecord: false }),
+    host: (delayMs) => hostNamed('quic-used', delayMs, { ...FOUR, httpsRecord: false }),
     shape: lateQuic,
     obstacles: [],
   },
@@ -117,7 +117,7 @@ export const SWEEPS: readonly Sweep[] = [
     title: 'IPv6 later than IPv4, first visit, TCP only',
     knowledge: 'nothing',
     late: 'ipv6',
-    host: (delayMs) => named('ipv6', delayMs, BOTH),
+    host: (delayMs) => hostNamed('ipv6', delayMs, BOTH),
     shape: lateSix,
     obstacles: NO_UDP,
   },
@@ -126,7 +126,7 @@ export const SWEEPS: readonly Sweep[] = [
     title: 'IPv6 later than IPv4, visited before, TCP only',
     knowledge: 'visited',
     late: 'ipv6',
-    host: (delayMs) => named('ipv6-visited', delayMs, BOTH),
+    host: (delayMs) => hostNamed('ipv6-visited', delayMs, BOTH),
     shape: lateSix,
     obstacles: NO_UDP,
   },
@@ -254,7 +254,7 @@ class Avoider {
     }
   }
 
-  /** Visits, over a new connection unless told otherwise. */
+  /** Visits, over a new connection by default. */
   async visit({ keepsConnections = false } = {}): Promise<AvoidanceVisit> {
     if (!keepsConnections) await this.#visitor.part();
     await this.#testbed.drain();

@@ -195,7 +195,7 @@ const FLUSH_PAGE = 'chrome://net-internals/#sockets';
 
 declare const chrome: { send(message: 'flushSocketPools'): void };
 
-/** Origins as browsers are told of them, by name. */
+/** Origins as browsers are configured with them, by name. */
 const originsOf = (hosts: readonly string[]) => Object.fromEntries(hosts.map((host) => [host, { host }]));
 
 /**

@@ -2,9 +2,10 @@
 // into segments that are spread over the whole run; a line for each segment has its samples and whether its load was
 // sustained.
 import type { Random } from '@photofinish/shared/testing/seeded-random';
+import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { shuffled } from '../../bench/measure.ts';
-import { count, type RecordSchema, turnKey } from '../journal.ts';
+import { type RecordSchema, turnKey } from '../journal.ts';
 import type { Winner } from './generator.ts';
 
 export const SERVERS = ['caddy', 'own'] as const;

@@ -1,6 +1,5 @@
-// What the experiments under load, `cost` and `p1`, have in common: their options, which loads this machine can drive,
-// P1's if possible and otherwise steps up to the highest that passes the check, and how their turns are measured one
-// after the other.
+// What the experiments under load, `cost` and `p1`, have in common: options, turns one after the other, and the loads
+// that this machine can drive, P1's if possible and otherwise steps up to the highest that passes the check.
 import { beginStep, formatDuration, heading, printLine } from '../../run/display.ts';
 import {
   BadUsage,

@@ -1,7 +1,6 @@
 // One segment: a new server, so that no cell inherits another's memory, behind a link that determines the winner of a
-// race; a new client, a few seconds of warm-up, then samples of the resources used by each process and the kernel; and
-// whether its load was really driven. The generator must not be the bottleneck, or the figures would be of a lower load
-// and of an overloaded machine.
+// race; a new client, a warm-up, then samples of the resources used by each process and the kernel. Also the check that
+// its load was really driven: if the generator is the bottleneck, the figures are of a lower load.
 import { setTimeout as pause } from 'node:timers/promises';
 import { percentile } from '@photofinish/shared/race/statistics';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
@@ -57,6 +56,42 @@ export interface RunningServer {
   readonly origins: Readonly<Record<Winner, ReachableOrigin>>;
   readonly caPath: string;
   stop(): Promise<void>;
+}
+
+/** Measures one segment. Rejects if the server or the client exits early. */
+export async function measureSegment(
+  testbed: Testbed,
+  segment: Segment,
+  seed: number,
+): Promise<SegmentRecord> {
+  const { server, objectBytes, rttMs } = segment.cell;
+  await setLink(testbed, rttMs);
+  const running = await startServer(testbed, server, objectBytes);
+  try {
+    return await measureOn(testbed, segment, running, seed);
+  } finally {
+    await running.stop();
+  }
+}
+
+/** With a running server; the client has exited when it resolves or rejects. */
+async function measureOn(
+  testbed: Testbed,
+  segment: Segment,
+  server: RunningServer,
+  seed: number,
+): Promise<SegmentRecord> {
+  const own = seedOf(segment, seed);
+  const generator = startGenerator(testbed, segment.cell, server, own);
+  try {
+    const pids: Pids = { server: server.pid, client: generator.pid, link: testbed.linkPids };
+    // Separate seeds for the kinds of requests and for their moments, which must be independent.
+    const driven = await drive(segment, pids, generator, own ^ 1);
+    await generator.finish();
+    return { ...measuredBy(segment, driven, generator), serverVersion: server.version };
+  } finally {
+    await generator.finish();
+  }
 }
 
 function originsOf(server: Peer, ports: Readonly<Record<Winner, number>>): Record<Winner, ReachableOrigin> {
@@ -344,42 +379,6 @@ function measuredBy(
     drive: { ...judged, lateP99Ms: Number.isFinite(lateP99Ms) ? lateP99Ms : null, why: [...judged.why] },
     races: { of: races.length, h3: races.filter(({ adopted }) => adopted === 'h3').length },
   };
-}
-
-/** With a running server; the client has exited when it resolves or rejects. */
-async function measureOn(
-  testbed: Testbed,
-  segment: Segment,
-  server: RunningServer,
-  seed: number,
-): Promise<SegmentRecord> {
-  const own = seedOf(segment, seed);
-  const generator = startGenerator(testbed, segment.cell, server, own);
-  try {
-    const pids: Pids = { server: server.pid, client: generator.pid, link: testbed.linkPids };
-    // Separate seeds for the kinds of requests and for their moments, which must be independent.
-    const driven = await drive(segment, pids, generator, own ^ 1);
-    await generator.finish();
-    return { ...measuredBy(segment, driven, generator), serverVersion: server.version };
-  } finally {
-    await generator.finish();
-  }
-}
-
-/** Measures one segment. Rejects if the server or the client exits early. */
-export async function measureSegment(
-  testbed: Testbed,
-  segment: Segment,
-  seed: number,
-): Promise<SegmentRecord> {
-  const { server, objectBytes, rttMs } = segment.cell;
-  await setLink(testbed, rttMs);
-  const running = await startServer(testbed, server, objectBytes);
-  try {
-    return await measureOn(testbed, segment, running, seed);
-  } finally {
-    await running.stop();
-  }
 }
 
 /** The overhead of a segment beyond the measured seconds, for the estimate of a run's length. */

@@ -134,8 +134,7 @@ async function connects({ address, times }: ConnectLoad): Promise<number[]> {
   return tookUs;
 }
 
-// `far` receives datagrams and connections and prints what arrived when its standard input ends; `near JSON` sends, or
-// connects.
+// `far` receives, and prints what arrived when its standard input ends; `near JSON` sends datagrams, or connects.
 if (import.meta.main) {
   const [role, argument = '{}'] = process.argv.slice(2);
   const order = JSON.parse(argument) as Stream | ConnectLoad;

@@ -129,7 +129,7 @@ const lossy = (share: number): Shape => ({ ...CLEAN, loss: { kind: 'independent'
 
 const EVERYTHING: Loss = { kind: 'independent', share: 1 };
 
-/** Interrupts and restores the path until it is told to stop, after which the path works. */
+/** Interrupts and restores the path until it is stopped, after which the path works. */
 function comeAndGo(
   server: Peer,
   { up, down }: Required<Shapes>,

@@ -1,4 +1,4 @@
-// The interface of a `paths` scenario, what it measures with, and how clients take turns on its path; and the scenarios
+// The interface of a `paths` scenario, what it measures with, and how clients take turns on its path. Also the scenarios
 // that measure only our own command line, from its records: UDP refused, HTTP/3 known to be broken, both paths blocked.
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
 import type { Random } from '@photofinish/shared/testing/seeded-random';
+import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { shuffled } from '../../bench/measure.ts';
 import type { Shape } from '../../network/link.ts';
@@ -19,7 +20,7 @@ import {
   type Opener,
   recordIn,
 } from '../client.ts';
-import { count, linkReportSchema, type RecordSchema, turnKey } from '../journal.ts';
+import { linkReportSchema, type RecordSchema, turnKey } from '../journal.ts';
 import { CADDY_PORT, type ServedTestbed } from '../testbed.ts';
 
 /** The default round trip of a path, milliseconds. */
