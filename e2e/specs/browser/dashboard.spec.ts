@@ -137,6 +137,21 @@ test('columns sort by keyboard, verdicts filter, pages turn, and rows open witho
   expect(verdicts).toEqual(['HTTP/3 used']);
 });
 
+test('a long host is shown in full, however narrow its column', async ({ open }) => {
+  const session = await open({ helper: false });
+  await fillLedger(session, SMALL_YEAR);
+  const tab = await wholeDashboard(session);
+  for (const table of ['#table', '#race-table']) {
+    const cutOff = await tab.evaluate((id) => {
+      const host = document.querySelector<HTMLElement>(`${id} .host`);
+      if (host?.firstElementChild == null) throw new Error('no host');
+      host.firstElementChild.textContent = `${'accounts-and-identity.'.repeat(5)}${'x'.repeat(63)}.example`;
+      return host.scrollWidth > host.clientWidth || getComputedStyle(host).textOverflow === 'ellipsis';
+    }, table);
+    expect(cutOff, table).toBe(false);
+  }
+});
+
 test('an open row covers the period chosen last', async ({ open }) => {
   const session = await open({ helper: false });
   await fillLedger(session, SMALL_YEAR);

@@ -43,6 +43,20 @@ test('a row shows its verdict on hover and focus, and Escape hides it', async ({
   await expect(popup.tab.find(`tbody[data-origin="${origin}"] .detail .verdict`)).toSay(/^Reached over/);
 });
 
+test('an open row leaves the columns as they are, also where some are hidden', async ({ local, open }) => {
+  const session = await open({ helper: false });
+  const tab = await session.newTab();
+  await tab.goto(local.origins.h2only.origin);
+  const popup = await session.openPopup(tab);
+  await expect(popup.tab.find('#origin-table.no-forecast.no-race')).toBeSeen();
+  const requestsEnd = () =>
+    popup.tab.evaluate(() => document.querySelector('.main .requests')?.getBoundingClientRect().right);
+  const before = await requestsEnd();
+  await popup.tab.find('.opener').click();
+  await expect(popup.tab.find('.detail .verdict')).toBeSeen();
+  expect(await requestsEnd()).toBe(before);
+});
+
 const UNCLEAR = 'unclear';
 
 /** The displayed value that each column sorts by; null for none, which sorts last in either direction. */

@@ -50,7 +50,7 @@ export function options<Value extends string>(
   if (onChange) select.addEventListener('change', () => onChange(select.value as Value));
 }
 
-/** A host, which reads from left to right in every language, and gives way at its beginning. */
+/** A host, which reads from left to right in every language. */
 export function hostName(host: string): HTMLElement {
   const name = make('bdi', '', host);
   name.dir = 'ltr';

@@ -92,12 +92,6 @@ function markPlace(mark: Mark): Node {
   return place.cloneNode(true);
 }
 
-function host(name: string): HTMLElement {
-  const element = hostName(name);
-  element.title = name;
-  return element;
-}
-
 function numberCell(words: string, zero = false): HTMLTableCellElement {
   return make('td', zero ? 'number zero' : 'number', words);
 }
@@ -158,11 +152,11 @@ export function rowKey(origin: string, site: string): string {
 export function originRow(row: Row, nowMs: number, open: boolean, onOpen: () => void): HTMLTableRowElement {
   const line = make('tr', open ? 'main open' : 'main');
   line.dataset['key'] = rowKey(row.origin, row.site);
-  const name = host(row.origin.slice('https://'.length));
+  const name = hostName(row.origin.slice('https://'.length));
   const verdict = make('td', '', verdictName(row.verdict));
   verdict.title = verdictMeans(row.verdict);
   const site = make('td', 'site');
-  site.append(host(row.site));
+  site.append(hostName(row.site));
   line.append(
     openerCell(open, onOpen, markPlace(markOf(row.protocol)), name),
     site,
@@ -191,7 +185,7 @@ export function siteRow(
   const at = (array: Float64Array) => array[id] ?? 0;
   const count = (value: number) => numberCell(formatNumber(value), value === 0);
   line.append(
-    openerCell(null, onOpen, host(name)),
+    openerCell(null, onOpen, hostName(name)),
     count(at(sites.origins)),
     shareCell(at(sites.h3Origins), at(sites.knownOrigins)),
     count(at(sites.known) + at(sites.hidden)),

@@ -25,12 +25,14 @@ import {
   type SortKey,
 } from './lines.ts';
 import {
+  COLUMNS,
   isOpen,
   type LineParts,
   makeLine,
   makeRow,
   type Row,
   type RowContext,
+  spanColumns,
   updateRow,
   writeCells,
 } from './row.ts';
@@ -66,6 +68,8 @@ function showColumns(table: HTMLElement, board: RaceBoard): void {
     race: shown.some((view) => view.race !== null || raceState(board, view.origin) !== null),
   };
   for (const [column, isFilled] of Object.entries(filled)) table.classList.toggle(`no-${column}`, !isFilled);
+  const hiddenCount = Object.values(filled).filter((isFilled) => !isFilled).length;
+  spanColumns(rows.values(), COLUMNS - hiddenCount);
 }
 
 function bodyOf(line: Line, around: () => RowContext): HTMLElement {

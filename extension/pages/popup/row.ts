@@ -57,7 +57,25 @@ export interface Row extends LineParts {
   view: OriginView;
 }
 
+/** Columns of the table, hidden ones included. */
+export const COLUMNS = 5;
+
 let made = 0;
+let spanned = COLUMNS;
+
+function span({ line }: Detail): void {
+  (part(line, 'td') as HTMLTableCellElement).colSpan = spanned;
+}
+
+/**
+ * Makes the details of these rows, and those created later, as wide as that many columns: what they span beyond the
+ * visible ones would be columns too, and share the table's width.
+ */
+export function spanColumns(rows: Iterable<Row>, count: number): void {
+  if (count === spanned) return;
+  spanned = count;
+  for (const { detail } of rows) if (detail !== null) span(detail);
+}
 
 function makeDetail(row: Row, around: () => RowContext): Detail {
   const line = copyOf<HTMLElement>('detail');
@@ -92,6 +110,7 @@ export function isOpen(row: Row): boolean {
 function toggle(row: Row, around: () => RowContext): void {
   const detail = row.detail ?? makeDetail(row, around);
   row.detail = detail;
+  span(detail);
   detail.line.hidden = !detail.line.hidden;
   row.opener.setAttribute('aria-expanded', String(!detail.line.hidden));
   updateDetail(row, around());
