@@ -6,16 +6,21 @@ import { inputs, mutatedJson } from '@photofinish/shared/testing/hostile';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { MAX_BATCH_ENTRIES, MAX_URL_CHARS } from '../../common/timing.ts';
+import '../../testing/catalogs.ts';
+import { troubleText } from '../../ledger/database.ts';
 import { BATCH, TIMING } from '../../testing/samples.ts';
 import {
   arrivedSchema,
+  type BatchQueueDeps,
   keepLeft,
   type LeftBatches,
   leftSchema,
+  openBatchQueue,
   takeLeft,
   timingBatchSchema,
 } from './batch-queue.ts';
 import type { Sender } from './recordable.ts';
+import { SETTLE_MS } from './requests.ts';
 
 /** As an older version left it, without the fields that were added since. */
 const timing = {
@@ -161,4 +166,23 @@ test('of a document that leaves more than fits, the newest batches are kept', as
   const kept = area.held.get('left:A') as LeftBatches;
   assert.ok(JSON.stringify(kept).length < 300_000);
   assert.equal(kept.batches.at(-1)?.seq, 32);
+});
+
+test('requests that no page reported and that cannot be stored are said to be in trouble', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  t.mock.method(console, 'error', () => {});
+  const runtime = { id: 'ours', onMessage: { addListener: () => {} } };
+  Object.assign(globalThis, { chrome: { runtime } });
+  t.after(() => Reflect.deleteProperty(globalThis, 'chrome'));
+  const full = new DOMException('full', 'QuotaExceededError');
+  const troubles: (string | null)[] = [];
+  const queue = openBatchQueue({
+    recorder: async () => ({ recordMissed: () => Promise.reject(full) }),
+    table: { size: 0 },
+    onTrouble: (text: string | null) => troubles.push(text),
+  } as unknown as BatchQueueDeps);
+  queue.sweepSoon();
+  t.mock.timers.tick(SETTLE_MS);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(troubles, [troubleText(full)]);
 });

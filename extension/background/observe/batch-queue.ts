@@ -120,16 +120,21 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
     if (confirmed !== null) await (await recorder()).recordLeft(confirmed, sender.url);
   };
 
+  const failed = (error: unknown): void => {
+    console.error(error);
+    onTrouble(troubleText(error));
+  };
+
   const sweepSoon = soon(SETTLE_MS / 4, () => {
     recorder()
       .then((opened) => opened.recordMissed())
-      .catch(console.error);
+      .catch(failed);
     if (table.size > 0) sweepSoon();
   });
 
   const takeLater = (keys: string[] | null): void => {
     timers.later(LEFT_DELAY_MS, () => {
-      takeLeft(chrome.storage.session, recordLeft, keys).catch(console.error);
+      takeLeft(chrome.storage.session, recordLeft, keys).catch(failed);
     });
   };
 
@@ -149,8 +154,7 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
         respond(kept ? { ack: seq } : { ack: seq, stop: true });
       },
       (error) => {
-        console.error(error);
-        onTrouble(troubleText(error));
+        failed(error);
         respond(null);
       },
     );
