@@ -8,7 +8,7 @@ import { systemSource, watchNetwork } from '../network/watch.ts';
 import { USER_AGENT } from '../race/response-reading.ts';
 import { type CollectionParts, collect } from '../survey/collect.ts';
 import { Control, workerKey } from '../survey/control.ts';
-import { type Lines, loadList, openLines } from '../survey/load.ts';
+import { type Lines, loadList, openLines, SeenTexts } from '../survey/load.ts';
 import { jetstream, jetstreamManager, type NatsConnection, RetentionPolicy } from '../survey/nats.ts';
 import { type Job, readSurveyLine, SURVEY_SCHEMA, type Survey } from '../survey/schema.ts';
 import { statusOf, statusText } from '../survey/status.ts';
@@ -79,24 +79,36 @@ async function openList(path: string): Promise<Lines> {
   }
 }
 
+interface CountedList extends Pick<Survey['list'], 'jobs' | 'badLines'> {
+  /** Indices of lines that ask for the same as an earlier one: an origin can be written in several ways. */
+  readonly repeated: ReadonlySet<number>;
+}
+
 /**
- * Reads every line in its order: how many are jobs, with a complaint about each that is neither a job nor idle, or is
- * more than an origin.
+ * Reads every line of a list of `lines` in its order: how many are jobs, with a complaint about each that is neither a
+ * job nor idle, or is more than an origin.
  */
 export async function countJobs(
   path: string,
+  lines: number,
   mode: Job['mode'],
   terminal: Pick<Terminal, 'error'>,
-): Promise<Pick<Survey['list'], 'jobs' | 'badLines'>> {
+): Promise<CountedList> {
+  const seen = new SeenTexts(lines);
+  const repeated = new Set<number>();
   let jobs = 0;
   let badLines = 0;
   let number = 0;
   for await (const line of linesOf(createReadStream(path, 'utf8'), MAX_LINE_CHARS)) {
     number += 1;
+    // A file that grows meanwhile is refused when it is read for loading.
+    if (number > lines) break;
     const read = readSurveyLine(line, mode);
     if (read === null) continue;
     if (read.ok) {
-      jobs += 1;
+      const { origin, mode } = read.value;
+      if (seen.add(`${mode} ${origin.origin}`)) repeated.add(number - 1);
+      else jobs += 1;
       const leftOut = pathLeftOut(number, read);
       if (leftOut !== null) terminal.error('path-left-out', leftOut);
     } else {
@@ -104,7 +116,7 @@ export async function countJobs(
       terminal.error(read.code, `line ${number}: ${read.message}`);
     }
   }
-  return { jobs, badLines };
+  return { jobs, badLines, repeated };
 }
 
 /** The survey that this command line asks for. */
@@ -129,7 +141,7 @@ async function load(context: SurveyContext, path: string): Promise<void> {
   const { command, terminal, connection, names, signal } = context;
   const lines = await openList(path);
   try {
-    const counted = await countJobs(path, command.mode, terminal);
+    const { repeated, ...counted } = await countJobs(path, lines.count, command.mode, terminal);
     const survey = surveyOf(command, { ...counted, sha256: lines.sha256 });
     if (survey.list.jobs === 0) throw new Complaint('bad-file', `${path} names no origin`);
     const manager = await jetstreamManager(connection);
@@ -145,12 +157,17 @@ async function load(context: SurveyContext, path: string): Promise<void> {
     else if (Object.keys(command.budgetChange).length > 0) await control.changeBudget(command.budgetChange);
     await loadList({
       client: jetstream(connection),
-      ...{ manager, names, lines, signal, survey: { seed: survey.seed, mode: command.mode } },
+      ...{ manager, names, lines, repeated, signal, survey: { seed: survey.seed, mode: command.mode } },
       progress: (position) => terminal.progress(`${position} of ${plural(lines.count, 'line')}`),
     });
     const { state } = await manager.streams.info(names.streams.todo);
     const { jobs, badLines } = survey.list;
-    const leftOut = badLines === 0 ? '' : `; ${plural(badLines, 'line')} could not be read`;
+    const leftOut = [
+      ...(repeated.size === 0
+        ? []
+        : [`; ${plural(repeated.size, 'line repeats', 'lines repeat')} an earlier one`]),
+      ...(badLines === 0 ? [] : [`; ${plural(badLines, 'line')} could not be read`]),
+    ].join('');
     terminal.result(`survey ${names.survey}: ${state.messages} of ${plural(jobs, 'job')} loaded${leftOut}`);
   } finally {
     await lines.close();

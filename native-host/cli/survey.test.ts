@@ -286,9 +286,13 @@ const scratch = scratchDirectory({ after });
 
 test('what a line of a list has beyond its origin is reported, and each line that holds none', async () => {
   const list = join(scratch, 'list.txt');
-  writeFileSync(list, '# pages\nhttps://a.test/\nhttps://b.test/page?q#f\nhttp://c.test\nd.test\n');
+  const again = 'https://A.test\na.test:443\n{"origin": "a.test", "mode": "h3"}\n';
+  writeFileSync(list, `# pages\nhttps://a.test/\nhttps://b.test/page?q#f\nhttp://c.test\nd.test\n${again}`);
   const { terminal, errors } = recordingTerminal();
-  assert.deepEqual(await countJobs(list, 'race', terminal), { jobs: 3, badLines: 1 });
+  // The same origin in another mode is another job.
+  assert.deepEqual(await countJobs(list, 8, 'race', terminal), {
+    ...{ jobs: 4, badLines: 1, repeated: new Set([5, 6]) },
+  });
   assert.equal(errors[0], 'path-left-out: line 3: racing https://b.test, ignoring /page?q#f');
   assert.match(errors[1] ?? '', /^bad-origin: line 4: /);
   assert.equal(errors.length, 2);

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { linesOf, MAX_LINE_CHARS, readRaceLine } from '../cli/input-lines.ts';
 import { scratchDirectory } from '../testing/scratch.ts';
-import { bucketOf, MAX_PERMUTED, openLines, permutation } from './load.ts';
+import { bucketOf, MAX_PERMUTED, openLines, permutation, SeenTexts } from './load.ts';
 import { TODO_BUCKETS } from './streams.ts';
 
 test('the hosts of one registrable domain are in one bucket', () => {
@@ -220,4 +220,17 @@ test('what is no readable file is named', async (t) => {
   const path = fileIn(t);
   await assert.rejects(openLines(path), /no such file.*list\.txt/);
   await assert.rejects(openLines(join(path, '..')), /is not a regular file/);
+});
+
+test('texts are recognised however many there are', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ maxLength: 2 }), { maxLength: 300 }), (texts) => {
+      const seen = new SeenTexts(texts.length);
+      const known = new Set<string>();
+      for (const text of texts) {
+        assert.equal(seen.add(text), known.has(text));
+        known.add(text);
+      }
+    }),
+  );
 });
