@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { getCACertificates } from 'node:tls';
+import { throwawayCa } from './testing/certificates.ts';
 import { scratchDirectory } from './testing/scratch.ts';
 import { readTrust } from './trust.ts';
 
@@ -40,6 +41,37 @@ test('no root is listed twice, however its lines are wrapped', async (t) => {
   const lines = [...bundled, ...extra].map(line);
   assert.equal(new Set(lines).size, lines.length);
   for (const pem of system) assert.ok(lines.includes(line(pem)));
+});
+
+test('variables add to the roots of the system, and replace none', async (t) => {
+  const names = ['SSL_CERT_FILE', 'SSL_CERT_DIR'] as const;
+  const before = names.map((name) => process.env[name]);
+  const set = (values: readonly (string | undefined)[]): void => {
+    for (const [index, name] of names.entries()) {
+      const value = values[index];
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  };
+  t.after(() => set(before));
+  const extra = async (...values: readonly (string | undefined)[]): Promise<readonly string[]> => {
+    set(values);
+    const trust = await readTrust([]);
+    assert.ok(trust.ok);
+    const { extra } = trust.value.roots();
+    assert.deepEqual(
+      names.map((name) => process.env[name]),
+      values,
+    );
+    return extra;
+  };
+  const system = await extra(undefined, undefined);
+  assert.deepEqual(await extra('', ''), system);
+  assert.deepEqual(await extra(join(dir, 'nowhere.pem'), join(dir, 'nowhere')), system);
+  const named = await file('named.pem', throwawayCa().cert);
+  const added = await extra(named, undefined);
+  assert.deepEqual(added.slice(0, system.length), system);
+  assert.equal(added.length, system.length + 1);
 });
 
 test('the store is created once, and refuses what is not a chain', async () => {

@@ -76,10 +76,32 @@ function pemOf(der: Uint8Array): string {
   return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
 }
 
+/** By which users of OpenSSL name certificates. */
+const CERTIFICATE_VARIABLES = ['SSL_CERT_FILE', 'SSL_CERT_DIR'] as const;
+
+/**
+ * The system's roots, and those that the variables name. Read by the addon, for which the variables replace the
+ * system's; a user who names one more CA expects the others to stay.
+ */
+function systemRoots(): readonly Uint8Array[] {
+  const addon = loadQuicAddon();
+  const set = CERTIFICATE_VARIABLES.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const named = set.some(([, value]) => value !== '') ? addon.systemRoots() : [];
+  try {
+    for (const [name] of set) delete process.env[name];
+    return [...addon.systemRoots(), ...named];
+  } finally {
+    for (const [name, value] of set) process.env[name] = value;
+  }
+}
+
 function readRoots(caPems: readonly string[]): Roots {
   const bundled = getCACertificates('bundled');
-  // Read by the addon: Node parses every file of the system's list, and holds up the loop for tens of milliseconds.
-  const others = [...loadQuicAddon().systemRoots().map(pemOf), ...caPems];
+  // Not by Node, which parses every file of the system's list, and holds up the loop for tens of milliseconds.
+  const others = [...systemRoots().map(pemOf), ...caPems];
   const extra = new Map(others.map((pem) => [contentsOf(pem), pem]));
   // Most of the system's are the same, and every one of a list costs time, here and with each chain.
   for (const pem of bundled) extra.delete(contentsOf(pem));

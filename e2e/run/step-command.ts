@@ -10,7 +10,7 @@ import { beginStep, formatElapsed, type Step } from './display.ts';
 const SILENCE_LIMIT_MS = 12 * 60_000;
 /** A command with lower priority may wait that long for a processor while the browser tests occupy them. */
 const LOW_PRIORITY_SILENCE_LIMIT_MS = 45 * 60_000;
-/** From SIGTERM to SIGKILL. */
+/** From SIGTERM to SIGKILL, of a command that hangs. One that is interrupted may take its time to clean up. */
 const GRACE_MS = 10_000;
 
 export interface Command {
@@ -123,15 +123,17 @@ async function runToEnd(command: Command, step: Step, output: string[]): Promise
     env: command.env ?? {},
     // A test runner's children must not outlive it, so each command has its own process group.
     killDescendants: true,
-    forceKillAfterDelay: GRACE_MS,
+    forceKillAfterDelay: false,
   });
   standBack(child, command.nice ?? 0);
   running.add(child);
   const usualLimitMs = command.nice ? LOW_PRIORITY_SILENCE_LIMIT_MS : SILENCE_LIMIT_MS;
   const limitMs = command.silenceLimitMs ?? usualLimitMs;
+  let last: NodeJS.Timeout | undefined;
   const silence = setTimeout(() => {
     output.push(`\nstopped after ${formatElapsed(limitMs)} without output\n`);
     child.kill();
+    last = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
   }, limitMs);
   const watch = async (from: 'stdout' | 'stderr') => {
     child[from].setEncoding('utf8').on('data', (text: string) => {
@@ -146,6 +148,7 @@ async function runToEnd(command: Command, step: Step, output: string[]): Promise
   await Promise.all([watch('stdout'), watch('stderr')]);
   const result = await child;
   clearTimeout(silence);
+  clearTimeout(last);
   running.delete(child);
   const code = exitCodeOf(result);
   if (code === undefined) output.push(`${result.originalMessage}\n`);

@@ -140,6 +140,7 @@ for (const [line, code, words] of [
     'bad-line',
     /^a line has no option "trials"; there are origin and mode$/,
   ],
+  ['{"orgin": "a.test"}', 'bad-line', /^a line has no option "orgin"; did you mean "origin"\?$/],
   ['{"origin": "a.test", "mod": "h2"}', 'bad-line', /^a line has no option "mod"; did you mean "mode"\?$/],
   ['a'.repeat(1025), 'bad-line', /1024 characters/],
   [' '.repeat(1025), 'bad-line', /1024 characters/],

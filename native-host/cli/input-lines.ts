@@ -157,10 +157,12 @@ export function readRaceLine(line: string, mode: Mode): ReadLine | null {
   if (!text.startsWith('{') && !JSON_SCALAR.test(text)) return readUrl(text, mode);
   const parsed = v.safeParse(lineSchema, parseJson(text));
   if (parsed.success) return readText(parsed.output.origin, parsed.output.mode ?? mode);
-  return { ok: false, code: 'bad-line', message: lineFault(parsed.issues[0]) };
+  return { ok: false, code: 'bad-line', message: lineFault(parsed.issues) };
 }
 
-function lineFault(issue: v.BaseIssue<unknown>): string {
+function lineFault(issues: readonly [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]]): string {
+  // A misspelt key is also a missing one.
+  const issue = issues.find(({ expected }) => expected === 'never') ?? issues[0];
   const where = v.getDotPath(issue);
   if (where === null) return 'not a JSON object of the form {"origin": ..., "mode": ...}';
   if (issue.type !== 'strict_object') return `${where}: ${issue.message}`;

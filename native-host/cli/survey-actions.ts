@@ -8,7 +8,7 @@ import { systemSource, watchNetwork } from '../network/watch.ts';
 import { USER_AGENT } from '../race/response-reading.ts';
 import { type CollectionParts, collect } from '../survey/collect.ts';
 import { Control, workerKey } from '../survey/control.ts';
-import { type Lines, loadList, openLines, SeenTexts } from '../survey/load.ts';
+import { LineSet, type Lines, loadList, openLines, SeenTexts } from '../survey/load.ts';
 import { jetstream, jetstreamManager, type NatsConnection, RetentionPolicy } from '../survey/nats.ts';
 import { type Job, readSurveyLine, SURVEY_SCHEMA, type Survey } from '../survey/schema.ts';
 import { statusOf, statusText } from '../survey/status.ts';
@@ -80,8 +80,8 @@ async function openList(path: string): Promise<Lines> {
 }
 
 interface CountedList extends Pick<Survey['list'], 'jobs' | 'badLines'> {
-  /** Indices of lines that ask for the same as an earlier one: an origin can be written in several ways. */
-  readonly repeated: ReadonlySet<number>;
+  /** Lines that ask for the same as an earlier one: an origin can be written in several ways. */
+  readonly repeated: LineSet;
 }
 
 /**
@@ -95,7 +95,7 @@ export async function countJobs(
   terminal: Pick<Terminal, 'error'>,
 ): Promise<CountedList> {
   const seen = new SeenTexts(lines);
-  const repeated = new Set<number>();
+  const repeated = new LineSet(lines);
   let jobs = 0;
   let badLines = 0;
   let number = 0;

@@ -92,6 +92,31 @@ export class SeenTexts {
   }
 }
 
+/** Lines of a list by their index, a bit for each. */
+export class LineSet {
+  readonly #bits: Uint8Array;
+  #size = 0;
+
+  constructor(lines: number) {
+    this.#bits = new Uint8Array(Math.ceil(lines / 8));
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  has(index: number): boolean {
+    return ((this.#bits[Math.floor(index / 8)] ?? 0) & (1 << (index % 8))) !== 0;
+  }
+
+  add(index: number): void {
+    if (this.has(index)) return;
+    const byte = Math.floor(index / 8);
+    this.#bits[byte] = (this.#bits[byte] ?? 0) | (1 << (index % 8));
+    this.#size += 1;
+  }
+}
+
 /** Where a job stood in the order, for a load that goes on. */
 const POSITION_HEADER = 'Photofinish-Position';
 /** Published and not acknowledged at a time: the round trip to the server is paid once for so many. */
@@ -106,8 +131,8 @@ interface Load {
   readonly names: SurveyNames;
   readonly survey: Pick<Survey, 'seed'> & { readonly mode: Job['mode'] };
   readonly lines: Lines;
-  /** Indices of lines whose job is that of an earlier line. */
-  readonly repeated: ReadonlySet<number>;
+  /** Lines whose job is that of an earlier line. */
+  readonly repeated: LineSet;
   readonly signal: AbortSignal;
   readonly progress: (position: number) => void;
 }

@@ -120,21 +120,31 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
     if (confirmed !== null) await (await recorder()).recordLeft(confirmed, sender.url);
   };
 
-  const failed = (error: unknown): void => {
+  // Each is over when what had failed works again, whatever else works meanwhile.
+  const troubles = new Map<'reported' | 'missed', string>();
+  const failed = (what: 'reported' | 'missed', error: unknown): void => {
     console.error(error);
+    troubles.set(what, troubleText(error));
     onTrouble(troubleText(error));
+  };
+  const worked = (what: 'reported' | 'missed'): void => {
+    troubles.delete(what);
+    onTrouble([...troubles.values()][0] ?? null);
   };
 
   const sweepSoon = soon(SETTLE_MS / 4, () => {
     recorder()
       .then((opened) => opened.recordMissed())
-      .catch(failed);
+      .then(
+        () => worked('missed'),
+        (error) => failed('missed', error),
+      );
     if (table.size > 0) sweepSoon();
   });
 
   const takeLater = (keys: string[] | null): void => {
     timers.later(LEFT_DELAY_MS, () => {
-      takeLeft(chrome.storage.session, recordLeft, keys).catch(failed);
+      takeLeft(chrome.storage.session, recordLeft, keys).catch(console.error);
     });
   };
 
@@ -150,11 +160,11 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
     const { seq } = batch.output;
     recordInOrder(batch.output, sender).then(
       (kept) => {
-        onTrouble(null);
+        if (kept) worked('reported');
         respond(kept ? { ack: seq } : { ack: seq, stop: true });
       },
       (error) => {
-        failed(error);
+        failed('reported', error);
         respond(null);
       },
     );
