@@ -22,7 +22,8 @@ const known = new Map<string, string>();
 /** Asks the browser once for each key: a call costs far more than a look-up, and the rows of a table share theirs. */
 function lookUp(key: string): string {
   const message = known.get(key) ?? chrome.i18n.getMessage(key);
-  known.set(key, message);
+  // A verdict from a file may name any number of keys that no catalog has.
+  if (message !== '') known.set(key, message);
   return message;
 }
 

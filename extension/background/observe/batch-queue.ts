@@ -121,15 +121,15 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
   };
 
   // Each is over when what had failed works again, whatever else works meanwhile.
-  const troubles = new Map<'reported' | 'missed', string>();
-  const failed = (what: 'reported' | 'missed', error: unknown): void => {
-    console.error(error);
-    troubles.set(what, troubleText(error));
-    onTrouble(troubleText(error));
+  const troubles = { reported: null as string | null, missed: null as string | null };
+  const setTrouble = (what: keyof typeof troubles, text: string | null): void => {
+    troubles[what] = text;
+    onTrouble(troubles.reported ?? troubles.missed);
   };
-  const worked = (what: 'reported' | 'missed'): void => {
-    troubles.delete(what);
-    onTrouble([...troubles.values()][0] ?? null);
+  const worked = (what: keyof typeof troubles): void => setTrouble(what, null);
+  const failed = (what: keyof typeof troubles, error: unknown): void => {
+    console.error(error);
+    setTrouble(what, troubleText(error));
   };
 
   const sweepSoon = soon(SETTLE_MS / 4, () => {

@@ -63,7 +63,7 @@ export const COLUMNS = 5;
 let made = 0;
 let spanned = COLUMNS;
 
-function span({ line }: Detail): void {
+function span(line: HTMLElement): void {
   (part(line, 'td') as HTMLTableCellElement).colSpan = spanned;
 }
 
@@ -74,7 +74,7 @@ function span({ line }: Detail): void {
 export function spanColumns(rows: Iterable<Row>, count: number): void {
   if (count === spanned) return;
   spanned = count;
-  for (const { detail } of rows) if (detail !== null) span(detail);
+  for (const { detail } of rows) if (detail !== null) span(detail.line);
 }
 
 function makeDetail(row: Row, around: () => RowContext): Detail {
@@ -91,6 +91,7 @@ function makeDetail(row: Row, around: () => RowContext): Detail {
   const means = meansLink();
   part(line, '.verdict').after(means);
   row.body.append(line);
+  span(line);
   return {
     line,
     verdict: part(line, '.verdict'),
@@ -110,7 +111,6 @@ export function isOpen(row: Row): boolean {
 function toggle(row: Row, around: () => RowContext): void {
   const detail = row.detail ?? makeDetail(row, around);
   row.detail = detail;
-  span(detail);
   detail.line.hidden = !detail.line.hidden;
   row.opener.setAttribute('aria-expanded', String(!detail.line.hidden));
   updateDetail(row, around());
