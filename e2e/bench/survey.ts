@@ -9,10 +9,9 @@ import { startOrigins } from '../origins/start.ts';
 import { goProgram } from '../test-programs.ts';
 import { type Fact, measureInStep, publish } from './measure.ts';
 
-/** Of one server; the longer list is of four. */
+/** Of one server: the short list. The long one is of all. */
 const HOSTS = 1000;
-const SHORT = HOSTS;
-const LONG = 4 * HOSTS;
+const SERVERS = 4;
 const CONCURRENCY = 32;
 const START_DELAY_MS = 10;
 /** The default of `photofinish race`. */
@@ -31,7 +30,7 @@ const first = await startOrigins({ origins: kinds });
 closing.defer(first.stop);
 const { caPath } = first;
 const all = Object.values(first.origins);
-while (all.length < LONG) {
+for (let servers = 1; servers < SERVERS; servers += 1) {
   const { origins, stop } = await startOrigins({ origins: kinds, certifiedBy: first });
   closing.defer(stop);
   all.push(...Object.values(origins));
@@ -70,39 +69,14 @@ async function theirs(count: number): Promise<Run> {
   return run;
 }
 
-const walls: Record<'ours' | 'theirs', number[]> = { ours: [], theirs: [] };
-const bothStarted: number[] = [];
-
-function perSecond(wallsMs: readonly number[]): number {
-  return SHORT / ((median(wallsMs) ?? Number.NaN) / 1000);
-}
-
-/** The breakdown: the cost of start-up, and each transport alone. */
-async function breakdown(): Promise<Fact[]> {
-  const start = (await ours('race', 1)).cpuMs;
-  const h3 = (await ours('h3', SHORT)).cpuMs;
-  const h2 = (await ours('h2', SHORT)).cpuMs;
-  const theirStart = (await theirs(1)).cpuMs;
-  return [
-    { name: 'races per second (wall), photofinish', value: perSecond(walls.ours), unit: '1/s' },
-    { name: 'races per second (wall), quic-go and net/http', value: perSecond(walls.theirs), unit: '1/s' },
-    {
-      name: 'races in which HTTP/2 started too',
-      value: 100 * (median(bothStarted) ?? Number.NaN),
-      unit: '%',
-    },
-    { name: 'processor time of a run with one origin', value: start, unit: 'ms' },
-    { name: 'the same, quic-go and net/http', value: theirStart, unit: 'ms' },
-    { name: 'processor time a race, HTTP/3 alone', value: (h3 - start) / SHORT, unit: 'ms' },
-    { name: 'processor time a race, HTTP/2 alone', value: (h2 - start) / SHORT, unit: 'ms' },
-  ];
-}
-
 const peer = goProgram('go-peer');
 
-function measured(count: number, rounds: number) {
+/** Both programs over so many origins in turn, and what else their runs tell. */
+async function compared(count: number, rounds: number) {
   const what = `${count} cold races, ${CONCURRENCY} at a time`;
-  return measureInStep(what, {
+  const walls = { ours: [] as number[], theirs: [] as number[] };
+  const bothStarted: number[] = [];
+  const measurement = await measureInStep(what, {
     title: `processor time of one of ${what}, start-up included`,
     unit: 'ms',
     sides: [
@@ -110,7 +84,7 @@ function measured(count: number, rounds: number) {
         name: 'quic-go and net/http',
         async run() {
           const { wallMs, cpuMs } = await theirs(count);
-          if (count === SHORT) walls.theirs.push(wallMs);
+          walls.theirs.push(wallMs);
           return cpuMs / count;
         },
       },
@@ -119,12 +93,8 @@ function measured(count: number, rounds: number) {
         async run() {
           const { wallMs, cpuMs, output } = await ours('race', count);
           const { races } = JSON.parse(output) as RaceDocument;
-          if (count === SHORT) {
-            walls.ours.push(wallMs);
-            bothStarted.push(
-              races.filter((race) => (race.trials[0]?.attempts.length ?? 0) > 1).length / count,
-            );
-          }
+          walls.ours.push(wallMs);
+          bothStarted.push(races.filter((race) => (race.trials[0]?.attempts.length ?? 0) > 1).length / count);
           return cpuMs / count;
         },
         ratioAtMost: CPU_RATIO_AT_MOST,
@@ -133,8 +103,40 @@ function measured(count: number, rounds: number) {
     rounds,
     warmUpRounds: 1,
   });
+  const perSecond = (wallsMs: readonly number[]): number => count / ((median(wallsMs) ?? Number.NaN) / 1000);
+  const facts: readonly Fact[] = [
+    { name: `${count} races: per second (wall), photofinish`, value: perSecond(walls.ours), unit: '1/s' },
+    {
+      name: `${count} races: per second (wall), quic-go and net/http`,
+      value: perSecond(walls.theirs),
+      unit: '1/s',
+    },
+    {
+      name: `${count} races: those in which HTTP/2 started too`,
+      value: 100 * (median(bothStarted) ?? Number.NaN),
+      unit: '%',
+    },
+  ];
+  return { measurement, facts };
 }
 
-const measurements = [await measured(SHORT, 10), await measured(LONG, 6)];
-const facts = await breakdown();
-publish('survey', { measurements, facts });
+/** The breakdown: the cost of start-up, and each transport alone. */
+async function breakdown(): Promise<readonly Fact[]> {
+  const start = (await ours('race', 1)).cpuMs;
+  const h3 = (await ours('h3', HOSTS)).cpuMs;
+  const h2 = (await ours('h2', HOSTS)).cpuMs;
+  const theirStart = (await theirs(1)).cpuMs;
+  return [
+    { name: 'processor time of a run with one origin', value: start, unit: 'ms' },
+    { name: 'the same, quic-go and net/http', value: theirStart, unit: 'ms' },
+    { name: 'processor time a race, HTTP/3 alone', value: (h3 - start) / HOSTS, unit: 'ms' },
+    { name: 'processor time a race, HTTP/2 alone', value: (h2 - start) / HOSTS, unit: 'ms' },
+  ];
+}
+
+const short = await compared(HOSTS, 10);
+const long = await compared(all.length, 6);
+publish('survey', {
+  measurements: [short.measurement, long.measurement],
+  facts: [...short.facts, ...long.facts, ...(await breakdown())],
+});
