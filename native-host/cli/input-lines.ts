@@ -105,10 +105,7 @@ export type ReadLine =
 /** A host name has at most 253 characters, so no legitimate line is longer. */
 export const MAX_LINE_CHARS = 1024;
 
-const lineSchema = v.strictObject({
-  origin: v.string(({ received }) => `${received} is not one`),
-  mode: v.optional(v.picklist(MODES, ({ received }) => `${received} is not one; there are ${listed(MODES)}`)),
-});
+const lineSchema = v.strictObject({ origin: v.string(), mode: v.optional(v.picklist(MODES)) });
 
 /** As origins they would be raced as `https://null` and, a number, as an IPv4 address (`1` as 0.0.0.1). */
 const JSON_SCALAR = /^(?:null|true|false|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
@@ -146,8 +143,11 @@ function readText(text: string, mode: Mode): ReadLine {
     : { ok: false, code: 'bad-origin', message: origin.message };
 }
 
-/** Reads one line; `mode` is the default for lines without one. Null: a blank line or comment. Never throws. */
-export function readRaceLine(line: string, mode: Mode): ReadLine | null {
+/**
+ * Reads one line; `mode` is the default for lines without one, `offered` are the modes that a message names. Null: a
+ * blank line or comment. Never throws.
+ */
+export function readRaceLine(line: string, mode: Mode, offered: readonly Mode[] = MODES): ReadLine | null {
   // A longer line may be truncated to its beginning, which may be blank.
   if (line.trimStart().startsWith('#')) return null;
   if (line.length > MAX_LINE_CHARS)
@@ -157,15 +157,19 @@ export function readRaceLine(line: string, mode: Mode): ReadLine | null {
   if (!text.startsWith('{') && !JSON_SCALAR.test(text)) return readUrl(text, mode);
   const parsed = v.safeParse(lineSchema, parseJson(text));
   if (parsed.success) return readText(parsed.output.origin, parsed.output.mode ?? mode);
-  return { ok: false, code: 'bad-line', message: lineFault(parsed.issues) };
+  return { ok: false, code: 'bad-line', message: lineFault(parsed.issues, offered) };
 }
 
-function lineFault(issues: readonly [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]]): string {
+function lineFault(
+  issues: readonly [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]],
+  offered: readonly Mode[],
+): string {
   // A misspelt key is also a missing one.
   const issue = issues.find(({ expected }) => expected === 'never') ?? issues[0];
   const where = v.getDotPath(issue);
   if (where === null) return 'not a JSON object of the form {"origin": ..., "mode": ...}';
-  if (issue.type !== 'strict_object') return `${where}: ${issue.message}`;
+  if (where === 'mode') return `mode: ${issue.received} is not one; there are ${listed(offered)}`;
+  if (issue.type !== 'strict_object') return `${where}: ${issue.received} is not one`;
   if (issue.expected !== 'never') return `the line names no ${where}`;
   const known = Object.keys(lineSchema.entries);
   return `a line has no option "${where}"${didYouMean(where, known) || `; there are ${known.join(' and ')}`}`;

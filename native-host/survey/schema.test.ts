@@ -39,6 +39,9 @@ test('a mode that looks names up during a trial is refused', () => {
   assert.equal(line.code, 'bad-line');
   assert.match(line.message, /^mode v3 looks names up during a trial/);
   assert.ok(!v.is(jobSchema, { origin: 'https://a.test', mode: 'v3' }));
+  const misspelt = readSurveyLine('{"origin":"a.test","mode":"H3"}', 'race');
+  assert.ok(misspelt !== null && !misspelt.ok);
+  assert.equal(misspelt.message, 'mode: "H3" is not one; there are race, alt-svc, naive, compare, h3 or h2');
 });
 
 test('a job whose origin cannot be read has no request', () => {

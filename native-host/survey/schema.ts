@@ -6,7 +6,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import { MODES } from '@photofinish/shared/race/terms';
 import { parseOrigin } from '@photofinish/shared/web/origin';
-import { MAX_LABEL_CHARS, text } from '@photofinish/shared/web/untrusted';
+import { count, MAX_LABEL_CHARS, text } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { type LineRequest, type ReadLine, readRaceLine } from '../cli/input-lines.ts';
 import type { JsMsg } from './nats.ts';
@@ -29,7 +29,6 @@ export const resultSchema = v.object({
 export type SurveyResult = v.InferOutput<typeof resultSchema>;
 
 export const SURVEY_SCHEMA = 'photofinish.survey/1';
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 /** What a survey is: stored with its streams, and as `survey.json` beside the archive. */
 export const surveySchema = v.object({
   schema: v.literal(SURVEY_SCHEMA),
@@ -127,7 +126,7 @@ export function requestOf({ origin, mode }: Job): LineRequest | null {
 
 /** A line of the list as `race -` reads it, if its mode is one of a survey's. */
 export function readSurveyLine(line: string, mode: Job['mode']): ReadLine | null {
-  const read = readRaceLine(line, mode);
+  const read = readRaceLine(line, mode, SURVEY_MODES);
   if (read === null || !read.ok || v.is(modeSchema, read.value.mode)) return read;
   const message = `mode ${read.value.mode} looks names up during a trial, when no budget can be asked for`;
   return { ok: false, code: 'bad-line', message };
