@@ -106,8 +106,8 @@ export async function countJobs(
     const read = readSurveyLine(line, mode);
     if (read === null) continue;
     if (read.ok) {
-      const { origin, mode } = read.value;
-      if (seen.add(`${mode} ${origin.origin}`)) repeated.add(number - 1);
+      const job = `${read.value.mode} ${read.value.origin.origin}`;
+      if (seen.add(job)) repeated.add(number - 1);
       else jobs += 1;
       const leftOut = pathLeftOut(number, read);
       if (leftOut !== null) terminal.error('path-left-out', leftOut);
@@ -162,13 +162,11 @@ async function load(context: SurveyContext, path: string): Promise<void> {
     });
     const { state } = await manager.streams.info(names.streams.todo);
     const { jobs, badLines } = survey.list;
-    const leftOut = [
-      ...(repeated.size === 0
-        ? []
-        : [`; ${plural(repeated.size, 'line repeats', 'lines repeat')} an earlier one`]),
-      ...(badLines === 0 ? [] : [`; ${plural(badLines, 'line')} could not be read`]),
-    ].join('');
-    terminal.result(`survey ${names.survey}: ${state.messages} of ${plural(jobs, 'job')} loaded${leftOut}`);
+    const parts = [`survey ${names.survey}: ${state.messages} of ${plural(jobs, 'job')} loaded`];
+    if (repeated.size > 0)
+      parts.push(`${plural(repeated.size, 'line repeats', 'lines repeat')} an earlier one`);
+    if (badLines > 0) parts.push(`${plural(badLines, 'line')} could not be read`);
+    terminal.result(parts.join('; '));
   } finally {
     await lines.close();
   }
