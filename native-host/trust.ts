@@ -67,13 +67,10 @@ function contentsOf(pem: string): string {
   return pem.split('\n').join('');
 }
 
-/** PEM (RFC 7468), in lines of the length that every reader takes. */
-function pemOf(der: Uint8Array): string {
-  const lines =
-    Buffer.from(der)
-      .toString('base64')
-      .match(/.{1,64}/g) ?? [];
-  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
+/** A certificate as PEM, in lines of 64 characters (RFC 7468 section 2). */
+export function pemOf(der: Uint8Array): string {
+  const base64 = Buffer.from(der).toString('base64');
+  return `-----BEGIN CERTIFICATE-----\n${base64.replaceAll(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
 }
 
 /** By which users of OpenSSL name certificates. */

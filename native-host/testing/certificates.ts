@@ -2,6 +2,7 @@
 // loopback too. Just enough DER (X.690) for a CA and what it issues (RFC 5280).
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { isIPv4 } from 'node:net';
+import { pemOf } from '../trust.ts';
 
 function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
@@ -42,11 +43,6 @@ function generalName(name: string): Buffer {
     : der(DNS_NAME, Buffer.from(name));
 }
 
-function pem(label: string, bytes: Uint8Array): string {
-  const base64 = Buffer.from(bytes).toString('base64');
-  return `-----BEGIN ${label}-----\n${base64.replaceAll(/.{64}(?=.)/g, '$&\n')}\n-----END ${label}-----\n`;
-}
-
 interface Request {
   readonly subject: string;
   readonly key: KeyObject;
@@ -71,7 +67,7 @@ function issued({ subject, key, extension }: Request, issuer: string, issuerKey:
     der(EXTENSIONS, der(SEQUENCE, extension)),
   );
   const signature = der(BIT_STRING, Buffer.of(0), sign('sha256', content, issuerKey));
-  return pem('CERTIFICATE', der(SEQUENCE, content, ECDSA_WITH_SHA256, signature));
+  return pemOf(der(SEQUENCE, content, ECDSA_WITH_SHA256, signature));
 }
 
 export interface Leaf {
