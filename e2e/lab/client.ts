@@ -12,7 +12,7 @@ import {
   trialSchema,
 } from '@photofinish/shared/race/outcome';
 import { knownProtocolSchema } from '@photofinish/shared/web/protocol';
-import { ms } from '@photofinish/shared/web/untrusted';
+import { count, ms } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { scratchDirectory, TOP } from '../scratch.ts';
 import type { ServedTestbed } from './testbed.ts';
@@ -33,7 +33,7 @@ export const labTrialSchema = v.object({
   /** Why it failed, in the client's own words. */
   error: v.optional(v.string()),
   /** QUIC datagrams sent until the trial ended, if the client reports them. */
-  datagramsSent: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  datagramsSent: v.optional(count),
   /** Our own client's complete record, kept for trials that did not adopt HTTP/3. */
   trace: v.optional(trialSchema),
 });

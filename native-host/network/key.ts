@@ -19,7 +19,7 @@ import { asidePath, insecureFile, insecurePath, makePrivateDirectory, openRegula
 /** SipHash calculates with words of 64 bits. */
 const MASK = 0xffff_ffff_ffff_ffffn;
 
-/** Whether the machine can return to this network: having none is not one, and `unidentified` may be any. */
+/** Whether the machine can return to this network: without one there is none, and `unidentified` may be any. */
 export function mayBeNamed(key: string): boolean {
   return key !== OFFLINE_NETWORK && key !== UNIDENTIFIED;
 }

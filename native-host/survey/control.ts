@@ -1,5 +1,6 @@
 // What everybody in a survey must know within seconds: opt-out, budgets, pause, and the workers announced. A watched
 // key-value bucket; every worker follows it.
+import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { Complaint, EXIT_FAILED } from '../cli/usage.ts';
 import type { Clock } from '../clock.ts';
@@ -30,8 +31,6 @@ export const GONE_AFTER_MS = 7000;
 
 /** Within this time a server that answers has sent the next of what a bucket contains. */
 const PRESENT_WITHIN_MS = 10_000;
-
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** Workers announce themselves, and withdraw when they end in an orderly way. One that died stays: it slows the survey. */
 const announcementSchema = v.object({

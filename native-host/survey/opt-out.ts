@@ -1,8 +1,10 @@
 // Who must not be raced in a survey: names with everything below them, addresses and networks; and how their list is
 // stored in the control bucket: in parts, because it may be longer than a message, then a head that names their
 // generation, so that no half of a list is ever in force.
+
 import { isIP } from 'node:net';
 import { parseOrigin } from '@photofinish/shared/web/origin';
+import { count } from '@photofinish/shared/web/untrusted';
 import * as v from 'valibot';
 import { withoutZone } from '../address/address-bytes.ts';
 import { blockList, carriedIpv4 } from '../address/guard.ts';
@@ -116,7 +118,6 @@ const MOST_PARTS = 1000;
 /** Another operator may replace a list while it is read. */
 const READINGS = 5;
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const headSchema = v.object({
   generation: v.pipe(v.string(), v.uuid()),
   parts: v.pipe(count, v.maxValue(MOST_PARTS)),
