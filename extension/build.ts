@@ -39,7 +39,8 @@ const EDITIONS = {
       // Steering sets headers with rules; Firefox does not support this permission as an optional one (measured on
       // 153).
       permissions: [...input.permissions, 'declarativeNetRequestWithHostAccess', 'webRequest'].toSorted(),
-      background: { scripts: ['background.js'], type: 'module' },
+      // A page cannot import a script synchronously, as a service worker does, so it loads the list before.
+      background: { scripts: ['public-suffix-list.js', 'background.js'] },
       browser_specific_settings: {
         gecko: {
           id: FIREFOX_EXTENSION_ID,
@@ -127,14 +128,16 @@ async function bundle(outdir: string, target: string, edition: Edition): Promise
     chunkNames: 'chunks/[name]-[hash]',
   };
   await Promise.all([
-    // Modules with static imports only, because a service worker must not use import() at run time. Built separately
-    // from the pages, whose shared chunks would add what only they need. `site` is an entry of its own so that the
-    // public-suffix list is in a chunk that changes only when the list does.
+    // Classic scripts. The browser loads the background's at each of its starts, a module's imports only after the
+    // module; and while a service worker runs it must not use import(), but may import classic scripts.
     build({
-      ...split,
+      ...shared,
+      format: 'iife',
+      conditions: [edition, 'background'],
       entryPoints: [
         { in: join(here, 'background/background.ts'), out: 'background' },
-        { in: join(here, 'common/site.ts'), out: 'site' },
+        { in: join(here, 'content/content.ts'), out: 'content' },
+        { in: join(here, 'background/edition/public-suffix-list.ts'), out: 'public-suffix-list' },
       ],
     }),
     build({
@@ -155,12 +158,6 @@ async function bundle(outdir: string, target: string, edition: Edition): Promise
       format: 'esm',
       plugins: [...plugins, loadedLater],
       entryPoints: [{ in: join(pages, 'popup/popup.ts'), out: 'popup/popup' }],
-    }),
-    // Content scripts are classic scripts.
-    build({
-      ...shared,
-      format: 'iife',
-      entryPoints: [{ in: join(here, 'content/content.ts'), out: 'content' }],
     }),
   ]);
 }

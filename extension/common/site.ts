@@ -1,6 +1,6 @@
 // The site of a page: its registrable domain. Browsers partition Alt-Svc and sockets by it, so records are too. The
-// only importer of the public-suffix list, which the build keeps in a separate chunk.
-import { getDomain, parse } from 'tldts';
+// only importer of the public-suffix list.
+import { getDomain, parse } from '#public-suffixes';
 
 /**
  * The registrable domain of a host, private suffixes (`github.io`) included because browsers partition by them. IP

@@ -8,7 +8,8 @@ import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { BROWSER } from '../../common/edition.ts';
 import { loadNames, rememberedNetwork } from '../../common/network-names.ts';
 import { pageStore } from '../../common/store/page-store.ts';
-import { byId, saveFile, setText, trustedScript } from '../ui/elements.ts';
+import { trustedScript } from '../../common/trusted-types.ts';
+import { byId, saveFile, setText } from '../ui/elements.ts';
 import type { Conditions, Progress, ReportSelection } from './collect.ts';
 import { type ExportFormat, exportName } from './export-names.ts';
 

@@ -1,5 +1,5 @@
 // Updates the document: only differences are written, so that focus, selection and open rows survive an update.
-// Whatever a browser would parse or run passes through here.
+import { trustedDrawing } from '../../common/trusted-types.ts';
 
 /** The element of the static page with that id; throws if it is missing, a bug in the page. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
@@ -90,38 +90,4 @@ export function saveFile(file: Blob, name: string): void {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), RELEASE_AFTER_MS);
-}
-
-// The only way for text that a browser would parse or run (Trusted Types): the pages' content security policy forbids
-// all others. Created on first use, because a page can create a policy of a given name only once.
-
-/** The part of the API that is used; TypeScript does not know it yet. */
-interface Factory {
-  createPolicy(
-    name: string,
-    rules: { createHTML?(text: string): string; createScriptURL?(url: string): string },
-  ): { createHTML(text: string): string; createScriptURL(url: string): string };
-}
-
-const factory = (): Factory | undefined => (globalThis as { readonly trustedTypes?: Factory }).trustedTypes;
-const policies = new Map<string, ReturnType<Factory['createPolicy']>>();
-
-function policy(name: string, rules: Parameters<Factory['createPolicy']>[1]) {
-  const known = policies.get(name) ?? factory()?.createPolicy(name, rules);
-  if (known !== undefined) policies.set(name, known);
-  return known;
-}
-
-/** An SVG of our own, to be parsed only as XML. */
-function trustedDrawing(svg: string): string {
-  return policy('photofinish-drawing', { createHTML: (text) => text })?.createHTML(svg) ?? svg;
-}
-
-/** The URL of one of the extension's own scripts. Throws for any other. */
-export function trustedScript(url: string): string {
-  const createScriptURL = (url: string): string => {
-    if (!url.startsWith(chrome.runtime.getURL(''))) throw new TypeError('not a script of the extension');
-    return url;
-  };
-  return policy('photofinish-script', { createScriptURL })?.createScriptURL(url) ?? url;
 }
