@@ -349,6 +349,14 @@ observeNavigations({
     whenReady(() => forecaster.fail(tabId, frameId));
     void ready.then((started) => tabs.failed(tabId, failure, started)).catch(logged);
   },
+  unloaded(tabId, successorId) {
+    if (successorId === null)
+      whenReady(({ pages, presenter }) => presenter.forget(pages.forget((page) => page.tabId === tabId)));
+    else {
+      recordable.tabCreated(successorId, recordable.isPrivateTab(tabId));
+      tabRemoved(tabId);
+    }
+  },
 });
 
 /** Asks the helper about a page that is about to be loaded. */
@@ -364,12 +372,14 @@ chrome.tabs.onCreated.addListener(({ id, incognito, openerTabId }) => {
   gestures.opened(id, openerTabId);
 });
 
-chrome.tabs.onRemoved.addListener((tabId) => {
+function tabRemoved(tabId: number): void {
   recordable.tabRemoved(tabId);
   gestures.removed(tabId);
   whenReady(() => forecaster.removed(tabId));
   whenReady((started) => tabs.removed(tabId, started));
-});
+}
+
+chrome.tabs.onRemoved.addListener(tabRemoved);
 
 const batchQueue = openBatchQueue({
   recorder: async () => (await ready).recorder,

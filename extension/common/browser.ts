@@ -91,6 +91,7 @@ export async function browserVersion(): Promise<string> {
 
 /** What a tab shows, according to the browser. */
 export interface ShownDocument {
+  /** Empty, as the URL, while the tab has yet to load its first page, or that which the browser unloaded. */
   readonly documentId: string;
   readonly url: string;
   /** Chromium marks a navigation that failed; Firefox does not. */
@@ -104,6 +105,9 @@ export async function documentOfTab(tabId: number): Promise<ShownDocument | null
     chrome.webNavigation.getFrame({ tabId, frameId: 0 }).catch(() => null),
     chrome.tabs.get(tabId).catch(() => null),
   ]);
+  // Firefox gives the tab an empty document meanwhile.
+  if (tab !== null && (!frame || frame.url === 'about:blank') && (tab.status !== 'complete' || tab.discarded))
+    return { documentId: '', url: '', failed: false, incognito: tab.incognito };
   if (!frame) return null;
   const { documentId, errorOccurred } = frame;
   // When showing a page's source, the frame has the page's URL, and the tab has none, even with access to the page.

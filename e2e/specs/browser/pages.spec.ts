@@ -155,6 +155,38 @@ test('a page that is not an https site has its own message', async ({ open }) =>
   await expect(popup.part('page-host')).toSay('Browser page');
 });
 
+test('a tab that has yet to load its page, the first or one that the browser unloaded, shows no other', async ({
+  local,
+  open,
+}) => {
+  const session = await open();
+  const tab = await session.newTab();
+  const { origin } = local.origins.h2only;
+  await tab.goto(origin);
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('page-protocol')).toSay('HTTP/2');
+  const opened = (url: string) =>
+    popup.tab.evaluate(async (url) => {
+      const find = async () => (await chrome.tabs.query({})).find((each) => each.url === url)?.id ?? -1;
+      await chrome.tabs.discard(await find());
+      const unloaded = await find();
+      const first = await chrome.tabs.create({ url: `${url}?delay=60000`, active: false });
+      const ids = [unloaded, first.id ?? -1];
+      return Promise.all(
+        ids.map(async (id) => ({ id, badge: await chrome.action.getBadgeText({ tabId: id }) })),
+      );
+    }, url);
+  for (const { id, badge } of await opened(`${origin}/`)) {
+    expect(badge).toBe('');
+    await popup.tab.goto(session.extensionUrl(`popup/popup.html?tab=${id}`));
+    await expect(popup.part('page-host')).toSay('Loading…');
+    await expect(popup.part('verdict')).toSay('The protocol appears with the first response.');
+  }
+  await expect
+    .poll(() => popup.tab.evaluate(async () => Object.keys(await chrome.storage.session.get(null))))
+    .not.toContainEqual(expect.stringMatching(/^(page|shown):/));
+});
+
 const unreachableTest = servedTest({
   both: { host: 'both.test', h3: true, altSvc: 'auto' },
   /** Speaks HTTP/3 without advertising it, and refuses TCP: no browser can reach it. */

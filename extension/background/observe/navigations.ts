@@ -36,6 +36,8 @@ export interface NavigationSink {
   committed(document: CommittedDocument): void;
   /** A tab's navigation failed or was cancelled. */
   failed(tabId: number, frameId: number, failure: Failure): void;
+  /** The browser unloaded a tab's page; in Chromium another tab, its successor, takes its place. */
+  unloaded(tabId: number, successorId: number | null): void;
 }
 
 interface FrameDetails {
@@ -57,6 +59,14 @@ const BY_PAGE = ['link', 'form_submit', 'auto_subframe', 'manual_subframe'];
 function isByPage(details: chrome.webNavigation.WebNavigationTransitionCallbackDetails): boolean {
   const { transitionType, transitionQualifiers } = details;
   return BY_PAGE.includes(transitionType) || transitionQualifiers.includes('client_redirect');
+}
+
+/** Firefox only: other changes, such as titles, then do not wake the background. */
+interface FilteredUpdates {
+  addListener(
+    listen: (tabId: number, change: chrome.tabs.OnUpdatedInfo) => void,
+    filter: { readonly properties: readonly ['discarded'] },
+  ): void;
 }
 
 /** Navigations under way that are remembered: those that never commit are not reported in every browser. */
@@ -101,7 +111,7 @@ export function observeNavigations(sink: NavigationSink): void {
   });
 
   // Firefox also reports a navigation as failed when it continues it in another process.
-  if (BROWSER === 'firefox')
+  if (BROWSER === 'firefox') {
     onDOMContentLoaded.addListener(
       (details) => {
         if (isOutermost(details) && ERROR_PAGE.test(details.url))
@@ -113,7 +123,14 @@ export function observeNavigations(sink: NavigationSink): void {
       },
       { url: [{ schemes: ['about'] }] },
     );
-  else
+    (chrome.tabs.onUpdated as FilteredUpdates).addListener(
+      (tabId, { discarded }) => {
+        if (discarded === true) sink.unloaded(tabId, null);
+      },
+      { properties: ['discarded'] },
+    );
+  } else {
+    chrome.tabs.onReplaced.addListener((successorId, tabId) => sink.unloaded(tabId, successorId));
     onErrorOccurred.addListener((details) => {
       if (isOutermost(details))
         sink.failed(details.tabId, details.frameId, {
@@ -122,4 +139,5 @@ export function observeNavigations(sink: NavigationSink): void {
           atMs: details.timeStamp,
         });
     });
+  }
 }

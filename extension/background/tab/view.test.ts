@@ -237,6 +237,7 @@ test('tabs without a record say why', () => {
       { documentId: 'd', url, failed: false, failure: null, withheld: null, ...more },
       { helper: { state: 'missing' }, mode: 'full' },
     ).state;
+  assert.equal(stateOf('', { documentId: '' }), 'loading');
   assert.equal(stateOf('http://a.test/'), 'not-https');
   assert.equal(stateOf('http://a.test/', { failed: true }), 'failed');
   assert.equal(stateOf('chrome://version/'), 'browser-page');

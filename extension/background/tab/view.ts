@@ -245,6 +245,7 @@ export function pageView(
 export function stateOf(shown: TabDocument | null): PageState {
   if (shown === null) return 'browser-page';
   const { url, failed, withheld } = shown;
+  if (url === '') return 'loading';
   if (url.startsWith('view-source:')) return 'source';
   if (url.startsWith('file:')) return 'file';
   if (!/^https?:/.test(url)) return 'browser-page';
