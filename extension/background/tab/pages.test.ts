@@ -137,7 +137,7 @@ function area(stored: Record<string, unknown> = {}) {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('what an earlier service worker saved is loaded, and only its own keys', async () => {
-  const map = await loadSavedMap<number>(area({ 'n:a': 1, 'm:b': 2 }), 'n:');
+  const map = await loadSavedMap<number>(area({ 'n:a': '1', 'm:b': '2' }), 'n:');
   assert.deepEqual([...map.entries()], [['a', 1]]);
 });
 
@@ -150,7 +150,7 @@ test('changes in one turn are one write, and at most one write is in flight', as
   await turn();
   assert.deepEqual(
     storage.writes.map((w) => w.items),
-    [{ 'n:a': 2, 'n:b': 3 }],
+    [{ 'n:a': '2', 'n:b': '3' }],
   );
   map.set('a', 4);
   map.set('a', 5);
@@ -158,7 +158,7 @@ test('changes in one turn are one write, and at most one write is in flight', as
   assert.equal(storage.writes.length, 1, 'the first is still in flight');
   storage.writes[0]?.done();
   await turn();
-  assert.deepEqual(storage.writes[1]?.items, { 'n:a': 5 });
+  assert.deepEqual(storage.writes[1]?.items, { 'n:a': '5' });
 });
 
 test('saved resolves once all of it is stored', async () => {
@@ -173,13 +173,22 @@ test('saved resolves once all of it is stored', async () => {
   assert.equal(saved, false);
   storage.writes[0]?.done();
   await waiting;
-  assert.deepEqual(storage.stored, { 'n:a': 1 });
+  assert.deepEqual(storage.stored, { 'n:a': '1' });
 });
 
 test('deleted keys are removed', async () => {
-  const storage = area({ 'n:a': 1 });
+  const storage = area({ 'n:a': '1' });
   const map = await loadSavedMap<number>(storage, 'n:');
   map.delete('a');
   await map.saved();
   assert.deepEqual(storage.stored, {});
+});
+
+test('where a full storage refuses a value, the older one is removed', async () => {
+  const storage = area({ 'n:a': '1', 'n:b': '2' });
+  const set = () => Promise.reject(new Error('QUOTA_BYTES'));
+  const map = await loadSavedMap<number>({ ...storage, set }, 'n:');
+  map.set('a', 3);
+  await assert.rejects(map.saved());
+  assert.deepEqual([storage.stored, map.get('a')], [{ 'n:b': '2' }, 3]);
 });
